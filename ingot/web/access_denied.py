@@ -13,10 +13,10 @@ _HIDDEN_FIELDS = ("authenticity_token", "password", "secret", "token", "key", "v
 
 def ask_to_sign_in(method: str, visit: Visit, headers: dict[bytes, bytes]) -> PageResponse:
     """Lead somebody to where they sign in, and from there back to the page that they came from."""
-    if visit.fragment:
+    if visit.headers.fragment:
         return error_page(401)
     if method == "GET":
-        return LocalRedirect(_sign_in(visit.address))
+        return LocalRedirect(_sign_in(visit.request.address))
     before = _referring_page(visit, headers)
     texts = _long_texts(visit, headers)
     if not texts:
@@ -28,7 +28,7 @@ def ask_to_sign_in(method: str, visit: Visit, headers: dict[bytes, bytes]) -> Pa
 def reject_form(visit: Visit, headers: dict[bytes, bytes]) -> TemplateResponse:
     """Say that a form was not made for this session."""
     texts = _long_texts(visit, headers)
-    if visit.fragment or not texts:
+    if visit.headers.fragment or not texts:
         return error_page(422)
     context = {"title": "The form was too old", "texts": texts, "sign_in": "", "back": _referring_page(visit, headers)}
     return TemplateResponse("sign_in/turned_away.html", context, 422)
@@ -39,7 +39,7 @@ def _sign_in(back: str) -> str:
 
 
 def _is_our_page(visit: Visit) -> tuple[str, str]:
-    return visit.origin.url, visit.origin.base
+    return visit.request.origin.url, visit.request.origin.base
 
 
 def _referring_page(visit: Visit, headers: dict[bytes, bytes]) -> str:
@@ -53,7 +53,7 @@ def _long_texts(visit: Visit, headers: dict[bytes, bytes]) -> list[str]:
     """The longer texts of a form that stood on a page of ours; nobody else puts words on our pages."""
     if headers.get(b"origin", b"").decode("latin-1") not in _is_our_page(visit):
         return []
-    return [text for text in _texts(visit.form) if len(text) >= MIN_KEPT_LENGTH]
+    return [text for text in _texts(visit.request.form) if len(text) >= MIN_KEPT_LENGTH]
 
 
 def _texts(form: dict[str, Any]) -> list[str]:

@@ -1,39 +1,37 @@
-"""Places that hold things of one kind, such as hooks or snippets; the API has a path for each kind of place."""
+"""Collections of one kind, such as webhooks or snippets, that projects, groups or the instance have alike."""
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
 
+from ingot.core.api.internal_client import V
 from ingot.web.page_routes import Visit
 
 
 class ResourceCollection(msgspec.Struct, frozen=True):
-    """One such place."""
+    """One collection."""
 
     visit: Visit
     url: str
     """Where its pages begin."""
-    route: str
-    """Where the API has the things."""
+    under: str
+    """The first word of the API's paths to it."""
     path: dict[str, Any]
-    """What stands for the words of that route."""
+    """Parameters of the API's path to the collection."""
     one: str
-    """What the API calls the number of a thing; what our addresses call it is ``word``."""
+    """The name of an item's parameter in the API's path; that of our addresses is ``word``."""
     word: str
 
     @property
-    def named(self) -> tuple[str, dict[str, Any]]:
-        """The rest of the route, and its word, of the thing that the address names."""
-        return f"/:{self.one}", {self.one: self.visit.path[self.word]}
+    def named(self) -> dict[str, Any]:
+        """The parameter for the item that the address names."""
+        return {self.one: self.visit.request.path[self.word]}
 
-    def get(self, route: str = "", sent: dict[str, Any] | None = None, **path: Any) -> Any:
-        """What the API gives for all of them, or for one."""
-        return self.visit.get(self.route + route, sent, **self.path, **path)
+    def ask(self, endpoint: Callable[..., V], sent: dict[str, Any] | None = None, /, **path: object) -> V:
+        """Call an endpoint of the collection, or of one item where ``path`` names it."""
+        return self.visit.client.ask(endpoint, sent, {**self.path, **path}, self.under)
 
-    def call(self, method: str, route: str = "", sent: dict[str, Any] | None = None, **path: Any) -> Any:
-        """The same for any method."""
-        return self.visit.call(method, self.route + route, sent, **self.path, **path)
-
-    def may(self, method: str, route: str = "", **path: Any) -> bool:
-        """Whether the visitor may."""
-        return self.visit.may(method, self.route + route, **self.path, **path)
+    def may(self, endpoint: Callable[..., object], /, **path: object) -> bool:
+        """Return whether the visitor may call an endpoint of the collection."""
+        return self.visit.client.may(endpoint, {**self.path, **path}, self.under)

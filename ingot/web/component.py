@@ -13,7 +13,10 @@ import msgspec
 
 from ingot.accounts.sessions.queries import csrf_token, session_or_none
 from ingot.accounts.two_factor.queries import is_second_factor_due
-from ingot.core.api.internal_client import InternalClient
+from ingot.accounts.users.tables import User
+from ingot.core.access.actor import ANONYMOUS, Actor
+from ingot.core.api.endpoint_call import SubjectCache
+from ingot.core.api.internal_client import InternalCaller, InternalClient
 from ingot.core.api.kernel import read_credentials
 from ingot.core.api.params import MissingParameter
 from ingot.core.api.request_fields import BadRequest, close_uploads, parse_body, parse_query
@@ -31,8 +34,9 @@ from ingot.projects.projects.queries import find_project
 from ingot.settings import Settings
 from ingot.web.access_denied import ask_to_sign_in, reject_form
 from ingot.web.admin.routes import PAGES as ADMIN
+from ingot.web.client import PageClient
 from ingot.web.code.routes import PAGES as CODE
-from ingot.web.cookies import SESSION_COOKIE, THEME_COOKIE, VISITOR_COOKIE, read_cookies, set_cookie
+from ingot.web.cookies import SESSION_COOKIE, VISITOR_COOKIE, read_cookies, set_cookie
 from ingot.web.discussions.routes import PAGES as DISCUSSIONS
 from ingot.web.explore.routes import PAGES as EXPLORE
 from ingot.web.file_response import send_file
@@ -49,9 +53,12 @@ from ingot.web.page_routes import (
     FileResponse,
     JsonResponse,
     LocalRedirect,
+    PageHeaders,
+    PageRequest,
     PageResponse,
     PageRoute,
     PageRoutes,
+    Viewer,
     Visit,
 )
 from ingot.web.paths import plain_path, project_page_words, router_path
@@ -157,10 +164,10 @@ class PagesComponent:
     def _is_deleted(self, arrival: _PageCall) -> bool:
         """Return whether the project of a page was deleted while the page was made."""
         visit = arrival.visit
-        if visit is None or "path" not in visit.path:
+        if visit is None or "path" not in visit.request.path:
             return False
         try:
-            self._database.read(partial(find_project, actor=visit.actor_or_anonymous, name=visit.path["path"]))
+            self._database.read(partial(find_project, actor=visit.viewer.actor, name=visit.request.path["path"]))
         except NotFound:
             return True
         return False
@@ -169,7 +176,7 @@ class PagesComponent:
         answer = error_response(error)
         assert answer is not None  # noqa: S101 - Each of these has one.
         status = answer.status
-        person = arrival.visit is None or arrival.visit.credentials.token is None
+        person = arrival.visit is None or arrival.visit.headers.credentials.token is None
         if person and arrival.request.method in ("GET", "HEAD") and isinstance(error, Denied | Unauthenticated):
             status = 404  # What somebody may not see looks as if it did not exist.
         by_program = arrival.request.path in self._of_programs
@@ -191,7 +198,7 @@ class PagesComponent:
             visit = self._database.read(partial(self._meet, {}, arrival))
         except (BadRequest, Failure, Unavailable):  # The page for visitors who are not signed in will do.
             return None
-        return visit if visit.user else None
+        return visit if visit.viewer.user else None
 
     async def _serve(self, arrival: _PageCall, trace: Trace) -> RenderedResponse:
         request, method = arrival.request, arrival.request.method
@@ -217,7 +224,7 @@ class PagesComponent:
             status, headers, body = await self._read_with_fallback(place, enter, arrival, trace)
         else:
             status, headers, body = await self._run_in_pool(enter)
-        if arrival.visit and not arrival.visit.user and place.open and (b"content-type", _PAGE_TYPE) in headers:
+        if arrival.visit and not arrival.visit.viewer.user and place.open and (b"content-type", _PAGE_TYPE) in headers:
             self._set_visitor_cookie(arrival, headers)
         return status, headers, body
 
@@ -269,10 +276,12 @@ class PagesComponent:
     def _enter(self, place: PageRoute, words: dict[str, str], arrival: _PageCall, trace: Trace) -> RenderedResponse:
         """Find out who visits and whether they may, then let the page's handler answer."""
         visit = arrival.visit = self._database.read(partial(self._meet, words, arrival))
-        if visit.user is not None:
-            trace.user = visit.user.username
+        if visit.viewer.user is not None:
+            trace.user = visit.viewer.user.username
         reply = self._redirect_if_blocked(place, visit, arrival.request) or (
-            self._database.read(partial(place.handler, visit)) if place.method == "GET" else self._act(place, arrival)
+            self._database.read(partial(_read_page, place, visit))
+            if place.method == "GET"
+            else self._act(place, arrival)
         )
         return self._render(reply, visit)
 
@@ -280,35 +289,35 @@ class PagesComponent:
         request = arrival.request
         cookie = arrival.cookies.get(SESSION_COOKIE, "")
         session, user = (session_or_none(db, cookie) if cookie else None) or (None, None)
-        query = parse_query(request.query)
+        query, actor = parse_query(request.query), _actor(user)
+        known: SubjectCache | None = {} if request.method == "GET" else None
         return Visit(
+            request=PageRequest(request.origin, _address(request), words, query, arrival.form),
+            headers=PageHeaders(
+                credentials=read_credentials(request.headers, query, writes=False),
+                authorization=request.headers.get(b"authorization", b"").decode("latin-1"),
+                cookies=arrival.cookies,
+                fragment=b"hx-request" in request.headers,
+                takes_gzip=b"gzip" in request.headers.get(b"accept-encoding", b""),
+            ),
+            viewer=Viewer(
+                actor=actor,
+                user=user,
+                session=session,
+                csrf=csrf_token(db, session) if session else db.vault.derive("visitor", arrival.visitor.encode()),
+                needs_factor=user is not None and is_second_factor_due(db, user),
+            ),
+            client=PageClient(self._inside, InternalCaller(actor, request.origin, known)),
             database=self._database,
             settings=self._settings,
-            origin=request.origin,
-            path=words,
-            query=query,
-            form=arrival.form,
-            user=user,
-            session=session,
-            csrf=csrf_token(db, session) if session else db.vault.derive("visitor", arrival.visitor.encode()),
-            address=_address(request),
-            inside=self._inside,
-            credentials=read_credentials(request.headers, query, writes=False),
-            authorization=request.headers.get(b"authorization", b"").decode("latin-1"),
-            theme=arrival.cookies.get(THEME_COOKIE, ""),
-            cookies=arrival.cookies,
-            fragment=b"hx-request" in request.headers,
-            takes_gzip=b"gzip" in request.headers.get(b"accept-encoding", b""),
-            must_set_up_two_factor=user is not None and is_second_factor_due(db, user),
-            known={} if request.method == "GET" else None,
         )
 
     def _redirect_if_blocked(self, place: PageRoute, visit: Visit, request: Request) -> PageResponse | None:
-        if visit.user is None and not place.open:
+        if visit.viewer.user is None and not place.open:
             return ask_to_sign_in(place.method, visit, request.headers)
-        if visit.user is not None and visit.user.password_expired and not place.with_expired_password:
+        if visit.viewer.user is not None and visit.viewer.user.password_expired and not place.with_expired_password:
             return LocalRedirect("/profile/password/new")
-        if visit.must_set_up_two_factor and not place.with_expired_password and not place.path.startswith(TWO_FACTOR):
+        if visit.viewer.needs_factor and not place.with_expired_password and not place.path.startswith(TWO_FACTOR):
             return LocalRedirect(TWO_FACTOR)
         return None
 
@@ -319,7 +328,7 @@ class PagesComponent:
         sent = arrival.form.get("authenticity_token") or arrival.request.headers.get(b"x-csrf-token", b"").decode(
             "latin-1"
         )
-        known = isinstance(sent, str) and hmac.compare_digest(sent.encode(), visit.csrf.encode())
+        known = isinstance(sent, str) and hmac.compare_digest(sent.encode(), visit.viewer.csrf.encode())
         return place.handler(visit) if place.by_link or known else reject_form(visit, arrival.request.headers)
 
     def _render(self, reply: PageResponse, visit: Visit | None) -> RenderedResponse:
@@ -340,6 +349,16 @@ class PagesComponent:
         kind, policy = (b"content-type", _PAGE_TYPE), (b"content-security-policy", reply.policy)
         headers = [kind, policy, _NO_STORE, *_SECURITY_HEADERS, *reply.headers]
         return reply.status, headers, self._templates.render(reply, visit)
+
+
+def _read_page(place: PageRoute, visit: Visit, db: Connection) -> PageResponse:
+    return place.handler(visit, db) if place.takes_connection else place.handler(visit)
+
+
+def _actor(user: User | None) -> Actor:
+    if user is None:
+        return ANONYMOUS
+    return Actor(user.id, user.username, user.name, user.admin, user.external, "session")
 
 
 def _address(request: Request) -> str:

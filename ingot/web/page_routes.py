@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from inspect import signature
 from typing import Any, BinaryIO, TypeVar
 from urllib.parse import urlsplit
 
@@ -10,99 +11,97 @@ import msgspec
 
 from ingot.accounts.sessions.tables import Session
 from ingot.accounts.users.tables import User
-from ingot.core.access.actor import ANONYMOUS, Actor
+from ingot.core.access.actor import Actor
 from ingot.core.access.credentials import Credentials
-from ingot.core.api.endpoint_call import SubjectCache
-from ingot.core.api.internal_client import InternalCaller, InternalClient
+from ingot.core.api.internal_client import P, S, V, WorksOn
 from ingot.core.db.database import Database
 from ingot.core.http.request import Header, Origin
 from ingot.settings import Settings
+from ingot.web.client import PageClient
+from ingot.web.cookies import THEME_COOKIE
 
 FORM_LIMIT = 2**20
 _POLICY_SOURCE = re.compile(r"https?://[A-Za-z0-9.:\[\]-]+|[a-z][a-z0-9.+-]*:")
 
 
-class Visit(msgspec.Struct, frozen=True):
-    """One visit of one page."""
+class PageRequest(msgspec.Struct, frozen=True):
+    """The address of a request for a page, and the form that was sent to it."""
 
-    database: Database
-    settings: Settings
     origin: Origin
-    path: dict[str, str]
-    query: dict[str, Any]
-    form: dict[str, Any]
-    user: User | None
-    session: Session | None
-    csrf: str
-    """What forms on the page must send back."""
     address: str
     """Path and query as the visitor wrote them, to come back to."""
-    inside: InternalClient
-    credentials: Credentials = Credentials()
-    """What programs bring, for pages that serve them too."""
-    theme: str = ""
-    """Light or dark, where the visitor has chosen."""
-    authorization: str = ""
-    """The header by which an application proves itself, on the pages that serve them."""
-    cookies: dict[str, str] = {}
-    fragment: bool = False
-    """Whether a script asks, which wants only a part of the page."""
-    takes_gzip: bool = False
-    must_set_up_two_factor: bool = False
-    """Whether the visitor has to set up a second factor before anything else."""
-    known: SubjectCache | None = None
-    """What endpoints found for this visit already, on pages to read: all of a page is of one moment."""
-
-    @property
-    def signed_in(self) -> User:
-        """The user, on pages that are not open."""
-        assert self.user is not None  # noqa: S101 - The door lets nobody else in.
-        return self.user
-
-    @property
-    def actor_or_anonymous(self) -> Actor:
-        """The visitor, on pages that are open."""
-        return self.actor if self.user else ANONYMOUS
-
-    @property
-    def actor(self) -> Actor:
-        """The same for services."""
-        user = self.signed_in
-        return Actor(user.id, user.username, user.name, user.admin, user.external, "session")
+    path: dict[str, str]
+    """Parameters of the page's path."""
+    query: dict[str, Any]
+    form: dict[str, Any]
 
     @property
     def page(self) -> int:
-        """Which page of a list the address asks for; what is no number is passed over."""
-        asked = str(self.query.get("page", ""))
-        known = asked.isascii() and asked.isdigit() and len(asked) < 8
-        return max(int(asked), 1) if known else 1
+        """The number of the page of a list; anything but a number counts as the first."""
+        number = str(self.query.get("page", ""))
+        known = number.isascii() and number.isdigit() and len(number) < 8
+        return max(int(number), 1) if known else 1
 
-    def get(self, route: str, sent: dict[str, Any] | None = None, /, **path: Any) -> Any:
-        """What the API's endpoint of this path gives this visitor: a view, or a listing of them.
 
-        Words after ``:`` in the path are named by keyword, what else a caller would send is in ``sent``.
-        """
-        return self.call("GET", route, sent, **path)
+class PageHeaders(msgspec.Struct, frozen=True):
+    """What the headers of a request say."""
 
-    def call(self, method: str, route: str, sent: dict[str, Any] | None = None, /, **path: Any) -> Any:
-        """The same for any method; raises the refusals that the API would answer with."""
-        return self.inside.call(self._caller, method, route, _path_values(path), sent or {})
-
-    def find(self, method: str, route: str, /, **path: Any) -> Any:
-        """What an endpoint's path names, as its room finds it: it says what the visitor may do there."""
-        return self.inside.find(self._caller, method, route, _path_values(path))
-
-    def may(self, method: str, route: str, /, **path: Any) -> bool:
-        """Whether a call would be allowed, so that the page offers it."""
-        return self.inside.allows(self._caller, method, route, _path_values(path))
+    credentials: Credentials = Credentials()
+    """Tokens of programs, for pages that serve them too."""
+    authorization: str = ""
+    """The header by which an application authenticates, on the pages that serve them."""
+    cookies: dict[str, str] = {}
+    fragment: bool = False
+    """Whether a script sent the request, which needs only a part of the page."""
+    takes_gzip: bool = False
 
     @property
-    def _caller(self) -> InternalCaller:
-        return InternalCaller(self.actor_or_anonymous, self.origin, self.known)
+    def theme(self) -> str:
+        """Light or dark, where the visitor has chosen."""
+        return self.cookies.get(THEME_COOKIE, "")
 
 
-def _path_values(path: dict[str, Any]) -> dict[str, str]:
-    return {name: str(value) for name, value in path.items()}
+class Viewer(msgspec.Struct, frozen=True):
+    """The visitor, signed in or not."""
+
+    actor: Actor
+    """As services and permissions know the visitor; anonymous unless signed in."""
+    user: User | None
+    session: Session | None
+    csrf: str
+    """The token that forms on the page must send back."""
+    needs_factor: bool = False
+    """Whether the visitor has to set up a second factor before anything else."""
+
+    @property
+    def signed_in(self) -> User:
+        """The user, on pages that require one."""
+        assert self.user is not None  # noqa: S101 - Such a page redirects anyone else to the sign-in form.
+        return self.user
+
+
+class Visit(msgspec.Struct, frozen=True):
+    """One request for one page."""
+
+    request: PageRequest
+    headers: PageHeaders
+    viewer: Viewer
+    client: PageClient
+    """Calls the API's endpoints as the visitor."""
+    database: Database
+    settings: Settings
+
+    def ask(self, endpoint: Callable[..., V], sent: dict[str, Any] | None = None, /, **path: object) -> V:
+        """Call an endpoint as this visitor; ``path`` holds the parameters of its path, ``sent`` query and body."""
+        return self.client.ask(endpoint, sent, path)
+
+    def find(self, endpoint: WorksOn[S, P], /, **path: object) -> S:
+        """Return the subject that an endpoint finds by its path, if the visitor may make the call."""
+        return self.client.find(endpoint, path)
+
+    def may(self, endpoint: Callable[..., object], /, **path: object) -> bool:
+        """Return whether the visitor may make a call, so that the page offers it."""
+        return self.client.may(endpoint, path)
 
 
 STRICT_POLICY = (
@@ -194,11 +193,13 @@ class PageRoute:
     """How much a form may bring, in bytes."""
     programs: bool = False
     """Whether programs call it, also those that run on other sites' pages: they bring a secret and no cookie counts."""
+    takes_connection: bool = False
+    """Whether the handler of a page to read takes a connection beside the visit."""
 
 
 @dataclass(slots=True)
 class PageRoutes:
-    """The pages of one room; a read gets a connection, a form runs units of work of its own."""
+    """The pages of one package; a page to read may take a connection, a form runs units of work of its own."""
 
     places: list[PageRoute] = field(default_factory=list)
 
@@ -232,6 +233,7 @@ class PageRoutes:
     ) -> Callable[[H], H]:
         def declare(handler: H) -> H:
             place = PageRoute(method, path, handler, open, with_expired_password, slashes, by_link, limit, programs)
+            place.takes_connection = len(signature(handler).parameters) > 1
             self.places.append(place)
             return handler
 

@@ -3,8 +3,8 @@
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
-from ingot.accounts.instance.queries import current_broadcasts
-from ingot.collaboration.todos.queries import count_todos
+from ingot.accounts.instance.views import current_broadcast_views
+from ingot.collaboration.todos.views import pending_todos
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.web import formats
@@ -37,8 +37,8 @@ def error_page(status: int) -> TemplateResponse:
 
 def _layout_context(visit: Visit | None, db: Connection) -> dict[str, Any]:
     """What stands around every page."""
-    to_do = count_todos(db, visit.actor) if visit and visit.user else 0
-    return {"broadcasts": current_broadcasts(db), "to_do": to_do}
+    to_do = pending_todos(db, visit.viewer.actor) if visit and visit.viewer.user else 0
+    return {"broadcasts": current_broadcast_views(db), "to_do": to_do}
 
 
 class TemplateRenderer:
@@ -50,7 +50,7 @@ class TemplateRenderer:
     def render(self, page: TemplateResponse, visit: Visit | None) -> bytes:
         """A page as the browser gets it."""
         template = self._environment.get_template(page.template)
-        context: dict[str, Any] = {"visit": visit, "user": visit.user if visit else None, **page.context}
+        context: dict[str, Any] = {"visit": visit, "user": visit.viewer.user if visit else None, **page.context}
         if not page.template.rpartition("/")[2].startswith("_"):
             context |= self._database.read(partial(_layout_context, visit))
         return template.render(context).encode()

@@ -1,17 +1,23 @@
-"""Who asks for a page that browsers and programs use alike."""
+"""The caller of a page that browsers and programs use alike."""
 
 from ingot.accounts.authentication import authenticate
 from ingot.core.access.actor import Actor
 from ingot.core.access.rules import require
 from ingot.core.access.scopes import READ_SCOPES, has_any_scope
 from ingot.core.db.connection import Connection
+from ingot.web.client import PageClient
 from ingot.web.page_routes import Visit
 
 
+def client_of(visit: Visit, db: Connection) -> PageClient:
+    """Return the internal client that calls endpoints as the caller, who may be known by a token."""
+    return visit.client._replace(caller=visit.client.caller._replace(actor=authenticated_caller(visit, db)))
+
+
 def authenticated_caller(visit: Visit, db: Connection) -> Actor:
-    """A token counts before the session, and must reach what the API would show."""
-    if visit.credentials.token is None:
-        return visit.actor_or_anonymous
-    actor = authenticate(db, visit.credentials)
+    """Return the caller: a token counts before the session, and must have the scope to read the API."""
+    if visit.headers.credentials.token is None:
+        return visit.viewer.actor
+    actor = authenticate(db, visit.headers.credentials)
     require(has_any_scope(actor, READ_SCOPES))
     return actor

@@ -24,5 +24,5 @@ def check_second_factor(visit: Visit, user: User, code: str) -> bool:
 
     matched = visit.database.write(check)
     if not matched:
-        record_failure(visit.database, user.id, visit.origin.ip, visit.origin.user_agent, "two-factor")
+        record_failure(visit.database, user.id, visit.request.origin.ip, visit.request.origin.user_agent, "two-factor")
     return matched

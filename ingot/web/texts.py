@@ -8,6 +8,7 @@ from markupsafe import Markup
 
 from ingot.core.markup.links import LinkContext
 from ingot.discovery.markdown.service import render_texts
+from ingot.projects.projects import api as projects_api
 from ingot.projects.projects.api import repository_store
 from ingot.web.external_images import replace_external_images
 from ingot.web.page_routes import Visit
@@ -27,12 +28,12 @@ def render_markdown_texts(
     """The same of several texts, with no more statements than it takes for one."""
     if not texts:
         return []
-    actor, project = visit.actor_or_anonymous, None
+    actor, project = visit.viewer.actor, None
     if project_id is not None:
-        project = visit.find("GET", "/projects/:id", id=project_id).project
-    place = LinkContext(visit.origin.base, project.full_path if project else None, **where)
+        project = visit.find(projects_api.get_project, id=project_id).project
+    place = LinkContext(visit.request.origin.base, project.full_path if project else None, **where)
     html = render_texts(visit.database, repository_store(visit.settings), actor, place, project, texts)
-    base = visit.origin.base
+    base = visit.request.origin.base
     return [Markup(_adapt_for_page(one, base)) for one in html]  # noqa: S704 - The sanitiser has been over it.
 
 

@@ -3,7 +3,7 @@
 from ingot.accounts.emails.queries import find_email
 from ingot.accounts.instance.settings import current_settings
 from ingot.accounts.users.events import EmailAdded, PrimaryEmailChanged
-from ingot.accounts.users.queries import user_by_email_or_none
+from ingot.accounts.users.queries import find_user, user_by_email_or_none
 from ingot.accounts.users.service import is_valid_email
 from ingot.accounts.users.tables import Email, User, emails, users
 from ingot.core.db.connection import Connection
@@ -50,3 +50,8 @@ def make_email_primary(db: Connection, user: User, email: Email) -> None:
     primary_columns = {"email": email.email, "confirmed_at": email.confirmed_at, "proven_at": email.proven_at}
     db.update(users, user.id, **primary_columns, updated_at=db.now)
     emit(db, PrimaryEmailChanged(user_id=user.id))
+
+
+def make_own_email_first(db: Connection, user_id: int, email_id: int) -> None:
+    """Make a further address of a user the primary one."""
+    make_email_primary(db, find_user(db, user_id), find_email(db, user_id, email_id))

@@ -9,11 +9,10 @@ from ingot.errors import NotFound
 
 _BY_ID = select(broadcast_messages).where(broadcast_messages.c.id == bindparam("message"))
 _ALL = list_query(select(broadcast_messages), broadcast_messages.c.id, broadcast_messages.c.id.asc())
-_CURRENT = (
-    select(broadcast_messages)
-    .where(broadcast_messages.c.starts_at <= bindparam("now"), broadcast_messages.c.ends_at > bindparam("now"))
-    .order_by(broadcast_messages.c.id)
+_NOT_ENDED = (
+    select(broadcast_messages).where(broadcast_messages.c.ends_at > bindparam("now")).order_by(broadcast_messages.c.id)
 )
+_MESSAGE_BYTES = 2_000
 
 
 def list_broadcast_messages(db: Connection, page: Page) -> Listing[BroadcastMessage]:
@@ -36,4 +35,10 @@ def find_broadcast_message(db: Connection, message_id: int) -> BroadcastMessage:
 
 def current_broadcasts(db: Connection) -> list[BroadcastMessage]:
     """List the messages that pages show now, the oldest first."""
-    return db.all(BroadcastMessage, _CURRENT, now=db.now)
+
+    def read() -> tuple[BroadcastMessage, ...]:
+        return tuple(db.all(BroadcastMessage, _NOT_ENDED, now=db.now))
+
+    # Messages that have not begun are cached too: time passes without a commit.
+    known = db.cached("broadcast messages", read, lambda messages: _MESSAGE_BYTES * (len(messages) + 1)) or ()
+    return [message for message in known if message.starts_at <= db.now < message.ends_at]

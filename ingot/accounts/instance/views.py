@@ -4,9 +4,11 @@ from hashlib import sha1
 
 import msgspec
 
+from ingot.accounts.instance.queries import current_broadcasts
 from ingot.accounts.instance.settings import InstanceSettings, decode_settings
 from ingot.accounts.instance.tables import BroadcastMessage, StoredSettings
 from ingot.core.api.views import View
+from ingot.core.db.connection import Connection
 from ingot.core.db.times import Timestamp
 
 
@@ -101,3 +103,8 @@ def broadcast_message_view(message: BroadcastMessage, now: Timestamp) -> Broadca
         message.font,
         message.starts_at <= now < message.ends_at,
     )
+
+
+def current_broadcast_views(db: Connection) -> list[BroadcastMessageView]:
+    """Return the broadcast messages that every page shows now."""
+    return [broadcast_message_view(message, db.now) for message in current_broadcasts(db)]

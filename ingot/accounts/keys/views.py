@@ -1,11 +1,15 @@
 """Response structs of SSH and GPG keys."""
 
+from ingot.accounts.keys.queries import list_gpg_keys, list_keys
 from ingot.accounts.keys.tables import GpgKey, SshKey
 from ingot.accounts.users.queries import user_or_none
 from ingot.accounts.users.views import AdminUserView, admin_user_view
 from ingot.core.api.views import View
 from ingot.core.db.connection import Connection
+from ingot.core.db.paging import Page
 from ingot.core.db.times import Timestamp
+
+_ALL = Page(size=100)
 
 
 class KeyView(View):
@@ -53,3 +57,13 @@ def _fields(key: SshKey) -> tuple[int, str, str, Timestamp, Timestamp | None, st
 def gpg_key_view(key: GpgKey) -> GpgKeyView:
     """Return a key; its user is known from the path."""
     return GpgKeyView(key.id, key.key, key.created_at)
+
+
+def keys_of_user(db: Connection, user_id: int) -> list[SshKey]:
+    """Return the SSH keys of a user with all that their owner sees."""
+    return list_keys(db, user_id, _ALL).items
+
+
+def gpg_keys_of_user(db: Connection, user_id: int) -> list[GpgKey]:
+    """Return the GPG keys of a user with all that their owner sees."""
+    return list_gpg_keys(db, user_id, _ALL).items

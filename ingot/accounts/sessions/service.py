@@ -4,6 +4,7 @@ import secrets
 
 from sqlalchemy import bindparam, delete
 
+from ingot.accounts.emails.queries import find_email
 from ingot.accounts.identity_providers.directory_users import authenticate_by_directory, is_directory_user
 from ingot.accounts.instance.settings import current_settings
 from ingot.accounts.instance.throttles import count_attempt, seconds_left, uncount_attempt
@@ -217,3 +218,11 @@ def use_confirmation_link(db: Connection, link: OneTimeLink) -> User:
         db.update(emails, link.email_id, confirmed_at=db.now, proven_at=db.now)
     db.delete(one_time_links, link.id)
     return find_user(db, link.user_id)
+
+
+def resend_confirmation(db: Connection, user_id: int, email_id: int | None = None) -> None:
+    """Send the confirmation link of a further address, or of the primary one, unless it has been confirmed."""
+    user = find_user(db, user_id)
+    email = find_email(db, user_id, email_id) if email_id is not None else None
+    if (email or user).proven_at is None:
+        mail_confirmation_link(db, user, email)

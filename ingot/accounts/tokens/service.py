@@ -10,7 +10,7 @@ from ingot.core.access.actor import AuthMethod
 from ingot.core.access.scopes import OAUTH_SCOPES, SCOPES
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import Timestamp, add_duration
-from ingot.errors import Invalid, too_long_message
+from ingot.errors import Invalid, NotFound, too_long_message
 
 _PREFIXES = {"personal": "ingotp-", "impersonation": "ingoti-", "oauth": ""}
 _DROP_PRIVATE = access_tokens.delete().where(
@@ -99,3 +99,11 @@ def _insert(
         created_at=db.now,
         expires_at=expires_at,
     )
+
+
+def revoke_personal_token(db: Connection, user_id: int, token_id: int) -> None:
+    """Revoke one of a user's own personal access tokens."""
+    token = token_or_none(db, token_id, "personal", user_id)
+    if token is None:
+        raise NotFound("Token")
+    revoke_token(db, token)

@@ -2,8 +2,12 @@
 
 from msgspec import UNSET, UnsetType
 
+from ingot.accounts.tokens.params import ListTokens
+from ingot.accounts.tokens.queries import list_tokens, private_token_or_none
 from ingot.accounts.tokens.tables import AccessToken
 from ingot.core.api.views import View
+from ingot.core.db.connection import Connection
+from ingot.core.db.paging import Page
 from ingot.core.db.times import Date, Timestamp, day_of
 
 
@@ -38,3 +42,13 @@ def token_view(token: AccessToken, now: Timestamp, secret: str | UnsetType = UNS
         True if token.kind == "impersonation" else UNSET,
         secret,
     )
+
+
+def personal_tokens(db: Connection, user_id: int) -> list[AccessToken]:
+    """Return the personal access tokens of a user."""
+    return list_tokens(db, "personal", user_id, ListTokens(), Page(size=100)).items
+
+
+def own_private_token(db: Connection, user_id: int) -> str:
+    """Return the private token of a user in the clear, for its owner."""
+    return private_token_or_none(db, user_id)

@@ -4,7 +4,7 @@ import secrets
 
 from sqlalchemy import bindparam, delete, update
 
-from ingot.accounts.two_factor.queries import second_factor_or_none
+from ingot.accounts.two_factor.queries import count_recovery_codes, second_factor_or_none
 from ingot.accounts.two_factor.tables import SecondFactor, recovery_codes, second_factors
 from ingot.accounts.two_factor.totp import generate_secret, matching_step
 from ingot.accounts.users.tables import User, users
@@ -88,3 +88,8 @@ def _verify_totp(db: Connection, factor: SecondFactor, code: str) -> bool:
         return False
     step = matching_step(db.vault.unseal(factor.sealed), code, to_datetime(db.now).timestamp(), factor.last_step)
     return step is not None and db.run(_USE_STEP, factor=factor.id, step=step) == 1
+
+
+def codes_left(db: Connection, user: User) -> int:
+    """Return how many recovery codes a user has not used."""
+    return count_recovery_codes(db, user.id)

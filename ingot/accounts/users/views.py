@@ -5,7 +5,15 @@ from typing import Any, Protocol
 
 from msgspec import UNSET, UnsetType
 
-from ingot.accounts.users.queries import custom_attributes_by_user, identities_by_user, persons_by_ids
+from ingot.accounts.users.queries import (
+    custom_attributes_by_user,
+    find_user,
+    identities_by_user,
+    persons_by_ids,
+    placeholder_user,
+    user_by_username_or_none,
+    user_status_or_none,
+)
 from ingot.accounts.users.tables import Identity, Person, User, UserCustomAttribute, UserStatus
 from ingot.core.access.actor import Actor
 from ingot.core.api.views import View
@@ -150,9 +158,30 @@ def user_briefs_by_ids(db: Connection, user_ids: Iterable[int | None], base: str
     return {person.id: user_brief(person, base) for person in persons_by_ids(db, user_ids)}
 
 
+def names_by_ids(db: Connection, user_ids: Iterable[int | None]) -> dict[int, str]:
+    """Return the names of users by id; one statement for all."""
+    return {person.id: person.name for person in persons_by_ids(db, user_ids)}
+
+
 def user_view(user: User, base: str) -> UserView:
     """Return a user for any caller."""
     return UserView(*_public_fields(user, base))
+
+
+def user_view_by_name(db: Connection, username: str, base: str) -> UserView | None:
+    """Return the user with this username for any caller; the placeholder has no page."""
+    user = user_by_username_or_none(db, username)
+    return user_view(user, base) if user is not None and not user.placeholder else None
+
+
+def user_avatar_id(db: Connection, user_id: str) -> int | None:
+    """Return the id of a user's avatar; raise NotFound for an unknown user."""
+    return find_user(db, user_id).avatar_id
+
+
+def placeholder_username(db: Connection) -> str:
+    """Return the username of the placeholder, which inherits the contributions of deleted users."""
+    return placeholder_user(db).username
 
 
 def own_user_view(db: Connection, user: User, base: str) -> OwnUserView:
@@ -250,3 +279,18 @@ def status_view(status: UserStatus | None) -> StatusView:
 def custom_attribute_view(attribute: UserCustomAttribute) -> CustomAttributeView:
     """Return the key and value of a custom attribute."""
     return CustomAttributeView(attribute.key, attribute.value)
+
+
+def identities_of_user(db: Connection, user_id: int) -> list[Identity]:
+    """Return the identities by which a user signs in elsewhere."""
+    return identities_by_user(db, [user_id]).get(user_id, [])
+
+
+def status_or_none(db: Connection, user: User) -> UserStatus | None:
+    """Return a user's status, unless it has expired."""
+    return user_status_or_none(db, user)
+
+
+def current_user(db: Connection, actor: Actor) -> User:
+    """Return the caller's own record as it is within this transaction."""
+    return find_user(db, actor.user_id)

@@ -1,5 +1,8 @@
 """Endpoints of award emoji, declared for each kind of subject that can have them."""
 
+from collections.abc import Callable
+from typing import NamedTuple
+
 from ingot.collaboration.emoji import policy, queries, service
 from ingot.collaboration.emoji.params import GiveAward
 from ingot.collaboration.emoji.views import AwardView, award_view, award_views
@@ -9,7 +12,18 @@ from ingot.core.api.routes import Call, Finder, Routes
 from ingot.core.db.paging import Listing, Page
 
 
-def declare_award_routes(routes: Routes, finder: Finder, *, awards: str, award: str, suffix: str = "") -> None:
+class AwardEndpoints(NamedTuple):
+    """Handlers of the award emoji of one kind of subject, by which pages call them."""
+
+    list_awards: Callable[..., Listing[AwardView]]
+    give_award: Callable[..., AwardView]
+    get_award: Callable[..., AwardView]
+    take_award_back: Callable[..., None]
+
+
+def declare_award_routes(
+    routes: Routes, finder: Finder, *, awards: str, award: str, suffix: str = ""
+) -> AwardEndpoints:
     """Declare the award emoji of the subjects that ``finder`` finds, at the paths of the list and of one award.
 
     A ``suffix`` of the operation names in the OpenAPI document distinguishes several subjects of one package.
@@ -42,5 +56,7 @@ def declare_award_routes(routes: Routes, finder: Finder, *, awards: str, award: 
             require(policy.may_remove_award(call.actor, existing_award))
             service.remove_award(call.db, existing_award)
 
-    for handler in (list_awards, give_award, get_award, take_award_back):
+    handlers = AwardEndpoints(list_awards, give_award, get_award, take_award_back)
+    for handler in handlers:
         handler.__name__ += suffix
+    return handlers

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Sequence
 
-from sqlalchemy import Select, bindparam, select
+from sqlalchemy import Select, bindparam, or_, select
 
 from ingot.collaboration.emoji.tables import Award, award_emoji
 from ingot.collaboration.subjects import Subject
@@ -22,6 +22,16 @@ _OF_MANY = (
     .where(award_emoji.c.subject_kind == bindparam("kind"), in_list(award_emoji.c.subject_id, "subjects"))
     .order_by(award_emoji.c.id)
 )
+_WITH_NOTES = (
+    select(award_emoji)
+    .where(
+        or_(
+            (award_emoji.c.subject_kind == bindparam("kind")) & (award_emoji.c.subject_id == bindparam("subject")),
+            (award_emoji.c.subject_kind == "note") & in_list(award_emoji.c.subject_id, "notes"),
+        )
+    )
+    .order_by(award_emoji.c.id)
+)
 _ONE = _OF_SUBJECT.where(award_emoji.c.id == bindparam("award"))
 
 
@@ -36,6 +46,14 @@ def awards_by_subject(db: Connection, kind: str, subject_ids: Sequence[int]) -> 
     for award in db.all(Award, _OF_MANY, kind=kind, subjects=list(subject_ids)):
         awards[award.subject_id].append(award)
     return awards
+
+
+def awards_with_notes(db: Connection, subject: Subject, note_ids: Sequence[int]) -> dict[tuple[str, int], list[Award]]:
+    """Return the awards of a subject and of notes about it, by kind and id, the oldest first; one statement for all."""
+    given: defaultdict[tuple[str, int], list[Award]] = defaultdict(list)
+    for award in db.all(Award, _WITH_NOTES, kind=subject.kind, subject=subject.id, notes=list(note_ids)):
+        given[award.subject_kind, award.subject_id].append(award)
+    return given
 
 
 def award_or_none(db: Connection, subject: Subject, number: str) -> Award | None:

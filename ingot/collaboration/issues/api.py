@@ -10,9 +10,16 @@ from ingot.collaboration.issues.ports import IssueMergeRequests
 from ingot.collaboration.issues.quick_actions.execute import create_issue as create_obeying
 from ingot.collaboration.issues.subject_kind import ISSUE_KIND
 from ingot.collaboration.issues.tables import Issue
-from ingot.collaboration.issues.views import IssueStatisticsView, IssueView, issue_view, issue_views, statistics_view
+from ingot.collaboration.issues.views import (
+    IssueStatisticsView,
+    IssueView,
+    found_issue_view,
+    issue_view,
+    issue_views,
+    statistics_view,
+)
+from ingot.collaboration.participants.queries import is_subscribed
 from ingot.collaboration.planning.api import IssuableEndpoints, PlanningPaths, planning_routes
-from ingot.collaboration.planning.queries import is_subscribed
 from ingot.collaboration.planning.scope import ProjectScope, project_scope_in_path
 from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Access
@@ -61,15 +68,10 @@ def _issue_as_view(call: Call, project: Project, issue: Issue, assignees: Sequen
         call.actor,
         issue,
         call.origin.base,
-        subscribed=_is_subscribed(call, issue, assignees),
+        subscribed=is_subscribed(call.db, call.actor.user_id, "issue", issue.id, (issue.author_id, *assignees)),
         assignees=assignees,
         path=project.full_path,
     )
-
-
-def _is_subscribed(call: Call, issue: Issue, assignees: Sequence[int]) -> bool:
-    """Whether the caller receives notifications about the issue."""
-    return is_subscribed(call.db, call.actor.user_id, "issue", issue.id, (issue.author_id, *assignees))
 
 
 def _issues_as_views(
@@ -130,7 +132,7 @@ def get_issue_by_id(call: Call) -> IssueView:
 @routes.get("/projects/:id/issues/:issue_iid", on=issue_in_path, may=policy.may_read_issue, returns=IssueView)
 def get_issue(call: Call, lookup: IssueLookup) -> IssueView:
     """Get an issue."""
-    return _issue_as_view(call, lookup.project, lookup.issue, lookup.assignees)
+    return found_issue_view(call.db, call.actor, lookup, call.origin.base)
 
 
 @routes.post("/projects/:id/issues", on=project_scope_in_path, may=policy.may_create_issue, returns=IssueView)
@@ -195,7 +197,7 @@ def move_issue(call: Call, lookup: IssueLookup, params: MoveIssue, copied: list[
     return _issue_as_view(call, target, moved)
 
 
-planning_routes(
+PLANNING = planning_routes(
     routes,
     IssuableEndpoints(
         kind=ISSUE_KIND,
@@ -204,8 +206,10 @@ planning_routes(
         subject=lambda found: service.subject_of(found.issue),
         time_tracking=service.TIME_TRACKING,
         view=IssueView,
-        make_view=lambda call, found: _issue_as_view(call, found.project, found.issue, found.assignees),
-        is_subscribed=lambda call, found: _is_subscribed(call, found.issue, found.assignees),
+        make_view=lambda call, found: found_issue_view(call.db, call.actor, found, call.origin.base),
+        is_subscribed=lambda call, found: is_subscribed(
+            call.db, call.actor.user_id, "issue", found.issue.id, (found.issue.author_id, *found.assignees)
+        ),
         may_read=policy.may_read_issue,
         may_take_part=policy.may_take_part,
         may_edit=policy.may_edit_issue,

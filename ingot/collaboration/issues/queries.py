@@ -79,7 +79,7 @@ def issue_or_none(
     )
     if issue is None:
         return None
-    assignees = _assignees(db, issue.id)
+    assignees = assignees_of_issue(db, issue.id)
     if not policy.may_see_issue(actor, access, issue, assignees):
         return None
     return policy.IssueLookup(access, project, issue, assignees)
@@ -89,15 +89,24 @@ def _issue_bytes(issue: Issue) -> int:
     return 2_000 + 4 * len(issue.description or "")
 
 
-def _assignees(db: Connection, issue_id: int) -> tuple[int, ...]:
+def assignees_of_issue(db: Connection, issue_id: int) -> tuple[int, ...]:
+    """Return the users that an issue is assigned to; every request for an issue needs them, so that they are cached."""
     key = ("assignees of issue", issue_id)
     return db.cached(key, lambda: tuple(assignees_of(db, [issue_id]).get(issue_id, ())), lambda _: 300) or ()
 
 
 def visible_issues_by_iid(
-    db: Connection, actor: Actor, places: Iterable[ProjectScope], named: Collection[tuple[int, int]]
+    db: Connection,
+    actor: Actor,
+    places: Iterable[ProjectScope],
+    named: Collection[tuple[int, int]],
+    *,
+    to_name_only: bool = False,
 ) -> dict[tuple[int, int], policy.IssueLookup]:
-    """The issues with these numbers of projects at hand that the caller may know of; two statements for all."""
+    """Return the issues with these iids of projects at hand that the caller may see; two statements for all.
+
+    Where they are ``to_name_only``, assignees are read only of confidential ones, whose visibility depends on them.
+    """
     open_to = {one.project.id: one for one in places if policy.may_read_issues(actor, one.here, one.project)}
     wanted = {(project_id, iid) for project_id, iid in named if project_id in open_to}
     if not wanted:
@@ -105,7 +114,8 @@ def visible_issues_by_iid(
     projects_named, iids = ({pair[place] for pair in wanted} for place in (0, 1))
     rows = db.all(Issue, _BY_IIDS, projects=sorted(projects_named), iids=sorted(iids))
     rows = [issue for issue in rows if (issue.project_id, issue.iid) in wanted]
-    assigned = assignees_of(db, [issue.id for issue in rows])
+    asked = [issue.id for issue in rows if issue.confidential or not to_name_only]
+    assigned = assignees_of(db, asked) if asked else {}
     found = (policy.IssueLookup(*open_to[issue.project_id], issue, tuple(assigned.get(issue.id, ()))) for issue in rows)
     return {
         (one.issue.project_id, one.issue.iid): one

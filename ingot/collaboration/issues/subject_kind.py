@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from sqlalchemy import ColumnElement, exists, select
 
 from ingot.collaboration.issues import policy
-from ingot.collaboration.issues.queries import assignees_of, issue_by_id
+from ingot.collaboration.issues.queries import assignees_of_issue, issue_by_id
 from ingot.collaboration.issues.service import subject_of
 from ingot.collaboration.issues.tables import ISSUE_COLUMNS, Issue, issues
 from ingot.collaboration.issues.views import IssueView, issue_views
@@ -62,9 +62,8 @@ def _readers(db: Connection, subject: Subject, user_ids: Collection[int], intern
     return {user_id for user_id, level in seeing.items() if level >= Level.REPORTER or user_id in involved}
 
 
-def _assignees(db: Connection, subject: Subject) -> list[int]:
-    number = subject.id or 0
-    return assignees_of(db, [number]).get(number, [])
+def _assignees(db: Connection, subject: Subject) -> Sequence[int]:
+    return assignees_of_issue(db, subject.id or 0)
 
 
 def _text(db: Connection, subject: Subject) -> str:

@@ -5,12 +5,13 @@ from collections.abc import Collection, Mapping, Sequence
 from msgspec import UNSET, UnsetType
 
 from ingot.accounts.users.views import UserBrief, user_briefs_by_ids
+from ingot.collaboration.issues.policy import IssueLookup
 from ingot.collaboration.issues.queries import assignees_of, label_titles_of, visible_issue_ids
 from ingot.collaboration.issues.tables import Issue
-from ingot.collaboration.labels.queries import labels_of
-from ingot.collaboration.labels.views import LabelBrief, label_brief
+from ingot.collaboration.labels.views import LabelBrief, label_briefs_of
 from ingot.collaboration.milestones.queries import milestones_by_ids
 from ingot.collaboration.milestones.views import MilestoneView, milestone_view
+from ingot.collaboration.participants.queries import is_subscribed
 from ingot.collaboration.planning.views import ReferencesView, TimeStatsView, time_stats_view
 from ingot.core.access.actor import Actor
 from ingot.core.api.views import View
@@ -96,7 +97,7 @@ def issue_views(
         person for issue in found for person in (issue.author_id, issue.closed_by_id, *assigned.get(issue.id, ()))
     ]
     users = user_briefs_by_ids(db, people, base)
-    carried = _labels(db, numbers) if with_labels_details else label_titles_of(db, numbers)
+    carried = label_briefs_of(db, "issue", numbers) if with_labels_details else label_titles_of(db, numbers)
     planned = _milestones(db, {issue.milestone_id for issue in found if issue.milestone_id}, base)
     onward = visible_issue_ids(db, actor, [issue.moved_to_id for issue in found if issue.moved_to_id is not None])
     if paths is None:
@@ -125,24 +126,37 @@ def issue_view(
     subscribed: bool,
     assignees: Sequence[int] | None = None,
     path: str | None = None,
+    with_labels_details: bool = False,
 ) -> IssueView:
-    """One issue, and whether the caller follows it."""
+    """Return one issue, and whether the caller is subscribed to it."""
     assigned = None if assignees is None else {issue.id: assignees}
     paths = None if path is None else {issue.project_id: path}
-    view = issue_views(db, actor, [issue], base, assigned=assigned, paths=paths)[0]
+    details = with_labels_details
+    view = issue_views(db, actor, [issue], base, with_labels_details=details, assigned=assigned, paths=paths)[0]
     view.subscribed = subscribed if actor.known else UNSET
     return view
+
+
+def found_issue_view(
+    db: Connection, actor: Actor, found: IssueLookup, base: str, *, with_labels_details: bool = False
+) -> IssueView:
+    """Return an issue that was found for the caller; its page also shows the colours of its labels."""
+    return issue_view(
+        db,
+        actor,
+        found.issue,
+        base,
+        subscribed=is_subscribed(db, actor.user_id, "issue", found.issue.id, (found.issue.author_id, *found.assignees)),
+        assignees=found.assignees,
+        path=found.project.full_path,
+        with_labels_details=with_labels_details,
+    )
 
 
 def statistics_view(counts: dict[str, int]) -> IssueStatisticsView:
     """What was counted, by state."""
     shown = IssueCountsView(all=counts["opened"] + counts["closed"], closed=counts["closed"], opened=counts["opened"])
     return IssueStatisticsView(CountedIssuesView(shown))
-
-
-def _labels(db: Connection, numbers: Sequence[int]) -> dict[int, list[LabelBrief]]:
-    carried = labels_of(db, "issue", numbers)
-    return {number: [label_brief(label) for label in labels] for number, labels in carried.items()}
 
 
 def _milestones(db: Connection, numbers: Collection[int], base: str) -> dict[int, MilestoneView]:

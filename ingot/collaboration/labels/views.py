@@ -6,11 +6,14 @@ from msgspec import UNSET, UnsetType
 
 from ingot.collaboration.labels.colors import text_color
 from ingot.collaboration.labels.queries import (
+    MOST_RANKED,
     LabelCounts,
     LabelCountScope,
     label_counts_in_project,
     label_counts_in_visible_projects,
+    labels_of,
     priorities_of,
+    prioritized_labels,
 )
 from ingot.collaboration.labels.tables import Label
 from ingot.collaboration.subscriptions.queries import explicit_subscriptions
@@ -41,6 +44,12 @@ class LabelView(LabelBrief):
     open_merge_requests_count: int | UnsetType = UNSET
     priority: int | UnsetType | None = UNSET
     is_project_label: bool | UnsetType = UNSET
+
+
+def label_briefs_of(db: Connection, kind: str, subject_ids: Sequence[int]) -> dict[int, list[LabelBrief]]:
+    """Return the labels of several issues or merge requests, by id; one statement for all."""
+    carried = labels_of(db, kind, subject_ids)
+    return {number: [label_brief(label) for label in labels] for number, labels in carried.items()}
 
 
 def label_brief(label: Label) -> LabelBrief:
@@ -97,3 +106,9 @@ def _views(
             view.open_merge_requests_count = label_counts.open_merge_requests
         views.append(view)
     return views
+
+
+def ranked_label_views(db: Connection, actor: Actor, here: Access, project: Project) -> list[LabelView]:
+    """Return the labels that a project ranks, the most important first."""
+    ranked = prioritized_labels(db, project, MOST_RANKED)
+    return project_label_views(db, actor, here, project, ranked) if ranked else []

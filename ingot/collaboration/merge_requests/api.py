@@ -20,7 +20,7 @@ from ingot.collaboration.merge_requests.views import (
     merge_request_detail_view,
     simple_views,
 )
-from ingot.collaboration.planning.queries import is_subscribed
+from ingot.collaboration.participants.queries import is_subscribed
 from ingot.collaboration.planning.scope import ProjectScope, project_scope_in_path
 from ingot.core.access.levels import Access
 from ingot.core.access.rules import signed_in
@@ -159,7 +159,9 @@ def get_merge_request(call: Call, lookup: MergeRequestLookup, params: GetMergeRe
     staged=True,
     instead={409: dict[str, list[str]], 422: dict[str, list[str]]},
 )
-def create_merge_request(stage: StagedCall, lookup: ProjectScope, params: CreateMergeRequest) -> object:
+def create_merge_request(
+    stage: StagedCall, lookup: ProjectScope, params: CreateMergeRequest
+) -> MergeRequestDetailView | AlternateResponse:
     """Open a merge request from a branch of this project."""
 
     def show(db: Connection, project: Project, made: MergeRequest) -> MergeRequestDetailView:

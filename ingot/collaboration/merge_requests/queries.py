@@ -203,15 +203,15 @@ def merge_request_or_none(
     merge_request = db.cached(key, lambda: db.first(MergeRequest, _BY_IID, project=project.id, iid=iid), _request_bytes)
     if merge_request is None:
         return None
-    return policy.MergeRequestLookup(access, project, merge_request, *_people(db, merge_request.id))
+    return policy.MergeRequestLookup(access, project, merge_request, *people_of_merge_request(db, merge_request.id))
 
 
 def _request_bytes(merge_request: MergeRequest) -> int:
     return 2_000 + 4 * len(merge_request.description or "")
 
 
-def _people(db: Connection, number: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Who has one to do, and who is to look at it."""
+def people_of_merge_request(db: Connection, number: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return assignees and reviewers; every request for a merge request needs them, so that they are cached."""
 
     def look() -> tuple[tuple[int, ...], tuple[int, ...]]:
         assigned, reviewing = assignees_and_reviewers_of(db, [number])
@@ -262,8 +262,11 @@ def open_merge_requests_from(db: Connection, source_id: int, branches: Sequence[
 
 
 def latest_version(db: Connection, merge_request_id: int) -> DiffVersion | None:
-    """What the last push brought of which all is known; there is none only in the moment after it was opened."""
-    return db.first(DiffVersion, _LATEST_COLLECTED, merge_request=merge_request_id)
+    """Return the newest version whose commits are recorded; there is none only in the moment after it was opened."""
+    key = ("latest version", merge_request_id)
+    return db.cached(
+        key, lambda: db.first(DiffVersion, _LATEST_COLLECTED, merge_request=merge_request_id), lambda _: 1_000
+    )
 
 
 def diverged_commits_count(repository: Repository, merge_request: MergeRequest) -> int:
@@ -341,7 +344,9 @@ def list_closing_merge_requests(db: Connection, actor: Actor, issue_id: int, pag
 def list_merge_requests_by_ids(
     db: Connection, actor: Actor, numbers: Sequence[int], params: ListMergeRequests, page: Page
 ) -> Listing[MergeRequest]:
-    """A page of those with these numbers of their rows, as far as the caller may see them."""
+    """List the merge requests with these ids that the caller may see."""
+    if not numbers:
+        return Listing([], page, 0)
     asked = MergeRequestListQuery(db, actor, params, default_scope="all")
     asked.add("numbers", chosen=list(numbers))
     return _visible_page(asked, params, page)

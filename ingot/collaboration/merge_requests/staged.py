@@ -1,7 +1,7 @@
 """Opening merge requests: what git has to say first, then one transaction."""
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import msgspec
 
@@ -32,6 +32,8 @@ from ingot.projects.projects.policy import may_download_code
 from ingot.projects.projects.queries import find_project, fork_ancestry
 from ingot.projects.projects.tables import Project
 
+T = TypeVar("T")
+
 
 class InvalidMergeRequest(Failure):
     """What was sent is well formed, but can be no merge request."""
@@ -51,15 +53,15 @@ def create_merge_request(
     actor: Actor,
     lookup: ProjectScope,
     params: CreateMergeRequest,
-    show: Callable[[Connection, Project, MergeRequest], object],
-) -> object:
+    show: Callable[[Connection, Project, MergeRequest], T],
+) -> T:
     """Open a merge request from a branch of the project at hand; gives what ``show`` makes of it."""
     _validate(params)
     params, commands = _extract_description_commands(database, store, actor, lookup, params)
     sides = database.read(lambda db: _sides(db, actor, lookup, params), ahead_of_change=True)
     looked = _compare_sides(store, sides, params)
 
-    def write(db: Connection) -> tuple[MergeRequest, object]:
+    def write(db: Connection) -> tuple[MergeRequest, T]:
         there, target = find_project(db, actor, sides.target.id)
         require(policy.may_receive_merge_request(actor, there, target))
         about = sides.source, target, params, looked.head_oid

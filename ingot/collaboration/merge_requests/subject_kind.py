@@ -6,7 +6,11 @@ from msgspec.structs import astuple
 from sqlalchemy import ColumnElement, exists, select
 
 from ingot.collaboration.merge_requests import policy
-from ingot.collaboration.merge_requests.queries import assignees_of, merge_request_by_id, target_project_summaries
+from ingot.collaboration.merge_requests.queries import (
+    merge_request_by_id,
+    people_of_merge_request,
+    target_project_summaries,
+)
 from ingot.collaboration.merge_requests.service import subject_of
 from ingot.collaboration.merge_requests.tables import MERGE_REQUEST_COLUMNS, MergeRequest, merge_requests
 from ingot.collaboration.merge_requests.views import MergeRequestView, SubscribedMergeRequestView, merge_request_views
@@ -72,9 +76,8 @@ def _readers(db: Connection, subject: Subject, user_ids: Collection[int], intern
     return {user_id for user_id, level in seeing.items() if level >= Level.REPORTER}
 
 
-def _assignees(db: Connection, subject: Subject) -> list[int]:
-    number = subject.id or 0
-    return assignees_of(db, [number]).get(number, [])
+def _assignees(db: Connection, subject: Subject) -> Sequence[int]:
+    return people_of_merge_request(db, subject.id or 0)[0]
 
 
 def _text(db: Connection, subject: Subject) -> str:

@@ -37,6 +37,7 @@ _USABLE_BY_ID = USABLE_MILESTONES.where(milestones.c.id == bindparam("milestone"
 _USABLE_BY_TITLE = USABLE_MILESTONES.where(milestones.c.title == bindparam("title")).order_by(
     milestones.c.project_id.is_(None)
 )
+_MILESTONE_BYTES = 3_000
 _BY_IDS = MILESTONES.where(in_list(milestones.c.id, "ids"))
 # Milestones usable in each of several projects; the project id follows the milestone columns.
 _FOR = projects.alias("for_projects")
@@ -110,8 +111,14 @@ def usable_milestones_in_projects(
 
 
 def milestones_by_ids(db: Connection, ids: Sequence[int]) -> dict[int, Milestone]:
-    """Map ids to milestones without a permission check, with one statement for all."""
-    return {milestone.id: milestone for milestone in db.all(Milestone, _BY_IDS, ids=list(ids))}
+    """Map ids to milestones without a permission check, with one statement for all; a single one is cached."""
+
+    def read() -> dict[int, Milestone]:
+        return {milestone.id: milestone for milestone in db.all(Milestone, _BY_IDS, ids=list(ids))}
+
+    if len(ids) != 1:
+        return read()
+    return db.cached(("milestone", ids[0]), read, lambda _: _MILESTONE_BYTES) or {}
 
 
 def milestone_or_none(db: Connection, source: MemberSource, milestone_id: int) -> Milestone | None:

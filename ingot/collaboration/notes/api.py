@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
-from ingot.collaboration.emoji.api import declare_award_routes
+from ingot.collaboration.emoji.api import AwardEndpoints, declare_award_routes
 from ingot.collaboration.notes import policy, queries, service, staged
 from ingot.collaboration.notes.params import EditNote, ListNotes, PostComment, WriteNote
 from ingot.collaboration.notes.tables import Note
@@ -115,6 +115,26 @@ def _write_and_execute(
     return written
 
 
+class NoteEndpoints(NamedTuple):
+    """Handlers of the notes on one kind of subject, by which pages call them."""
+
+    list_notes: Callable[..., Listing[NoteView]]
+    write_note: Callable[..., NoteView | AlternateResponse]
+    awards: AwardEndpoints
+
+
+class DiscussionEndpoints(NamedTuple):
+    """Handlers of the discussions on one kind of subject, by which pages call them."""
+
+    list_discussions: Callable[..., Listing[DiscussionView]]
+    get_discussion: Callable[..., DiscussionView]
+    reply: Callable[..., NoteView | AlternateResponse]
+    get_note: Callable[..., NoteView]
+    delete_note: Callable[..., None]
+    begin: Callable[..., DiscussionView | AlternateResponse]
+    edit_note: Callable[..., NoteView]
+
+
 class NotePaths(NamedTuple):
     """Paths of the notes on one kind of subject, and of the award emoji of a note."""
 
@@ -135,7 +155,7 @@ class DiscussionPaths(NamedTuple):
 
 def note_routes(
     routes: Routes, finder: Finder, paths: NotePaths, note_commands: NoteCommands = NO_NOTE_COMMANDS
-) -> None:
+) -> NoteEndpoints:
     """Declare the notes on the subjects that ``finder`` finds, and the award emoji of those notes."""
     notes_path, note_path = paths.notes, paths.note
 
@@ -181,7 +201,8 @@ def note_routes(
             subject=_as_subject(note), may_participate=subject_access.may_participate and not note.system
         )
 
-    declare_award_routes(routes, note_in_path, awards=paths.awards, award=paths.award, suffix="_of_note")
+    awards = declare_award_routes(routes, note_in_path, awards=paths.awards, award=paths.award, suffix="_of_note")
+    return NoteEndpoints(list_notes, write_note, awards)
 
 
 def _alternate_response(note_commands: NoteCommands) -> dict[int, Any]:
@@ -196,7 +217,7 @@ def discussion_routes(
     begins: bool = True,
     edits: bool = True,
     note_commands: NoteCommands = NO_NOTE_COMMANDS,
-) -> None:
+) -> DiscussionEndpoints:
     """Declare the discussions on the subjects that ``finder`` finds.
 
     A package that declares the creation of a discussion or the edit of its notes itself turns off ``begins`` or
@@ -212,25 +233,20 @@ def discussion_routes(
             discussion_views(call.db, subject_access.subject, listing.items, notes_by_discussion, call.origin.base)
         )
 
+    def begin_discussion(
+        call: Call, subject_access: SubjectAccess, params: WriteNote
+    ) -> DiscussionView | AlternateResponse:
+        """Start a discussion on a subject."""
+
+        def write(note_params: WriteNote) -> DiscussionView:
+            note = service.write_note(call.db, call.actor, subject_access, note_params, service.IN_DISCUSSION)
+            return discussion_view(call.db, subject_access.subject, [note], call.origin.base)
+
+        return _write_and_execute(call, note_commands, params, write)
+
     if begins:
-
-        @routes.post(
-            discussions_path,
-            on=finder,
-            may=policy.may_write_notes,
-            returns=DiscussionView,
-            instead=_alternate_response(note_commands),
-        )
-        def begin_discussion(
-            call: Call, subject_access: SubjectAccess, params: WriteNote
-        ) -> DiscussionView | AlternateResponse:
-            """Start a discussion on a subject."""
-
-            def write(note_params: WriteNote) -> DiscussionView:
-                note = service.write_note(call.db, call.actor, subject_access, note_params, service.IN_DISCUSSION)
-                return discussion_view(call.db, subject_access.subject, [note], call.origin.base)
-
-            return _write_and_execute(call, note_commands, params, write)
+        may, instead = policy.may_write_notes, _alternate_response(note_commands)
+        routes.post(discussions_path, on=finder, may=may, returns=DiscussionView, instead=instead)(begin_discussion)
 
     @routes.get(discussion_path, on=finder, may=policy.may_read_notes, returns=DiscussionView)
     def get_discussion(call: Call, subject_access: SubjectAccess) -> DiscussionView:
@@ -269,17 +285,27 @@ def discussion_routes(
         """Get a note of a discussion."""
         return _note_as_view(call, subject_access.subject, _note_in_path(call, subject_access))
 
-    if edits:
+    def edit_discussion_note(call: Call, subject_access: SubjectAccess, params: EditNote) -> NoteView:
+        """Edit a note of a discussion."""
+        return _edit(call, subject_access, params)
 
-        @routes.put(reply_path, on=finder, may=policy.may_write_notes, returns=NoteView)
-        def edit_discussion_note(call: Call, subject_access: SubjectAccess, params: EditNote) -> NoteView:
-            """Edit a note of a discussion."""
-            return _edit(call, subject_access, params)
+    if edits:
+        routes.put(reply_path, on=finder, may=policy.may_write_notes, returns=NoteView)(edit_discussion_note)
 
     @routes.delete(reply_path, on=finder, may=policy.may_write_notes, returns=None)
     def delete_discussion_note(call: Call, subject_access: SubjectAccess) -> None:
         """Delete a note of a discussion."""
         _delete(call, subject_access)
+
+    return DiscussionEndpoints(
+        list_discussions,
+        get_discussion,
+        reply,
+        get_discussion_note,
+        delete_discussion_note,
+        begin_discussion,
+        edit_discussion_note,
+    )
 
 
 def _note_as_view(call: Call, subject: Subject, note: Note) -> NoteView:
@@ -316,7 +342,7 @@ def _as_subject(note: Note) -> Subject:
     return Subject("note", note.project_id, note.id, author_id=note.author_id)
 
 
-discussion_routes(
+COMMIT_DISCUSSIONS = discussion_routes(
     routes,
     commit_in_path,
     DiscussionPaths(
@@ -326,4 +352,4 @@ discussion_routes(
         note="/projects/:id/repository/commits/:sha/discussions/:discussion_id/notes/:note_id",
     ),
     begins=False,
-)
+)._replace(begin=create_commit_discussion)

@@ -1,10 +1,10 @@
-"""Operations on all notes of a subject: their authors, and copies for another subject."""
+"""Copies of all notes on one subject below another one."""
 
 import secrets
 from collections.abc import Callable
 
 import msgspec
-from sqlalchemy import bindparam, func, select
+from sqlalchemy import bindparam, select
 
 from ingot.collaboration.notes.tables import Note, notes
 from ingot.collaboration.subjects import Subject
@@ -16,23 +16,6 @@ _ALL_ON = (
     .where(notes.c.subject_kind == bindparam("kind"), notes.c.subject_id == bindparam("subject"))
     .order_by(notes.c.id)
 )
-
-_AUTHORS = (
-    select(notes.c.author_id)
-    .where(
-        notes.c.subject_kind == bindparam("kind"),
-        notes.c.subject_id == bindparam("subject"),
-        notes.c.system.is_(False),
-        notes.c.internal.is_(False),
-    )
-    .group_by(notes.c.author_id)
-    .order_by(func.min(notes.c.id))
-)
-
-
-def note_authors(db: Connection, subject: Subject) -> list[int]:
-    """List the authors of public notes on a subject, each once, in the order of their first notes."""
-    return [author_id for (author_id,) in db.rows(_AUTHORS, kind=subject.kind, subject=subject.id)]
 
 
 def notes_on(db: Connection, subject: Subject) -> list[Note]:

@@ -47,16 +47,6 @@ _WRITTEN_ON = (
     )
     .distinct()
 )
-_WRITTEN = (
-    select(notes.c.id)
-    .where(
-        notes.c.subject_kind == bindparam("kind"),
-        notes.c.subject_id == bindparam("subject"),
-        notes.c.author_id == bindparam("user"),
-        notes.c.system.is_(False),
-    )
-    .limit(1)
-)
 _ON_COMMIT = list_query(
     select(notes).where(
         notes.c.project_id == bindparam("project"),
@@ -135,11 +125,6 @@ def _list_query(about: str, filters: frozenset[str], order_by: str, sort: str) -
 def _all_query(about: str, filters: frozenset[str]) -> Any:
     conditions = [_CONDITIONS[name] for name in sorted(filters)]
     return select(notes).where(_ABOUT[about], and_(True, *conditions)).order_by(notes.c.id)
-
-
-def has_note_by(db: Connection, kind: str, subject_id: int, user_id: int) -> bool:
-    """Return whether a user wrote a note on a subject."""
-    return db.value(_WRITTEN, kind=kind, subject=subject_id, user=user_id) is not None
 
 
 def subjects_with_note_by(db: Connection, kind: str, subject_ids: Sequence[int], user_id: int) -> set[int]:

@@ -1,12 +1,13 @@
 """Response structs of notes and discussions."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
 from ingot.accounts.users.views import UserBrief, user_briefs_by_ids
+from ingot.collaboration.notes.queries import comments_on_lines
 from ingot.collaboration.notes.tables import Note
 from ingot.collaboration.subjects import Subject
 from ingot.core.api.views import View
@@ -165,3 +166,23 @@ def discussion_views(
 def discussion_view(db: Connection, subject: Subject, notes: Sequence[Note], base: str) -> DiscussionView:
     """Build the view of a discussion."""
     return discussion_views(db, subject, notes[:1], {notes[0].discussion_id: notes}, base)[0]
+
+
+class LineComment(NamedTuple):
+    """The line of a commit's diff that a comment is about."""
+
+    note_id: int
+    path: str
+    side: str
+    line: int | None
+
+
+def line_comments(db: Connection, project_id: int, oid: str) -> list[LineComment]:
+    """Return the comments on lines that a commit changes, the oldest first."""
+    return [_line_comment(comment) for comment in comments_on_lines(db, project_id, oid)]
+
+
+def _line_comment(comment: Note) -> LineComment:
+    side = comment.line_type or "new"
+    line = comment.old_line if side == "old" else comment.new_line
+    return LineComment(comment.id, comment.new_path or "", side, line)

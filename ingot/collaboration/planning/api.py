@@ -55,10 +55,34 @@ class PlanningPaths(NamedTuple):
     participants: str
 
 
-def planning_routes(routes: Routes, issuable: IssuableEndpoints[F], paths: PlanningPaths) -> None:
+class SubscriptionHandlers(NamedTuple):
+    """Handlers that subscribe to an issuable and unsubscribe from it."""
+
+    subscribe: Callable[..., Any]
+    unsubscribe: Callable[..., Any]
+
+
+class TimeTrackingHandlers(NamedTuple):
+    """Handlers of an issuable's time tracking."""
+
+    set_estimate: Callable[..., TimeStatsView]
+    reset_estimate: Callable[..., TimeStatsView]
+    add_spent: Callable[..., TimeStatsView]
+    reset_spent: Callable[..., TimeStatsView]
+
+
+class PlanningHandlers(NamedTuple):
+    """Handlers that issues and merge requests share, by which pages call them."""
+
+    following: SubscriptionHandlers
+    time: TimeTrackingHandlers
+    list_participants: Callable[..., Listing[UserBrief]]
+
+
+def planning_routes(routes: Routes, issuable: IssuableEndpoints[F], paths: PlanningPaths) -> PlanningHandlers:
     """Declare subscribing, time tracking and participants of one kind of issuable."""
-    _subscription_routes(routes, issuable, paths)
-    _time_tracking_routes(routes, issuable, paths)
+    following = _subscription_routes(routes, issuable, paths)
+    time = _time_tracking_routes(routes, issuable, paths)
 
     @routes.get(paths.participants, on=issuable.finder, may=issuable.may_read, returns=list[UserBrief])
     def list_participants(call: Call, found: F, page: Page) -> Listing[UserBrief]:
@@ -67,8 +91,10 @@ def planning_routes(routes: Routes, issuable: IssuableEndpoints[F], paths: Plann
         users = user_briefs_by_ids(call.db, listing.items, call.origin.base)
         return listing.of([users[user_id] for user_id in listing.items if user_id in users])
 
+    return PlanningHandlers(following, time, list_participants)
 
-def _subscription_routes(routes: Routes, issuable: IssuableEndpoints[F], paths: PlanningPaths) -> None:
+
+def _subscription_routes(routes: Routes, issuable: IssuableEndpoints[F], paths: PlanningPaths) -> SubscriptionHandlers:
     finder, may, view = issuable.finder, issuable.may_take_part, issuable.view
 
     def set_subscription(call: Call, found: F, *, subscribed: bool) -> Any:
@@ -87,8 +113,10 @@ def _subscription_routes(routes: Routes, issuable: IssuableEndpoints[F], paths: 
         """Unsubscribe the caller from notifications."""
         return set_subscription(call, found, subscribed=False)
 
+    return SubscriptionHandlers(subscribe, unsubscribe)
 
-def _time_tracking_routes(routes: Routes, issuable: IssuableEndpoints[F], paths: PlanningPaths) -> None:
+
+def _time_tracking_routes(routes: Routes, issuable: IssuableEndpoints[F], paths: PlanningPaths) -> TimeTrackingHandlers:
     finder, may = issuable.finder, issuable.may_edit
     tracking, record = issuable.time_tracking, issuable.record
 
@@ -119,6 +147,8 @@ def _time_tracking_routes(routes: Routes, issuable: IssuableEndpoints[F], paths:
     def get_time_stats(call: Call, found: F) -> TimeStatsView:  # noqa: ARG001 - Every handler gets its call.
         """Get the time estimate and the time spent."""
         return time_stats_view(record(found))
+
+    return TimeTrackingHandlers(set_time_estimate, reset_time_estimate, add_spent_time, reset_spent_time)
 
 
 def _seconds(params: TrackTime) -> int:

@@ -51,7 +51,7 @@ def _subject_access_in_path(call: Call) -> tuple[Access, SubjectAccess]:
     )
 
 
-note_routes(
+NOTES = note_routes(
     routes,
     _subject_access_in_path,
     NotePaths(
@@ -61,7 +61,7 @@ note_routes(
         award="/projects/:id/snippets/:snippet_id/notes/:note_id/award_emoji/:award_id",
     ),
 )
-discussion_routes(
+DISCUSSIONS = discussion_routes(
     routes,
     _subject_access_in_path,
     DiscussionPaths(
@@ -71,7 +71,7 @@ discussion_routes(
         note="/projects/:id/snippets/:snippet_id/discussions/:discussion_id/notes/:note_id",
     ),
 )
-declare_award_routes(
+AWARDS = declare_award_routes(
     routes,
     _subject_access_in_path,
     awards="/projects/:id/snippets/:snippet_id/award_emoji",

@@ -5,10 +5,12 @@ from urllib.parse import quote
 
 from ingot.accounts.users.queries import users_by_ids
 from ingot.accounts.users.views import UserBrief, user_brief
-from ingot.collaboration.snippets.queries import paths_by_snippet
+from ingot.collaboration.snippets.params import ListSnippets
+from ingot.collaboration.snippets.queries import list_public_snippets, paths_by_snippet
 from ingot.collaboration.snippets.tables import Snippet
 from ingot.core.api.views import View
 from ingot.core.db.connection import Connection
+from ingot.core.db.paging import Listing, Page
 from ingot.core.db.times import Timestamp
 from ingot.projects.projects.queries import paths_of_projects
 
@@ -106,3 +108,9 @@ def _view(snippet: Snippet, author: UserBrief, paths: list[str], web_url: str) -
         imported=False,
         imported_from="none",
     )
+
+
+def public_snippet_views(db: Connection, page: Page, base: str) -> Listing[SnippetView]:
+    """List public snippets for anyone; the API lists them only to signed-in callers, but shows each to all."""
+    found = list_public_snippets(db, ListSnippets(), page)
+    return found.of(snippet_views(db, found.items, base))

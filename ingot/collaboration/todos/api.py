@@ -1,5 +1,7 @@
 """Endpoints for todos."""
 
+from collections.abc import Callable
+
 from ingot.collaboration.subjects import SubjectAccess
 from ingot.collaboration.todos import policy, queries, service
 from ingot.collaboration.todos.params import ListTodos
@@ -35,8 +37,8 @@ def finish_todo(call: Call) -> TodoView:
     return _todo_response(call, todo.id)
 
 
-def declare_todo_routes(routes: Routes, finder: Finder, *, todo: str) -> None:
-    """Declare the endpoint that adds a todo for a subject that ``finder`` finds."""
+def declare_todo_routes(routes: Routes, finder: Finder, *, todo: str) -> Callable[..., TodoView]:
+    """Declare the endpoint that adds a todo for a subject that ``finder`` finds; return its handler."""
 
     @routes.post(todo, on=finder, may=policy.may_add_todo, returns=TodoView)
     def mark(call: Call, subject_access: SubjectAccess) -> TodoView:
@@ -46,6 +48,8 @@ def declare_todo_routes(routes: Routes, finder: Finder, *, todo: str) -> None:
         if todo_id is None:
             raise Unchanged
         return _todo_response(call, todo_id)
+
+    return mark
 
 
 def _todo_response(call: Call, todo_id: int) -> TodoView:

@@ -19,6 +19,7 @@ from ingot.errors import NotFound
 from ingot.projects.namespaces.tables import namespace_tree
 from ingot.projects.projects.tables import projects
 
+_COUNT_BYTES = 200
 _PENDING = select(todos.c.id).where(todos.c.user_id == bindparam("user"), todos.c.state == "pending").limit(1)
 _PROJECTS_BELOW = (
     select(projects.c.id)
@@ -72,15 +73,18 @@ def list_todos(db: Connection, actor: Actor, params: ListTodos, page: Page) -> L
 
 
 def count_todos(db: Connection, actor: Actor) -> int:
-    """Count the caller's pending todos on visible subjects.
+    """Count the caller's pending todos on visible subjects; every page shows the number, so that it is cached."""
 
-    Every page of the web interface calls this, so users without pending todos are answered by a cheap query first.
-    """
-    if db.value(_PENDING, user=actor.user_id) is None:
-        return 0
-    query = _list_query(list_subject_kinds(db), audience_of(actor), frozenset({"pending"})).total
-    count: int = db.value(query, **_actor_parameters(db, actor))
-    return count
+    def read() -> int:
+        if db.value(_PENDING, user=actor.user_id) is None:
+            return 0
+        query = _list_query(list_subject_kinds(db), audience_of(actor), frozenset({"pending"})).total
+        count: int = db.value(query, **_actor_parameters(db, actor))
+        return count
+
+    # Memberships end with a day.
+    key = ("todos", actor.user_id, audience_of(actor), day_of(db.now))
+    return db.cached(key, read, lambda _: _COUNT_BYTES) or 0
 
 
 def find_todo(db: Connection, actor: Actor, todo_id: int) -> Todo:

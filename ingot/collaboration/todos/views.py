@@ -12,6 +12,7 @@ from ingot.collaboration.notes.tables import notes
 from ingot.collaboration.participants.commits import COMMIT
 from ingot.collaboration.participants.queries import list_subject_kinds
 from ingot.collaboration.participants.subject_kinds import SubjectKind
+from ingot.collaboration.todos.queries import count_todos
 from ingot.collaboration.todos.tables import Todo
 from ingot.core.access.actor import Actor
 from ingot.core.api.views import View
@@ -148,3 +149,8 @@ def _commits(
 def todo_view(db: Connection, actor: Actor, todo: Todo, base: str, store: RepositoryStore) -> TodoView:
     """Build the view of a todo."""
     return todo_views(db, actor, [todo], base, store)[0]
+
+
+def pending_todos(db: Connection, actor: Actor) -> int:
+    """Return how many todos every page shows the caller."""
+    return count_todos(db, actor)

@@ -1,72 +1,109 @@
-"""Calls from within: pages ask the API's own endpoints, so that nothing is decided, checked or done in two ways."""
+"""Internal client: pages call the API's endpoints in process, by their handlers, so that each rule is written once."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 from ingot.core.access.actor import Actor
 from ingot.core.access.rules import require
 from ingot.core.api.endpoint_call import EndpointCall, EndpointRunner, SubjectCache
-from ingot.core.api.routes import AlternateResponse, Endpoint
+from ingot.core.api.routes import Endpoint, Handler
 from ingot.core.db.database import Database
 from ingot.core.http.request import Origin
 from ingot.errors import Denied, Failure, NotFound, Unauthenticated, Unavailable
 from ingot.offload import require_blocking_allowed
 from ingot.settings import Settings
 
+V = TypeVar("V")
+S = TypeVar("S")
+P = ParamSpec("P")
+WorksOn = Callable[Concatenate[Any, S, P], Any]
+"""A handler whose endpoint finds the subject ``S`` by its path."""
+_PARAMETER = re.compile(r":(\w+)")
+
 
 class InternalCaller(NamedTuple):
-    """Who calls from within."""
+    """The actor of an internal call, and where the request came from."""
 
     actor: Actor
     origin: Origin
     known: SubjectCache | None = None
-    """What finders have found already in one reading, which does not change meanwhile."""
+    """Subjects that finders have found within one read, which does not change meanwhile."""
+
+
+class Target(NamedTuple):
+    """The path of an internal call."""
+
+    path: dict[str, str]
+    """Values of its parameters by name."""
+    under: str = ""
+    """Its first word: needed where a handler serves projects and groups, whose paths have the same parameters."""
+
+
+class EndpointIndex:
+    """Endpoints by handler and, where one handler serves several paths, by the names of the path's parameters."""
+
+    def __init__(self, endpoints: Iterable[Endpoint]) -> None:
+        self._endpoints: dict[tuple[Handler, str, frozenset[str]], list[Endpoint]] = {}
+        for endpoint in endpoints:
+            names = frozenset(_PARAMETER.findall(endpoint.path))
+            for under in ("", endpoint.path.split("/")[1]):
+                self._endpoints.setdefault((endpoint.handler, under, names), []).append(endpoint)
+
+    def find(self, handler: Handler, target: Target) -> Endpoint:
+        """Return the endpoint that the handler serves at this path; raise LookupError unless there is exactly one."""
+        served = self._endpoints.get((handler, target.under, frozenset(target.path)), [])
+        if len(served) != 1:
+            name, parameters = f"{handler.__module__}.{handler.__qualname__}", ", ".join(sorted(target.path))
+            raise LookupError(f"{len(served)} paths of {name} have the parameters ({parameters}) under /{target.under}")
+        return served[0]
 
 
 class InternalClient:
-    """The endpoints by method and path as they are declared; what one answers is a view, a listing or a file.
+    """Calls endpoints by their handlers; returns views, listings and files without encoding them.
 
-    An endpoint may ask for credentials where its rule does not: pages show public projects to everybody.
+    Credentials that an endpoint demands beyond its permission are not required: pages show public projects to everyone.
     """
 
     def __init__(self, endpoints: Iterable[Endpoint], database: Database, settings: Settings) -> None:
-        self._endpoints = {(endpoint.method, endpoint.path): endpoint for endpoint in endpoints}
+        self._index = EndpointIndex(endpoints)
         self._database = database
         self._runner = EndpointRunner(database, settings)
 
-    def call(self, caller: InternalCaller, method: str, route: str, path: dict[str, str], sent: dict[str, Any]) -> Any:
-        """What the endpoint gives; refusals are raised as its handler raises them."""
-        endpoint = self._endpoints[method, route]
+    def call(self, caller: InternalCaller, handler: Callable[..., V], target: Target, sent: dict[str, Any]) -> V:
+        """Call the endpoint and return its response; raise the errors that its handler raises."""
+        endpoint = self._index.find(handler, target)
         if endpoint.checks_caller_only and not endpoint.may(caller.actor):
             if not caller.actor.known:
                 raise Unauthenticated
             require(False)
-        asked = EndpointCall(endpoint, path, caller.origin, sent, caller.actor)
+        asked = EndpointCall(endpoint, target.path, caller.origin, sent, caller.actor)
         asked.read_params()
         if endpoint.heavy or endpoint.staged:
             require_blocking_allowed()
-        result = self._run(asked, caller)
-        return result.content if type(result) is AlternateResponse else result
+        response: V = self._run(asked, caller)
+        return response
 
-    def find(self, caller: InternalCaller, method: str, route: str, path: dict[str, str]) -> Any:
-        """What the path of an endpoint names, as its room finds it for the caller."""
-        return self._subject(self._endpoints[method, route], caller, path)[0]
+    def find(self, caller: InternalCaller, handler: WorksOn[S, P], target: Target) -> S:
+        """Return the subject that the endpoint finds by its path; raise NotFound or Denied as a call would."""
+        subject: S = self._subject(self._index.find(handler, target), caller, target)[0]
+        return subject
 
-    def allows(self, caller: InternalCaller, method: str, route: str, path: dict[str, str]) -> bool:
-        """Whether the endpoint's rule lets the caller do this to what the path names, so that a page may offer it."""
-        endpoint = self._endpoints[method, route]
+    def allows(self, caller: InternalCaller, handler: Handler, target: Target) -> bool:
+        """Return whether the endpoint's permission allows the call, so that a page may offer it."""
+        endpoint = self._index.find(handler, target)
         if not caller.actor.known and endpoint.writes:
             return False
         try:
-            self._subject(endpoint, caller, path)
+            self._subject(endpoint, caller, target)
         except (NotFound, Denied):
             return False
         return not endpoint.checks_caller_only or endpoint.may(caller.actor)
 
-    def _subject(self, endpoint: Endpoint, caller: InternalCaller, path: dict[str, str]) -> list[Any]:
-        asked = EndpointCall(endpoint, path, caller.origin, actor=caller.actor, known=caller.known)
+    def _subject(self, endpoint: Endpoint, caller: InternalCaller, target: Target) -> list[Any]:
+        asked = EndpointCall(endpoint, target.path, caller.origin, actor=caller.actor, known=caller.known)
         return self._database.read(partial(self._runner.subject, asked))
 
     def _run(self, endpoint_call: EndpointCall, caller: InternalCaller) -> Any:

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -17,10 +17,14 @@ from ingot.collaboration.participants.queries import list_subject_kinds
 from ingot.collaboration.snippets.queries import snippets_by_ids
 from ingot.collaboration.snippets.service import snippet_subject
 from ingot.collaboration.subjects import Subject
+from ingot.core.access.actor import Actor
 from ingot.core.api.views import View
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list
-from ingot.core.db.times import Timestamp
+from ingot.core.db.paging import Page
+from ingot.core.db.times import Date, Timestamp
+from ingot.discovery.activity.params import ListActivityEvents
+from ingot.discovery.activity.queries import MAX_COUNTED, EventOwner, count_events_by_day, list_events
 from ingot.discovery.activity.tables import MILESTONE, SNIPPET, ActivityEvent
 from ingot.git.history.commits import NO_OID
 from ingot.projects.projects.queries import projects_by_ids
@@ -256,3 +260,25 @@ def _action_name(event: ActivityEvent) -> str:
     if event.action == "created" and event.target_kind is None:
         return "created"
     return _ACTION_NAMES.get(event.action, "opened")
+
+
+class ActivityDays(NamedTuple):
+    """How much was done on each day."""
+
+    counts: dict[str, int]
+    complete: bool
+    """Whether everything was counted; else only the newest."""
+
+
+def newest_events(
+    db: Connection, actor: Actor, whose: EventOwner, number: int, size: int, at: InstanceUrls
+) -> list[EventView]:
+    """Return the newest events of a user or of a group that the caller may see, without counting all."""
+    found = list_events(db, actor, ListActivityEvents(), Page(size=size, keyset=True), whose, **{whose: number})
+    return event_views(db, found.items, at)
+
+
+def activity_days(db: Connection, actor: Actor, whose: EventOwner, number: int, after: Date) -> ActivityDays:
+    """Count the events of a user or of a group that the caller may see, by day."""
+    counts = count_events_by_day(db, actor, whose, number, after)
+    return ActivityDays(counts, sum(counts.values()) < MAX_COUNTED)

@@ -76,7 +76,7 @@ def _visible_issues(
     db: Connection, actor: Actor, contexts: Sequence[ProjectScope], numbers: ProjectIids
 ) -> dict[tuple[int, int], LinkTarget]:
     """Look up issues; confidential ones that the actor may not see are left out."""
-    visible = visible_issues_by_iid(db, actor, contexts, numbers)
+    visible = visible_issues_by_iid(db, actor, contexts, numbers, to_name_only=True)
     return {key: LinkTarget(item.issue.id, item.issue.title) for key, item in visible.items()}
 
 

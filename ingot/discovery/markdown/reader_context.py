@@ -1,6 +1,6 @@
 """Context of references: the reader, the project of the text and the projects that it references."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from ingot.core.access.actor import Actor
@@ -8,8 +8,10 @@ from ingot.core.access.levels import Access
 from ingot.core.db.connection import Connection
 from ingot.core.markup.links import Link
 from ingot.core.markup.references import Reference, ReferenceKind, full_project_path
+from ingot.errors import NotFound
 from ingot.git.maintenance.store import RepositoryStore
-from ingot.projects.projects.queries import visible_projects_by_path
+from ingot.projects.projects.policy import ProjectLookup
+from ingot.projects.projects.queries import find_project_lookup, visible_projects_by_path
 from ingot.projects.projects.tables import Project
 
 MAX_PROJECTS = 50
@@ -59,7 +61,7 @@ The number of statements does not depend on the number of references.
 
 
 def visible_project_references(reader: ReferenceContext, references: Sequence[Reference]) -> list[ProjectReference]:
-    """Return the references into projects that the reader may see, with one statement."""
+    """Return the references into projects that the reader may see; one statement for all, none for the own project."""
     own = reader.project.full_path if reader.project else ""
     paths: dict[str, list[Reference]] = {}
     for reference in references:
@@ -68,10 +70,23 @@ def visible_project_references(reader: ReferenceContext, references: Sequence[Re
             paths.setdefault(path, []).append(reference)
     if not paths:
         return []
-    visible = visible_projects_by_path(reader.db, reader.actor, paths)
+    visible = _seen(reader, paths)
     return [
         ProjectReference(reference, visible[path].here, visible[path].project)
         for path, project_references in paths.items()
         if path in visible
         for reference in project_references
     ]
+
+
+def _seen(reader: ReferenceContext, paths: Collection[str]) -> dict[str, ProjectLookup]:
+    """Find the projects at these folded paths that the reader may see."""
+    seen: dict[str, ProjectLookup] = {}
+    own = reader.project
+    if own is not None and own.full_path.lower() in paths:
+        try:
+            seen[own.full_path.lower()] = find_project_lookup(reader.db, reader.actor, own.id)
+        except NotFound:
+            pass  # Texts are also rendered for readers who may not see their project any more.
+    others = [path for path in paths if own is None or path != own.full_path.lower()]
+    return seen | (visible_projects_by_path(reader.db, reader.actor, others) if others else {})

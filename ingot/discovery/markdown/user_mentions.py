@@ -1,6 +1,6 @@
 """Lookup of mentioned users and groups."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from sqlalchemy import select
@@ -26,15 +26,15 @@ def find_mentions(reader: ReferenceContext, references: Sequence[Reference]) -> 
     """Find mentioned users and groups, which never share a name; ``@all`` refers to the members of the project."""
     names = {reference.name.lower() for reference in references}
     links_by_name: dict[str, Link] = {}
-    for group in _groups(reader, names):
-        url = f"{reader.base_url}/groups/{group.full_path}"
-        links_by_name[group.full_path.lower()] = Link(
-            url, group.name, _CSS_CLASS, f"@{group.full_path}", {"group": str(group.id)}
-        )
     for user in _users_by_name(reader.db, names):
         url = web_url(user, reader.base_url)
         links_by_name[user.username.lower()] = Link(
             url, user.name, _CSS_CLASS, f"@{user.username}", {"user": str(user.id)}
+        )
+    for group in _groups(reader, names - links_by_name.keys()):
+        url = f"{reader.base_url}/groups/{group.full_path}"
+        links_by_name[group.full_path.lower()] = Link(
+            url, group.name, _CSS_CLASS, f"@{group.full_path}", {"group": str(group.id)}
         )
     if reader.project is not None:
         url = f"{reader.base_url}/{reader.project.full_path}"
@@ -52,7 +52,9 @@ def _users_by_name(db: Connection, names: Iterable[str]) -> list[User]:
     return db.all(User, _USERS_BY_NAME, names=usernames) if usernames else []
 
 
-def _groups(reader: ReferenceContext, paths: Iterable[str]) -> list[Namespace]:
+def _groups(reader: ReferenceContext, paths: Collection[str]) -> list[Namespace]:
+    if not paths:
+        return []
     values: dict[str, Any] = {"paths": sorted(paths)}
     if reader.actor.admin:
         return reader.db.all(Namespace, _ALL_GROUPS, **values)

@@ -3,8 +3,11 @@
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from ingot.accounts.users.tables import User
 from ingot.core.api.views import View
+from ingot.core.db.connection import Connection
 from ingot.discovery.notifications.params import EVENT_FLAGS, LEVELS, ON_BY_DEFAULT, OWN_ACTIVITY
+from ingot.discovery.notifications.queries import confirmed_emails_of, notification_settings_of
 from ingot.discovery.notifications.tables import NotificationSetting
 
 _NAMES = {number: name for name, number in LEVELS.items()}
@@ -68,3 +71,17 @@ def _events(setting: NotificationSetting | None) -> NotificationEventsView | Uns
         return UNSET
     flags = msgspec.json.decode(setting.events, type=dict[str, bool])
     return NotificationEventsView(*(flags.get(name, name in ON_BY_DEFAULT) for name in EVENT_FLAGS))
+
+
+def level_names(db: Connection, user_id: int) -> dict[tuple[str, int], str]:
+    """Return the notification levels that a user chose for groups and projects, by kind and id."""
+    names = {number: name for name, number in LEVELS.items()}
+    return {
+        (setting.source_kind, setting.source_id): names[setting.level]
+        for setting in notification_settings_of(db, user_id)
+    }
+
+
+def notification_addresses(db: Connection, user: User) -> list[str]:
+    """Return the addresses that notifications may be sent to."""
+    return confirmed_emails_of(db, user)

@@ -3,9 +3,15 @@
 from collections.abc import Callable
 from typing import Any
 
+from ingot.collaboration.merge_requests import api as merge_requests_api
+from ingot.collaboration.merge_requests.discussions import api as merge_request_talk_api
+from ingot.collaboration.merge_requests.merge import api as merging_api
+from ingot.collaboration.snippets import api as snippets_api
 from ingot.core.access.actor import Actor
-from ingot.core.api.internal_client import InternalCaller, InternalClient
+from ingot.core.api.internal_client import InternalCaller, InternalClient, Target, V
+from ingot.core.api.routes import AlternateResponse
 from ingot.core.http.request import Origin
+from ingot.errors import Conflict
 from ingot.operations.demo.repository import (
     DEMO_COMMITS,
     DEMO_MERGE_REQUESTS,
@@ -18,33 +24,44 @@ from ingot.operations.demo.repository import (
 )
 from ingot.operations.demo.users import DEMO_USERS
 from ingot.operations.demo.work_items import GROUP, PROJECT
+from ingot.repositories.commit_writing import api as making_api
+from ingot.repositories.statuses import api as statuses_api
+from ingot.repositories.tags import api as tags_api
+from ingot.repositories.wikis import api as wikis_api
 
-ApiCall = Callable[..., Any]
 
+class DemoClient:
+    """Calls endpoints of the demo's project as one of its people."""
 
-def add_demo_activity(client: InternalClient, actors: dict[str, Actor], base_url: str) -> None:
-    """Create commits, merge requests, notes, wiki pages, a snippet and a release."""
-    origin = Origin(base_url, base_url, "127.0.0.1", "ingot demo")
-    owner = DEMO_USERS[0].username
+    def __init__(self, inside: InternalClient, actors: dict[str, Actor], base_url: str) -> None:
+        self._inside = inside
+        self._actors = actors
+        self._origin = Origin(base_url, base_url, "127.0.0.1", "ingot demo")
 
-    def call(username: str, method: str, route: str, sent: dict[str, Any], **path: Any) -> Any:
+    def ask(self, username: str, endpoint: Callable[..., V], sent: dict[str, Any], **path: object) -> V:
+        """Call an endpoint of the project and return its response."""
         path_params = {"id": f"{GROUP}/{PROJECT}"} | {name: str(value) for name, value in path.items()}
-        return client.call(InternalCaller(actors[username], origin), method, f"/projects/:id{route}", path_params, sent)
+        caller = InternalCaller(self._actors[username], self._origin)
+        return self._inside.call(caller, endpoint, Target(path_params, "projects"), sent)
 
+
+def add_demo_activity(inside: InternalClient, actors: dict[str, Actor], base_url: str) -> None:
+    """Create commits, merge requests, notes, wiki pages, a snippet and a release."""
+    client, owner = DemoClient(inside, actors, base_url), DEMO_USERS[0].username
     existing_files = {"README.md"}
     for change in DEMO_COMMITS:
         # Commits to the protected branch are pushed by the owner, but name their author.
         committer = owner if change.branch == MAIN else change.author
-        _commit(call, committer, change, existing_files)
+        _commit(client, committer, change, existing_files)
     for title, content in WIKI:
-        call(owner, "POST", "/wikis", {"title": title, "content": content})
-    call(owner, "POST", "/snippets", SNIPPET)
+        client.ask(owner, wikis_api.create_page, {"title": title, "content": content})
+    client.ask(owner, snippets_api.create_project_snippet, SNIPPET)
     for request in DEMO_MERGE_REQUESTS:
-        _open_merge_request(call, request)
-    call(owner, "POST", "/repository/tags", RELEASE)
+        _open_merge_request(client, request)
+    client.ask(owner, tags_api.create_tag, RELEASE)
 
 
-def _commit(call: ApiCall, committer: str, change: DemoCommit, existing_files: set[str]) -> None:
+def _commit(client: DemoClient, committer: str, change: DemoCommit, existing_files: set[str]) -> None:
     author = next(person for person in DEMO_USERS if person.username == change.author)
     actions = [
         {"action": "update" if path in existing_files else "create", "file_path": path, "content": content}
@@ -54,29 +71,21 @@ def _commit(call: ApiCall, committer: str, change: DemoCommit, existing_files: s
     sent |= {"author_name": author.name, "author_email": author.email}
     if change.creates_branch:
         sent["start_branch"] = MAIN
-    call(committer, "POST", "/repository/commits", sent)
+    client.ask(committer, making_api.create_commit, sent)
     if change.branch == MAIN:
         existing_files.update(change.files)
 
 
-def _open_merge_request(call: ApiCall, request: DemoMergeRequest) -> None:
+def _open_merge_request(client: DemoClient, request: DemoMergeRequest) -> None:
     sent = {"source_branch": request.branch, "target_branch": MAIN, "title": request.title}
-    merge_request = call(request.author, "POST", "/merge_requests", {**sent, "description": request.description})
+    described = {**sent, "description": request.description}
+    merge_request = client.ask(request.author, merge_requests_api.create_merge_request, described)
+    if isinstance(merge_request, AlternateResponse):
+        raise Conflict(f"The merge request {request.title!r} cannot be opened: {merge_request.content}")
     status = {"state": request.status, "name": "tests", "ref": request.branch}
-    call(request.author, "POST", "/statuses/:sha", status, sha=merge_request.sha)
+    client.ask(request.author, statuses_api.post_status, status, sha=merge_request.sha)
+    path_params = {"merge_request_iid": merge_request.iid}
     for name, text in request.comments:
-        call(
-            name,
-            "POST",
-            "/merge_requests/:merge_request_iid/notes",
-            {"body": text},
-            merge_request_iid=merge_request.iid,
-        )
+        client.ask(name, merge_request_talk_api.NOTES.write_note, {"body": text}, **path_params)
     if request.merged_by:
-        call(
-            request.merged_by,
-            "PUT",
-            "/merge_requests/:merge_request_iid/merge",
-            {},
-            merge_request_iid=merge_request.iid,
-        )
+        client.ask(request.merged_by, merging_api.merge_merge_request, {}, **path_params)

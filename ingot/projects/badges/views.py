@@ -2,12 +2,19 @@
 
 import re
 from collections.abc import Callable
-from typing import Literal
+from typing import Literal, NamedTuple
 from urllib.parse import quote
 
 from ingot.core.api.views import View
+from ingot.core.db.connection import Connection
+from ingot.core.db.paging import Page
+from ingot.projects.badges.queries import list_badges
 from ingot.projects.badges.tables import Badge
+from ingot.projects.projects.queries import member_source
 from ingot.projects.projects.tables import Project
+
+_MOST_SHOWN = 30
+_BADGE_BYTES = 400
 
 _PLACEHOLDER = re.compile(r"%\{(\w+)\}")
 # Characters that are allowed in URLs are left unchanged; all others are percent-encoded.
@@ -82,3 +89,23 @@ def badge_view(badge: Badge, rendering: BadgeRenderer) -> BadgeView:
         badge.id,
         "project" if badge.group_id is None else "group",
     )
+
+
+class ShownBadge(NamedTuple):
+    """A badge on the home of a project, with its placeholders replaced."""
+
+    name: str | None
+    link: str
+    picture: str
+
+
+def badges_of_project(db: Connection, project: Project, commit: str | None) -> list[ShownBadge]:
+    """Return the badges of a project and of its groups; ``commit`` is the newest that the visitor may see."""
+
+    def read() -> tuple[Badge, ...]:
+        return tuple(list_badges(db, member_source(project), None, Page(1, _MOST_SHOWN)).items)
+
+    # Most projects have none; this is known until the next commit.
+    badges = db.cached(("badges", project.id), read, lambda found: _BADGE_BYTES * (len(found) + 1)) or ()
+    rendering = BadgeRenderer(project, lambda _: commit)
+    return [ShownBadge(badge.name, rendering.url(badge.link_url), rendering.url(badge.image_url)) for badge in badges]

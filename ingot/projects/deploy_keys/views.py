@@ -1,7 +1,10 @@
 """Response views of deploy keys."""
 
+from ingot.core.access.actor import Actor
 from ingot.core.api.views import View
+from ingot.core.db.connection import Connection
 from ingot.core.db.times import Timestamp
+from ingot.projects.deploy_keys.queries import AvailableDeployKey, list_available_deploy_keys
 from ingot.projects.deploy_keys.tables import DeployKey
 
 
@@ -32,3 +35,8 @@ def deploy_key_view(key: DeployKey) -> DeployKeyView:
         key.last_used_at,
         bool(key.can_push),
     )
+
+
+def keys_of_other_projects(db: Connection, actor: Actor, project_id: int) -> list[AvailableDeployKey]:
+    """Return the deploy keys that the caller knows from other projects and could enable for this one."""
+    return list_available_deploy_keys(db, actor, project_id)

@@ -148,8 +148,8 @@ _MEMBER_ENDPOINTS = MemberEndpoints(
     may_admin=policy.may_admin_group,
     may_change=policy.may_admin_group,
 )
-member_routes(routes, _MEMBER_ENDPOINTS, members="/groups/:id/members", member="/groups/:id/members/:user_id")
-request_routes(
+MEMBERS = member_routes(routes, _MEMBER_ENDPOINTS, members="/groups/:id/members", member="/groups/:id/members/:user_id")
+ACCESS_REQUESTS = request_routes(
     routes,
     _MEMBER_ENDPOINTS,
     requests="/groups/:id/access_requests",

@@ -1,10 +1,19 @@
 """Response views of groups."""
 
+from typing import NamedTuple
+
 from msgspec import UNSET, UnsetType
 
+from ingot.accounts.users.tables import User
 from ingot.accounts.users.views import CustomAttributeView
+from ingot.core.access.actor import Actor
 from ingot.core.api.views import View
+from ingot.core.db.connection import Connection
+from ingot.core.db.paging import Listing, Page
 from ingot.core.db.times import Date, Timestamp
+from ingot.projects.groups import policy
+from ingot.projects.groups.params import ListGroups
+from ingot.projects.groups.queries import find_group, list_groups
 from ingot.projects.namespaces.tables import Namespace
 
 
@@ -92,3 +101,22 @@ def group_view(group: Namespace, base: str) -> GroupView:
         group.parent_id,
         group.created_at,
     )
+
+
+def visible_group_views(db: Connection, actor: Actor, search: str, page: Page, base: str) -> Listing[GroupView]:
+    """List all groups that the caller may see, signed in or not."""
+    found = list_groups(db, actor, ListGroups(search=search, all_available=True), page)
+    return found.of([group_view(group, base) for group in found.items])
+
+
+class GroupOffers(NamedTuple):
+    """What a user may add to a group."""
+
+    project: bool
+    subgroup: bool
+
+
+def group_offers(db: Connection, actor: Actor, user: User, group_id: int) -> GroupOffers:
+    """Return what the caller may add to a group."""
+    here, group = find_group(db, actor, group_id)
+    return GroupOffers(policy.may_create_project_in(actor, here, group), policy.may_create_subgroup(actor, here, user))

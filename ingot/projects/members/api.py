@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Access
@@ -46,7 +46,26 @@ class MemberEndpoints(Generic[P]):
         return access, source
 
 
-def member_routes(routes: Routes, endpoints: MemberEndpoints[P], *, members: str, member: str) -> None:
+class MemberHandlers(NamedTuple):
+    """Handlers of the members of groups or of projects, by which pages call them."""
+
+    list_members: Callable[..., Listing[MemberView]]
+    get_member: Callable[..., MemberView]
+    add_member: Callable[..., MemberView]
+    edit_member: Callable[..., MemberView]
+    remove_member: Callable[..., None]
+
+
+class AccessRequestHandlers(NamedTuple):
+    """Handlers of the access requests of groups or of projects, by which pages call them."""
+
+    list_access_requests: Callable[..., Listing[RequesterView]]
+    request_access: Callable[..., RequesterView]
+    approve_access: Callable[..., MemberView]
+    deny_access: Callable[..., None]
+
+
+def member_routes(routes: Routes, endpoints: MemberEndpoints[P], *, members: str, member: str) -> MemberHandlers:
     """Declare the endpoints of members, at the paths of the list and of one member."""
     finder = endpoints.finder
 
@@ -85,8 +104,12 @@ def member_routes(routes: Routes, endpoints: MemberEndpoints[P], *, members: str
         if queries.membership_or_none(call.db, source, user_id) is not None:
             service.remove_member(call.db, call.actor, access, source, user_id)
 
+    return MemberHandlers(list_members, get_member, add_member, edit_member, remove_member)
 
-def request_routes(routes: Routes, endpoints: MemberEndpoints[P], *, requests: str, request: str, approve: str) -> None:
+
+def request_routes(
+    routes: Routes, endpoints: MemberEndpoints[P], *, requests: str, request: str, approve: str
+) -> AccessRequestHandlers:
     """Declare the endpoints of access requests, at the paths of the list, of one request and of its approval."""
     finder = endpoints.finder
 
@@ -118,6 +141,8 @@ def request_routes(routes: Routes, endpoints: MemberEndpoints[P], *, requests: s
         _, source = endpoints.require_own_or_admin(call, found, user_id)
         if queries.request_or_none(call.db, source, user_id) is not None:
             service.delete_access_request(call.db, source, user_id)
+
+    return AccessRequestHandlers(list_access_requests, request_access, approve_access, deny_access)
 
 
 def _written_member_view(call: Call, source: queries.MemberSource, user_id: int) -> MemberView:

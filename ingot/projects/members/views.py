@@ -2,8 +2,11 @@
 
 from ingot.accounts.users.views import avatar_url, web_url
 from ingot.core.api.views import View
+from ingot.core.db.connection import Connection
 from ingot.core.db.times import Date, Timestamp
+from ingot.projects.members.queries import MemberSource, request_or_none
 from ingot.projects.members.records import Member, Requester
+from ingot.projects.namespaces.tables import SourceKind
 
 
 class MemberView(View):
@@ -58,3 +61,8 @@ def requester_view(requester: Requester, base: str) -> RequesterView:
         web_url(requester, base),
         requester.requested_at,
     )
+
+
+def has_requested_access(db: Connection, kind: SourceKind, source_id: int, user_id: int) -> bool:
+    """Return whether a user has asked for access to a project or a group."""
+    return request_or_none(db, MemberSource(kind, source_id, 0), user_id) is not None

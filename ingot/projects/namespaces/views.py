@@ -8,7 +8,7 @@ from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Level
 from ingot.core.api.views import View
 from ingot.core.db.connection import Connection
-from ingot.projects.namespaces.queries import actor_levels_in, member_counts
+from ingot.projects.namespaces.queries import actor_levels_in, member_counts, namespace_by_old_path
 from ingot.projects.namespaces.tables import Namespace
 
 
@@ -60,3 +60,9 @@ def _view(namespace: Namespace, base: str) -> NamespaceView:
         namespace.parent_id,
         f"{base}/{'groups/' if namespace.kind == 'group' else ''}{namespace.full_path}",
     )
+
+
+def moved_user_path(db: Connection, full_path: str) -> str | None:
+    """Return the path of the user's namespace that had this path before it was renamed."""
+    moved = namespace_by_old_path(db, full_path)
+    return moved.full_path if moved is not None and moved.kind == "user" else None

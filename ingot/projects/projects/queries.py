@@ -1,6 +1,6 @@
 """Lookups and lists of projects."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
 from sqlalchemy import bindparam, exists, func, select
@@ -96,11 +96,17 @@ def find_project(db: Connection, actor: Actor, name: str | int) -> tuple[Access,
 def find_project_lookup(db: Connection, actor: Actor, name: str | int) -> policy.ProjectLookup:
     """Find a project by id or full path, with the caller's access to it; nearly all requests do, so it is cached."""
     user_id, today = actor.user_id, day_of(db.now)
-    found = db.cached(
-        ("project", name, user_id, today, db.follow_redirects),
-        lambda: _project_lookup_or_none(db, user_id, today, str(name)),
-        _lookup_size,
-    )
+
+    def key(name: object) -> tuple[Hashable, ...]:
+        return "project", str(name), user_id, today, db.follow_redirects
+
+    def read() -> policy.ProjectLookup | None:
+        found = _project_lookup_or_none(db, user_id, today, str(name))
+        if found is not None and str(found.project.id) != str(name):
+            db.cached(key(found.project.id), lambda: found, _lookup_size)  # Pages go on with the id.
+        return found
+
+    found = db.cached(key(name), read, _lookup_size)
     if found is None or not policy.may_see_project(actor, found.here, found.project):
         raise NotFound("Project")
     return found

@@ -16,6 +16,7 @@ from ingot.core.db.times import Timestamp
 from ingot.core.http.request import Origin
 from ingot.projects.groups.views import SharedGroupView
 from ingot.projects.projects import policy
+from ingot.projects.projects.queries import paths_of_projects
 from ingot.projects.projects.relations import MembershipLevels, ProjectRelations, ids_with_statistics, project_relations
 from ingot.projects.projects.tables import Project
 from ingot.settings import Settings
@@ -317,3 +318,8 @@ def _statistics(project: Project) -> StatisticsView:
         project.lfs_objects_size,
         project.job_artifacts_size,
     )
+
+
+def project_paths(db: Connection, project_ids: Sequence[int]) -> dict[int, str]:
+    """Return the full paths of projects by id; one statement for all."""
+    return paths_of_projects(db, project_ids) if project_ids else {}

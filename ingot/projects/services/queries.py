@@ -14,6 +14,7 @@ _OF_PROJECT = select(services).where(services.c.project_id == bindparam("project
 _LIST = list_query(_OF_PROJECT, services.c.id, services.c.id.asc())
 _ONE = _OF_PROJECT.where(services.c.slug == bindparam("name"))
 _ACTIVE = _ONE.where(services.c.active)
+_TRACKER_BYTES = 500
 _TRACKER = (
     _OF_PROJECT.where(one_of(services.c.slug, *SLUGS_BY_KIND["tracker"]), services.c.active)
     .order_by(services.c.id)
@@ -44,6 +45,11 @@ def active_service_or_none(db: Connection, project_id: int, slug: str) -> Servic
 
 
 def external_tracker_or_none(db: Connection, project_id: int) -> IssueTracker | None:
-    """Where a project keeps its issues, if that is elsewhere; of several trackers, the one that came first."""
-    service = db.first(Service, _TRACKER, project=project_id)
-    return None if service is None else tracker_from_service(service)
+    """Return the external issue tracker of a project, the first of several; texts with references need it."""
+
+    def read() -> tuple[IssueTracker, ...]:
+        service = db.first(Service, _TRACKER, project=project_id)
+        return () if service is None else (tracker_from_service(service),)
+
+    found = db.cached(("issue tracker", project_id), read, lambda _: _TRACKER_BYTES)
+    return found[0] if found else None

@@ -131,8 +131,8 @@ _JOINED = MemberEndpoints(
     may_admin=policy.may_admin_project,
     may_change=policy.may_change_project,
 )
-member_routes(routes, _JOINED, members="/projects/:id/members", member="/projects/:id/members/:user_id")
-request_routes(
+MEMBERS = member_routes(routes, _JOINED, members="/projects/:id/members", member="/projects/:id/members/:user_id")
+ACCESS_REQUESTS = request_routes(
     routes,
     _JOINED,
     requests="/projects/:id/access_requests",

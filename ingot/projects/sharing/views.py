@@ -2,8 +2,10 @@
 
 from ingot.accounts.users.views import UserBrief, user_brief
 from ingot.core.api.views import View
+from ingot.core.db.connection import Connection
 from ingot.core.db.times import Date, Timestamp
-from ingot.projects.projects.tables import Share
+from ingot.projects.projects.queries import star_or_none
+from ingot.projects.projects.tables import Project, Share
 from ingot.projects.sharing.queries import MembershipWithSource, Starrer
 
 
@@ -47,3 +49,8 @@ def starrer_view(starrer: Starrer, base: str) -> StarrerView:
 def share_view(share: Share) -> ShareView:
     """Return the view of a share."""
     return ShareView(share.id, share.project_id, share.group_id, share.group_access, share.expires_at)
+
+
+def has_starred(db: Connection, user_id: int, project: Project) -> bool:
+    """Return whether a user has starred a project."""
+    return star_or_none(db, user_id, project) is not None

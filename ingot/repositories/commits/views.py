@@ -4,15 +4,18 @@ import re
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta, timezone
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec import UNSET, UnsetType
 
 from ingot.core.api.views import View
+from ingot.core.db.connection import Connection
 from ingot.git.diffs.diffs import FileDiff
 from ingot.git.diffs.stats import CommitStats
 from ingot.git.history.commits import Commit, Signature, decode_text
 from ingot.git.history.signatures import Kind
+from ingot.repositories.commits.queries import overall_pipeline_status
+from ingot.repositories.pipelines.queries import pipelines_of_commits
 from ingot.repositories.pipelines.views import PipelineBrief
 
 _MAX_TITLE_LENGTH = 100
@@ -204,3 +207,16 @@ def _local_time(time: int, offset: int) -> str:
     except (ValueError, OverflowError, OSError):  # Beyond what a calendar holds.
         moment = (datetime.max if time > 0 else datetime.min).replace(tzinfo=UTC)
     return moment.isoformat(timespec="milliseconds")
+
+
+class CommitOutcome(NamedTuple):
+    """The status of a commit's pipelines, and the newest of them."""
+
+    status: str | None
+    pipeline_id: int
+
+
+def commit_outcomes(db: Connection, project_id: int, shas: Sequence[str]) -> dict[str, CommitOutcome]:
+    """Return the outcomes of those of these commits that have pipelines; one statement for all."""
+    found = pipelines_of_commits(db, project_id, shas)
+    return {sha: CommitOutcome(overall_pipeline_status(pipelines), pipelines[0].id) for sha, pipelines in found.items()}

@@ -27,9 +27,12 @@ _KEY = select(project_wikis.c.repository_key).where(project_wikis.c.project_id =
 
 
 def wiki_key_or_none(db: Connection, project_id: int) -> str | None:
-    """Return the key of a wiki's repository, or None if the wiki has not been used yet."""
-    key: str | None = db.value(_KEY, project=project_id)
-    return key
+    """Return the key of a wiki's repository, or None if the wiki has not been used yet.
+
+    All pages of a project need it, so that it is cached.
+    """
+    key: str | None = db.cached(("wiki", project_id), lambda: db.value(_KEY, project=project_id) or "", lambda _: 200)
+    return key or None
 
 
 def find_wiki(db: Connection, actor: Actor, store: RepositoryStore, project_name: str) -> WikiContext:

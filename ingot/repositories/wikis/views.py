@@ -1,15 +1,29 @@
 """Response structs of wiki pages."""
 
+from collections.abc import Callable, Iterator
+from functools import partial
 from html import escape
+from typing import NamedTuple
 
 from msgspec import UNSET, UnsetType
 
+from ingot.core.access.actor import Actor
 from ingot.core.api.views import View
+from ingot.core.db.connection import Connection
 from ingot.core.markup.links import LinkContext, ReferenceResolver
 from ingot.core.markup.renderer import render
+from ingot.errors import NotFound
+from ingot.git.core.errors import MissingRepository
+from ingot.git.core.paths import path_encodings, path_error
+from ingot.git.core.repository import Repository
+from ingot.git.maintenance.store import RepositoryStore
+from ingot.git.trees.blobs import Blob, read_blob, stream_blob
+from ingot.git.trees.entries import FOLDER, LINK, SUBMODULE, entry_or_none
 from ingot.offload import require_blocking_allowed
 from ingot.projects.uploads.names import file_stem, is_image
 from ingot.repositories.wikis.page_names import WikiPage
+from ingot.repositories.wikis.policy import may_read_wiki
+from ingot.repositories.wikis.queries import find_wiki, wiki_tip_or_none
 
 
 class WikiPageView(View):
@@ -58,3 +72,35 @@ def attachment_view(path: str, branch: str) -> AttachmentView:
     alt = file_stem(name) if image else name
     link = AttachmentLinkView(path, f"{'!' if image else ''}[{alt}]({path})")
     return AttachmentView(name, path, branch, link)
+
+
+class WikiFile(NamedTuple):
+    """A file of a wiki's repository that is no page."""
+
+    size: int
+    body: bytes | None
+    """Nothing where it is too large to be read at once."""
+    pieces: Callable[[], Iterator[bytes]]
+
+
+def wiki_file(db: Connection, actor: Actor, store: RepositoryStore, project_name: str, path: str) -> WikiFile:
+    """Return a file of a wiki that the caller may read; raise NotFound for anything else."""
+    try:
+        place = find_wiki(db, actor, store, project_name)
+    except MissingRepository:
+        raise NotFound("Upload") from None
+    tip = wiki_tip_or_none(place.repository)
+    if place.repository is None or tip is None or not may_read_wiki(actor, place.access, place):
+        raise NotFound("Upload")
+    blob = None if path_error(path) is not None else _blob_at(place.repository, tip, path)
+    if blob is None:
+        raise NotFound("Upload")
+    return WikiFile(blob.size, blob.body, partial(stream_blob, blob, 0, blob.size))
+
+
+def _blob_at(repository: Repository, commit: str, path: str) -> Blob | None:
+    for raw in path_encodings(path):
+        entry = entry_or_none(repository, commit, raw)
+        if entry is not None and entry.mode not in (FOLDER, LINK, SUBMODULE):
+            return read_blob(repository, entry.oid)
+    return None

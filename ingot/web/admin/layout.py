@@ -16,5 +16,5 @@ def render_admin_page(
 
 def require_admin(visit: Visit) -> None:
     """Stop everybody else."""
-    if visit.user is None or not visit.user.admin:
+    if visit.viewer.user is None or not visit.viewer.user.admin:
         raise NotFound("Page")

@@ -1,16 +1,11 @@
 """How the instance is, what it has, and what waits to be done."""
 
-from typing import Any
-
-from sqlalchemy import Table, func, select
-
-from ingot.accounts.users.tables import users
+from ingot.accounts.instance import api as instance_api
 from ingot.core.api.params import path_number
 from ingot.core.db.connection import Connection
 from ingot.core.jobs.admin import delete_job, list_jobs, retry_dead, retry_job
 from ingot.core.jobs.statistics import queue_stats
-from ingot.projects.namespaces.tables import namespaces
-from ingot.projects.projects.tables import projects
+from ingot.projects.projects.totals import instance_totals
 from ingot.web.admin.layout import render_admin_page, require_admin
 from ingot.web.form_errors import RequestRefusal, error_messages
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, Visit
@@ -19,27 +14,17 @@ pages = PageRoutes()
 _MAX_JOBS = 100
 
 
-def _count_query(table: Table) -> Any:
-    return select(func.count()).select_from(table)
-
-
-_COUNTS = {
-    "People": _count_query(users),
-    "Projects": _count_query(projects).where(projects.c.namespace_id.is_not(None)),
-    "Groups": _count_query(namespaces).where(namespaces.c.kind == "group"),
-}
-
-
 @pages.get("/admin")
 def show_overview(visit: Visit, db: Connection) -> PageResponse:
     """What serves, and how much there is."""
     require_admin(visit)
+    totals = instance_totals(db)
     served = {role: visit.database.engine.is_served(role) for role in ("jobs", "ssh")}
     context = {
         "health": {"web": True, "database": True, **served},
-        "counts": {name: db.value(statement) for name, statement in _COUNTS.items()},
+        "counts": {"People": totals.users, "Projects": totals.projects, "Groups": totals.groups},
         "queue": queue_stats(db),
-        "version": visit.get("/version"),
+        "version": visit.ask(instance_api.get_version),
         "engine": visit.settings.database.partition(":")[0],
     }
     return render_admin_page(visit, "overview", "overview", context)
@@ -65,7 +50,7 @@ def retry_one_job(visit: Visit) -> PageResponse:
     """Run one job now."""
     require_admin(visit)
     try:
-        visit.database.write(lambda db: retry_job(db, path_number(visit.path, "id")))
+        visit.database.write(lambda db: retry_job(db, path_number(visit.request.path, "id")))
     except RequestRefusal as refusal:
         reasons = error_messages(refusal)
         return visit.database.read(lambda db: _jobs_page(visit, db, reasons))
@@ -76,7 +61,7 @@ def retry_one_job(visit: Visit) -> PageResponse:
 def delete_one_job(visit: Visit) -> PageResponse:
     """Remove a job for good."""
     require_admin(visit)
-    visit.database.write(lambda db: delete_job(db, path_number(visit.path, "id")))
+    visit.database.write(lambda db: delete_job(db, path_number(visit.request.path, "id")))
     return LocalRedirect("/admin/jobs")
 
 

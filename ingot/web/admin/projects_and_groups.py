@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from ingot.core.db.connection import Connection
+from ingot.projects.groups import api as groups_api
+from ingot.projects.projects import api as projects_api
 from ingot.web.admin.layout import render_admin_page, require_admin
 from ingot.web.page_routes import PageResponse, PageRoutes, Visit
 
@@ -10,26 +11,28 @@ pages = PageRoutes()
 
 
 @pages.get("/admin/projects")
-def list_projects(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+def list_projects(visit: Visit) -> PageResponse:
     """Projects with how much room they take."""
     wanted = _list_params(visit) | {"statistics": "true", "order_by": "id"}
     return render_admin_page(
-        visit, "projects", "projects", {"found": visit.get("/projects", wanted), **_search_term(visit)}
+        visit, "projects", "projects", {"found": visit.ask(projects_api.list_projects, wanted), **_search_term(visit)}
     )
 
 
 @pages.get("/admin/groups")
-def list_groups(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+def list_groups(visit: Visit) -> PageResponse:
     """Groups, nested ones too."""
     wanted = _list_params(visit) | {"all_available": "true"}
-    return render_admin_page(visit, "groups", "groups", {"found": visit.get("/groups", wanted), **_search_term(visit)})
+    return render_admin_page(
+        visit, "groups", "groups", {"found": visit.ask(groups_api.list_groups, wanted), **_search_term(visit)}
+    )
 
 
 def _search_term(visit: Visit) -> dict[str, str]:
-    search = visit.query.get("search", "")
+    search = visit.request.query.get("search", "")
     return {"search": search if isinstance(search, str) else ""}
 
 
 def _list_params(visit: Visit) -> dict[str, Any]:
     require_admin(visit)
-    return {"page": visit.query.get("page", "1"), **_search_term(visit)}
+    return {"page": visit.request.query.get("page", "1"), **_search_term(visit)}

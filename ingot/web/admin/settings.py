@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ingot.core.db.connection import Connection
+from ingot.accounts.instance import api as instance_api
 from ingot.web.admin.layout import render_admin_page, require_admin
 from ingot.web.form_errors import RequestRefusal, error_messages
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit, form_field
@@ -55,7 +55,7 @@ _KINDS = {name: kind for group in FIELDS.values() for name, (_, kind) in group.i
 
 
 @pages.get("/admin/application_settings")
-def show_settings(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+def show_settings(visit: Visit) -> PageResponse:
     """What is set."""
     require_admin(visit)
     return _settings_form(visit, _settings_values(visit))
@@ -65,17 +65,17 @@ def show_settings(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001
 def update_settings(visit: Visit) -> PageResponse:
     """Change them; they count at once."""
     require_admin(visit)
-    typed = {name: form_field(visit.form, "settings", name) for name in _KINDS}
+    typed = {name: form_field(visit.request.form, "settings", name) for name in _KINDS}
     sent = {name: value == "1" if _KINDS[name] == "switch" else value for name, value in typed.items()}
     try:
-        visit.call("PUT", "/application/settings", sent)
+        visit.ask(instance_api.modify_settings, sent)
     except RequestRefusal as refusal:
         return _settings_form(visit, sent, error_messages(refusal), 422)
     return LocalRedirect("/admin/application_settings")
 
 
 @pages.get("/admin/broadcast_messages")
-def show_messages(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+def show_messages(visit: Visit) -> PageResponse:
     """What is told to everybody, and a form for more."""
     require_admin(visit)
     return _messages_page(visit, {"message": "", "ends_at": ""})
@@ -85,9 +85,9 @@ def show_messages(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001
 def create_broadcast_message(visit: Visit) -> PageResponse:
     """Tell everybody something."""
     require_admin(visit)
-    typed = {name: form_field(visit.form, "broadcast_message", name) for name in ("message", "ends_at")}
+    typed = {name: form_field(visit.request.form, "broadcast_message", name) for name in ("message", "ends_at")}
     try:
-        visit.call("POST", "/broadcast_messages", {name: value for name, value in typed.items() if value})
+        visit.ask(instance_api.create_broadcast_message, {name: value for name, value in typed.items() if value})
     except RequestRefusal as refusal:
         return _messages_page(visit, typed, error_messages(refusal), 422)
     return LocalRedirect("/admin/broadcast_messages")
@@ -97,12 +97,12 @@ def create_broadcast_message(visit: Visit) -> PageResponse:
 def delete_broadcast_message(visit: Visit) -> PageResponse:
     """Tell it no more."""
     require_admin(visit)
-    visit.call("DELETE", "/broadcast_messages/:id", id=visit.path["id"])
+    visit.ask(instance_api.delete_broadcast_message, id=visit.request.path["id"])
     return LocalRedirect("/admin/broadcast_messages")
 
 
 def _settings_values(visit: Visit) -> dict[str, Any]:
-    settings = visit.get("/application/settings")
+    settings = visit.ask(instance_api.get_settings)
     values = {name: getattr(settings, name) for name in _KINDS}
     return {name: ", ".join(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
@@ -118,6 +118,6 @@ def _settings_form(
 def _messages_page(
     visit: Visit, typed: dict[str, str], errors: list[str] | None = None, status: int = 200
 ) -> TemplateResponse:
-    found = visit.get("/broadcast_messages", {"per_page": 100}).items
+    found = visit.ask(instance_api.list_broadcast_messages, {"per_page": 100}).items
     context = {"messages": found, "typed": typed, "errors": errors or []}
     return render_admin_page(visit, "messages", "messages", context, status)

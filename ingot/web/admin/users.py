@@ -2,7 +2,9 @@
 
 from typing import Any
 
-from ingot.core.db.connection import Connection
+from ingot.accounts.users import api as accounts_api
+from ingot.accounts.users.views import AdminUserView
+from ingot.errors import NotFound
 from ingot.web.admin.layout import render_admin_page, require_admin
 from ingot.web.form_errors import RequestRefusal, error_messages
 from ingot.web.page_routes import (
@@ -19,25 +21,37 @@ pages = PageRoutes()
 _TEXT_FIELDS = ("name", "username", "email", "password", "projects_limit", "bio", "organization", "location")
 _FLAG_FIELDS = ("admin", "external", "can_create_group")
 _FILTERS = {"active": "Active", "blocked": "Blocked", "admins": "Administrators", "external": "External"}
-_ACTIONS = ("block", "unblock", "activate", "deactivate", "ban", "unban")
+_ACTIONS = {
+    "block": accounts_api.block_user,
+    "unblock": accounts_api.unblock_user,
+    "activate": accounts_api.activate_user,
+    "deactivate": accounts_api.deactivate_user,
+    "ban": accounts_api.ban_user,
+    "unban": accounts_api.unban_user,
+}
 
 
 @pages.get("/admin/users")
-def list_users(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+def list_users(visit: Visit) -> PageResponse:
     """All of them, some by a word or by what they are."""
     require_admin(visit)
-    wanted: dict[str, Any] = {"page": visit.query.get("page", "1"), "order_by": "id", "sort": "desc"}
-    search, chosen = text_field(visit.query, "search"), text_field(visit.query, "filter")
+    wanted: dict[str, Any] = {"page": visit.request.query.get("page", "1"), "order_by": "id", "sort": "desc"}
+    search, chosen = text_field(visit.request.query, "search"), text_field(visit.request.query, "filter")
     if search:
         wanted["search"] = search
     if chosen in _FILTERS:
         wanted[chosen] = "true"
-    context = {"people": visit.get("/users", wanted), "search": search, "filters": _FILTERS, "chosen": chosen}
+    context = {
+        "people": visit.ask(accounts_api.list_users, wanted),
+        "search": search,
+        "filters": _FILTERS,
+        "chosen": chosen,
+    }
     return render_admin_page(visit, "users", "users", context)
 
 
 @pages.get("/admin/users/new")
-def show_new_user(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+def show_new_user(visit: Visit) -> PageResponse:
     """Ask who it is."""
     typed = dict.fromkeys(_TEXT_FIELDS, "") | dict.fromkeys(_FLAG_FIELDS, False) | {"can_create_group": True}
     return _user_form(visit, None, typed)
@@ -52,17 +66,17 @@ def create_user(visit: Visit) -> PageResponse:
     if not typed["password"]:
         sent["reset_password"] = True
     try:
-        made = visit.call("POST", "/users", sent)
+        made = visit.ask(accounts_api.create_user, sent)
     except RequestRefusal as refusal:
         return _user_form(visit, None, typed, error_messages(refusal), 422)
     return LocalRedirect(f"/admin/users/{made.id}")
 
 
 @pages.get("/admin/users/:id")
-def show_user(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+def show_user(visit: Visit) -> PageResponse:
     """One of them, with all that can be changed."""
     require_admin(visit)
-    person = visit.get("/users/:id", id=visit.path["id"])
+    person = _person(visit)
     typed = {name: getattr(person, name, "") or "" for name in _TEXT_FIELDS} | {"password": ""}
     names = {"admin": "is_admin", "external": "external", "can_create_group": "can_create_group"}
     return _user_form(visit, person, typed | {flag: bool(getattr(person, name)) for flag, name in names.items()})
@@ -72,11 +86,11 @@ def show_user(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - E
 def update_user(visit: Visit) -> PageResponse:
     """Change what was filled in; an empty password stays as it is."""
     require_admin(visit)
-    person = visit.get("/users/:id", id=visit.path["id"])
+    person = _person(visit)
     typed = _form_values(visit)
     sent = {name: value for name, value in typed.items() if name != "password" or value}
     try:
-        visit.call("PUT", "/users/:id", {name: value for name, value in sent.items() if value != ""}, id=person.id)
+        visit.ask(accounts_api.modify_user, {name: value for name, value in sent.items() if value != ""}, id=person.id)
     except RequestRefusal as refusal:
         return _user_form(visit, person, typed, error_messages(refusal), 422)
     return LocalRedirect(f"/admin/users/{person.id}")
@@ -86,13 +100,13 @@ def update_user(visit: Visit) -> PageResponse:
 def change_user_state(visit: Visit) -> PageResponse:
     """Block, unblock and the like."""
     require_admin(visit)
-    act = visit.path["act"]
+    act = visit.request.path["act"]
     if act in _ACTIONS:
         try:
-            visit.call("POST", f"/users/:id/{act}", id=visit.path["id"])
+            visit.ask(_ACTIONS[act], id=visit.request.path["id"])
         except RequestRefusal as refusal:
             return _error_page(visit, refusal)
-    return LocalRedirect(f"/admin/users/{visit.path['id']}")
+    return LocalRedirect(f"/admin/users/{visit.request.path['id']}")
 
 
 @pages.delete("/admin/users/:id")
@@ -100,19 +114,30 @@ def delete_user(visit: Visit) -> PageResponse:
     """Remove somebody; what they wrote stays, unless it is to go too."""
     require_admin(visit)
     try:
-        visit.call("DELETE", "/users/:id", {"hard_delete": visit.form.get("hard_delete", "0")}, id=visit.path["id"])
+        visit.ask(
+            accounts_api.delete_user,
+            {"hard_delete": visit.request.form.get("hard_delete", "0")},
+            id=visit.request.path["id"],
+        )
     except RequestRefusal as refusal:
         return _error_page(visit, refusal)
     return LocalRedirect("/admin/users")
 
 
+def _person(visit: Visit) -> AdminUserView:
+    person = visit.ask(accounts_api.get_user, id=visit.request.path["id"])
+    if not isinstance(person, AdminUserView):
+        raise NotFound("User")
+    return person
+
+
 def _form_values(visit: Visit) -> dict[str, Any]:
-    typed: dict[str, Any] = {name: form_field(visit.form, "user", name) for name in _TEXT_FIELDS}
-    return typed | {name: form_field(visit.form, "user", name) == "1" for name in _FLAG_FIELDS}
+    typed: dict[str, Any] = {name: form_field(visit.request.form, "user", name) for name in _TEXT_FIELDS}
+    return typed | {name: form_field(visit.request.form, "user", name) == "1" for name in _FLAG_FIELDS}
 
 
 def _error_page(visit: Visit, refusal: Exception) -> PageResponse:
-    person = visit.get("/users/:id", id=visit.path["id"])
+    person = _person(visit)
     typed = {name: getattr(person, name, "") or "" for name in _TEXT_FIELDS} | {"password": ""}
     typed |= {"admin": person.is_admin, "external": person.external, "can_create_group": person.can_create_group}
     return _user_form(visit, person, typed, error_messages(refusal), 422)

@@ -5,8 +5,8 @@ from typing import Any
 from urllib.parse import quote
 
 from ingot.core.db.connection import Connection
-from ingot.git.history.commits import branch_tip
-from ingot.git.history.divergence import cached_divergence, count_divergence
+from ingot.repositories import browser
+from ingot.repositories.branches import api as branches_api
 from ingot.repositories.branches.views import BranchView
 from ingot.web.code.location import readable_code
 from ingot.web.code.pipelines import pipeline_outcomes
@@ -26,17 +26,19 @@ def show_branches(visit: Visit, db: Connection) -> PageResponse:
 
 
 @pages.get("/:path/-/branches/new")
-def show_form(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+def show_form(visit: Visit) -> PageResponse:
     """Ask for a name and where it begins."""
     place = project_context(visit)
-    return _branch_form(place, {"branch": "", "ref": str(visit.query.get("ref", place.project.default_branch or ""))})
+    return _branch_form(
+        place, {"branch": "", "ref": str(visit.request.query.get("ref", place.project.default_branch or ""))}
+    )
 
 
 @pages.get("/:path/-/branches/:name", open=True, slashes="name")
-def show_branch(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+def show_branch(visit: Visit) -> PageResponse:
     """The files of a branch."""
     place = project_context(visit)
-    branch = place.get("/repository/branches/:branch", branch=visit.path["name"])
+    branch = place.ask(branches_api.get_branch, branch=visit.request.path["name"])
     return LocalRedirect(f"{place.url}/-/tree/{quote(branch.name)}")
 
 
@@ -44,9 +46,9 @@ def show_branch(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 -
 def create_branch(visit: Visit) -> PageResponse:
     """Make one, and show its files."""
     place = project_context(visit)
-    typed = {name: str(visit.form.get(name, "")) for name in ("branch", "ref")}
+    typed = {name: str(visit.request.form.get(name, "")) for name in ("branch", "ref")}
     try:
-        made = place.call("POST", "/repository/branches", typed)
+        made = place.ask(branches_api.create_branch, typed)
     except RequestRefusal as refusal:
         return _branch_form(place, typed, error_messages(refusal), 422)
     return LocalRedirect(f"{place.url}/-/tree/{quote(made.name)}")
@@ -57,7 +59,7 @@ def delete_branch(visit: Visit) -> PageResponse:
     """Let go of one."""
     place = project_context(visit)
     try:
-        place.call("DELETE", "/repository/branches/:branch", branch=visit.path["name"])
+        place.ask(branches_api.delete_branch, branch=visit.request.path["name"])
     except RequestRefusal as refusal:
         errors = error_messages(refusal)
         return visit.database.read(lambda db: _branches_page(place, db, errors, 422))
@@ -69,7 +71,7 @@ def delete_merged_branches(visit: Visit) -> PageResponse:
     """Let go of all that are merged into the default branch, but for protected ones."""
     place = project_context(visit)
     try:
-        place.call("DELETE", "/repository/merged_branches")
+        place.ask(branches_api.delete_merged_branches)
     except RequestRefusal as refusal:
         errors = error_messages(refusal)
         return visit.database.read(lambda db: _branches_page(place, db, errors, 422))
@@ -79,20 +81,20 @@ def delete_merged_branches(visit: Visit) -> PageResponse:
 def _branches_page(
     place: ProjectContext, db: Connection, errors: list[str] | None = None, status: int = 200
 ) -> TemplateResponse:
-    visit, query = place.visit, place.visit.query
+    visit, query = place.visit, place.visit.request.query
     sort = text_field(query, "sort")
     sort = sort if sort in _ORDERS else "updated_desc"
     search = text_field(query, "search")
     asked = {"search": search, "sort": sort, "page": str(query.get("page", "1")), "per_page": "30"}
-    branches = place.get("/repository/branches", asked)
-    may_write = place.may("POST", "/repository/branches")
+    branches = place.ask(branches_api.list_branches, asked)
+    may_write = place.may(branches_api.create_branch)
     shown: dict[str, Any] = {
         "branches": branches,
         "outcomes": pipeline_outcomes(place, db, [branch.commit for branch in branches.items]),
         "may_write": may_write,
-        **_divergence(place, db, branches.items),
+        **_divergence(place, branches.items),
     }
-    if visit.fragment and "counted" in query:
+    if visit.headers.fragment and "counted" in query:
         return TemplateResponse("code/_branches.html", {**shown, "place": place, "project": place.project})
     context = {
         **shown,
@@ -105,21 +107,19 @@ def _branches_page(
     return place.page("code/branches.html", "code", context, status)
 
 
-def _divergence(place: ProjectContext, db: Connection, branches: Sequence[BranchView]) -> dict[str, Any]:
-    """How far the branches are from the default one, as far as it is known, or as somebody waits for it."""
-    visit, repository = place.visit, readable_code(place, db).repository
-    base = branch_tip(repository, place.project.default_branch or "")
-    if base is None:
+def _divergence(place: ProjectContext, branches: Sequence[BranchView]) -> dict[str, Any]:
+    """Return how far the branches are from the default one: those that are known, or all if the visitor waits."""
+    query, repository = place.visit.request.query, readable_code(place).repository
+    tips, wait = {branch.commit.id for branch in branches if not branch.default}, "counted" in query
+    apart = browser.branch_distances(repository, place.project.default_branch or "", tips, wait=wait)
+    if apart is None:
         return {"apart": {}, "waiting": ""}
-    tips = {branch.commit.id for branch in branches if not branch.default}
-    if "counted" in visit.query:
-        return {"apart": count_divergence(repository, base, tips), "waiting": ""}
-    apart = cached_divergence(repository, base, tips)
-    return {"apart": apart, "waiting": with_query(visit.query, counted=1) if len(apart) < len(tips) else ""}
+    waiting = "" if wait or len(apart) == len(tips) else with_query(query, counted=1)
+    return {"apart": apart, "waiting": waiting}
 
 
 def _branch_form(
     place: ProjectContext, typed: dict[str, str], errors: list[str] | None = None, status: int = 200
 ) -> TemplateResponse:
-    context = {"typed": typed, "errors": errors or [], "may_write": place.may("POST", "/repository/branches")}
+    context = {"typed": typed, "errors": errors or [], "may_write": place.may(branches_api.create_branch)}
     return place.page("code/branch_new.html", "code", context, status)

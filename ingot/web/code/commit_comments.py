@@ -5,8 +5,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from ingot.collaboration.notes.queries import comments_on_lines
-from ingot.collaboration.notes.tables import Note
+from ingot.collaboration.notes.views import LineComment, line_comments
 from ingot.core.db.connection import Connection
 from ingot.repositories.commits.views import DiffView
 from ingot.web.code.diffs import DiffTarget, RenderedDiff, render_diff
@@ -38,12 +37,12 @@ def diff_with_comments(
     """A commit's difference; ``at`` names a line to write about."""
     visit, ground = place.visit, discussable_in(place, COMMIT, oid)
     thread = discussion_thread(ground)
-    slots, elsewhere = _by_line(thread, comments_on_lines(db, place.project.id, oid), items)
+    slots, elsewhere = _by_line(thread, line_comments(db, place.project.id, oid), items)
     wanted = _find_line(items, at) if at and thread.may_write else None
-    if wanted is not None and not visit.fragment:
+    if wanted is not None and not visit.headers.fragment:
         slots.setdefault(wanted, []).append(COMMENT_FORM)
     code = DiffTarget(place.url, oid)
-    diff = render_diff(items, visit.query, slots=slots, talk="changed" if thread.may_write else "no", code=code)
+    diff = render_diff(items, visit.request.query, slots=slots, talk="changed" if thread.may_write else "no", code=code)
     back = f"{ground.url}{diff.split_address if diff.split else diff.unified_address}".removesuffix("?")
     return DiscussedDiff(diff, msgspec.structs.replace(thread, discussions=elsewhere), wanted, back)
 
@@ -55,11 +54,11 @@ def _find_line(items: Sequence[DiffView], name: Any) -> CommentLine | None:
 
 
 def _by_line(
-    thread: DiscussionThread, comments: Sequence[Note], items: Sequence[DiffView]
+    thread: DiscussionThread, comments: Sequence[LineComment], items: Sequence[DiffView]
 ) -> tuple[dict[CommentLine, list[Any]], list[DiscussionItem]]:
     """The discussions about lines by the line, and all others."""
-    on_lines = {comment.id: comment for comment in comments}
-    talked = {comment.new_path for comment in comments}
+    on_lines = {comment.note_id: comment for comment in comments}
+    talked = {comment.path for comment in comments}
     keys = {item.new_path: line_keys(item.diff) for item in items if item.new_path in talked}
     slots: dict[CommentLine, list[Any]] = {}
     elsewhere: list[DiscussionItem] = []
@@ -73,8 +72,6 @@ def _by_line(
     return slots, elsewhere
 
 
-def _line_of_comment(comment: Note, keys: Mapping[str, Mapping[tuple[str, int], LineKey]]) -> CommentLine | None:
-    path, side = comment.new_path or "", comment.line_type or "new"
-    number = comment.old_line if side == "old" else comment.new_line
-    key = keys.get(path, {}).get((side, number or 0))
-    return None if key is None else (path, *key)
+def _line_of_comment(comment: LineComment, keys: Mapping[str, Mapping[tuple[str, int], LineKey]]) -> CommentLine | None:
+    key = keys.get(comment.path, {}).get((comment.side, comment.line or 0))
+    return None if key is None else (comment.path, *key)

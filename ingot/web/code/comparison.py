@@ -3,9 +3,11 @@
 from typing import Any
 from urllib.parse import quote
 
+from ingot.collaboration.merge_requests import api as merge_requests_api
 from ingot.core.db.connection import Connection
 from ingot.errors import NotFound
-from ingot.git.history.commits import commit_id_or_none
+from ingot.repositories import browser
+from ingot.repositories.comparisons import api as comparing_api
 from ingot.web.code.diffs import DiffTarget, render_diff
 from ingot.web.code.location import readable_code
 from ingot.web.code.pipelines import PipelineOutcome, pipeline_outcomes
@@ -17,13 +19,13 @@ pages = PageRoutes()
 
 
 @pages.get("/:path/-/compare", open=True)
-def show_form(visit: Visit, db: Connection) -> PageResponse:
+def show_form(visit: Visit) -> PageResponse:
     """Ask what to compare; the form's answer gets an address of its own."""
     place = project_context(visit)
-    readable_code(place, db)
-    old, new = (str(visit.query.get(name, "")).strip() for name in ("from", "to"))
+    readable_code(place)
+    old, new = (str(visit.request.query.get(name, "")).strip() for name in ("from", "to"))
     if old and new:
-        straight = visit.query.get("straight") in ("true", "1")
+        straight = visit.request.query.get("straight") in ("true", "1")
         return LocalRedirect(f"{place.url}/-/compare/{quote(old)}{'..' if straight else '...'}{quote(new)}")
     return _comparison_page(place, old or place.project.default_branch or "", new)
 
@@ -32,8 +34,8 @@ def show_form(visit: Visit, db: Connection) -> PageResponse:
 def show_comparison(visit: Visit, db: Connection) -> PageResponse:
     """The commits and the difference from one to the other: ``old...new``, or ``old..new`` for the straight one."""
     place = project_context(visit)
-    code = readable_code(place, db)
-    rest = visit.path["rest"]
+    code = readable_code(place)
+    rest = visit.request.path["rest"]
     mark = "..." if "..." in rest else ".."
     old, found, new = rest.partition(mark)
     if not found:
@@ -41,14 +43,14 @@ def show_comparison(visit: Visit, db: Connection) -> PageResponse:
     straight = mark == ".." and bool(found)
     asked = {"from": old, "to": new, "straight": "true" if straight else "false"}
     try:
-        compared = place.get("/repository/compare", asked)
+        compared = place.ask(comparing_api.compare_refs, asked)
     except NotFound:
         return _comparison_page(place, old, new, errors=["One of the two is not there: check the names."], status=404)
     except RequestRefusal as refusal:
         return _comparison_page(place, old, new, errors=error_messages(refusal), status=422)
-    head = commit_id_or_none(code.repository, new)
-    diff = render_diff(compared.diffs, visit.query, code=DiffTarget(place.url, head) if head else None)
-    if visit.fragment and diff.part:
+    head = browser.commit_or_none(code.repository, new)
+    diff = render_diff(compared.diffs, visit.request.query, code=DiffTarget(place.url, head) if head else None)
+    if visit.headers.fragment and diff.part:
         return TemplateResponse("code/_diff_part.html", {"diff": diff, "blob_url": _blob_url(place, new)})
     outcomes = pipeline_outcomes(place, db, compared.commits)
     return _comparison_page(place, old, new, straight=straight, compared=compared, diff=diff, outcomes=outcomes)
@@ -75,7 +77,7 @@ def _comparison_page(
         "outcomes": outcomes or {},
         "errors": errors or [],
         "blob_url": _blob_url(place, new),
-        "may_merge": bool(compared and compared.commits) and place.may("POST", "/merge_requests"),
+        "may_merge": bool(compared and compared.commits) and place.may(merge_requests_api.create_merge_request),
     }
     return place.page("code/compare.html", "code", context, status)
 

@@ -1,6 +1,7 @@
 """Who wrote a branch, and when."""
 
-from ingot.core.db.connection import Connection
+from ingot.repositories.comparisons import api as comparing_api
+from ingot.repositories.trees import api as trees_api
 from ingot.web.code.activity import commits_by_week
 from ingot.web.code.location import code_location
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, Visit
@@ -10,20 +11,25 @@ pages = PageRoutes()
 
 
 @pages.get("/:path/-/graphs", open=True)
-def show_graphs(visit: Visit, db: Connection) -> PageResponse:
+def show_graphs(visit: Visit) -> PageResponse:
     """The same of the default branch; where nothing was written yet, the way to a first push."""
     place = project_context(visit)
-    if place.project.empty_repo and place.may("GET", "/repository/tree"):
+    if place.project.empty_repo and place.may(trees_api.list_tree):
         return LocalRedirect(place.url)
-    return show_contributors(visit, db)
+    return show_contributors(visit)
 
 
 @pages.get("/:path/-/graphs/:rest", open=True, slashes="rest")
-def show_contributors(visit: Visit, db: Connection) -> PageResponse:
+def show_contributors(visit: Visit) -> PageResponse:
     """Who wrote a branch, whoever wrote most first, and how much was written in each week of the last year."""
-    where = code_location(visit, db)
-    asked = {"ref": where.commit, "order_by": "commits", "sort": "desc", "page": str(visit.query.get("page", "1"))}
-    people = where.place.get("/repository/contributors", {**asked, "per_page": "50"})
+    where = code_location(visit)
+    asked = {
+        "ref": where.commit,
+        "order_by": "commits",
+        "sort": "desc",
+        "page": str(visit.request.query.get("page", "1")),
+    }
+    people = where.place.ask(comparing_api.list_contributors, {**asked, "per_page": "50"})
     most = max((person.commits for person in people.items), default=1)
     weeks = commits_by_week(where.repository, where.commit, visit.database.clock())
     context = {"where": where, "people": people, "most": most, "weeks": weeks}

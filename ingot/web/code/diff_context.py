@@ -7,10 +7,9 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from ingot.core.api.params import number_or_none
-from ingot.core.db.connection import Connection
 from ingot.core.markup.highlighting import highlight_lines, language_of
 from ingot.errors import NotFound
-from ingot.repositories.files.queries import find_file
+from ingot.repositories import browser
 from ingot.web.code.diff_gaps import LINES_PER_EXPANSION, DiffGap, GapContext
 from ingot.web.code.file_kinds import file_content
 from ingot.web.code.location import CodeLocation, code_location
@@ -30,20 +29,20 @@ class _RequestedLines(NamedTuple):
 
 
 @pages.get("/:path/-/diff_lines/:rest", open=True, slashes="rest")
-def show_lines(visit: Visit, db: Connection) -> PageResponse:
+def show_lines(visit: Visit) -> PageResponse:
     """Lines of a file as rows of a difference, and a row for those of the gap that are still left out."""
-    where = code_location(visit, db)
+    where = code_location(visit)
     asked = _requested_lines(where)
-    if not visit.fragment:
+    if not visit.headers.fragment:
         return LocalRedirect(f"{where.url('blob')}?plain=1&all=1#L{asked.gap.first}")
-    content = file_content(find_file(where.repository, where.commit, where.path))
+    content = file_content(browser.read_file(where.repository, where.commit, where.path))
     if content.kind not in ("text", "pointer"):
         raise NotFound("File")
     return TemplateResponse("code/_rows.html", {"rows": _rows(asked, content.text.removesuffix("\n").split("\n"))})
 
 
 def _requested_lines(where: CodeLocation) -> _RequestedLines:
-    query = where.place.visit.query
+    query = where.place.visit.request.query
     first, last = (number_or_none(str(query.get(name, ""))) for name in ("first", "last"))
     ahead, anchor = str(query.get("ahead", "")), str(query.get("anchor", ""))
     moved = number_or_none(ahead.removeprefix("-"))

@@ -1,20 +1,20 @@
 """Files as they are, and whole trees packed: never as something that a browser would run."""
 
 import re
-from typing import Any
 
 from ingot.core.api.routes import ContentResponse
-from ingot.core.db.connection import Connection
 from ingot.core.http.request import Header
 from ingot.errors import NotFound
 from ingot.projects.uploads.names import inline_content_type, is_image
+from ingot.repositories.lfs import api as lfs_api
+from ingot.repositories.trees import api as trees_api
 from ingot.repositories.trees.params import ArchiveExtension
 from ingot.repositories.trees.views import ARCHIVE_EXTENSIONS
 from ingot.web.code.location import code_location, code_location_in, readable_code
 from ingot.web.file_response import stream_as_file
 from ingot.web.files.uploads import file_response_headers
 from ingot.web.page_routes import BytesResponse, FileResponse, PageResponse, PageRoutes, Visit
-from ingot.web.projects.context import project_context
+from ingot.web.projects.context import ProjectContext, project_context
 
 pages = PageRoutes()
 _DOWNLOAD_ID = re.compile(r"[a-z0-9]{1,16}")
@@ -22,16 +22,16 @@ _NO_CACHE = (b"cache-control", b"private, no-cache")
 
 
 @pages.get("/:path/-/raw/:rest", open=True, slashes="rest")
-def show_raw(visit: Visit, db: Connection) -> PageResponse:
+def show_raw(visit: Visit) -> PageResponse:
     """A file's content: text as text, pictures as such, all else to be saved; ``inline=false`` saves in any case."""
-    where = code_location(visit, db)
+    where = code_location(visit)
     if not where.path:
         raise NotFound("File")
     asked = {"ref": where.commit, "lfs": "true"}
-    content = where.place.get("/repository/files/:file_path/raw", asked, file_path=where.path)
+    content = where.place.ask(lfs_api.get_raw_file, asked, file_path=where.path)
     name = where.path.rpartition("/")[2]
     picture = inline_content_type(name) if is_image(name) else None
-    if visit.query.get("inline") == "false":
+    if visit.request.query.get("inline") == "false":
         return _stream_response(content, "application/octet-stream", file_response_headers(name, shown=False))
     if picture is not None:
         return _stream_response(content, picture, file_response_headers(name, shown=True))
@@ -41,14 +41,14 @@ def show_raw(visit: Visit, db: Connection) -> PageResponse:
 
 
 @pages.get("/:path/-/archive/:rest", open=True, slashes="rest")
-def show_archive(visit: Visit, db: Connection) -> PageResponse:
+def show_archive(visit: Visit) -> PageResponse:
     """A tree in one file, such as ``master/project-master.zip`` or ``master.tar.gz``."""
     place = project_context(visit)
-    rest = visit.path["rest"]
+    rest = visit.request.path["rest"]
     spelling = next((each for each in ARCHIVE_EXTENSIONS if rest.endswith(f".{each}")), None)
     if spelling is None:
         raise NotFound("Archive")
-    code = readable_code(place, db)
+    code = readable_code(place)
     try:
         where = code_location_in(place, code, rest)
     except NotFound:
@@ -57,27 +57,27 @@ def show_archive(visit: Visit, db: Connection) -> PageResponse:
 
 
 @pages.get("/:path/-/repository/:file", open=True)
-def show_archive_legacy(visit: Visit, db: Connection) -> PageResponse:
+def show_archive_legacy(visit: Visit) -> PageResponse:
     """The same at the address that older programs know: ``repository/archive.zip?ref=master``."""
     place = project_context(visit)
-    name, _, ending = visit.path["file"].partition(".")
+    name, _, ending = visit.request.path["file"].partition(".")
     spelling = next((each for each in ARCHIVE_EXTENSIONS if each == (ending or "tar.gz")), None)
     if name != "archive" or spelling is None:
         raise NotFound("Archive")
-    where = code_location_in(place, readable_code(place, db), str(visit.query.get("ref", "")))
+    where = code_location_in(place, readable_code(place), str(visit.request.query.get("ref", "")))
     return _archive_response(where.place, where.ref, spelling, visit)
 
 
-def _archive_response(place: Any, ref: str, spelling: ArchiveExtension, visit: Visit) -> PageResponse:
-    asked = {"sha": ref, "path": str(visit.query.get("path", ""))}
-    content = place.get(f"/repository/archive.{spelling}", asked)
+def _archive_response(place: ProjectContext, ref: str, spelling: ArchiveExtension, visit: Visit) -> PageResponse:
+    asked = {"sha": ref, "path": str(visit.request.query.get("path", "")), "format": spelling}
+    content = place.ask(trees_api.get_archive, asked)
     said = [header for header in content.headers if header[0] == b"content-disposition"]
     return _stream_response(content, content.content_type, [*said, _NO_CACHE, *_started_cookie(visit)])
 
 
 def _started_cookie(visit: Visit) -> list[Header]:
     """What tells the page that the download has begun: nothing else reaches a script from there."""
-    mark = visit.query.get("began")
+    mark = visit.request.query.get("began")
     known = isinstance(mark, str) and _DOWNLOAD_ID.fullmatch(mark)
     return [(b"set-cookie", f"_service_download={mark}; Path=/; SameSite=Strict; Max-Age=60".encode())] if known else []
 

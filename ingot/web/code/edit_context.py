@@ -4,10 +4,10 @@ import codecs
 from typing import Literal, NamedTuple
 from urllib.parse import quote
 
-from ingot.core.db.connection import Connection
 from ingot.errors import NotFound
-from ingot.git.history.commits import branch_tip
-from ingot.repositories.files.queries import find_file
+from ingot.repositories import browser
+from ingot.repositories.branches import api as branches_api
+from ingot.repositories.commit_writing import api as making_api
 from ingot.web.code.file_kinds import file_content
 from ingot.web.code.location import CodeLocation, code_location_in, readable_code
 from ingot.web.code.trees import find_last_commit
@@ -48,20 +48,19 @@ class FileDraft(NamedTuple):
         return f"{self.place.url}/-/{word}/{quote(self.branch)}" + (f"/{quote(path)}" if path else "")
 
 
-def find_draft(visit: Visit, db: Connection, *, needs_file: bool) -> FileDraft:
+def find_draft(visit: Visit, *, needs_file: bool) -> FileDraft:
     """What the address names, on its branch; a repository without any begins with a first file."""
     place = project_context(visit)
-    code = readable_code(place, db)
-    rest = visit.path["rest"].strip("/")
+    code = readable_code(place)
+    rest = visit.request.path["rest"].strip("/")
     try:
         where = code_location_in(place, code, rest)
     except NotFound:
         if not place.project.empty_repo or needs_file:
             raise
-        standing: WriteAccess = "may" if place.may("POST", "/repository/commits") else "reader"
+        standing: WriteAccess = "may" if place.may(making_api.create_commit) else "reader"
         return FileDraft(place, rest, "", False, standing, rest)
-    on_branch = branch_tip(where.repository, where.ref) is not None
-    standing = _write_access(place, where.ref) if on_branch else "no_branch"
+    standing = _write_access(place, where.ref) if where.branch else "no_branch"
     proposed = where.ref if standing == "may" else _proposed_branch(where)
     draft = FileDraft(place, where.ref, where.path, True, standing, proposed)
     return _with_text(draft, where, needs_file=needs_file)
@@ -69,7 +68,7 @@ def find_draft(visit: Visit, db: Connection, *, needs_file: bool) -> FileDraft:
 
 def _with_text(draft: FileDraft, where: CodeLocation, *, needs_file: bool) -> FileDraft:
     try:
-        file = find_file(where.repository, where.commit, where.path) if where.path else None
+        file = browser.read_file(where.repository, where.commit, where.path) if where.path else None
     except NotFound:
         file = None
     if file is None:
@@ -78,24 +77,23 @@ def _with_text(draft: FileDraft, where: CodeLocation, *, needs_file: bool) -> Fi
         return draft
     content = file_content(file)
     return draft._replace(
-        body=file.blob.body,
+        body=file.body,
         text=content.text if content.kind == "text" else None,
         last_commit_id=find_last_commit(where).id,
     )
 
 
 def _write_access(place: ProjectContext, branch: str) -> WriteAccess:
-    if not place.may("POST", "/repository/commits"):
+    if not place.may(making_api.create_commit):
         return "archived" if place.project.archived else "reader"
-    return "may" if place.get("/repository/branches/:branch", branch=branch).can_push else "protected"
+    return "may" if place.ask(branches_api.get_branch, branch=branch).can_push else "protected"
 
 
 def _proposed_branch(where: CodeLocation) -> str:
-    """A name that nobody has taken yet."""
-    user = where.place.visit.user
+    """Return a name that no branch has yet."""
+    user = where.place.visit.viewer.user
     stem = f"{user.username if user else 'somebody'}-patch"
-    numbers = range(1, 50)
-    return next((f"{stem}-{n}" for n in numbers if branch_tip(where.repository, f"{stem}-{n}") is None), "")
+    return browser.free_branch_name(where.repository, stem, range(1, 50))
 
 
 def encode_like(before: bytes, text: str) -> bytes:

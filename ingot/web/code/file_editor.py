@@ -5,7 +5,7 @@ from typing import Any
 from urllib.parse import quote
 
 from ingot.core.api.params import Upload
-from ingot.core.db.connection import Connection
+from ingot.repositories.commit_writing import api as making_api
 from ingot.web.code.edit_context import FileDraft, encode_like, find_draft
 from ingot.web.form_errors import RequestRefusal, error_messages
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
@@ -18,16 +18,16 @@ _CHANGED = "has changed since you started"
 
 
 @pages.get("/:path/-/new/:rest", slashes="rest")
-def show_new(visit: Visit, db: Connection) -> PageResponse:
+def show_new(visit: Visit) -> PageResponse:
     """A new file in a folder."""
-    draft = find_draft(visit, db, needs_file=False)
-    return _editor_page(draft, "new", {"file_path": str(visit.query.get("file_name", "")), "content": ""})
+    draft = find_draft(visit, needs_file=False)
+    return _editor_page(draft, "new", {"file_path": str(visit.request.query.get("file_name", "")), "content": ""})
 
 
 @pages.post("/:path/-/new/:rest", slashes="rest", limit=_MAX_TEXT_BYTES)
 def create_file(visit: Visit) -> PageResponse:
     """Commit a new file."""
-    draft = visit.database.read(lambda db: find_draft(visit, db, needs_file=False))
+    draft = find_draft(visit, needs_file=False)
     typed = _form_values(visit, "file_path", "content")
     path = draft.below(typed["file_path"])
     action = {"action": "create", "file_path": path, "content": typed["content"].replace("\r\n", "\n")}
@@ -35,9 +35,9 @@ def create_file(visit: Visit) -> PageResponse:
 
 
 @pages.get("/:path/-/edit/:rest", slashes="rest")
-def show_edit(visit: Visit, db: Connection) -> PageResponse:
+def show_edit(visit: Visit) -> PageResponse:
     """A file's text in a form."""
-    draft = find_draft(visit, db, needs_file=True)
+    draft = find_draft(visit, needs_file=True)
     if draft.text is None:
         return LocalRedirect(draft.address("blob", draft.path))
     return _editor_page(
@@ -48,67 +48,67 @@ def show_edit(visit: Visit, db: Connection) -> PageResponse:
 @pages.post("/:path/-/edit/:rest", slashes="rest", limit=_MAX_TEXT_BYTES)
 def edit_file(visit: Visit) -> PageResponse:
     """Commit a file's new text, maybe under a new name; what somebody else changed meanwhile is not written over."""
-    draft = visit.database.read(lambda db: find_draft(visit, db, needs_file=False))
+    draft = find_draft(visit, needs_file=False)
     typed = _form_values(visit, "file_path", "content", "last_commit_id")
     path = typed["file_path"].strip("/ ") or draft.path
     content = encode_like(draft.body or b"", typed["content"])
     action = {"action": "update", "file_path": path, "content": b64encode(content).decode(), "encoding": "base64"}
     if path != draft.path:
         action |= {"action": "move", "previous_path": draft.path}
-    if "overwrite" not in visit.form:
+    if "overwrite" not in visit.request.form:
         action["last_commit_id"] = typed["last_commit_id"]
     return _create_commit(draft, "edit", typed, action, f"Update {path}", path)
 
 
 @pages.get("/:path/-/delete/:rest", slashes="rest")
-def show_delete(visit: Visit, db: Connection) -> PageResponse:
+def show_delete(visit: Visit) -> PageResponse:
     """Whether it is really to go."""
-    draft = find_draft(visit, db, needs_file=True)
+    draft = find_draft(visit, needs_file=True)
     return _editor_page(draft, "delete", {"file_path": draft.path, "last_commit_id": draft.last_commit_id})
 
 
 @pages.post("/:path/-/delete/:rest", slashes="rest")
 def delete_file(visit: Visit) -> PageResponse:
     """Commit that a file is gone."""
-    draft = visit.database.read(lambda db: find_draft(visit, db, needs_file=True))
+    draft = find_draft(visit, needs_file=True)
     typed = _form_values(visit, "last_commit_id") | {"file_path": draft.path}
     action = {"action": "delete", "file_path": draft.path}
-    if "overwrite" not in visit.form:
+    if "overwrite" not in visit.request.form:
         action["last_commit_id"] = typed["last_commit_id"]
     return _create_commit(draft, "delete", typed, action, f"Delete {draft.path}", "")
 
 
 @pages.get("/:path/-/upload/:rest", slashes="rest")
-def show_upload(visit: Visit, db: Connection) -> PageResponse:
+def show_upload(visit: Visit) -> PageResponse:
     """A file from the visitor's disk."""
-    return _editor_page(find_draft(visit, db, needs_file=False), "upload", {"file_path": ""})
+    return _editor_page(find_draft(visit, needs_file=False), "upload", {"file_path": ""})
 
 
 @pages.post("/:path/-/upload/:rest", slashes="rest", limit=_MAX_UPLOAD_BYTES)
 def upload_file(visit: Visit) -> PageResponse:
     """Commit what was uploaded; a file that is there already is replaced where that is said."""
-    draft = visit.database.read(lambda db: find_draft(visit, db, needs_file=False))
+    draft = find_draft(visit, needs_file=False)
     typed = _form_values(visit, "file_path")
-    upload = visit.form.get("file")
+    upload = visit.request.form.get("file")
     if not isinstance(upload, Upload):
         return _editor_page(draft, "upload", typed, ["Choose a file."], 422)
     path = draft.below(typed["file_path"] or upload.filename)
     content = b64encode(upload.read()).decode()
-    verb = "update" if "replace" in visit.form else "create"
+    verb = "update" if "replace" in visit.request.form else "create"
     action = {"action": verb, "file_path": path, "content": content, "encoding": "base64"}
     return _create_commit(draft, "upload", typed, action, f"Upload {path}", path)
 
 
 @pages.get("/:path/-/new_dir/:rest", slashes="rest")
-def show_new_folder(visit: Visit, db: Connection) -> PageResponse:
+def show_new_folder(visit: Visit) -> PageResponse:
     """A new folder."""
-    return _editor_page(find_draft(visit, db, needs_file=False), "folder", {"file_path": ""})
+    return _editor_page(find_draft(visit, needs_file=False), "folder", {"file_path": ""})
 
 
 @pages.post("/:path/-/new_dir/:rest", slashes="rest")
 def create_folder(visit: Visit) -> PageResponse:
     """Commit an empty file, since git keeps no folder without one."""
-    draft = visit.database.read(lambda db: find_draft(visit, db, needs_file=False))
+    draft = find_draft(visit, needs_file=False)
     typed = _form_values(visit, "file_path")
     name = typed["file_path"].strip("/ ")
     if not name:
@@ -120,7 +120,7 @@ def create_folder(visit: Visit) -> PageResponse:
 
 def _form_values(visit: Visit, *names: str) -> dict[str, str]:
     fields = (*names, "commit_message", "branch")
-    return {name: value if isinstance(value := visit.form.get(name, ""), str) else "" for name in fields}
+    return {name: value if isinstance(value := visit.request.form.get(name, ""), str) else "" for name in fields}
 
 
 def _create_commit(
@@ -134,7 +134,7 @@ def _create_commit(
     if branch != draft.branch and draft.exists:
         sent["start_branch"] = draft.branch
     try:
-        place.call("POST", "/repository/commits", sent)
+        place.ask(making_api.create_commit, sent)
     except RequestRefusal as refusal:
         return _editor_page(draft, what, typed, error_messages(refusal), 422)
     if branch != draft.branch and draft.exists:

@@ -6,8 +6,7 @@ from typing import Any
 
 import msgspec
 
-from ingot.core.db.connection import Connection
-from ingot.git.trees.file_names import list_file_names
+from ingot.repositories import browser
 from ingot.web.code.location import code_location
 from ingot.web.page_routes import BytesResponse, PageResponse, PageRoutes, Visit
 
@@ -19,19 +18,19 @@ _MAX_QUERY_LENGTH = 255
 
 
 @pages.get("/:path/-/find_file", open=True)
-def find_file_in_default_branch(visit: Visit, db: Connection) -> PageResponse:
+def find_file_in_default_branch(visit: Visit) -> PageResponse:
     """The same of the default branch."""
-    return find_file(visit, db)
+    return find_file(visit)
 
 
 @pages.get("/:path/-/find_file/:rest", open=True, slashes="rest")
-def find_file(visit: Visit, db: Connection) -> PageResponse:
+def find_file(visit: Visit) -> PageResponse:
     """The files whose path has what is searched for; ``list`` gives all paths, for a script."""
-    where = code_location(visit, db)
-    names = list_file_names(where.repository, where.commit)
-    if "list" in visit.query:
-        return _paths_as_json(names.paths[:_MAX_IN_BROWSER], zipped=visit.takes_gzip)
-    search = str(visit.query.get("search", "")).strip()[:_MAX_QUERY_LENGTH]
+    where = code_location(visit)
+    names = browser.list_file_paths(where.repository, where.commit)
+    if "list" in visit.request.query:
+        return _paths_as_json(names.paths[:_MAX_IN_BROWSER], zipped=visit.headers.takes_gzip)
+    search = str(visit.request.query.get("search", "")).strip()[:_MAX_QUERY_LENGTH]
     found = _matching_paths(names.paths, search)
     context: dict[str, Any] = {
         "where": where,

@@ -2,10 +2,8 @@
 
 from typing import Literal, NamedTuple
 
-from ingot.git.history.commits import decode_text
-from ingot.git.trees.entries import LINK, SUBMODULE
 from ingot.projects.uploads.names import is_image
-from ingot.repositories.files.queries import RepositoryFile
+from ingot.repositories.browser import CodeFile, decode_text
 from ingot.repositories.lfs.pointers import parse_pointer
 
 ContentKind = Literal["text", "picture", "link", "module", "pointer", "binary", "large"]
@@ -21,16 +19,16 @@ class FileContent(NamedTuple):
     text: str = ""
 
 
-def file_content(file: RepositoryFile) -> FileContent:
-    """What is shown of a file."""
-    body, name = file.blob.body, decode_text(file.entry.name)
-    if file.entry.mode == SUBMODULE:
-        return FileContent("module", file.entry.oid)
-    if is_image(name):
+def file_content(file: CodeFile) -> FileContent:
+    """Return what is shown of a file."""
+    body = file.body
+    if file.kind == "module":
+        return FileContent("module", file.oid)
+    if is_image(file.name):
         return FileContent("picture")
     if body is None or len(body) > _MAX_SHOWN_BYTES:
         return FileContent("large")
-    if file.entry.mode == LINK:
+    if file.kind == "link":
         return FileContent("link", decode_text(body))
     if parse_pointer(body) is not None:
         return FileContent("pointer", decode_text(body))

@@ -5,16 +5,9 @@ from typing import Any
 from urllib.parse import quote
 
 from ingot.core.api.params import number_or_none
-from ingot.core.db.connection import Connection
 from ingot.core.markup.highlighting import language_of
-from ingot.errors import Invalid, NotFound
-from ingot.git.core.paths import path_encodings, path_error
-from ingot.git.history.blame import MAX_LINES as MOST_BLAMED
-from ingot.git.trees.entries import FOLDER, entry_or_none
-from ingot.repositories.commits.views import signature_time, truncated_title
-from ingot.repositories.files.params import LineRange
-from ingot.repositories.files.queries import RepositoryFile as FileAt
-from ingot.repositories.files.queries import blame_file, find_file
+from ingot.errors import Invalid
+from ingot.repositories import browser
 from ingot.web.bidi import has_bidi_characters
 from ingot.web.code.file_kinds import FileContent, file_content, is_markdown
 from ingot.web.code.file_lines import file_lines
@@ -28,19 +21,19 @@ _BLAME_PAGE_LINES = 1_000
 
 
 @pages.get("/:path/-/blob/:rest", open=True, slashes="rest")
-def show_file(visit: Visit, db: Connection) -> PageResponse:
+def show_file(visit: Visit) -> PageResponse:
     """A file with its lines, or what else it is; ``plain`` shows markdown as it was written."""
-    where = code_location(visit, db)
-    if _is_folder(where):
+    where = code_location(visit)
+    if browser.kind_at(where.repository, where.commit, where.path) == "folder":
         return LocalRedirect(where.url("tree"))
-    file = find_file(where.repository, where.commit, where.path)
+    file = browser.read_file(where.repository, where.commit, where.path)
     content = file_content(file)
-    everything = "all" in visit.query or "rest" in visit.query
-    rendered = content.kind == "text" and is_markdown(where.path) and "plain" not in visit.query
+    everything = "all" in visit.request.query or "rest" in visit.request.query
+    rendered = content.kind == "text" and is_markdown(where.path) and "plain" not in visit.request.query
     lines = None
     if content.text and content.kind in ("text", "pointer") and not rendered:
-        lines = file_lines(file.entry.oid, content.text, language_of(where.path), everything=everything)
-    if visit.fragment and "rest" in visit.query and lines is not None:
+        lines = file_lines(file.oid, content.text, language_of(where.path), everything=everything)
+    if visit.headers.fragment and "rest" in visit.request.query and lines is not None:
         return TemplateResponse("code/_lines.html", {"rows": lines.rest})
     context: dict[str, Any] = {
         "where": where,
@@ -52,19 +45,19 @@ def show_file(visit: Visit, db: Connection) -> PageResponse:
         "target": _symlink_target(where, content),
         "last": find_last_commit(where),
         "branch": where.branch,
-        "executable": file.entry.mode == 0o100755,
+        "executable": file.executable,
         "turns": has_bidi_characters(content.text),
     }
     return where.place.page("code/file.html", "code", context)
 
 
 @pages.get("/:path/-/blame/:rest", open=True, slashes="rest")
-def show_blame(visit: Visit, db: Connection) -> PageResponse:
+def show_blame(visit: Visit) -> PageResponse:
     """Who wrote the lines of a file last, a thousand at a time."""
-    where = code_location(visit, db)
-    file = find_file(where.repository, where.commit, where.path)
+    where = code_location(visit)
+    file = browser.read_file(where.repository, where.commit, where.path)
     content = file_content(file)
-    start = max(1, min(number_or_none(str(visit.query.get("start", ""))) or 1, 10**8))
+    start = max(1, min(number_or_none(str(visit.request.query.get("start", ""))) or 1, 10**8))
     context: dict[str, Any] = {
         "where": where,
         "file": file,
@@ -77,32 +70,12 @@ def show_blame(visit: Visit, db: Connection) -> PageResponse:
     if content.kind == "text" and content.text:
         total = content.text.count("\n") + (not content.text.endswith("\n"))
         try:
-            context["parts_of"] = _blame_rows(file, start, min(total, start + _BLAME_PAGE_LINES - 1))
+            end = min(total, start + _BLAME_PAGE_LINES - 1)
+            context["parts_of"] = browser.blame_lines(where.repository, where.commit, where.path, start, end)
         except Invalid:
             context["said"] = "The history of this file is too long to tell who wrote its lines."
         context["following"] = start + _BLAME_PAGE_LINES if start + _BLAME_PAGE_LINES <= total else None
     return where.place.page("code/blame.html", "code", context)
-
-
-def _blame_rows(file: FileAt, start: int, end: int) -> list[dict[str, Any]]:
-    if end < start or end - start > MOST_BLAMED:
-        raise NotFound("File")
-    blamed, commits = blame_file(file, LineRange(start=start, end=end))
-    parts, number = [], start
-    for part in blamed:
-        commit = commits[part.commit]
-        lines = [line.decode(errors="replace").removesuffix("\r") for line in part.lines]
-        parts.append(
-            {
-                "id": commit.oid,
-                "title": truncated_title(commit),
-                "author": commit.author.name,
-                "time": signature_time(commit.author),
-                "lines": list(enumerate(lines, number)),
-            }
-        )
-        number += len(lines)
-    return parts
 
 
 def _file_html(where: CodeLocation, content: FileContent) -> Any:
@@ -115,13 +88,6 @@ def _symlink_target(where: CodeLocation, content: FileContent) -> str:
     if content.kind != "link" or content.text.startswith("/"):
         return ""
     path = posixpath.normpath(posixpath.join(posixpath.dirname(where.path), content.text))
-    if path_error(path) is not None or path in (".", ".."):
+    if not browser.is_safe_path(path) or path in (".", ".."):
         return ""
     return f"{where.place.url}/-/tree/{quote(where.ref)}/{quote(path)}"
-
-
-def _is_folder(where: CodeLocation) -> bool:
-    if not where.path:
-        return True
-    entries = [entry_or_none(where.repository, where.commit, raw) for raw in path_encodings(where.path)]
-    return any(entry is not None and entry.mode == FOLDER for entry in entries)

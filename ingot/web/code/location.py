@@ -1,37 +1,30 @@
 """Where in a repository a page is: which branch, tag or commit, and which path of it."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
-from ingot.core.db.connection import Connection
 from ingot.errors import NotFound
-from ingot.git.core.paths import path_error
-from ingot.git.core.repository import Repository
-from ingot.git.history.commits import branch_tip, commit_id_or_none
-from ingot.projects.projects.api import repository_store
-from ingot.projects.projects.code_access import project_repository
-from ingot.projects.projects.queries import find_project
+from ingot.repositories import browser
 from ingot.repositories.context import RepositoryContext as CodePlace
-from ingot.repositories.context import may_read_code
+from ingot.repositories.trees import api as trees_api
 from ingot.web.page_routes import Visit
 from ingot.web.projects.context import ProjectContext, project_context
-
-_MAX_SEGMENTS = 60
 
 
 class CodeLocation(NamedTuple):
     """A commit of a project, under the name by which the visitor came, and a path of it."""
 
     place: ProjectContext
-    code: CodePlace
+    repository: Any
+    """The project's repository, which only the functions of ``browser`` look into."""
     ref: str
     commit: str
     path: str
 
     @property
-    def repository(self) -> Repository:
-        """The project's repository."""
-        return self.code.repository
+    def location(self) -> browser.CodeLocation:
+        """The commit and the path."""
+        return browser.CodeLocation(self.ref, self.commit, self.path)
 
     def url(self, word: str, path: str | None = None, ref: str | None = None) -> str:
         """The address of a page of this place, such as its ``tree`` or ``raw``."""
@@ -54,40 +47,26 @@ class CodeLocation(NamedTuple):
     @property
     def branch(self) -> str | None:
         """The branch, where the name is one."""
-        return self.ref if branch_tip(self.repository, self.ref) is not None else None
+        return self.ref if browser.has_branch(self.repository, self.ref) else None
 
 
-def readable_code(place: ProjectContext, db: Connection) -> CodePlace:
-    """The repository, for those who may read the code."""
-    actor = place.visit.actor_or_anonymous
-    access, project = find_project(db, actor, place.project.id)
-    found = CodePlace(access, project, project_repository(repository_store(place.visit.settings), project))
-    if not may_read_code(actor, access, found):
+def readable_code(place: ProjectContext) -> CodePlace:
+    """Find the repository; raise NotFound where the visitor may not read the code."""
+    if not place.may(trees_api.list_tree):
         raise NotFound("Project")
-    return found
+    return place.find(trees_api.list_tree)
 
 
-def code_location(visit: Visit, db: Connection, word: str = "rest") -> CodeLocation:
-    """What the rest of the address names; the default branch where it names nothing."""
+def code_location(visit: Visit, word: str = "rest") -> CodeLocation:
+    """Find what the rest of the address names; the default branch where it names nothing."""
     place = project_context(visit)
-    code = readable_code(place, db)
-    return code_location_in(place, code, visit.path.get(word, ""))
+    return code_location_in(place, readable_code(place), visit.request.path.get(word, ""))
 
 
 def code_location_in(place: ProjectContext, code: CodePlace, rest: str) -> CodeLocation:
-    """The same, for a project that is known.
+    """Find a branch, tag or commit and a path of a project at hand.
 
-    Names of branches hold slashes as paths do: the longest name that leads to a commit is meant.
+    Names of branches hold slashes as paths do: the longest name that leads to a commit is taken.
     """
-    rest = rest.strip("/")
-    if not rest:
-        rest = code.project.default_branch or "HEAD"
-    words = rest.split("/")
-    if len(words) > _MAX_SEGMENTS or path_error(rest) is not None:
-        raise NotFound("Tree")
-    for place_of_path in range(len(words), 0, -1):
-        ref = "/".join(words[:place_of_path])
-        commit = commit_id_or_none(code.repository, ref)
-        if commit is not None:
-            return CodeLocation(place, code, ref, commit, "/".join(words[place_of_path:]))
-    raise NotFound("Tree")
+    rest = rest.strip("/") or code.project.default_branch or "HEAD"
+    return CodeLocation(place, code.repository, *browser.locate(code.repository, rest))

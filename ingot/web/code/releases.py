@@ -3,7 +3,7 @@
 from typing import Any
 from urllib.parse import quote
 
-from ingot.core.db.connection import Connection
+from ingot.collaboration.releases import api as releases_api
 from ingot.errors import NotFound
 from ingot.web.form_errors import RequestRefusal, error_messages
 from ingot.web.page_routes import ExternalRedirect, LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
@@ -15,52 +15,56 @@ _FIELDS = ("tag_name", "ref", "name", "description", "tag_message")
 
 
 @pages.get("/:path/-/releases", open=True)
-def show_releases(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+def show_releases(visit: Visit) -> PageResponse:
     """The releases, newest first."""
     place = project_context(visit)
-    listing = place.get("/releases", {"page": str(visit.query.get("page", "1")), "per_page": "10"})
+    listing = place.ask(
+        releases_api.list_releases, {"page": str(visit.request.query.get("page", "1")), "per_page": "10"}
+    )
     context = {"releases": listing, **_shared_context(place)}
     return place.page("code/releases.html", "code", context)
 
 
 @pages.get("/:path/-/releases/new")
-def show_form(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+def show_form(visit: Visit) -> PageResponse:
     """Ask for a tag and what is told about it."""
     place = project_context(visit)
     typed = dict.fromkeys(_FIELDS, "") | {"ref": place.project.default_branch or ""}
-    return _release_form(place, typed | {"tag_name": str(visit.query.get("tag_name", ""))}, new=True)
+    return _release_form(place, typed | {"tag_name": str(visit.request.query.get("tag_name", ""))}, new=True)
 
 
 @pages.get("/:path/-/releases/permalink/latest", open=True)
-def show_latest(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+def show_latest(visit: Visit) -> PageResponse:
     """The one that came out last."""
     place = project_context(visit)
-    return LocalRedirect(f"{place.url}/-/releases/{quote(place.get('/releases/permalink/latest').tag_name, safe='')}")
+    return LocalRedirect(
+        f"{place.url}/-/releases/{quote(place.ask(releases_api.get_latest_release).tag_name, safe='')}"
+    )
 
 
 @pages.get("/:path/-/releases/:tag", open=True)
-def show_release(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+def show_release(visit: Visit) -> PageResponse:
     """One release."""
     place = project_context(visit)
-    release = place.get("/releases/:tag_name", tag_name=visit.path["tag"])
+    release = place.ask(releases_api.get_release, tag_name=visit.request.path["tag"])
     return place.page("code/release.html", "code", {"release": release, **_shared_context(place)})
 
 
 @pages.get("/:path/-/releases/:tag/edit")
-def show_edit(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+def show_edit(visit: Visit) -> PageResponse:
     """A release to be changed."""
     place = project_context(visit)
-    release = place.get("/releases/:tag_name", tag_name=visit.path["tag"])
+    release = place.ask(releases_api.get_release, tag_name=visit.request.path["tag"])
     typed = {"tag_name": release.tag_name, "name": release.name, "description": release.description or ""}
     return _release_form(place, typed, new=False)
 
 
 @pages.get("/:path/-/releases/:tag/downloads/:rest", open=True, slashes="rest")
-def show_download(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+def show_download(visit: Visit) -> PageResponse:
     """Lead to what a release links to under this name."""
     place = project_context(visit)
-    release = place.get("/releases/:tag_name", tag_name=visit.path["tag"])
-    wanted = f"/downloads/{quote(visit.path['rest'])}", f"/downloads/{visit.path['rest']}"
+    release = place.ask(releases_api.get_release, tag_name=visit.request.path["tag"])
+    wanted = f"/downloads/{quote(visit.request.path['rest'])}", f"/downloads/{visit.request.path['rest']}"
     for link in release.assets.links:
         named = link.direct_asset_url != link.url and link.direct_asset_url.endswith(wanted)
         if named and link.url.startswith(("https://", "http://")):
@@ -71,9 +75,9 @@ def show_download(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001
 @pages.post("/:path/-/releases")
 def create_release(visit: Visit) -> PageResponse:
     """Make one, and its tag where there is none."""
-    place, typed = project_context(visit), {name: str(visit.form.get(name, "")) for name in _FIELDS}
+    place, typed = project_context(visit), {name: str(visit.request.form.get(name, "")) for name in _FIELDS}
     try:
-        release = place.call("POST", "/releases", {name: value for name, value in typed.items() if value})
+        release = place.ask(releases_api.create_release, {name: value for name, value in typed.items() if value})
     except RequestRefusal as refusal:
         return _release_form(place, typed, error_messages(refusal), 422, new=True)
     return LocalRedirect(f"{place.url}/-/releases/{quote(release.tag_name, safe='')}")
@@ -82,10 +86,10 @@ def create_release(visit: Visit) -> PageResponse:
 @pages.put("/:path/-/releases/:tag")
 def edit_release(visit: Visit) -> PageResponse:
     """Tell something else."""
-    place, tag = project_context(visit), visit.path["tag"]
-    typed = {name: str(visit.form.get(name, "")) for name in ("name", "description")}
+    place, tag = project_context(visit), visit.request.path["tag"]
+    typed = {name: str(visit.request.form.get(name, "")) for name in ("name", "description")}
     try:
-        place.call("PUT", "/releases/:tag_name", typed, tag_name=tag)
+        place.ask(releases_api.edit_release, typed, tag_name=tag)
     except RequestRefusal as refusal:
         return _release_form(place, {**typed, "tag_name": tag}, error_messages(refusal), 422, new=False)
     return LocalRedirect(f"{place.url}/-/releases/{quote(tag, safe='')}")
@@ -95,7 +99,7 @@ def edit_release(visit: Visit) -> PageResponse:
 def delete_release(visit: Visit) -> PageResponse:
     """Take it back; its tag stays."""
     place = project_context(visit)
-    place.call("DELETE", "/releases/:tag_name", tag_name=visit.path["tag"])
+    place.ask(releases_api.delete_release, tag_name=visit.request.path["tag"])
     return LocalRedirect(f"{place.url}/-/releases")
 
 
@@ -103,11 +107,11 @@ def _shared_context(place: ProjectContext) -> dict[str, Any]:
     def shown(text: str | None) -> Any:
         return render_markdown(place.visit, text, place.project.id)
 
-    return {"html": shown, "may_write": place.may("POST", "/releases")}
+    return {"html": shown, "may_write": place.may(releases_api.create_release)}
 
 
 def _release_form(
     place: ProjectContext, typed: dict[str, str], errors: list[str] | None = None, status: int = 200, *, new: bool
 ) -> TemplateResponse:
-    context = {"typed": typed, "errors": errors or [], "new": new, "may_write": place.may("POST", "/releases")}
+    context = {"typed": typed, "errors": errors or [], "new": new, "may_write": place.may(releases_api.create_release)}
     return place.page("code/release_form.html", "code", context, status)

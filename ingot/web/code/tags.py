@@ -4,6 +4,8 @@ from typing import Any
 from urllib.parse import quote
 
 from ingot.core.db.connection import Connection
+from ingot.repositories.protection import api as protection_api
+from ingot.repositories.tags import api as tags_api
 from ingot.web.code.pipelines import pipeline_outcomes
 from ingot.web.form_errors import RequestRefusal, error_messages
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit, text_field
@@ -19,11 +21,11 @@ _FIELDS = ("tag_name", "ref", "message", "release_description")
 def show_tags(visit: Visit, db: Connection) -> PageResponse:
     """The tags with what they mark."""
     place = project_context(visit)
-    order = text_field(visit.query, "order_by")
+    order = text_field(visit.request.query, "order_by")
     order = order if order in _ORDERS else "updated"
-    search = text_field(visit.query, "search")
-    asked = {"search": search, "order_by": order, "page": str(visit.query.get("page", "1")), "per_page": "30"}
-    tags = place.get("/repository/tags", asked)
+    search = text_field(visit.request.query, "search")
+    asked = {"search": search, "order_by": order, "page": str(visit.request.query.get("page", "1")), "per_page": "30"}
+    tags = place.ask(tags_api.list_tags, asked)
     context: dict[str, Any] = {
         "tags": tags,
         "outcomes": pipeline_outcomes(place, db, [tag.commit for tag in tags.items if tag.commit]),
@@ -31,21 +33,21 @@ def show_tags(visit: Visit, db: Connection) -> PageResponse:
         "search": search,
         "order": order,
         "orders": _ORDERS,
-        "may_write": place.may("POST", "/repository/tags"),
+        "may_write": place.may(tags_api.create_tag),
     }
     return place.page("code/tags.html", "code", context)
 
 
 @pages.get("/:path/-/tags/new")
-def show_form(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+def show_form(visit: Visit) -> PageResponse:
     """Ask for a name and what it marks."""
     place = project_context(visit)
-    ref = str(visit.query.get("ref", place.project.default_branch or ""))
+    ref = str(visit.request.query.get("ref", place.project.default_branch or ""))
     return _tag_form(place, dict.fromkeys(_FIELDS, "") | {"ref": ref})
 
 
 @pages.get("/:path/-/tags/:name", open=True, slashes="name")
-def show_tag(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+def show_tag(visit: Visit) -> PageResponse:
     """A tag with its message and its release notes."""
     return _tag_page(project_context(visit))
 
@@ -54,9 +56,9 @@ def show_tag(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Ev
 def create_tag(visit: Visit) -> PageResponse:
     """Make one, and show it."""
     place = project_context(visit)
-    typed = {name: str(visit.form.get(name, "")) for name in _FIELDS}
+    typed = {name: str(visit.request.form.get(name, "")) for name in _FIELDS}
     try:
-        tag = place.call("POST", "/repository/tags", {name: value for name, value in typed.items() if value})
+        tag = place.ask(tags_api.create_tag, {name: value for name, value in typed.items() if value})
     except RequestRefusal as refusal:
         return _tag_form(place, typed, error_messages(refusal), 422)
     return LocalRedirect(f"{place.url}/-/tags/{quote(tag.name)}")
@@ -65,12 +67,13 @@ def create_tag(visit: Visit) -> PageResponse:
 @pages.post("/:path/-/tags/:name", slashes="name")
 def update_release_notes(visit: Visit) -> PageResponse:
     """Write its release notes, or write them anew."""
-    place, name = project_context(visit), visit.path["name"]
-    text = str(visit.form.get("description", ""))
-    told = place.get("/repository/tags/:tag_name", tag_name=name).release is not None
-    method = "PUT" if told else "POST"
+    place, name = project_context(visit), visit.request.path["name"]
+    text = str(visit.request.form.get("description", ""))
+    told = place.ask(tags_api.get_tag, tag_name=name).release is not None
     try:
-        place.call(method, "/repository/tags/:tag_name/release", {"description": text}, tag_name=name)
+        place.ask(
+            tags_api.edit_release_of_tag if told else tags_api.add_release_to_tag, {"description": text}, tag_name=name
+        )
     except RequestRefusal as refusal:
         return _tag_page(place, text, error_messages(refusal), 422)
     return LocalRedirect(f"{place.url}/-/tags/{quote(name)}")
@@ -79,9 +82,9 @@ def update_release_notes(visit: Visit) -> PageResponse:
 @pages.delete("/:path/-/tags/:name", slashes="name")
 def delete_tag(visit: Visit) -> PageResponse:
     """Let go of one, with what was told about it."""
-    place, name = project_context(visit), visit.path["name"]
+    place, name = project_context(visit), visit.request.path["name"]
     try:
-        place.call("DELETE", "/repository/tags/:tag_name", tag_name=name)
+        place.ask(tags_api.delete_tag, tag_name=name)
     except RequestRefusal as refusal:
         return _tag_page(place, errors=error_messages(refusal), status=422)
     return LocalRedirect(f"{place.url}/-/tags")
@@ -90,14 +93,14 @@ def delete_tag(visit: Visit) -> PageResponse:
 def _tag_page(
     place: ProjectContext, typed: str | None = None, errors: list[str] | None = None, status: int = 200
 ) -> TemplateResponse:
-    tag = place.get("/repository/tags/:tag_name", tag_name=place.visit.path["name"])
+    tag = place.ask(tags_api.get_tag, tag_name=place.visit.request.path["name"])
     told = tag.release.description if tag.release else ""
     context: dict[str, Any] = {
         "tag": tag,
         "notes": render_markdown(place.visit, told, place.project.id),
         "typed": told if typed is None else typed,
         "errors": errors or [],
-        "may_write": place.may("POST", "/repository/tags"),
+        "may_write": place.may(tags_api.create_tag),
         "may_delete": _may_delete(place),
     }
     return place.page("code/tag.html", "code", context, status)
@@ -105,11 +108,11 @@ def _tag_page(
 
 def _may_delete(place: ProjectContext) -> bool:
     """Those who make tags and look after the project; a protected one is deleted by nobody."""
-    return place.may("POST", "/repository/tags") and place.may("GET", "/protected_tags")
+    return place.may(tags_api.create_tag) and place.may(protection_api.list_protected_tags)
 
 
 def _tag_form(
     place: ProjectContext, typed: dict[str, str], errors: list[str] | None = None, status: int = 200
 ) -> TemplateResponse:
-    context = {"typed": typed, "errors": errors or [], "may_write": place.may("POST", "/repository/tags")}
+    context = {"typed": typed, "errors": errors or [], "may_write": place.may(tags_api.create_tag)}
     return place.page("code/tag_new.html", "code", context, status)

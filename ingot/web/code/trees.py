@@ -3,18 +3,15 @@
 from typing import Any
 
 from ingot.core.api.params import number_or_none
-from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Page as ListPage
 from ingot.errors import NotFound
-from ingot.git.core.paths import path_encodings
-from ingot.git.history.commits import read_commits
-from ingot.git.history.last_commit import last_commit_id
-from ingot.git.trees.entries import FOLDER, entry_or_none
 from ingot.projects.projects.readme import README_NAMES
-from ingot.repositories.commits.views import commit_view
-from ingot.repositories.files.queries import find_file
-from ingot.repositories.trees.params import ListTree
-from ingot.repositories.trees.queries import list_entries
+from ingot.repositories import browser
+from ingot.repositories.branches import api as branches_api
+from ingot.repositories.commit_writing import api as making_api
+from ingot.repositories.commits.views import CommitView
+from ingot.repositories.tags import api as tags_api
+from ingot.repositories.trees import api as trees_api
 from ingot.repositories.trees.views import TreeEntryView, entry_view
 from ingot.web.code.file_kinds import file_content, is_markdown
 from ingot.web.code.location import CodeLocation, code_location, readable_code
@@ -29,69 +26,68 @@ _ENTRIES_PER_PAGE = 1_000
 
 
 @pages.get("/:path/-/tree", open=True)
-def show_root(visit: Visit, db: Connection) -> PageResponse:
+def show_root(visit: Visit) -> PageResponse:
     """The files of the default branch, or the way to a first push."""
     place = project_context(visit)
-    if place.project.empty_repo and place.may("GET", "/repository/tree"):
+    if place.project.empty_repo and place.may(trees_api.list_tree):
         return LocalRedirect(place.url)
-    return show_tree(visit, db)
+    return show_tree(visit)
 
 
 @pages.get("/:path/-/tree/:rest", open=True, slashes="rest")
-def show_tree(visit: Visit, db: Connection) -> PageResponse:
+def show_tree(visit: Visit) -> PageResponse:
     """What a folder holds; a file has a page of its own. ``last`` waits for the last commits, however far they lie."""
-    where = code_location(visit, db)
-    if where.path and _is_file(where):
+    where = code_location(visit)
+    kind = browser.kind_at(where.repository, where.commit, where.path)
+    if kind is None:
+        raise NotFound("Tree")
+    if kind == "file":
         return LocalRedirect(where.url("blob"))
-    number = number_or_none(str(visit.query.get("page", ""))) or 1
-    wanted = ListTree(ref=where.commit)
-    most = min(number_or_none(str(visit.query.get("most", ""))) or _ENTRIES_PER_PAGE, _ENTRIES_PER_PAGE)
+    number = number_or_none(str(visit.request.query.get("page", ""))) or 1
+    most = min(number_or_none(str(visit.request.query.get("most", ""))) or _ENTRIES_PER_PAGE, _ENTRIES_PER_PAGE)
     page = ListPage(max(1, min(number, 10**6)), max(1, most))
-    listing = list_entries(where.repository, wanted, where.path, page)
-    wanted_all = "last" in visit.query
+    listing = browser.list_folder(where.repository, where.commit, where.path, page)
+    wanted_all = "last" in visit.request.query
     rows = entry_rows(where, listing.items, visit.database.clock(), "any" if wanted_all else "short")
-    if visit.fragment and wanted_all:
+    if visit.headers.fragment and wanted_all:
         return TemplateResponse("code/_entries.html", {"rows": rows})
     entries = listing.of([entry_view(entry) for entry in listing.items])
     context = {
         "where": where,
         "entries": entries,
         "rows": rows,
-        "rows_address": with_query(visit.query, last=1),
+        "rows_address": with_query(visit.request.query, last=1),
         "last": find_last_commit(where),
         "readme": find_readme(where, entries.items),
-        "may_write": where.place.may("POST", "/repository/commits"),
+        "may_write": where.place.may(making_api.create_commit),
     }
     return where.place.page("code/tree.html", "code", context)
 
 
 @pages.get("/:path/-/refs", open=True)
-def show_refs(visit: Visit, db: Connection) -> PageResponse:
+def show_refs(visit: Visit) -> PageResponse:
     """Branches and tags to go to; ``word`` and ``file`` say which page of them."""
     place = project_context(visit)
-    readable_code(place, db)
-    search = str(visit.query.get("search", ""))
+    readable_code(place)
+    search = str(visit.request.query.get("search", ""))
     asked = {"search": search, "per_page": 20}
     context: dict[str, Any] = {
-        "branches": place.get("/repository/branches", asked).items,
-        "tags": place.get("/repository/tags", asked).items,
-        "word": visit.query.get("word")
-        if visit.query.get("word") in ("tree", "blob", "commits", "blame", "find_file")
+        "branches": place.ask(branches_api.list_branches, asked).items,
+        "tags": place.ask(tags_api.list_tags, asked).items,
+        "word": visit.request.query.get("word")
+        if visit.request.query.get("word") in ("tree", "blob", "commits", "blame", "find_file")
         else "tree",
-        "file": str(visit.query.get("file", "")),
+        "file": str(visit.request.query.get("file", "")),
         "search": search,
     }
-    if visit.fragment:
+    if visit.headers.fragment:
         return TemplateResponse("code/_refs.html", {**context, "place": place})
     return place.page("code/refs.html", "code", context)
 
 
-def find_last_commit(where: CodeLocation) -> Any:
-    """The last commit that changed what is here."""
-    path = next((raw for raw in path_encodings(where.path) if entry_or_none(where.repository, where.commit, raw)), b"")
-    oid = last_commit_id(where.repository, where.commit, path) if where.path else where.commit
-    base = where.place.project.web_url
-    return commit_view(read_commits(where.repository, [oid])[0], base)
+def find_last_commit(where: CodeLocation) -> CommitView:
+    """Return the last commit that changed what is here."""
+    return browser.last_commit(where.repository, where.commit, where.path, where.place.project.web_url)
 
 
 def find_readme(where: CodeLocation, entries: list[TreeEntryView]) -> tuple[str, str, Any] | None:
@@ -101,7 +97,7 @@ def find_readme(where: CodeLocation, entries: list[TreeEntryView]) -> tuple[str,
     if found is None:
         return None
     try:
-        content = file_content(find_file(where.repository, where.commit, found.path))
+        content = file_content(browser.read_file(where.repository, where.commit, found.path))
     except NotFound:
         return None
     if content.kind != "text":
@@ -111,11 +107,3 @@ def find_readme(where: CodeLocation, entries: list[TreeEntryView]) -> tuple[str,
         project = where.place.project
         text = render_markdown(where.place.visit, text, project.id, ref=where.ref, directory=where.path)
     return found.name, found.path, text
-
-
-def _is_file(where: CodeLocation) -> bool:
-    for raw in path_encodings(where.path):
-        entry = entry_or_none(where.repository, where.commit, raw)
-        if entry is not None:
-            return entry.mode != FOLDER
-    raise NotFound("Tree")

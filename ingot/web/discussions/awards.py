@@ -1,12 +1,12 @@
 """Emoji as pages show them: each once, with how many gave it and whether the visitor did."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from ingot.accounts.users.queries import users_by_ids
-from ingot.collaboration.emoji.queries import awards_by_subject
-from ingot.collaboration.emoji.tables import Award
+from ingot.accounts.users.views import names_by_ids
+from ingot.collaboration.emoji.views import AwardGivers, awards_by_emoji, own_award_id
+from ingot.collaboration.subjects import Subject
 from ingot.core.db.connection import Connection
 from ingot.core.markup.emoji import emoji_by_name, search_emoji
 from ingot.web.page_routes import Visit
@@ -45,44 +45,32 @@ def emoji_character(name: str) -> str:
     return emoji_by_name().get(name, f":{name}:")
 
 
-def award_summaries(visit: Visit, wanted: Mapping[str, Sequence[int]]) -> dict[tuple[str, int], list[AwardSummary]]:
-    """What subjects of some kinds were given, by kind and number; one statement for each kind, and one for people."""
+def award_summaries(
+    visit: Visit, subject: Subject, notes: Sequence[int] = ()
+) -> dict[tuple[str, int], list[AwardSummary]]:
+    """Return the awards of a subject and of notes about it, by kind and id."""
 
-    def look(db: Connection) -> dict[tuple[str, int], list[AwardSummary]]:
-        found = {
-            (kind, number): awards
-            for kind, numbers in wanted.items()
-            if numbers
-            for number, awards in awards_by_subject(db, kind, numbers).items()
-        }
-        if not found:
-            return {}
-        people = users_by_ids(db, [award.user_id for awards in found.values() for award in awards])
-        names = {number: person.name for number, person in people.items()}
-        me = visit.user.id if visit.user else None
-        return {key: _summarize(awards, names, me) for key, awards in found.items()}
+    user = visit.viewer.user
+    own_id = user.id if user else None
 
-    return visit.database.read(look)
+    def read(db: Connection) -> dict[tuple[str, int], list[AwardSummary]]:
+        found = awards_by_emoji(db, subject, notes)
+        names = names_by_ids(db, [number for awards in found.values() for award in awards for number in award.user_ids])
+        return {key: [_given(award, names, own_id) for award in awards] for key, awards in found.items()}
+
+    return visit.database.read(read)
 
 
-def own_award_id(visit: Visit, kind: str, number: int, name: str) -> int | None:
-    """The number of what the visitor gave to something already."""
-
-    def look(db: Connection) -> int | None:
-        awards = awards_by_subject(db, kind, [number]).get(number, [])
-        return next((award.id for award in awards if award.user_id == visit.signed_in.id and award.name == name), None)
-
-    return visit.database.read(look)
+def own_award(visit: Visit, subject: Subject, name: str) -> int | None:
+    """Return the id of the emoji that the visitor gave to something already."""
+    return visit.database.read(lambda db: own_award_id(db, visit.viewer.signed_in.id, subject, name))
 
 
-def _summarize(awards: Iterable[Award], names: Mapping[int, str], me: int | None) -> list[AwardSummary]:
-    givers: dict[str, list[int]] = {}
-    for award in awards:
-        givers.setdefault(award.name, []).append(award.user_id)
-    return [
-        AwardSummary(name, emoji_character(name), len(people), me in people, _names_text(people, names))
-        for name, people in givers.items()
-    ]
+def _given(award: AwardGivers, names: Mapping[int, str], own_id: int | None) -> AwardSummary:
+    people = award.user_ids
+    return AwardSummary(
+        award.name, emoji_character(award.name), len(people), own_id in people, _names_text(people, names)
+    )
 
 
 def _names_text(people: Sequence[int], names: Mapping[int, str]) -> str:

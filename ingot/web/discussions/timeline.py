@@ -79,7 +79,7 @@ def discussion_thread(discussable: Discussable, *besides: str | None) -> Discuss
     """
     visit = discussable.visit
     reached, found, page, more = discussable.reached(), *_discussions(discussable)
-    takes_part = visit.user is not None and reached.may_participate
+    takes_part = visit.viewer.user is not None and reached.may_participate
     talks, awards, texts = _discussion_items(discussable, reached, found, besides)
     return DiscussionThread(
         discussable,
@@ -88,19 +88,19 @@ def discussion_thread(discussable: Discussable, *besides: str | None) -> Discuss
         texts,
         may_write=takes_part,
         may_write_internal=takes_part and reached.may_write_internal,
-        may_award=takes_part and discussable.kind.emoji,
-        may_resolve=discussable.kind.is_resolvable and discussable.may("PUT", "/discussions/:discussion_id"),
+        may_award=takes_part and discussable.kind.awards is not None,
+        may_resolve=discussable.may_resolve(),
         page=page,
         more=more,
     )
 
 
 def newest_system_notes(discussable: Discussable) -> list[NoteView]:
-    """What became of something of late, without what people said about it."""
-    found: list[NoteView] = discussable.get(
-        "/notes", {"activity_filter": "only_activity", "per_page": _MAX_SYSTEM_NOTES}
-    ).items
-    return found
+    """Return the newest system notes about something."""
+    if discussable.kind.notes is None:
+        return []
+    sent = {"activity_filter": "only_activity", "per_page": _MAX_SYSTEM_NOTES}
+    return discussable.ask(discussable.kind.notes.list_notes, sent).items
 
 
 def system_notes_since(discussable: Discussable, before: list[NoteView]) -> list[DiscussionItem]:
@@ -112,10 +112,12 @@ def system_notes_since(discussable: Discussable, before: list[NoteView]) -> list
 
 
 def _discussions(discussable: Discussable) -> tuple[list[DiscussionView], int, bool]:
-    page = discussable.visit.page
+    page = discussable.visit.request.page
     found: list[DiscussionView] = []
     for number in range((page - 1) * _MAX_PAGES + 1, page * _MAX_PAGES + 1):
-        listing = discussable.get("/discussions", {"per_page": _PER_PAGE, "page": number})
+        listing = discussable.ask(
+            discussable.kind.discussions.list_discussions, {"per_page": _PER_PAGE, "page": number}
+        )
         found += listing.items
         if number * _PER_PAGE >= (listing.total or 0) and not listing.more:
             return found, page, False
@@ -133,7 +135,7 @@ def _discussion_items(
     )
     html = {note.id: text for note, text in zip(notes, texts, strict=False)}
     given = _award_summaries(discussable, subject_access, [note.id for note in notes if not note.system])
-    me = visit.user.id if visit.user else None
+    me = visit.viewer.user.id if visit.viewer.user else None
     now = visit.database.clock()
 
     def show(note: NoteView) -> NoteItem:
@@ -158,9 +160,9 @@ def _award_summaries(
     discussable: Discussable, subject_access: SubjectAccess, notes: list[int]
 ) -> dict[tuple[str, int], list[AwardSummary]]:
     subject = subject_access.subject
-    if not discussable.kind.emoji or subject.id is None:
+    if discussable.kind.awards is None or subject.id is None:
         return {}
-    return award_summaries(discussable.visit, {subject.kind: [subject.id], "note": notes})
+    return award_summaries(discussable.visit, subject, notes)
 
 
 def _time_html(note: NoteView, now: Timestamp) -> Markup:

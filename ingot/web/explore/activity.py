@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ingot.core.db.connection import Connection
+from ingot.discovery.activity import api as activity_api
 from ingot.web.explore.event_lines import activity_lines
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, Visit
 from ingot.web.projects.context import project_context
@@ -12,16 +12,16 @@ _ALTERNATIVE_PATHS = {"/dashboard": "/", "/dashboard/projects": "/", "/explore/p
 
 
 @pages.get("/:path/-/activity", open=True)
-def show_activity(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+def show_activity(visit: Visit) -> PageResponse:
     """What people did in a project, the newest first, as far as the visitor may know of it."""
     place = project_context(visit)
-    events = place.get("/events", {"page": visit.page, "per_page": 30})
+    events = place.ask(activity_api.list_project_events, {"page": visit.request.page, "per_page": 30})
     context = {"events": events, "happenings": activity_lines(visit, events.items)}
     return place.page("explore/activity.html", "home", context)
 
 
 def _redirect_to(address: str) -> Any:
-    return lambda visit, db: LocalRedirect(address)  # noqa: ARG005 - Every page to read gets a connection.
+    return lambda visit: LocalRedirect(address)  # noqa: ARG005 - Every page takes the visit.
 
 
 for _path, _address in _ALTERNATIVE_PATHS.items():

@@ -1,12 +1,12 @@
 """On which days of the last year something was done, by somebody or in a group."""
 
 from datetime import date, timedelta
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import Date, day_of
-from ingot.discovery.activity.queries import MAX_COUNTED, EventOwner, count_events_by_day
+from ingot.discovery.activity.views import activity_days
 
 WEEKS = 53
 _STEPS = (1, 5, 10, 20)
@@ -32,15 +32,17 @@ class ContributionCalendar(NamedTuple):
     """Whether all was counted; otherwise only the newest."""
 
 
-def contribution_calendar(db: Connection, actor: Actor, whose: EventOwner, number: int) -> ContributionCalendar:
-    """The year up to today, as far as the visitor may see what was done."""
+def contribution_calendar(
+    db: Connection, actor: Actor, whose: Literal["author", "group"], number: int
+) -> ContributionCalendar:
+    """Return the year up to today, of a user or of a group, as far as the visitor may see it."""
     today = date.fromisoformat(day_of(db.now))
-    counts = count_events_by_day(db, actor, whose, number, Date((today - timedelta(days=7 * WEEKS)).isoformat()))
+    since = Date((today - timedelta(days=7 * WEEKS)).isoformat())
+    counts, complete = activity_days(db, actor, whose, number, since)
     first = today - timedelta(days=today.weekday() + 7 * (WEEKS - 1))
     days = []
     for text, count in counts.items():
         week, weekday = divmod((date.fromisoformat(text) - first).days, 7)
         if week >= 0:
             days.append(CalendarDay(week, weekday, sum(count >= step for step in _STEPS), text, count))
-    total = sum(counts.values())
-    return ContributionCalendar(days, WEEKS, total, total < MAX_COUNTED)
+    return ContributionCalendar(days, WEEKS, sum(counts.values()), complete)

@@ -2,6 +2,8 @@
 
 from ingot.accounts.instance.settings import current_settings
 from ingot.core.db.connection import Connection
+from ingot.discovery.activity import api as activity_api
+from ingot.projects.projects import api as projects_api
 from ingot.web.cookies import THEME_COOKIE, set_cookie
 from ingot.web.explore.event_lines import activity_lines
 from ingot.web.page_routes import (
@@ -28,30 +30,38 @@ _THEMES = ("light", "dark", "")
 @pages.get("/", open=True)
 def show_home(visit: Visit, db: Connection) -> PageResponse:
     """Where people find what they work on; strangers are led to what is public, or where administrators want."""
-    if visit.user is None:
+    if visit.viewer.user is None:
         elsewhere = current_settings(db).home_page_url
-        leads_here = not elsewhere or elsewhere.rstrip("/") == visit.origin.base
+        leads_here = not elsewhere or elsewhere.rstrip("/") == visit.request.origin.base
         return LocalRedirect("/explore") if leads_here else ExternalRedirect(str(elsewhere))
-    projects = visit.get("/projects", {"membership": "true", "order_by": "last_activity_at", "per_page": 20})
-    did = visit.get("/events", {"scope": "all", "per_page": 15}).items
+    projects = visit.ask(
+        projects_api.list_projects, {"membership": "true", "order_by": "last_activity_at", "per_page": 20}
+    )
+    did = visit.ask(activity_api.list_own_events, {"scope": "all", "per_page": 15}).items
     return TemplateResponse("explore/home.html", {"projects": projects, "happenings": activity_lines(visit, did)})
 
 
 @pages.get("/explore", open=True)
-def show_explore(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+def show_explore(visit: Visit) -> PageResponse:
     """The projects that the visitor may see, newest activity first; ``search`` and ``topic`` name some."""
-    search, topic, order = (text_field(visit.query, name) for name in ("search", "topic", "order_by"))
+    search, topic, order = (text_field(visit.request.query, name) for name in ("search", "topic", "order_by"))
     order = order if order in _ORDERS else next(iter(_ORDERS))
     sort = "asc" if order == "name" else "desc"
-    wanted = {"order_by": order, "sort": sort, "search": search, "topic": topic, "page": visit.query.get("page", "1")}
-    context = {"projects": visit.get("/projects", wanted), "search": search, "topic": topic}
+    wanted = {
+        "order_by": order,
+        "sort": sort,
+        "search": search,
+        "topic": topic,
+        "page": visit.request.query.get("page", "1"),
+    }
+    context = {"projects": visit.ask(projects_api.list_projects, wanted), "search": search, "topic": topic}
     return TemplateResponse("explore/projects.html", {**context, "orders": _ORDERS, "order": order})
 
 
 @pages.post("/-/theme", open=True, with_expired_password=True)
 def choose_theme(visit: Visit) -> PageResponse:
     """Light, dark, or as the system says."""
-    theme = visit.form.get("theme")
+    theme = visit.request.form.get("theme")
     chosen = theme if theme in _THEMES else ""
-    back = local_path(visit.form.get("back")) or "/"
+    back = local_path(visit.request.form.get("back")) or "/"
     return LocalRedirect(back, [set_cookie(visit.settings, THEME_COOKIE, str(chosen), ends=not chosen)])

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from ingot.discovery.activity.views import EventView
-from ingot.projects.projects.queries import paths_of_projects
+from ingot.projects.projects.views import project_paths
 from ingot.web.explore.note_links import NOTEABLE_PAGES, note_page
 from ingot.web.page_routes import Visit
 
@@ -25,7 +25,7 @@ class ActivityLine(NamedTuple):
 def activity_lines(visit: Visit, events: Sequence[EventView]) -> list[ActivityLine]:
     """Lines for a page of events; one statement finds all their projects."""
     numbers = sorted({event.project_id for event in events})
-    paths = visit.database.read(lambda db: paths_of_projects(db, numbers)) if numbers else {}
+    paths = visit.database.read(lambda db: project_paths(db, numbers))
     return [_activity_line(event, paths[event.project_id]) for event in events if event.project_id in paths]
 
 

@@ -13,7 +13,7 @@ _EXAMPLE = "group/project.git"
 @pages.get("/help", open=True)
 def show_help(visit: Visit, db: Connection) -> PageResponse:
     """For everybody, signed in or not."""
-    settings, at = current_settings(db), instance_urls_at(visit.origin.base, visit.settings)
+    settings, at = current_settings(db), instance_urls_at(visit.request.origin.base, visit.settings)
     context = {
         "text": render_markdown(visit, settings.help_page_text),
         "support_url": settings.help_page_support_url or "",

@@ -1,11 +1,14 @@
 """Finding what holds a text: everywhere, in a group or in a project."""
 
+from collections.abc import Callable
 from typing import Any
 
-from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Listing
 from ingot.core.db.paging import Page as ListPage
-from ingot.projects.projects.queries import paths_of_projects
+from ingot.discovery.search import api as search_api
+from ingot.projects.group_projects import api as group_projects_api
+from ingot.projects.projects import api as projects_api
+from ingot.projects.projects.views import project_paths
 from ingot.web.explore.note_links import note_page
 from ingot.web.form_errors import RequestRefusal, error_messages
 from ingot.web.page_routes import PageResponse, PageRoutes, TemplateResponse, Visit
@@ -30,49 +33,51 @@ _PROJECT_SCOPES = ("blobs", "commits", "issues", "merge_requests", "milestones",
 
 
 @pages.get("/search", open=True)
-def search_instance(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+def search_instance(visit: Visit) -> PageResponse:
     """Everywhere that the visitor may look; strangers find projects."""
-    if visit.user is None:
-        wanted = {"search": _term(visit), "page": visit.query.get("page", "1")}
-        found = visit.get("/projects", wanted)
+    if visit.viewer.user is None:
+        wanted = {"search": _term(visit), "page": visit.request.query.get("page", "1")}
+        found = visit.ask(projects_api.list_projects, wanted)
         return TemplateResponse("explore/search.html", _context(visit, ("projects",), "projects", found))
-    return TemplateResponse("explore/search.html", _run_search(visit, "/search", _GLOBAL_SCOPES))
+    return TemplateResponse("explore/search.html", _run_search(visit, search_api.search_anywhere, _GLOBAL_SCOPES))
 
 
 @pages.get("/groups/:path/-/search", open=True)
-def search_group(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+def search_group(visit: Visit) -> PageResponse:
     """In a group and all below it."""
-    group = visit.get("/groups/:id", id=visit.path["path"])
-    context = _run_search(visit, "/groups/:id/search", _GROUP_SCOPES, id=group.id)
+    group = visit.ask(group_projects_api.get_group, id=visit.request.path["path"])
+    context = _run_search(visit, search_api.search_group, _GROUP_SCOPES, id=group.id)
     return TemplateResponse("explore/search.html", {**context, "where": group.full_name})
 
 
 @pages.get("/:path/-/search", open=True)
-def search_project(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+def search_project(visit: Visit) -> PageResponse:
     """In a project: its code and what is said about it."""
     place = project_context(visit)
-    context = _run_search(visit, "/projects/:id/search", _PROJECT_SCOPES, id=place.project.id)
+    context = _run_search(visit, search_api.search_project, _PROJECT_SCOPES, id=place.project.id)
     return place.page("explore/search_project.html", "", {**context, "where": place.project.name_with_namespace})
 
 
 def _term(visit: Visit) -> str:
-    term = visit.query.get("search", "")
+    term = visit.request.query.get("search", "")
     return term.strip() if isinstance(term, str) else ""
 
 
-def _run_search(visit: Visit, route: str, scopes: tuple[str, ...], **path: Any) -> dict[str, Any]:
-    asked = visit.query.get("scope")
+def _run_search(
+    visit: Visit, endpoint: Callable[..., Listing[Any]], scopes: tuple[str, ...], **path: object
+) -> dict[str, Any]:
+    asked = visit.request.query.get("scope")
     scope = asked if asked in scopes else scopes[0]
     if not _term(visit):
         return _context(visit, scopes, scope, Listing([], ListPage(), 0))
     wanted = {
         "search": _term(visit),
         "scope": scope,
-        "page": visit.query.get("page", "1"),
-        "ref": visit.query.get("ref"),
+        "page": visit.request.query.get("page", "1"),
+        "ref": visit.request.query.get("ref"),
     }
     try:
-        found = visit.get(route, {name: value for name, value in wanted.items() if value}, **path)
+        found = visit.ask(endpoint, {name: value for name, value in wanted.items() if value}, **path)
     except RequestRefusal as refusal:
         return _context(visit, scopes, scope, Listing([], ListPage(), 0)) | {"errors": error_messages(refusal)}
     return _context(visit, scopes, scope, found)
@@ -80,7 +85,7 @@ def _run_search(visit: Visit, route: str, scopes: tuple[str, ...], **path: Any) 
 
 def _context(visit: Visit, scopes: tuple[str, ...], scope: str, found: Listing[Any]) -> dict[str, Any]:
     numbers = sorted({item.project_id for item in found.items if getattr(item, "project_id", None)})
-    paths = visit.database.read(lambda db: paths_of_projects(db, numbers)) if numbers else {}
+    paths = visit.database.read(lambda db: project_paths(db, numbers))
     return {
         "term": _term(visit),
         "scopes": [(word, _SCOPE_NAMES[word]) for word in scopes],

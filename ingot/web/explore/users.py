@@ -3,51 +3,41 @@
 from typing import Any
 
 from ingot.accounts.instance.settings import current_settings
-from ingot.accounts.users.queries import user_by_username_or_none
-from ingot.accounts.users.tables import User
-from ingot.accounts.users.views import user_view
+from ingot.accounts.users.views import UserView, user_view_by_name
 from ingot.core.db.connection import Connection
-from ingot.core.db.paging import Page as ListPage
-from ingot.discovery.activity.params import ListActivityEvents
-from ingot.discovery.activity.queries import list_events
-from ingot.discovery.activity.views import EventView, event_views
+from ingot.discovery.activity.views import newest_events
+from ingot.projects.projects import api as projects_api
 from ingot.projects.projects.views import instance_urls
-from ingot.web.explore.calendar import ContributionCalendar, contribution_calendar
+from ingot.web.explore.calendar import contribution_calendar
 from ingot.web.explore.event_lines import activity_lines
 from ingot.web.page_routes import PageResponse, TemplateResponse, Visit
 
+_EVENTS = 20
 
-def visible_user_or_none(visit: Visit, name: str) -> User | None:
-    """The user with this name, if there is one that the visitor may know of.
 
-    Where nothing may be public, people are not either.
+def visible_user_or_none(visit: Visit, name: str) -> UserView | None:
+    """Return the user with this name, if the visitor may see users.
+
+    Where the instance allows nothing public, anonymous visitors see none.
     """
-    if "/" in name or (visit.user is None and visit.database.read(_profiles_are_restricted)):
+    if "/" in name or (visit.viewer.user is None and visit.database.read(_profiles_are_restricted)):
         return None
-    found = visit.database.read(lambda db: user_by_username_or_none(db, name))
-    return found if found is not None and not found.placeholder else None
+    return visit.database.read(lambda db: user_view_by_name(db, name, visit.request.origin.base))
 
 
 def _profiles_are_restricted(db: Connection) -> bool:
     return "public" in current_settings(db).restricted_visibility_levels
 
 
-def show_user_page(visit: Visit, user: User) -> PageResponse:
-    """Somebody's projects and deeds, as far as the visitor may see them."""
-    person = user_view(user, visit.origin.base)
-    did, calendar = visit.database.read(lambda db: _user_activity(db, visit, user))
+def show_user_page(visit: Visit, person: UserView) -> PageResponse:
+    """Show a user's projects and activity, as far as the visitor may see them."""
+    actor, at = visit.viewer.actor, instance_urls(visit.request.origin, visit.settings)
     context: dict[str, Any] = {
         "person": person,
-        "user_page": user,
-        "projects": visit.get("/users/:user_id/projects", {"order_by": "last_activity_at"}, user_id=user.id),
-        "happenings": activity_lines(visit, did),
-        "calendar": calendar,
+        "projects": visit.ask(projects_api.list_user_projects, {"order_by": "last_activity_at"}, user_id=person.id),
+        "happenings": activity_lines(
+            visit, visit.database.read(lambda db: newest_events(db, actor, "author", person.id, _EVENTS, at))
+        ),
+        "calendar": visit.database.read(lambda db: contribution_calendar(db, actor, "author", person.id)),
     }
     return TemplateResponse("explore/person.html", context)
-
-
-def _user_activity(db: Connection, visit: Visit, user: User) -> tuple[list[EventView], ContributionCalendar]:
-    actor = visit.actor_or_anonymous
-    found = list_events(db, actor, ListActivityEvents(), ListPage(size=20, keyset=True), "author", author=user.id)
-    views = event_views(db, found.items, instance_urls(visit.origin, visit.settings))
-    return views, contribution_calendar(db, actor, "author", user.id)

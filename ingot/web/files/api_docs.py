@@ -1,6 +1,5 @@
 """The page that renders the API's own description and lets a person try calls."""
 
-from ingot.core.db.connection import Connection
 from ingot.web.page_routes import PageResponse, PageRoutes, TemplateResponse, Visit
 
 pages = PageRoutes()
@@ -12,6 +11,6 @@ _VIEWER_POLICY = (
 
 
 @pages.get("/api/v4/docs", open=True)
-def show_documents(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+def show_documents(visit: Visit) -> PageResponse:  # noqa: ARG001 - Every page takes the visit.
     """The API's description."""
     return TemplateResponse("files/documents.html", policy=_VIEWER_POLICY)

@@ -9,7 +9,6 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 
-from ingot.core.db.connection import Connection
 from ingot.core.http.request import Header
 from ingot.errors import NotFound
 from ingot.web.page_routes import BytesResponse, PageResponse, PageRoutes, Visit
@@ -49,14 +48,14 @@ def versioned_url(name: str) -> str:
 
 
 @pages.get("/static/:file", open=True, with_expired_password=True)
-def show_static(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+def show_static(visit: Visit) -> PageResponse:
     """A file of the pages."""
-    name = visit.path["file"]
+    name = visit.request.path["file"]
     if name not in _files():
         raise NotFound("File")
     asset = _asset(name)
-    kept = _CACHE_FOREVER if visit.query.get("v") == asset.version else _CACHE_ONE_HOUR
+    kept = _CACHE_FOREVER if visit.request.query.get("v") == asset.version else _CACHE_ONE_HOUR
     headers = [kept, (b"vary", b"accept-encoding")]
-    if visit.takes_gzip:
+    if visit.headers.takes_gzip:
         return BytesResponse(asset.packed, asset.kind, [*headers, (b"content-encoding", b"gzip")])
     return BytesResponse(asset.content, asset.kind, headers)

@@ -7,13 +7,12 @@ from urllib.parse import quote
 
 from ingot.core.db.connection import Connection
 from ingot.core.http.request import Header
-from ingot.errors import NotFound
-from ingot.projects.projects.queries import find_project
+from ingot.projects.projects import api as projects_api
 from ingot.projects.uploads.files import upload_files
 from ingot.projects.uploads.names import inline_content_type
-from ingot.projects.uploads.queries import upload_or_none
+from ingot.projects.uploads.views import open_upload
 from ingot.web.page_routes import FileResponse, PageResponse, PageRoutes, Visit
-from ingot.web.request_auth import authenticated_caller
+from ingot.web.request_auth import client_of
 
 pages = PageRoutes()
 _SECRET = re.compile(rb"[0-9a-f]{32}")
@@ -32,17 +31,12 @@ def upload_path_to_route(path: bytes) -> bytes | None:
 
 @pages.get("/-/project/:id/uploads/:secret/:file", open=True)
 def show_upload(visit: Visit, db: Connection) -> PageResponse:
-    """An uploaded file; where it lies on the disk is told by its row, and never by the request."""
-    _, project = find_project(db, authenticated_caller(visit, db), visit.path["id"])
-    upload = upload_or_none(db, project, visit.path["secret"])
-    if upload is None or upload.name != unicodedata.normalize("NFC", visit.path["file"]):
-        raise NotFound("Upload")
-    try:
-        file = upload_files(visit.settings).open(upload.project_id, upload.secret, upload.name)
-    except FileNotFoundError:
-        raise NotFound("Upload") from None
-    shown = inline_content_type(upload.name)
-    headers = file_response_headers(upload.name, shown=shown is not None)
+    """An uploaded file, for those who may see the project."""
+    found = client_of(visit, db).find(projects_api.get_project, {"id": visit.request.path["id"]})
+    name = unicodedata.normalize("NFC", visit.request.path["file"])
+    file = open_upload(db, upload_files(visit.settings), found.project, visit.request.path["secret"], name)
+    shown = inline_content_type(name)
+    headers = file_response_headers(name, shown=shown is not None)
     return FileResponse(file, os.fstat(file.fileno()).st_size, shown or "application/octet-stream", headers)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from ingot.projects.badges import api as badges_api
 from ingot.web.groups.settings_parent import ProjectOrGroupContext, find_group_settings, settings_page
 from ingot.web.page_routes import PageResponse, PageRoutes, TemplateResponse, Visit
 from ingot.web.projects.forms import FormsState, form_values, nonempty_values, submit_form
@@ -14,18 +15,18 @@ pages = PageRoutes()
 
 def _declare_pages(prefix: str, find_parent: Callable[[Visit], ProjectOrGroupContext]) -> None:
     """The pages of one kind of place."""
-    pages.get(prefix)(lambda visit, db: _badges_page(find_parent(visit), FormsState()))  # noqa: ARG005 - Every page to read gets a connection.
+    pages.get(prefix)(lambda visit: _badges_page(find_parent(visit), FormsState()))
     pages.post(prefix)(lambda visit: _add(find_parent(visit)))
     pages.delete(f"{prefix}/:badge")(lambda visit: _remove(find_parent(visit)))
 
 
 def _add(parent: ProjectOrGroupContext) -> PageResponse:
     typed = form_values(parent.visit, "badge", ("name", "link_url", "image_url"))
-    return _submit(parent, "badge", typed, partial(parent.call, "POST", "/badges", nonempty_values(typed)))
+    return _submit(parent, "badge", typed, partial(parent.ask, badges_api.create_badge, nonempty_values(typed)))
 
 
 def _remove(parent: ProjectOrGroupContext) -> PageResponse:
-    act = partial(parent.call, "DELETE", "/badges/:badge_id", badge_id=parent.visit.path["badge"])
+    act = partial(parent.ask, badges_api.delete_badge, badge_id=parent.visit.request.path["badge"])
     return _submit(parent, "badges", {}, act)
 
 
@@ -36,8 +37,8 @@ def _submit(parent: ProjectOrGroupContext, form: str, typed: dict[str, Any], act
 def _badges_page(parent: ProjectOrGroupContext, forms: FormsState) -> TemplateResponse:
     context = {
         "forms": forms,
-        "badges": parent.get("/badges", {"per_page": 100}).items,
-        "may_change": parent.may("POST", "/badges"),
+        "badges": parent.ask(badges_api.list_badges, {"per_page": 100}).items,
+        "may_change": parent.may(badges_api.create_badge),
     }
     return settings_page(parent, "groups/badges.html", "settings/badges", context, forms.status)
 

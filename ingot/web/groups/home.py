@@ -4,13 +4,10 @@ from typing import Any
 
 from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Page as ListPage
-from ingot.discovery.activity.params import ListActivityEvents
-from ingot.discovery.activity.queries import list_events
-from ingot.discovery.activity.views import event_views
-from ingot.projects.groups.params import ListGroups
-from ingot.projects.groups.policy import may_create_project_in, may_create_subgroup
-from ingot.projects.groups.queries import find_group, list_groups
-from ingot.projects.groups.views import group_view
+from ingot.discovery.activity.views import newest_events
+from ingot.projects.group_projects import api as group_projects_api
+from ingot.projects.groups import api as groups_api
+from ingot.projects.groups.views import group_offers, visible_group_views
 from ingot.projects.projects.views import instance_urls
 from ingot.web.explore.calendar import contribution_calendar
 from ingot.web.explore.event_lines import activity_lines
@@ -27,14 +24,13 @@ _GROUPS_PER_PAGE, _ACTIVITY_LINES = 20, 10
 def show_groups(visit: Visit, db: Connection) -> PageResponse:
     """All groups that the visitor may see; ``search`` names some."""
     search = _text(visit, "search")
-    page = ListPage(_number(visit), _GROUPS_PER_PAGE)
-    found = list_groups(db, visit.actor_or_anonymous, ListGroups(search=search, all_available=True), page)
-    groups = found.of([group_view(group, visit.origin.base) for group in found.items])
+    page, base = ListPage(_number(visit), _GROUPS_PER_PAGE), visit.request.origin.base
+    groups = visible_group_views(db, visit.viewer.actor, search, page, base)
     return TemplateResponse("groups/explore.html", {"groups": groups, "search": search})
 
 
 @pages.get("/groups", open=True)
-def redirect_to_groups(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+def redirect_to_groups(visit: Visit) -> PageResponse:  # noqa: ARG001 - Every page takes the visit.
     """The list has an address of its own."""
     return LocalRedirect("/explore/groups")
 
@@ -44,37 +40,33 @@ def show_group(visit: Visit, db: Connection) -> PageResponse:
     """A group with its subgroups and projects, and what happened in them."""
     place = group_context(visit)
     group, search = place.group, _text(visit, "search")
-    wanted = {"order_by": "last_activity_at", "search": search, "page": visit.query.get("page", "1")}
-    newest = ListPage(
-        size=_ACTIVITY_LINES, keyset=True
-    )  # How many there are is not said, and would take long to count.
-    did = list_events(db, visit.actor_or_anonymous, ListActivityEvents(), newest, "group", group=group.id)
+    wanted = {"order_by": "last_activity_at", "search": search, "page": visit.request.query.get("page", "1")}
+    at = instance_urls(visit.request.origin, visit.settings)
+    did = newest_events(db, visit.viewer.actor, "group", group.id, _ACTIVITY_LINES, at)
     context: dict[str, Any] = {
         "description": render_markdown(visit, group.description, None),
-        "subgroups": place.get("/subgroups", {"per_page": 100}).items,
-        "projects": place.get("/projects", wanted),
-        "members": place.get("/members/all", {"per_page": 1}).total,
-        "happenings": activity_lines(visit, event_views(db, did.items, instance_urls(visit.origin, visit.settings))),
-        "calendar": contribution_calendar(db, visit.actor_or_anonymous, "group", group.id),
+        "subgroups": place.ask(groups_api.list_subgroups, {"per_page": 100}).items,
+        "projects": place.ask(group_projects_api.list_projects_of_group, wanted),
+        "members": place.ask(groups_api.list_all_group_members, {"per_page": 1}).total,
+        "happenings": activity_lines(visit, did),
+        "calendar": contribution_calendar(db, visit.viewer.actor, "group", group.id),
         "search": search,
         "belonging": membership_status(place, db),
-        **_allowed_actions(place, db),
+        **_allowed_actions(place),
     }
     return place.page("groups/home.html", "home", context)
 
 
-def _allowed_actions(place: GroupContext, db: Connection) -> dict[str, bool]:
-    visit = place.visit
-    access, group = find_group(db, visit.actor_or_anonymous, place.group.id)
-    known = visit.user is not None
-    return {
-        "may_add_project": known and may_create_project_in(visit.actor_or_anonymous, access, group),
-        "may_add_group": visit.user is not None and may_create_subgroup(visit.actor, access, visit.user),
-    }
+def _allowed_actions(place: GroupContext) -> dict[str, bool]:
+    user, actor = place.visit.viewer.user, place.visit.viewer.actor
+    if user is None:
+        return {"may_add_project": False, "may_add_group": False}
+    offers = place.visit.database.read(lambda db: group_offers(db, actor, user, place.group.id))
+    return {"may_add_project": offers.project, "may_add_group": offers.subgroup}
 
 
 def _text(visit: Visit, name: str) -> str:
-    value = visit.query.get(name, "")
+    value = visit.request.query.get(name, "")
     return value if isinstance(value, str) and "\0" not in value else ""
 
 

@@ -1,13 +1,21 @@
 """Members of projects and groups, groups that they are shared with, and people who would like to belong."""
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
+from ingot.accounts.users import api as accounts_api
 from ingot.core.db.connection import Connection
 from ingot.errors import Invalid
-from ingot.web.groups.membership import LEVEL_NAMES, has_requested_access, members_url
-from ingot.web.groups.settings_parent import ProjectOrGroupContext, settings_page
+from ingot.projects.group_projects import api as group_projects_api
+from ingot.projects.groups import api as groups_api
+from ingot.projects.sharing import api as project_people_api
+from ingot.web.groups.membership import LEVEL_NAMES, has_asked, members_url
+from ingot.web.groups.settings_parent import (
+    ProjectOrGroupContext,
+    access_request_endpoints,
+    member_endpoints,
+    settings_page,
+)
 from ingot.web.issues.group_context import group_context
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
 from ingot.web.projects.context import ProjectContext, project_context
@@ -17,12 +25,14 @@ pages = PageRoutes()
 
 
 @pages.get("/-/people")
-def find_users(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+def find_users(visit: Visit) -> PageResponse:
     """People by a part of their name, to choose from while one types."""
-    asked = visit.query.get("member")
+    asked = visit.request.query.get("member")
     text = asked.get("username") if isinstance(asked, dict) else None
     known = isinstance(text, str) and "\0" not in text and len(text.strip()) > 1
-    found = visit.get("/users", {"search": text, "per_page": 10, "active": "true"}).items if known else []
+    found = (
+        visit.ask(accounts_api.list_users, {"search": text, "per_page": 10, "active": "true"}).items if known else []
+    )
     return TemplateResponse("groups/_people.html", {"people": found})
 
 
@@ -49,51 +59,54 @@ def _add(parent: ProjectOrGroupContext) -> PageResponse:
     typed = form_values(parent.visit, "member", ("username", "access_level", "expires_at"))
 
     def act() -> None:
-        found = parent.visit.get("/users", {"username": typed["username"].removeprefix("@")}).items
+        found = parent.visit.ask(accounts_api.list_users, {"username": typed["username"].removeprefix("@")}).items
         if not typed["username"] or not found:
             raise Invalid(base=[f"Nobody is called {typed['username'] or 'that'}"])
-        parent.call("POST", "/members", {"user_id": found[0].id, **_member_params(typed)})
+        parent.ask(member_endpoints(parent).add_member, {"user_id": found[0].id, **_member_params(typed)})
 
     return _submit(parent, "member", typed, act)
 
 
 def _change(parent: ProjectOrGroupContext) -> PageResponse:
     typed = form_values(parent.visit, "changed", ("access_level", "expires_at"))
-    user = parent.visit.path["user"]
-    return _submit(
-        parent, "members", {}, lambda: parent.call("PUT", "/members/:user_id", _member_params(typed), user_id=user)
-    )
+    user = parent.visit.request.path["user"]
+    edit_member = member_endpoints(parent).edit_member
+    return _submit(parent, "members", {}, lambda: parent.ask(edit_member, _member_params(typed), user_id=user))
 
 
 def _remove(parent: ProjectOrGroupContext) -> PageResponse:
-    user = parent.visit.path["user"]
-    return _submit(parent, "members", {}, lambda: parent.call("DELETE", "/members/:user_id", user_id=user))
+    user = parent.visit.request.path["user"]
+    remove_member = member_endpoints(parent).remove_member
+    return _submit(parent, "members", {}, lambda: parent.ask(remove_member, user_id=user))
 
 
 def _leave(parent: ProjectOrGroupContext) -> PageResponse:
-    user = parent.visit.signed_in.id
-    return _submit(parent, "members", {}, lambda: parent.call("DELETE", "/members/:user_id", user_id=user), "/")
+    user = parent.visit.viewer.signed_in.id
+    remove_member = member_endpoints(parent).remove_member
+    return _submit(parent, "members", {}, lambda: parent.ask(remove_member, user_id=user), "/")
 
 
 def _request_access(parent: ProjectOrGroupContext) -> PageResponse:
-    return _submit(parent, "request", {}, lambda: parent.call("POST", "/access_requests"))
+    return _submit(parent, "request", {}, lambda: parent.ask(access_request_endpoints(parent).request_access))
 
 
 def _withdraw_request(parent: ProjectOrGroupContext) -> PageResponse:
-    user = parent.visit.signed_in.id
-    return _submit(parent, "request", {}, lambda: parent.call("DELETE", "/access_requests/:user_id", user_id=user))
+    user = parent.visit.viewer.signed_in.id
+    deny_access = access_request_endpoints(parent).deny_access
+    return _submit(parent, "request", {}, lambda: parent.ask(deny_access, user_id=user))
 
 
 def _approve(parent: ProjectOrGroupContext) -> PageResponse:
     sent = {"access_level": form_values(parent.visit, "request", ("access_level",))["access_level"] or "30"}
-    user = parent.visit.path["user"]
-    act = partial(parent.call, "PUT", "/access_requests/:user_id/approve", sent, user_id=user)
-    return _submit(parent, "requests", {}, act)
+    user = parent.visit.request.path["user"]
+    approve_access = access_request_endpoints(parent).approve_access
+    return _submit(parent, "requests", {}, lambda: parent.ask(approve_access, sent, user_id=user))
 
 
 def _deny(parent: ProjectOrGroupContext) -> PageResponse:
-    user = parent.visit.path["user"]
-    return _submit(parent, "requests", {}, lambda: parent.call("DELETE", "/access_requests/:user_id", user_id=user))
+    user = parent.visit.request.path["user"]
+    deny_access = access_request_endpoints(parent).deny_access
+    return _submit(parent, "requests", {}, lambda: parent.ask(deny_access, user_id=user))
 
 
 def _share(parent: ProjectOrGroupContext) -> PageResponse:
@@ -103,16 +116,24 @@ def _share(parent: ProjectOrGroupContext) -> PageResponse:
         path = typed["group"].strip("/ ")
         if not path:
             raise Invalid(base=["Name the group"])
-        group = parent.visit.get("/groups/:id", {"with_projects": "false"}, id=path)
+        group = parent.visit.ask(group_projects_api.get_group, {"with_projects": "false"}, id=path)
         ends = {"expires_at": typed["expires_at"] or None}
-        parent.call("POST", "/share", {"group_id": group.id, "group_access": typed["group_access"], **ends})
+        parent.ask(
+            parent.either(project_people_api.share_project, group_projects_api.share_group),
+            {"group_id": group.id, "group_access": typed["group_access"], **ends},
+        )
 
     return _submit(parent, "share", typed, act)
 
 
 def _unshare(parent: ProjectOrGroupContext) -> PageResponse:
-    group = parent.visit.path["group"]
-    return _submit(parent, "shares", {}, lambda: parent.call("DELETE", "/share/:group_id", group_id=group))
+    group = parent.visit.request.path["group"]
+    return _submit(
+        parent,
+        "shares",
+        {},
+        lambda: parent.ask(parent.either(project_people_api.unshare_project, groups_api.unshare_group), group_id=group),
+    )
 
 
 def _member_params(typed: dict[str, Any]) -> dict[str, Any]:
@@ -130,11 +151,13 @@ def _submit(
 
 def _members_page(parent: ProjectOrGroupContext, db: Connection, forms: FormsState) -> TemplateResponse:
     visit, project = parent.visit, isinstance(parent, ProjectContext)
-    everybody = visit.query.get("with") == "everybody"
-    search = visit.query.get("search")
-    wanted = {"page": visit.query.get("page", "1"), "query": search if isinstance(search, str) else ""}
-    manages = parent.may("GET", "/access_requests")
-    members = parent.get("/members/all" if everybody else "/members", wanted)
+    members_here, requests = member_endpoints(parent), access_request_endpoints(parent)
+    every = parent.either(project_people_api.list_all_project_members, groups_api.list_all_group_members)
+    everybody = visit.request.query.get("with") == "everybody"
+    search = visit.request.query.get("search")
+    wanted = {"page": visit.request.query.get("page", "1"), "query": search if isinstance(search, str) else ""}
+    manages = parent.may(requests.list_access_requests)
+    members = parent.ask(every if everybody else members_here.list_members, wanted)
     about: Any = parent.project if isinstance(parent, ProjectContext) else parent.group
     context: dict[str, Any] = {
         "forms": forms,
@@ -144,10 +167,10 @@ def _members_page(parent: ProjectOrGroupContext, db: Connection, forms: FormsSta
         "search": wanted["query"],
         "levels": {number: name for number, name in LEVEL_NAMES.items() if not project or number < 50},
         "names": LEVEL_NAMES,
-        "may_change": parent.may("POST", "/members"),
-        "requests": parent.get("/access_requests", {"per_page": 100}).items if manages else [],
-        "may_ask": not manages and parent.may("POST", "/access_requests"),
-        "asked": has_requested_access(parent, db),
+        "may_change": parent.may(members_here.add_member),
+        "requests": parent.ask(requests.list_access_requests, {"per_page": 100}).items if manages else [],
+        "may_ask": not manages and parent.may(requests.request_access),
+        "asked": has_asked(parent, db),
         "shares": about.shared_with_groups or [],
         "what": "project" if project else "group",
     }
@@ -157,7 +180,7 @@ def _members_page(parent: ProjectOrGroupContext, db: Connection, forms: FormsSta
 
 
 @pages.get("/groups/:path/-/members", open=True)
-def redirect_to_members(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+def redirect_to_members(visit: Visit) -> PageResponse:
     """They have two addresses."""
     return LocalRedirect(members_url(group_context(visit)))
 

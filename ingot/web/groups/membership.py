@@ -4,12 +4,10 @@ from typing import NamedTuple
 
 from ingot.core.db.connection import Connection
 from ingot.errors import NotFound
-from ingot.projects.groups.queries import find_group
-from ingot.projects.groups.queries import member_source as source_of_group
-from ingot.projects.members.queries import request_or_none
-from ingot.projects.projects.queries import find_project
-from ingot.projects.projects.queries import member_source as source_of_project
-from ingot.web.groups.settings_parent import ProjectOrGroupContext
+from ingot.projects.group_projects import api as group_projects_api
+from ingot.projects.members.views import has_requested_access
+from ingot.projects.projects import api as projects_api
+from ingot.web.groups.settings_parent import ProjectOrGroupContext, access_request_endpoints, member_endpoints
 from ingot.web.projects.context import ProjectContext
 
 LEVEL_NAMES = {10: "Guest", 20: "Reporter", 30: "Developer", 40: "Maintainer", 50: "Owner"}
@@ -30,23 +28,23 @@ class MembershipStatus(NamedTuple):
 def membership_status(parent: ProjectOrGroupContext, db: Connection) -> MembershipStatus:
     """The same for the home of a project or group."""
     plain = MembershipStatus(members_url(parent), "project" if isinstance(parent, ProjectContext) else "group")
-    if parent.visit.user is None:
+    if parent.visit.viewer.user is None:
         return plain
-    if parent.may("POST", "/access_requests") and not parent.may("PUT", ""):
-        asked = has_requested_access(parent, db)
+    edits = parent.may(parent.either(projects_api.edit_project, group_projects_api.edit_group))
+    if parent.may(access_request_endpoints(parent).request_access) and not edits:
+        asked = has_asked(parent, db)
         return plain._replace(asked=asked, may_ask=not asked)
     return plain._replace(level=LEVEL_NAMES.get(_own_level(parent), ""))
 
 
-def has_requested_access(parent: ProjectOrGroupContext, db: Connection) -> bool:
-    """Whether the visitor waits to be let in."""
-    if parent.visit.user is None:
+def has_asked(parent: ProjectOrGroupContext, db: Connection) -> bool:
+    """Return whether the visitor has asked for access."""
+    user = parent.visit.viewer.user
+    if user is None:
         return False
     if isinstance(parent, ProjectContext):
-        source = source_of_project(find_project(db, parent.visit.actor, parent.project.id)[1])
-    else:
-        source = source_of_group(find_group(db, parent.visit.actor, parent.group.id)[1])
-    return request_or_none(db, source, parent.visit.user.id) is not None
+        return has_requested_access(db, "project", parent.project.id, user.id)
+    return has_requested_access(db, "group", parent.group.id, user.id)
 
 
 def members_url(parent: ProjectOrGroupContext) -> str:
@@ -56,13 +54,13 @@ def members_url(parent: ProjectOrGroupContext) -> str:
 
 def _own_level(parent: ProjectOrGroupContext) -> int:
     """What they hold here by themselves; nobody leaves what lies in their own namespace, or what is archived."""
-    user = parent.visit.signed_in
+    user = parent.visit.viewer.signed_in
     if isinstance(parent, ProjectContext):
         held = parent.project.permissions.project_access if parent.project.permissions else None
         stays = parent.project.archived or parent.project.namespace.full_path == user.username
         return held.access_level if held and not stays else 0
     try:
-        level: int = parent.get("/members/:user_id", user_id=user.id).access_level
+        level = parent.ask(member_endpoints(parent).get_member, user_id=user.id).access_level
     except NotFound:
         return 0
     return level

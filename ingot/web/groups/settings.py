@@ -5,7 +5,9 @@ from typing import Any
 
 from msgspec import UNSET
 
-from ingot.core.db.connection import Connection
+from ingot.projects.deploy_tokens import api as deploy_tokens_api
+from ingot.projects.group_projects import api as group_projects_api
+from ingot.projects.groups import api as groups_api
 from ingot.web.form_errors import RequestRefusal, error_messages
 from ingot.web.groups.settings_parent import find_group_settings, settings_page
 from ingot.web.issues.group_context import GroupContext
@@ -37,9 +39,9 @@ _FORM_PARTS: FormParts = {
 
 
 @pages.get("/groups/new")
-def show_form(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+def show_form(visit: Visit) -> PageResponse:
     """Ask what it shall be called; ``parent_id`` says in which group."""
-    return _new_group_page(visit, FormsState("group", {"parent_id": str(visit.query.get("parent_id", ""))}))
+    return _new_group_page(visit, FormsState("group", {"parent_id": str(visit.request.query.get("parent_id", ""))}))
 
 
 @pages.post("/groups")
@@ -47,7 +49,7 @@ def create_group(visit: Visit) -> PageResponse:
     """Make it, and lead to it."""
     typed = form_values(visit, "group", ("name", "path", "parent_id", "parent", "description", "visibility"))
     try:
-        group = visit.call("POST", "/groups", _with_parent(visit, typed, "parent_id"))
+        group = visit.ask(group_projects_api.create_group, _with_parent(visit, typed, "parent_id"))
     except RequestRefusal as refusal:
         return _new_group_page(visit, FormsState("group", typed, error_messages(refusal)))
     return LocalRedirect(f"/groups/{group.full_path}")
@@ -69,7 +71,7 @@ def _new_group_page(visit: Visit, forms: FormsState) -> TemplateResponse:
 
 
 @pages.get("/groups/:path/-/edit")
-def show_settings(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+def show_settings(visit: Visit) -> PageResponse:
     """What is set."""
     return _settings_page(find_group_settings(visit), FormsState())
 
@@ -81,7 +83,7 @@ def change_settings(visit: Visit) -> PageResponse:
     part, typed = submitted_part(visit, _FORM_PARTS)
     above = place.group.full_path.rpartition("/")[0]
     path = "/".join(filter(None, (above, typed.get("path") or place.group.path)))
-    act = partial(place.call, "PUT", "", typed)
+    act = partial(place.ask, group_projects_api.edit_group, typed)
     return submit_form(part, typed, act, partial(_settings_page, place), f"/groups/{path}/-/edit")
 
 
@@ -98,7 +100,7 @@ def transfer(visit: Visit) -> PageResponse:
     place = find_group_settings(visit)
     typed = form_values(visit, "transfer", ("group_id", "parent"))
     try:
-        group = place.call("POST", "/transfer", _with_parent(visit, typed, "group_id"))
+        group = place.ask(groups_api.transfer_group, _with_parent(visit, typed, "group_id"))
     except RequestRefusal as refusal:
         return _settings_page(place, FormsState("transfer", typed, error_messages(refusal)))
     return LocalRedirect(f"/groups/{group.full_path}")
@@ -109,7 +111,7 @@ def delete(visit: Visit) -> PageResponse:
     """Delete it with everything in it, for those who typed its path, and show how that goes."""
     place = find_group_settings(visit)
     every = {"include_subgroups": "true", "with_shared": "false", "per_page": 1}
-    projects = place.get("/projects", every).total or 0
+    projects = place.ask(group_projects_api.list_projects_of_group, every).total or 0
     return general_settings.delete(place, place.group.full_path, projects, partial(_settings_page, place))
 
 
@@ -136,7 +138,7 @@ def _settings_page(place: GroupContext, forms: FormsState) -> TemplateResponse:
 
 
 @pages.get("/groups/:path/-/settings/repository")
-def show_tokens(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+def show_tokens(visit: Visit) -> PageResponse:
     """Its deploy tokens."""
     return _tokens_page(find_group_settings(visit), FormsState())
 
@@ -147,7 +149,7 @@ def create_token(visit: Visit) -> PageResponse:
     place = find_group_settings(visit)
     typed = token_form_values(visit)
     try:
-        made = place.call("POST", "/deploy_tokens", token_params(typed))
+        made = place.ask(deploy_tokens_api.create_deploy_token, token_params(typed))
     except RequestRefusal as refusal:
         return _tokens_page(place, FormsState("token", typed, error_messages(refusal)))
     return _tokens_page(place, FormsState(), made)
@@ -157,7 +159,7 @@ def create_token(visit: Visit) -> PageResponse:
 def revoke_token(visit: Visit) -> PageResponse:
     """Let it open nothing more."""
     place = find_group_settings(visit)
-    place.call("DELETE", "/deploy_tokens/:token_id", token_id=visit.path["token"])
+    place.ask(deploy_tokens_api.delete_deploy_token, token_id=visit.request.path["token"])
     return LocalRedirect(f"{place.url}/-/settings/repository")
 
 
@@ -165,7 +167,7 @@ def _tokens_page(place: GroupContext, forms: FormsState, made: Any = None) -> Te
     context = {
         "forms": forms,
         "scopes": DEPLOY_TOKEN_SCOPES,
-        "tokens": place.get("/deploy_tokens", {"per_page": 100}).items,
+        "tokens": place.ask(deploy_tokens_api.list_deploy_tokens, {"per_page": 100}).items,
         "made": made,
         "secret": made.token if made is not None and made.token is not UNSET else "",
     }

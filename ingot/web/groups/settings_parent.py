@@ -3,6 +3,10 @@
 from typing import Any
 
 from ingot.errors import NotFound
+from ingot.projects.group_projects import api as group_projects_api
+from ingot.projects.groups import api as groups_api
+from ingot.projects.members.api import AccessRequestHandlers, MemberHandlers
+from ingot.projects.sharing import api as project_people_api
 from ingot.web.issues.group_context import GroupContext, group_context
 from ingot.web.page_routes import TemplateResponse, Visit
 from ingot.web.projects.context import ProjectContext
@@ -10,10 +14,20 @@ from ingot.web.projects.context import ProjectContext
 ProjectOrGroupContext = ProjectContext | GroupContext
 
 
+def member_endpoints(ground: ProjectOrGroupContext) -> MemberHandlers:
+    """Return the endpoints of the members of a project or a group."""
+    return project_people_api.MEMBERS if isinstance(ground, ProjectContext) else groups_api.MEMBERS
+
+
+def access_request_endpoints(ground: ProjectOrGroupContext) -> AccessRequestHandlers:
+    """Return the endpoints of the access requests of a project or a group."""
+    return project_people_api.ACCESS_REQUESTS if isinstance(ground, ProjectContext) else groups_api.ACCESS_REQUESTS
+
+
 def find_group_settings(visit: Visit) -> GroupContext:
     """The group, for those who own it; nobody else learns that it has settings."""
     place = group_context(visit)
-    if not place.may("PUT", ""):
+    if not place.may(group_projects_api.edit_group):
         raise NotFound("Page")
     return place
 

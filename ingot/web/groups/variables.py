@@ -4,6 +4,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from ingot.ci.triggers import api as triggers_api
+from ingot.projects.variables import api as variables_api
 from ingot.web.groups.settings_parent import ProjectOrGroupContext, find_group_settings, settings_page
 from ingot.web.page_routes import PageResponse, PageRoutes, TemplateResponse, Visit
 from ingot.web.projects.context import ProjectContext
@@ -21,7 +23,7 @@ def _declare_pages(prefix: str, find_parent: Callable[[Visit], ProjectOrGroupCon
     def acting(work: Callable[[ProjectOrGroupContext], PageResponse]) -> Callable[[Visit], PageResponse]:
         return lambda visit: work(find_parent(visit))
 
-    pages.get(f"{prefix}/ci_cd")(lambda visit, db: _variables_page(find_parent(visit), FormsState()))  # noqa: ARG005 - Every page to read gets a connection.
+    pages.get(f"{prefix}/ci_cd")(lambda visit: _variables_page(find_parent(visit), FormsState()))
     pages.post(f"{prefix}/variables")(acting(_add))
     pages.put(f"{prefix}/variables")(acting(_change))
     pages.delete(f"{prefix}/variables")(acting(_remove))
@@ -30,7 +32,7 @@ def _declare_pages(prefix: str, find_parent: Callable[[Visit], ProjectOrGroupCon
 def _add(parent: ProjectOrGroupContext) -> PageResponse:
     typed = form_values(parent.visit, "variable", _TEXT_FIELDS, _FLAG_FIELDS)
     sent = nonempty_values(typed) | {"value": typed["value"]}
-    return _submit(parent, "variable", typed, partial(parent.call, "POST", "/variables", sent))
+    return _submit(parent, "variable", typed, partial(parent.ask, variables_api.create_variable, sent))
 
 
 def _change(parent: ProjectOrGroupContext) -> PageResponse:
@@ -39,13 +41,13 @@ def _change(parent: ProjectOrGroupContext) -> PageResponse:
     sent = {name: typed[name] for name in _FLAG_FIELDS}
     if typed["value"]:
         sent["value"] = typed["value"]
-    act = partial(parent.call, "PUT", "/variables/:key", sent | _scope(typed), key=typed["key"])
+    act = partial(parent.ask, variables_api.edit_variable, sent | _scope(typed), key=typed["key"])
     return _submit(parent, "variables", {}, act)
 
 
 def _remove(parent: ProjectOrGroupContext) -> PageResponse:
     typed = form_values(parent.visit, "changed", ("key", "scope"))
-    act = partial(parent.call, "DELETE", "/variables/:key", _scope(typed), key=typed["key"])
+    act = partial(parent.ask, variables_api.delete_variable, _scope(typed), key=typed["key"])
     return _submit(parent, "variables", {}, act)
 
 
@@ -58,21 +60,23 @@ def add_trigger(visit: Visit) -> PageResponse:
     """Make a token that starts pipelines."""
     place = find_project_settings(visit)
     typed = form_values(visit, "trigger", ("description",))
-    return _submit(place, "trigger", typed, partial(place.call, "POST", "/triggers", typed))
+    return _submit(place, "trigger", typed, partial(place.ask, triggers_api.create_trigger, typed))
 
 
 @pages.post("/:path/-/settings/triggers/:trigger/take_ownership")
 def take_trigger_ownership(visit: Visit) -> PageResponse:
     """Let what it starts run in one's own name."""
-    place, route = find_project_settings(visit), "/triggers/:trigger_id/take_ownership"
-    return _submit(place, "triggers", {}, partial(place.call, "POST", route, trigger_id=visit.path["trigger"]))
+    place = find_project_settings(visit)
+    return _submit(
+        place, "triggers", {}, partial(place.ask, triggers_api.take_trigger, trigger_id=visit.request.path["trigger"])
+    )
 
 
 @pages.delete("/:path/-/settings/triggers/:trigger")
 def remove_trigger(visit: Visit) -> PageResponse:
     """Let it start nothing more."""
     place = find_project_settings(visit)
-    act = partial(place.call, "DELETE", "/triggers/:trigger_id", trigger_id=visit.path["trigger"])
+    act = partial(place.ask, triggers_api.delete_trigger, trigger_id=visit.request.path["trigger"])
     return _submit(place, "triggers", {}, act)
 
 
@@ -82,15 +86,15 @@ def _submit(parent: ProjectOrGroupContext, form: str, typed: dict[str, Any], act
 
 def _variables_page(parent: ProjectOrGroupContext, forms: FormsState) -> TemplateResponse:
     project = isinstance(parent, ProjectContext)
-    known = parent.may("GET", "/variables")
+    known = parent.may(variables_api.list_variables)
     every = {"per_page": 100}
     context: dict[str, Any] = {
         "forms": forms,
         "known": known,
-        "variables": parent.get("/variables", every).items if known else [],
-        "triggers": parent.get("/triggers", every).items if project and known else [],
+        "variables": parent.ask(variables_api.list_variables, every).items if known else [],
+        "triggers": parent.ask(triggers_api.list_triggers, every).items if project and known else [],
         "has_triggers": project,
-        "may_change": parent.may("POST", "/variables"),
+        "may_change": parent.may(variables_api.create_variable),
         "flags": {
             "protected": "Only for protected branches and tags",
             "masked": "Hidden in logs",

@@ -1,14 +1,20 @@
 """Boards: the issues of a project, or of all projects of a group, as cards in columns."""
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
 
+from ingot.collaboration.boards import api as boards_api
 from ingot.collaboration.boards.views import BoardView
+from ingot.collaboration.issues import api as issues_api
+from ingot.collaboration.issues.milestones_and_order import api as issue_planning_api
 from ingot.collaboration.issues.views import IssueView
+from ingot.collaboration.labels import api as labels_api
 from ingot.collaboration.labels.views import LabelBrief
 from ingot.core.api.params import MissingParameter
 from ingot.errors import Conflict, Invalid, NotFound
+from ingot.projects.projects import api as projects_api
 from ingot.web.discussions.discussable import ISSUE, Discussable, discussable_in
 from ingot.web.form_errors import error_messages
 from ingot.web.issues.group_context import GroupContext
@@ -38,7 +44,7 @@ class BoardColumn(msgspec.Struct, frozen=True):
 @shared_pages.get("/boards", open=True)
 def list_boards(place: ProjectOrGroupContext) -> PageResponse:
     """The only board, or which there are."""
-    boards = place.get("/boards", {"per_page": 100}).items
+    boards = place.ask(boards_api.list_boards, {"per_page": 100}).items
     if len(boards) == 1:
         return LocalRedirect(f"{place.url}/-/boards/{boards[0].id}")
     return _boards_page(place, boards)
@@ -48,9 +54,9 @@ def list_boards(place: ProjectOrGroupContext) -> PageResponse:
 def create_board(place: ProjectOrGroupContext) -> PageResponse:
     """Make another one."""
     try:
-        board = place.call("POST", "/boards", {"name": form_field(place.visit.form, "board", "name")})
+        board = place.ask(boards_api.create_board, {"name": form_field(place.visit.request.form, "board", "name")})
     except _REJECTED as refusal:
-        return _boards_page(place, place.get("/boards", {"per_page": 100}).items, error_messages(refusal))
+        return _boards_page(place, place.ask(boards_api.list_boards, {"per_page": 100}).items, error_messages(refusal))
     return LocalRedirect(f"{place.url}/-/boards/{board.id}")
 
 
@@ -63,50 +69,49 @@ def show_board(place: ProjectOrGroupContext) -> PageResponse:
 @shared_pages.form("put", "/boards/:board_id")
 def edit_board(place: ProjectOrGroupContext) -> PageResponse:
     """Call it something else."""
-    return _submit(place, "PUT", "/boards/:board_id", {"name": form_field(place.visit.form, "board", "name")})
+    return _submit(place, boards_api.edit_board, {"name": form_field(place.visit.request.form, "board", "name")})
 
 
 @shared_pages.form("delete", "/boards/:board_id")
 def delete_board(place: ProjectOrGroupContext) -> PageResponse:
     """Take it away; the issues stay."""
-    refused = _submit(place, "DELETE", "/boards/:board_id", {})
+    refused = _submit(place, boards_api.delete_board, {})
     return refused if not isinstance(refused, LocalRedirect) else LocalRedirect(f"{place.url}/-/boards")
 
 
 @shared_pages.form("post", "/boards/:board_id/lists")
 def add_list(place: ProjectOrGroupContext) -> PageResponse:
     """A column for a label."""
-    return _submit(place, "POST", "/boards/:board_id/lists", {"label_id": place.visit.form.get("label_id")})
+    return _submit(place, boards_api.create_board_list, {"label_id": place.visit.request.form.get("label_id")})
 
 
 @shared_pages.form("put", "/boards/:board_id/lists/:list_id")
 def move_list(place: ProjectOrGroupContext) -> PageResponse:
     """Let a column stand elsewhere."""
-    sent = {"position": place.visit.form.get("position")}
-    return _submit(place, "PUT", "/boards/:board_id/lists/:list_id", sent, list_id=place.visit.path["list_id"])
+    sent = {"position": place.visit.request.form.get("position")}
+    return _submit(place, boards_api.move_board_list, sent, list_id=place.visit.request.path["list_id"])
 
 
 @shared_pages.form("delete", "/boards/:board_id/lists/:list_id")
 def remove_list(place: ProjectOrGroupContext) -> PageResponse:
     """Take a column away; the issues keep their label."""
-    route = "/boards/:board_id/lists/:list_id"
-    return _submit(place, "DELETE", route, {}, list_id=place.visit.path["list_id"])
+    return _submit(place, boards_api.delete_board_list, {}, list_id=place.visit.request.path["list_id"])
 
 
 @shared_pages.form("post", "/boards/:board_id/issues/:issue_iid")
 def move_card(place: ProjectOrGroupContext) -> PageResponse:
     """Move a card into another column, and to its place there."""
-    board: BoardView = place.get("/boards/:board_id", board_id=place.visit.path["board_id"])
+    board: BoardView = place.ask(boards_api.get_board, board_id=place.visit.request.path["board_id"])
     labels = {str(each.id): each.label.name for each in board.lists}
-    source, target = str(place.visit.form.get("from", "")), str(place.visit.form.get("to", ""))
+    source, target = str(place.visit.request.form.get("from", "")), str(place.visit.request.form.get("to", ""))
     if target not in (OPEN, CLOSED, *labels):
         raise NotFound("List")
     card = _card(place)
     try:
         if source != target:
-            sent = _label_changes(card.get(""), labels, source, target)
-            card.call("PUT", "", sent)
-        if before := str(place.visit.form.get("before") or ""):
+            sent = _label_changes(card.ask(issues_api.get_issue), labels, source, target)
+            card.ask(issues_api.edit_issue, sent)
+        if before := str(place.visit.request.form.get("before") or ""):
             _reorder_card(card, before, anywhere=isinstance(place, GroupContext))
     except _REJECTED as refusal:
         return _board_page(place, error_messages(refusal))
@@ -115,10 +120,10 @@ def move_card(place: ProjectOrGroupContext) -> PageResponse:
 
 def _card(place: ProjectOrGroupContext) -> Discussable:
     """The issue that is moved; on a group's board the form says of which project it is."""
-    iid = place.visit.path["issue_iid"]
+    iid = place.visit.request.path["issue_iid"]
     if isinstance(place, ProjectContext):
         return discussable_in(place, ISSUE, iid)
-    project = place.visit.get("/projects/:id", id=str(place.visit.form.get("project_id", "")) or "0")
+    project = place.visit.ask(projects_api.get_project, id=str(place.visit.request.form.get("project_id", "")) or "0")
     if not f"{project.namespace.full_path}/".startswith(f"{place.group.full_path}/"):
         raise NotFound("Issue")
     return discussable_in(ProjectContext(place.visit, project), ISSUE, iid)
@@ -127,7 +132,7 @@ def _card(place: ProjectOrGroupContext) -> Discussable:
 def _reorder_card(card: Discussable, before: str, *, anywhere: bool) -> None:
     """Let it stand before another one; those of other projects have an order of their own."""
     try:
-        card.call("PUT", "/reorder", {"move_after_id": before})
+        card.ask(issue_planning_api.reorder_issue, {"move_after_id": before})
     except Invalid:
         if not anywhere:
             raise
@@ -146,10 +151,12 @@ def _label_changes(issue: IssueView, labels: dict[str, str], source: str, target
     return sent
 
 
-def _submit(place: ProjectOrGroupContext, method: str, route: str, sent: dict[str, Any], **path: str) -> PageResponse:
-    board_id = place.visit.path["board_id"]
+def _submit(
+    place: ProjectOrGroupContext, endpoint: Callable[..., object], sent: dict[str, Any], **path: str
+) -> PageResponse:
+    board_id = place.visit.request.path["board_id"]
     try:
-        place.call(method, route, sent, board_id=board_id, **path)
+        place.ask(endpoint, sent, board_id=board_id, **path)
     except _REJECTED as refusal:
         return _board_page(place, error_messages(refusal))
     return LocalRedirect(f"{place.url}/-/boards/{board_id}")
@@ -158,24 +165,37 @@ def _submit(place: ProjectOrGroupContext, method: str, route: str, sent: dict[st
 def _boards_page(
     place: ProjectOrGroupContext, boards: list[BoardView], errors: list[str] | None = None
 ) -> PageResponse:
-    context: dict[str, Any] = {"boards": boards, "may_change": place.may("POST", "/boards"), "errors": errors or []}
+    context: dict[str, Any] = {
+        "boards": boards,
+        "may_change": place.may(boards_api.create_board),
+        "errors": errors or [],
+    }
     return framed_page(place, "issues/boards.html", "boards", context, 422 if errors else 200)
 
 
 def _board_page(place: ProjectOrGroupContext, errors: list[str] | None = None) -> PageResponse:
-    board: BoardView = place.get("/boards/:board_id", board_id=place.visit.path["board_id"])
-    may_change = place.may("POST", "/boards")
+    board: BoardView = place.ask(boards_api.get_board, board_id=place.visit.request.path["board_id"])
+    may_change = place.may(boards_api.create_board)
     used = {each.label.id for each in board.lists}
-    labels = place.get("/labels", {"per_page": 100, "with_counts": "false"}).items if may_change else []
+    labels = (
+        place.ask(
+            place.either(labels_api.list_project_labels, labels_api.list_group_labels),
+            {"per_page": 100, "with_counts": "false"},
+        ).items
+        if may_change
+        else []
+    )
     context = {
         "board": board,
-        "boards": place.get("/boards", {"per_page": 100}).items,
-        "columns": _columns(place, board) if place.may("GET", "/issues") else [],
+        "boards": place.ask(boards_api.list_boards, {"per_page": 100}).items,
+        "columns": _columns(place, board)
+        if place.may(place.either(issues_api.list_project_issues, issues_api.list_group_issues))
+        else [],
         "of_project": isinstance(place, ProjectContext),
         "labels": [label for label in labels if label.id not in used],
         "may_change": may_change,
-        "may_move": place.may("POST", "/labels"),
-        "may_create": isinstance(place, ProjectContext) and place.may("POST", "/issues"),
+        "may_move": place.may(place.either(labels_api.create_project_label, labels_api.create_group_label)),
+        "may_create": isinstance(place, ProjectContext) and place.may(issues_api.create_issue),
         "errors": errors or [],
     }
     return framed_page(place, "issues/board.html", "boards", context, 422 if errors else 200)
@@ -200,5 +220,5 @@ def _column(
 ) -> BoardColumn:
     order = {"order_by": "relative_position", "sort": "asc"} if word != CLOSED else {"order_by": "updated_at"}
     sent = {**wanted, **order, "per_page": _MAX_CARDS, "with_labels_details": "true"}
-    found = place.get("/issues", sent)
+    found = place.ask(place.either(issues_api.list_project_issues, issues_api.list_group_issues), sent)
     return BoardColumn(word, name, label, found.items, found.total)

@@ -3,17 +3,22 @@
 from typing import Any
 from urllib.parse import urlencode
 
+from ingot.accounts.users.views import UserBrief
+from ingot.collaboration.issues import api as issues_api
 from ingot.collaboration.issues import policy
 from ingot.collaboration.issues.policy import IssueLookup
 from ingot.collaboration.issues.task_items import description_version
 from ingot.collaboration.issues.views import IssueView
+from ingot.collaboration.labels import api as labels_api
+from ingot.collaboration.labels.views import LabelBrief, LabelView, label_briefs_of
+from ingot.collaboration.milestones import api as milestones_api
 from ingot.collaboration.planning.scope import ProjectScope
 from ingot.core.api.params import MissingParameter
-from ingot.core.db.connection import Connection
 from ingot.errors import Conflict, Invalid
+from ingot.projects.members.views import MemberView
+from ingot.projects.sharing import api as project_people_api
 from ingot.web.discussions.discussable import ISSUE, discussable_finder
 from ingot.web.form_errors import error_messages
-from ingot.web.issues.show import issue_labels
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, Visit, form_field
 from ingot.web.projects.context import ProjectContext, project_context
 from ingot.web.projects.templates import list_templates, template_or_none
@@ -25,13 +30,13 @@ _REDISPLAYED_FIELDS = (Invalid, Conflict, MissingParameter)
 
 
 @pages.get("/:path/-/issues/new")
-def show_new_form(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+def show_new_form(visit: Visit) -> PageResponse:
     """Ask what is to be done; the address may say it already."""
     place = project_context(visit)
-    found: ProjectScope = visit.find("POST", "/projects/:id/issues", id=place.project.id)
-    typed, templates = _form_values(visit.query), list_templates(place, "issue")
+    found = place.find(issues_api.create_issue)
+    typed, templates = _form_values(visit.request.query), list_templates(place, "issue")
     if not typed["description"]:
-        typed["description"] = template_or_none(place, "issue", templates, visit.query.get("issuable_template"))
+        typed["description"] = template_or_none(place, "issue", templates, visit.request.query.get("issuable_template"))
     return _issue_form(place, typed, triages=_may_triage(place, found), templates=templates)
 
 
@@ -39,17 +44,17 @@ def show_new_form(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001
 def create_issue(visit: Visit) -> PageResponse:
     """Write it, and lead to it; what was typed stays where it is refused."""
     place = project_context(visit)
-    found: ProjectScope = visit.find("POST", "/projects/:id/issues", id=place.project.id)
-    typed, triages = _form_values(visit.form), _may_triage(place, found)
+    found = place.find(issues_api.create_issue)
+    typed, triages = _form_values(visit.request.form), _may_triage(place, found)
     try:
-        issue = place.call("POST", "/issues", _api_params(typed, triages=triages))
+        issue = place.ask(issues_api.create_issue, _api_params(typed, triages=triages))
     except _REDISPLAYED_FIELDS as refusal:
         return _issue_form(place, typed, triages=triages, errors=error_messages(refusal))
     return LocalRedirect(f"{place.url}/-/issues/{issue.iid}")
 
 
 @pages.get("/:path/-/issues/:issue_iid/edit")
-def show_edit_form(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+def show_edit_form(visit: Visit) -> PageResponse:
     """An issue to be changed."""
     place, issue, found = _editable_issue(visit)
     return _issue_form(place, _values_of_issue(issue), issue, triages=_may_triage(place, found))
@@ -59,12 +64,12 @@ def show_edit_form(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG00
 def edit_issue(visit: Visit) -> PageResponse:
     """Change it, unless somebody else was faster."""
     place, issue, found = _editable_issue(visit)
-    typed, triages = _form_values(visit.form), _may_triage(place, found)
-    if form_field(visit.form, "issue", "version") != description_version(issue.description):
+    typed, triages = _form_values(visit.request.form), _may_triage(place, found)
+    if form_field(visit.request.form, "issue", "version") != description_version(issue.description):
         faster = ["Somebody has changed the description meanwhile. Look at it, then save again."]
         return _issue_form(place, typed, issue, triages=triages, errors=faster)
     try:
-        place.call("PUT", "/issues/:issue_iid", _api_params(typed, triages=triages), issue_iid=issue.iid)
+        place.ask(issues_api.edit_issue, _api_params(typed, triages=triages), issue_iid=issue.iid)
     except _REDISPLAYED_FIELDS as refusal:
         return _issue_form(place, typed, issue, triages=triages, errors=error_messages(refusal))
     return LocalRedirect(f"{place.url}/-/issues/{issue.iid}")
@@ -74,20 +79,20 @@ def edit_issue(visit: Visit) -> PageResponse:
 def delete_issue(visit: Visit) -> PageResponse:
     """Take it away for everybody."""
     ground = discussable_finder(ISSUE)(visit)
-    ground.get("")
-    ground.call("DELETE", "")
+    ground.ask(issues_api.get_issue)
+    ground.ask(issues_api.delete_issue)
     return LocalRedirect(f"/{ground.project_path}/-/issues")
 
 
 def _editable_issue(visit: Visit) -> tuple[ProjectContext, IssueView, IssueLookup]:
     """The issue of the address, for those who may change it."""
-    place, iid = project_context(visit), visit.path["issue_iid"]
-    found: IssueLookup = visit.find("PUT", ISSUE.route, id=place.project.id, issue_iid=iid)
-    return place, place.get("/issues/:issue_iid", issue_iid=iid), found
+    place, iid = project_context(visit), visit.request.path["issue_iid"]
+    found = place.find(issues_api.edit_issue, issue_iid=iid)
+    return place, place.ask(issues_api.get_issue, issue_iid=iid), found
 
 
 def _may_triage(place: ProjectContext, found: IssueLookup | ProjectScope) -> bool:
-    return policy.may_triage(place.visit.actor, found.here, found.project)
+    return policy.may_triage(place.visit.viewer.actor, found.here, found.project)
 
 
 def _form_values(sent: dict[str, Any]) -> dict[str, Any]:
@@ -138,19 +143,22 @@ def _issue_form(
     context: dict[str, Any] = {"typed": typed, "issue": issue, "triages": triages, "errors": errors or []}
     context["templates"] = [(name, urlencode({"issuable_template": name})) for name in templates or []]
     context["version"] = description_version(issue.description) if issue else ""
-    context["may_delete"] = issue is not None and place.may("DELETE", "/issues/:issue_iid", issue_iid=issue.iid)
+    context["may_delete"] = issue is not None and place.may(issues_api.delete_issue, issue_iid=issue.iid)
     context |= _choices(place, issue) if triages else {}
     return place.page("issues/form.html", "issues", context, status=422 if errors else 200)
 
 
 def _choices(place: ProjectContext, issue: IssueView | None) -> dict[str, Any]:
     """What can be chosen; what an issue has already is among it."""
-    labels = place.get("/labels", {"per_page": 100, "with_counts": "false"}).items
+    listed = place.ask(labels_api.list_project_labels, {"per_page": 100, "with_counts": "false"})
+    labels: list[LabelView | LabelBrief] = [*listed.items]
     wanted = {"per_page": 100, "state": "active", "include_parent_milestones": "true"}
-    milestones = place.get("/milestones", wanted).items
-    people = place.get("/members/all", {"per_page": 100}).items
+    milestones = place.ask(milestones_api.list_project_milestones, wanted).items
+    members = place.ask(project_people_api.list_all_project_members, {"per_page": 100})
+    people: list[MemberView | UserBrief] = [*members.items]
     if issue is not None:
-        labels += [label for label in issue_labels(place.visit, issue) if label.id not in {one.id for one in labels}]
+        carried = place.visit.database.read(lambda db: label_briefs_of(db, "issue", [issue.id])).get(issue.id, [])
+        labels += [label for label in carried if label.id not in {one.id for one in labels}]
         people += [person for person in issue.assignees if person.id not in {one.id for one in people}]
         if issue.milestone and issue.milestone.id not in {one.id for one in milestones}:
             milestones.append(issue.milestone)

@@ -1,9 +1,12 @@
 """Where a page of a group's plans is: what its frame shows and offers."""
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
 
+from ingot.core.api.internal_client import P, S, V, WorksOn
+from ingot.projects.group_projects import api as group_projects_api
 from ingot.projects.group_projects.api import GroupDetailView
 from ingot.web.page_routes import TemplateResponse, Visit
 
@@ -19,17 +22,21 @@ class GroupContext(msgspec.Struct, frozen=True):
         """Where its pages begin, on this host."""
         return f"/groups/{self.group.full_path}"
 
-    def get(self, route: str, sent: dict[str, Any] | None = None, /, **path: Any) -> Any:
-        """What the API gives for something in this group; ``route`` is what follows the group's number."""
-        return self.call("GET", route, sent, **path)
+    def ask(self, endpoint: Callable[..., V], sent: dict[str, Any] | None = None, /, **path: object) -> V:
+        """Call an endpoint of this group."""
+        return self.visit.client.ask(endpoint, sent, {"id": self.group.id, **path}, "groups")
 
-    def call(self, method: str, route: str, sent: dict[str, Any] | None = None, /, **path: Any) -> Any:
-        """The same for any method."""
-        return self.visit.call(method, f"/groups/:id{route}", sent, id=self.group.id, **path)
+    def find(self, endpoint: WorksOn[S, P], /, **path: object) -> S:
+        """Return the subject that an endpoint of this group finds."""
+        return self.visit.client.find(endpoint, {"id": self.group.id, **path}, "groups")
 
-    def may(self, method: str, route: str, /, **path: Any) -> bool:
-        """Whether the visitor may call something in this group."""
-        return self.visit.may(method, f"/groups/:id{route}", id=self.group.id, **path)
+    def may(self, endpoint: Callable[..., object], /, **path: object) -> bool:
+        """Return whether the visitor may call an endpoint of this group."""
+        return self.visit.client.may(endpoint, {"id": self.group.id, **path}, "groups")
+
+    def either(self, of_project: Callable[..., V], of_group: Callable[..., V]) -> Callable[..., V]:  # noqa: ARG002 - A project takes the other one.
+        """Return the handler for groups, of two that do the same for projects and for groups."""
+        return of_group
 
     def page(
         self, template: str, tab: str, context: dict[str, Any] | None = None, /, status: int = 200
@@ -42,11 +49,13 @@ class GroupContext(msgspec.Struct, frozen=True):
 
     def _last_tab(self) -> tuple[str, str, str]:
         """Settings, with the members among them, or the members alone."""
-        if self.may("PUT", ""):
+        if self.may(group_projects_api.edit_group):
             return "settings", f"{self.url}/-/edit", "Settings"
         return "members", f"{self.url}/-/group_members", "Members"
 
 
 def group_context(visit: Visit) -> GroupContext:
     """The group that the address names, for those who may see it."""
-    return GroupContext(visit, visit.get("/groups/:id", {"with_projects": "false"}, id=visit.path["path"]))
+    return GroupContext(
+        visit, visit.ask(group_projects_api.get_group, {"with_projects": "false"}, id=visit.request.path["path"])
+    )

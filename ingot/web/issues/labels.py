@@ -1,10 +1,10 @@
 """Labels of projects and groups."""
 
-from ingot.collaboration.labels.policy import LabelProjectLookup as LabelsPlace
-from ingot.collaboration.labels.queries import prioritized_labels
-from ingot.collaboration.labels.service import prioritize_labels
-from ingot.collaboration.labels.views import LabelView, project_label_views
-from ingot.core.db.connection import Connection
+from collections.abc import Callable
+
+from ingot.collaboration.labels import api as labels_api
+from ingot.collaboration.labels.service import move_label
+from ingot.collaboration.labels.views import LabelView, ranked_label_views
 from ingot.errors import Conflict, Invalid, NotFound, Unchanged
 from ingot.web.form_errors import RequestRefusal, error_messages
 from ingot.web.issues.planning_parent import ProjectOrGroupContext, SharedPages, framed_page
@@ -15,7 +15,6 @@ shared_pages = SharedPages()
 pages = shared_pages.pages
 _FIELDS = ("name", "color", "description")
 _DEFAULT_COLOR = "#428bca"
-_MAX_PRIORITIZED = 100
 
 
 @shared_pages.get("/labels", open=True)
@@ -27,9 +26,9 @@ def list_labels(place: ProjectOrGroupContext) -> PageResponse:
 @shared_pages.form("post", "/labels")
 def create_label(place: ProjectOrGroupContext) -> PageResponse:
     """Make one; what was typed stays where it is refused."""
-    typed = {name: form_field(place.visit.form, "label", name) for name in _FIELDS}
+    typed = {name: form_field(place.visit.request.form, "label", name) for name in _FIELDS}
     try:
-        place.call("POST", "/labels", typed)
+        place.ask(place.either(labels_api.create_project_label, labels_api.create_group_label), typed)
     except RequestRefusal as refusal:
         return _labels_page(place, typed, error_messages(refusal))
     return _back(place)
@@ -39,7 +38,8 @@ def create_label(place: ProjectOrGroupContext) -> PageResponse:
 def show_label_form(place: ProjectOrGroupContext) -> PageResponse:
     """One to be changed."""
     label = _label(place)
-    place.visit.find("PUT", _route(place), id=_number(place), label_id=label.id)
+    if not place.may(_edit_label(place), label_id=label.id):
+        raise NotFound("Label")
     typed = {"name": label.name, "color": label.color, "description": label.description or ""}
     return framed_page(place, "issues/label_form.html", "labels", {"label": label, "typed": typed, "errors": []})
 
@@ -47,13 +47,13 @@ def show_label_form(place: ProjectOrGroupContext) -> PageResponse:
 @shared_pages.form("put", "/labels/:label_id")
 def edit_label(place: ProjectOrGroupContext) -> PageResponse:
     """Change it everywhere where it is used."""
-    label, form = _label(place), place.visit.form
+    label, form = _label(place), place.visit.request.form
     typed = {name: form_field(form, "label", name) for name in _FIELDS}
     sent = {"color": typed["color"], "description": typed["description"]}
     if typed["name"] != label.name:
         sent["new_name"] = typed["name"]
     try:
-        place.call("PUT", "/labels/:label_id", sent, label_id=label.id)
+        place.ask(place.either(labels_api.edit_project_label, labels_api.edit_group_label), sent, label_id=label.id)
     except RequestRefusal as refusal:
         context = {"label": label, "typed": typed, "errors": error_messages(refusal)}
         return framed_page(place, "issues/label_form.html", "labels", context, 422)
@@ -63,18 +63,19 @@ def edit_label(place: ProjectOrGroupContext) -> PageResponse:
 @shared_pages.form("delete", "/labels/:label_id")
 def delete_label(place: ProjectOrGroupContext) -> PageResponse:
     """Take it off everything."""
-    place.call("DELETE", "/labels/:label_id", label_id=place.visit.path["label_id"])
+    place.ask(labels_api.delete_label, label_id=place.visit.request.path["label_id"])
     return _back(place)
 
 
 @shared_pages.form("post", "/labels/:label_id/subscription")
 def change_label_subscription(place: ProjectOrGroupContext) -> PageResponse:
     """Hear of what gets this label, or no longer."""
-    word = "subscribe" if place.visit.form.get("subscribed") == "true" else "unsubscribe"
+    subscribes = place.visit.request.form.get("subscribed") == "true"
+    endpoint = labels_api.subscribe_to_label if subscribes else labels_api.unsubscribe_from_label
     try:
-        place.call("POST", f"/labels/:label_id/{word}", label_id=place.visit.path["label_id"])
+        place.ask(endpoint, label_id=place.visit.request.path["label_id"])
     except Unchanged:
-        pass  # Somebody pressed it twice.
+        pass  # The button was pressed twice.
     return _back(place)
 
 
@@ -83,15 +84,9 @@ def prioritize_label(place: ProjectOrGroupContext) -> PageResponse:
     """Let it matter more or less than others in the project, or no more than what is not ranked."""
     if not isinstance(place, ProjectContext):
         raise NotFound("Label")
-    visit, label, move = place.visit, _label(place), str(place.visit.form.get("move", ""))
-    found: LabelsPlace = visit.find("PUT", _route(place), id=_number(place), label_id=label.id)
-
-    def work(db: Connection) -> None:
-        ordered = [one.id for one in prioritized_labels(db, found.project, _MAX_PRIORITIZED)]
-        dropped = [label.id] if move == "drop" else []
-        prioritize_labels(db, found.project.id, _reordered(ordered, label.id, move), dropped)
-
-    visit.database.write(work)
+    visit, label, move = place.visit, _label(place), str(place.visit.request.form.get("move", ""))
+    found = place.find(labels_api.edit_project_label, label_id=label.id)
+    visit.database.write(lambda db: move_label(db, found.project, label.id, move))
     return _back(place)
 
 
@@ -101,37 +96,30 @@ def promote_label(place: ProjectOrGroupContext) -> PageResponse:
     if not isinstance(place, ProjectContext):
         raise NotFound("Label")
     try:
-        place.call("PUT", "/labels/:label_id/promote", label_id=place.visit.path["label_id"])
+        place.ask(labels_api.promote_project_label, label_id=place.visit.request.path["label_id"])
     except (Invalid, Conflict) as refusal:
         return _labels_page(place, errors=error_messages(refusal))
     return _back(place)
 
 
-def _reordered(ordered: list[int], label_id: int, move: str) -> list[int]:
-    """The order after one has moved; one that had no place comes last."""
-    others = [one for one in ordered if one != label_id]
-    if move == "drop":
-        return others
-    now = ordered.index(label_id) if label_id in ordered else len(others)
-    to = max(now + {"up": -1, "down": 1}.get(move, 0), 0)
-    return [*others[:to], label_id, *others[to:]][:_MAX_PRIORITIZED]
-
-
 def _labels_page(
     place: ProjectOrGroupContext, typed: dict[str, str] | None = None, errors: list[str] | None = None
 ) -> PageResponse:
-    query = place.visit.query
+    query = place.visit.request.query
     search = query.get("search") if isinstance(query.get("search"), str) else ""
     context = {
-        "labels": place.get("/labels", {"search": search or None, "page": place.visit.page, "per_page": 50}),
+        "labels": place.ask(
+            place.either(labels_api.list_project_labels, labels_api.list_group_labels),
+            {"search": search or None, "page": place.visit.request.page, "per_page": 50},
+        ),
         "search": search,
         "ranked": _prioritized_labels(place)
-        if isinstance(place, ProjectContext) and not search and place.visit.page == 1
+        if isinstance(place, ProjectContext) and not search and place.visit.request.page == 1
         else [],
         "typed": typed or dict.fromkeys(_FIELDS, "") | {"color": _DEFAULT_COLOR},
         "errors": errors or [],
-        "may_change": place.may("POST", "/labels"),
-        "may_follow": place.may("POST", "/labels/:label_id/subscribe", label_id="0"),
+        "may_change": place.may(place.either(labels_api.create_project_label, labels_api.create_group_label)),
+        "may_follow": place.may(labels_api.subscribe_to_label, label_id="0"),
         "may_promote": isinstance(place, ProjectContext)
         and place.project.namespace.kind == "group"
         and _may_promote(place),
@@ -142,30 +130,21 @@ def _labels_page(
 
 def _prioritized_labels(place: ProjectContext) -> list[LabelView]:
     visit = place.visit
-    found: LabelsPlace = visit.find("GET", "/projects/:id/labels", id=place.project.id)
-
-    def look(db: Connection) -> list[LabelView]:
-        ranked = prioritized_labels(db, found.project, _MAX_PRIORITIZED)
-        return project_label_views(db, visit.actor_or_anonymous, found.here, found.project, ranked) if ranked else []
-
-    return visit.database.read(look)
+    found = place.find(labels_api.list_project_labels)
+    return visit.database.read(lambda db: ranked_label_views(db, visit.viewer.actor, found.here, found.project))
 
 
 def _may_promote(place: ProjectContext) -> bool:
-    return place.visit.may("POST", "/groups/:id/labels", id=place.project.namespace.id)
+    return place.visit.may(labels_api.create_group_label, id=place.project.namespace.id)
 
 
 def _label(place: ProjectOrGroupContext) -> LabelView:
-    label: LabelView = place.get("/labels/:label_id", label_id=place.visit.path["label_id"])
+    label: LabelView = place.ask(labels_api.get_label, label_id=place.visit.request.path["label_id"])
     return label
 
 
-def _route(place: ProjectOrGroupContext) -> str:
-    return f"/{'projects' if isinstance(place, ProjectContext) else 'groups'}/:id/labels/:label_id"
-
-
-def _number(place: ProjectOrGroupContext) -> int:
-    return place.project.id if isinstance(place, ProjectContext) else place.group.id
+def _edit_label(place: ProjectOrGroupContext) -> Callable[..., LabelView]:
+    return place.either(labels_api.edit_project_label, labels_api.edit_group_label)
 
 
 def _back(place: ProjectOrGroupContext) -> LocalRedirect:

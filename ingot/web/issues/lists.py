@@ -2,7 +2,9 @@
 
 from typing import Any
 
-from ingot.core.db.connection import Connection
+from ingot.collaboration.issues import api as issues_api
+from ingot.collaboration.labels import api as labels_api
+from ingot.collaboration.milestones import api as milestones_api
 from ingot.web.filters import ListFilters
 from ingot.web.issues.group_context import GroupContext, group_context
 from ingot.web.issues.list_filters import ISSUE_FILTERS
@@ -14,30 +16,30 @@ _SCOPES = {"assigned_to_me": "Assigned to you", "created_by_me": "Written by you
 
 
 @pages.get("/:path/-/issues", open=True)
-def list_issues(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+def list_issues(visit: Visit) -> PageResponse:
     """The issues of a project."""
     place = project_context(visit)
     context = _issue_list(place, visit) | _choices(place)
-    context["may_create"] = place.may("POST", "/issues")
+    context["may_create"] = place.may(issues_api.create_issue)
     return place.page("issues/list.html", "issues", context)
 
 
 @pages.get("/groups/:path/-/issues", open=True)
-def list_group_issues(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+def list_group_issues(visit: Visit) -> PageResponse:
     """The issues of the projects in a group."""
     place = group_context(visit)
     return place.page("issues/group_list.html", "issues", _issue_list(place, visit) | _choices(place))
 
 
 @pages.get("/dashboard/issues")
-def list_own_issues(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+def list_own_issues(visit: Visit) -> PageResponse:
     """What the visitor has to do, or wrote."""
-    asked, scope = ISSUE_FILTERS.parse_query(visit.query), str(visit.query.get("scope", ""))
+    asked, scope = ISSUE_FILTERS.parse_query(visit.request.query), str(visit.request.query.get("scope", ""))
     scope = scope if scope in _SCOPES else next(iter(_SCOPES))
-    sent = {"scope": scope, "with_labels_details": "true", "page": visit.page}
+    sent = {"scope": scope, "with_labels_details": "true", "page": visit.request.page}
     context = {
-        "issues": visit.get("/issues", asked.list | sent),
-        "counts": visit.get("/issues_statistics", asked.filters | {"scope": scope}).statistics.counts,
+        "issues": visit.ask(issues_api.list_issues, asked.list | sent),
+        "counts": visit.ask(issues_api.get_statistics, asked.filters | {"scope": scope}).statistics.counts,
         "scopes": _SCOPES,
         "scope": scope,
     }
@@ -45,11 +47,15 @@ def list_own_issues(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG0
 
 
 def _issue_list(place: ProjectContext | GroupContext, visit: Visit) -> dict[str, Any]:
-    asked = ISSUE_FILTERS.parse_query(visit.query)
-    sent = {"with_labels_details": "true", "page": visit.page}
+    asked = ISSUE_FILTERS.parse_query(visit.request.query)
+    sent = {"with_labels_details": "true", "page": visit.request.page}
     return {
-        "issues": place.get("/issues", asked.list | sent),
-        "counts": place.get("/issues_statistics", asked.filters).statistics.counts,
+        "issues": place.ask(
+            place.either(issues_api.list_project_issues, issues_api.list_group_issues), asked.list | sent
+        ),
+        "counts": place.ask(
+            place.either(issues_api.get_project_statistics, issues_api.get_group_statistics), asked.filters
+        ).statistics.counts,
     } | _list_params(asked)
 
 
@@ -61,6 +67,12 @@ def _choices(place: ProjectContext | GroupContext) -> dict[str, Any]:
     """What the list can be filtered by."""
     ancestors = "include_parent_milestones" if isinstance(place, ProjectContext) else "include_ancestors"
     return {
-        "labels": place.get("/labels", {"per_page": 100, "with_counts": "false"}).items,
-        "milestones": place.get("/milestones", {"per_page": 100, "state": "active", ancestors: "true"}).items,
+        "labels": place.ask(
+            place.either(labels_api.list_project_labels, labels_api.list_group_labels),
+            {"per_page": 100, "with_counts": "false"},
+        ).items,
+        "milestones": place.ask(
+            place.either(milestones_api.list_project_milestones, milestones_api.list_group_milestones),
+            {"per_page": 100, "state": "active", ancestors: "true"},
+        ).items,
     }

@@ -2,13 +2,12 @@
 
 from typing import Any
 
-from ingot.collaboration.issues.milestones_and_order.queries import (
-    MilestoneIssueCounts,
-    issue_counts_in_project,
-    issue_counts_in_visible_projects,
-)
+from ingot.collaboration.issues import api as issues_api
+from ingot.collaboration.issues.milestones_and_order import api as issue_planning_api
+from ingot.collaboration.issues.milestones_and_order.views import MilestoneProgress, milestone_progress
+from ingot.collaboration.merge_requests.editing import api as merge_request_upkeep_api
+from ingot.collaboration.milestones import api as milestones_api
 from ingot.collaboration.milestones.views import MilestoneView
-from ingot.collaboration.planning.scope import ProjectScope
 from ingot.errors import Conflict, Invalid, NotFound
 from ingot.web.form_errors import RequestRefusal, error_messages
 from ingot.web.issues.planning_parent import ProjectOrGroupContext, SharedPages, framed_page
@@ -25,16 +24,16 @@ _STATES = ("active", "closed", "all")
 @shared_pages.get("/milestones", open=True)
 def list_milestones(place: ProjectOrGroupContext) -> PageResponse:
     """What is planned until when."""
-    query = place.visit.query
+    query = place.visit.request.query
     state = query.get("state") if query.get("state") in _STATES else _STATES[0]
-    sent = {"state": state, "page": place.visit.page, _ancestors_param(place): "true"}
-    found = place.get("/milestones", sent)
+    sent = {"state": state, "page": place.visit.request.page, _ancestors_param(place): "true"}
+    found = place.ask(place.either(milestones_api.list_project_milestones, milestones_api.list_group_milestones), sent)
     context = {
         "milestones": found,
-        "counts": _counts(place, [one.id for one in found.items]),
+        "counts": _progress(place, [one.id for one in found.items]),
         "state": state,
         "states": _STATES,
-        "may_change": place.may("POST", "/milestones"),
+        "may_change": place.may(milestones_api.create_milestone),
     }
     return framed_page(place, "issues/milestones.html", "milestones", context)
 
@@ -42,8 +41,8 @@ def list_milestones(place: ProjectOrGroupContext) -> PageResponse:
 @shared_pages.get("/milestones/new")
 def show_new_form(place: ProjectOrGroupContext) -> PageResponse:
     """Ask what is planned."""
-    route = f"/{'projects' if isinstance(place, ProjectContext) else 'groups'}/:id/milestones"
-    place.visit.find("POST", route, id=place.project.id if isinstance(place, ProjectContext) else place.group.id)
+    if not place.may(milestones_api.create_milestone):
+        raise NotFound("Milestone")
     return _milestone_form(place, dict.fromkeys(_FIELDS, ""))
 
 
@@ -52,7 +51,7 @@ def create_milestone(place: ProjectOrGroupContext) -> PageResponse:
     """Make it, and lead to it; what was typed stays where it is refused."""
     typed = _form_values(place)
     try:
-        made = place.call("POST", "/milestones", {name: value or None for name, value in typed.items()})
+        made = place.ask(milestones_api.create_milestone, {name: value or None for name, value in typed.items()})
     except RequestRefusal as refusal:
         return _milestone_form(place, typed, errors=error_messages(refusal))
     return LocalRedirect(f"{place.url}/-/milestones/{made.iid}")
@@ -68,7 +67,7 @@ def show_milestone(place: ProjectOrGroupContext) -> PageResponse:
 def show_edit_form(place: ProjectOrGroupContext) -> PageResponse:
     """One to be changed."""
     milestone = _milestone(place)
-    if not place.may("PUT", "/milestones/:milestone_id", milestone_id=milestone.id):
+    if not place.may(milestones_api.edit_milestone, milestone_id=milestone.id):
         raise NotFound("Milestone")
     return _milestone_form(place, {name: getattr(milestone, name) or "" for name in _FIELDS}, milestone)
 
@@ -76,14 +75,14 @@ def show_edit_form(place: ProjectOrGroupContext) -> PageResponse:
 @shared_pages.form("put", "/milestones/:milestone_iid")
 def edit_milestone(place: ProjectOrGroupContext) -> PageResponse:
     """Change it, close it or open it again."""
-    milestone, form = _milestone(place), place.visit.form
+    milestone, form = _milestone(place), place.visit.request.form
     event = form.get("state_event")
     typed = _form_values(place)
     sent: dict[str, Any] = {name: value or None for name, value in typed.items()} | {"title": typed["title"]}
     if isinstance(event, str):
         sent = {"state_event": event}
     try:
-        place.call("PUT", "/milestones/:milestone_id", sent, milestone_id=milestone.id)
+        place.ask(milestones_api.edit_milestone, sent, milestone_id=milestone.id)
     except RequestRefusal as refusal:
         return _milestone_form(place, typed, milestone, error_messages(refusal))
     return LocalRedirect(f"{place.url}/-/milestones/{milestone.iid}")
@@ -92,7 +91,7 @@ def edit_milestone(place: ProjectOrGroupContext) -> PageResponse:
 @shared_pages.form("delete", "/milestones/:milestone_iid")
 def delete_milestone(place: ProjectOrGroupContext) -> PageResponse:
     """Take it away; what belonged to it stays."""
-    place.call("DELETE", "/milestones/:milestone_id", milestone_id=_milestone(place).id)
+    place.ask(milestones_api.delete_milestone, milestone_id=_milestone(place).id)
     return LocalRedirect(f"{place.url}/-/milestones")
 
 
@@ -102,7 +101,7 @@ def promote_milestone(place: ProjectOrGroupContext) -> PageResponse:
     if not isinstance(place, ProjectContext):
         raise NotFound("Milestone")
     try:
-        made = place.call("POST", "/milestones/:milestone_id/promote", milestone_id=_milestone(place).id)
+        made = place.ask(milestones_api.promote_project_milestone, milestone_id=_milestone(place).id)
     except (Invalid, Conflict) as refusal:
         return _milestone_page(place, error_messages(refusal))
     return LocalRedirect(f"/groups/{place.project.namespace.full_path}/-/milestones/{made.iid}")
@@ -110,16 +109,27 @@ def promote_milestone(place: ProjectOrGroupContext) -> PageResponse:
 
 def _milestone_page(place: ProjectOrGroupContext, errors: list[str] | None = None) -> PageResponse:
     milestone = _milestone(place)
-    page = place.visit.page
-    may_change = place.may("PUT", "/milestones/:milestone_id", milestone_id=milestone.id)
-    counts = place.get("/issues_statistics", {"milestone": milestone.title}) if _has_issues(place) else None
+    page = place.visit.request.page
+    may_change = place.may(milestones_api.edit_milestone, milestone_id=milestone.id)
+    counts = (
+        place.ask(
+            place.either(issues_api.get_project_statistics, issues_api.get_group_statistics),
+            {"milestone": milestone.title},
+        )
+        if _has_issues(place)
+        else None
+    )
     context = {
         "milestone": milestone,
         "description": render_markdown(
             place.visit, milestone.description, place.project.id if isinstance(place, ProjectContext) else None
         ),
         "counts": counts.statistics.counts if counts else None,
-        "issues": place.get("/milestones/:milestone_id/issues", {"page": page}, milestone_id=milestone.id),
+        "issues": place.ask(
+            place.either(issue_planning_api.list_milestone_issues, issue_planning_api.list_group_milestone_issues),
+            {"page": page},
+            milestone_id=milestone.id,
+        ),
         "requests": _merge_requests(place, milestone),
         "may_change": may_change,
         "may_promote": may_change and isinstance(place, ProjectContext) and place.project.namespace.kind == "group",
@@ -129,28 +139,27 @@ def _milestone_page(place: ProjectOrGroupContext, errors: list[str] | None = Non
     return framed_page(place, "issues/milestone.html", "milestones", context, 422 if errors else 200)
 
 
-def _counts(place: ProjectOrGroupContext, numbers: list[int]) -> dict[int, MilestoneIssueCounts]:
-    """How far each is, with one statement for all."""
-    visit = place.visit
-    actor = visit.actor_or_anonymous
-    if not isinstance(place, ProjectContext):
-        return visit.database.read(lambda db: issue_counts_in_visible_projects(db, actor, numbers))
-    if not _has_issues(place):
+def _progress(place: ProjectOrGroupContext, numbers: list[int]) -> dict[int, MilestoneProgress]:
+    """Return how far each is, with one statement for all."""
+    if isinstance(place, ProjectContext) and not _has_issues(place):
         return {}
-    found: ProjectScope = visit.find("GET", "/projects/:id/issues", id=place.project.id)
-    return visit.database.read(lambda db: issue_counts_in_project(db, actor, found.here, found.project, numbers))
+    found = place.find(issues_api.list_project_issues) if isinstance(place, ProjectContext) else None
+    actor = place.visit.viewer.actor
+    return place.visit.database.read(lambda db: milestone_progress(db, actor, found, numbers))
 
 
 def _has_issues(place: ProjectOrGroupContext) -> bool:
-    return not isinstance(place, ProjectContext) or place.may("GET", "/issues")
+    return not isinstance(place, ProjectContext) or place.may(issues_api.list_project_issues)
 
 
 def _merge_requests(place: ProjectOrGroupContext, milestone: MilestoneView) -> list[Any]:
-    route = "/milestones/:milestone_id/merge_requests"
-    if not place.may("GET", route, milestone_id=milestone.id):
+    endpoint = place.either(
+        merge_request_upkeep_api.list_milestone_merge_requests,
+        merge_request_upkeep_api.list_group_milestone_merge_requests,
+    )
+    if not place.may(endpoint, milestone_id=milestone.id):
         return []
-    found: list[Any] = place.get(route, {"per_page": 100}, milestone_id=milestone.id).items
-    return found
+    return place.ask(endpoint, {"per_page": 100}, milestone_id=milestone.id).items
 
 
 def _ancestors_param(place: ProjectOrGroupContext) -> str:
@@ -159,17 +168,20 @@ def _ancestors_param(place: ProjectOrGroupContext) -> str:
 
 def _milestone(place: ProjectOrGroupContext) -> MilestoneView:
     """One of the very project's or group's, by its number there."""
-    number = place.visit.path["milestone_iid"]
+    number = place.visit.request.path["milestone_iid"]
     if not (number.isascii() and number.isdigit() and len(number) < 10):
         raise NotFound("Milestone")
-    found: list[MilestoneView] = place.get("/milestones", {"iids": [int(number)]}).items
+    found: list[MilestoneView] = place.ask(
+        place.either(milestones_api.list_project_milestones, milestones_api.list_group_milestones),
+        {"iids": [int(number)]},
+    ).items
     if not found:
         raise NotFound("Milestone")
     return found[0]
 
 
 def _form_values(place: ProjectOrGroupContext) -> dict[str, str]:
-    return {name: form_field(place.visit.form, "milestone", name) for name in _FIELDS}
+    return {name: form_field(place.visit.request.form, "milestone", name) for name in _FIELDS}
 
 
 def _milestone_form(

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 
-from ingot.core.db.connection import Connection
 from ingot.web.issues.group_context import GroupContext, group_context
 from ingot.web.page_routes import PageResponse, PageRoutes, TemplateResponse, Visit
 from ingot.web.projects.context import ProjectContext, project_context
@@ -26,7 +25,7 @@ class SharedPages:
 
         def declare(show: ContextHandler) -> ContextHandler:
             for start, find in _PREFIXES:
-                self.pages.get(start + path, open=open)(_reading(find, show))
+                self.pages.get(start + path, open=open)(_of_place(find, show))
             return show
 
         return declare
@@ -36,19 +35,13 @@ class SharedPages:
 
         def declare(act: ContextHandler) -> ContextHandler:
             for start, find in _PREFIXES:
-                getattr(self.pages, method)(start + path)(_acting(find, act))
+                getattr(self.pages, method)(start + path)(_of_place(find, act))
             return act
 
         return declare
 
 
-def _reading(
-    find: Callable[[Visit], ProjectOrGroupContext], show: ContextHandler
-) -> Callable[[Visit, Connection], PageResponse]:
-    return lambda visit, _: show(find(visit))
-
-
-def _acting(find: Callable[[Visit], ProjectOrGroupContext], act: ContextHandler) -> Callable[[Visit], PageResponse]:
+def _of_place(find: Callable[[Visit], ProjectOrGroupContext], act: ContextHandler) -> Callable[[Visit], PageResponse]:
     return lambda visit: act(find(visit))
 
 

@@ -5,13 +5,11 @@ from typing import Any
 
 from markupsafe import Markup
 
+from ingot.collaboration.issues import api as issues_api
 from ingot.collaboration.issues import policy
-from ingot.collaboration.issues.policy import IssueLookup
+from ingot.collaboration.issues.links.views import linked_briefs
 from ingot.collaboration.issues.task_items import description_version
-from ingot.collaboration.issues.views import IssueView
-from ingot.collaboration.labels.queries import labels_of
-from ingot.collaboration.labels.views import LabelBrief, label_brief
-from ingot.core.db.connection import Connection
+from ingot.collaboration.issues.views import found_issue_view
 from ingot.core.markup.tasks import count_tasks
 from ingot.web.discussions.discussable import ISSUE, Discussable, discussable_in
 from ingot.web.discussions.timeline import discussion_thread
@@ -24,17 +22,19 @@ _CHECKBOX = re.compile(r'<input (?:aria-label="Task [0-9]+" )?(?:(?:class|type|d
 
 
 @pages.get("/:path/-/issues/:issue_iid", open=True)
-def show_issue(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+def show_issue(visit: Visit) -> PageResponse:
     """An issue with all that was said about it."""
-    return issue_page(project_context(visit), visit.path["issue_iid"])
+    return issue_page(project_context(visit), visit.request.path["issue_iid"])
 
 
 def issue_page(place: ProjectContext, iid: str, errors: list[str] | None = None, status: int = 200) -> PageResponse:
-    """The same after something did not work."""
+    """Build the page of an issue, with errors after a failed form."""
     visit, ground = place.visit, discussable_in(place, ISSUE, iid)
-    found: IssueLookup = visit.find("GET", ISSUE.route, **ground.named({}))
-    issue = ground.get("")
-    actor = visit.actor_or_anonymous
+    found = ground.find(issues_api.get_issue)
+    # Participants come first: they are most of the people that the page names, who are then read only once.
+    participants = ground.ask(issues_api.PLANNING.list_participants, {"per_page": 50})
+    actor, base = visit.viewer.actor, visit.request.origin.base
+    issue = visit.database.read(lambda db: found_issue_view(db, actor, found, base, with_labels_details=True))
     may_edit = policy.may_edit_issue(actor, found.here, found)
     thread = discussion_thread(ground, issue.description)
     tasks = count_tasks(issue.description or "")
@@ -42,12 +42,12 @@ def issue_page(place: ProjectContext, iid: str, errors: list[str] | None = None,
         "issue": issue,
         "discussable": ground,
         "thread": thread,
-        "labels": issue_labels(visit, issue),
+        "labels": issue.labels,
         "description": _description_html(thread.other_texts[0], tasks.total) if may_edit else thread.other_texts[0],
         "version": description_version(issue.description),
         "tasks": tasks,
-        "participants": ground.get("/participants", {"per_page": 50}),
-        "links": ground.get("/links", {"per_page": 100}).items,
+        "participants": participants,
+        "links": visit.database.read(lambda db: linked_briefs(db, actor, issue.id, base)),
         "requests": _related_merge_requests(ground),
         "may_edit": may_edit,
         "may_triage": policy.may_triage(actor, found.here, found.project),
@@ -57,16 +57,14 @@ def issue_page(place: ProjectContext, iid: str, errors: list[str] | None = None,
     return place.page("issues/show.html", "issues", context, status)
 
 
-def issue_labels(visit: Visit, issue: IssueView) -> list[LabelBrief]:
-    """What the issue carries, with colours."""
-    found = visit.database.read(lambda db: labels_of(db, "issue", [issue.id]))
-    return [label_brief(label) for label in found.get(issue.id, [])]
-
-
 def _related_merge_requests(discussable: Discussable) -> list[tuple[Any, bool]]:
     """The merge requests that mention it, and whether each closes it."""
-    related = discussable.get("/related_merge_requests").items
-    closes = {request.id: request for request in discussable.get("/closed_by").items} if related else {}
+    related = discussable.ask(issues_api.list_related_merge_requests).items
+    closes = (
+        {request.id: request for request in discussable.ask(issues_api.list_closing_merge_requests).items}
+        if related
+        else {}
+    )
     both = closes | {request.id: request for request in related}
     return [(request, number in closes) for number, request in both.items()]
 

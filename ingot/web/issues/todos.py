@@ -3,7 +3,7 @@
 from itertools import groupby
 from typing import Any
 
-from ingot.core.db.connection import Connection
+from ingot.collaboration.todos import api as todos_api
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit, local_path
 
 pages = PageRoutes()
@@ -21,11 +21,11 @@ TYPES = {"Issue": "Issues", "MergeRequest": "Merge requests", "Commit": "Commits
 
 
 @pages.get("/dashboard/todos")
-def list_todos(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+def list_todos(visit: Visit) -> PageResponse:
     """By project, the newest first."""
     asked = _todo_filters(visit)
     wanted = {name: value for name, value in asked.items() if value}
-    todos = visit.get("/todos", {**wanted, "page": visit.page, "per_page": 50})
+    todos = visit.ask(todos_api.list_todos, {**wanted, "page": visit.request.page, "per_page": 50})
     newest = sorted(todos.items, key=lambda todo: -todo.id)
     order = {number: place for place, number in reversed(list(enumerate(todo.project.id for todo in newest)))}
     newest.sort(key=lambda todo: order[todo.project.id])
@@ -44,14 +44,14 @@ def list_todos(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - 
 @pages.post("/dashboard/todos/:todo_id/done")
 def mark_todo_done(visit: Visit) -> PageResponse:
     """It has been looked at."""
-    visit.call("POST", "/todos/:id/mark_as_done", id=visit.path["todo_id"])
+    visit.ask(todos_api.finish_todo, id=visit.request.path["todo_id"])
     return _back(visit)
 
 
 @pages.post("/dashboard/todos/done")
 def mark_all_todos_done(visit: Visit) -> PageResponse:
     """Everything has."""
-    visit.call("POST", "/todos/mark_as_done")
+    visit.ask(todos_api.finish_todos)
     return _back(visit)
 
 
@@ -62,9 +62,9 @@ def _by_project(todos: list[Any]) -> list[list[Any]]:
 def _todo_filters(visit: Visit) -> dict[str, str]:
     """The filters of the address; what makes no sense is passed over."""
     known = {"state": ("pending", "done"), "type": TYPES, "action": ACTIONS}
-    asked = {name: str(visit.query.get(name, "")) for name in known}
+    asked = {name: str(visit.request.query.get(name, "")) for name in known}
     asked = {name: value if value in known[name] else "" for name, value in asked.items()}
-    number = visit.query.get("project_id")
+    number = visit.request.query.get("project_id")
     asked["project_id"] = ""
     if isinstance(number, str) and number.isascii() and number.isdigit() and len(number) < 19:
         asked["project_id"] = number
@@ -72,5 +72,5 @@ def _todo_filters(visit: Visit) -> dict[str, str]:
 
 
 def _back(visit: Visit) -> LocalRedirect:
-    back = local_path(visit.form.get("back")) or ""
+    back = local_path(visit.request.form.get("back")) or ""
     return LocalRedirect(back if back.startswith("/dashboard/todos") else "/dashboard/todos")

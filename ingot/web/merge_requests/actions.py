@@ -3,10 +3,14 @@
 from collections.abc import Callable
 from typing import Any
 
+from ingot.collaboration.merge_requests.discussions import api as merge_request_talk_api
 from ingot.collaboration.merge_requests.draft_titles import add_draft_prefix, remove_draft_prefix
+from ingot.collaboration.merge_requests.editing import api as merge_request_upkeep_api
+from ingot.collaboration.merge_requests.merge import api as merging_api
 from ingot.collaboration.merge_requests.merge.staged import remove_source_branch
 from ingot.collaboration.merge_requests.merge.views import MergeRefusalView
 from ingot.core.api.params import MissingParameter
+from ingot.core.api.routes import AlternateResponse
 from ingot.errors import Conflict, Denied, Invalid, NotFound, Unchanged
 from ingot.projects.projects.api import repository_store
 from ingot.web.discussions.discussable import Discussable
@@ -25,26 +29,30 @@ _NOT_OPEN_MESSAGE = "It is not open any more."
 @pages.post("/:path/-/merge_requests/:merge_request_iid/merge")
 def merge(visit: Visit) -> PageResponse:
     """Merge it, or have it merged when its pipeline succeeds."""
-    return _submit(visit, lambda frame: frame.discussable.call("PUT", "/merge", _merge_params(visit, frame)))
+    return _submit(
+        visit, lambda frame: frame.discussable.ask(merging_api.merge_merge_request, _merge_params(visit, frame))
+    )
 
 
 @pages.post("/:path/-/merge_requests/:merge_request_iid/cancel_merge")
 def cancel_merge(visit: Visit) -> PageResponse:
     """Let it wait for the pipeline no longer."""
-    return _submit(visit, lambda frame: frame.discussable.call("PUT", "/cancel_merge_when_pipeline_succeeds"))
+    return _submit(visit, lambda frame: frame.discussable.ask(merging_api.cancel_merge))
 
 
 @pages.post("/:path/-/merge_requests/:merge_request_iid/rebase")
 def rebase(visit: Visit) -> PageResponse:
     """Do its commits again upon the target."""
-    return _submit(visit, lambda frame: frame.discussable.call("PUT", "/rebase"))
+    return _submit(visit, lambda frame: frame.discussable.ask(merging_api.rebase_merge_request))
 
 
 @pages.post("/:path/-/merge_requests/:merge_request_iid/state")
 def change_state(visit: Visit) -> PageResponse:
     """Close it, or open it again."""
-    event = str(visit.form.get("state_event", ""))
-    return _submit(visit, lambda frame: frame.discussable.call("PUT", "", {"state_event": event}))
+    event = str(visit.request.form.get("state_event", ""))
+    return _submit(
+        visit, lambda frame: frame.discussable.ask(merge_request_upkeep_api.edit_merge_request, {"state_event": event})
+    )
 
 
 @pages.post("/:path/-/merge_requests/:merge_request_iid/draft")
@@ -53,8 +61,16 @@ def change_draft_state(visit: Visit) -> PageResponse:
 
     def change(frame: MergeRequestFrame) -> Any:
         title = frame.request.title
-        title = add_draft_prefix(title, "Draft") if visit.form.get("draft") == "true" else remove_draft_prefix(title)
-        return frame.discussable.call("PUT", "", {"title": title}) if title != frame.request.title else None
+        title = (
+            add_draft_prefix(title, "Draft")
+            if visit.request.form.get("draft") == "true"
+            else remove_draft_prefix(title)
+        )
+        return (
+            frame.discussable.ask(merge_request_upkeep_api.edit_merge_request, {"title": title})
+            if title != frame.request.title
+            else None
+        )
 
     return _submit(visit, change)
 
@@ -62,10 +78,10 @@ def change_draft_state(visit: Visit) -> PageResponse:
 @pages.post("/:path/-/merge_requests/:merge_request_iid/approval")
 def change_approval(visit: Visit) -> PageResponse:
     """Approve of it as the visitor has seen it, or take that back."""
-    sent = {"sha": str(visit.form.get("sha", ""))}
-    if visit.form.get("approved") == "true":
-        return _submit(visit, lambda frame: frame.discussable.call("POST", "/approve", sent))
-    return _submit(visit, lambda frame: frame.discussable.call("POST", "/unapprove"))
+    sent = {"sha": str(visit.request.form.get("sha", ""))}
+    if visit.request.form.get("approved") == "true":
+        return _submit(visit, lambda frame: frame.discussable.ask(merge_request_talk_api.approve_merge_request, sent))
+    return _submit(visit, lambda frame: frame.discussable.ask(merge_request_talk_api.unapprove_merge_request))
 
 
 @pages.delete("/:path/-/merge_requests/:merge_request_iid/source_branch")
@@ -74,7 +90,9 @@ def delete_source_branch(visit: Visit) -> PageResponse:
     frame = merge_request_frame(visit)
     if frame.request.state != "merged" or not may_delete_source_branch(frame):
         return overview_page(frame, ["The source branch cannot be removed, or is not what was merged any more."], 422)
-    remove_source_branch(visit.database, repository_store(visit.settings), visit.actor, frame.found.merge_request)
+    remove_source_branch(
+        visit.database, repository_store(visit.settings), visit.viewer.actor, frame.found.merge_request
+    )
     after = merge_request_frame(visit)
     if after.source.branch_exists:
         return overview_page(after, ["The source branch could not be removed. Try again in a moment."], 422)
@@ -85,13 +103,13 @@ def delete_source_branch(visit: Visit) -> PageResponse:
 def delete_merge_request(visit: Visit) -> PageResponse:
     """Take it away for everybody."""
     ground: Discussable = merge_request_frame(visit).discussable
-    ground.call("DELETE", "")
+    ground.ask(merge_request_upkeep_api.delete_merge_request)
     return LocalRedirect(f"/{ground.project_path}/-/merge_requests")
 
 
 def _merge_params(visit: Visit, frame: MergeRequestFrame) -> dict[str, Any]:
     """How it is to be merged; the commit that the visitor saw is the one that is meant."""
-    form, option = visit.form, frame.found.project.squash_option
+    form, option = visit.request.form, frame.found.project.squash_option
     sent: dict[str, Any] = {"sha": _normalized_text(form.get("sha"))}
     if "options" in form:  # Else the form had no boxes, and what was said before counts.
         if "removes" in form:  # Where the branch is hidden, what its author wished counts.
@@ -117,10 +135,15 @@ def _submit(visit: Visit, work: Callable[[MergeRequestFrame], Any]) -> PageRespo
     try:
         came = work(frame)
     except Unchanged:
-        came = None  # Somebody pressed it twice.
+        came = None  # The button was pressed twice.
     except _REJECTED as refusal:
         return overview_page(merge_request_frame(visit), error_messages(refusal), 422)
-    if isinstance(came, MergeRefusalView):
-        said = _NOT_OPEN_MESSAGE if came.error_code in ("not_open", "not_set") else came.message.removeprefix(_PREFIX)
+    refused = came.content if isinstance(came, AlternateResponse) else None
+    if isinstance(refused, MergeRefusalView):
+        said = (
+            _NOT_OPEN_MESSAGE
+            if refused.error_code in ("not_open", "not_set")
+            else refused.message.removeprefix(_PREFIX)
+        )
         return overview_page(merge_request_frame(visit), [said if said.endswith(".") else f"{said}."], 422)
     return LocalRedirect(frame.url)

@@ -4,13 +4,11 @@ from typing import Any
 
 import msgspec
 
-from ingot.collaboration.merge_requests.tables import DiffVersion
-from ingot.collaboration.merge_requests.versions.queries import commit_range_of, diff_of, list_versions
-from ingot.collaboration.merge_requests.versions.views import diff_views
+from ingot.collaboration.merge_requests.merge import api as merging_api
+from ingot.collaboration.merge_requests.versions import api as versions_api
+from ingot.collaboration.merge_requests.versions.views import PushedVersion, pushed_versions, version_diffs
 from ingot.core.db.connection import Connection
-from ingot.core.db.paging import Page as ListPage
 from ingot.errors import NotFound
-from ingot.git.diffs.diffs import Diff, diff_between
 from ingot.web.code.diffs import DiffTarget, render_diff
 from ingot.web.code.pipelines import pipeline_outcomes
 from ingot.web.discussions.timeline import discussion_thread
@@ -27,9 +25,9 @@ _MAX_VERSIONS = 100
 class SelectedVersions(msgspec.Struct, frozen=True):
     """Which version is looked at, and since which other one, if any."""
 
-    versions: list[DiffVersion]
-    version: DiffVersion
-    since: DiffVersion | None
+    versions: list[PushedVersion]
+    version: PushedVersion
+    since: PushedVersion | None
 
     @property
     def newest(self) -> bool:
@@ -41,23 +39,23 @@ class SelectedVersions(msgspec.Struct, frozen=True):
 def show_commits(visit: Visit, db: Connection) -> PageResponse:
     """The commits that it brings, the newest first."""
     frame = merge_request_frame(visit)
-    commits = frame.discussable.get("/commits", {"page": visit.page, "per_page": 50})
+    commits = frame.discussable.ask(versions_api.list_commits, {"page": visit.request.page, "per_page": 50})
     context = {"commits": commits, "outcomes": pipeline_outcomes(frame.place, db, commits.items)}
     return frame.page("merge_requests/commits.html", "commits", context)
 
 
 @pages.get("/:path/-/merge_requests/:merge_request_iid/pipelines", open=True)
-def show_pipelines(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+def show_pipelines(visit: Visit) -> PageResponse:
     """What became of the heads that it has had."""
     frame = merge_request_frame(visit)
-    found = frame.discussable.get("/pipelines", {"page": visit.page, "per_page": 30})
+    found = frame.discussable.ask(merging_api.list_pipelines, {"page": visit.request.page, "per_page": 30})
     return frame.page("merge_requests/pipelines.html", "pipelines", {"pipelines": found})
 
 
 @pages.get("/:path/-/merge_requests/:merge_request_iid/raw_diffs", open=True)
-def send_patch(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+def send_patch(visit: Visit) -> PageResponse:
     """What it changes as one patch."""
-    patch = merge_request_frame(visit).discussable.get("/raw_diffs")
+    patch = merge_request_frame(visit).discussable.ask(versions_api.get_raw_diffs)
     return BytesResponse(patch.body, patch.content_type)
 
 
@@ -68,21 +66,21 @@ def show_changes(visit: Visit, db: Connection) -> PageResponse:
     chosen = _selected_versions(frame, db)
     if chosen is None:
         return frame.page("merge_requests/diffs.html", "diffs", {"chosen": None})
-    items = diff_views(_diff(frame, chosen))
+    items = version_diffs(frame.repository, chosen.version, chosen.since)
     thread = discussion_thread(frame.discussable)
     talks = thread.may_write and chosen.since is None
     slots: dict[Any, list[Any]] = dict(discussions_by_line(thread, chosen.version)) if chosen.since is None else {}
-    wanted = render_diff(items, {"first": str(len(items))}).line_at(visit.query.get("at")) if talks else None
-    if wanted is not None and not visit.fragment:
+    wanted = render_diff(items, {"first": str(len(items))}).line_at(visit.request.query.get("at")) if talks else None
+    if wanted is not None and not visit.headers.fragment:
         slots[wanted] = [*slots.get(wanted, []), COMMENT_FORM]
     code = DiffTarget(frame.place.url, chosen.version.head_oid)
-    diff = render_diff(items, visit.query, slots=slots, talk="any" if talks else "no", code=code)
+    diff = render_diff(items, visit.request.query, slots=slots, talk="any" if talks else "no", code=code)
     back = f"{frame.url}/diffs{diff.split_address if diff.split else diff.unified_address}".removesuffix("?")
     context: dict[str, Any] = {"chosen": chosen, "diff": diff, "thread": thread, "back": back, "at": None}
     if wanted is not None:
         context["at"] = _position(chosen.version, wanted, {item.new_path: item.old_path for item in items})
     context["blob_url"] = f"{frame.place.url}/-/blob/{chosen.version.head_oid}"
-    if visit.fragment and (wanted is not None or diff.part):
+    if visit.headers.fragment and (wanted is not None or diff.part):
         template = "merge_requests/_line_form.html" if wanted is not None else "merge_requests/_diff_part.html"
         return TemplateResponse(template, {**context, "discussable": frame.discussable})
     return frame.page("merge_requests/diffs.html", "diffs", context)
@@ -90,15 +88,15 @@ def show_changes(visit: Visit, db: Connection) -> PageResponse:
 
 def _selected_versions(frame: MergeRequestFrame, db: Connection) -> SelectedVersions | None:
     """Nothing only in the moment after it was opened."""
-    versions = list_versions(db, frame.found.merge_request, ListPage(1, _MAX_VERSIONS)).items
+    versions = pushed_versions(db, frame.found.merge_request, _MAX_VERSIONS)
     if not versions:
         return None
-    query = frame.visit.query
+    query = frame.visit.request.query
     version, since = _version_by_id(versions, query.get("diff_id")), _version_by_id(versions, query.get("start_id"))
     return SelectedVersions(versions, version or versions[0], since if since is not version else None)
 
 
-def _version_by_id(versions: list[DiffVersion], number: Any) -> DiffVersion | None:
+def _version_by_id(versions: list[PushedVersion], number: Any) -> PushedVersion | None:
     if not number:
         return None
     found = next((version for version in versions if str(version.id) == number), None)
@@ -107,15 +105,8 @@ def _version_by_id(versions: list[DiffVersion], number: Any) -> DiffVersion | No
     return found
 
 
-def _diff(frame: MergeRequestFrame, chosen: SelectedVersions) -> Diff:
-    if chosen.since is None:
-        return diff_of(frame.repository, commit_range_of(chosen.version))
-    old, new = chosen.since.head_oid, chosen.version.head_oid
-    return Diff(()) if old == new else diff_between(frame.repository, old, new)
-
-
 def _position(
-    version: DiffVersion, line: tuple[str, int | None, int | None], old_paths: dict[str, str]
+    version: PushedVersion, line: tuple[str, int | None, int | None], old_paths: dict[str, str]
 ) -> dict[str, Any]:
     """A line as the API wants it to be named."""
     path, old, new = line

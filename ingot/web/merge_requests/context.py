@@ -4,19 +4,18 @@ import shlex
 from functools import cached_property
 from typing import Any
 
-from ingot.collaboration.labels.queries import labels_of
-from ingot.collaboration.labels.views import LabelBrief, label_brief
+from ingot.collaboration.labels.views import LabelBrief, label_briefs_of
+from ingot.collaboration.merge_requests import api as merge_requests_api
 from ingot.collaboration.merge_requests import policy
-from ingot.collaboration.merge_requests.policy import MergeRequestLookup
-from ingot.collaboration.merge_requests.queries import latest_version
-from ingot.collaboration.merge_requests.tables import DiffVersion
+from ingot.collaboration.merge_requests.versions.views import PushedVersion, newest_version
 from ingot.collaboration.merge_requests.views import MergeRequestDetailView
-from ingot.core.db.connection import Connection
 from ingot.errors import NotFound
-from ingot.git.core.repository import Repository
-from ingot.git.history.commits import branch_tip
+from ingot.projects.projects import api as projects_api
 from ingot.projects.projects.api import repository_store
 from ingot.projects.projects.views import ProjectView
+from ingot.repositories import browser
+from ingot.repositories.branches import api as branches_api
+from ingot.repositories.trees import api as trees_api
 from ingot.web.discussions.discussable import MERGE_REQUEST, discussable_in
 from ingot.web.merge_requests.source_branch import SourceBranch
 from ingot.web.page_routes import TemplateResponse, Visit
@@ -31,8 +30,8 @@ class MergeRequestFrame:
         self.place = place
         self.visit = place.visit
         self.discussable = discussable_in(place, MERGE_REQUEST, iid)
-        self.found: MergeRequestLookup = self.visit.find("GET", MERGE_REQUEST.route, **self.discussable.named({}))
-        self.request: MergeRequestDetailView = self.discussable.get("")
+        self.found = self.discussable.find(merge_requests_api.get_merge_request)
+        self.request: MergeRequestDetailView = self.discussable.ask(merge_requests_api.get_merge_request)
 
     @property
     def url(self) -> str:
@@ -40,46 +39,45 @@ class MergeRequestFrame:
         return self.discussable.url
 
     @cached_property
-    def repository(self) -> Repository:
-        """Where all lies that it brings."""
+    def repository(self) -> Any:
+        """The target project's repository, which has all commits of the merge request."""
         return repository_store(self.visit.settings).open(self.found.project.repository_key)
 
     @cached_property
-    def tip(self) -> str | None:
-        """Where the target branch is now."""
-        return branch_tip(self.repository, self.request.target_branch)
+    def has_target(self) -> bool:
+        """Whether the target branch is there."""
+        return browser.has_branch(self.repository, self.request.target_branch)
 
     @cached_property
-    def version(self) -> DiffVersion | None:
-        """What the last push brought."""
-        return self.visit.database.read(lambda db: latest_version(db, self.request.id))
+    def version(self) -> PushedVersion | None:
+        """The newest version."""
+        return self.visit.database.read(lambda db: newest_version(db, self.request.id))
 
     @cached_property
     def may_edit(self) -> bool:
         """Whether the visitor may change what it says."""
-        return policy.may_edit_merge_request(self.visit.actor_or_anonymous, self.found.here, self.found)
+        return policy.may_edit_merge_request(self.visit.viewer.actor, self.found.here, self.found)
 
     @cached_property
     def may_triage(self) -> bool:
         """Whether the visitor may plan it."""
-        return policy.may_triage(self.visit.actor_or_anonymous, self.found.here, self.found.project)
+        return policy.may_triage(self.visit.viewer.actor, self.found.here, self.found.project)
 
     @cached_property
     def labels(self) -> list[LabelBrief]:
         """What it carries, with colours."""
 
-        def look(db: Connection) -> list[LabelBrief]:
-            carried = labels_of(db, "merge_request", [self.request.id])
-            return [label_brief(label) for label in carried.get(self.request.id, [])]
-
-        return self.visit.database.read(look) if self.request.labels else []
+        if not self.request.labels:
+            return []
+        number = self.request.id
+        return self.visit.database.read(lambda db: label_briefs_of(db, "merge_request", [number])).get(number, [])
 
     @cached_property
     def source(self) -> SourceBranch:
         """Where it comes from, as far as the visitor may know: a fork may be hidden, or gone."""
         request, project = self.request, self.place.project
         if request.source_project_id == project.id:
-            there = branch_tip(self.repository, request.source_branch) is not None
+            there = browser.has_branch(self.repository, request.source_branch)
             return SourceBranch(request.source_branch, project, own=True, branch_exists=there)
         fork = self._fork()
         if fork is None:
@@ -95,18 +93,18 @@ class MergeRequestFrame:
     def source_tip(self) -> str | None:
         """Where the source branch is now, if the visitor may know."""
         if self.source.own:
-            return branch_tip(self.repository, self.request.source_branch)
+            return browser.branch_head(self.repository, self.request.source_branch)
         if self.source.project is None:
             return None
         named = {"id": self.source.project.id, "branch": self.request.source_branch}
-        found: str = self.visit.get("/projects/:id/repository/branches/:branch", **named).commit.id
+        found: str = self.visit.ask(branches_api.get_branch, **named).commit.id
         return found
 
     def _fork(self) -> ProjectView | None:
         if self.request.source_project_id is None:
             return None
         try:
-            fork: ProjectView = self.visit.get("/projects/:id", id=self.request.source_project_id)
+            fork: ProjectView = self.visit.ask(projects_api.get_project, id=self.request.source_project_id)
         except NotFound:
             return None
         return fork
@@ -114,9 +112,9 @@ class MergeRequestFrame:
     def _has_source_branch(self, fork: ProjectView) -> bool:
         """Whether the branch is still there; of code that is hidden nothing is said."""
         try:
-            self.visit.get("/projects/:id/repository/branches/:branch", id=fork.id, branch=self.request.source_branch)
+            self.visit.ask(branches_api.get_branch, id=fork.id, branch=self.request.source_branch)
         except NotFound:
-            return not self.visit.may("GET", "/projects/:id/repository/tree", id=fork.id)
+            return not self.visit.may(trees_api.list_tree, id=fork.id)
         return True
 
     def checkout(self) -> str:
@@ -145,9 +143,9 @@ class MergeRequestFrame:
         return self.place.page(template, "merge_requests", {**frame, "errors": [], **context}, status)
 
 
-def merge_request_frame(visit: Visit) -> MergeRequestFrame:
-    """The merge request that the address names, for those who may see it."""
-    place, iid = project_context(visit), visit.path[MERGE_REQUEST.word]
+def merge_request_frame(visit: Visit, iid: str | None = None) -> MergeRequestFrame:
+    """Find the merge request that the address names, or one by its number; raise NotFound where it is not visible."""
+    place, iid = project_context(visit), iid or visit.request.path[MERGE_REQUEST.word]
     if not (iid.isascii() and iid.isdigit()):
         raise NotFound("Merge Request")
     return MergeRequestFrame(place, iid)

@@ -3,8 +3,8 @@
 from typing import Any
 
 from ingot.collaboration.issues.task_items import description_version
+from ingot.collaboration.merge_requests.editing import api as merge_request_upkeep_api
 from ingot.core.api.params import MissingParameter
-from ingot.core.db.connection import Connection
 from ingot.errors import Conflict, Invalid, NotFound
 from ingot.web.form_errors import error_messages
 from ingot.web.merge_requests.context import MergeRequestFrame, merge_request_frame
@@ -16,7 +16,7 @@ _REDISPLAYED_FIELDS = (Invalid, Conflict, MissingParameter)
 
 
 @pages.get("/:path/-/merge_requests/:merge_request_iid/edit")
-def show_edit_form(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+def show_edit_form(visit: Visit) -> PageResponse:
     """A merge request to be changed."""
     frame = merge_request_frame(visit)
     if not frame.may_edit:
@@ -27,8 +27,8 @@ def show_edit_form(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG00
 @pages.put("/:path/-/merge_requests/:merge_request_iid")
 def edit_merge_request(visit: Visit) -> PageResponse:
     """Change it; what was typed stays where that is refused."""
-    frame, typed = merge_request_frame(visit), form_values(visit.form)
-    if form_field(visit.form, "merge_request", "version") != description_version(frame.request.description):
+    frame, typed = merge_request_frame(visit), form_values(visit.request.form)
+    if form_field(visit.request.form, "merge_request", "version") != description_version(frame.request.description):
         return _edit_form(
             frame, typed, ["Somebody has changed the description meanwhile. Look at it, then save again."]
         )
@@ -36,7 +36,7 @@ def edit_merge_request(visit: Visit) -> PageResponse:
     if typed["target_branch"] != frame.request.target_branch and frame.request.state == "opened":
         sent["target_branch"] = typed["target_branch"]
     try:
-        frame.discussable.call("PUT", "", sent)
+        frame.discussable.ask(merge_request_upkeep_api.edit_merge_request, sent)
     except _REDISPLAYED_FIELDS as refusal:
         return _edit_form(frame, typed, error_messages(refusal))
     return LocalRedirect(frame.url)
@@ -51,7 +51,7 @@ def _edit_form(frame: MergeRequestFrame, typed: dict[str, Any], errors: list[str
         "triages": frame.may_triage,
         "branches": branch_suggestions(frame.place),
         "squash_option": frame.found.project.squash_option,
-        "may_delete": frame.discussable.may("DELETE", ""),
+        "may_delete": frame.discussable.may(merge_request_upkeep_api.delete_merge_request),
         "errors": errors or [],
     }
     context |= form_choices(frame.place, frame.request, frame.labels) if frame.may_triage else {}

@@ -3,8 +3,14 @@
 from collections.abc import Sequence
 from typing import Any
 
-from ingot.collaboration.labels.views import LabelBrief
+from ingot.accounts.users.views import UserBrief
+from ingot.collaboration.labels import api as labels_api
+from ingot.collaboration.labels.views import LabelBrief, LabelView
 from ingot.collaboration.merge_requests.views import MergeRequestDetailView
+from ingot.collaboration.milestones import api as milestones_api
+from ingot.projects.members.views import MemberView
+from ingot.projects.sharing import api as project_people_api
+from ingot.repositories.branches import api as branches_api
 from ingot.web.page_routes import form_field
 from ingot.web.projects.context import ProjectContext
 
@@ -60,10 +66,12 @@ def form_choices(
     place: ProjectContext, request: MergeRequestDetailView | None = None, carried: Sequence[LabelBrief] = ()
 ) -> dict[str, Any]:
     """What can be chosen; what a merge request has already is among it."""
-    labels = place.get("/labels", {"per_page": 100, "with_counts": "false"}).items
+    listed = place.ask(labels_api.list_project_labels, {"per_page": 100, "with_counts": "false"})
+    labels: list[LabelView | LabelBrief] = [*listed.items]
     wanted = {"per_page": 100, "state": "active", "include_parent_milestones": "true"}
-    milestones = place.get("/milestones", wanted).items
-    people = place.get("/members/all", {"per_page": 100}).items
+    milestones = place.ask(milestones_api.list_project_milestones, wanted).items
+    members = place.ask(project_people_api.list_all_project_members, {"per_page": 100})
+    people: list[MemberView | UserBrief] = [*members.items]
     labels += [label for label in carried if label.id not in {one.id for one in labels}]
     if request is not None:
         known = {one.id for one in people}
@@ -75,6 +83,6 @@ def form_choices(
 
 def branch_suggestions(place: ProjectContext) -> list[str]:
     """Names of branches to begin with; any other can be typed."""
-    if not place.may("GET", "/repository/branches"):
+    if not place.may(branches_api.list_branches):
         return []
-    return [branch.name for branch in place.get("/repository/branches", {"per_page": 100}).items]
+    return [branch.name for branch in place.ask(branches_api.list_branches, {"per_page": 100}).items]

@@ -8,7 +8,7 @@ import msgspec
 from markupsafe import Markup
 
 from ingot.cache import BoundedCache, declare_cache
-from ingot.collaboration.merge_requests.tables import DiffVersion
+from ingot.collaboration.merge_requests.versions.views import PushedVersion
 from ingot.core.markup.highlighting import language_of
 from ingot.git.core.errors import GitError
 from ingot.git.diffs.diffs import diff_between
@@ -37,7 +37,7 @@ class LineContext(msgspec.Struct, frozen=True):
     """Whether what was pushed since has changed them."""
 
 
-def discussions_by_line(thread: DiscussionThread, version: DiffVersion) -> dict[LineKey, list[DiscussionItem]]:
+def discussions_by_line(thread: DiscussionThread, version: PushedVersion) -> dict[LineKey, list[DiscussionItem]]:
     """The discussions about lines of a version, by the line."""
     slots: defaultdict[LineKey, list[DiscussionItem]] = defaultdict(list)
     for talk in thread.discussions:

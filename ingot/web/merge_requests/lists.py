@@ -3,7 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
-from ingot.core.db.connection import Connection
+from ingot.collaboration.labels import api as labels_api
+from ingot.collaboration.merge_requests import api as merge_requests_api
+from ingot.collaboration.milestones import api as milestones_api
 from ingot.web.filters import ListFilters
 from ingot.web.issues.group_context import GroupContext, group_context
 from ingot.web.merge_requests.list_filters import MERGE_REQUEST_FILTERS
@@ -19,35 +21,49 @@ _SCOPES = {
 
 
 @pages.get("/:path/-/merge_requests", open=True)
-def list_merge_requests(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+def list_merge_requests(visit: Visit) -> PageResponse:
     """The merge requests into a project."""
     place = project_context(visit)
-    context = _merge_request_list(visit, lambda sent: place.get("/merge_requests", sent)) | _choices(place)
-    context["may_create"] = visit.user is not None and not place.project.archived
+    context = _merge_request_list(
+        visit,
+        lambda sent: place.ask(
+            place.either(merge_requests_api.list_project_merge_requests, merge_requests_api.list_group_merge_requests),
+            sent,
+        ),
+    ) | _choices(place)
+    context["may_create"] = visit.viewer.user is not None and not place.project.archived
     return place.page("merge_requests/list.html", "merge_requests", context)
 
 
 @pages.get("/groups/:path/-/merge_requests", open=True)
-def list_group_merge_requests(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+def list_group_merge_requests(visit: Visit) -> PageResponse:
     """The merge requests into the projects of a group."""
     place = group_context(visit)
-    context = _merge_request_list(visit, lambda sent: place.get("/merge_requests", sent)) | _choices(place)
+    context = _merge_request_list(
+        visit,
+        lambda sent: place.ask(
+            place.either(merge_requests_api.list_project_merge_requests, merge_requests_api.list_group_merge_requests),
+            sent,
+        ),
+    ) | _choices(place)
     return place.page("merge_requests/group_list.html", "merge_requests", context)
 
 
 @pages.get("/dashboard/merge_requests")
-def list_own_merge_requests(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+def list_own_merge_requests(visit: Visit) -> PageResponse:
     """What the visitor has to look at, or wrote."""
-    scope = str(visit.query.get("scope", ""))
+    scope = str(visit.request.query.get("scope", ""))
     scope = scope if scope in _SCOPES else next(iter(_SCOPES))
-    listed = _merge_request_list(visit, lambda sent: visit.get("/merge_requests", sent | {"scope": scope}))
+    listed = _merge_request_list(
+        visit, lambda sent: visit.ask(merge_requests_api.list_merge_requests, sent | {"scope": scope})
+    )
     return TemplateResponse("merge_requests/own_list.html", listed | {"scopes": _SCOPES, "scope": scope})
 
 
 def _merge_request_list(visit: Visit, get: Callable[[dict[str, Any]], Any]) -> dict[str, Any]:
     """A page of them, and how many there are of each state."""
-    asked = MERGE_REQUEST_FILTERS.parse_query(visit.query)
-    found = get(asked.list | {"with_labels_details": "true", "page": visit.page})
+    asked = MERGE_REQUEST_FILTERS.parse_query(visit.request.query)
+    found = get(asked.list | {"with_labels_details": "true", "page": visit.request.page})
     return {
         "requests": found,
         "states": [
@@ -71,6 +87,12 @@ def _choices(place: ProjectContext | GroupContext) -> dict[str, Any]:
     """What the list can be filtered by."""
     ancestors = "include_parent_milestones" if isinstance(place, ProjectContext) else "include_ancestors"
     return {
-        "labels": place.get("/labels", {"per_page": 100, "with_counts": "false"}).items,
-        "milestones": place.get("/milestones", {"per_page": 100, "state": "active", ancestors: "true"}).items,
+        "labels": place.ask(
+            place.either(labels_api.list_project_labels, labels_api.list_group_labels),
+            {"per_page": 100, "with_counts": "false"},
+        ).items,
+        "milestones": place.ask(
+            place.either(milestones_api.list_project_milestones, milestones_api.list_group_milestones),
+            {"per_page": 100, "state": "active", ancestors: "true"},
+        ).items,
     }

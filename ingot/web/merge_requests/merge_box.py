@@ -4,13 +4,15 @@ from typing import Any
 
 import msgspec
 
-from ingot.collaboration.merge_requests.merge.commit_messages import merge_message, squash_message
+from ingot.collaboration.merge_requests.merge import api as merging_api
+from ingot.collaboration.merge_requests.merge.commit_messages import squash_message
 from ingot.collaboration.merge_requests.merge.mergeability_check import check_mergeability
-from ingot.collaboration.merge_requests.merge.queries import open_issues_to_close
+from ingot.collaboration.merge_requests.merge.views import proposed_merge_message
 from ingot.collaboration.merge_requests.merge_checks import ACTIVE_STATUSES
 from ingot.collaboration.merge_requests.mergeability import MERGEABLE, Mergeability
-from ingot.core.db.connection import Connection
-from ingot.git.history.commits import commit_or_none
+from ingot.repositories import browser
+from ingot.repositories.branches import api as branches_api
+from ingot.repositories.commit_writing import api as making_api
 from ingot.web.merge_requests.context import MergeRequestFrame
 
 _PASSING_STATUSES = ("success", "skipped")
@@ -65,12 +67,12 @@ def merge_box(frame: MergeRequestFrame) -> MergeBox:
         may_merge=allowed and not reasons and not unchecked and not waits,
         later=allowed and under_way and not others and not unchecked and not waits,
         merges_when_pipeline_succeeds=waits,
-        may_cancel=waits and frame.discussable.may("PUT", "/cancel_merge_when_pipeline_succeeds"),
+        may_cancel=waits and frame.discussable.may(merging_api.cancel_merge),
         may_rebase=verdict == "apart" and _may_push(frame),
         pause=_POLL_SOON_SECONDS
         if unchecked or under_way or running or waits
         else _POLL_SECONDS
-        if frame.visit.user
+        if frame.visit.viewer.user
         else 0,
         pipeline=request.head_pipeline,
     )
@@ -86,7 +88,7 @@ def _branch_reasons(frame: MergeRequestFrame, verdict: Mergeability | None) -> l
     if _is_source_gone(frame, verdict):
         branch = frame.source.branch
         gone = [f"The source branch {branch} is not there any more. Its commits are kept; push it again to go on."]
-    if frame.tip is None:
+    if not frame.has_target:
         gone.append(f"The target branch {target} is not there any more. Choose another one.")
     if gone:
         return gone
@@ -126,7 +128,7 @@ def _rule_reasons(frame: MergeRequestFrame) -> list[str]:
 def _permission_reason(frame: MergeRequestFrame) -> str:
     if frame.found.project.archived:
         return "The project is archived: nothing is merged into it."
-    if frame.visit.user is None:
+    if frame.visit.viewer.user is None:
         return "Sign in to merge it, if you may."
     return f"You may not merge into {frame.request.target_branch}."
 
@@ -146,7 +148,7 @@ def _may_push(frame: MergeRequestFrame) -> bool:
     source = frame.source
     if source.project is None or not source.branch_exists:
         return False
-    return frame.visit.may("POST", "/projects/:id/repository/commits", id=source.project.id)
+    return frame.visit.may(making_api.create_commit, id=source.project.id)
 
 
 def _after_merge(frame: MergeRequestFrame, box: MergeBox) -> MergeBox:
@@ -158,38 +160,34 @@ def _after_merge(frame: MergeRequestFrame, box: MergeBox) -> MergeBox:
         box,
         hints=hints,
         may_remove_source=may_delete_source_branch(frame),
-        commit=_is_full_merge(frame) if frame.place.may("POST", "/repository/commits") else "",
+        commit=_is_full_merge(frame) if frame.place.may(making_api.create_commit) else "",
     )
 
 
 def may_delete_source_branch(frame: MergeRequestFrame) -> bool:
     """Whether the visitor may remove the branch that was merged, and nothing else is on it."""
     source = frame.source
-    if frame.visit.user is None or source.project is None or not source.branch_exists:
+    if frame.visit.viewer.user is None or source.project is None or not source.branch_exists:
         return False
     if source.branch == source.project.default_branch or frame.source_tip() != frame.found.merge_request.head_oid:
         return False
-    route, named = "/projects/:id/repository/branches/:branch", {"id": source.project.id, "branch": source.branch}
-    if not frame.visit.may("DELETE", route, **named):
+    named = {"id": source.project.id, "branch": source.branch}
+    if not frame.visit.may(branches_api.delete_branch, **named):
         return False
-    return not frame.visit.get(route, **named).protected
+    return not frame.visit.ask(branches_api.get_branch, **named).protected
 
 
 def _is_full_merge(frame: MergeRequestFrame) -> str:
     """A commit whose first parent lacks all that was merged: one of two parents, or a single one."""
     sha = frame.request.merge_commit_sha or frame.request.squash_commit_sha
-    commit = commit_or_none(frame.repository, sha) if sha else None
-    if commit is None:
+    parents = browser.parents_or_none(frame.repository, sha) if sha else None
+    if sha is None or parents is None:
         return ""
     alone = frame.version is not None and frame.version.commits_count == 1
-    return commit.oid if len(commit.parents) > 1 or frame.request.squash_commit_sha or alone else ""
+    return sha if len(parents) > 1 or frame.request.squash_commit_sha or alone else ""
 
 
 def _with_messages(frame: MergeRequestFrame, box: MergeBox) -> MergeBox:
-    found = frame.found
-
-    def look(db: Connection) -> str:
-        return merge_message(found.project, found.merge_request, open_issues_to_close(db, found.merge_request))
-
-    message = frame.visit.database.read(look)
-    return msgspec.structs.replace(box, message=message, squash_message=squash_message(found.merge_request))
+    project, merge_request = frame.found.project, frame.found.merge_request
+    message = frame.visit.database.read(lambda db: proposed_merge_message(db, project, merge_request))
+    return msgspec.structs.replace(box, message=message, squash_message=squash_message(merge_request))

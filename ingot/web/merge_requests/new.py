@@ -5,8 +5,11 @@ from urllib.parse import urlencode
 
 import msgspec
 
+from ingot.collaboration.issues import api as issues_api
+from ingot.collaboration.merge_requests import api as merge_requests_api
 from ingot.collaboration.merge_requests import policy
 from ingot.core.api.params import MissingParameter
+from ingot.core.api.routes import AlternateResponse
 from ingot.core.db.connection import Connection
 from ingot.errors import Conflict, Denied, Failure, Invalid, NotFound
 from ingot.git.core.repository import Repository
@@ -16,6 +19,7 @@ from ingot.offload import require_blocking_allowed
 from ingot.projects.projects.api import repository_store
 from ingot.projects.projects.queries import find_project
 from ingot.projects.projects.views import ProjectView
+from ingot.repositories.branches import api as branches_api
 from ingot.repositories.commits.views import commit_view, diff_view
 from ingot.repositories.comparisons.queries import Comparison, compare_refs
 from ingot.web.code.diffs import DiffTarget, render_diff
@@ -41,37 +45,37 @@ class BranchComparison(msgspec.Struct, frozen=True):
 
 
 @pages.get("/:path/-/merge_requests/new")
-def show_new_form(visit: Visit, db: Connection) -> PageResponse:
+def show_new_form(visit: Visit) -> PageResponse:
     """Ask for the branches; where the address names them, show what they bring and ask for words."""
-    sides, typed = merge_request_projects(visit), form_values(visit.query)
-    if not typed["source_branch"] or "choose" in visit.query:
+    sides, typed = merge_request_projects(visit), form_values(visit.request.query)
+    if not typed["source_branch"] or "choose" in visit.request.query:
         return _branches_page(sides, typed)
     typed["target_branch"] = typed["target_branch"] or sides.target.project.default_branch or ""
     errors = _branch_error(sides, typed)
     if errors:
         return _branches_page(sides, typed, errors, status=200)
-    return _new_request_page(sides, db, typed)
+    return _new_request_page(sides, typed)
 
 
 @pages.post("/:path/-/merge_requests")
 def create_merge_request(visit: Visit) -> PageResponse:
     """Open it, and lead to it; what was typed stays where it is refused."""
-    typed = form_values(visit.form)
+    typed = form_values(visit.request.form)
     sides = merge_request_projects(visit, typed)
     sent = api_params(typed, triages=_may_triage(sides.target))
     sent |= {name: typed[name] for name in ("source_branch", "target_branch")}
     sent["target_project_id"] = sides.target.project.id
     try:
-        made = sides.source.call("POST", "/merge_requests", sent)
+        made = sides.source.ask(merge_requests_api.create_merge_request, sent)
     except _REDISPLAYED_FIELDS as refusal:
         errors = error_messages(refusal)
     else:
-        if not isinstance(made, dict):
+        if not isinstance(made, AlternateResponse):
             return LocalRedirect(f"{sides.target.url}/-/merge_requests/{made.iid}")
-        errors = [f"{reason.rstrip('.')}." for reason in made["message"]]
+        errors = [f"{reason.rstrip('.')}." for reason in made.content["message"]]
     if _branch_error(sides, typed):
         return _branches_page(sides, typed, errors)
-    return visit.database.read(lambda db: _new_request_page(sides, db, typed, errors))
+    return visit.database.read(lambda _: _new_request_page(sides, typed, errors))
 
 
 def _branch_error(sides: MergeRequestProjects, typed: dict[str, Any]) -> list[str]:
@@ -87,7 +91,7 @@ def _branch_error(sides: MergeRequestProjects, typed: dict[str, Any]) -> list[st
 
 def _has_branch(place: ProjectContext, branch: str) -> bool:
     try:
-        place.get("/repository/branches/:branch", branch=branch)
+        place.ask(branches_api.get_branch, branch=branch)
     except Failure:
         return False
     return True
@@ -107,18 +111,18 @@ def _branches_page(
 
 
 def _new_request_page(
-    sides: MergeRequestProjects, db: Connection, typed: dict[str, Any], errors: list[str] | None = None
+    sides: MergeRequestProjects, typed: dict[str, Any], errors: list[str] | None = None
 ) -> TemplateResponse:
-    brought = _compare_branches(sides, db, typed)
+    brought = _compare_branches(sides, typed)
     visit = sides.place.visit
     blob_url = f"{sides.source.url}/-/blob/{brought.head}"
-    if visit.fragment and brought.diff.part:
+    if visit.headers.fragment and brought.diff.part:
         return TemplateResponse("code/_diff_part.html", {"diff": brought.diff, "blob_url": blob_url})
     templates: list[str] = []
     if not errors:
         templates = list_templates(sides.target, "merge_request")
         if not typed["description"]:
-            asked = visit.query.get("issuable_template")
+            asked = visit.request.query.get("issuable_template")
             typed = {**typed, "description": template_or_none(sides.target, "merge_request", templates, asked)}
         typed = _with_default_text(sides, typed, brought)
     triages, again = _may_triage(sides.target), _hidden_fields(sides, typed)
@@ -137,17 +141,17 @@ def _new_request_page(
     return sides.place.page("merge_requests/new.html", "merge_requests", context, 422 if errors else 200)
 
 
-def _compare_branches(sides: MergeRequestProjects, db: Connection, typed: dict[str, Any]) -> BranchComparison:
+def _compare_branches(sides: MergeRequestProjects, typed: dict[str, Any]) -> BranchComparison:
     """Compare the source branch with the target branch, which may be in different repositories."""
-    source, target = readable_code(sides.source, db).repository, readable_code(sides.target, db).repository
+    source, target = readable_code(sides.source).repository, readable_code(sides.target).repository
     head, tip = branch_tip(source, typed["source_branch"]), branch_tip(target, typed["target_branch"])
     if head is None or tip is None:
         raise NotFound("Branch")
     found = _compared(sides, source, target, tip, head)
-    url = f"{sides.place.visit.origin.base}{sides.source.url}"
+    url = f"{sides.place.visit.request.origin.base}{sides.source.url}"
     commits = [commit_view(commit, url) for commit in reversed(found.commits)]
     items = [diff_view(change) for change in found.diff.changes]
-    diff = render_diff(items, sides.place.visit.query, code=DiffTarget(sides.source.url, head))
+    diff = render_diff(items, sides.place.visit.request.query, code=DiffTarget(sides.source.url, head))
     return BranchComparison(commits, found.more_commits, diff, head)
 
 
@@ -179,7 +183,7 @@ def _with_default_text(sides: MergeRequestProjects, typed: dict[str, Any], broug
 
 def _has_issue(place: ProjectContext, number: str) -> bool:
     try:
-        place.get("/issues/:issue_iid", issue_iid=number)
+        place.ask(issues_api.get_issue, issue_iid=number)
     except Failure:
         return False
     return True
@@ -189,8 +193,8 @@ def _may_triage(place: ProjectContext) -> bool:
     visit = place.visit
 
     def look(db: Connection) -> bool:
-        access, project = find_project(db, visit.actor, place.project.id)
-        return policy.may_triage(visit.actor, access, project)
+        access, project = find_project(db, visit.viewer.actor, place.project.id)
+        return policy.may_triage(visit.viewer.actor, access, project)
 
     return visit.database.read(look)
 

@@ -4,8 +4,11 @@ from typing import Any
 
 import msgspec
 
+from ingot.collaboration.merge_requests import api as merge_requests_api
 from ingot.core.access.levels import Level
 from ingot.errors import NotFound
+from ingot.projects.forks import api as forks_api
+from ingot.projects.projects import api as projects_api
 from ingot.projects.projects.views import ProjectView, SimpleProjectView
 from ingot.web.merge_requests.fields import form_values
 from ingot.web.page_routes import Visit
@@ -29,8 +32,10 @@ class MergeRequestProjects(msgspec.Struct, frozen=True):
 
 def merge_request_projects(visit: Visit, typed: dict[str, Any] | None = None) -> MergeRequestProjects:
     """The projects that a form or an address names; one's own branches into where the project comes from, else."""
-    place, typed = project_context(visit), typed or form_values(visit.query)
-    if not place.may("GET", "/merge_requests") and not place.may("POST", "/merge_requests"):
+    place, typed = project_context(visit), typed or form_values(visit.request.query)
+    if not place.may(merge_requests_api.list_project_merge_requests) and not place.may(
+        merge_requests_api.create_merge_request
+    ):
         raise NotFound("Project")
     sources = _sources(place)
     source = _context_among(place, sources, typed["source_project_id"]) or _first_source(place, sources)
@@ -39,14 +44,16 @@ def merge_request_projects(visit: Visit, typed: dict[str, Any] | None = None) ->
     if target is None:
         # Who names a branch means one of the project at hand.
         target = place if typed["target_branch"] or source.project.id != place.project.id else _upstream(place, targets)
-    return MergeRequestProjects(place, source, target, sources, targets, source.may("POST", "/merge_requests"))
+    return MergeRequestProjects(
+        place, source, target, sources, targets, source.may(merge_requests_api.create_merge_request)
+    )
 
 
 def _sources(place: ProjectContext) -> list[SimpleProjectView]:
     """The project itself, and those of its forks that the visitor works on."""
     asked = {"min_access_level": int(Level.DEVELOPER), "per_page": _MAX_FORKS, "simple": "true"}
-    forks = place.visit.get("/projects/:id/forks", asked, id=place.project.id).items
-    own = [place.project] if place.may("POST", "/merge_requests") or not forks else []
+    forks = place.visit.ask(forks_api.list_forks, asked, id=place.project.id).items
+    own = [place.project] if place.may(merge_requests_api.create_merge_request) or not forks else []
     return [*own, *forks]
 
 
@@ -59,7 +66,7 @@ def _targets(source: ProjectContext, place: ProjectContext) -> list[SimpleProjec
         found.append(upstream)
     if place.project.id not in {one.id for one in found}:
         found.append(place.project)
-    return [one for one in found if place.visit.may("GET", "/projects/:id/merge_requests", id=one.id)]
+    return [one for one in found if place.visit.may(merge_requests_api.list_project_merge_requests, id=one.id)]
 
 
 def _context_among(place: ProjectContext, among: list[SimpleProjectView], number: str) -> ProjectContext | None:
@@ -79,5 +86,5 @@ def _upstream(place: ProjectContext, targets: list[SimpleProjectView]) -> Projec
 
 
 def _project(visit: Visit, number: str) -> ProjectView:
-    project: ProjectView = visit.get("/projects/:id", id=number)
+    project: ProjectView = visit.ask(projects_api.get_project, id=number)
     return project

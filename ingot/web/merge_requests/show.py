@@ -2,12 +2,11 @@
 
 from typing import Any
 
-from msgspec.structs import replace
-
+from ingot.collaboration.merge_requests.discussions import api as merge_request_talk_api
+from ingot.collaboration.merge_requests.editing import api as merge_request_upkeep_api
 from ingot.collaboration.merge_requests.policy import may_take_part
-from ingot.collaboration.merge_requests.versions.queries import current_commit_range
+from ingot.collaboration.merge_requests.versions.views import stream_changes
 from ingot.core.db.connection import Connection
-from ingot.git.diffs.patches import stream_diff, stream_mails
 from ingot.web.code.patch_downloads import patch_response, split_suffix
 from ingot.web.discussions.discussable import MERGE_REQUEST
 from ingot.web.discussions.timeline import discussion_thread
@@ -22,25 +21,21 @@ pages = PageRoutes()
 @pages.get("/:path/-/merge_requests/:merge_request_iid", open=True)
 def show_merge_request(visit: Visit, db: Connection) -> PageResponse:
     """A merge request with all that was said about it; ``.patch`` and ``.diff`` behind its number are files."""
-    wanted = split_suffix(visit.path[MERGE_REQUEST.word])
+    wanted = split_suffix(visit.request.path[MERGE_REQUEST.word])
     if wanted is None:
         return overview_page(merge_request_frame(visit))
-    frame = merge_request_frame(replace(visit, path={**visit.path, MERGE_REQUEST.word: wanted.name}))
-    span = current_commit_range(db, frame.repository, frame.found.merge_request)
-    if wanted.ending == "patch":
-        pieces = stream_mails(frame.repository, span.start_oid, span.head_oid)
-    else:
-        pieces = stream_diff(frame.repository, span.base_oid, span.head_oid)
-    return patch_response(visit.path[MERGE_REQUEST.word], pieces)
+    frame = merge_request_frame(visit, wanted.name)
+    pieces = stream_changes(db, frame.repository, frame.found.merge_request, wanted.ending)
+    return patch_response(visit.request.path[MERGE_REQUEST.word], pieces)
 
 
 @pages.get("/:path/-/merge_requests/:merge_request_iid/box", open=True)
-def show_box(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+def show_box(visit: Visit) -> PageResponse:
     """Whether it can be merged; a script asks for this part while that may change, and for the page when it has."""
     frame = merge_request_frame(visit)
-    if not visit.fragment:
+    if not visit.headers.fragment:
         return LocalRedirect(frame.url)
-    over = [(b"hx-refresh", b"true")] if visit.query.get("state") != frame.request.state else []
+    over = [(b"hx-refresh", b"true")] if visit.request.query.get("state") != frame.request.state else []
     context = {"frame": frame, "request": frame.request, "place": frame.place, "box": merge_box(frame)}
     return TemplateResponse("merge_requests/_box.html", context | {"closes": _closed_issues(frame)}, headers=over)
 
@@ -53,10 +48,10 @@ def overview_page(frame: MergeRequestFrame, errors: list[str] | None = None, sta
         "thread": thread,
         "contexts": line_contexts(frame, thread),
         "description": thread.other_texts[0],
-        "participants": ground.get("/participants", {"per_page": 50}),
+        "participants": ground.ask(merge_request_upkeep_api.PLANNING.list_participants, {"per_page": 50}),
         "closes": _closed_issues(frame),
-        "approvals": ground.get("/approvals"),
-        "may_take_part": may_take_part(visit.actor_or_anonymous, frame.found.here, frame.found),
+        "approvals": ground.ask(merge_request_talk_api.get_approvals),
+        "may_take_part": may_take_part(visit.viewer.actor, frame.found.here, frame.found),
         "box": merge_box(frame),
         "errors": errors or [],
     }
@@ -65,5 +60,7 @@ def overview_page(frame: MergeRequestFrame, errors: list[str] | None = None, sta
 
 def _closed_issues(frame: MergeRequestFrame) -> list[Any]:
     """The issues that it closes, as far as the visitor may see them."""
-    found: list[Any] = frame.discussable.get("/closes_issues", {"per_page": 50}).items
+    found: list[Any] = frame.discussable.ask(
+        merge_request_upkeep_api.list_issues_closed_on_merge, {"per_page": 50}
+    ).items
     return found

@@ -41,12 +41,12 @@ class ApplicationCollection(msgspec.Struct, frozen=True):
 
 
 def _own_applications(visit: Visit) -> ApplicationCollection:
-    return ApplicationCollection(visit, visit.signed_in.id, "/oauth/applications", "/profile/applications")
+    return ApplicationCollection(visit, visit.viewer.signed_in.id, "/oauth/applications", "/profile/applications")
 
 
 def _instance_applications(visit: Visit) -> ApplicationCollection:
     """Only administrators know of these pages."""
-    if not visit.signed_in.admin:
+    if not visit.viewer.signed_in.admin:
         raise NotFound("Page")
     return ApplicationCollection(visit, None, "/admin/applications", "/admin/applications")
 
@@ -79,7 +79,7 @@ def show_own_applications(visit: Visit, db: Connection) -> PageResponse:
 @pages.delete("/oauth/authorized_applications/:id")
 def revoke_authorization(visit: Visit) -> PageResponse:
     """Let an application act for oneself no more."""
-    application_id, user_id = path_number(visit.path, "id"), visit.signed_in.id
+    application_id, user_id = path_number(visit.request.path, "id"), visit.viewer.signed_in.id
     visit.database.write(lambda db: service.revoke_application(db, user_id, application_id))
     return LocalRedirect("/profile/applications")
 
@@ -122,7 +122,7 @@ def _change(collection: ApplicationCollection) -> PageResponse:
     except Invalid as refusal:
         application = visit.database.read(lambda db: _find(collection, db))
         return _one_page(collection, application, typed=typed, errors=error_messages(refusal))
-    return LocalRedirect(f"{collection.url}/{visit.path['id']}")
+    return LocalRedirect(f"{collection.url}/{visit.request.path['id']}")
 
 
 def _renew_secret(collection: ApplicationCollection) -> PageResponse:
@@ -139,19 +139,19 @@ def _delete(collection: ApplicationCollection) -> PageResponse:
 
 
 def _find(collection: ApplicationCollection, db: Connection) -> Application:
-    return find_own_application(db, path_number(collection.visit.path, "id"), collection.owner_id)
+    return find_own_application(db, path_number(collection.visit.request.path, "id"), collection.owner_id)
 
 
 def _form_values(visit: Visit) -> ApplicationForm:
     """What the form says; scopes come as one text or as boxes that were ticked."""
-    fields = visit.form.get(_GROUP)
+    fields = visit.request.form.get(_GROUP)
     sent = fields.get("scopes") if isinstance(fields, dict) else None
     words = sent.split() if isinstance(sent, str) else sent if isinstance(sent, list) else []
     return ApplicationForm(
-        form_field(visit.form, _GROUP, "name"),
-        form_field(visit.form, _GROUP, "redirect_uri"),
+        form_field(visit.request.form, _GROUP, "name"),
+        form_field(visit.request.form, _GROUP, "redirect_uri"),
         [word for word in words if isinstance(word, str) and word],
-        form_field(visit.form, _GROUP, "confidential") not in ("0", "false"),
+        form_field(visit.request.form, _GROUP, "confidential") not in ("0", "false"),
     )
 
 
@@ -174,7 +174,7 @@ def _list_page(
             "shelf": collection,
             "applications": applications_of_owner(db, collection.owner_id),
             "may_register": not own or _users_may_register(db),
-            "authorized": authorized_applications(db, collection.visit.signed_in.id) if own else [],
+            "authorized": authorized_applications(db, collection.visit.viewer.signed_in.id) if own else [],
             **_form(typed or ApplicationForm(), errors or []),
         },
         422 if errors else 200,

@@ -9,7 +9,11 @@ _MAX_LENGTH = 10_000
 
 def request_params(visit: Visit) -> dict[str, str]:
     """Query and form as one, the form first; only what is one text, and can be written down, gets through."""
-    return {name: text for name, value in {**visit.query, **visit.form}.items() if (text := _text(value)) is not None}
+    return {
+        name: text
+        for name, value in {**visit.request.query, **visit.request.form}.items()
+        if (text := _text(value)) is not None
+    }
 
 
 def _text(value: Any) -> str | None:

@@ -50,14 +50,14 @@ def show_consent(visit: Visit, db: Connection) -> PageResponse:
     sent = request_params(visit)
     quietly = sent.get("prompt") == "none"
     try:
-        grant = OAuthServer(db, visit.settings.data, visit.origin.base).validate_authorization_request(
-            OAuthRequest("GET", sent, ""), visit.user
+        grant = OAuthServer(db, visit.settings.data, visit.request.origin.base).validate_authorization_request(
+            OAuthRequest("GET", sent, ""), visit.viewer.user
         )
     except OAuth2Error as error:
-        if visit.user is None and not quietly:
+        if visit.viewer.user is None and not quietly:
             return _redirect_to_sign_in(visit)
         return _error_response(visit, error)
-    if visit.user is None:
+    if visit.viewer.user is None:
         return (
             _error_response(visit, _error_redirect(LoginRequiredError, sent))
             if quietly
@@ -71,8 +71,8 @@ def show_consent(visit: Visit, db: Connection) -> PageResponse:
         )
     application: Application = grant.request.client.application
     scopes = grant.request.scope.split()
-    if grant.prompt != "consent" and _may_skip(db, visit.user, application, sent, set(scopes)):
-        return _grant(visit, visit.user)
+    if grant.prompt != "consent" and _may_skip(db, visit.viewer.user, application, sent, set(scopes)):
+        return _grant(visit, visit.viewer.user)
     if quietly:
         return _error_response(visit, _error_redirect(ConsentRequiredError, sent))
     return TemplateResponse(
@@ -90,7 +90,7 @@ def show_consent(visit: Visit, db: Connection) -> PageResponse:
 @pages.post("/oauth/authorize")
 def grant_consent(visit: Visit) -> PageResponse:
     """Let an application act for oneself."""
-    return _grant(visit, visit.signed_in)
+    return _grant(visit, visit.viewer.signed_in)
 
 
 @pages.delete("/oauth/authorize")
@@ -105,8 +105,8 @@ def _grant(visit: Visit, user: User | None) -> PageResponse:
     sent = request_params(visit)
 
     def work(db: Connection) -> Any:
-        since = visit.session.created_at if visit.session else None
-        exchange = OAuthServer(db, visit.settings.data, visit.origin.base, signed_in_at=since)
+        since = visit.viewer.session.created_at if visit.viewer.session else None
+        exchange = OAuthServer(db, visit.settings.data, visit.request.origin.base, signed_in_at=since)
         return exchange.authorize(OAuthRequest("POST", sent, ""), user)
 
     try:
@@ -139,7 +139,7 @@ def _may_skip(db: Connection, user: User, application: Application, sent: dict[s
 
 
 def _redirect_to_sign_in(visit: Visit) -> PageResponse:
-    return LocalRedirect(f"/users/sign_in?redirect_to={quote(visit.address, safe='')}")
+    return LocalRedirect(f"/users/sign_in?redirect_to={quote(visit.request.address, safe='')}")
 
 
 def _must_reauthenticate(visit: Visit, db: Connection, sent: dict[str, str]) -> bool:
@@ -147,14 +147,14 @@ def _must_reauthenticate(visit: Visit, db: Connection, sent: dict[str, str]) -> 
     if "login" in sent.get("prompt", "").split():
         return True
     age = sent.get("max_age", "")
-    if visit.session is None or not (age.isascii() and age.isdecimal() and len(age) < _MAX_AGE):
+    if visit.viewer.session is None or not (age.isascii() and age.isdecimal() and len(age) < _MAX_AGE):
         return False
-    return add_duration(visit.session.created_at, seconds=int(age)) <= db.now
+    return add_duration(visit.viewer.session.created_at, seconds=int(age)) <= db.now
 
 
 def _redirect_to_reauthenticate(visit: Visit) -> PageResponse:
     """Ask for the password although there is a session; who comes back from there has shown it."""
-    path, _, query = visit.address.partition("?")
+    path, _, query = visit.request.address.partition("?")
     kept = [(name, value) for name, value in parse_qsl(query) if name not in ("prompt", "max_age")]
     back = f"{path}?{urlencode(kept)}"
     return LocalRedirect(f"/users/sign_in?again=true&redirect_to={quote(back, safe='')}")

@@ -37,8 +37,8 @@ def issue_token(visit: Visit) -> PageResponse:
             return JsonResponse(text, 429, [(b"retry-after", b"%d" % error.retry_after)])
 
     def work(db: Connection) -> Any:
-        exchange = OAuthServer(db, visit.settings.data, visit.origin.base, proven)
-        status, body, headers = exchange.issue_token(OAuthRequest("POST", sent, visit.authorization))
+        exchange = OAuthServer(db, visit.settings.data, visit.request.origin.base, proven)
+        status, body, headers = exchange.issue_token(OAuthRequest("POST", sent, visit.headers.authorization))
         if status == 200:
             body["created_at"] = _seconds(db.now)
         return status, body, headers
@@ -50,7 +50,7 @@ def _user_by_password(visit: Visit, sent: dict[str, str]) -> User | None:
     """Whom the password proves; who has a second factor, or must choose another password first, needs more than it."""
     try:
         name, password = sent.get("username", ""), sent.get("password", "")
-        origin = visit.origin
+        origin = visit.request.origin
         user = check_password(visit.database, name, password, origin.ip, origin.user_agent, visit.settings)
     except Unauthenticated:
         return None
@@ -128,7 +128,7 @@ def show_userinfo(visit: Visit, db: Connection) -> PageResponse:
     if "openid" not in scopes:
         challenge = (b"www-authenticate", b'Bearer realm="Ingot", error="insufficient_scope", scope="openid"')
         return JsonResponse({"error": "insufficient_scope", "scope": "openid"}, 403, [challenge])
-    return JsonResponse(user_claims(db, user, scopes, visit.origin.base))
+    return JsonResponse(user_claims(db, user, scopes, visit.request.origin.base))
 
 
 @pages.post("/oauth/userinfo", open=True, by_link=True, programs=True)
@@ -138,19 +138,19 @@ def show_userinfo_by_post(visit: Visit) -> PageResponse:
 
 
 @pages.get("/.well-known/openid-configuration", open=True, programs=True)
-def show_discovery_document(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+def show_discovery_document(visit: Visit) -> PageResponse:
     """Tell programs how people sign in by us."""
-    return JsonResponse(discovery_document(visit.origin.base, OAUTH_SCOPES))
+    return JsonResponse(discovery_document(visit.request.origin.base, OAUTH_SCOPES))
 
 
 @pages.get("/.well-known/oauth-authorization-server", open=True, programs=True)
-def show_authorization_server_metadata(visit: Visit, db: Connection) -> PageResponse:
+def show_authorization_server_metadata(visit: Visit) -> PageResponse:
     """The same for programs that look where the newer standard says."""
-    return show_discovery_document(visit, db)
+    return show_discovery_document(visit)
 
 
 @pages.get("/oauth/discovery/keys", open=True, programs=True)
-def show_signing_keys(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+def show_signing_keys(visit: Visit) -> PageResponse:
     """Tell programs by which keys our signature is known."""
     require_blocking_allowed()
     return JsonResponse(public_keys(visit.settings.data))
@@ -160,10 +160,10 @@ def _authenticated_application(visit: Visit, db: Connection) -> tuple[int | None
     """Which application asks, or what it is told where it does not prove that; nobody in particular is none."""
     from ingot.accounts.oauth.server import OAuth2Error, OAuthRequest, OAuthServer
 
-    exchange = OAuthServer(db, visit.settings.data, visit.origin.base)
+    exchange = OAuthServer(db, visit.settings.data, visit.request.origin.base)
     try:
         client = exchange.client_or_anonymous(
-            OAuthRequest("POST", request_params(visit), visit.authorization), _METHODS
+            OAuthRequest("POST", request_params(visit), visit.headers.authorization), _METHODS
         )
     except OAuth2Error as error:
         return None, _json_response(*error(None))
@@ -176,7 +176,7 @@ def _token_or_none(db: Connection, token: str) -> OAuthToken | None:
 
 def _token_and_user(visit: Visit, db: Connection) -> tuple[OAuthToken, User] | JsonResponse:
     """The token that the caller brings as a program would, and whose it is."""
-    token = visit.credentials.token or request_params(visit).get("access_token", "")
+    token = visit.headers.credentials.token or request_params(visit).get("access_token", "")
     held = token_by_access_token_or_none(db, token) if token else None
     user = user_or_none(db, held.user_id) if held is not None and _is_active(held, db.now) else None
     if held is None or user is None or user.state != "active":

@@ -5,19 +5,17 @@ from typing import Any
 from ingot.accounts.identity_providers.openid import PROVIDER
 from ingot.accounts.instance.throttles import count_attempt, require_within_limit
 from ingot.accounts.sessions.service import FAILURE_WINDOW_SECONDS
-from ingot.accounts.tokens.params import ListTokens
-from ingot.accounts.tokens.queries import list_tokens, private_token_or_none, token_or_none
-from ingot.accounts.tokens.service import create_token, reset_private_token, revoke_token
+from ingot.accounts.tokens.service import create_token, reset_private_token, revoke_personal_token
+from ingot.accounts.tokens.views import own_private_token, personal_tokens
 from ingot.accounts.users.params import ModifyUser
-from ingot.accounts.users.queries import find_user, identities_by_user
 from ingot.accounts.users.service import modify_user
+from ingot.accounts.users.views import current_user, identities_of_user
 from ingot.core.access.scopes import SCOPES
 from ingot.core.api.params import path_number
 from ingot.core.db.connection import Connection
-from ingot.core.db.paging import Page as ListPage
 from ingot.core.db.times import Timestamp, parse_date
 from ingot.core.names import NAMESPACES
-from ingot.errors import Conflict, Invalid, NotFound
+from ingot.errors import Conflict, Invalid
 from ingot.web.form_errors import error_messages
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit, form_field
 from ingot.web.scope_labels import SCOPE_DESCRIPTIONS
@@ -34,11 +32,11 @@ def show_account(visit: Visit, db: Connection) -> PageResponse:
 
 def account_page(visit: Visit, db: Connection, refused: dict[str, list[str]], username: str = "") -> TemplateResponse:
     """The same with what is wrong with one of its forms."""
-    user = visit.signed_in
-    held = identities_by_user(db, [user.id]).get(user.id, [])
+    user = visit.viewer.signed_in
+    held = identities_of_user(db, user.id)
     context = {
         "tab": "account",
-        "private_token": private_token_or_none(db, user.id),
+        "private_token": own_private_token(db, user.id),
         "refused": refused,
         "username": username or user.username,
         "identities": held,
@@ -52,16 +50,16 @@ def account_page(visit: Visit, db: Connection, refused: dict[str, list[str]], us
 @pages.put("/profile/username")
 def change_username(visit: Visit) -> PageResponse:
     """Take another username; the old one leads on, and everything of theirs moves along."""
-    wanted = form_field(visit.form, "user", "username").strip()
-    key = f"username of {visit.signed_in.id}"
+    wanted = form_field(visit.request.form, "user", "username").strip()
+    key = f"username of {visit.viewer.signed_in.id}"
 
     def work(db: Connection) -> None:
         db.lock(NAMESPACES)
-        user = find_user(db, visit.signed_in.id)
+        user = current_user(db, visit.viewer.actor)
         if wanted == user.username:
             return
         require_within_limit(db, key, MAX_RENAMES, FAILURE_WINDOW_SECONDS)
-        modify_user(db, visit.actor, user, ModifyUser(username=wanted), None)
+        modify_user(db, visit.viewer.actor, user, ModifyUser(username=wanted), None)
         count_attempt(db, key, FAILURE_WINDOW_SECONDS)
 
     try:
@@ -75,7 +73,7 @@ def change_username(visit: Visit) -> PageResponse:
 @pages.post("/profile/reset_private_token")
 def reset_token(visit: Visit) -> PageResponse:
     """Replace the private token; whatever uses the old one stops."""
-    visit.database.write(lambda db: reset_private_token(db, visit.signed_in.id))
+    visit.database.write(lambda db: reset_private_token(db, visit.viewer.signed_in.id))
     return LocalRedirect("/profile/account")
 
 
@@ -88,7 +86,7 @@ def reset_token_by_put(visit: Visit) -> PageResponse:
 @pages.get("/profile/personal_access_tokens")
 def show_tokens(visit: Visit, db: Connection) -> PageResponse:
     """List the tokens and offer to make one; clients that lead here say what they would call it, and its scopes."""
-    name, scopes = (visit.query.get(each) for each in ("name", "scopes"))
+    name, scopes = (visit.request.query.get(each) for each in ("name", "scopes"))
     typed = {
         "name": name if isinstance(name, str) else "",
         "expires_at": "",
@@ -101,17 +99,17 @@ def show_tokens(visit: Visit, db: Connection) -> PageResponse:
 def create_access_token(visit: Visit) -> PageResponse:
     """Make a token and show it, once."""
     group = "personal_access_token"
-    name, day = form_field(visit.form, group, "name"), form_field(visit.form, group, "expires_at")
-    fields = visit.form.get(group)
+    name, day = form_field(visit.request.form, group, "name"), form_field(visit.request.form, group, "expires_at")
+    fields = visit.request.form.get(group)
     sent = fields.get("scopes") if isinstance(fields, dict) else None
     scopes = [scope for scope in sent if isinstance(scope, str)] if isinstance(sent, list) else []
-    if "sudo" in scopes and not visit.signed_in.admin:
+    if "sudo" in scopes and not visit.viewer.signed_in.admin:
         scopes.remove("sudo")
     typed = {"name": name, "expires_at": day, "scopes": scopes}
     try:
         expires_at = Timestamp(f"{parse_date(day)}T00:00:00.000Z") if day else None
         _, secret = visit.database.write(
-            lambda db: create_token(db, visit.signed_in.id, "personal", name, scopes, expires_at)
+            lambda db: create_token(db, visit.viewer.signed_in.id, "personal", name, scopes, expires_at)
         )
     except ValueError:
         errors = ["The day must look like 2027-01-31."]
@@ -125,14 +123,8 @@ def create_access_token(visit: Visit) -> PageResponse:
 @pages.post("/profile/personal_access_tokens/:id/revoke")
 def revoke_access_token(visit: Visit) -> PageResponse:
     """Revoke one of one's own tokens."""
-
-    def work(db: Connection) -> None:
-        token = token_or_none(db, path_number(visit.path, "id"), "personal", visit.signed_in.id)
-        if token is None:
-            raise NotFound("Token")
-        revoke_token(db, token)
-
-    visit.database.write(work)
+    number = path_number(visit.request.path, "id")
+    visit.database.write(lambda db: revoke_personal_token(db, visit.viewer.signed_in.id, number))
     return LocalRedirect("/profile/personal_access_tokens")
 
 
@@ -151,8 +143,8 @@ def _tokens_page(
     typed: dict[str, Any] | None = None,
     status: int = 200,
 ) -> TemplateResponse:
-    user = visit.signed_in
-    held = list_tokens(db, "personal", user.id, ListTokens(), ListPage(size=100)).items
+    user = visit.viewer.signed_in
+    held = personal_tokens(db, user.id)
     offered = [scope for scope in SCOPES if scope != "sudo" or user.admin]
     return TemplateResponse(
         "profile/tokens.html",

@@ -1,14 +1,13 @@
 """A user's addresses: adding and proving them, and which is the first."""
 
-from ingot.accounts.emails.queries import find_email, list_emails
-from ingot.accounts.emails.service import make_email_primary
+from ingot.accounts.emails import api as emails_api
+from ingot.accounts.emails.service import make_own_email_first
+from ingot.accounts.emails.views import emails_of_user
 from ingot.accounts.instance.settings import current_settings
 from ingot.accounts.instance.throttles import count_attempt, require_within_limit
-from ingot.accounts.sessions.service import FAILURE_WINDOW_SECONDS, mail_confirmation_link
-from ingot.accounts.users.queries import find_user
+from ingot.accounts.sessions.service import FAILURE_WINDOW_SECONDS, resend_confirmation
 from ingot.core.api.params import path_number
 from ingot.core.db.connection import Connection
-from ingot.core.db.paging import Page as ListPage
 from ingot.core.names import NAMESPACES
 from ingot.errors import Invalid
 from ingot.web.form_errors import RequestRefusal, error_messages
@@ -28,10 +27,10 @@ def show_emails(visit: Visit, db: Connection) -> PageResponse:
 @pages.post("/profile/emails")
 def add_email(visit: Visit) -> PageResponse:
     """Add an address; a mail asks to confirm it."""
-    typed = form_field(visit.form, "email", "email").strip()
+    typed = form_field(visit.request.form, "email", "email").strip()
     try:
-        visit.database.write(lambda db: _count_mail(db, visit.signed_in.id))
-        visit.call("POST", "/user/emails", {"email": typed})
+        visit.database.write(lambda db: _count_mail(db, visit.viewer.signed_in.id))
+        visit.ask(emails_api.create_own_email, {"email": typed})
     except RequestRefusal as refusal:
         errors = error_messages(refusal)
         return visit.database.read(lambda db: _emails_page(visit, db, typed, errors))
@@ -41,20 +40,17 @@ def add_email(visit: Visit) -> PageResponse:
 @pages.delete("/profile/emails/:id")
 def remove_email(visit: Visit) -> PageResponse:
     """Remove a further address."""
-    visit.call("DELETE", "/user/emails/:email_id", email_id=path_number(visit.path, "id"))
+    visit.ask(emails_api.delete_email, email_id=path_number(visit.request.path, "id"))
     return LocalRedirect(PAGE_PATH)
 
 
 @pages.post("/profile/emails/:id/confirm")
-def resend_confirmation(visit: Visit) -> PageResponse:
+def ask_again(visit: Visit) -> PageResponse:
     """Write once more to an address that waits to be proven."""
 
     def work(db: Connection) -> None:
-        user = visit.signed_in
-        email = find_email(db, user.id, path_number(visit.path, "id"))
-        _count_mail(db, user.id)
-        if email.proven_at is None:
-            mail_confirmation_link(db, user, email)
+        _count_mail(db, visit.viewer.signed_in.id)
+        resend_confirmation(db, visit.viewer.signed_in.id, path_number(visit.request.path, "id"))
 
     visit.database.write(work)
     return LocalRedirect(PAGE_PATH)
@@ -65,10 +61,8 @@ def confirm_primary_email(visit: Visit) -> PageResponse:
     """Write to the first address, which was taken when nobody had to prove one."""
 
     def work(db: Connection) -> None:
-        user = find_user(db, visit.signed_in.id)
-        _count_mail(db, user.id)
-        if user.proven_at is None:
-            mail_confirmation_link(db, user)
+        _count_mail(db, visit.viewer.signed_in.id)
+        resend_confirmation(db, visit.viewer.signed_in.id)
 
     visit.database.write(work)
     return LocalRedirect(PAGE_PATH)
@@ -80,8 +74,7 @@ def set_primary_email(visit: Visit) -> PageResponse:
 
     def work(db: Connection) -> None:
         db.lock(NAMESPACES)
-        user = find_user(db, visit.signed_in.id)
-        make_email_primary(db, user, find_email(db, user.id, path_number(visit.path, "id")))
+        make_own_email_first(db, visit.viewer.signed_in.id, path_number(visit.request.path, "id"))
 
     try:
         visit.database.write(work)
@@ -99,7 +92,7 @@ def _count_mail(db: Connection, user_id: int) -> None:
 
 
 def _emails_page(visit: Visit, db: Connection, typed: str = "", errors: list[str] | None = None) -> TemplateResponse:
-    held = list_emails(db, visit.signed_in.id, ListPage(size=100)).items
+    held = emails_of_user(db, visit.viewer.signed_in.id)
     asks = current_settings(db).send_user_confirmation_email
     context = {"tab": "emails", "emails": held, "asks": asks, "typed": typed, "errors": errors or []}
     return TemplateResponse("profile/emails.html", context, 422 if errors else 200)

@@ -2,15 +2,14 @@
 
 from typing import Any
 
-from ingot.accounts.keys.queries import list_gpg_keys, list_keys
+from ingot.accounts.keys import api as keys_api
+from ingot.accounts.keys.views import gpg_keys_of_user, keys_of_user
 from ingot.core.api.params import path_number
 from ingot.core.db.connection import Connection
-from ingot.core.db.paging import Page as ListPage
 from ingot.web.form_errors import RequestRefusal, error_messages
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit, form_field
 
 pages = PageRoutes()
-_ALL_KEYS = ListPage(size=100)
 
 
 @pages.get("/profile/keys")
@@ -22,13 +21,13 @@ def show_keys(visit: Visit, db: Connection) -> PageResponse:
 @pages.post("/profile/keys")
 def add_key(visit: Visit) -> PageResponse:
     """Add an SSH key; without a title it is called what the key itself says."""
-    typed = {name: form_field(visit.form, "key", name).strip() for name in ("key", "title", "expires_at")}
+    typed = {name: form_field(visit.request.form, "key", name).strip() for name in ("key", "title", "expires_at")}
     comment = typed["key"].split(maxsplit=2)[2:]
     sent: dict[str, Any] = {"key": typed["key"], "title": typed["title"] or "".join(comment) or "SSH key"}
     if typed["expires_at"]:
         sent["expires_at"] = typed["expires_at"]
     try:
-        visit.call("POST", "/user/keys", sent)
+        visit.ask(keys_api.create_key, sent)
     except RequestRefusal as refusal:
         errors = error_messages(refusal)
         return visit.database.read(lambda db: _keys_page(visit, db, typed, errors))
@@ -38,7 +37,7 @@ def add_key(visit: Visit) -> PageResponse:
 @pages.delete("/profile/keys/:id")
 def remove_key(visit: Visit) -> PageResponse:
     """Remove an SSH key; it opens nothing from then on."""
-    visit.call("DELETE", "/user/keys/:key_id", key_id=path_number(visit.path, "id"))
+    visit.ask(keys_api.delete_key, key_id=path_number(visit.request.path, "id"))
     return LocalRedirect("/profile/keys")
 
 
@@ -51,9 +50,9 @@ def show_gpg_keys(visit: Visit, db: Connection) -> PageResponse:
 @pages.post("/profile/gpg_keys")
 def add_gpg_key(visit: Visit) -> PageResponse:
     """Add a GPG key."""
-    typed = form_field(visit.form, "gpg_key", "key").strip()
+    typed = form_field(visit.request.form, "gpg_key", "key").strip()
     try:
-        visit.call("POST", "/user/gpg_keys", {"key": typed})
+        visit.ask(keys_api.create_gpg_key, {"key": typed})
     except RequestRefusal as refusal:
         errors = error_messages(refusal)
         return visit.database.read(lambda db: _gpg_page(visit, db, typed, errors))
@@ -63,20 +62,20 @@ def add_gpg_key(visit: Visit) -> PageResponse:
 @pages.delete("/profile/gpg_keys/:id")
 def remove_gpg_key(visit: Visit) -> PageResponse:
     """Remove a GPG key."""
-    visit.call("DELETE", "/user/gpg_keys/:key_id", key_id=path_number(visit.path, "id"))
+    visit.ask(keys_api.delete_gpg_key, key_id=path_number(visit.request.path, "id"))
     return LocalRedirect("/profile/gpg_keys")
 
 
 def _keys_page(
     visit: Visit, db: Connection, typed: dict[str, str] | None = None, errors: list[str] | None = None
 ) -> TemplateResponse:
-    held = list_keys(db, visit.signed_in.id, _ALL_KEYS).items
+    held = keys_of_user(db, visit.viewer.signed_in.id)
     empty = {"key": "", "title": "", "expires_at": ""}
     context = {"tab": "keys", "keys": held, "now": db.now, "typed": typed or empty, "errors": errors or []}
     return TemplateResponse("profile/keys.html", context, 422 if errors else 200)
 
 
 def _gpg_page(visit: Visit, db: Connection, typed: str = "", errors: list[str] | None = None) -> TemplateResponse:
-    held = list_gpg_keys(db, visit.signed_in.id, _ALL_KEYS).items
+    held = gpg_keys_of_user(db, visit.viewer.signed_in.id)
     context = {"tab": "gpg_keys", "keys": held, "typed": typed, "errors": errors or []}
     return TemplateResponse("profile/gpg_keys.html", context, 422 if errors else 200)

@@ -1,11 +1,14 @@
 """What a user wants to be told, and how pages look to them."""
 
+from collections.abc import Callable
 from typing import Any
 
 from ingot.core.api.params import path_number
 from ingot.core.db.connection import Connection
-from ingot.discovery.notifications.params import LEVELS
-from ingot.discovery.notifications.queries import confirmed_emails_of, notification_settings_of
+from ingot.discovery.notifications import api as notifications_api
+from ingot.discovery.notifications.views import level_names, notification_addresses
+from ingot.projects.groups import api as groups_api
+from ingot.projects.projects import api as projects_api
 from ingot.web.form_errors import RequestRefusal, error_messages
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
 
@@ -19,7 +22,6 @@ LEVEL_TEXTS = {
     "disabled": "Disabled: nothing",
     "custom": "Custom: what was chosen through the API",
 }
-_NAMES = {number: name for name, number in LEVELS.items()}
 _MAX_ROWS = 100
 
 
@@ -33,32 +35,36 @@ def show_notification_settings(visit: Visit, db: Connection) -> PageResponse:
 def update_global_notifications(visit: Visit) -> PageResponse:
     """Change what a user is told of everywhere."""
     sent = {"level": _text(visit, "level"), "notification_email": _text(visit, "notification_email")}
-    return _save_settings(visit, "/notification_settings", {name: value for name, value in sent.items() if value})
+    return _save_settings(
+        visit,
+        notifications_api.update_global_notification_settings,
+        {name: value for name, value in sent.items() if value},
+    )
 
 
 @pages.put("/profile/notifications/groups/:id")
 def update_group_notifications(visit: Visit) -> PageResponse:
     """Change what a user is told of a group."""
-    route = "/groups/:id/notification_settings"
-    return _save_settings(visit, route, {"level": _text(visit, "level")}, id=path_number(visit.path, "id"))
+    endpoint = notifications_api.update_group_notification_settings
+    return _save_settings(visit, endpoint, {"level": _text(visit, "level")}, id=path_number(visit.request.path, "id"))
 
 
 @pages.put("/profile/notifications/projects/:id")
 def update_project_notifications(visit: Visit) -> PageResponse:
     """Change what a user is told of a project."""
-    route = "/projects/:id/notification_settings"
-    return _save_settings(visit, route, {"level": _text(visit, "level")}, id=path_number(visit.path, "id"))
+    endpoint = notifications_api.update_project_notification_settings
+    return _save_settings(visit, endpoint, {"level": _text(visit, "level")}, id=path_number(visit.request.path, "id"))
 
 
 @pages.get("/profile/preferences")
-def show_preferences(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+def show_preferences(visit: Visit) -> PageResponse:  # noqa: ARG001 - Every page takes the visit.
     """Show how pages look."""
     return TemplateResponse("profile/preferences.html", {"tab": "preferences"})
 
 
-def _save_settings(visit: Visit, route: str, sent: dict[str, Any], **path: Any) -> PageResponse:
+def _save_settings(visit: Visit, endpoint: Callable[..., object], sent: dict[str, Any], **path: object) -> PageResponse:
     try:
-        visit.call("PUT", route, sent, **path)
+        visit.ask(endpoint, sent, **path)
     except RequestRefusal as refusal:
         errors = error_messages(refusal)
         return visit.database.read(lambda db: _notifications_page(visit, db, errors))
@@ -66,17 +72,14 @@ def _save_settings(visit: Visit, route: str, sent: dict[str, Any], **path: Any) 
 
 
 def _text(visit: Visit, name: str) -> str:
-    value = visit.form.get(name)
+    value = visit.request.form.get(name)
     return value if isinstance(value, str) else ""
 
 
 def _notifications_page(visit: Visit, db: Connection, errors: list[str] | None = None) -> TemplateResponse:
-    said = {
-        (wish.source_kind, wish.source_id): _NAMES[wish.level]
-        for wish in notification_settings_of(db, visit.signed_in.id)
-    }
-    groups = visit.get("/groups", {"min_access_level": 10, "per_page": _MAX_ROWS}).items
-    projects = visit.get("/projects", {"membership": True, "simple": True, "per_page": _MAX_ROWS}).items
+    said = level_names(db, visit.viewer.signed_in.id)
+    groups = visit.ask(groups_api.list_groups, {"min_access_level": 10, "per_page": _MAX_ROWS}).items
+    projects = visit.ask(projects_api.list_projects, {"membership": True, "simple": True, "per_page": _MAX_ROWS}).items
     places = [("groups", group.id, group.full_path, said.get(("group", group.id), "global")) for group in groups]
     places += [
         ("projects", project.id, project.path_with_namespace, said.get(("project", project.id), "global"))
@@ -84,8 +87,8 @@ def _notifications_page(visit: Visit, db: Connection, errors: list[str] | None =
     ]
     context = {
         "tab": "notifications",
-        "own": visit.get("/notification_settings"),
-        "addresses": confirmed_emails_of(db, visit.signed_in),
+        "own": visit.ask(notifications_api.get_global_notification_settings),
+        "addresses": notification_addresses(db, visit.viewer.signed_in),
         "places": places,
         "levels": LEVEL_TEXTS,
         "errors": errors or [],

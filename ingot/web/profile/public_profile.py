@@ -3,9 +3,8 @@
 from typing import Any
 
 from ingot.accounts.users.params import ModifyUser, SetStatus
-from ingot.accounts.users.queries import find_user, user_status_or_none
 from ingot.accounts.users.service import modify_user, set_status
-from ingot.accounts.users.views import own_user_view
+from ingot.accounts.users.views import current_user, own_user_view, status_or_none
 from ingot.core.api.params import Upload
 from ingot.core.db.connection import Connection
 from ingot.core.names import NAMESPACES
@@ -20,7 +19,7 @@ _STATUS = ("emoji", "message")
 @pages.get("/profile")
 def show_profile(visit: Visit, db: Connection) -> PageResponse:
     """Show what can be changed."""
-    user, status = visit.signed_in, user_status_or_none(db, visit.signed_in)
+    user, status = visit.viewer.signed_in, status_or_none(db, visit.viewer.signed_in)
     typed = {name: getattr(user, name) for name in _FIELDS}
     typed |= {"emoji": status.emoji if status else "", "message": status.message if status else ""}
     typed |= {"availability": status.availability if status else "not_set"}
@@ -30,20 +29,20 @@ def show_profile(visit: Visit, db: Connection) -> PageResponse:
 @pages.put("/profile")
 def update_profile(visit: Visit) -> PageResponse:
     """Change what was sent; an empty picture leaves the one that is there."""
-    typed: dict[str, Any] = {name: form_field(visit.form, "user", name).strip() for name in _FIELDS}
-    status = {name: form_field(visit.form, "status", name).strip() for name in _STATUS}
-    busy = form_field(visit.form, "status", "availability") == "busy"
+    typed: dict[str, Any] = {name: form_field(visit.request.form, "user", name).strip() for name in _FIELDS}
+    status = {name: form_field(visit.request.form, "status", name).strip() for name in _STATUS}
+    busy = form_field(visit.request.form, "status", "availability") == "busy"
     picture = _picture(visit)
 
     def work(db: Connection) -> None:
         db.lock(NAMESPACES)
-        user = find_user(db, visit.signed_in.id)
+        user = current_user(db, visit.viewer.actor)
         changes = ModifyUser(**typed)
         if picture is not None:
             changes.avatar = picture
-        elif form_field(visit.form, "user", "remove_avatar") == "1":
+        elif form_field(visit.request.form, "user", "remove_avatar") == "1":
             changes.avatar = None
-        modify_user(db, visit.actor, user, changes, None)
+        modify_user(db, visit.viewer.actor, user, changes, None)
         emoji = status["emoji"].strip(":") or "speech_balloon"
         set_status(db, user, SetStatus(emoji, status["message"], "busy" if busy else "not_set"))
 
@@ -66,7 +65,7 @@ def update_profile_by_post(visit: Visit) -> PageResponse:
 
 
 def _picture(visit: Visit) -> Upload | None:
-    fields = visit.form.get("user")
+    fields = visit.request.form.get("user")
     sent = fields.get("avatar") if isinstance(fields, dict) else None
     if not isinstance(sent, Upload):
         return None
@@ -79,6 +78,6 @@ def _picture(visit: Visit) -> Upload | None:
 def _profile_page(
     visit: Visit, db: Connection, typed: dict[str, Any], errors: list[str] | None = None
 ) -> TemplateResponse:
-    shown = own_user_view(db, visit.signed_in, visit.origin.base)
+    shown = own_user_view(db, visit.viewer.signed_in, visit.request.origin.base)
     context = {"tab": "profile", "typed": typed, "errors": errors or [], "shown": shown}
     return TemplateResponse("profile/details.html", context, 422 if errors else 200)

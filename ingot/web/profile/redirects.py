@@ -52,7 +52,7 @@ def redirect_to_profile_page(visit: Visit, db: Connection) -> PageResponse:  # n
 
 
 def _redirect(visit: Visit, known: dict[str, str]) -> LocalRedirect:
-    address = known.get(visit.path["rest"])
+    address = known.get(visit.request.path["rest"])
     if address is None:
         raise NotFound
-    return LocalRedirect(address + with_query(visit.query) if visit.query else address)
+    return LocalRedirect(address + with_query(visit.request.query) if visit.request.query else address)

@@ -1,12 +1,11 @@
 """Where a user is signed in, who tried to, and how an account ends."""
 
-from ingot.accounts.sessions.queries import list_sign_ins, sessions_of_user
 from ingot.accounts.sessions.service import SIGN_IN_LOG_DAYS, end_own_session, end_sessions
-from ingot.accounts.users.queries import find_user
+from ingot.accounts.sessions.views import active_sessions, sign_in_log
 from ingot.accounts.users.service import delete_user
+from ingot.accounts.users.views import current_user
 from ingot.core.api.params import number_or_none, path_number
 from ingot.core.db.connection import Connection
-from ingot.core.db.paging import Page as ListPage
 from ingot.core.names import NAMESPACES
 from ingot.web.cookies import SESSION_COOKIE, set_cookie
 from ingot.web.form_errors import RequestRefusal, error_messages
@@ -21,47 +20,49 @@ PAGE_PATH = "/profile/active_sessions"
 @pages.get("/profile/active_sessions")
 def show_sessions(visit: Visit, db: Connection) -> PageResponse:
     """List where a user is signed in."""
-    context = {"tab": "sessions", "sessions": sessions_of_user(db, visit.signed_in.id)}
+    context = {"tab": "sessions", "sessions": active_sessions(db, visit.viewer.signed_in.id)}
     return TemplateResponse("profile/sessions.html", context)
 
 
 @pages.delete("/profile/active_sessions/:id")
 def end_other_session(visit: Visit) -> PageResponse:
     """Sign out in another browser."""
-    visit.database.write(lambda db: end_own_session(db, visit.signed_in.id, path_number(visit.path, "id")))
+    visit.database.write(
+        lambda db: end_own_session(db, visit.viewer.signed_in.id, path_number(visit.request.path, "id"))
+    )
     return LocalRedirect(PAGE_PATH)
 
 
 @pages.delete("/profile/active_sessions")
 def end_other_sessions(visit: Visit) -> PageResponse:
     """Sign out in all other browsers."""
-    kept = visit.session.id if visit.session else 0
-    visit.database.write(lambda db: end_sessions(db, visit.signed_in.id, but=kept))
+    kept = visit.viewer.session.id if visit.viewer.session else 0
+    visit.database.write(lambda db: end_sessions(db, visit.viewer.signed_in.id, but=kept))
     return LocalRedirect(PAGE_PATH)
 
 
 @pages.get("/profile/audit_log")
 def show_sign_ins(visit: Visit, db: Connection) -> PageResponse:
     """List who signed in to the account, and who tried to."""
-    number = max(1, min(number_or_none(str(visit.query.get("page", ""))) or 1, 10_000))
-    listing = list_sign_ins(db, visit.signed_in.id, ListPage(number=number, size=50))
+    number = max(1, min(number_or_none(str(visit.request.query.get("page", ""))) or 1, 10_000))
+    listing = sign_in_log(db, visit.viewer.signed_in.id, number)
     return TemplateResponse("profile/sign_ins.html", {"tab": "audit", "listing": listing, "days": SIGN_IN_LOG_DAYS})
 
 
 @pages.delete("/users")
 def delete_own_account(visit: Visit) -> PageResponse:
     """Delete one's own account, with the password (else a code) and one's username as proof that it is meant."""
-    user = visit.signed_in
-    password, named = visit.form.get("password"), visit.form.get("username")
-    errors = [password_error(visit, user, password if isinstance(password, str) else "")]
+    user = visit.viewer.signed_in
+    password, named = visit.request.form.get("password"), visit.request.form.get("username")
+    errors = [password_error(visit, password if isinstance(password, str) else "")]
     if named != user.username:
         errors.append("Type your username, to be sure.")
-    elif needs_code(user):
+    elif needs_code(visit):
         errors.append(code_error(visit))
 
     def work(db: Connection) -> None:
         db.lock(NAMESPACES)
-        delete_user(db, find_user(db, user.id), hard=False)
+        delete_user(db, current_user(db, visit.viewer.actor), hard=False)
 
     reasons = [error for error in errors if error]
     if not reasons:

@@ -6,16 +6,15 @@ from markupsafe import Markup
 
 from ingot.accounts.instance.throttles import count_attempt, require_within_limit
 from ingot.accounts.sessions.service import FAILURE_WINDOW_SECONDS, MAX_FAILURES_PER_ACCOUNT, end_sessions
-from ingot.accounts.two_factor.queries import count_recovery_codes
 from ingot.accounts.two_factor.service import (
+    codes_left,
     create_recovery_codes,
     disable_second_factor,
     enable_second_factor,
     propose_second_factor,
 )
 from ingot.accounts.two_factor.totp import otpauth_url
-from ingot.accounts.users.queries import find_user
-from ingot.accounts.users.tables import User
+from ingot.accounts.users.views import current_user
 from ingot.core.access.passwords import password_matches
 from ingot.core.db.connection import Connection
 from ingot.errors import Invalid
@@ -37,13 +36,15 @@ def show_two_factor(visit: Visit, db: Connection) -> PageResponse:
 @pages.post("/profile/two_factor_auth")
 def enable_two_factor(visit: Visit) -> PageResponse:
     """Turn it on with a first code of the app; the recovery codes are shown once, and other sessions end."""
-    user, session = visit.signed_in, visit.session
+    user, session = visit.viewer.signed_in, visit.viewer.session
     trouble = _password_error(visit)
     if trouble:
         return visit.database.read(lambda db: _two_factor_page(visit, db, [trouble]))
 
     def work(db: Connection) -> list[str]:
-        codes = enable_second_factor(db, find_user(db, user.id), "".join(_text(visit, "pin_code").split()))
+        codes = enable_second_factor(
+            db, current_user(db, visit.viewer.actor), "".join(_text(visit, "pin_code").split())
+        )
         end_sessions(db, user.id, but=session.id if session else 0)
         return codes
 
@@ -58,10 +59,10 @@ def enable_two_factor(visit: Visit) -> PageResponse:
 @pages.post("/profile/two_factor_auth/codes")
 def renew_recovery_codes(visit: Visit) -> PageResponse:
     """Make new recovery codes, and show them once."""
-    trouble = _proof_error(visit) if visit.signed_in.two_factor_enabled else "It is not on."
+    trouble = _proof_error(visit) if visit.viewer.signed_in.two_factor_enabled else "It is not on."
     if trouble:
         return visit.database.read(lambda db: _two_factor_page(visit, db, [trouble]))
-    codes = visit.database.write(lambda db: create_recovery_codes(db, visit.signed_in))
+    codes = visit.database.write(lambda db: create_recovery_codes(db, visit.viewer.signed_in))
     return TemplateResponse("profile/recovery_codes.html", {"tab": "two_factor", "codes": codes})
 
 
@@ -71,34 +72,40 @@ def disable_two_factor(visit: Visit) -> PageResponse:
     trouble = _proof_error(visit)
     if trouble:
         return visit.database.read(lambda db: _two_factor_page(visit, db, [trouble]))
-    visit.database.write(lambda db: disable_second_factor(db, visit.signed_in))
+    visit.database.write(lambda db: disable_second_factor(db, visit.viewer.signed_in))
     return LocalRedirect(PAGE_PATH)
 
 
 def _password_error(visit: Visit) -> str:
     """Why the password is not enough; who signs in elsewhere has none to show."""
-    return password_error(visit, visit.signed_in, _text(visit, "current_password"))
+    return password_error(visit, _text(visit, "current_password"))
 
 
 def _proof_error(visit: Visit) -> str:
     """Why nothing changes: an open session alone must not take the second factor away."""
-    if needs_code(visit.signed_in):
+    if needs_code(visit):
         return code_error(visit)
     return _password_error(visit)
 
 
-def needs_code(user: User) -> bool:
-    """Whether somebody has no password to show again, but a second factor."""
+def needs_code(visit: Visit) -> bool:
+    """Return whether the visitor has a second factor, but no password to enter again."""
+    user = visit.viewer.signed_in
     return user.password_hash is None and user.two_factor_enabled
 
 
 def code_error(visit: Visit) -> str:
     """What is wrong with the code that a form brings; nothing where it is right, and it is used up then."""
-    return "" if check_second_factor(visit, visit.signed_in, _text(visit, "otp_attempt")) else "The code is not right."
+    return (
+        ""
+        if check_second_factor(visit, visit.viewer.signed_in, _text(visit, "otp_attempt"))
+        else "The code is not right."
+    )
 
 
-def password_error(visit: Visit, user: User, password: str) -> str:
-    """What is wrong with the password that somebody who is signed in shows again; nothing where it is right."""
+def password_error(visit: Visit, password: str) -> str:
+    """Return what is wrong with the password that the visitor enters again; nothing if it is right."""
+    user = visit.viewer.signed_in
     if user.password_hash is None:
         return ""
     key = f"password of {user.id}"
@@ -110,21 +117,21 @@ def password_error(visit: Visit, user: User, password: str) -> str:
 
 
 def _text(visit: Visit, name: str) -> str:
-    value = visit.form.get(name)
+    value = visit.request.form.get(name)
     return value if isinstance(value, str) else ""
 
 
 def _two_factor_page(visit: Visit, db: Connection, errors: list[str] | None = None) -> TemplateResponse:
-    user = find_user(db, visit.signed_in.id)
+    user = current_user(db, visit.viewer.actor)
     context = {"tab": "two_factor", "errors": errors or [], "needs_password": user.password_hash is not None}
     status = 422 if errors else 200
     if user.two_factor_enabled:
-        context["left"] = count_recovery_codes(db, user.id)
+        context["left"] = codes_left(db, user)
         return TemplateResponse("profile/two_factor_on.html", context, status)
     # The first visit writes the secret down, so that the code that is typed belongs to the picture that was shown.
     require_blocking_allowed()
     secret = visit.database.write(lambda db: propose_second_factor(db, user))
-    issuer = f"Ingot {visit.origin.base.partition('://')[2]}"
+    issuer = f"Ingot {visit.request.origin.base.partition('://')[2]}"
     context |= {"secret": secret, "picture": _qr_code(otpauth_url(secret, issuer, user.username))}
     return TemplateResponse("profile/two_factor_off.html", context, status)
 

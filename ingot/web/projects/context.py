@@ -1,12 +1,21 @@
 """Where a page of a project is: what its frame shows and offers."""
 
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlencode
 
 import msgspec
 
+from ingot.collaboration.issues import api as issues_api
+from ingot.collaboration.merge_requests import api as merge_requests_api
+from ingot.collaboration.snippets import api as snippets_api
+from ingot.core.api.internal_client import P, S, V, WorksOn
 from ingot.errors import NotFound
+from ingot.projects.projects import api as projects_api
 from ingot.projects.projects.views import ProjectView
+from ingot.repositories.protection import api as protection_api
+from ingot.repositories.trees import api as trees_api
+from ingot.repositories.wikis import api as wikis_api
 from ingot.web.page_routes import TemplateResponse, Visit
 
 
@@ -21,17 +30,21 @@ class ProjectContext(msgspec.Struct, frozen=True):
         """Where its pages begin, on this host."""
         return f"/{self.project.path_with_namespace}"
 
-    def get(self, route: str, sent: dict[str, Any] | None = None, /, **path: Any) -> Any:
-        """What the API gives for something in this project; ``route`` is what follows the project's number."""
-        return self.visit.get(f"/projects/:id{route}", sent, id=self.project.id, **path)
+    def ask(self, endpoint: Callable[..., V], sent: dict[str, Any] | None = None, /, **path: object) -> V:
+        """Call an endpoint of this project."""
+        return self.visit.client.ask(endpoint, sent, {"id": self.project.id, **path}, "projects")
 
-    def call(self, method: str, route: str, sent: dict[str, Any] | None = None, /, **path: Any) -> Any:
-        """The same for any method."""
-        return self.visit.call(method, f"/projects/:id{route}", sent, id=self.project.id, **path)
+    def find(self, endpoint: WorksOn[S, P], /, **path: object) -> S:
+        """Return the subject that an endpoint of this project finds."""
+        return self.visit.client.find(endpoint, {"id": self.project.id, **path}, "projects")
 
-    def may(self, method: str, route: str, /, **path: Any) -> bool:
-        """Whether the visitor may call something in this project."""
-        return self.visit.may(method, f"/projects/:id{route}", id=self.project.id, **path)
+    def may(self, endpoint: Callable[..., object], /, **path: object) -> bool:
+        """Return whether the visitor may call an endpoint of this project."""
+        return self.visit.client.may(endpoint, {"id": self.project.id, **path}, "projects")
+
+    def either(self, of_project: Callable[..., V], of_group: Callable[..., V]) -> Callable[..., V]:  # noqa: ARG002 - A group takes the other one.
+        """Return the handler for projects, of two that do the same for projects and for groups."""
+        return of_project
 
     def new_merge_request(self, source: str, target: str | None) -> str:
         """Where a merge request of a branch is written."""
@@ -48,7 +61,7 @@ class ProjectContext(msgspec.Struct, frozen=True):
 
 def project_context(visit: Visit) -> ProjectContext:
     """The project that the address names, for those who may see it."""
-    project = visit.get("/projects/:id", id=visit.path["path"])
+    project = visit.ask(projects_api.get_project, id=visit.request.path["path"])
     if project.path_with_namespace.isdigit():
         raise NotFound("Project")
     return ProjectContext(visit, project)
@@ -58,17 +71,17 @@ def _tabs(place: ProjectContext) -> list[tuple[str, str, str, int | None]]:
     """What the project has for this visitor: a word, its address, its name, and how many there are."""
     project, url = place.project, place.url
     tabs: list[tuple[str, str, str, int | None]] = [("home", url, "Project", None)]
-    if place.may("GET", "/repository/tree"):
+    if place.may(trees_api.list_tree):
         tabs += [("code", f"{url}/-/tree", "Code", None), ("commits", f"{url}/-/commits", "Commits", None)]
-    if place.may("GET", "/issues"):
+    if place.may(issues_api.list_project_issues):
         tabs.append(("issues", f"{url}/-/issues", "Issues", project.open_issues_count or 0))
-    if place.may("GET", "/merge_requests"):
+    if place.may(merge_requests_api.list_project_merge_requests):
         tabs.append(("merge_requests", f"{url}/-/merge_requests", "Merge requests", None))
-    if place.may("GET", "/wikis"):
+    if place.may(wikis_api.list_pages):
         tabs.append(("wiki", f"{url}/-/wikis", "Wiki", None))
-    if place.may("GET", "/snippets"):
+    if place.may(snippets_api.list_project_snippets):
         tabs.append(("snippets", f"{url}/-/snippets", "Snippets", None))
-    if place.may("GET", "/protected_branches"):
+    if place.may(protection_api.list_protected_branches):
         tabs.append(("settings", f"{url}/-/edit", "Settings", None))
     else:
         tabs.append(("members", f"{url}/-/project_members", "Members", None))

@@ -25,16 +25,21 @@ class DeletionToken(msgspec.Struct, frozen=True):
 
 def deletion_url(visit: Visit, kind: str, path: str, projects: int) -> str:
     """Where to watch something go that is deleted from now on."""
-    content = DeletionToken(visit.signed_in.id, kind, path, projects, visit.database.clock())
+    content = DeletionToken(visit.viewer.signed_in.id, kind, path, projects, visit.database.clock())
     return f"/-/deleting/{sign_value(visit.database.vault, _PURPOSE, content)}"
 
 
 @pages.get("/-/deleting/:what")
 def show_deletion_progress(visit: Visit, db: Connection) -> PageResponse:
     """How far it is; a script asks for this part until all is gone."""
-    found = verify_signed(db.vault, _PURPOSE, visit.path["what"], DeletionToken)
-    if found is None or found.user != visit.signed_in.id:
+    found = verify_signed(db.vault, _PURPOSE, visit.request.path["what"], DeletionToken)
+    if found is None or found.user != visit.viewer.signed_in.id:
         raise NotFound("Page")
     left = pending_removals(db, found.path, found.since)
-    context = {"going": found, "left": left, "gone": max(found.projects - left.number, 0), "address": visit.address}
-    return TemplateResponse("projects/_deleting.html" if visit.fragment else "projects/deleting.html", context)
+    context = {
+        "going": found,
+        "left": left,
+        "gone": max(found.projects - left.number, 0),
+        "address": visit.request.address,
+    }
+    return TemplateResponse("projects/_deleting.html" if visit.headers.fragment else "projects/deleting.html", context)

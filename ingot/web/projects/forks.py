@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ingot.core.db.connection import Connection
+from ingot.projects.forks import api as forks_api
 from ingot.web.form_errors import RequestRefusal, error_messages
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
 from ingot.web.projects.context import ProjectContext, project_context
@@ -14,15 +14,15 @@ _FIELDS = ("namespace", "name", "path", "visibility")
 
 
 @pages.get("/:path/-/forks", open=True)
-def show_forks(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+def show_forks(visit: Visit) -> PageResponse:
     """The forks that the visitor may see."""
     place = project_context(visit)
-    forks = place.get("/forks", {"page": str(visit.query.get("page", "1"))})
-    return place.page("projects/forks.html", "home", {"forks": forks, "may_fork": place.may("POST", "/fork")})
+    forks = place.ask(forks_api.list_forks, {"page": str(visit.request.query.get("page", "1"))})
+    return place.page("projects/forks.html", "home", {"forks": forks, "may_fork": place.may(forks_api.fork_project)})
 
 
 @pages.get("/:path/-/forks/new")
-def show_form(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+def show_form(visit: Visit) -> PageResponse:
     """Ask where to."""
     place = project_context(visit)
     typed = dict.fromkeys(_FIELDS, "") | {"name": place.project.name, "path": place.project.path}
@@ -33,12 +33,12 @@ def show_form(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - E
 def fork_project(visit: Visit) -> PageResponse:
     """Let a job copy it, and lead to the fork, which shows how that goes."""
     place = project_context(visit)
-    typed = {name: str(visit.form.get(name, "")) for name in _FIELDS}
+    typed = {name: str(visit.request.form.get(name, "")) for name in _FIELDS}
     try:
         sent = nonempty_values(typed)
         if typed["namespace"]:
             sent["namespace"] = find_typed_namespace(visit, typed["namespace"]).full_path
-        fork = place.call("POST", "/fork", {**sent, "by_job": "true"})
+        fork = place.ask(forks_api.fork_project, {**sent, "by_job": "true"})
     except RequestRefusal as refusal:
         return _fork_form(place, typed, error_messages(refusal), 422)
     return LocalRedirect(f"/{fork.path_with_namespace}")
@@ -51,6 +51,6 @@ def _fork_form(
         "typed": typed,
         "errors": errors or [],
         "offered": namespace_options(place.visit),
-        "may_fork": place.may("POST", "/fork"),
+        "may_fork": place.may(forks_api.fork_project),
     }
     return place.page("projects/fork.html", "home", context, status)

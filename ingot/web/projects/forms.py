@@ -35,8 +35,8 @@ class FormsState(msgspec.Struct, frozen=True):
 
 def form_values(visit: Visit, form: str, fields: Sequence[str], flags: Sequence[str] = ()) -> dict[str, Any]:
     """What was typed into a form; flags are true or false, and what the form did not hold is empty."""
-    typed: dict[str, Any] = {name: form_field(visit.form, form, name) for name in fields}
-    return typed | {name: form_field(visit.form, form, name) == "1" for name in flags}
+    typed: dict[str, Any] = {name: form_field(visit.request.form, form, name) for name in fields}
+    return typed | {name: form_field(visit.request.form, form, name) == "1" for name in flags}
 
 
 def nonempty_values(typed: dict[str, Any]) -> dict[str, Any]:
@@ -61,5 +61,5 @@ def submit_form(
 
 def uploaded_picture(visit: Visit) -> Upload | None:
     """The picture that a form brought; nothing where none was chosen, which takes the old one away."""
-    picture = visit.form.get("avatar")
+    picture = visit.request.form.get("avatar")
     return picture if isinstance(picture, Upload) and picture.filename else None

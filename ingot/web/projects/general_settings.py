@@ -4,6 +4,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ingot.errors import Invalid, NotFound
+from ingot.projects.group_projects import api as group_projects_api
+from ingot.projects.groups import api as groups_api
+from ingot.projects.projects import api as projects_api
 from ingot.web.issues.group_context import GroupContext
 from ingot.web.page_routes import PageResponse, TemplateResponse, Visit
 from ingot.web.projects.context import ProjectContext
@@ -17,7 +20,7 @@ PageWithErrors = Callable[[FormsState], TemplateResponse]
 
 def submitted_part(visit: Visit, parts: FormParts) -> tuple[str, dict[str, Any]]:
     """Which of the forms was sent, and what was typed into it."""
-    part = str(visit.form.get("part", ""))
+    part = str(visit.request.form.get("part", ""))
     if part not in parts:
         raise NotFound("Form")
     return part, form_values(visit, part, *parts[part])
@@ -26,7 +29,13 @@ def submitted_part(visit: Visit, parts: FormParts) -> tuple[str, dict[str, Any]]
 def change_picture(parent: ProjectContext | GroupContext, again: PageWithErrors) -> PageResponse:
     """Show another picture, or none."""
     sent = {"avatar": uploaded_picture(parent.visit)}
-    return submit_form("avatar", {}, lambda: parent.call("PUT", "", sent), again, f"{parent.url}/-/edit")
+    return submit_form(
+        "avatar",
+        {},
+        lambda: parent.ask(parent.either(projects_api.edit_project, group_projects_api.edit_group), sent),
+        again,
+        f"{parent.url}/-/edit",
+    )
 
 
 def delete(parent: ProjectContext | GroupContext, full_path: str, projects: int, again: PageWithErrors) -> PageResponse:
@@ -36,7 +45,7 @@ def delete(parent: ProjectContext | GroupContext, full_path: str, projects: int,
     def act() -> None:
         if typed["confirm"] != full_path:
             raise Invalid(base=[f"Type {full_path} to delete it"])
-        parent.call("DELETE", "")
+        parent.ask(parent.either(projects_api.delete_project, groups_api.delete_group))
 
     kind = "project" if isinstance(parent, ProjectContext) else "group"
     return submit_form("delete", typed, act, again, deletion_url(parent.visit, kind, full_path, projects))

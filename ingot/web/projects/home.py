@@ -1,16 +1,23 @@
 """What is at a path: a project's home, a group or a person; and the stars of a project."""
 
+from collections.abc import Callable
 from typing import Any
 
+from ingot.collaboration.releases import api as releases_api
 from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Page as ListPage
 from ingot.errors import NotFound, Unchanged
-from ingot.git.history.commits import commit_id_or_none
-from ingot.git.history.log import count_commits
-from ingot.projects.namespaces.queries import namespace_by_old_path
-from ingot.projects.projects.queries import find_project, star_or_none
-from ingot.repositories.trees.params import ListTree
-from ingot.repositories.trees.queries import list_entries
+from ingot.projects.badges.views import badges_of_project
+from ingot.projects.forks import api as forks_api
+from ingot.projects.group_projects import api as group_projects_api
+from ingot.projects.imports import api as imports_api
+from ingot.projects.namespaces.views import moved_user_path
+from ingot.projects.projects import api as projects_api
+from ingot.projects.sharing import api as project_people_api
+from ingot.projects.sharing.views import has_starred
+from ingot.repositories import browser
+from ingot.repositories.commit_writing import api as making_api
+from ingot.repositories.trees import api as trees_api
 from ingot.repositories.trees.views import entry_view
 from ingot.web.code.activity import commits_by_week
 from ingot.web.code.languages import repository_languages
@@ -20,7 +27,7 @@ from ingot.web.code.trees import find_last_commit, find_readme
 from ingot.web.explore.users import show_user_page, visible_user_or_none
 from ingot.web.groups.membership import membership_status
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
-from ingot.web.projects.badges import rendered_badges
+from ingot.web.projects.badges import page_badge
 from ingot.web.projects.clone_urls import clone_urls
 from ingot.web.projects.context import ProjectContext, project_context
 from ingot.web.texts import render_markdown
@@ -42,11 +49,11 @@ def show_path(visit: Visit, db: Connection) -> PageResponse:
 
 
 @pages.get("/:path/-/import", open=True)
-def show_import(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+def show_import(visit: Visit) -> PageResponse:
     """How an import goes; a script asks for this part until it is done, and then shows the project."""
     place = project_context(visit)
-    state = place.get("/import")
-    if not visit.fragment:
+    state = place.ask(imports_api.get_import)
+    if not visit.headers.fragment:
         return LocalRedirect(place.url)
     done = [] if state.import_status in _IMPORTING else [(b"hx-refresh", b"true")]
     return TemplateResponse("projects/_import.html", {"place": place, "state": state}, headers=done)
@@ -55,57 +62,60 @@ def show_import(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 -
 @pages.post("/:path/-/star")
 def star(visit: Visit) -> PageResponse:
     """Star it."""
-    return _change_star(visit, "/star")
+    return _change_star(visit, project_people_api.star_project)
 
 
 @pages.post("/:path/-/unstar")
 def unstar(visit: Visit) -> PageResponse:
     """Take the star back."""
-    return _change_star(visit, "/unstar")
+    return _change_star(visit, project_people_api.unstar_project)
 
 
-def _change_star(visit: Visit, route: str) -> PageResponse:
+def _change_star(visit: Visit, endpoint: Callable[..., object]) -> PageResponse:
     place = project_context(visit)
     try:
-        place.call("POST", route)
+        place.ask(endpoint)
     except Unchanged:
-        pass  # It is so already, which is what was wished for.
+        pass  # It is so already.
     return LocalRedirect(place.url)
 
 
 def show_home(place: ProjectContext, db: Connection) -> PageResponse:
     """The project with its newest commit, files and README, or the way to a first push."""
     project, visit = place.project, place.visit
-    may_star = place.may("POST", "/star")
-    _, record = find_project(db, visit.actor_or_anonymous, project.id)
+    may_star = place.may(project_people_api.star_project)
+    record = place.find(projects_api.get_project).project
     context: dict[str, Any] = {
         "description": render_markdown(visit, project.description, project.id),
         "may_star": may_star,
-        "starred": may_star and star_or_none(db, visit.signed_in.id, record) is not None,
-        "may_fork": place.may("POST", "/fork"),
-        "may_write": place.may("POST", "/repository/commits"),
-        "state": place.get("/import") if project.import_status in (*_IMPORTING, "failed") else None,
+        "starred": may_star and has_starred(db, visit.viewer.signed_in.id, record),
+        "may_fork": place.may(forks_api.fork_project),
+        "may_write": place.may(making_api.create_commit),
+        "state": place.ask(imports_api.get_import) if project.import_status in (*_IMPORTING, "failed") else None,
         "importing": project.import_status in _IMPORTING,
         "belonging": membership_status(place, db),
         "addresses": clone_urls(db, project),
+        "may_read_code": place.may(trees_api.list_tree),
         "code": None,
     }
-    if not project.empty_repo and place.may("GET", "/repository/tree"):
+    if not project.empty_repo and context["may_read_code"]:
         context["code"] = _code_context(place, db)
     commit = context["code"]["where"].commit if context["code"] else None
-    context["badges"] = rendered_badges(db, record, commit, visit.origin.base)
+    context["badges"] = [
+        page_badge(badge, visit.request.origin.base) for badge in badges_of_project(db, record, commit)
+    ]
     return place.page("projects/home.html", "home", context)
 
 
 def _code_context(place: ProjectContext, db: Connection) -> dict[str, Any] | None:
     """What the default branch holds; nothing where it is gone."""
-    code = readable_code(place, db)
+    code = readable_code(place)
     branch = code.project.default_branch or "HEAD"
-    commit = commit_id_or_none(code.repository, branch)
+    commit = browser.commit_or_none(code.repository, branch)
     if commit is None:
         return None
-    where = CodeLocation(place, code, branch, commit, "")
-    listing = list_entries(code.repository, ListTree(ref=commit), "", ListPage(1, _ENTRIES))
+    where = CodeLocation(place, code.repository, branch, commit, "")
+    listing = browser.list_folder(code.repository, commit, "", ListPage(1, _ENTRIES))
     entries = [entry_view(entry) for entry in listing.items]
     return {
         "where": where,
@@ -113,7 +123,7 @@ def _code_context(place: ProjectContext, db: Connection) -> dict[str, Any] | Non
         "rows_address": f"{where.url('tree', '')}?last=1&most={_ENTRIES}",
         "more": (listing.total or 0) > len(entries),
         "last": find_last_commit(where),
-        "commits": count_commits(code.repository, commit),
+        "commits": browser.count_commits(code.repository, commit),
         "languages": repository_languages(code.repository, commit),
         "weeks": commits_by_week(code.repository, commit, db.now),
         "readme": find_readme(where, entries),
@@ -129,29 +139,31 @@ def _find_license(files: list[str]) -> str | None:
 def _latest_release(place: ProjectContext) -> Any:
     """What came out last, if anything did."""
     try:
-        return place.get("/releases/permalink/latest")
+        return place.ask(releases_api.get_latest_release)
     except NotFound:
         return None
 
 
 def _project_by_git_url(visit: Visit) -> PageResponse | None:
     """The project whose address for git somebody has opened."""
-    path = visit.path["path"]
+    path = visit.request.path["path"]
     if not path.endswith(".git"):
         return None
     try:
-        return LocalRedirect(f"/{visit.get('/projects/:id', id=path.removesuffix('.git')).path_with_namespace}")
+        return LocalRedirect(
+            f"/{visit.ask(projects_api.get_project, id=path.removesuffix('.git')).path_with_namespace}"
+        )
     except NotFound:
         return None
 
 
 def _user_or_group_page(visit: Visit) -> PageResponse:
     """A person's page, or a group's, which has an address of its own."""
-    person = visible_user_or_none(visit, visit.path["path"])
+    person = visible_user_or_none(visit, visit.request.path["path"])
     if person is not None:
         return show_user_page(visit, person)
-    moved = visit.database.read(lambda db: namespace_by_old_path(db, visit.path["path"]))
-    if moved is not None and moved.kind == "user":
-        return LocalRedirect(f"/{moved.full_path}")
-    group = visit.get("/groups/:id", id=visit.path["path"])
+    moved = visit.database.read(lambda db: moved_user_path(db, visit.request.path["path"]))
+    if moved is not None:
+        return LocalRedirect(f"/{moved}")
+    group = visit.ask(group_projects_api.get_group, id=visit.request.path["path"])
     return LocalRedirect(f"/groups/{group.full_path}")

@@ -2,11 +2,12 @@
 
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from ingot.accounts.users.queries import placeholder_user
-from ingot.core.db.connection import Connection
+from ingot.accounts.users.views import placeholder_username
 from ingot.core.db.paging import Listing
 from ingot.errors import Invalid, NotFound
+from ingot.projects.groups import api as groups_api
 from ingot.projects.groups.views import GroupView
+from ingot.projects.namespaces import api as namespaces_api
 from ingot.projects.namespaces.views import NamespaceView
 from ingot.web.page_routes import PageResponse, PageRoutes, TemplateResponse, Visit, form_field, text_field
 
@@ -29,17 +30,17 @@ class NamespaceOptions(NamedTuple, Generic[T]):
 def namespace_options(visit: Visit, search: str = "", limit: int | None = None) -> NamespaceOptions[NamespaceView]:
     """Those that the visitor sees; administrators see all, and nothing can lie in the placeholder's."""
     limit = limit or MAX_OFFERED
-    found = visit.get("/namespaces", {"per_page": limit, "search": search})
+    found = visit.ask(namespaces_api.list_namespaces, {"per_page": limit, "search": search})
     more = _has_more(found, limit)
-    if not visit.signed_in.admin:
+    if not visit.viewer.signed_in.admin:
         return NamespaceOptions(found.items, more)
-    never = visit.database.read(placeholder_user).username
+    never = visit.database.read(placeholder_username)
     return NamespaceOptions([one for one in found.items if one.kind != "user" or one.path != never], more)
 
 
 def group_options(visit: Visit) -> NamespaceOptions[GroupView]:
     """Those in which the visitor may put others."""
-    found = visit.get("/groups", {"owned": "true", "per_page": MAX_OFFERED})
+    found = visit.ask(groups_api.list_groups, {"owned": "true", "per_page": MAX_OFFERED})
     return NamespaceOptions(found.items, _has_more(found, MAX_OFFERED))
 
 
@@ -50,7 +51,7 @@ def _has_more(found: Listing[Any], limit: int) -> bool:
 def namespace_path(visit: Visit, number: str) -> str:
     """Where the one with this number lies; nowhere, if the visitor does not see it."""
     try:
-        return str(visit.get("/namespaces/:id", id=number).full_path) if number else ""
+        return str(visit.ask(namespaces_api.get_namespace, id=number).full_path) if number else ""
     except NotFound:
         return ""
 
@@ -64,7 +65,7 @@ def find_typed_namespace(visit: Visit, text: str) -> NamespaceView:
             return one
     if text and not text.isdecimal():  # A number would be taken for another's.
         try:
-            found: NamespaceView = visit.get("/namespaces/:id", id=text)
+            found: NamespaceView = visit.ask(namespaces_api.get_namespace, id=text)
         except NotFound:
             pass
         else:
@@ -75,8 +76,11 @@ def find_typed_namespace(visit: Visit, text: str) -> NamespaceView:
 
 
 @pages.get("/-/namespaces")
-def find_namespaces(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+def find_namespaces(visit: Visit) -> PageResponse:
     """Namespaces by a part of their path, to choose from while one types."""
-    asked = [text_field(visit.query, "namespace"), *(form_field(visit.query, *field) for field in _FIELDS)]
+    asked = [
+        text_field(visit.request.query, "namespace"),
+        *(form_field(visit.request.query, *field) for field in _FIELDS),
+    ]
     found = namespace_options(visit, next(filter(None, asked), ""), _MAX_RESULTS)
     return TemplateResponse("projects/_namespaces.html", {"namespaces": found.items})

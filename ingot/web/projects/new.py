@@ -2,8 +2,10 @@
 
 from typing import Any
 
-from ingot.core.db.connection import Connection
+from ingot.projects.projects import api as projects_api
 from ingot.projects.projects.views import ProjectView
+from ingot.repositories.commit_writing import api as making_api
+from ingot.repositories.templates import api as templates_api
 from ingot.web.form_errors import RequestRefusal, error_messages
 from ingot.web.page_routes import (
     LocalRedirect,
@@ -25,22 +27,22 @@ _TEMPLATES = {"gitignore": ("gitignores", ".gitignore"), "licence": ("licenses",
 
 
 @pages.get("/projects/new")
-def show_form(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+def show_form(visit: Visit) -> PageResponse:
     """Ask what it shall be called."""
     nothing = dict.fromkeys((*_FIELDS, _TEXT_FIELDS, *_CHOICES), "")
-    return _project_form(visit, nothing | {"namespace_id": text_field(visit.query, "namespace_id")})
+    return _project_form(visit, nothing | {"namespace_id": text_field(visit.request.query, "namespace_id")})
 
 
 @pages.post("/projects")
 def create_project(visit: Visit) -> PageResponse:
     """Make it, with the files that it shall begin with, and lead to it; what was typed stays where it is refused."""
-    typed = {name: form_field(visit.form, "project", name) for name in (*_FIELDS, _TEXT_FIELDS, *_CHOICES)}
+    typed = {name: form_field(visit.request.form, "project", name) for name in (*_FIELDS, _TEXT_FIELDS, *_CHOICES)}
     sent = {name: typed[name] for name in (*_FIELDS, "initialize_with_readme") if typed[name]}
     try:
         if typed[_TEXT_FIELDS]:
             sent["namespace_id"] = str(find_typed_namespace(visit, typed[_TEXT_FIELDS]).id)
         files = {} if typed["import_url"] else _template_files(visit, typed)
-        project = visit.call("POST", "/projects", sent)
+        project = visit.ask(projects_api.create_project, sent)
     except RequestRefusal as refusal:
         return _project_form(visit, typed, error_messages(refusal), 422)
     if files:
@@ -49,13 +51,13 @@ def create_project(visit: Visit) -> PageResponse:
 
 
 def _template_files(visit: Visit, typed: dict[str, str]) -> dict[str, str]:
-    """What the chosen templates say, by the names of their files."""
-    chosen = [(*_TEMPLATES[name], typed[name]) for name in _TEMPLATES if typed[name]]
-    wanted = {"project": typed["name"]}
-    return {
-        file: visit.get(f"/templates/{kind}/:key", wanted if kind == "licenses" else {}, key=key).content
-        for kind, file, key in chosen
-    }
+    """Return the contents of the chosen templates, by file name."""
+    files = {}
+    if key := typed["gitignore"]:
+        files[".gitignore"] = visit.ask(templates_api.get_gitignore, key=key).content
+    if key := typed["licence"]:
+        files["LICENSE"] = visit.ask(templates_api.get_license, {"project": typed["name"]}, key=key).content
+    return files
 
 
 def _commit_first_files(visit: Visit, project: ProjectView, files: dict[str, str]) -> None:
@@ -66,7 +68,7 @@ def _commit_first_files(visit: Visit, project: ProjectView, files: dict[str, str
         "actions": [{"action": "create", "file_path": name, "content": content} for name, content in files.items()],
     }
     try:
-        visit.call("POST", "/projects/:id/repository/commits", commit, id=project.id)
+        visit.ask(making_api.create_commit, commit, id=project.id)
     except RequestRefusal:
         pass
 
@@ -76,12 +78,12 @@ def _project_form(
 ) -> TemplateResponse:
     offered = namespace_options(visit)
     if offered.more and not typed[_TEXT_FIELDS]:
-        typed = typed | {_TEXT_FIELDS: namespace_path(visit, typed["namespace_id"]) or visit.signed_in.username}
+        typed = typed | {_TEXT_FIELDS: namespace_path(visit, typed["namespace_id"]) or visit.viewer.signed_in.username}
     context = {
         "typed": typed,
         "errors": errors or [],
         "offered": offered,
-        "gitignores": visit.get("/templates/gitignores", {"per_page": 100}).items,
-        "licences": visit.get("/templates/licenses", {"per_page": 100}).items,
+        "gitignores": visit.ask(templates_api.list_gitignores, {"per_page": 100}).items,
+        "licences": visit.ask(templates_api.list_licenses, {"per_page": 100}).items,
     }
     return TemplateResponse("projects/new.html", context, status)

@@ -1,13 +1,18 @@
 """Settings of a repository: its default branch, protected branches and tags, deploy keys."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 from msgspec import UNSET
 
-from ingot.core.db.connection import Connection
 from ingot.errors import NotFound
-from ingot.projects.deploy_keys.queries import list_available_deploy_keys
+from ingot.projects.deploy_keys import api as deploy_keys_api
+from ingot.projects.deploy_keys.views import keys_of_other_projects
+from ingot.projects.deploy_tokens import api as deploy_tokens_api
+from ingot.projects.projects import api as projects_api
+from ingot.repositories.branches import api as branches_api
+from ingot.repositories.protection import api as protection_api
 from ingot.web.form_errors import RequestRefusal, error_messages
 from ingot.web.page_routes import PageResponse, PageRoutes, TemplateResponse, Visit
 from ingot.web.projects.context import ProjectContext
@@ -26,7 +31,7 @@ DEPLOY_TOKEN_SCOPES = {
 
 
 @pages.get("/:path/-/settings/repository")
-def show_settings(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+def show_settings(visit: Visit) -> PageResponse:
     """All of them."""
     return _repository_settings_page(find_project_settings(visit), FormsState())
 
@@ -36,7 +41,7 @@ def change_default_branch(visit: Visit) -> PageResponse:
     """Which branch people see first."""
     place = find_project_settings(visit)
     typed = form_values(visit, "branch", ("default_branch",))
-    return _submit(place, "branch", typed, "PUT", "", typed)
+    return _submit(place, "branch", typed, projects_api.edit_project, typed)
 
 
 @pages.post("/:path/-/settings/protected_branches")
@@ -44,7 +49,7 @@ def protect_branch(visit: Visit) -> PageResponse:
     """Add a rule."""
     place = find_project_settings(visit)
     typed = form_values(visit, "rule", ("name", "push_access_level", "merge_access_level"), ("allow_force_push",))
-    return _submit(place, "rule", typed, "POST", "/protected_branches", nonempty_values(typed))
+    return _submit(place, "rule", typed, protection_api.add_protected_branch, nonempty_values(typed))
 
 
 @pages.put("/:path/-/settings/protected_branches")
@@ -53,36 +58,37 @@ def change_rule(visit: Visit) -> PageResponse:
     place = find_project_settings(visit)
     typed = form_values(visit, "rule", ("name", "push_access_level", "merge_access_level"), ("allow_force_push",))
     sent = {name: value for name, value in nonempty_values(typed).items() if name != "name"}
-    # The API names this method PATCH.
-    return _submit(place, "rules", typed, "PATCH", "/protected_branches/:name", sent, name=typed["name"])
+    return _submit(place, "rules", typed, protection_api.edit_protected_branch, sent, name=typed["name"])
 
 
 @pages.delete("/:path/-/settings/protected_branches")
 def unprotect_branch(visit: Visit) -> PageResponse:
     """Remove a rule."""
     name = form_values(visit, "rule", ("name",))["name"]
-    return _submit(find_project_settings(visit), "rules", {}, "DELETE", "/protected_branches/:name", name=name)
+    return _submit(find_project_settings(visit), "rules", {}, protection_api.remove_protected_branch, name=name)
 
 
 @pages.post("/:path/-/settings/protected_tags")
 def protect_tag(visit: Visit) -> PageResponse:
     """Add a rule for tags."""
     typed = form_values(visit, "tag", ("name", "create_access_level"))
-    return _submit(find_project_settings(visit), "tag", typed, "POST", "/protected_tags", nonempty_values(typed))
+    return _submit(find_project_settings(visit), "tag", typed, protection_api.add_protected_tag, nonempty_values(typed))
 
 
 @pages.delete("/:path/-/settings/protected_tags")
 def unprotect_tag(visit: Visit) -> PageResponse:
     """Remove a rule for tags."""
     name = form_values(visit, "tag", ("name",))["name"]
-    return _submit(find_project_settings(visit), "tags", {}, "DELETE", "/protected_tags/:name", name=name)
+    return _submit(find_project_settings(visit), "tags", {}, protection_api.remove_protected_tag, name=name)
 
 
 @pages.post("/:path/-/settings/deploy_keys")
 def add_key(visit: Visit) -> PageResponse:
     """Let a machine in by its key."""
     typed = form_values(visit, "key", ("title", "key"), ("can_push",))
-    return _submit(find_project_settings(visit), "key", typed, "POST", "/deploy_keys", nonempty_values(typed))
+    return _submit(
+        find_project_settings(visit), "key", typed, deploy_keys_api.create_deploy_key, nonempty_values(typed)
+    )
 
 
 @pages.put("/:path/-/settings/deploy_keys/:key")
@@ -90,21 +96,28 @@ def change_key(visit: Visit) -> PageResponse:
     """Whether a key may push."""
     sent = form_values(visit, "key", (), ("can_push",))
     return _submit(
-        find_project_settings(visit), "keys", {}, "PUT", "/deploy_keys/:key_id", sent, key_id=visit.path["key"]
+        find_project_settings(visit),
+        "keys",
+        {},
+        deploy_keys_api.edit_deploy_key,
+        sent,
+        key_id=visit.request.path["key"],
     )
 
 
 @pages.delete("/:path/-/settings/deploy_keys/:key")
 def remove_key(visit: Visit) -> PageResponse:
     """Let it in no more."""
-    return _submit(find_project_settings(visit), "keys", {}, "DELETE", "/deploy_keys/:key_id", key_id=visit.path["key"])
+    return _submit(
+        find_project_settings(visit), "keys", {}, deploy_keys_api.delete_deploy_key, key_id=visit.request.path["key"]
+    )
 
 
 @pages.post("/:path/-/settings/deploy_keys/:key/enable")
 def enable_key(visit: Visit) -> PageResponse:
     """Let in a machine that another project knows."""
     return _submit(
-        find_project_settings(visit), "keys", {}, "POST", "/deploy_keys/:key_id/enable", key_id=visit.path["key"]
+        find_project_settings(visit), "keys", {}, deploy_keys_api.enable_deploy_key, key_id=visit.request.path["key"]
     )
 
 
@@ -114,7 +127,7 @@ def create_token(visit: Visit) -> PageResponse:
     place = find_project_settings(visit)
     typed = token_form_values(visit)
     try:
-        made = place.call("POST", "/deploy_tokens", token_params(typed))
+        made = place.ask(deploy_tokens_api.create_deploy_token, token_params(typed))
     except RequestRefusal as refusal:
         return _repository_settings_page(place, FormsState("token", typed, error_messages(refusal)))
     return _repository_settings_page(place, FormsState(), made)
@@ -124,7 +137,11 @@ def create_token(visit: Visit) -> PageResponse:
 def revoke_token(visit: Visit) -> PageResponse:
     """Let it open nothing more."""
     return _submit(
-        find_project_settings(visit), "tokens", {}, "DELETE", "/deploy_tokens/:token_id", token_id=visit.path["token"]
+        find_project_settings(visit),
+        "tokens",
+        {},
+        deploy_tokens_api.delete_deploy_token,
+        token_id=visit.request.path["token"],
     )
 
 
@@ -143,14 +160,13 @@ def _submit(
     place: ProjectContext,
     form: str,
     typed: dict[str, Any],
-    method: str,
-    route: str,
+    endpoint: Callable[..., object],
     sent: dict[str, Any] | None = None,
-    **path: Any,
+    **path: object,
 ) -> PageResponse:
     there = f"{place.url}/-/settings/repository"
     return submit_form(
-        form, typed, lambda: place.call(method, route, sent, **path), partial(_repository_settings_page, place), there
+        form, typed, lambda: place.ask(endpoint, sent, **path), partial(_repository_settings_page, place), there
     )
 
 
@@ -162,14 +178,14 @@ def _repository_settings_page(place: ProjectContext, forms: FormsState, made: An
         "levels": LEVEL_NAMES,
         "scopes": DEPLOY_TOKEN_SCOPES,
         "branches": _branches(place),
-        "rules": place.get("/protected_branches", every).items,
-        "tag_rules": place.get("/protected_tags", every).items,
-        "keys": place.get("/deploy_keys", every).items,
-        "elsewhere": visit.database.read(lambda db: list_available_deploy_keys(db, visit.actor, place.project.id)),
-        "tokens": place.get("/deploy_tokens", every).items,
+        "rules": place.ask(protection_api.list_protected_branches, every).items,
+        "tag_rules": place.ask(protection_api.list_protected_tags, every).items,
+        "keys": place.ask(deploy_keys_api.list_deploy_keys, every).items,
+        "elsewhere": visit.database.read(lambda db: keys_of_other_projects(db, visit.viewer.actor, place.project.id)),
+        "tokens": place.ask(deploy_tokens_api.list_deploy_tokens, every).items,
         "secret": made.token if made is not None and made.token is not UNSET else "",
         "made": made,
-        "may_change": place.may("PUT", ""),
+        "may_change": place.may(projects_api.edit_project),
     }
     return place.page("projects/repository.html", "settings", context, forms.status)
 
@@ -178,6 +194,6 @@ def _branches(place: ProjectContext) -> list[str]:
     if place.project.empty_repo:
         return []
     try:
-        return [branch.name for branch in place.get("/repository/branches", {"per_page": 100}).items]
+        return [branch.name for branch in place.ask(branches_api.list_branches, {"per_page": 100}).items]
     except NotFound:
         return []

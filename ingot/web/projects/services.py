@@ -1,9 +1,11 @@
 """The services that a project can be connected to, each with a form made from what the registry says of it."""
 
+from functools import partial
 from typing import Any
 
-from ingot.core.db.connection import Connection
 from ingot.errors import NotFound
+from ingot.projects.projects import api as projects_api
+from ingot.projects.services import api as services_api
 from ingot.projects.services.registry import EVENTS, REGISTRY, Integration
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
 from ingot.web.projects.context import ProjectContext
@@ -11,7 +13,6 @@ from ingot.web.projects.forms import FormsState, form_values, submit_form
 from ingot.web.projects.settings import find_project_settings
 
 pages = PageRoutes()
-_ROUTE = "/integrations/:slug"
 _EVENT_NAMES = {
     "push": "Pushes",
     "tag_push": "Tags",
@@ -28,10 +29,10 @@ _EVENT_NAMES = {
 
 
 @pages.get("/:path/-/settings/integrations")
-def list_services(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+def list_services(visit: Visit) -> PageResponse:
     """All that there are; those that are active first."""
     place = find_project_settings(visit)
-    known = {service.slug: service for service in place.get("/integrations", {"per_page": 100}).items}
+    known = {service.slug: service for service in place.ask(services_api.list_integrations, {"per_page": 100}).items}
     services = [(each, known.get(each.slug)) for each in REGISTRY.values()]
     services.sort(key=lambda pair: (not (pair[1] and pair[1].active), pair[0].kind == "none", pair[0].title.lower()))
     context = {"section": "settings/integrations", "services": services}
@@ -39,7 +40,7 @@ def list_services(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001
 
 
 @pages.get("/:path/-/settings/integrations/:slug")
-def show_service(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+def show_service(visit: Visit) -> PageResponse:
     """What it knows and is told; never a secret."""
     return _service_page(find_project_settings(visit), FormsState())
 
@@ -56,35 +57,33 @@ def save_service(visit: Visit) -> PageResponse:
     # What was left empty is emptied; a secret stays as it is, and what must be said is missed by the API.
     sent = {name: value for name, value in typed.items() if value != "" or name not in kept}
     there = f"{place.url}/-/settings/integrations"
-    slug = integration.slug
-    return submit_form(
-        "service", typed, lambda: place.call("PUT", _ROUTE, sent, slug=slug), lambda f: _service_page(place, f), there
-    )
+    act = partial(place.ask, services_api.set_integration, sent, slug=integration.slug)
+    return submit_form("service", typed, act, lambda forms: _service_page(place, forms), there)
 
 
 @pages.delete("/:path/-/settings/integrations/:slug")
 def remove_service(visit: Visit) -> PageResponse:
     """Disconnect it."""
     place = find_project_settings(visit)
-    place.call("DELETE", _ROUTE, slug=_integration_in_path(visit).slug)
+    place.ask(services_api.delete_integration, slug=_integration_in_path(visit).slug)
     return LocalRedirect(f"{place.url}/-/settings/integrations")
 
 
 def _integration_in_path(visit: Visit) -> Integration:
-    if visit.path["slug"] not in REGISTRY:
+    if visit.request.path["slug"] not in REGISTRY:
         raise NotFound("Service")
-    return REGISTRY[visit.path["slug"]]
+    return REGISTRY[visit.request.path["slug"]]
 
 
 def _service_page(place: ProjectContext, forms: FormsState) -> TemplateResponse:
     integration = _integration_in_path(place.visit)
-    service = place.get(_ROUTE, slug=integration.slug)
+    service = place.ask(services_api.get_integration, slug=integration.slug)
     context: dict[str, Any] = {
         "section": "settings/integrations",
         "forms": forms,
         "integration": integration,
         "service": service,
         "events": [(EVENTS[event], _EVENT_NAMES[event]) for event in integration.events],
-        "may_change": place.may("PUT", ""),
+        "may_change": place.may(projects_api.edit_project),
     }
     return place.page("projects/service.html", "settings", context, forms.status)

@@ -1,10 +1,13 @@
 """The general settings of a project, and what is dangerous to do with it."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from ingot.core.db.connection import Connection
 from ingot.errors import NotFound
+from ingot.projects.forks import api as forks_api
+from ingot.projects.projects import api as projects_api
+from ingot.repositories.protection import api as protection_api
 from ingot.web.form_errors import RequestRefusal, error_messages
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
 from ingot.web.projects import general_settings
@@ -55,13 +58,13 @@ _FORM_PARTS: FormParts = {
 def find_project_settings(visit: Visit) -> ProjectContext:
     """The project, for those who administer it; nobody else learns that it has settings."""
     place = project_context(visit)
-    if not place.may("GET", "/protected_branches"):
+    if not place.may(protection_api.list_protected_branches):
         raise NotFound("Page")
     return place
 
 
 @pages.get("/:path/-/edit")
-def show_settings(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+def show_settings(visit: Visit) -> PageResponse:
     """What is set."""
     return _settings_page(find_project_settings(visit), FormsState())
 
@@ -76,7 +79,9 @@ def change_settings(visit: Visit) -> PageResponse:
         sent["topics"] = [topic.strip() for topic in typed["topics"].split(",") if topic.strip()]
     path = typed.get("path") or place.project.path
     there = f"/{place.project.namespace.full_path}/{path}/-/edit"
-    return submit_form(part, typed, lambda: place.call("PUT", "", sent), partial(_settings_page, place), there)
+    return submit_form(
+        part, typed, lambda: place.ask(projects_api.edit_project, sent), partial(_settings_page, place), there
+    )
 
 
 @pages.post("/:path/-/settings/avatar")
@@ -89,19 +94,19 @@ def change_picture(visit: Visit) -> PageResponse:
 @pages.post("/:path/-/settings/archive")
 def archive(visit: Visit) -> PageResponse:
     """Make it read-only."""
-    return _submit_action(find_project_settings(visit), "POST", "/archive", "archive")
+    return _submit_action(find_project_settings(visit), projects_api.archive_project, "archive")
 
 
 @pages.post("/:path/-/settings/unarchive")
 def unarchive(visit: Visit) -> PageResponse:
     """Make it writable again."""
-    return _submit_action(find_project_settings(visit), "POST", "/unarchive", "archive")
+    return _submit_action(find_project_settings(visit), projects_api.unarchive_project, "archive")
 
 
 @pages.delete("/:path/-/settings/fork")
 def remove_fork_relation(visit: Visit) -> PageResponse:
     """Forget what it is a copy of."""
-    return _submit_action(find_project_settings(visit), "DELETE", "/fork", "fork")
+    return _submit_action(find_project_settings(visit), forks_api.delete_fork_relation, "fork")
 
 
 @pages.put("/:path/-/settings/transfer")
@@ -111,7 +116,7 @@ def transfer(visit: Visit) -> PageResponse:
     typed = form_values(visit, "transfer", ("namespace",))
     try:
         there = find_typed_namespace(visit, typed["namespace"]).full_path
-        place.call("PUT", "/transfer", {"namespace": there})
+        place.ask(projects_api.transfer_project, {"namespace": there})
     except RequestRefusal as refusal:
         return _settings_page(place, FormsState("transfer", typed, error_messages(refusal)))
     return LocalRedirect(f"/{there}/{place.project.path}")
@@ -124,10 +129,8 @@ def delete(visit: Visit) -> PageResponse:
     return general_settings.delete(place, place.project.path_with_namespace, 1, partial(_settings_page, place))
 
 
-def _submit_action(place: ProjectContext, method: str, route: str, form: str) -> PageResponse:
-    return submit_form(
-        form, {}, lambda: place.call(method, route), partial(_settings_page, place), f"{place.url}/-/edit"
-    )
+def _submit_action(place: ProjectContext, endpoint: Callable[..., object], form: str) -> PageResponse:
+    return submit_form(form, {}, lambda: place.ask(endpoint), partial(_settings_page, place), f"{place.url}/-/edit")
 
 
 def _settings_page(place: ProjectContext, forms: FormsState) -> TemplateResponse:
@@ -141,9 +144,9 @@ def _settings_page(place: ProjectContext, forms: FormsState) -> TemplateResponse
         "methods": METHODS,
         "squashing": SQUASHING,
         "visibilities": VISIBILITIES,
-        "may_change": place.may("PUT", ""),
-        "may_own": place.may("POST", "/archive"),
-        "may_unlink": place.may("DELETE", "/fork") and bool(place.project.forked_from_project),
+        "may_change": place.may(projects_api.edit_project),
+        "may_own": place.may(projects_api.archive_project),
+        "may_unlink": place.may(forks_api.delete_fork_relation) and bool(place.project.forked_from_project),
         "namespaces": [
             (each.full_path, each.full_path) for each in offered.items if each.id != place.project.namespace.id
         ],
@@ -153,6 +156,6 @@ def _settings_page(place: ProjectContext, forms: FormsState) -> TemplateResponse
 
 
 @pages.get("/:path/-/settings")
-def redirect_to_settings(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+def redirect_to_settings(visit: Visit) -> PageResponse:
     """The menu begins with the general ones."""
     return LocalRedirect(f"{find_project_settings(visit).url}/-/edit")

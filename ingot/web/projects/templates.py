@@ -3,6 +3,8 @@
 from typing import Any, Literal
 
 from ingot.errors import Failure
+from ingot.repositories.lfs import api as lfs_api
+from ingot.repositories.trees import api as trees_api
 from ingot.web.projects.context import ProjectContext
 
 TemplateKind = Literal["issue", "merge_request"]
@@ -14,10 +16,10 @@ _MAX_LENGTH = 100_000
 
 def list_templates(place: ProjectContext, kind: TemplateKind) -> list[str]:
     """The names of them."""
-    if place.project.empty_repo or not place.may("GET", "/repository/tree"):
+    if place.project.empty_repo or not place.may(trees_api.list_tree):
         return []
     try:
-        files = place.get("/repository/tree", {"path": _folder(kind), "per_page": _MAX_TEMPLATES}).items
+        files = place.ask(trees_api.list_tree, {"path": _folder(kind), "per_page": _MAX_TEMPLATES}).items
     except Failure:
         return []
     return [file.name.removesuffix(_SUFFIX) for file in files if file.type == "blob" and file.name.endswith(_SUFFIX)]
@@ -34,13 +36,12 @@ def template_or_none(place: ProjectContext, kind: TemplateKind, names: list[str]
 
 def _text(place: ProjectContext, path: str) -> str:
     try:
-        route = "/repository/files/:file_path/raw"
-        content = place.get(route, {"ref": place.project.default_branch}, file_path=path)
+        content = place.ask(lfs_api.get_raw_file, {"ref": place.project.default_branch}, file_path=path)
     except Failure:
         return ""
     text: bytes = content.body or b""
     if content.body is None:
-        text = b"".join(content.pieces(0, min(content.size, _MAX_LENGTH)))
+        text = b"".join(content.pieces(0, min(content.size or 0, _MAX_LENGTH)))
     text = text[:_MAX_LENGTH]
     return text.decode(errors="replace").replace("\0", "")
 

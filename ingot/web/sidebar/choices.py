@@ -5,7 +5,10 @@ from typing import Any
 
 import msgspec
 
+from ingot.collaboration.labels import api as labels_api
 from ingot.collaboration.labels.views import LabelBrief, LabelView
+from ingot.collaboration.milestones import api as milestones_api
+from ingot.projects.sharing import api as project_people_api
 from ingot.web.sidebar.subjects import SidebarField
 
 _MAX_CHOICES = 50
@@ -40,16 +43,18 @@ def sidebar_choices(subject: SidebarField, search: str, kept: Collection[str] = 
 
 
 def _people(subject: SidebarField, search: str) -> Any:
-    return subject.place.get("/members/all", {"per_page": _MAX_CHOICES, "query": search})
+    return subject.place.ask(project_people_api.list_all_project_members, {"per_page": _MAX_CHOICES, "query": search})
 
 
 def _labels(subject: SidebarField, search: str) -> Any:
-    return subject.place.get("/labels", {"per_page": _MAX_CHOICES, "with_counts": "false"} | _searched(search))
+    return subject.place.ask(
+        labels_api.list_project_labels, {"per_page": _MAX_CHOICES, "with_counts": "false"} | _searched(search)
+    )
 
 
 def _milestones(subject: SidebarField, search: str) -> Any:
     wanted = {"per_page": _MAX_CHOICES, "state": "active", "include_parent_milestones": "true"}
-    return subject.place.get("/milestones", wanted | _searched(search))
+    return subject.place.ask(milestones_api.list_project_milestones, wanted | _searched(search))
 
 
 def _searched(search: str) -> dict[str, str]:

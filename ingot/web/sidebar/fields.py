@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from ingot.core.api.params import MissingParameter
-from ingot.core.db.connection import Connection
 from ingot.errors import Conflict, Denied, Invalid
 from ingot.web.discussions.timeline import DiscussionItem, newest_system_notes, system_notes_since
 from ingot.web.form_errors import error_messages
@@ -29,21 +28,25 @@ def sidebar_pages(sort: SidebarKind) -> PageRoutes:
     pages = PageRoutes()
 
     @pages.get(f"{sort.kind.address}/facts/:fact")
-    def show_fact(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+    def show_fact(visit: Visit) -> PageResponse:
         """A fact to be changed; ``shown`` asks for it as it is, for who thinks better of it."""
         subject = find_sidebar_field(visit, sort)
-        return _field_fragment(subject) if "shown" in visit.query and visit.fragment else _field_form(subject)
+        return (
+            _field_fragment(subject)
+            if "shown" in visit.request.query and visit.headers.fragment
+            else _field_form(subject)
+        )
 
     @pages.put(f"{sort.kind.address}/facts/:fact")
     def change_fact(visit: Visit) -> PageResponse:
         """Change it; what was typed stays where that is refused."""
         subject = find_sidebar_field(visit, sort)
-        before = newest_system_notes(subject.discussable) if visit.fragment else []
+        before = newest_system_notes(subject.discussable) if visit.headers.fragment else []
         try:
             _update_field(subject)
         except _REJECTED as refusal:
             return _field_form(subject, error_messages(refusal))
-        if not visit.fragment:
+        if not visit.headers.fragment:
             return LocalRedirect(subject.discussable.url)
         return _field_fragment(subject.now(), system_notes_since(subject.discussable, before))
 
@@ -51,7 +54,7 @@ def sidebar_pages(sort: SidebarKind) -> PageRoutes:
 
 
 def _update_field(subject: SidebarField) -> None:
-    form = subject.place.visit.form
+    form = subject.place.visit.request.form
     if subject.fact == "time":
         _update_time_tracking(subject)
         return
@@ -68,21 +71,21 @@ def _update_field(subject: SidebarField) -> None:
         now = [str(person.id) for person in getattr(subject.item, subject.fact)]
         stays = _without(now, _without(had, chosen))
         sent = {_USER_FIELDS[subject.fact]: stays + _without(chosen, [*had, *stays])}
-    subject.discussable.call("PUT", "", sent)
+    subject.discussable.ask(subject.sort.endpoints.edit, sent)
 
 
 def _update_time_tracking(subject: SidebarField) -> None:
-    """Only what somebody wrote is sent, so that nothing is noted twice."""
-    form, stats = subject.place.visit.form, subject.item.time_stats
+    """Send only what was typed, so that nothing is recorded twice."""
+    form, stats, time = subject.place.visit.request.form, subject.item.time_stats, subject.sort.endpoints.planning.time
     estimate, spent = (form_field(form, "fact", name).strip() for name in ("estimate", "spent"))
     if form_field(form, "fact", "forget"):
-        subject.discussable.call("POST", "/reset_spent_time")
+        subject.discussable.ask(time.reset_spent)
         return
     if estimate != (stats.human_time_estimate or ""):
-        route = "/time_estimate" if estimate else "/reset_time_estimate"
-        subject.discussable.call("POST", route, {"duration": estimate} if estimate else {})
+        endpoint = time.set_estimate if estimate else time.reset_estimate
+        subject.discussable.ask(endpoint, {"duration": estimate} if estimate else {})
     if spent:
-        subject.discussable.call("POST", "/add_spent_time", {"duration": spent})
+        subject.discussable.ask(time.add_spent, {"duration": spent})
 
 
 def _values(sent: dict[str, Any], name: str) -> list[str]:
@@ -116,13 +119,16 @@ def _field_form(subject: SidebarField, errors: list[str] | None = None) -> Templ
         "fact": fact,
         "name": FIELD_NAMES[fact],
         "item": subject.item,
-        "typed": {name: form_field(visit.form, "fact", name) for name in ("due_date", "estimate", "spent")},
+        "typed": {name: form_field(visit.request.form, "fact", name) for name in ("due_date", "estimate", "spent")},
         "errors": errors or [],
     }
     if fact not in ("due_date", "time"):
-        search = str(visit.query.get("search", ""))[:255].replace("\0", "")
-        context |= {"search": search, "choices": sidebar_choices(subject, search, _values(visit.query, "chosen"))}
-    if visit.fragment:
+        search = str(visit.request.query.get("search", ""))[:255].replace("\0", "")
+        context |= {
+            "search": search,
+            "choices": sidebar_choices(subject, search, _values(visit.request.query, "chosen")),
+        }
+    if visit.headers.fragment:
         return TemplateResponse("sidebar/_form.html", context)  # Scripts show only what succeeded.
     tab = "issues" if subject.sort.labelled == "issue" else "merge_requests"
     return subject.place.page("sidebar/form.html", tab, context, 422 if errors else 200)

@@ -6,14 +6,21 @@ from typing import Any
 import msgspec
 
 from ingot.collaboration.issues import policy as issues_policy
-from ingot.collaboration.labels.queries import labels_of
-from ingot.collaboration.labels.views import LabelBrief, label_brief
+from ingot.collaboration.labels.views import LabelBrief, label_briefs_of
 from ingot.collaboration.merge_requests import policy as requests_policy
 from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Access
 from ingot.errors import NotFound
-from ingot.projects.projects.tables import Project
-from ingot.web.discussions.discussable import ISSUE, MERGE_REQUEST, Discussable, DiscussableKind, discussable_in
+from ingot.web.discussions.discussable import (
+    ISSUE,
+    ISSUE_ENDPOINTS,
+    MERGE_REQUEST,
+    MERGE_REQUEST_ENDPOINTS,
+    Discussable,
+    DiscussableKind,
+    PlannedEndpoints,
+    discussable_in,
+)
 from ingot.web.page_routes import Visit
 from ingot.web.projects.context import ProjectContext, project_context
 
@@ -22,16 +29,18 @@ class SidebarKind(msgspec.Struct, frozen=True):
     """A kind of thing that is planned."""
 
     kind: DiscussableKind
+    endpoints: PlannedEndpoints
     labelled: str
     """How labels call it."""
     facts: tuple[str, ...]
-    may_triage: Callable[[Actor, Access, Project], bool]
+    may_triage: Callable[[Actor, Access, Any], bool]
     may_edit: Callable[[Actor, Access, Any], bool]
 
 
 SIDEBAR_KINDS = (
     SidebarKind(
         ISSUE,
+        ISSUE_ENDPOINTS,
         "issue",
         ("assignees", "labels", "milestone", "due_date", "time"),
         issues_policy.may_triage,
@@ -39,6 +48,7 @@ SIDEBAR_KINDS = (
     ),
     SidebarKind(
         MERGE_REQUEST,
+        MERGE_REQUEST_ENDPOINTS,
         "merge_request",
         ("assignees", "reviewers", "labels", "milestone", "time"),
         requests_policy.may_triage,
@@ -66,23 +76,23 @@ class SidebarField(msgspec.Struct, frozen=True):
         """What it carries, with colours."""
         if not self.item.labels:
             return []
-        found = self.place.visit.database.read(lambda db: labels_of(db, self.sort.labelled, [self.item.id]))
-        return [label_brief(label) for label in found.get(self.item.id, [])]
+        found = self.place.visit.database.read(lambda db: label_briefs_of(db, self.sort.labelled, [self.item.id]))
+        return found.get(self.item.id, [])
 
     def now(self) -> "SidebarField":
         """The same after something has changed."""
-        return msgspec.structs.replace(self, item=self.discussable.get(""))
+        return msgspec.structs.replace(self, item=self.discussable.ask(self.sort.endpoints.get))
 
 
 def find_sidebar_field(visit: Visit, sort: SidebarKind) -> SidebarField:
     """What the address names; for everybody else there is nothing to change."""
-    place, fact = project_context(visit), visit.path["fact"]
-    ground = discussable_in(place, sort.kind, visit.path[sort.kind.word])
-    found = visit.find("GET", sort.kind.route, **ground.named({}))
+    place, fact = project_context(visit), visit.request.path["fact"]
+    ground = discussable_in(place, sort.kind, visit.request.path[sort.kind.word])
+    found = ground.find(sort.endpoints.get)
     if fact == "time":
-        may = sort.may_edit(visit.actor, found.here, found)
+        may = sort.may_edit(visit.viewer.actor, found.here, found)
     else:
-        may = fact in sort.facts and sort.may_triage(visit.actor, found.here, found.project)
+        may = fact in sort.facts and sort.may_triage(visit.viewer.actor, found.here, found.project)
     if not may:
         raise NotFound("Page")
-    return SidebarField(place, ground, sort, fact, ground.get(""))
+    return SidebarField(place, ground, sort, fact, ground.ask(sort.endpoints.get))

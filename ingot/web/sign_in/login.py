@@ -26,8 +26,8 @@ pages = PageRoutes()
 @pages.get("/users/sign_in", open=True)
 def show_sign_in(visit: Visit, db: Connection) -> PageResponse:
     """Ask for name and password."""
-    back = local_path(visit.query.get("redirect_to"))
-    if visit.user is not None and "again" not in visit.query:
+    back = local_path(visit.request.query.get("redirect_to"))
+    if visit.viewer.user is not None and "again" not in visit.request.query:
         return LocalRedirect(back or HOME)
     return TemplateResponse(
         "sign_in/sign_in.html", _context(visit, db, back or "", ""), policy=sign_in_policy(back or "")
@@ -37,27 +37,34 @@ def show_sign_in(visit: Visit, db: Connection) -> PageResponse:
 @pages.post("/users/sign_in", open=True)
 def sign_in(visit: Visit) -> PageResponse:
     """Begin a session, or say that name and password do not match, and nothing more."""
-    back = local_path(visit.form.get("redirect_to")) or ""
-    waiting = form_field(visit.form, "user", "waiting")
+    back = local_path(visit.request.form.get("redirect_to")) or ""
+    waiting = form_field(visit.request.form, "user", "waiting")
     try:
         if waiting:
-            return start_session_with_code(visit, waiting, form_field(visit.form, "user", "otp_attempt"), back)
+            return start_session_with_code(visit, waiting, form_field(visit.request.form, "user", "otp_attempt"), back)
         return start_session(visit, _user_by_password(visit), back)
     except Unauthenticated:
-        context = visit.database.read(lambda db: _context(visit, db, back, form_field(visit.form, "user", "login")))
+        context = visit.database.read(
+            lambda db: _context(visit, db, back, form_field(visit.request.form, "user", "login"))
+        )
         context["error"] = "Sign in again: that took too long." if waiting else "Invalid login or password."
         return TemplateResponse("sign_in/sign_in.html", context, 401, sign_in_policy(back))
 
 
 def _user_by_password(visit: Visit) -> User:
-    login, password = form_field(visit.form, "user", "login"), form_field(visit.form, "user", "password")
-    return check_password(visit.database, login, password, visit.origin.ip, visit.origin.user_agent, visit.settings)
+    login, password = (
+        form_field(visit.request.form, "user", "login"),
+        form_field(visit.request.form, "user", "password"),
+    )
+    return check_password(
+        visit.database, login, password, visit.request.origin.ip, visit.request.origin.user_agent, visit.settings
+    )
 
 
 @pages.post("/users/sign_out", with_expired_password=True)
 def sign_out(visit: Visit) -> PageResponse:
     """End the session."""
-    session = visit.session
+    session = visit.viewer.session
     assert session is not None  # noqa: S101 - Nobody without one comes here.
 
     def end(db: Connection) -> str | None:

@@ -26,7 +26,7 @@ MAX_LINKS = 5
 @pages.get("/profile/password/new", with_expired_password=True)
 def show_new_password(visit: Visit, db: Connection) -> PageResponse:
     """Ask for another password; that of a directory is changed there."""
-    return _password_page(visit, [], elsewhere=_uses_directory_password(visit, db, visit.signed_in))
+    return _password_page(visit, [], elsewhere=_uses_directory_password(visit, db, visit.viewer.signed_in))
 
 
 @pages.get("/profile/password/edit", with_expired_password=True)
@@ -38,14 +38,14 @@ def show_edit_password(visit: Visit, db: Connection) -> PageResponse:
 @pages.post("/profile/password", with_expired_password=True)
 def change_password(visit: Visit) -> PageResponse:
     """Change the password of whoever still knows the one in use; other sessions end."""
-    user, session = visit.signed_in, visit.session
+    user, session = visit.viewer.signed_in, visit.viewer.session
     if visit.database.read(lambda db: _uses_directory_password(visit, db, user)):
         return _password_page(visit, ["The directory has your password."], elsewhere=True)
     key = f"password of {user.id}"
     visit.database.read(lambda db: require_within_limit(db, key, MAX_FAILURES_PER_ACCOUNT, FAILURE_WINDOW_SECONDS))
-    new = form_field(visit.form, "user", "password")
-    errors = _password_errors(new, form_field(visit.form, "user", "password_confirmation"))
-    if not password_matches(user.password_hash, form_field(visit.form, "user", "current_password")):
+    new = form_field(visit.request.form, "user", "password")
+    errors = _password_errors(new, form_field(visit.request.form, "user", "password_confirmation"))
+    if not password_matches(user.password_hash, form_field(visit.request.form, "user", "current_password")):
         visit.database.write(lambda db: count_attempt(db, key, FAILURE_WINDOW_SECONDS))
         errors.insert(0, "The current password is not right.")
     elif password_matches(user.password_hash, new):
@@ -64,7 +64,7 @@ def change_password_by_put(visit: Visit) -> PageResponse:
 
 
 @pages.get("/users/password/new", open=True)
-def show_forgot_password(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+def show_forgot_password(visit: Visit) -> PageResponse:  # noqa: ARG001 - Every page takes the visit.
     """Ask for the address to write to."""
     return TemplateResponse("sign_in/password_forgotten.html")
 
@@ -72,11 +72,11 @@ def show_forgot_password(visit: Visit, db: Connection) -> PageResponse:  # noqa:
 @pages.post("/users/password", open=True)
 def mail_reset_link(visit: Visit) -> PageResponse:
     """Write to the owner of exactly this address; the answer does not say whether there is one."""
-    address = form_field(visit.form, "user", "email")
+    address = form_field(visit.request.form, "user", "email")
 
     def send(db: Connection) -> None:
         user = user_by_email_or_none(db, address) if address else None
-        key = f"password link from {visit.origin.ip}"
+        key = f"password link from {visit.request.origin.ip}"
         require_within_limit(db, key, MAX_LINKS, FAILURE_WINDOW_SECONDS)
         count_attempt(db, key, FAILURE_WINDOW_SECONDS)
         if user is not None and user.state == "active" and not user.placeholder:
@@ -100,9 +100,9 @@ def show_reset_password(visit: Visit, db: Connection) -> PageResponse:
 @pages.put("/users/password", open=True)
 def reset_password(visit: Visit) -> PageResponse:
     """Set the password that the reader of the mail chose."""
-    token = form_field(visit.form, "user", "reset_password_token")
-    new = form_field(visit.form, "user", "password")
-    errors = _password_errors(new, form_field(visit.form, "user", "password_confirmation"))
+    token = form_field(visit.request.form, "user", "reset_password_token")
+    new = form_field(visit.request.form, "user", "password")
+    errors = _password_errors(new, form_field(visit.request.form, "user", "password_confirmation"))
     if errors:
         return TemplateResponse("sign_in/password_choose.html", {"token": token, "errors": errors}, 422)
     hashed = hash_password(new)
@@ -129,7 +129,7 @@ def show_confirmation(visit: Visit, db: Connection) -> PageResponse:
 @pages.post("/users/confirmation", open=True)
 def confirm_email(visit: Visit) -> PageResponse:
     """Take the address as proven."""
-    token = form_field(visit.form, "user", "confirmation_token")
+    token = form_field(visit.request.form, "user", "confirmation_token")
 
     def use(db: Connection) -> None:
         link = one_time_link_or_none(db, "confirmation", token)
@@ -149,12 +149,12 @@ def _uses_directory_password(visit: Visit, db: Connection, user: User) -> bool:
 def _password_page(visit: Visit, errors: list[str], *, elsewhere: bool = False) -> TemplateResponse:
     context = {"tab": "password", "errors": errors, "elsewhere": elsewhere}
     return TemplateResponse(
-        "profile/password.html", context | {"expired": visit.signed_in.password_expired}, 422 if errors else 200
+        "profile/password.html", context | {"expired": visit.viewer.signed_in.password_expired}, 422 if errors else 200
     )
 
 
 def _token(visit: Visit, name: str) -> str:
-    value = visit.query.get(name)
+    value = visit.request.query.get(name)
     return value if isinstance(value, str) else ""
 
 

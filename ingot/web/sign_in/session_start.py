@@ -32,14 +32,14 @@ def start_session(visit: Visit, user: User, back: str, method: str = "password")
     """Begin a session, or ask for the second factor first."""
     if user.two_factor_enabled:
         until = _now(visit) + 60 * SECOND_STEP_MINUTES
-        return _second_step(visit, PendingSignIn(user.id, method, visit.csrf, until), back, "")
+        return _second_step(visit, PendingSignIn(user.id, method, visit.viewer.csrf, until), back, "")
     return _begin_session(visit, user, back, method)
 
 
 def start_session_with_code(visit: Visit, kept: str, code: str, back: str) -> PageResponse:
     """Begin a session for whoever did the first step in this browser, and brings the right code now."""
     waiting = verify_signed(visit.database.vault, _PURPOSE, kept, PendingSignIn)
-    if waiting is None or waiting.csrf != visit.csrf or waiting.until < _now(visit):
+    if waiting is None or waiting.csrf != visit.viewer.csrf or waiting.until < _now(visit):
         raise Unauthenticated
     first, user_id = waiting, waiting.user_id
     user = visit.database.read(lambda db: user_or_none(db, user_id))
@@ -51,7 +51,7 @@ def start_session_with_code(visit: Visit, kept: str, code: str, back: str) -> Pa
 
 
 def _begin_session(visit: Visit, user: User, back: str, method: str) -> PageResponse:
-    origin, before = visit.origin, visit.session
+    origin, before = visit.request.origin, visit.viewer.session
 
     def begin(db: Connection) -> str:
         if before is not None:

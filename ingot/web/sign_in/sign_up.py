@@ -35,7 +35,7 @@ def _require_sign_up_enabled(db: Connection) -> InstanceSettings:
 def show_sign_up(visit: Visit, db: Connection) -> PageResponse:
     """Ask for a name, an address and a password."""
     _require_sign_up_enabled(db)
-    if visit.user is not None:
+    if visit.viewer.user is not None:
         return LocalRedirect("/")
     return TemplateResponse(
         "sign_in/sign_up.html", {"errors": [], "shortest": MIN_LENGTH, **dict.fromkeys(_FIELDS, "")}
@@ -46,10 +46,10 @@ def show_sign_up(visit: Visit, db: Connection) -> PageResponse:
 def sign_up(visit: Visit) -> PageResponse:
     """Make an account; who has to prove the address first gets a mail, all others are signed in."""
     visit.database.read(_require_sign_up_enabled)
-    given = {name: form_field(visit.form, "user", name).strip() for name in _FIELDS}
-    password = form_field(visit.form, "user", "password")
+    given = {name: form_field(visit.request.form, "user", name).strip() for name in _FIELDS}
+    password = form_field(visit.request.form, "user", "password")
     hashed = hash_password(password[:1024])
-    origin = visit.origin
+    origin = visit.request.origin
 
     def make(db: Connection) -> tuple[User, str | None]:
         db.lock(NAMESPACES)
@@ -85,7 +85,7 @@ def sign_up(visit: Visit) -> PageResponse:
 
 
 @pages.get("/users/confirmation/new", open=True)
-def show_resend_confirmation(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+def show_resend_confirmation(visit: Visit) -> PageResponse:  # noqa: ARG001 - Every page takes the visit.
     """Ask for the address to write to once more."""
     return TemplateResponse("sign_in/confirmation_again.html")
 
@@ -93,10 +93,10 @@ def show_resend_confirmation(visit: Visit, db: Connection) -> PageResponse:  # n
 @pages.post("/users/confirmation/new", open=True)
 def resend_confirmation(visit: Visit) -> PageResponse:
     """Write to an address that waits to be proven; the answer does not say whether there is one."""
-    address = form_field(visit.form, "user", "email").strip().lower()
+    address = form_field(visit.request.form, "user", "email").strip().lower()
 
     def send(db: Connection) -> None:
-        key = f"confirmation link from {visit.origin.ip}"
+        key = f"confirmation link from {visit.request.origin.ip}"
         require_within_limit(db, key, MAX_LINKS, FAILURE_WINDOW_SECONDS)
         count_attempt(db, key, FAILURE_WINDOW_SECONDS)
         user = user_by_email_or_none(db, address) if address else None

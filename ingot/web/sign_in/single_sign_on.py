@@ -56,12 +56,12 @@ class SignOnState(msgspec.Struct):
 
 
 @pages.get("/users/auth/openid_connect", open=True)
-def start_sign_on(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+def start_sign_on(visit: Visit) -> PageResponse:
     """Send somebody to the provider."""
     provider = _provider(visit)
-    back = local_path(visit.query.get("redirect_to")) or ""
-    links = visit.user.id if visit.user is not None and visit.query.get("link") == "1" else 0
-    if visit.user is not None and not links and "again" not in visit.query:
+    back = local_path(visit.request.query.get("redirect_to")) or ""
+    links = visit.viewer.user.id if visit.viewer.user is not None and visit.request.query.get("link") == "1" else 0
+    if visit.viewer.user is not None and not links and "again" not in visit.request.query:
         return LocalRedirect(back or HOME)
     require_blocking_allowed()
     state, nonce, verifier = (secrets.token_urlsafe(size) for size in (32, 32, 48))
@@ -75,17 +75,17 @@ def start_sign_on(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001
 
 
 @pages.get("/users/auth/openid_connect/callback", open=True)
-def finish_sign_on(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+def finish_sign_on(visit: Visit) -> PageResponse:
     """Let somebody in who comes back from the provider, in the browser in which they left."""
     provider = _provider(visit)
     require_blocking_allowed()
-    away = verify_signed(visit.database.vault, _PURPOSE, visit.cookies.get(STATE_COOKIE, ""), SignOnState)
-    state, code = visit.query.get("state"), visit.query.get("code")
+    away = verify_signed(visit.database.vault, _PURPOSE, visit.headers.cookies.get(STATE_COOKIE, ""), SignOnState)
+    state, code = visit.request.query.get("state"), visit.request.query.get("code")
     if away is None or away.until < _now(visit) or not isinstance(state, str) or not _is_same(state, away.state):
         return _error_page(visit, "The sign-in took too long, or was begun in another browser. Begin anew.", 400)
     if not isinstance(code, str) or not code:
         return _error_page(visit, "The provider did not let you in.", 401)
-    if away.links and (visit.user is None or visit.user.id != away.links):
+    if away.links and (visit.viewer.user is None or visit.viewer.user.id != away.links):
         return _error_page(visit, "Somebody else is signed in by now. Begin anew.", 400)
     try:
         known = provider.fetch_identity(code, _callback(visit), away.nonce, away.verifier)
@@ -114,7 +114,7 @@ class PendingLink(msgspec.Struct):
 def _confirm_link(visit: Visit, known: ProviderIdentity) -> TemplateResponse:
     """Show who that is: whoever else may have signed in there in this browser must not get in here by it."""
     kept = sign_value(
-        visit.database.vault, _LINK_PURPOSE, PendingLink(known, visit.csrf, _now(visit) + 60 * STATE_MINUTES)
+        visit.database.vault, _LINK_PURPOSE, PendingLink(known, visit.viewer.csrf, _now(visit) + 60 * STATE_MINUTES)
     )
     context = {"tab": "account", "known": known, "kept": kept, "label": visit.settings.oidc_label}
     return TemplateResponse("profile/link.html", context, headers=[_clear_state_cookie(visit)])
@@ -123,17 +123,17 @@ def _confirm_link(visit: Visit, known: ProviderIdentity) -> TemplateResponse:
 @pages.post("/profile/identities")
 def link_account(visit: Visit) -> PageResponse:
     """Let somebody come in by the provider too."""
-    found = verify_signed(visit.database.vault, _LINK_PURPOSE, str(visit.form.get("kept", "")), PendingLink)
-    if found is None or not _is_same(found.csrf, visit.csrf) or found.until < _now(visit):
+    found = verify_signed(visit.database.vault, _LINK_PURPOSE, str(visit.request.form.get("kept", "")), PendingLink)
+    if found is None or not _is_same(found.csrf, visit.viewer.csrf) or found.until < _now(visit):
         return _error_page(visit, "That took too long. Begin anew from your account.", 400)
     known = found.known
-    return _change_identity(visit, lambda db: link_identity(db, visit.signed_in, known))
+    return _change_identity(visit, lambda db: link_identity(db, visit.viewer.signed_in, known))
 
 
 @pages.delete("/profile/identities/openid_connect")
 def unlink_account(visit: Visit) -> PageResponse:
     """Let them come in by it no more."""
-    return _change_identity(visit, lambda db: unlink_identity(db, visit.signed_in, PROVIDER))
+    return _change_identity(visit, lambda db: unlink_identity(db, visit.viewer.signed_in, PROVIDER))
 
 
 def _change_identity(visit: Visit, change: Callable[[Connection], None]) -> PageResponse:
@@ -155,7 +155,7 @@ def sign_on_url(visit: Visit, settings: InstanceSettings, back: str) -> str:
     """Where the sign-in page leads; nothing where no provider is configured, or administrators turned it off."""
     if not visit.settings.oidc_issuer or PROVIDER in settings.disabled_oauth_sign_in_sources:
         return ""
-    asked = ({"again": "true"} if visit.user else {}) | ({"redirect_to": back} if back else {})
+    asked = ({"again": "true"} if visit.viewer.user else {}) | ({"redirect_to": back} if back else {})
     return "/users/auth/openid_connect" + (f"?{urlencode(asked)}" if asked else "")
 
 
@@ -167,7 +167,7 @@ def _provider(visit: Visit) -> OpenIdProvider:
 
 
 def _callback(visit: Visit) -> str:
-    return f"{visit.origin.base}/users/auth/openid_connect/callback"
+    return f"{visit.request.origin.base}/users/auth/openid_connect/callback"
 
 
 def _is_same(one: str, other: str) -> bool:

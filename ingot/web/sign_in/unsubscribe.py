@@ -1,6 +1,6 @@
 """Getting no more mail about something, by the link that each mail holds; it takes no sign-in."""
 
-from ingot.accounts.users.queries import user_or_none
+from ingot.accounts.users.views import names_by_ids
 from ingot.collaboration.subscriptions.service import set_subscription
 from ingot.core.db.connection import Connection
 from ingot.discovery.notifications.unsubscribe_links import UnsubscribeRequest, parse_unsubscribe_key
@@ -11,8 +11,8 @@ pages = PageRoutes()
 
 
 def _subscription_in_link(db: Connection, visit: Visit) -> UnsubscribeRequest:
-    who = parse_unsubscribe_key(db.vault, visit.path["key"])
-    if who is None or user_or_none(db, who.user_id) is None:
+    who = parse_unsubscribe_key(db.vault, visit.request.path["key"])
+    if who is None or not names_by_ids(db, [who.user_id]):
         raise NotFound("Link")
     return who
 
@@ -21,7 +21,7 @@ def _subscription_in_link(db: Connection, visit: Visit) -> UnsubscribeRequest:
 def show_unsubscribe(visit: Visit, db: Connection) -> PageResponse:
     """Ask for one click: programs that only look at links in mails must not change anything."""
     noun = _subscription_in_link(db, visit).kind.replace("_", " ")
-    return TemplateResponse("sign_in/unsubscribe.html", {"key": visit.path["key"], "noun": noun})
+    return TemplateResponse("sign_in/unsubscribe.html", {"key": visit.request.path["key"], "noun": noun})
 
 
 @pages.post("/sent_notifications/:key/unsubscribe", open=True, with_expired_password=True, by_link=True)

@@ -31,7 +31,7 @@ def render_snippet_file(
 ) -> RenderedSnippetFile:
     """One of them; ``plain`` shows markdown as it was written, and ``all`` and ``rest`` name the file to show whole."""
     text, markdown = decode_file_text(body), is_markdown(path)
-    rendered = markdown and "plain" not in visit.query
+    rendered = markdown and "plain" not in visit.request.query
     html = render_markdown(visit, text, project_id) if rendered else None
     lines = None if rendered else _lines(visit, path, text, number)
     return RenderedSnippetFile(path, len(body), number, markdown, html, lines, has_bidi_characters(text))
@@ -40,7 +40,7 @@ def render_snippet_file(
 def _lines(visit: Visit, path: str, text: str, number: int) -> FileLines | None:
     if not text:
         return None
-    everything = str(number) in (visit.query.get("all"), visit.query.get("rest"))
+    everything = str(number) in (visit.request.query.get("all"), visit.request.query.get("rest"))
     # Of several files only the first has the short addresses, which are those that people know.
     anchor = "L" if number == 1 else f"f{number}-L"
     oid = sha256(text.encode()).hexdigest()

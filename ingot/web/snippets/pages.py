@@ -2,10 +2,8 @@
 
 from typing import Any
 
-from ingot.collaboration.snippets.params import ListSnippets
-from ingot.collaboration.snippets.queries import list_public_snippets
-from ingot.collaboration.snippets.views import DEFAULT_REF, SnippetView, snippet_views
-from ingot.core.api.routes import RawResponse
+from ingot.collaboration.snippets import api as snippets_api
+from ingot.collaboration.snippets.views import DEFAULT_REF, SnippetView, public_snippet_views
 from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Page as ListPage
 from ingot.web.collections import ResourceCollection
@@ -47,57 +45,58 @@ class _SnippetCollection(ResourceCollection, frozen=True):
 
 
 def _snippet_collection(visit: Visit) -> _SnippetCollection:
-    if "path" not in visit.path:
-        return _SnippetCollection(visit, "/-/snippets", "/snippets", {}, "id", "id", None)
+    if "path" not in visit.request.path:
+        return _SnippetCollection(visit, "/-/snippets", "snippets", {}, "id", "id", None)
     place = project_context(visit)
     path = {"id": place.project.id}
-    return _SnippetCollection(
-        visit, f"{place.url}/-/snippets", "/projects/:id/snippets", path, "snippet_id", "id", place
-    )
+    return _SnippetCollection(visit, f"{place.url}/-/snippets", "projects", path, "snippet_id", "id", place)
 
 
 @pages.get("/snippets")
-def list_own_snippets(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+def list_own_snippets(visit: Visit) -> PageResponse:
     """One's own snippets."""
     return _list(visit)
 
 
 @pages.get("/-/snippets")
-def list_own_snippets_by_dash(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+def list_own_snippets_by_dash(visit: Visit) -> PageResponse:
     """The same by its other address."""
     return _list(visit)
 
 
 @pages.get("/explore/snippets", open=True)
 def show_public_snippets(visit: Visit, db: Connection) -> PageResponse:
-    """What people have put up for everybody; the API lists it only to those who are signed in, but shows each."""
-    found = list_public_snippets(db, ListSnippets(), ListPage(visit.page, _PER_PAGE))
-    listing = found.of(snippet_views(db, found.items, visit.origin.base))
+    """Public snippets, for anyone."""
+    listing = public_snippet_views(db, ListPage(visit.request.page, _PER_PAGE), visit.request.origin.base)
     return TemplateResponse("explore/snippets.html", {"found": listing})
 
 
 @pages.get("/:path/-/snippets", open=True)
-def list_project_snippets(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - Every page to read gets a connection.
+def list_project_snippets(visit: Visit) -> PageResponse:
     """A project's snippets."""
     return _list(visit)
 
 
 def _list(visit: Visit) -> PageResponse:
     shelf = _snippet_collection(visit)
-    found = shelf.get("", {"page": visit.query.get("page", "1")})
-    return shelf.page("snippets", {"found": found, "may_create": shelf.may("POST")})
+    own = shelf.place is None
+    listed = snippets_api.list_snippets if own else snippets_api.list_project_snippets
+    found = shelf.ask(listed, {"page": visit.request.query.get("page", "1")})
+    may_create = shelf.may(snippets_api.create_snippet if own else snippets_api.create_project_snippet)
+    return shelf.page("snippets", {"found": found, "may_create": may_create})
 
 
 def _show(visit: Visit) -> PageResponse:
     shelf = _snippet_collection(visit)
-    route, path = shelf.named
-    snippet: SnippetView = shelf.get(route, **path)
+    snippet = shelf.ask(snippets_api.get_snippet, **shelf.named)
     files = [
         render_snippet_file(visit, file.path, _body(shelf, file.path), number, snippet.project_id)
         for number, file in enumerate(snippet.files, 1)
     ]
-    rest = next((file.lines.rest for file in files if file.lines and str(file.number) == visit.query.get("rest")), None)
-    if visit.fragment and rest is not None:
+    rest = next(
+        (file.lines.rest for file in files if file.lines and str(file.number) == visit.request.query.get("rest")), None
+    )
+    if visit.headers.fragment and rest is not None:
         return TemplateResponse("code/_lines.html", {"rows": rest})
     # Only those of projects are talked about.
     thread = (
@@ -112,7 +111,7 @@ def _show(visit: Visit) -> PageResponse:
         if thread
         else render_markdown(visit, snippet.description, snippet.project_id),
         "files": files,
-        "may_edit": visit.user is not None and shelf.may("PUT", route, **path),
+        "may_edit": visit.viewer.user is not None and shelf.may(snippets_api.edit_snippet, **shelf.named),
     }
     return shelf.page("snippet", context)
 
@@ -123,19 +122,16 @@ def _file_contents(collection: _SnippetCollection, snippet: SnippetView) -> dict
 
 
 def _body(collection: _SnippetCollection, file: str) -> bytes:
-    route, path = collection.named
-    ref = collection.visit.path.get("ref", DEFAULT_REF)
-    content: RawResponse = collection.get(f"{route}/files/:ref/:file_path/raw", ref=ref, file_path=file, **path)
-    return content.body
+    ref = collection.visit.request.path.get("ref", DEFAULT_REF)
+    return collection.ask(snippets_api.get_raw_snippet_file, ref=ref, file_path=file, **collection.named).body
 
 
 def _raw(visit: Visit) -> PageResponse:
     """The first file as it is, or the one that is named; ``inline=false`` saves it."""
     shelf = _snippet_collection(visit)
-    route, path = shelf.named
-    snippet: SnippetView = shelf.get(route, **path)
-    file = visit.path.get("file", snippet.file_name)
-    saved = visit.query.get("inline") == "false"
+    snippet = shelf.ask(snippets_api.get_snippet, **shelf.named)
+    file = visit.request.path.get("file", snippet.file_name)
+    saved = visit.request.query.get("inline") == "false"
     headers = file_response_headers(file.rpartition("/")[2], shown=not saved)
     return BytesResponse(
         _body(shelf, file), "application/octet-stream" if saved else "text/plain; charset=utf-8", headers
@@ -156,9 +152,9 @@ def _new(visit: Visit) -> PageResponse:
 
 def _create(visit: Visit) -> PageResponse:
     shelf = _snippet_collection(visit)
-    typed = {name: form_field(visit.form, "snippet", name) for name in _FIELDS}
+    typed = {name: form_field(visit.request.form, "snippet", name) for name in _FIELDS}
     try:
-        made: SnippetView = shelf.call("POST", "", typed)
+        made = shelf.ask(snippets_api.create_project_snippet if shelf.place else snippets_api.create_snippet, typed)
     except RequestRefusal as refusal:
         return _snippet_form(shelf, typed, shelf.url, error_messages(refusal), 422, edits=False)
     return LocalRedirect(f"{shelf.url}/{made.id}")
@@ -166,8 +162,7 @@ def _create(visit: Visit) -> PageResponse:
 
 def _edit(visit: Visit) -> PageResponse:
     shelf = _snippet_collection(visit)
-    route, path = shelf.named
-    snippet: SnippetView = shelf.get(route, **path)
+    snippet = shelf.ask(snippets_api.get_snippet, **shelf.named)
     typed = {name: getattr(snippet, name, None) or "" for name in _FIELDS}
     contents = _file_contents(shelf, snippet)
     typed["content"] = next(iter(contents.values()), "")
@@ -177,15 +172,14 @@ def _edit(visit: Visit) -> PageResponse:
 
 def _change(visit: Visit) -> PageResponse:
     shelf = _snippet_collection(visit)
-    route, path = shelf.named
-    typed = {name: form_field(visit.form, "snippet", name) for name in _FIELDS}
-    there, several = f"{shelf.url}/{visit.path['id']}", _file_fields(visit)
+    typed = {name: form_field(visit.request.form, "snippet", name) for name in _FIELDS}
+    there, several = f"{shelf.url}/{visit.request.path['id']}", _file_fields(visit)
     sent: dict[str, Any] = typed
     if several:
         changes = [{"action": "update", "file_path": name, "content": content} for name, content in several]
         sent = {name: typed[name] for name in ("title", "description", "visibility")} | {"files": changes}
     try:
-        shelf.call("PUT", route, sent, **path)
+        shelf.ask(snippets_api.edit_snippet, sent, **shelf.named)
     except RequestRefusal as refusal:
         return _snippet_form(shelf, typed, there, error_messages(refusal), 422, edits=True, several=several)
     return LocalRedirect(there)
@@ -193,7 +187,7 @@ def _change(visit: Visit) -> PageResponse:
 
 def _file_fields(visit: Visit) -> list[tuple[str, str]]:
     """The files of a snippet that has more than one, as the form shows them: each with its name and its content."""
-    fields = visit.form.get("snippet")
+    fields = visit.request.form.get("snippet")
     sent = fields.get("files") if isinstance(fields, dict) else None
     files = [file for file in sent if isinstance(file, dict)] if isinstance(sent, list) else []
     return [(text_field(file, "path"), text_field(file, "content")) for file in files]
@@ -201,8 +195,7 @@ def _file_fields(visit: Visit) -> list[tuple[str, str]]:
 
 def _delete(visit: Visit) -> PageResponse:
     shelf = _snippet_collection(visit)
-    route, path = shelf.named
-    shelf.call("DELETE", route, **path)
+    shelf.ask(snippets_api.delete_project_snippet if shelf.place else snippets_api.delete_snippet, **shelf.named)
     return LocalRedirect(shelf.url)
 
 
@@ -210,15 +203,11 @@ def _declare_pages(prefix: str) -> None:
     """The same pages for each address that snippets have."""
     reads = {"/new": _new, "/:id": _show, "/:id/raw": _raw, "/:id/edit": _edit}
     for path, handler in reads.items():
-        pages.get(prefix + path, open=path in ("/:id", "/:id/raw"))(_read_handler(handler))
-    pages.get(f"{prefix}/:id/raw/:ref/:file", open=True, slashes="file")(_read_handler(_raw))
+        pages.get(prefix + path, open=path in ("/:id", "/:id/raw"))(handler)
+    pages.get(f"{prefix}/:id/raw/:ref/:file", open=True, slashes="file")(_raw)
     pages.post(prefix)(_create)
     pages.put(f"{prefix}/:id")(_change)
     pages.delete(f"{prefix}/:id")(_delete)
-
-
-def _read_handler(handler: Any) -> Any:
-    return lambda visit, db: handler(visit)  # noqa: ARG005 - Every page to read gets a connection.
 
 
 for _prefix in ("/snippets", "/-/snippets", "/:path/-/snippets"):

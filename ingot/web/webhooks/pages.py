@@ -16,7 +16,7 @@ def _declare_pages(prefix: str, find_collection: Callable[[Visit], HookCollectio
     """The pages of one kind of shelf."""
 
     def reading(work: Callable[[HookCollection], PageResponse]) -> Callable[..., PageResponse]:
-        return lambda visit, db: work(find_collection(visit))  # noqa: ARG005 - Every page to read gets a connection.
+        return lambda visit: work(find_collection(visit))
 
     def acting(work: Callable[[HookCollection], PageResponse]) -> Callable[[Visit], PageResponse]:
         return lambda visit: work(find_collection(visit))
@@ -31,72 +31,68 @@ def _declare_pages(prefix: str, find_collection: Callable[[Visit], HookCollectio
 
 
 def _list(collection: HookCollection, context: dict[str, Any], status: int = 200) -> TemplateResponse:
-    return collection.page("list", {**context, "hooks": collection.get("", {"per_page": 100}).items}, status)
+    return collection.page(
+        "list", {**context, "hooks": collection.ask(collection.endpoints.list_hooks, {"per_page": 100}).items}, status
+    )
 
 
 def _show(
     collection: HookCollection, typed: dict[str, Any] | None = None, errors: list[str] | None = None
 ) -> TemplateResponse:
-    route, path = collection.named
-    hook = collection.get(route, **path)
-    page = {"page": collection.visit.query.get("page", "1")}
+    hook = collection.ask(collection.endpoints.get_hook, **collection.named)
+    page = {"page": collection.visit.request.query.get("page", "1")}
     context = {
         "hook": hook,
         "typed": typed
         or {name: getattr(hook, name, None) or "" for name in (*_TEXT_FIELDS, _SWITCH, *collection.flags)},
-        "log": collection.get(f"{route}/events", page, **path),
+        "log": collection.ask(collection.endpoints.list_events, page, **collection.named),
         "errors": errors or [],
     }
     return collection.page("show", {**context, "typed": {**context["typed"], "token": ""}}, 422 if errors else 200)
 
 
 def _create(collection: HookCollection) -> PageResponse:
-    typed = _form_values(collection.visit.form, collection)
+    typed = _form_values(collection.visit.request.form, collection)
     try:
-        collection.call("POST", "", _api_params(typed))
+        collection.ask(collection.endpoints.create_hook, _api_params(typed))
     except RequestRefusal as refusal:
         return _list(collection, {"typed": typed, "errors": error_messages(refusal)}, 422)
     return LocalRedirect(collection.url)
 
 
 def _change(collection: HookCollection) -> PageResponse:
-    typed = _form_values(collection.visit.form, collection)
-    route, path = collection.named
+    typed = _form_values(collection.visit.request.form, collection)
     try:
-        collection.call("PUT", route, _api_params(typed), **path)
+        collection.ask(collection.endpoints.edit_hook, _api_params(typed), **collection.named)
     except RequestRefusal as refusal:
         return _show(collection, typed, error_messages(refusal))
-    return LocalRedirect(f"{collection.url}/{collection.visit.path['hook']}/edit")
+    return LocalRedirect(f"{collection.url}/{collection.visit.request.path['hook']}/edit")
 
 
 def _delete(collection: HookCollection) -> PageResponse:
-    route, path = collection.named
-    collection.call("DELETE", route, **path)
+    collection.ask(collection.endpoints.delete_hook, **collection.named)
     return LocalRedirect(collection.url)
 
 
 def _test(collection: HookCollection) -> PageResponse:
-    route, path = collection.named
     if not collection.triggers:
-        collection.call("POST", route, **path)
-        return LocalRedirect(f"{collection.url}/{collection.visit.path['hook']}/edit")
+        collection.ask(collection.endpoints.test_hook, **collection.named)
+        return LocalRedirect(f"{collection.url}/{collection.visit.request.path['hook']}/edit")
     try:
-        trigger = str(collection.visit.form.get("trigger", collection.triggers[0]))
-        collection.call("POST", f"{route}/test/:trigger", **path, trigger=trigger)
+        trigger = str(collection.visit.request.form.get("trigger", collection.triggers[0]))
+        collection.ask(collection.endpoints.test_hook, **collection.named, trigger=trigger)
     except RequestRefusal as refusal:
         return _show(collection, errors=error_messages(refusal))
-    return LocalRedirect(f"{collection.url}/{collection.visit.path['hook']}/edit")
+    return LocalRedirect(f"{collection.url}/{collection.visit.request.path['hook']}/edit")
 
 
 def _resend(collection: HookCollection) -> PageResponse:
-    route, path = collection.named
+    event = collection.visit.request.path["event"]
     try:
-        collection.call(
-            "POST", f"{route}/events/:hook_event_id/resend", **path, hook_event_id=collection.visit.path["event"]
-        )
+        collection.ask(collection.endpoints.resend_event, **collection.named, hook_event_id=event)
     except RequestRefusal as refusal:
         return _show(collection, errors=error_messages(refusal))
-    return LocalRedirect(f"{collection.url}/{collection.visit.path['hook']}/edit")
+    return LocalRedirect(f"{collection.url}/{collection.visit.request.path['hook']}/edit")
 
 
 def _form_values(form: dict[str, Any], collection: HookCollection) -> dict[str, Any]:

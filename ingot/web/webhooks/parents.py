@@ -1,8 +1,13 @@
 """Where hooks hang: on a project, a group or the whole instance; the API has a path for each."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
+from ingot.core.db.paging import Listing
 from ingot.errors import NotFound
+from ingot.integrations.webhooks import api as hooks_api
+from ingot.integrations.webhooks.system import api as system_hooks_api
+from ingot.integrations.webhooks.views import HookEventView
 from ingot.web.collections import ResourceCollection
 from ingot.web.issues.group_context import GroupContext, group_context
 from ingot.web.page_routes import TemplateResponse, Visit
@@ -25,9 +30,45 @@ FLAGS = {
 _SYSTEM_TRIGGERS = ("push_events", "tag_push_events", "merge_requests_events", "repository_update_events")
 
 
-class HookCollection(ResourceCollection, frozen=True):
-    """One place with hooks."""
+class HookEndpoints(NamedTuple):
+    """Handlers of webhooks, of projects and groups or of the instance."""
 
+    list_hooks: Callable[..., Listing[Any]]
+    get_hook: Callable[..., Any]
+    create_hook: Callable[..., Any]
+    edit_hook: Callable[..., Any]
+    delete_hook: Callable[..., object]
+    test_hook: Callable[..., object]
+    list_events: Callable[..., Listing[HookEventView]]
+    resend_event: Callable[..., object]
+
+
+HOOKS = HookEndpoints(
+    hooks_api.list_hooks,
+    hooks_api.get_hook,
+    hooks_api.create_hook,
+    hooks_api.edit_hook,
+    hooks_api.delete_hook,
+    hooks_api.test_hook,
+    hooks_api.list_hook_events,
+    hooks_api.resend_hook_event,
+)
+SYSTEM_HOOKS = HookEndpoints(
+    system_hooks_api.list_system_hooks,
+    system_hooks_api.get_system_hook,
+    system_hooks_api.create_system_hook,
+    system_hooks_api.edit_system_hook,
+    system_hooks_api.delete_system_hook,
+    system_hooks_api.test_system_hook,
+    system_hooks_api.list_system_hook_events,
+    system_hooks_api.resend_system_hook_event,
+)
+
+
+class HookCollection(ResourceCollection, frozen=True):
+    """The webhooks of a project, a group or the instance."""
+
+    endpoints: HookEndpoints
     flags: dict[str, str]
     triggers: tuple[str, ...]
     place: ProjectContext | GroupContext | None = None
@@ -49,25 +90,27 @@ _TRIGGERS = ("push_events", "tag_push_events", "issues_events", "note_events", "
 def project_hooks(visit: Visit) -> HookCollection:
     """A project's hooks."""
     place = project_context(visit)
-    route, path = "/projects/:id/hooks", {"id": place.project.id}
-    visit.get(route, **path)
+    place.find(hooks_api.list_hooks)
     flags = {name: text for name, text in FLAGS.items() if name != "repository_update_events"}
-    return HookCollection(visit, f"{place.url}/-/hooks", route, path, "hook_id", "hook", flags, _TRIGGERS, place)
+    url, path = f"{place.url}/-/hooks", {"id": place.project.id}
+    return HookCollection(visit, url, "projects", path, "hook_id", "hook", HOOKS, flags, _TRIGGERS, place)
 
 
 def group_hooks(visit: Visit) -> HookCollection:
     """A group's hooks, which hear of all projects in it."""
     place = group_context(visit)
-    route, path = "/groups/:id/hooks", {"id": place.group.id}
-    visit.get(route, **path)
+    place.find(hooks_api.list_hooks)
     flags = {name: text for name, text in FLAGS.items() if name != "repository_update_events"}
     title = place.group.full_name
-    return HookCollection(visit, f"{place.url}/-/hooks", route, path, "hook_id", "hook", flags, _TRIGGERS, place, title)
+    url, path = f"{place.url}/-/hooks", {"id": place.group.id}
+    return HookCollection(visit, url, "groups", path, "hook_id", "hook", HOOKS, flags, _TRIGGERS, place, title)
 
 
 def system_hooks(visit: Visit) -> HookCollection:
     """The instance's hooks, which hear of everything."""
-    if visit.user is None or not visit.user.admin:
+    if visit.viewer.user is None or not visit.viewer.user.admin:
         raise NotFound("Page")
     flags = {name: FLAGS[name] for name in _SYSTEM_TRIGGERS}
-    return HookCollection(visit, "/admin/hooks", "/hooks", {}, "id", "hook", flags, (), title="System hooks")
+    return HookCollection(
+        visit, "/admin/hooks", "hooks", {}, "id", "hook", SYSTEM_HOOKS, flags, (), title="System hooks"
+    )

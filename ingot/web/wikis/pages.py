@@ -5,6 +5,7 @@ from urllib.parse import quote
 
 from ingot.core.db.connection import Connection
 from ingot.errors import NotFound
+from ingot.repositories.wikis import api as wikis_api
 from ingot.web.form_errors import RequestRefusal, error_messages
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit, form_field
 from ingot.web.projects.clone_urls import clone_urls
@@ -25,8 +26,8 @@ def show_wiki(visit: Visit, db: Connection) -> PageResponse:
 @pages.get("/:path/-/wikis/:slug", open=True, slashes="slug")
 def show_page(visit: Visit, db: Connection) -> PageResponse:
     """A page; ``/edit`` behind it and ``/new`` lead to a form, and ``/pages`` to the list."""
-    place, slug = project_context(visit), visit.path["slug"]
-    if (slug == "new" or slug.endswith("/edit")) and not place.may("POST", "/wikis"):
+    place, slug = project_context(visit), visit.request.path["slug"]
+    if (slug == "new" or slug.endswith("/edit")) and not place.may(wikis_api.create_page):
         raise NotFound("Page")
     if slug == "new":
         return _wiki_form(place, {"title": "", "content": "", "message": ""}, "")
@@ -38,29 +39,29 @@ def show_page(visit: Visit, db: Connection) -> PageResponse:
 @pages.post("/:path/-/wikis")
 def create_page(visit: Visit) -> PageResponse:
     """Write a new page."""
-    return _save(project_context(visit), "POST", "")
+    return _save(project_context(visit), "")
 
 
 @pages.put("/:path/-/wikis/:slug", slashes="slug")
 def edit_page(visit: Visit) -> PageResponse:
     """Change a page."""
-    return _save(project_context(visit), "PUT", visit.path["slug"])
+    return _save(project_context(visit), visit.request.path["slug"])
 
 
 @pages.delete("/:path/-/wikis/:slug", slashes="slug")
 def delete_page(visit: Visit) -> PageResponse:
     """Remove a page."""
     place = project_context(visit)
-    place.call("DELETE", "/wikis/:slug", slug=visit.path["slug"])
+    place.ask(wikis_api.delete_page, slug=visit.request.path["slug"])
     return LocalRedirect(f"{place.url}/-/wikis")
 
 
 def _wiki_page(place: ProjectContext, db: Connection, slug: str) -> TemplateResponse:
-    everything = place.get("/wikis", {"per_page": 100}).items
+    everything = place.ask(wikis_api.list_pages, {"per_page": 100}).items
     try:
-        shown = place.get("/wikis/:slug", slug=slug)
+        shown = place.ask(wikis_api.get_page, slug=slug)
     except NotFound:
-        if slug != _HOME_SLUG and not place.may("POST", "/wikis"):
+        if slug != _HOME_SLUG and not place.may(wikis_api.create_page):
             raise
         if slug != _HOME_SLUG:
             return _wiki_form(place, {"title": slug.replace("-", " "), "content": "", "message": ""}, "", status=404)
@@ -70,8 +71,8 @@ def _wiki_page(place: ProjectContext, db: Connection, slug: str) -> TemplateResp
         "shown": shown,
         "html": _page_html(place, shown),
         "addresses": clone_urls(db, place.project, wiki=True),
-        "may_write": place.may("POST", "/wikis"),
-        "may_delete": place.may("DELETE", "/wikis/:slug", slug=slug),
+        "may_write": place.may(wikis_api.create_page),
+        "may_delete": place.may(wikis_api.delete_page, slug=slug),
     }
     return place.page("wikis/wiki.html", "wiki", context)
 
@@ -86,16 +87,15 @@ def _page_html(place: ProjectContext, shown: Any) -> Any:
 
 
 def _edit(place: ProjectContext, slug: str) -> TemplateResponse:
-    shown = place.get("/wikis/:slug", slug=slug)
-    return _wiki_form(place, {"title": shown.title, "content": shown.content, "message": ""}, shown.slug)
+    shown = place.ask(wikis_api.get_page, slug=slug)
+    return _wiki_form(place, {"title": shown.title, "content": shown.content or "", "message": ""}, shown.slug)
 
 
-def _save(place: ProjectContext, method: str, slug: str) -> PageResponse:
-    typed = {name: form_field(place.visit.form, "wiki", name) for name in _FIELDS}
+def _save(place: ProjectContext, slug: str) -> PageResponse:
+    typed = {name: form_field(place.visit.request.form, "wiki", name) for name in _FIELDS}
     sent = {name: value for name, value in typed.items() if value or name != "message"}
     try:
-        named = {"slug": slug} if slug else {}
-        made = place.call(method, "/wikis/:slug" if slug else "/wikis", sent, **named)
+        made = place.ask(wikis_api.edit_page, sent, slug=slug) if slug else place.ask(wikis_api.create_page, sent)
     except RequestRefusal as refusal:
         return _wiki_form(place, typed, slug, error_messages(refusal), 422)
     return LocalRedirect(f"{place.url}/-/wikis/{quote(made.slug)}")

@@ -159,7 +159,7 @@ def test_many_references_take_no_more_statements_than_one_of_each(api: Api, make
             costs.append(executed(make.database) - before)
         return min(costs)
 
-    one = "#1 !1 ~bug %1 $1"
+    one = f"#1 #2 !1 ~bug %1 $1 {scene.beside.path}#1"  # The second issue is confidential.
     many = " ".join(f"#{n} !{n} ~bug{n} %{n} ${n} {scene.beside.path}#{n}" for n in range(1, 180))
     with cold_reads(make.database):
         assert cost(f"{one} {many}") <= cost(one) + 2, "The other project is looked up too."

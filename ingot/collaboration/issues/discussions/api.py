@@ -32,7 +32,7 @@ def _execute_commands(call: Call, _: WriteNote, commands: Sequence[Command]) -> 
 
 
 note_commands = NoteCommands(ISSUE_COMMANDS.names, _execute_commands)
-note_routes(
+NOTES = note_routes(
     routes,
     issue_subject_in_path,
     NotePaths(
@@ -43,7 +43,7 @@ note_routes(
     ),
     note_commands,
 )
-discussion_routes(
+DISCUSSIONS = discussion_routes(
     routes,
     issue_subject_in_path,
     DiscussionPaths(
@@ -54,7 +54,7 @@ discussion_routes(
     ),
     note_commands=note_commands,
 )
-declare_award_routes(
+AWARDS = declare_award_routes(
     routes,
     issue_subject_in_path,
     awards="/projects/:id/issues/:issue_iid/award_emoji",
@@ -72,4 +72,4 @@ resource_event_routes(
         state_event="/projects/:id/issues/:issue_iid/resource_state_events/:event_id",
     ),
 )
-declare_todo_routes(routes, issue_subject_in_path, todo="/projects/:id/issues/:issue_iid/todo")
+add_todo = declare_todo_routes(routes, issue_subject_in_path, todo="/projects/:id/issues/:issue_iid/todo")

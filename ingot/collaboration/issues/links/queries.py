@@ -25,6 +25,7 @@ _LINKED = (
 )
 # What lies at the other end is shown to those who see it there.
 _VISIBLE = {name: _LINKED.where(CONDITIONS[name]) for name in ("with_feature", "visible", "visible_to_external")}
+_WITH_PATH = {name: seen.add_columns(projects.c.full_path) for name, seen in _VISIBLE.items()}
 _BETWEEN = select(issue_links).where(
     or_(
         and_(bindparam("one") == _SOURCE, bindparam("other") == _TARGET),
@@ -39,6 +40,7 @@ class LinkedIssue(NamedTuple):
 
     link: IssueLink
     issue: Issue
+    project_path: str
 
 
 def list_links(db: Connection, actor: Actor, issue_id: int, page: Page) -> Listing[LinkedIssue]:
@@ -67,9 +69,9 @@ def count_links(db: Connection, issue_id: int) -> int:
 def _linked(db: Connection, actor: Actor, issue_id: int) -> list[LinkedIssue]:
     """All of them: nobody makes more than a few, and the number is bounded."""
     if actor.admin:
-        rows = db.rows(_VISIBLE["with_feature"], issue=issue_id)
+        rows = db.rows(_WITH_PATH["with_feature"], issue=issue_id)
     else:
         name = "visible_to_external" if actor.external else "visible"
-        rows = db.rows(_VISIBLE[name], issue=issue_id, actor=actor.user_id, today=day_of(db.now))
+        rows = db.rows(_WITH_PATH[name], issue=issue_id, actor=actor.user_id, today=day_of(db.now))
     columns = len(issue_links.c)
-    return [LinkedIssue(IssueLink(*row[:columns]), Issue(*row[columns:])) for row in rows]
+    return [LinkedIssue(IssueLink(*row[:columns]), Issue(*row[columns:-1]), row[-1]) for row in rows]

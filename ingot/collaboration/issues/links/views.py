@@ -2,14 +2,18 @@
 
 from collections.abc import Sequence
 
-from ingot.collaboration.issues.links.queries import LinkedIssue
+from ingot.collaboration.issues.links.queries import LinkedIssue, list_links
 from ingot.collaboration.issues.links.tables import IssueLink
 from ingot.collaboration.issues.tables import Issue
 from ingot.collaboration.issues.views import IssueView, issue_views
+from ingot.collaboration.planning.views import ReferencesView
 from ingot.core.access.actor import Actor
 from ingot.core.api.views import View
 from ingot.core.db.connection import Connection
+from ingot.core.db.paging import Page
 from ingot.core.db.times import Timestamp
+
+_MOST_BRIEFS = 100
 
 
 class LinkedIssueView(IssueView, kw_only=True):
@@ -19,6 +23,17 @@ class LinkedIssueView(IssueView, kw_only=True):
     link_type: str
     link_created_at: Timestamp
     link_updated_at: Timestamp
+
+
+class LinkedIssueBrief(View):
+    """An issue at the other end of a link, as the page of the first one names it."""
+
+    issue_link_id: int
+    project_id: int
+    title: str
+    state: str
+    web_url: str
+    references: ReferencesView
 
 
 class IssueLinkView(View):
@@ -32,7 +47,8 @@ class IssueLinkView(View):
 
 def linked_views(db: Connection, actor: Actor, linked: Sequence[LinkedIssue], base: str) -> list[LinkedIssueView]:
     """A page of what an issue has to do with."""
-    views = issue_views(db, actor, [issue for _, issue in linked], base)
+    paths = {one.issue.project_id: one.project_path for one in linked}
+    views = issue_views(db, actor, [one.issue for one in linked], base, paths=paths)
     return [
         LinkedIssueView(
             **{name: getattr(view, name) for name in view.__struct_fields__},
@@ -41,8 +57,26 @@ def linked_views(db: Connection, actor: Actor, linked: Sequence[LinkedIssue], ba
             link_created_at=link.created_at,
             link_updated_at=link.updated_at,
         )
-        for (link, _), view in zip(linked, views, strict=True)
+        for (link, *_), view in zip(linked, views, strict=True)
     ]
+
+
+def linked_briefs(db: Connection, actor: Actor, issue_id: int, base: str) -> list[LinkedIssueBrief]:
+    """Return the issues that an issue is linked to and that the caller may see; one statement for all."""
+    linked = list_links(db, actor, issue_id, Page(1, _MOST_BRIEFS)).items
+    return [_brief(one, base) for one in linked]
+
+
+def _brief(linked: LinkedIssue, base: str) -> LinkedIssueBrief:
+    issue, path, short = linked.issue, linked.project_path, f"#{linked.issue.iid}"
+    return LinkedIssueBrief(
+        linked.link.id,
+        issue.project_id,
+        issue.title,
+        issue.state,
+        f"{base}/{path}/issues/{issue.iid}",
+        ReferencesView(short, short, f"{path}{short}"),
+    )
 
 
 def link_view(db: Connection, actor: Actor, link: IssueLink, ends: Sequence[Issue], base: str) -> IssueLinkView:

@@ -63,7 +63,7 @@ def _execute_commands(call: Call, params: WriteNote, commands: Sequence[Command]
 
 
 note_commands = NoteCommands(MERGE_REQUEST_COMMANDS.names, _execute_commands)
-note_routes(
+NOTES = note_routes(
     routes,
     merge_request_subject_in_path,
     NotePaths(
@@ -74,7 +74,7 @@ note_routes(
     ),
     note_commands,
 )
-discussion_routes(
+_DISCUSSIONS = discussion_routes(
     routes,
     merge_request_subject_in_path,
     DiscussionPaths(
@@ -87,7 +87,7 @@ discussion_routes(
     edits=False,
     note_commands=note_commands,
 )
-declare_award_routes(
+AWARDS = declare_award_routes(
     routes,
     merge_request_subject_in_path,
     awards="/projects/:id/merge_requests/:merge_request_iid/award_emoji",
@@ -105,7 +105,9 @@ resource_event_routes(
         state_event="/projects/:id/merge_requests/:merge_request_iid/resource_state_events/:event_id",
     ),
 )
-declare_todo_routes(routes, merge_request_subject_in_path, todo="/projects/:id/merge_requests/:merge_request_iid/todo")
+add_todo = declare_todo_routes(
+    routes, merge_request_subject_in_path, todo="/projects/:id/merge_requests/:merge_request_iid/todo"
+)
 
 
 @routes.post(
@@ -116,7 +118,9 @@ declare_todo_routes(routes, merge_request_subject_in_path, todo="/projects/:id/m
     staged=True,
     instead={202: CommandsView},
 )
-def create_discussion(stage: StagedCall, subject_access: SubjectAccess, params: CreateDiscussion) -> object:
+def create_discussion(
+    stage: StagedCall, subject_access: SubjectAccess, params: CreateDiscussion
+) -> DiscussionView | AlternateResponse:
     """Begin a discussion about a merge request, or about a line that it changes."""
 
     def show(db: Connection, note: Note) -> DiscussionView:
@@ -172,6 +176,9 @@ def edit_discussion_note(call: Call, subject_access: SubjectAccess, params: Edit
         service.resolve_discussion_notes(call.db, call.actor, subject_access.subject, [note], resolved=params.resolved)
     found = find_note_on(call.db, call.actor, subject_access, *asked)
     return note_view(call.db, subject_access.subject, found, call.origin.base)
+
+
+DISCUSSIONS = _DISCUSSIONS._replace(begin=create_discussion, edit_note=edit_discussion_note)
 
 
 def _approvals_as_view(call: Call, lookup: MergeRequestLookup) -> ApprovalsView:

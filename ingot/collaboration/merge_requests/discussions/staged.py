@@ -1,6 +1,7 @@
 """Beginning discussions about merge requests: what git has to say of a line first, then one transaction."""
 
 from collections.abc import Callable, Mapping
+from typing import TypeVar
 
 from ingot.collaboration.merge_requests.discussions.params import CreateDiscussion, PositionParams
 from ingot.collaboration.merge_requests.versions.line_notes import position_columns
@@ -17,6 +18,7 @@ from ingot.errors import Invalid
 from ingot.git.core.repository import Repository
 
 DIFF_NOTE = "DiffNote"
+T = TypeVar("T")
 
 
 def create_discussion(
@@ -25,9 +27,9 @@ def create_discussion(
     actor: Actor,
     subject_access: SubjectAccess,
     params: CreateDiscussion,
-    show: Callable[[Connection, Note], object],
+    show: Callable[[Connection, Note], T],
     then: Callable[[Connection], object] | None = None,
-) -> object:
+) -> T:
     """Begin a discussion, on a line of a version where one is named; gives what ``show`` makes of it.
 
     What its text commands is done right ``then``, in the same transaction.
@@ -37,7 +39,7 @@ def create_discussion(
     if params.position not in (None, PositionParams()):  # Some clients send one in which nothing is said.
         placed = _validated_position(database, repository, subject_access, params.position)
 
-    def write(db: Connection) -> object:
+    def write(db: Connection) -> T:
         type = DIFF_NOTE if placed else IN_DISCUSSION
         shown = show(db, write_note(db, actor, subject_access, params, type, placed))
         if then is not None:

@@ -73,7 +73,7 @@ def delete_merge_request(call: Call, lookup: ProjectScope) -> None:
         service.delete_merge_request(call.db, call.actor, found.merge_request)
 
 
-planning_routes(
+PLANNING = planning_routes(
     routes,
     IssuableEndpoints(
         kind=MERGE_REQUEST_KIND,

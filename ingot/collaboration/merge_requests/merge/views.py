@@ -1,6 +1,11 @@
 """How merging is answered where it is not by the merge request."""
 
+from ingot.collaboration.merge_requests.merge.commit_messages import merge_message
+from ingot.collaboration.merge_requests.merge.queries import open_issues_to_close
+from ingot.collaboration.merge_requests.tables import MergeRequest
 from ingot.core.api.views import View
+from ingot.core.db.connection import Connection
+from ingot.projects.projects.tables import Project
 
 
 class MergeRefusalView(View):
@@ -20,3 +25,8 @@ class RebaseView(View):
     """Whether a rebase is under way; it never is any more when the call is answered."""
 
     rebase_in_progress: bool
+
+
+def proposed_merge_message(db: Connection, project: Project, merge_request: MergeRequest) -> str:
+    """Return the message that a merge commit has unless the caller writes another."""
+    return merge_message(project, merge_request, open_issues_to_close(db, merge_request))

@@ -1,12 +1,24 @@
 """How what merge requests bring is shown."""
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from typing import Literal, NamedTuple
 
-from ingot.collaboration.merge_requests.tables import DiffVersion
+from ingot.collaboration.merge_requests.queries import latest_version
+from ingot.collaboration.merge_requests.tables import DiffVersion, MergeRequest
+from ingot.collaboration.merge_requests.versions.queries import (
+    CommitRange,
+    current_commit_range,
+    diff_of,
+    list_versions,
+)
 from ingot.collaboration.merge_requests.views import MergeRequestDetailView
 from ingot.core.api.views import View
+from ingot.core.db.connection import Connection
+from ingot.core.db.paging import Page
 from ingot.core.db.times import Timestamp
-from ingot.git.diffs.diffs import Diff
+from ingot.git.core.repository import Repository
+from ingot.git.diffs.diffs import Diff, diff_between
+from ingot.git.diffs.patches import stream_diff, stream_mails
 from ingot.git.history.commits import Commit
 from ingot.repositories.commits.views import CommitView, DiffView, commit_view, diff_view
 
@@ -73,3 +85,55 @@ def changes_view(one: MergeRequestDetailView, diff: Diff) -> ChangesView:
     """A merge request with what it changes."""
     fields = {name: getattr(one, name) for name in MergeRequestDetailView.__struct_fields__}
     return ChangesView(**fields, changes=diff_views(diff), overflow=diff.overflow)
+
+
+class PushedVersion(NamedTuple):
+    """A version of a merge request, as its pages name it."""
+
+    id: int
+    head_oid: str
+    base_oid: str | None
+    start_oid: str | None
+    commits_count: int | None
+    created_at: Timestamp
+
+
+def _pushed(version: DiffVersion) -> PushedVersion:
+    return PushedVersion(
+        version.id,
+        version.head_oid,
+        version.base_oid,
+        version.start_oid,
+        version.commits_count,
+        version.created_at,
+    )
+
+
+def pushed_versions(db: Connection, merge_request: MergeRequest, most: int) -> list[PushedVersion]:
+    """Return the versions of a merge request, the newest first."""
+    return [_pushed(version) for version in list_versions(db, merge_request, Page(1, most)).items]
+
+
+def newest_version(db: Connection, merge_request_id: int) -> PushedVersion | None:
+    """Return the newest version; there is none only in the moment after the merge request was opened."""
+    version = latest_version(db, merge_request_id)
+    return None if version is None else _pushed(version)
+
+
+def version_diffs(repository: Repository, version: PushedVersion, since: PushedVersion | None = None) -> list[DiffView]:
+    """Return what a version changes, or what changed since another one."""
+    if since is None:
+        return diff_views(diff_of(repository, CommitRange(version.start_oid, version.base_oid, version.head_oid)))
+    if since.head_oid == version.head_oid:
+        return []
+    return diff_views(diff_between(repository, since.head_oid, version.head_oid))
+
+
+def stream_changes(
+    db: Connection, repository: Repository, merge_request: MergeRequest, ending: Literal["patch", "diff"]
+) -> Generator[bytes, None, None]:
+    """Return what a merge request brings now as mails or as one diff, piece by piece."""
+    span = current_commit_range(db, repository, merge_request)
+    if ending == "patch":
+        return stream_mails(repository, span.start_oid, span.head_oid)
+    return stream_diff(repository, span.base_oid, span.head_oid)

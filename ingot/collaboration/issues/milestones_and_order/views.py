@@ -1,0 +1,23 @@
+"""Progress of milestones, counted by their issues."""
+
+from collections.abc import Sequence
+
+from ingot.collaboration.issues.milestones_and_order.queries import (
+    MilestoneIssueCounts,
+    issue_counts_in_project,
+    issue_counts_in_visible_projects,
+)
+from ingot.collaboration.planning.scope import ProjectScope
+from ingot.core.access.actor import Actor
+from ingot.core.db.connection import Connection
+
+MilestoneProgress = MilestoneIssueCounts
+
+
+def milestone_progress(
+    db: Connection, actor: Actor, place: ProjectScope | None, milestone_ids: Sequence[int]
+) -> dict[int, MilestoneProgress]:
+    """Count the issues of milestones that the caller may see, in one project or everywhere; one statement for all."""
+    if place is None:
+        return issue_counts_in_visible_projects(db, actor, milestone_ids)
+    return issue_counts_in_project(db, actor, place.here, place.project, milestone_ids)

@@ -1,0 +1,221 @@
+"""Reads of a repository for the pages of code: names that addresses hold, folders, files, history and diffs."""
+
+import os
+from collections.abc import Collection, Generator, Mapping, Sequence
+from typing import Literal, NamedTuple
+
+from ingot.core.db.paging import Listing, Page
+from ingot.errors import NotFound
+from ingot.git.core.paths import path_encodings, path_error
+from ingot.git.core.repository import Repository
+from ingot.git.diffs.diffs import diff_between
+from ingot.git.diffs.patches import stream_commit_diff, stream_commit_mail
+from ingot.git.history.blame import MAX_LINES
+from ingot.git.history.commits import branch_tip, commit_id_or_none, read_commits
+from ingot.git.history.commits import commit_or_none as git_commit_or_none
+from ingot.git.history.commits import decode_text as decoded
+from ingot.git.history.divergence import Divergence, cached_divergence, count_divergence
+from ingot.git.history.last_commit import last_commit_id
+from ingot.git.history.log import CommitFilter, list_commits
+from ingot.git.history.log import count_commits as count_in_history
+from ingot.git.trees.entries import FOLDER, LINK, SUBMODULE, TreeEntry, entry_or_none
+from ingot.git.trees.file_names import FileNames, list_file_names
+from ingot.repositories.commits.queries import find_commit
+from ingot.repositories.commits.views import (
+    CommitView,
+    DiffView,
+    commit_view,
+    diff_view,
+    signature_time,
+    truncated_title,
+)
+from ingot.repositories.files.params import LineRange
+from ingot.repositories.files.queries import blame_file
+from ingot.repositories.files.queries import find_file as find_stored_file
+from ingot.repositories.trees.params import ListTree
+from ingot.repositories.trees.queries import list_entries
+
+_MOST_WORDS = 60
+_EXECUTABLE = 0o100755
+
+
+class CodeLocation(NamedTuple):
+    """A commit under the name by which it was found, and a path of it."""
+
+    ref: str
+    commit: str
+    path: str
+
+
+class CodeFile(NamedTuple):
+    """A file, a symbolic link or a submodule of a commit."""
+
+    name: str
+    oid: str
+    kind: Literal["file", "link", "module"]
+    executable: bool
+    size: int
+    body: bytes | None
+    """Nothing where it is too large to be read at once."""
+
+
+class BlamedLines(NamedTuple):
+    """Lines that one commit changed last, each with its number."""
+
+    id: str
+    title: str
+    author: str
+    time: str
+    lines: list[tuple[int, str]]
+
+
+class CommitDiff(NamedTuple):
+    """A commit, and what it changed against its first parent."""
+
+    oid: str
+    diffs: list[DiffView]
+
+
+def locate(repository: Repository, rest: str) -> CodeLocation:
+    """Split ``ref/path`` at the longest name of a branch, tag or commit; raise NotFound where none leads to one."""
+    words = rest.split("/")
+    if len(words) > _MOST_WORDS or path_error(rest) is not None:
+        raise NotFound("Tree")
+    for length in range(len(words), 0, -1):
+        ref = "/".join(words[:length])
+        commit = commit_id_or_none(repository, ref)
+        if commit is not None:
+            return CodeLocation(ref, commit, "/".join(words[length:]))
+    raise NotFound("Tree")
+
+
+def is_safe_path(path: str) -> bool:
+    """Return whether a path can be one of a repository."""
+    return path_error(path) is None
+
+
+def commit_or_none(repository: Repository, name: str) -> str | None:
+    """Return the id of the commit that a branch, tag or id leads to."""
+    return commit_id_or_none(repository, name)
+
+
+def has_branch(repository: Repository, name: str) -> bool:
+    """Return whether there is a branch of this name."""
+    return branch_tip(repository, name) is not None
+
+
+def kind_at(repository: Repository, commit: str, path: str) -> Literal["folder", "file"] | None:
+    """Return what a commit has at a path; nothing there, or a folder at the top."""
+    if not path:
+        return "folder"
+    entries = [entry_or_none(repository, commit, raw) for raw in path_encodings(path)]
+    modes = [entry.mode for entry in entries if entry is not None]
+    return ("folder" if modes[0] == FOLDER else "file") if modes else None
+
+
+def list_folder(repository: Repository, commit: str, path: str, page: Page) -> Listing[TreeEntry]:
+    """List the entries of a folder; raise NotFound where there is none."""
+    return list_entries(repository, ListTree(ref=commit), path, page)
+
+
+def read_file(repository: Repository, commit: str, path: str) -> CodeFile:
+    """Return the file at a path; raise NotFound where there is none."""
+    file = find_stored_file(repository, commit, path)
+    mode = file.entry.mode
+    kind: Literal["file", "link", "module"] = "module" if mode == SUBMODULE else "link" if mode == LINK else "file"
+    name, blob = decoded(file.entry.name), file.blob
+    return CodeFile(name, file.entry.oid, kind, mode == _EXECUTABLE, blob.size, blob.body)
+
+
+def blame_lines(repository: Repository, commit: str, path: str, start: int, end: int) -> list[BlamedLines]:
+    """Return lines of a file by the commits that changed them last; raise Invalid where the history is too long."""
+    if end < start or end - start > MAX_LINES:
+        raise NotFound("File")
+    blamed, commits = blame_file(find_stored_file(repository, commit, path), LineRange(start=start, end=end))
+    parts, number = [], start
+    for part in blamed:
+        changed = commits[part.commit]
+        lines = [line.decode(errors="replace").removesuffix("\r") for line in part.lines]
+        numbered = list(enumerate(lines, number))
+        parts.append(
+            BlamedLines(
+                changed.oid, truncated_title(changed), changed.author.name, signature_time(changed.author), numbered
+            )
+        )
+        number += len(lines)
+    return parts
+
+
+def last_commit(repository: Repository, commit: str, path: str, project_url: str) -> CommitView:
+    """Return the last commit that changed what is at a path."""
+    raw = next((raw for raw in path_encodings(path) if entry_or_none(repository, commit, raw)), b"")
+    oid = last_commit_id(repository, commit, raw) if path else commit
+    return commit_view(read_commits(repository, [oid])[0], project_url)
+
+
+def list_history(
+    repository: Repository, location: CodeLocation, author: str, message: str, page: Page, project_url: str
+) -> Listing[CommitView]:
+    """List the commits of a branch or of a path, by author and by a part of their message."""
+    oids, total = list[str](), 0
+    for raw in path_encodings(location.path):
+        wanted = CommitFilter(path=os.fsdecode(raw) or None, author=author or None, message=message or None)
+        oids, total = list_commits(repository, [location.commit], wanted, (page.number - 1) * page.size, page.size)
+        if total:
+            break
+    return Listing([commit_view(commit, project_url) for commit in read_commits(repository, oids)], page, total)
+
+
+def count_commits(repository: Repository, commit: str) -> int | None:
+    """Count the commits up to one; there may be too many to count."""
+    return count_in_history(repository, commit)
+
+
+def list_file_paths(repository: Repository, commit: str) -> FileNames:
+    """Return the paths of all files of a commit, as far as they can be listed."""
+    return list_file_names(repository, commit)
+
+
+def branch_distances(
+    repository: Repository, default_branch: str, tips: Collection[str], *, wait: bool
+) -> Mapping[str, Divergence] | None:
+    """Return how far commits are from the default branch: those that are known, or all if the caller may ``wait``."""
+    base = branch_tip(repository, default_branch)
+    if base is None:
+        return None
+    return count_divergence(repository, base, tips) if wait else cached_divergence(repository, base, tips)
+
+
+def commit_diff(repository: Repository, name: str) -> CommitDiff:
+    """Return what a commit changed; raise NotFound where there is none of this name."""
+    commit = find_commit(repository, name)
+    changes = diff_between(repository, commit.parents[0] if commit.parents else None, commit.oid).changes
+    return CommitDiff(commit.oid, [diff_view(change) for change in changes])
+
+
+def stream_patch(repository: Repository, name: str, ending: Literal["patch", "diff"]) -> Generator[bytes, None, None]:
+    """Return a commit as a mail or as a diff, piece by piece."""
+    commit = find_commit(repository, name)
+    return (stream_commit_mail if ending == "patch" else stream_commit_diff)(repository, commit)
+
+
+def free_branch_name(repository: Repository, stem: str, numbers: Sequence[int]) -> str:
+    """Return the first name ``stem-number`` that no branch has, or nothing."""
+    names = (f"{stem}-{number}" for number in numbers)
+    return next((name for name in names if branch_tip(repository, name) is None), "")
+
+
+def decode_text(body: bytes) -> str:
+    """Return the text of a file, whatever its encoding."""
+    return decoded(body)
+
+
+def branch_head(repository: Repository, name: str) -> str | None:
+    """Return the commit that a branch leads to."""
+    return branch_tip(repository, name)
+
+
+def parents_or_none(repository: Repository, oid: str) -> Sequence[str] | None:
+    """Return the parents of a commit; nothing where it is not there."""
+    commit = git_commit_or_none(repository, oid)
+    return None if commit is None else commit.parents

@@ -1,0 +1,35 @@
+"""The internal client of one visit: it calls the API's endpoints as the visitor."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from ingot.core.api.internal_client import InternalCaller, InternalClient, P, S, Target, V, WorksOn
+
+
+class PageClient(NamedTuple):
+    """Calls endpoints by their handlers, on behalf of the visitor."""
+
+    inside: InternalClient
+    caller: InternalCaller
+
+    def ask(
+        self, endpoint: Callable[..., V], sent: dict[str, Any] | None, path: Mapping[str, object], under: str = ""
+    ) -> V:
+        """Call an endpoint and return its response; raise the errors that the API would respond with.
+
+        ``path`` holds the parameters of the path, ``sent`` query and body. Where one handler serves both projects and
+        groups, ``under`` is the first word of the path.
+        """
+        return self.inside.call(self.caller, endpoint, _target(path, under), sent or {})
+
+    def find(self, endpoint: WorksOn[S, P], path: Mapping[str, object], under: str = "") -> S:
+        """Return the subject that an endpoint finds by its path, if the visitor may make the call."""
+        return self.inside.find(self.caller, endpoint, _target(path, under))
+
+    def may(self, endpoint: Callable[..., object], path: Mapping[str, object], under: str = "") -> bool:
+        """Return whether a call would be allowed, so that the page offers it."""
+        return self.inside.allows(self.caller, endpoint, _target(path, under))
+
+
+def _target(path: Mapping[str, object], under: str) -> Target:
+    return Target({name: str(value) for name, value in path.items()}, under)
