@@ -8,7 +8,7 @@ from ingot.core.db.connection import Connection
 
 
 def is_subscribed(db: Connection, user_id: int, kind: str, subject_id: int, participants: Collection[int]) -> bool:
-    """Whether a user receives notifications: by explicit subscription, else because they participate or commented."""
+    """Check whether a user receives notifications: by explicit subscription, else as a participant or commenter."""
     explicit = explicit_subscription(db, user_id, kind, subject_id)
     if explicit is not None:
         return explicit
