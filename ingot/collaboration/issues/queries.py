@@ -162,7 +162,7 @@ def label_titles_of(db: Connection, issue_ids: Sequence[int]) -> dict[int, list[
 
 
 def user_agent_detail_of(db: Connection, issue_id: int) -> tuple[str, str, bool] | None:
-    """Return the user agent and the IP address with which an issue was created, and whether a spam filter received it."""
+    """Return the user agent and IP address with which an issue was created, and whether a spam filter received it."""
     rows = db.rows(_USER_AGENT_DETAIL, issue=issue_id)
     return None if not rows else (rows[0][0], rows[0][1], rows[0][2])
 

@@ -1,4 +1,4 @@
-"""How links between issues are shown."""
+"""Response structs of issue links."""
 
 from collections.abc import Sequence
 
@@ -22,7 +22,7 @@ class LinkedIssueView(IssueView, kw_only=True):
 
 
 class IssueLinkView(View):
-    """A link with both of its ends."""
+    """A link with both of its issues."""
 
     id: int
     source_issue: IssueView
@@ -31,7 +31,7 @@ class IssueLinkView(View):
 
 
 def linked_views(db: Connection, actor: Actor, linked: Sequence[LinkedIssue], base: str) -> list[LinkedIssueView]:
-    """A page of what an issue has to do with."""
+    """Build the views of a page of linked issues."""
     views = issue_views(db, actor, [issue for _, issue in linked], base)
     return [
         LinkedIssueView(
@@ -46,6 +46,6 @@ def linked_views(db: Connection, actor: Actor, linked: Sequence[LinkedIssue], ba
 
 
 def link_view(db: Connection, actor: Actor, link: IssueLink, ends: Sequence[Issue], base: str) -> IssueLinkView:
-    """One link; ``ends`` are its two issues, in any order."""
+    """Build the view of a link; ``ends`` are its two issues in any order."""
     views = {view.id: view for view in issue_views(db, actor, ends, base)}
     return IssueLinkView(link.id, views[link.source_id], views[link.target_id], link.link_type)

@@ -1,1 +1,1 @@
-"""Issues in the plan: those of a milestone, and in which order they stand."""
+"""Issues of milestones, and the manual order of issues."""

@@ -1,4 +1,4 @@
-"""Issues of milestones, and their order, over the API."""
+"""Endpoints for the issues of milestones, and for the manual order."""
 
 from ingot.collaboration.issues import policy
 from ingot.collaboration.issues.api import issue_in_path
@@ -32,21 +32,21 @@ routes = Routes("issues")
 def list_milestone_issues(call: Call, lookup: ProjectScope, page: Page) -> Listing[IssueView]:
     """List the issues of a project that have one of its milestones."""
     milestone = milestone_in_path(call, source_of_project(lookup.project))
-    found = queries.list_project_issues(call.db, call.actor, lookup.here, lookup.project, milestone, page)
-    return found.of(issue_views(call.db, call.actor, found.items, call.origin.base))
+    listing = queries.list_project_issues(call.db, call.actor, lookup.here, lookup.project, milestone, page)
+    return listing.of(issue_views(call.db, call.actor, listing.items, call.origin.base))
 
 
 @routes.get("/groups/:id/milestones/:milestone_id/issues", on=group_in_path, may=may_see_group, returns=list[IssueView])
 def list_group_milestone_issues(call: Call, group: Namespace, page: Page) -> Listing[IssueView]:
     """List the issues that have a milestone of a group."""
     milestone = milestone_in_path(call, source_of_group(group))
-    found = queries.list_group_issues(call.db, call.actor, milestone, page)
-    return found.of(issue_views(call.db, call.actor, found.items, call.origin.base))
+    listing = queries.list_group_issues(call.db, call.actor, milestone, page)
+    return listing.of(issue_views(call.db, call.actor, listing.items, call.origin.base))
 
 
 @routes.put("/projects/:id/issues/:issue_iid/reorder", on=issue_in_path, may=policy.may_edit_issue, returns=IssueView)
 def reorder_issue(call: Call, lookup: IssueLookup, params: ReorderIssue) -> IssueView:
-    """Let an issue stand between two others of its project."""
+    """Move an issue between two others of its project."""
     if params.move_after_id is None and params.move_before_id is None:
         raise MissingParameter("move_after_id")
     before = _neighbour(call, lookup, "move_before_id", params.move_before_id)

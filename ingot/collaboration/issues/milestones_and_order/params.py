@@ -1,12 +1,12 @@
-"""What callers send about the order of issues."""
+"""Request parameters of the manual order."""
 
 from ingot.core.api.params import Params
 
 
 class ReorderIssue(Params):
-    """Between which others, by the numbers of their rows."""
+    """Ids of the issues before and after the new position."""
 
     move_after_id: int | None = None
-    """The one that comes after it."""
+    """The issue that follows."""
     move_before_id: int | None = None
-    """The one that comes before it."""
+    """The issue that precedes."""

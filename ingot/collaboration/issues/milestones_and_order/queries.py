@@ -1,4 +1,4 @@
-"""How issues are found by what was planned."""
+"""Queries for the issues of milestones, their counts, and positions in the manual order."""
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
@@ -36,14 +36,14 @@ _IN_PROJECT = select(*ISSUE_COLUMNS).where(
 
 
 class MilestoneIssueCounts(NamedTuple):
-    """How far something is."""
+    """Number of issues of a milestone, and of the closed ones."""
 
     total: int = 0
     closed: int = 0
 
     @property
     def share(self) -> int:
-        """How much of a hundred is done."""
+        """Return the percentage of closed issues."""
         return round(100 * self.closed / self.total) if self.total else 0
 
 
@@ -65,7 +65,7 @@ def _of_milestone(kind: str, hides: bool, external: bool) -> ListQuery:
 def list_project_issues(
     db: Connection, actor: Actor, access: Access, project: Project, milestone: Milestone, page: Page
 ) -> Listing[Issue]:
-    """A page of a project's issues that have one of its milestones, as far as the caller may see them."""
+    """Return a page of a project's issues that have a milestone and that the caller may see."""
     if not project.issues_enabled:
         return Listing([], page, 0)
     hides = not (access.level >= Level.REPORTER or actor.admin)
@@ -74,10 +74,10 @@ def list_project_issues(
 
 
 def list_group_issues(db: Connection, actor: Actor, milestone: Milestone, page: Page) -> Listing[Issue]:
-    """The same of all projects, for a milestone of a group."""
+    """Return a page of the issues of all projects that have a group's milestone and that the caller may see."""
     query = _of_milestone("group", not actor.admin, actor.external)
-    held = {} if actor.admin else {"actor": actor.user_id, "today": day_of(db.now)}
-    return fetch_page(db, Issue, query, page, milestone=milestone.id, **held)
+    values = {} if actor.admin else {"actor": actor.user_id, "today": day_of(db.now)}
+    return fetch_page(db, Issue, query, page, milestone=milestone.id, **values)
 
 
 @lru_cache(maxsize=256)
@@ -95,7 +95,7 @@ def _counts(kind: str, hides: bool, external: bool) -> Select[Any]:
 def issue_counts_in_project(
     db: Connection, actor: Actor, access: Access, project: Project, milestones: Sequence[int]
 ) -> dict[int, MilestoneIssueCounts]:
-    """How many issues of a project have each milestone, as far as the caller may see them."""
+    """Count the issues of a project by milestone, as far as the caller may see them."""
     if not project.issues_enabled or not milestones:
         return {}
     hides = not (access.level >= Level.REPORTER or actor.admin)
@@ -106,45 +106,45 @@ def issue_counts_in_project(
 def issue_counts_in_visible_projects(
     db: Connection, actor: Actor, milestones: Sequence[int]
 ) -> dict[int, MilestoneIssueCounts]:
-    """The same of all projects, for milestones of groups."""
+    """Count the issues of all projects by milestone of a group, as far as the caller may see them."""
     if not milestones:
         return {}
-    held = {} if actor.admin else {"actor": actor.user_id, "today": day_of(db.now)}
+    values = {} if actor.admin else {"actor": actor.user_id, "today": day_of(db.now)}
     query = _counts("group", not actor.admin, actor.external)
-    return _counts_by_milestone(db.rows(query, milestones=list(milestones), **held))
+    return _counts_by_milestone(db.rows(query, milestones=list(milestones), **values))
 
 
 def _counts_by_milestone(rows: Iterable[Sequence[Any]]) -> dict[int, MilestoneIssueCounts]:
-    found: dict[int, MilestoneIssueCounts] = {}
-    for milestone, state, number in rows:
-        before = found.get(milestone, MilestoneIssueCounts())
-        more = MilestoneIssueCounts(before.total + number, before.closed + (number if state == "closed" else 0))
-        found[milestone] = more
-    return found
+    counts: dict[int, MilestoneIssueCounts] = {}
+    for milestone, state, count in rows:
+        before = counts.get(milestone, MilestoneIssueCounts())
+        after = MilestoneIssueCounts(before.total + count, before.closed + (count if state == "closed" else 0))
+        counts[milestone] = after
+    return counts
 
 
 def neighbour_or_none(db: Connection, actor: Actor, moved: policy.IssueLookup, issue_id: int) -> Issue | None:
-    """Another issue of the same project, if the caller may know of it."""
-    found = db.first(Issue, _IN_PROJECT, issue=issue_id, project=moved.project.id)
-    if found is None or found.id == moved.issue.id:
+    """Return another issue of the same project, or None if the caller may not see it."""
+    issue = db.first(Issue, _IN_PROJECT, issue=issue_id, project=moved.project.id)
+    if issue is None or issue.id == moved.issue.id:
         return None
-    assignees = assignees_of(db, [found.id]).get(found.id, ())
-    return found if policy.may_see_issue(actor, moved.here, found, assignees) else None
+    assignees = assignees_of(db, [issue.id]).get(issue.id, ())
+    return issue if policy.may_see_issue(actor, moved.here, issue, assignees) else None
 
 
 def position_of(db: Connection, issue: Issue) -> int:
-    """Where an issue stands."""
-    place: int = db.value(_POSITION, issue=issue.id)
-    return place
+    """Return the position of an issue."""
+    position: int = db.value(_POSITION, issue=issue.id)
+    return position
 
 
-def next_position(db: Connection, moved: Issue, place: int) -> int | None:
-    """Where the first one stands that comes behind a place, leaving out the one that is moved."""
-    found: int | None = db.value(_NEXT, project=moved.project_id, moved=moved.id, place=place)
-    return found
+def next_position(db: Connection, moved: Issue, position: int) -> int | None:
+    """Return the lowest position above ``position``, without the moved issue, or None."""
+    following: int | None = db.value(_NEXT, project=moved.project_id, moved=moved.id, place=position)
+    return following
 
 
-def previous_position(db: Connection, moved: Issue, place: int) -> int | None:
-    """Where the last one stands that comes before a place, leaving out the one that is moved."""
-    found: int | None = db.value(_PREVIOUS, project=moved.project_id, moved=moved.id, place=place)
-    return found
+def previous_position(db: Connection, moved: Issue, position: int) -> int | None:
+    """Return the highest position below ``position``, without the moved issue, or None."""
+    preceding: int | None = db.value(_PREVIOUS, project=moved.project_id, moved=moved.id, place=position)
+    return preceding

@@ -1,4 +1,4 @@
-"""What changes the order of issues."""
+"""State changes of the manual order of issues."""
 
 from sqlalchemy import text
 
@@ -15,10 +15,10 @@ _SPREAD_POSITIONS = text(
 
 
 def reorder_issue(db: Connection, moved: Issue, before: Issue | None, after: Issue | None) -> None:
-    """Let an issue stand behind one and before another; where only one is named, right beside that."""
+    """Move an issue between two others, or next to the only one that is given."""
     low, high = _gap(db, moved, before, after)
     if high - low < 2:
-        # There is no room any more: everything moves apart, and nothing changes its place among the others.
+        # The gap is used up: spread the positions of all issues of the project, without changing their order.
         db.run(_SPREAD_POSITIONS, project=moved.project_id, room=POSITION_SPACING)
         low, high = _gap(db, moved, before, after)
     db.update(issues, moved.id, position=(low + high) // 2)
