@@ -1,4 +1,4 @@
-"""The lists of merge requests: what can be asked of one."""
+"""Conditions and orders of lists of merge requests, by the name of the filter."""
 
 from sqlalchemy import ColumnElement, bindparam, func, not_, or_
 
@@ -54,7 +54,7 @@ _CONDITIONS: dict[str, ColumnElement[bool]] = {
     "closing": _MERGE_REQUESTS.named_in(
         merge_request_closings.c.merge_request_id, merge_request_closings.c.issue_id == bindparam("issue")
     ),
-    # Only what gets into the default branch closes anything; the projects must be joined.
+    # Only merges into the default branch close issues; the statement joins the projects.
     "into_default": _ROWS.target_branch == projects.c.default_branch,
     "numbers": in_list(_ROWS.id, "chosen"),
     "of_milestone": _ROWS.milestone_id == bindparam("of_milestone"),

@@ -1,4 +1,4 @@
-"""Pages of merge requests as everybody sees them, with what is known of each in git."""
+"""Views of pages of merge requests, with the cached mergeability of each."""
 
 from collections.abc import Sequence
 
@@ -14,14 +14,14 @@ from ingot.projects.projects.tables import Project
 def merge_request_list_views(
     db: Connection,
     store: RepositoryStore,
-    found: Sequence[MergeRequest],
+    page: Sequence[MergeRequest],
     base: str,
     project: Project | None = None,
     *,
     with_labels_details: bool = False,
 ) -> list[MergeRequestView]:
-    """The views of a page; where all of it is of one project, that is not looked up again."""
-    places = {project.id: target_project_summary(project)} if project else target_project_summaries(db, found)
-    keys = {number: place.repository_key for number, place in places.items()}
-    verdicts = cached_mergeabilities(store, keys, found)
-    return merge_request_views(db, found, base, places, verdicts, with_labels_details=with_labels_details)
+    """Build the views of a page; ``project`` saves a query if all merge requests are of one project."""
+    targets = {project.id: target_project_summary(project)} if project else target_project_summaries(db, page)
+    keys = {project_id: target.repository_key for project_id, target in targets.items()}
+    mergeabilities = cached_mergeabilities(store, keys, page)
+    return merge_request_views(db, page, base, targets, mergeabilities, with_labels_details=with_labels_details)

@@ -111,7 +111,7 @@ class _MergeContext(NamedTuple):
     project: Project
     merge_request: MergeRequest
     pipeline: Status | None
-    undecided: bool
+    unresolved: bool
     repository: Repository
     source: Repository | None
     """The repository of the source branch; None if it was deleted."""
@@ -217,7 +217,7 @@ def _require_ready(context: _MergeContext, options: MergeOptions, *, later: bool
     """Stop what does not depend on how the commits go together."""
     merge_request = context.merge_request
     ahead = obstacle_before_git(
-        context.project, merge_request, context.pipeline, undecided=context.undecided, later=later
+        context.project, merge_request, context.pipeline, unresolved=context.unresolved, later=later
     )
     if ahead is not None:
         raise MergeBlocked(ahead)

@@ -30,7 +30,7 @@ def can_be_merged(db: Connection, store: RepositoryStore, actor: Actor, lookup: 
     if pipeline not in (None, "success", *ACTIVE_STATUSES):
         return False
     still_open = bool(with_unresolved_discussions(db, [merge_request.id]))
-    if obstacle_before_git(project, merge_request, pipeline, undecided=still_open, later=True) is not None:
+    if obstacle_before_git(project, merge_request, pipeline, unresolved=still_open, later=True) is not None:
         return False
     try:
         tip = branch_tip(store.open(project.repository_key), merge_request.target_branch)
