@@ -85,7 +85,7 @@ class CommitMessageJob:
     def subscriptions(self) -> Subscriptions:
         """Subscription to ``RefsChanged``."""
         subscriptions = Subscriptions()
-        subscriptions.on(RefsChanged)(self.hear)
+        subscriptions.on(RefsChanged)(self.on_refs_changed)
         return subscriptions
 
     def on_refs_changed(self, db: Connection, event: RefsChanged) -> None:

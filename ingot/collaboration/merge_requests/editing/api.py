@@ -1,4 +1,4 @@
-"""Editing, closing, following, timing and deleting merge requests over the API."""
+"""Endpoints for editing, closing, subscribing to, time tracking and deleting merge requests."""
 
 from typing import Any
 
@@ -50,8 +50,8 @@ def edit_merge_request(
     call: Call, lookup: MergeRequestLookup, params: EditMergeRequest, comparison: VersionComparison | None
 ) -> MergeRequestDetailView:
     """Edit a merge request, close it or reopen it."""
-    empties = any(getattr(params, name) is None for name in _CLEARABLE)
-    if not empties and not any(value is not None for value in given_fields(params).values()):
+    clears = any(getattr(params, name) is None for name in _CLEARABLE)
+    if not clears and not any(value is not None for value in given_fields(params).values()):
         raise MissingParameter("title")
     if params.title in ("", None) or params.target_branch in ("", None):
         raise Invalid(**{"title" if params.title in ("", None) else "target_branch": ["can't be blank"]})
@@ -67,10 +67,10 @@ def edit_merge_request(
 )
 def delete_merge_request(call: Call, lookup: ProjectScope) -> None:
     """Delete a merge request."""
-    number = path_number(call.path, "merge_request_iid")
-    found = queries.merge_request_or_none(call.db, lookup.here, lookup.project, number)
-    if found is not None:
-        service.delete_merge_request(call.db, call.actor, found.merge_request)
+    iid = path_number(call.path, "merge_request_iid")
+    merge_request_lookup = queries.merge_request_or_none(call.db, lookup.here, lookup.project, iid)
+    if merge_request_lookup is not None:
+        service.delete_merge_request(call.db, call.actor, merge_request_lookup.merge_request)
 
 
 planning_routes(
@@ -111,8 +111,10 @@ def list_issues_closed_on_merge(call: Call, lookup: MergeRequestLookup, page: Pa
     """List the issues that a merge request closes when it is merged."""
     tracker = external_tracker_or_none(call.db, lookup.project.id)
     if tracker is not None:
-        named = tracker.closed_by(text_of(lookup.merge_request))
-        return slice_page([ExternalIssueView(id=one, title=external_issue_title(one)) for one in named], page)
+        issue_ids = tracker.closed_by(text_of(lookup.merge_request))
+        return slice_page(
+            [ExternalIssueView(id=issue_id, title=external_issue_title(issue_id)) for issue_id in issue_ids], page
+        )
     closed = list_closed_issues(call.db, call.actor, lookup, page)
     return closed.of(issue_views(call.db, call.actor, closed.items, call.origin.base))
 
@@ -128,8 +130,8 @@ def list_milestone_merge_requests(call: Call, lookup: ProjectScope, page: Page) 
     milestone = milestone_in_path(call, source_of_project(lookup.project))
     if not may_read_merge_requests(call.actor, lookup.here, lookup.project):
         return Listing([], page, 0)
-    found = queries.list_milestone_merge_requests(call.db, call.actor, milestone.id, lookup.project, page)
-    return merge_requests_as_views(call, found, ListMergeRequests(), lookup.project)
+    listing = queries.list_milestone_merge_requests(call.db, call.actor, milestone.id, lookup.project, page)
+    return merge_requests_as_views(call, listing, ListMergeRequests(), lookup.project)
 
 
 @routes.get(
@@ -141,5 +143,5 @@ def list_milestone_merge_requests(call: Call, lookup: ProjectScope, page: Page) 
 def list_group_milestone_merge_requests(call: Call, group: Namespace, page: Page) -> Listing[Any]:
     """List the merge requests that have a milestone of a group."""
     milestone = milestone_in_path(call, source_of_group(group))
-    found = queries.list_milestone_merge_requests(call.db, call.actor, milestone.id, None, page)
-    return merge_requests_as_views(call, found, ListMergeRequests())
+    listing = queries.list_milestone_merge_requests(call.db, call.actor, milestone.id, None, page)
+    return merge_requests_as_views(call, listing, ListMergeRequests())
