@@ -10,7 +10,7 @@ from ingot.projects.projects.queries import member_source
 @ISSUE_COMMANDS.on("board_move")
 def move_on_board(context: IssueCommandContext, name: str) -> str | None:
     """Let it stand in another list, where the project has one board only, so that it is clear which is meant."""
-    named = labels_named(context, name) if context.may_triage and context.found is not None else []
+    named = labels_named(context, name) if context.may_triage and context.lookup is not None else []
     found = list_boards(context.db, member_source(context.project), Page(size=2)).items if len(named) == 1 else []
     if len(found) != 1:
         return None

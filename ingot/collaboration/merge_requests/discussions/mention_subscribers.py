@@ -73,7 +73,7 @@ class ReferenceSubscriber:
         """Record the issues that the commits of a version close."""
         merge_request = merge_request_by_id(db, event.merge_request_id)
         pusher = event.pushed_by_id or merge_request.author_id
-        record_closing_issues_of_commits(db, pusher, merge_request, event.looked.messages, self._base_url)
+        record_closing_issues_of_commits(db, pusher, merge_request, event.comparison.messages, self._base_url)
 
     def on_commit(self, db: Connection, event: CommitReferencesFound) -> None:
         """Record mentions of merge requests in a commit message."""

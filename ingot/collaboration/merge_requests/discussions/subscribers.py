@@ -72,10 +72,12 @@ def record_change(db: Connection, event: MergeRequestChanged) -> None:
 @subscriptions.on(VersionCollected)
 def record_push(db: Connection, event: VersionCollected) -> None:
     """Add a system note about pushed commits."""
-    if event.before is not None and event.looked.added_count:
+    if event.before is not None and event.comparison.added_count:
         merge_request = merge_request_by_id(db, event.merge_request_id)
         pusher = event.pushed_by_id or merge_request.author_id
-        add_system_note(db, pusher, subject_of(merge_request), system_note_texts.commits_added(event.looked), "commit")
+        add_system_note(
+            db, pusher, subject_of(merge_request), system_note_texts.commits_added(event.comparison), "commit"
+        )
 
 
 @subscriptions.on(RefsChanged)

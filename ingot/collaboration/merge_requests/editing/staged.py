@@ -19,7 +19,7 @@ from ingot.projects.projects.api import repository_store
 from ingot.projects.projects.queries import project_or_none
 from ingot.projects.projects.tables import Project
 
-_GONE = "cannot be reopened, since its source branch is gone"
+_GONE = "cannot be reopened, because its source branch does not exist"
 
 
 def compare_for_edit(context: PrepareContext, params: EditMergeRequest) -> VersionComparison | None:

@@ -1,4 +1,4 @@
-"""What is shown of one merge request about merging it: its pipeline, and who may."""
+"""Fields about merging in the detailed view: the pipeline, and whether the caller may merge."""
 
 from ingot.collaboration.merge_requests.merge.policy import MergeCandidate, may_merge
 from ingot.collaboration.merge_requests.merge.queries import head_pipeline
@@ -22,7 +22,7 @@ def fill_merge_fields(
     view: MergeRequestDetailView,
     base: str,
 ) -> None:
-    """Fill in what concerns merging besides what lists show too."""
+    """Fill the fields of the detailed view that concern merging."""
     pipeline = head_pipeline(db, lookup.merge_request)
     source = visible_source_or_none(db, actor, lookup.merge_request) if pipeline is not None else None
     if pipeline is not None and source is not None:
@@ -34,7 +34,7 @@ def fill_merge_fields(
 
 
 def visible_source_or_none(db: Connection, actor: Actor, merge_request: MergeRequest) -> Project | None:
-    """The project that it comes from, for whoever may see the pipelines there; it may be a fork that is hidden."""
+    """Return the source project, or None if the caller may not see its pipelines; it may be a private fork."""
     try:
         access, source = find_project(db, actor, merge_request.source_project_id or 0)
     except Failure:

@@ -1,4 +1,4 @@
-"""Who may merge."""
+"""Permissions of merging."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -12,15 +12,15 @@ from ingot.repositories.protection.tables import ProtectedBranch
 
 
 class MergeCandidate(NamedTuple):
-    """A merge request, and the rules on branches of the project that it would change."""
+    """A merge request with the branch protection rules of its target project."""
 
-    found: MergeRequestLookup
+    lookup: MergeRequestLookup
     rules: Sequence[ProtectedBranch]
 
 
 def may_merge(actor: Actor, access: Access, candidate: MergeCandidate) -> bool:
-    """Who may push to the target branch, and whom a rule on it lets merge; nobody where the project is archived."""
-    project, branch = candidate.found.project, candidate.found.merge_request.target_branch
+    """Users who may push to or merge into the target branch, unless the project is archived."""
+    project, branch = candidate.lookup.project, candidate.lookup.merge_request.target_branch
     if not may_write_project(actor, access, project):
         return False
     rules = matching_branch_rules(candidate.rules, branch)
@@ -28,6 +28,6 @@ def may_merge(actor: Actor, access: Access, candidate: MergeCandidate) -> bool:
 
 
 def may_cancel_merge(actor: Actor, access: Access, candidate: MergeCandidate) -> bool:
-    """Who may merge, and who wrote it."""
-    theirs = actor.known and candidate.found.merge_request.author_id == actor.user_id
-    return may_merge(actor, access, candidate) or (theirs and not candidate.found.project.archived)
+    """Users who may merge, and the author."""
+    is_author = actor.known and candidate.lookup.merge_request.author_id == actor.user_id
+    return may_merge(actor, access, candidate) or (is_author and not candidate.lookup.project.archived)

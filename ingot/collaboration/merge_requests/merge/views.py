@@ -1,22 +1,22 @@
-"""How merging is answered where it is not by the merge request."""
+"""Response structs of merging."""
 
 from ingot.core.api.views import View
 
 
 class MergeRefusalView(View):
-    """Why something is not merged, in words and in a word for programs."""
+    """Reason why a merge request was not merged, as text and as a code."""
 
     message: str
     error_code: str
 
 
 class MergeRefView(View):
-    """The commit of a merge that nobody has made."""
+    """The commit of a trial merge."""
 
     commit_id: str
 
 
 class RebaseView(View):
-    """Whether a rebase is under way; it never is any more when the call is answered."""
+    """Whether a rebase is running; always false, because it ends before the response."""
 
     rebase_in_progress: bool
