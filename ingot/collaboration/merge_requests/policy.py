@@ -1,5 +1,6 @@
 """Permissions of merge requests."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from sqlalchemy import ColumnElement, and_, or_
@@ -12,6 +13,8 @@ from ingot.core.db.expressions import one_of
 from ingot.projects.projects import policy as projects_policy
 from ingot.projects.projects.policy import belongs_to_scanned_project, has_code, has_open_code, may_download_code
 from ingot.projects.projects.tables import Project, projects
+from ingot.repositories.protection.policy import matching_branch_rules, may_merge_into, may_push_to
+from ingot.repositories.protection.tables import ProtectedBranch
 
 
 class MergeRequestLookup(NamedTuple):
@@ -22,6 +25,13 @@ class MergeRequestLookup(NamedTuple):
     merge_request: MergeRequest
     assignees: tuple[int, ...]
     reviewers: tuple[int, ...] = ()
+
+
+class MergeCandidate(NamedTuple):
+    """A merge request with the branch protection rules of its target project."""
+
+    lookup: MergeRequestLookup
+    rules: Sequence[ProtectedBranch]
 
 
 def may_read_merge_requests(actor: Actor, access: Access, project: Project) -> bool:
@@ -68,6 +78,21 @@ def may_take_part(actor: Actor, access: Access, lookup: MergeRequestLookup) -> b
 def may_approve(actor: Actor, access: Access, lookup: MergeRequestLookup) -> bool:
     """Developers, unless the project is archived."""
     return actor.known and may_triage(actor, access, lookup.project)
+
+
+def may_merge(actor: Actor, access: Access, candidate: MergeCandidate) -> bool:
+    """Users who may push to or merge into the target branch, unless the project is archived."""
+    project, branch = candidate.lookup.project, candidate.lookup.merge_request.target_branch
+    if not projects_policy.may_write_project(actor, access, project):
+        return False
+    rules = matching_branch_rules(candidate.rules, branch)
+    return not rules or may_push_to(actor, access, rules) or may_merge_into(actor, access, rules)
+
+
+def may_cancel_merge(actor: Actor, access: Access, candidate: MergeCandidate) -> bool:
+    """Users who may merge, and the author."""
+    is_author = actor.known and candidate.lookup.merge_request.author_id == actor.user_id
+    return may_merge(actor, access, candidate) or (is_author and not candidate.lookup.project.archived)
 
 
 def may_delete_merge_requests(actor: Actor, access: Access, lookup: ProjectScope) -> bool:

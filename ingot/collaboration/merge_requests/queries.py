@@ -36,7 +36,6 @@ from ingot.git.history.commits import branch_tip, commit_or_none
 from ingot.git.writing.merge_request_commits import count_between
 from ingot.projects.projects.queries import find_project
 from ingot.projects.projects.tables import Project, projects
-from ingot.repositories.pipelines.tables import Status, pipelines
 
 # Literal instead of a bound value, so that the partial indexes of open merge requests apply.
 IS_OPEN = (merge_requests.c.state == literal_column("'opened'")) & merge_requests.c.deleted_at.is_(None)
@@ -110,11 +109,6 @@ _TARGET_PROJECTS = select(
     projects.c.only_allow_merge_if_all_discussions_are_resolved,
     projects.c.merge_method,
 ).where(in_list(projects.c.id, "projects"))
-_HEAD_PIPELINES = (
-    select(pipelines.c.project_id, pipelines.c.sha, pipelines.c.ref, pipelines.c.status)
-    .where(in_list(pipelines.c.project_id, "projects"), in_list(pipelines.c.sha, "heads"))
-    .order_by(pipelines.c.id)
-)
 
 # A discussion is resolved when each of its notes is; individual notes cannot be resolved.
 _WITH_UNRESOLVED_DISCUSSIONS = (
@@ -170,24 +164,6 @@ def with_unresolved_discussions(db: Connection, merge_request_ids: Sequence[int]
         merge_request_id
         for (merge_request_id,) in db.rows(_WITH_UNRESOLVED_DISCUSSIONS, merge_requests=list(merge_request_ids))
     )
-
-
-def head_statuses(db: Connection, page: Sequence[MergeRequest]) -> dict[int, Status]:
-    """Return the status of the head pipeline of each merge request, as ``head_pipeline`` selects it."""
-    newest: dict[tuple[int, str, str | None], Status] = {}
-    heads = sorted({merge_request.head_oid for merge_request in page})
-    sources = sorted(
-        {merge_request.source_project_id for merge_request in page if merge_request.source_project_id is not None}
-    )
-    for project_id, sha, ref, status in db.rows(_HEAD_PIPELINES, projects=sources, heads=heads) if sources else ():
-        newest[project_id, sha, ref] = newest[project_id, sha, None] = status
-    statuses: dict[int, Status] = {}
-    for merge_request in page:
-        head = merge_request.source_project_id or 0, merge_request.head_oid
-        status = newest.get((*head, merge_request.source_branch)) or newest.get((*head, None))
-        if status is not None:
-            statuses[merge_request.id] = status
-    return statuses
 
 
 def find_merge_request(db: Connection, actor: Actor, project_name: str, iid: str) -> policy.MergeRequestLookup:

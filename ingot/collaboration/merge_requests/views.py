@@ -13,10 +13,10 @@ from ingot.collaboration.merge_requests.draft_titles import is_draft
 from ingot.collaboration.merge_requests.filters import KIND
 from ingot.collaboration.merge_requests.merge_checks import obstacle_before_git, obstacle_from_mergeability
 from ingot.collaboration.merge_requests.mergeability import MERGEABLE, Mergeability
+from ingot.collaboration.merge_requests.pipelines import head_statuses
 from ingot.collaboration.merge_requests.queries import (
     TargetProjectSummary,
     assignees_and_reviewers_of,
-    head_statuses,
     with_unresolved_discussions,
 )
 from ingot.collaboration.merge_requests.tables import DiffVersion, MergeRequest

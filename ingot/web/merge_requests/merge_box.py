@@ -5,10 +5,10 @@ from typing import Any
 import msgspec
 
 from ingot.collaboration.merge_requests.merge.commit_messages import merge_message, squash_message
-from ingot.collaboration.merge_requests.merge.mergeability_check import check_mergeability
 from ingot.collaboration.merge_requests.merge.queries import open_issues_to_close
 from ingot.collaboration.merge_requests.merge_checks import ACTIVE_STATUSES
 from ingot.collaboration.merge_requests.mergeability import MERGEABLE, Mergeability
+from ingot.collaboration.merge_requests.mergeability_check import check_mergeability
 from ingot.core.db.connection import Connection
 from ingot.git.history.commits import commit_or_none
 from ingot.web.merge_requests.context import MergeRequestFrame

@@ -6,9 +6,9 @@ import msgspec
 from msgspec import UNSET
 
 from ingot.collaboration.emoji.api import declare_award_routes
+from ingot.collaboration.merge_requests import approvals
 from ingot.collaboration.merge_requests import policy as merge_request_policy
-from ingot.collaboration.merge_requests.api import merge_request_in_path
-from ingot.collaboration.merge_requests.discussions import approvals, policy, service, staged
+from ingot.collaboration.merge_requests.discussions import policy, service, staged
 from ingot.collaboration.merge_requests.discussions.params import (
     ApproveMergeRequest,
     CreateDiscussion,
@@ -22,6 +22,7 @@ from ingot.collaboration.merge_requests.discussions.views import (
     approvals_view,
     reviewer_views,
 )
+from ingot.collaboration.merge_requests.finders import merge_request_in_path
 from ingot.collaboration.merge_requests.policy import MergeRequestLookup, may_approve
 from ingot.collaboration.merge_requests.queries import find_merge_request
 from ingot.collaboration.merge_requests.quick_actions.definitions import MERGE_REQUEST_COMMANDS

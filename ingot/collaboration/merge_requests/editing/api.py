@@ -4,16 +4,13 @@ from typing import Any
 
 from ingot.collaboration.issues.views import IssueView, issue_views
 from ingot.collaboration.merge_requests import policy, queries
-from ingot.collaboration.merge_requests.api import (
-    follows,
-    merge_request_as_view,
-    merge_request_in_path,
-    merge_requests_as_views,
-)
 from ingot.collaboration.merge_requests.closes_issues import text_of
+from ingot.collaboration.merge_requests.detail_views import follows, merge_request_as_view
 from ingot.collaboration.merge_requests.editing import service
 from ingot.collaboration.merge_requests.editing.queries import list_closed_issues
 from ingot.collaboration.merge_requests.editing.staged import compare_for_edit
+from ingot.collaboration.merge_requests.finders import merge_request_in_path
+from ingot.collaboration.merge_requests.list_views import merge_requests_as_views
 from ingot.collaboration.merge_requests.params import EditMergeRequest, ListMergeRequests
 from ingot.collaboration.merge_requests.policy import MergeRequestLookup, may_read_merge_requests
 from ingot.collaboration.merge_requests.service import subject_of

@@ -2,15 +2,16 @@
 
 from functools import partial
 
-from ingot.collaboration.merge_requests.api import merge_request_as_view, merge_request_in_path
-from ingot.collaboration.merge_requests.merge import policy, queries, rebase, service, staged
-from ingot.collaboration.merge_requests.merge.merge_fields import visible_source_or_none
+from ingot.collaboration.merge_requests import policy
+from ingot.collaboration.merge_requests.detail_views import merge_request_as_view, visible_source_or_none
+from ingot.collaboration.merge_requests.finders import merge_request_in_path
+from ingot.collaboration.merge_requests.merge import rebase, service, staged
 from ingot.collaboration.merge_requests.merge.merge_options import MergeOptions
 from ingot.collaboration.merge_requests.merge.merge_ref import merge_ref_commit
 from ingot.collaboration.merge_requests.merge.params import MergeMergeRequest, RebaseMergeRequest
-from ingot.collaboration.merge_requests.merge.policy import MergeCandidate
 from ingot.collaboration.merge_requests.merge.views import MergeRefusalView, MergeRefView, RebaseView
-from ingot.collaboration.merge_requests.policy import MergeRequestLookup, may_read_merge_request
+from ingot.collaboration.merge_requests.pipelines import list_merge_request_pipelines
+from ingot.collaboration.merge_requests.policy import MergeCandidate, MergeRequestLookup, may_read_merge_request
 from ingot.collaboration.merge_requests.queries import merge_request_by_id
 from ingot.collaboration.merge_requests.views import MergeRequestDetailView
 from ingot.core.access.levels import Access
@@ -157,5 +158,5 @@ def list_pipelines(call: Call, lookup: MergeRequestLookup, page: Page) -> Listin
     source = visible_source_or_none(call.db, call.actor, lookup.merge_request)
     if source is None:
         return Listing([], page, 0)
-    listing = queries.list_merge_request_pipelines(call.db, lookup.merge_request, page)
+    listing = list_merge_request_pipelines(call.db, lookup.merge_request, page)
     return listing.of([pipeline_brief(pipeline, project_url(call, source)) for pipeline in listing.items])

@@ -1,9 +1,9 @@
-"""Queries for merge requests to merge, merges in progress, and pipelines of merge requests."""
+"""Queries for merge requests to merge, and for merges in progress."""
 
 from collections.abc import Collection
 from typing import NamedTuple
 
-from sqlalchemy import bindparam, case, select
+from sqlalchemy import bindparam, select
 
 from ingot.collaboration.issues.tables import ISSUE_COLUMNS, Issue, issues
 from ingot.collaboration.merge_requests.queries import IS_OPEN
@@ -13,14 +13,11 @@ from ingot.collaboration.merge_requests.tables import (
     PendingMerge,
     merge_request_closings,
     merge_request_merges,
-    merge_request_versions,
     merge_requests,
 )
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list
-from ingot.core.db.paging import Listing, Page, fetch_page, list_query
 from ingot.git.writing.ref_updates import RefUpdate
-from ingot.repositories.pipelines.tables import Pipeline, pipelines
 
 _INTO = (
     merge_requests.c.target_project_id == bindparam("project"),
@@ -87,30 +84,6 @@ _CLOSES = (
 )
 
 
-_HEADS = select(merge_request_versions.c.head_oid).where(
-    merge_request_versions.c.merge_request_id == bindparam("merge_request")
-)
-_HEAD = select(merge_requests.c.head_oid).where(merge_requests.c.id == bindparam("merge_request"))
-# A status that was reported for the head without a branch name may belong to a pipeline of another branch.
-_PIPELINES = list_query(
-    select(pipelines).where(
-        pipelines.c.project_id == bindparam("project"),
-        ((pipelines.c.ref == bindparam("branch")) & pipelines.c.sha.in_(_HEADS.scalar_subquery()))
-        | (pipelines.c.sha == _HEAD.scalar_subquery()),
-    ),
-    pipelines.c.id,
-    pipelines.c.id.desc(),
-)
-
-
-_HEAD_PIPELINE = (
-    select(pipelines)
-    .where(pipelines.c.project_id == bindparam("project"), pipelines.c.sha == bindparam("head"))
-    .order_by(case((pipelines.c.ref == bindparam("branch"), 0), else_=1), pipelines.c.id.desc())
-    .limit(1)
-)
-
-
 class ExpectedHead(NamedTuple):
     """Head of an open merge request, with its source and target branch."""
 
@@ -160,20 +133,6 @@ def open_merge_requests_into(db: Connection, project_id: int, branch: str) -> li
 def open_issues_to_close(db: Connection, merge_request: MergeRequest) -> list[Issue]:
     """Return the open issues that a merge request closes."""
     return db.all(Issue, _CLOSES, merge_request=merge_request.id)
-
-
-def list_merge_request_pipelines(db: Connection, merge_request: MergeRequest, page: Page) -> Listing[Pipeline]:
-    """Return a page of the pipelines of all heads of a merge request, the newest first."""
-    values = {"merge_request": merge_request.id, "project": merge_request.source_project_id}
-    return fetch_page(db, Pipeline, _PIPELINES, page, **values, branch=merge_request.source_branch)
-
-
-def head_pipeline(db: Connection, merge_request: MergeRequest) -> Pipeline | None:
-    """Return the pipeline of the head: on the source branch, else on any branch, or None."""
-    project_id, head = merge_request.source_project_id, merge_request.head_oid
-    if project_id is None:
-        return None
-    return db.first(Pipeline, _HEAD_PIPELINE, project=project_id, head=head, branch=merge_request.source_branch)
 
 
 def awaited_commits(db: Connection, project_id: int, updates: tuple[RefUpdate, ...]) -> dict[str, set[str]]:

@@ -12,18 +12,10 @@ import msgspec
 
 from ingot.accounts.users.queries import find_user, user_or_none
 from ingot.collaboration.issues.tables import Issue
-from ingot.collaboration.merge_requests.merge import policy
+from ingot.collaboration.merge_requests import policy
 from ingot.collaboration.merge_requests.merge.commit_messages import merge_message, squash_message
 from ingot.collaboration.merge_requests.merge.merge_options import MergeOptions, decode_merge_options
-from ingot.collaboration.merge_requests.merge.mergeability_check import (
-    check_mergeability_at,
-    has_source_branch,
-    source_repository,
-    store_mergeability,
-)
-from ingot.collaboration.merge_requests.merge.policy import MergeCandidate
 from ingot.collaboration.merge_requests.merge.queries import (
-    head_pipeline,
     merge_with_leftover_branch,
     open_issues_to_close,
 )
@@ -44,6 +36,13 @@ from ingot.collaboration.merge_requests.merge_checks import (
     obstacle_from_mergeability,
 )
 from ingot.collaboration.merge_requests.mergeability import Mergeability
+from ingot.collaboration.merge_requests.mergeability_check import (
+    check_mergeability_at,
+    has_source_branch,
+    source_repository,
+    store_mergeability,
+)
+from ingot.collaboration.merge_requests.pipelines import head_pipeline
 from ingot.collaboration.merge_requests.policy import MergeRequestLookup
 from ingot.collaboration.merge_requests.queries import merge_request_by_id, with_unresolved_discussions
 from ingot.collaboration.merge_requests.tables import MergeRequest
@@ -185,7 +184,7 @@ def _load_context(database: Database, store: RepositoryStore, actor: Actor, merg
         rules = branch_rules(db, project.id)
         require(
             policy.may_merge(
-                actor, access, MergeCandidate(MergeRequestLookup(access, project, merge_request, ()), rules)
+                actor, access, policy.MergeCandidate(MergeRequestLookup(access, project, merge_request, ()), rules)
             )
         )
         repository = store.open(project.repository_key)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ingot.collaboration.merge_requests.discussions.approvals import approve, approvers_of, unapprove
+from ingot.collaboration.merge_requests.approvals import approve, approvers_of, unapprove
 from ingot.collaboration.merge_requests.draft_titles import add_draft_prefix, is_draft, remove_draft_prefix
 from ingot.collaboration.merge_requests.editing import service
 from ingot.collaboration.merge_requests.policy import MergeRequestLookup, may_approve

@@ -1,12 +1,11 @@
 """The quick action ``/merge``, which uses the job of scheduled merges."""
 
 from ingot.collaboration.merge_requests.merge.merge_options import MERGE_WHEN_READY, MergeOptions
-from ingot.collaboration.merge_requests.merge.policy import MergeCandidate, may_merge
-from ingot.collaboration.merge_requests.merge.queries import head_pipeline
 from ingot.collaboration.merge_requests.merge.service import schedule_auto_merge
 from ingot.collaboration.merge_requests.merge_checks import ACTIVE_STATUSES, obstacle_before_git
 from ingot.collaboration.merge_requests.mergeability import MERGEABLE, cached_mergeability
-from ingot.collaboration.merge_requests.policy import MergeRequestLookup
+from ingot.collaboration.merge_requests.pipelines import head_pipeline
+from ingot.collaboration.merge_requests.policy import MergeCandidate, MergeRequestLookup, may_merge
 from ingot.collaboration.merge_requests.queries import with_unresolved_discussions
 from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection

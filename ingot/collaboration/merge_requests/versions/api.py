@@ -1,7 +1,8 @@
 """Endpoints for the commits, changes and versions of merge requests."""
 
 from ingot.collaboration.merge_requests import policy
-from ingot.collaboration.merge_requests.api import merge_request_as_view, merge_request_in_path
+from ingot.collaboration.merge_requests.detail_views import merge_request_as_view
+from ingot.collaboration.merge_requests.finders import merge_request_in_path
 from ingot.collaboration.merge_requests.policy import MergeRequestLookup
 from ingot.collaboration.merge_requests.versions import queries
 from ingot.collaboration.merge_requests.versions.params import GetChanges
