@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ingot.collaboration.issues.milestones_and_order.queries import (
+from ingot.collaboration.issues.milestone_issues.queries import (
     MilestoneIssueCounts,
     issue_counts_in_project,
     issue_counts_in_visible_projects,

@@ -1,4 +1,4 @@
-"""Queries for the issues of milestones, their counts, and positions in the manual order."""
+"""Queries for the issues of milestones, and their counts."""
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import ColumnElement, Select, bindparam, func, select
 
 from ingot.collaboration.issues import policy
-from ingot.collaboration.issues.queries import assignees_of
-from ingot.collaboration.issues.tables import EFFECTIVE_POSITION, ISSUE_COLUMNS, Issue, issues
+from ingot.collaboration.issues.tables import ISSUE_COLUMNS, Issue, issues
 from ingot.collaboration.milestones.tables import Milestone
 from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Access, Level
@@ -22,17 +21,6 @@ _OF_MILESTONE = select(*ISSUE_COLUMNS).where(
     issues.c.milestone_id == bindparam("milestone"), issues.c.deleted_at.is_(None)
 )
 _NEWEST_FIRST = (issues.c.created_at.desc(), issues.c.id.desc())
-_OTHERS = (
-    issues.c.project_id == bindparam("project"),
-    issues.c.deleted_at.is_(None),
-    issues.c.id != bindparam("moved"),
-)
-_NEXT = select(func.min(EFFECTIVE_POSITION)).where(*_OTHERS, bindparam("place") < EFFECTIVE_POSITION)
-_PREVIOUS = select(func.max(EFFECTIVE_POSITION)).where(*_OTHERS, bindparam("place") > EFFECTIVE_POSITION)
-_POSITION = select(EFFECTIVE_POSITION).where(issues.c.id == bindparam("issue"))
-_IN_PROJECT = select(*ISSUE_COLUMNS).where(
-    issues.c.id == bindparam("issue"), issues.c.project_id == bindparam("project"), issues.c.deleted_at.is_(None)
-)
 
 
 class MilestoneIssueCounts(NamedTuple):
@@ -121,30 +109,3 @@ def _counts_by_milestone(rows: Iterable[Sequence[Any]]) -> dict[int, MilestoneIs
         after = MilestoneIssueCounts(before.total + count, before.closed + (count if state == "closed" else 0))
         counts[milestone] = after
     return counts
-
-
-def neighbour_or_none(db: Connection, actor: Actor, moved: policy.IssueLookup, issue_id: int) -> Issue | None:
-    """Return another issue of the same project, or None if the caller may not see it."""
-    issue = db.first(Issue, _IN_PROJECT, issue=issue_id, project=moved.project.id)
-    if issue is None or issue.id == moved.issue.id:
-        return None
-    assignees = assignees_of(db, [issue.id]).get(issue.id, ())
-    return issue if policy.may_see_issue(actor, moved.here, issue, assignees) else None
-
-
-def position_of(db: Connection, issue: Issue) -> int:
-    """Return the position of an issue."""
-    position: int = db.value(_POSITION, issue=issue.id)
-    return position
-
-
-def next_position(db: Connection, moved: Issue, position: int) -> int | None:
-    """Return the lowest position above ``position``, without the moved issue, or None."""
-    following: int | None = db.value(_NEXT, project=moved.project_id, moved=moved.id, place=position)
-    return following
-
-
-def previous_position(db: Connection, moved: Issue, position: int) -> int | None:
-    """Return the highest position below ``position``, without the moved issue, or None."""
-    preceding: int | None = db.value(_PREVIOUS, project=moved.project_id, moved=moved.id, place=position)
-    return preceding

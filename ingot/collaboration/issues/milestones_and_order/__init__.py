@@ -1,1 +1,0 @@
-"""Issues of milestones, and the manual order of issues."""
