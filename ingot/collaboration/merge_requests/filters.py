@@ -56,7 +56,7 @@ _CONDITIONS: dict[str, ColumnElement[bool]] = {
     ),
     # Only merges into the default branch close issues; the statement joins the projects.
     "into_default": _ROWS.target_branch == projects.c.default_branch,
-    "numbers": in_list(_ROWS.id, "chosen"),
+    "ids": in_list(_ROWS.id, "ids"),
     "of_milestone": _ROWS.milestone_id == bindparam("of_milestone"),
 }
 _ORDERS = {**list_orders(_MERGE_REQUESTS), "merged_at": (func.coalesce(_ROWS.merged_at, NEVER),)}
@@ -64,5 +64,5 @@ LIST_STATEMENTS = ListStatementFactory(
     _MERGE_REQUESTS,
     _CONDITIONS,
     _ORDERS,
-    SELECTIVE | {"source_branch", "reviewed_by_me", "reviewers", "closing", "numbers", "of_milestone"},
+    SELECTIVE | {"source_branch", "reviewed_by_me", "reviewers", "closing", "ids", "of_milestone"},
 )

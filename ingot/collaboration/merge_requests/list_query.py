@@ -57,7 +57,7 @@ class MergeRequestListQuery(IssuableFilter[ListMergeRequests]):
         listing = slice_page(ids, page)
         if not listing.items:
             return Listing([], page, listing.total)
-        by_id = {row.id: row for row in self._db.all(MergeRequest, LIST_STATEMENTS.by_ids, numbers=listing.items)}
+        by_id = {row.id: row for row in self._db.all(MergeRequest, LIST_STATEMENTS.by_ids, page_ids=listing.items)}
         # On PostgreSQL a row may have been deleted since the statement that found its id.
         return Listing(
             [by_id[merge_request_id] for merge_request_id in listing.items if merge_request_id in by_id],

@@ -38,7 +38,7 @@ class ListStatementFactory:
         self.by_ids = (
             select(packed_columns(MERGE_REQUEST_COLUMNS))
             .select_from(table.rows)
-            .where(in_list(table.rows.c.id, "numbers"))
+            .where(in_list(table.rows.c.id, "page_ids"))
         )
         self.few = selective | {"iids"}
         self._conditions = conditions

@@ -201,7 +201,7 @@ def _assignees_and_reviewers(db: Connection, merge_request_id: int) -> tuple[tup
         assigned, reviewing = assignees_and_reviewers_of(db, [merge_request_id])
         return tuple(assigned.get(merge_request_id, ())), tuple(reviewing.get(merge_request_id, ()))
 
-    return db.cached(("people of merge request", merge_request_id), read, lambda _: 400) or ((), ())
+    return db.cached(("assignees and reviewers of merge request", merge_request_id), read, lambda _: 400) or ((), ())
 
 
 def visible_merge_requests_by_iid(
@@ -329,7 +329,7 @@ def list_merge_requests_by_ids(
 ) -> Listing[MergeRequest]:
     """Return a page of the merge requests with these ids, as far as the caller may see them."""
     query = MergeRequestListQuery(db, actor, params, default_scope="all")
-    query.add("numbers", chosen=list(merge_request_ids))
+    query.add("ids", ids=list(merge_request_ids))
     return _visible_page(query, params, page)
 
 

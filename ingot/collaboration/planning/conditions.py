@@ -43,10 +43,10 @@ class IssuableTable(NamedTuple):
     kind: str
     rows: Table
     project_id: ColumnElement[int]
-    people: Table
+    assignees: Table
     """Table of assignees, with one row for each."""
-    person_of: ColumnElement[int]
-    """The column of ``people`` that refers to ``rows``."""
+    assigned_id: ColumnElement[int]
+    """The column of ``assignees`` that refers to ``rows``."""
 
     def holding(self, row: ColumnElement[int]) -> dict[str, ColumnElement[bool]]:
         """Return the conditions for a full-text search by index, by the name of the filter."""
@@ -71,23 +71,23 @@ class IssuableTable(NamedTuple):
         return self.rows.c.id.in_(labelled.scalar_subquery())
 
     def assigned(
-        self, who: ColumnElement[bool] | None = None, of: ColumnElement[int] | None = None
+        self, condition: ColumnElement[bool] | None = None, of: ColumnElement[int] | None = None
     ) -> ColumnElement[bool]:
         """Return the condition that a row has an assignee.
 
         ``of`` is the id of the row as an expression without index, or None for the column itself.
         """
-        return self.named_in(self.person_of, who, of)
+        return self.named_in(self.assigned_id, condition, of)
 
     def named_in(
         self,
         column: ColumnElement[int],
-        who: ColumnElement[bool] | None = None,
+        condition: ColumnElement[bool] | None = None,
         of: ColumnElement[int] | None = None,
     ) -> ColumnElement[bool]:
-        """Return the condition that a column of another table refers to a row, in rows that match ``who``."""
+        """Return the condition that a column of another table refers to a row, in rows that match ``condition``."""
         references = select(column)
-        row_ids = (references if who is None else references.where(who)).scalar_subquery()
+        row_ids = (references if condition is None else references.where(condition)).scalar_subquery()
         return (self.rows.c.id if of is None else of).in_(row_ids)
 
     def with_milestone(self, name: str, of: ColumnElement[int] | None = None) -> ColumnElement[bool]:
@@ -135,7 +135,7 @@ def is_next_due() -> ColumnElement[bool]:
 
 def list_conditions(table: IssuableTable) -> dict[str, ColumnElement[bool]]:
     """Return the conditions of every list of issuables, by the name of the filter."""
-    rows, person = table.rows.c, table.people.c.user_id
+    rows, assignee = table.rows.c, table.assignees.c.user_id
     awards = (
         has_award_from(table.kind, "reaction"),
         has_award_from(table.kind),
@@ -159,8 +159,8 @@ def list_conditions(table: IssuableTable) -> dict[str, ColumnElement[bool]]:
         "upcoming_milestone": table.in_milestone(is_next_due()),
         "author": rows.author_id == bindparam("author"),
         "written_by_me": rows.author_id == bindparam("me"),
-        "assigned_to_me": table.assigned(person == bindparam("me")),
-        "assignees": table.assigned(in_list(person, "assignees")),
+        "assigned_to_me": table.assigned(assignee == bindparam("me")),
+        "assignees": table.assigned(in_list(assignee, "assignees")),
         "any_assignee": table.assigned(),
         "no_assignee": not_(table.assigned()),
         **table.holding(rows.id),
@@ -174,7 +174,7 @@ def list_conditions(table: IssuableTable) -> dict[str, ColumnElement[bool]]:
         "updated_before": rows.updated_at <= bindparam("updated_before"),
         "not_milestone": or_(rows.milestone_id.is_(None), not_(table.with_milestone("not_milestone"))),
         "not_author": rows.author_id != bindparam("not_author"),
-        "not_assignees": not_(table.assigned(in_list(person, "not_assignees"))),
+        "not_assignees": not_(table.assigned(in_list(assignee, "not_assignees"))),
         "not_iids": not_(in_list(rows.iid, "not_iids")),
         "reaction": has_reaction,
         "any_reaction": has_any_reaction,

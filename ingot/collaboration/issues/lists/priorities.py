@@ -23,7 +23,7 @@ _PRIORITIES = (
     .where(label_priorities.c.project_id == bindparam("project"))
     .order_by(label_priorities.c.priority, label_priorities.c.label_id)
 )
-_CARRYING = select(func.count()).where(
+_LABEL_LINK_COUNT = select(func.count()).where(
     label_links.c.subject_kind == KIND,
     without_index(label_links.c.project_id) == bindparam("project"),
     in_list(label_links.c.label_id, "label_0"),
@@ -119,10 +119,10 @@ def _of_priority(db: Connection, rest: IssueListQuery, priorities: list[list[int
         rest = rest._replace(excluded_labels=rest.excluded_labels + 1, values={**rest.values, name: better})
     if rank == len(priorities):
         return _walked(rest)
-    carried = {f"label_{number + 1}": rest.values[f"label_{number}"] for number in range(rest.labels)}
-    values = {**rest.values, **carried, "label_0": priorities[rank]}
+    shifted = {f"label_{number + 1}": rest.values[f"label_{number}"] for number in range(rest.labels)}
+    values = {**rest.values, **shifted, "label_0": priorities[rank]}
     rest = rest._replace(labels=rest.labels + 1, values=values)
-    if db.value(_CARRYING, project=values["project"], label_0=priorities[rank]) > MAX_LOOKED_UP:
+    if db.value(_LABEL_LINK_COUNT, project=values["project"], label_0=priorities[rank]) > MAX_LOOKED_UP:
         return _walked(rest)
     return _Loaded([row[0] for row in db.rows(rest.lists.looked_up, **values)])
 

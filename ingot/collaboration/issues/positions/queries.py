@@ -13,8 +13,8 @@ _OTHERS = (
     issues.c.deleted_at.is_(None),
     issues.c.id != bindparam("moved"),
 )
-_NEXT = select(func.min(EFFECTIVE_POSITION)).where(*_OTHERS, bindparam("place") < EFFECTIVE_POSITION)
-_PREVIOUS = select(func.max(EFFECTIVE_POSITION)).where(*_OTHERS, bindparam("place") > EFFECTIVE_POSITION)
+_NEXT = select(func.min(EFFECTIVE_POSITION)).where(*_OTHERS, bindparam("position") < EFFECTIVE_POSITION)
+_PREVIOUS = select(func.max(EFFECTIVE_POSITION)).where(*_OTHERS, bindparam("position") > EFFECTIVE_POSITION)
 _POSITION = select(EFFECTIVE_POSITION).where(issues.c.id == bindparam("issue"))
 _IN_PROJECT = select(*ISSUE_COLUMNS).where(
     issues.c.id == bindparam("issue"), issues.c.project_id == bindparam("project"), issues.c.deleted_at.is_(None)
@@ -38,11 +38,11 @@ def position_of(db: Connection, issue: Issue) -> int:
 
 def next_position(db: Connection, moved: Issue, position: int) -> int | None:
     """Return the lowest position above ``position``, without the moved issue, or None."""
-    following: int | None = db.value(_NEXT, project=moved.project_id, moved=moved.id, place=position)
+    following: int | None = db.value(_NEXT, project=moved.project_id, moved=moved.id, position=position)
     return following
 
 
 def previous_position(db: Connection, moved: Issue, position: int) -> int | None:
     """Return the highest position below ``position``, without the moved issue, or None."""
-    preceding: int | None = db.value(_PREVIOUS, project=moved.project_id, moved=moved.id, place=position)
+    preceding: int | None = db.value(_PREVIOUS, project=moved.project_id, moved=moved.id, position=position)
     return preceding

@@ -42,7 +42,7 @@ from ingot.projects.projects.queries import find_project, project_or_none
 _DELETE_PENDING = delete(merge_request_merges).where(
     merge_request_merges.c.merge_request_id == bindparam("merge_request")
 )
-_DELETE_OTHER_PENDING = _DELETE_PENDING.where(merge_request_merges.c.id != bindparam("kept"))
+_DELETE_OTHER_PENDING = _DELETE_PENDING.where(merge_request_merges.c.id != bindparam("retained"))
 _versions = merge_request_versions.alias()
 _DELETE_NEWER_VERSIONS = delete(merge_request_versions).where(
     merge_request_versions.c.merge_request_id == bindparam("merge_request"),
@@ -145,7 +145,7 @@ def _keep_branch_removal(db: Connection, merge_request: MergeRequest, pending: P
     if pending is None or not pending.remove_source_branch:
         delete_pending_merges(db, merge_request.id)
         return
-    db.run(_DELETE_OTHER_PENDING, merge_request=merge_request.id, kept=pending.id)
+    db.run(_DELETE_OTHER_PENDING, merge_request=merge_request.id, retained=pending.id)
     run_at = add_duration(db.now, seconds=_CLEANUP_DELAY_SECONDS)
     enqueue(db, REMOVE_LEFTOVER_BRANCH, merge_request.id, run_at, f"{REMOVE_LEFTOVER_BRANCH} {merge_request.id}")
 
