@@ -28,8 +28,9 @@ from ingot.collaboration.issues.discussions.subject_events import subscriptions 
 from ingot.collaboration.issues.discussions.subscribers import subscriptions as issue_talk_subscriptions
 from ingot.collaboration.issues.links import api as issue_links
 from ingot.collaboration.issues.links.subscribers import subscriptions as issue_link_subscriptions
-from ingot.collaboration.issues.milestones_and_order import api as issue_planning
-from ingot.collaboration.issues.milestones_and_order.subscribers import subscriptions as issue_planning_subscriptions
+from ingot.collaboration.issues.milestone_issues import api as milestone_issues
+from ingot.collaboration.issues.milestone_issues.subscribers import subscriptions as milestone_issue_subscriptions
+from ingot.collaboration.issues.positions import api as issue_positions
 from ingot.collaboration.issues.subscribers import subscriptions as issue_subscriptions
 from ingot.collaboration.labels import api as labels
 from ingot.collaboration.labels.subscribers import subscriptions as label_subscriptions
@@ -151,7 +152,8 @@ ROUTE_MODULES = (
     labels,
     milestones,
     issues,
-    issue_planning,
+    milestone_issues,
+    issue_positions,
     boards,
     issue_links,
     issue_talk,
@@ -185,7 +187,7 @@ SUBSCRIPTIONS = (
     note_subscriptions,
     label_subscriptions,
     issue_subscriptions,
-    issue_planning_subscriptions,
+    milestone_issue_subscriptions,
     board_subscriptions,
     issue_link_subscriptions,
     issue_talk_subscriptions,

@@ -10,7 +10,7 @@ from ingot.projects.projects.queries import member_source
 @ISSUE_COMMANDS.on("board_move")
 def move_on_board(context: IssueCommandContext, name: str) -> str | None:
     """Move the issue to another list; ignored unless the project has exactly one board."""
-    target_labels = labels_named(context, name) if context.may_triage and context.found is not None else []
+    target_labels = labels_named(context, name) if context.may_triage and context.lookup is not None else []
     boards = (
         list_boards(context.db, member_source(context.project), Page(size=2)).items if len(target_labels) == 1 else []
     )

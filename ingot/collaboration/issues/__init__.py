@@ -1,1 +1,1 @@
-"""Issues: what is wrong, what is wished for, and what becomes of it."""
+"""Issues: creating, editing, moving, listing and closing them."""

@@ -1,4 +1,4 @@
-"""Issues over the API."""
+"""Endpoints of issues."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,7 +7,7 @@ from ingot.collaboration.issues import move, policy, queries, service
 from ingot.collaboration.issues.params import CreateIssue, EditIssue, ListIssues, MoveIssue
 from ingot.collaboration.issues.policy import IssueLookup
 from ingot.collaboration.issues.ports import IssueMergeRequests
-from ingot.collaboration.issues.quick_actions.execute import create_issue as create_obeying
+from ingot.collaboration.issues.quick_actions.execute import create_issue as create_issue_with_commands
 from ingot.collaboration.issues.subject_kind import ISSUE_KIND
 from ingot.collaboration.issues.tables import Issue
 from ingot.collaboration.issues.views import (
@@ -41,7 +41,7 @@ routes = Routes("issues")
 
 
 class UserAgentDetailView(View):
-    """With which program and from where something was written."""
+    """User agent and IP address with which an issue was created."""
 
     user_agent: str
     ip_address: str
@@ -50,14 +50,14 @@ class UserAgentDetailView(View):
 
 
 def issue_in_path(call: Call) -> tuple[Access, IssueLookup]:
-    """The issue that the path names."""
-    found = queries.find_issue(call.db, call.actor, call.path["id"], call.path["issue_iid"])
-    return found.here, found
+    """Find the issue that the path names."""
+    lookup = queries.find_issue(call.db, call.actor, call.path["id"], call.path["issue_iid"])
+    return lookup.here, lookup
 
 
-def may_read_issues_in(actor: Actor, here: Access, scope: ProjectScope) -> bool:
-    """Those who see a project that has issues."""
-    return policy.may_read_issues(actor, here, scope.project)
+def may_read_issues_in(actor: Actor, access: Access, scope: ProjectScope) -> bool:
+    """Users who see a project in which issues are enabled."""
+    return policy.may_read_issues(actor, access, scope.project)
 
 
 def _issue_as_view(call: Call, project: Project, issue: Issue, assignees: Sequence[int] | None = None) -> IssueView:
@@ -75,17 +75,17 @@ def _issue_as_view(call: Call, project: Project, issue: Issue, assignees: Sequen
 
 
 def _issues_as_views(
-    call: Call, found: Listing[Issue], params: ListIssues, paths: dict[int, str] | None = None
+    call: Call, listing: Listing[Issue], params: ListIssues, paths: dict[int, str] | None = None
 ) -> Listing[IssueView]:
     details = params.with_labels_details
-    return found.of(
-        issue_views(call.db, call.actor, found.items, call.origin.base, with_labels_details=details, paths=paths)
+    return listing.of(
+        issue_views(call.db, call.actor, listing.items, call.origin.base, with_labels_details=details, paths=paths)
     )
 
 
 @routes.get("/issues", may=signed_in, returns=list[IssueView])
 def list_issues(call: Call, params: ListIssues, page: Page) -> Listing[IssueView]:
-    """List issues; those that the caller wrote unless another scope is asked for."""
+    """List issues, by default those that the caller created."""
     return _issues_as_views(call, queries.list_issues(call.db, call.actor, params, page), params)
 
 
@@ -98,13 +98,13 @@ def list_group_issues(call: Call, group: Namespace, params: ListIssues, page: Pa
 @routes.get("/projects/:id/issues", on=project_scope_in_path, may=may_read_issues_in, returns=list[IssueView])
 def list_project_issues(call: Call, lookup: ProjectScope, params: ListIssues, page: Page) -> Listing[IssueView]:
     """List the issues of a project."""
-    found = queries.list_project_issues(call.db, call.actor, lookup.here, lookup.project, params, page)
-    return _issues_as_views(call, found, params, {lookup.project.id: lookup.project.full_path})
+    listing = queries.list_project_issues(call.db, call.actor, lookup.here, lookup.project, params, page)
+    return _issues_as_views(call, listing, params, {lookup.project.id: lookup.project.full_path})
 
 
 @routes.get("/issues_statistics", may=signed_in, returns=IssueStatisticsView)
 def get_statistics(call: Call, params: ListIssues) -> IssueStatisticsView:
-    """Count issues by state; those that the caller wrote unless another scope is asked for."""
+    """Count issues by state, by default those that the caller created."""
     return statistics_view(queries.count_issues(call.db, call.actor, params))
 
 
@@ -124,9 +124,9 @@ def get_project_statistics(call: Call, lookup: ProjectScope, params: ListIssues)
 
 @routes.get("/issues/:id", may=administrators, returns=IssueView)
 def get_issue_by_id(call: Call) -> IssueView:
-    """Get an issue by its number within the instance."""
-    found = queries.find_issue_by_id(call.db, path_number(call.path, "id"))
-    return _issue_as_view(call, found.project, found.issue, found.assignees)
+    """Get an issue by its id."""
+    lookup = queries.find_issue_by_id(call.db, path_number(call.path, "id"))
+    return _issue_as_view(call, lookup.project, lookup.issue, lookup.assignees)
 
 
 @routes.get("/projects/:id/issues/:issue_iid", on=issue_in_path, may=policy.may_read_issue, returns=IssueView)
@@ -140,7 +140,7 @@ def create_issue(call: Call, lookup: ProjectScope, params: CreateIssue) -> Issue
     """Create an issue."""
     if not params.title:
         raise MissingParameter("title")
-    issue = create_obeying(
+    issue = create_issue_with_commands(
         call.db, call.actor, lookup.here, lookup.project, params, call.origin.user_agent, call.origin.ip
     )
     return _issue_as_view(call, lookup.project, issue)
@@ -156,7 +156,7 @@ def edit_issue(call: Call, lookup: IssueLookup, params: EditIssue) -> IssueView:
 
 
 def _clears_fields(params: EditIssue) -> bool:
-    """Whether something is to be taken away, which is said by nothing in its place."""
+    """Return whether the request clears a field, which it does by sending null."""
     names = ("description", "assignee_ids", "assignee_id", "milestone_id", "labels", "due_date")
     return any(getattr(params, name) is None for name in names)
 
@@ -164,22 +164,25 @@ def _clears_fields(params: EditIssue) -> bool:
 @routes.delete("/projects/:id/issues/:issue_iid", on=project_scope_in_path, may=policy.may_delete_issues, returns=None)
 def delete_issue(call: Call, lookup: ProjectScope) -> None:
     """Delete an issue."""
-    number = path_number(call.path, "issue_iid")
-    found = queries.issue_or_none(call.db, call.actor, lookup.here, lookup.project, number)
-    if found is not None:
-        service.delete_issue(call.db, call.actor, found.issue)
+    iid = path_number(call.path, "issue_iid")
+    issue_lookup = queries.issue_or_none(call.db, call.actor, lookup.here, lookup.project, iid)
+    if issue_lookup is not None:
+        service.delete_issue(call.db, call.actor, issue_lookup.issue)
 
 
-def _copy_uploads(ahead: PrepareContext, params: MoveIssue) -> list[move.CopiedUpload]:
-    """Copy the files that the issue links to, ahead of the rows; those that stay without a row are swept up."""
+def _copy_uploads(context: PrepareContext, params: MoveIssue) -> list[move.CopiedUpload]:
+    """Copy the files that the issue links to, before the transaction.
 
-    def look(db: Connection) -> tuple[list[StoredUpload], Project]:
-        found = queries.find_issue(db, ahead.actor, ahead.path["id"], ahead.path["issue_iid"])
-        target = move.find_move_target(db, ahead.actor, found, params.to_project_id)
-        return move.mentioned_uploads(db, found), target
+    A cleanup job deletes files that remain without a row.
+    """
 
-    uploads, target = ahead.database.read(look, ahead_of_change=True)
-    return move.copy_uploads(upload_files(ahead.settings), uploads, target)
+    def read_uploads(db: Connection) -> tuple[list[StoredUpload], Project]:
+        lookup = queries.find_issue(db, context.actor, context.path["id"], context.path["issue_iid"])
+        target = move.find_move_target(db, context.actor, lookup, params.to_project_id)
+        return move.mentioned_uploads(db, lookup), target
+
+    uploads, target = context.database.read(read_uploads, ahead_of_change=True)
+    return move.copy_uploads(upload_files(context.settings), uploads, target)
 
 
 @routes.post(
@@ -187,7 +190,7 @@ def _copy_uploads(ahead: PrepareContext, params: MoveIssue) -> list[move.CopiedU
     on=issue_in_path,
     may=policy.may_move_issue,
     returns=IssueView,
-    denied=400,  # The contract's word for a refusal here; elsewhere it is 403.
+    denied=400,  # The specification demands 400 here; other endpoints respond 403.
     prepare=_copy_uploads,
 )
 def move_issue(call: Call, lookup: IssueLookup, params: MoveIssue, copied: list[move.CopiedUpload]) -> IssueView:
@@ -202,13 +205,13 @@ PLANNING = planning_routes(
     IssuableEndpoints(
         kind=ISSUE_KIND,
         finder=issue_in_path,
-        record=lambda found: found.issue,
-        subject=lambda found: service.subject_of(found.issue),
+        record=lambda lookup: lookup.issue,
+        subject=lambda lookup: service.subject_of(lookup.issue),
         time_tracking=service.TIME_TRACKING,
         view=IssueView,
-        make_view=lambda call, found: found_issue_view(call.db, call.actor, found, call.origin.base),
-        is_subscribed=lambda call, found: is_subscribed(
-            call.db, call.actor.user_id, "issue", found.issue.id, (found.issue.author_id, *found.assignees)
+        make_view=lambda call, lookup: found_issue_view(call.db, call.actor, lookup, call.origin.base),
+        is_subscribed=lambda call, lookup: is_subscribed(
+            call.db, call.actor.user_id, "issue", lookup.issue.id, (lookup.issue.author_id, *lookup.assignees)
         ),
         may_read=policy.may_read_issue,
         may_take_part=policy.may_take_part,
@@ -258,7 +261,7 @@ def list_related_merge_requests(call: Call, lookup: IssueLookup, page: Page) -> 
     returns=UserAgentDetailView,
 )
 def get_user_agent_detail(call: Call, lookup: IssueLookup) -> UserAgentDetailView:
-    """Get with which program and from where an issue was written."""
+    """Get the user agent and IP address with which an issue was created."""
     origin = queries.user_agent_detail_of(call.db, lookup.issue.id)
     if origin is None:
         raise NotFound("UserAgentDetail")

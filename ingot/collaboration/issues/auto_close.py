@@ -1,4 +1,4 @@
-"""Closing issues by what happens elsewhere: a commit or a merge request that says so."""
+"""Automatic closing of issues by commits and merge requests."""
 
 from ingot.collaboration.issues import policy
 from ingot.collaboration.issues.events import ChangeCause
@@ -11,7 +11,7 @@ from ingot.core.db.connection import Connection
 
 
 def close_issue(db: Connection, actor: Actor, lookup: IssueLookup, cause: ChangeCause) -> Issue | None:
-    """Close an open issue in somebody's name; nothing where they may not, or where it is closed already."""
+    """Close an open issue in the actor's name; return None if they may not, or if it is closed already."""
     if not policy.may_edit_issue(actor, lookup.here, lookup):
         return None
     issue = lock_issue_row(db, lookup.issue)

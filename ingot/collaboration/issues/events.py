@@ -1,4 +1,4 @@
-"""What is announced of issues, and what is asked of rooms above."""
+"""Events of issues."""
 
 from typing import Literal
 
@@ -13,18 +13,18 @@ Action = Literal["opened", "updated", "closed", "reopened", "moved", "deleted"]
 
 
 class ChangeCause(msgspec.Struct, frozen=True):
-    """What elsewhere made something happen to an issue; who may not see that place is not told of it."""
+    """Commit or merge request that caused a change of an issue; hidden from users who may not see it."""
 
     text: str
-    """As the issue's project names it: ``commit 0a1b…``, ``merge request !3``."""
+    """Reference from the issue's project: ``commit 0a1b…``, ``merge request !3``."""
     kind: str
     project_id: int
     id: int | None = None
-    """Its row, where it has one."""
+    """The row's id; None for a commit."""
 
 
 class IssueChanged(Event, frozen=True):
-    """Something happened to an issue; ``changes`` holds what was and what is, by field."""
+    """An issue was changed; ``changes`` holds the values before and after, by field."""
 
     issue_id: int
     project_id: int
@@ -33,20 +33,20 @@ class IssueChanged(Event, frozen=True):
     changes: dict[str, tuple[object, object]] = msgspec.field(default_factory=dict)
     cause: ChangeCause | None = None
     issue: Issue | None = None
-    """How it is now, for those who would read it again."""
+    """Record after the change, which saves subscribers a query."""
     assignees: tuple[int, ...] = ()
-    """Who had a new one to do from its first moment on."""
+    """Ids of the first assignees of a new issue."""
     labels: tuple[int, ...] = ()
-    """And what it carried."""
+    """Ids of the first labels of a new issue."""
 
     @property
     def shows(self) -> bool:
-        """Whether it was confidential till now, so that what it was before is not for everybody who sees it now."""
+        """Return whether the issue was confidential before, so that its earlier values must stay hidden."""
         return self.changes.get("confidential") == (True, False)
 
 
 class IssueMoved(Event, frozen=True):
-    """An issue goes on in another project; the original is closed and points there."""
+    """An issue was moved to another project; the original is closed and refers to the copy."""
 
     issue_id: int
     moved_to_id: int
@@ -54,7 +54,7 @@ class IssueMoved(Event, frozen=True):
 
 
 class CommitReferencesFound(Event, frozen=True):
-    """A commit that somebody pushed names something; issues among that have heard of it."""
+    """A pushed commit contains references; mentions in issues have been recorded."""
 
     project_id: int
     project_path: str
@@ -64,7 +64,7 @@ class CommitReferencesFound(Event, frozen=True):
 
 
 class FollowUpIssueOpened(Event, frozen=True):
-    """An issue was opened that takes over from discussions of a merge request, which are settled by that."""
+    """An issue was opened that takes over discussions of a merge request, which are resolved by that."""
 
     issue_id: int
     project_id: int

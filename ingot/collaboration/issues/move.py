@@ -1,4 +1,4 @@
-"""Moving issues: what is copied into the other project, and what becomes of the original."""
+"""Moving of issues: the copy in the target project, and the closed original."""
 
 import re
 import secrets
@@ -37,34 +37,34 @@ from ingot.projects.uploads.service import UploadedFile, add_upload
 from ingot.projects.uploads.tables import StoredUpload
 
 MAX_UPLOADS = 200
-# Only a link whose whole address is an upload of the project; the name in it is no path.
+# Matches a link only if its whole URL is an upload of the project; the file name must not contain a path.
 _UPLOAD = re.compile(r"(?<=\]\()/uploads/([0-9a-f]{32})/([^\s()/\\]{1,255})(?=\))")
-NOT_PERMITTED = "The issue cannot be moved: it takes a reporter in both projects, and neither may be archived"
-SAME_PROJECT = "The issue is in this project already"
-ALREADY_MOVED = "The issue was moved before; move what it became"
+NOT_PERMITTED = "The issue cannot be moved: you must be a reporter of both projects, and neither may be archived"
+SAME_PROJECT = "The issue is already in this project"
+ALREADY_MOVED = "The issue has already been moved"
 
 
 class CopiedUpload(NamedTuple):
-    """An upload of the one project, and its copy among the files of the other."""
+    """Upload of the source project, and its copied file in the target project."""
 
     source: StoredUpload
-    kept: UploadedFile
+    file: UploadedFile
 
 
 def find_move_target(db: Connection, actor: Actor, lookup: policy.IssueLookup, project_id: int) -> Project:
-    """The project that an issue is to be moved to, if both may be so; a hidden one is as good as none."""
-    there, target = find_project(db, actor, project_id)
+    """Return the project to move an issue to; raise ``NotFound``, ``Invalid`` or ``Denied`` if that is not possible."""
+    target_access, target = find_project(db, actor, project_id)
     require(policy.may_move_issue(actor, lookup.here, lookup), NOT_PERMITTED)
     if target.id == lookup.project.id:
         raise Invalid(SAME_PROJECT)
-    require(policy.may_receive_issue(actor, there, target), NOT_PERMITTED)
+    require(policy.may_receive_issue(actor, target_access, target), NOT_PERMITTED)
     if lookup.issue.moved_to_id is not None:
         raise Denied(ALREADY_MOVED)
     return target
 
 
 def mentioned_uploads(db: Connection, lookup: policy.IssueLookup) -> list[StoredUpload]:
-    """The uploads of its project that an issue and its notes link to; whatever else looks like one is none."""
+    """Return the uploads of its project that an issue and its notes link to."""
     texts = (lookup.issue.description or "", *(note.body for note in notes_on(db, subject_of(lookup.issue))))
     mentioned = {match.groups() for text in texts for match in _UPLOAD.finditer(text)}
     uploads = (upload_or_none(db, lookup.project, secret) for secret, _ in islice(sorted(mentioned), MAX_UPLOADS))
@@ -72,7 +72,7 @@ def mentioned_uploads(db: Connection, lookup: policy.IssueLookup) -> list[Stored
 
 
 def copy_uploads(files: UploadFiles, uploads: Iterable[StoredUpload], target: Project) -> list[CopiedUpload]:
-    """Copy files ahead of the rows that will name them; one that is gone is left out."""
+    """Copy files before the transaction that adds their rows; skip files that no longer exist."""
     copied = []
     for upload in uploads:
         secret = secrets.token_hex(16)
@@ -94,11 +94,11 @@ def move_issue(
     *,
     links_stay: bool = False,
 ) -> Issue:
-    """Copy an issue with its notes into ``target``, then close the original and point it at the copy.
+    """Copy an issue with its notes into ``target``, then close the original and set its reference to the copy.
 
-    Where no uploads could be copied ahead, links may go on leading to those of the project that it comes from.
+    ``links_stay`` is for moves without copied uploads: links then refer to the uploads of the source project.
     """
-    # Two that go opposite ways would wait for each other's totals.
+    # Without these locks, two moves in opposite directions would deadlock on the counts.
     for project_id in sorted((lookup.project.id, target.id)):
         db.lock(f"moves of issues {project_id}")
     original = lock_issue_row(db, lookup.issue)
@@ -114,12 +114,12 @@ def move_issue(
     copy = _copy(db, original, target, reword)
     assignees = set_assignees(db, target, copy, assignees_of(db, [original.id]).get(original.id, []), ())
     titles = [label.title for label in labels_of(db, "issue", [original.id]).get(original.id, [])]
-    carried = list(usable_labels(db, target, titles).values())
-    set_labels(db, subject_of(copy), carried)
+    labels = list(usable_labels(db, target, titles).values())
+    set_labels(db, subject_of(copy), labels)
     copy_notes(db, subject_of(original), subject_of(copy), reword)
     copy_awards(db, subject_of(original), subject_of(copy))
     _close(db, actor, original, copy)
-    emit_issue_changed(db, actor, copy, "opened", assignees=assignees, labels=carried)
+    emit_issue_changed(db, actor, copy, "opened", assignees=assignees, labels=labels)
     emit(db, IssueMoved(original.id, copy.id, actor.user_id))
     return issue_by_id(db, copy.id)
 
@@ -127,22 +127,22 @@ def move_issue(
 def _relink_uploads(
     db: Connection, actor: Actor, target: Project, copied: Iterable[CopiedUpload], origin: str
 ) -> Callable[[str], str]:
-    """Make the copies known, and let texts link to them; all else in a text stays as it is."""
+    """Add rows for the copied files; return a function that replaces upload links in a text."""
     links = {}
-    for source, kept in copied:
-        add_upload(db, actor, target, kept)
-        links[source.secret, source.name] = kept.secret
+    for source, file in copied:
+        add_upload(db, actor, target, file)
+        links[source.secret, source.name] = file.secret
 
     def link(match: re.Match[str]) -> str:
         secret, name = match.groups()
-        kept = links.get((secret, name))
-        return f"/uploads/{kept}/{name}" if kept else f"{origin}/uploads/{secret}/{name}"
+        copied_secret = links.get((secret, name))
+        return f"/uploads/{copied_secret}/{name}" if copied_secret else f"{origin}/uploads/{secret}/{name}"
 
     return lambda text: _UPLOAD.sub(link, text)
 
 
 def _copy(db: Connection, original: Issue, target: Project, reword: Callable[[str], str]) -> Issue:
-    """The row in the other project; who wrote it and when stays, who moved it is in the event."""
+    """Add the row in the target project; author and creation time are those of the original."""
     return add_issue(
         db,
         target,
@@ -170,8 +170,8 @@ def _milestone_id(db: Connection, original: Issue, target: Project) -> int | Non
     if original.milestone_id is None:
         return None
     milestone = milestones_by_ids(db, [original.milestone_id])[original.milestone_id]
-    same = usable_milestone_by_title(db, target, milestone.title)
-    return same.id if same else None
+    usable = usable_milestone_by_title(db, target, milestone.title)
+    return usable.id if usable else None
 
 
 def _close(db: Connection, actor: Actor, original: Issue, copy: Issue) -> None:

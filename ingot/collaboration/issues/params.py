@@ -27,14 +27,14 @@ Order = Literal[
 
 
 class ExcludedIssues(IssuableExclusions):
-    """What must not be so."""
+    """Filters that exclude issues."""
 
     iids: list[int] | None = None
     search: str | None = None
 
 
 class ListIssues(ListIssuables):
-    """Which issues, in which order."""
+    """Filters and order of a list of issues."""
 
     state: Literal["opened", "closed", "all"] | None = None
     order_by: Order = "created_at"
@@ -63,7 +63,7 @@ class CreateIssue(IssueAttributes):
 
 
 class EditIssue(IssueAttributes):
-    """What is to change."""
+    """Changes of an issue."""
 
     title: str | UnsetType = UNSET
     add_labels: list[str] | None = None
@@ -73,6 +73,6 @@ class EditIssue(IssueAttributes):
 
 
 class MoveIssue(Params):
-    """Where to."""
+    """Target of a move."""
 
     to_project_id: int

@@ -1,4 +1,4 @@
-"""Who may do what with issues."""
+"""Permissions of issues."""
 
 from collections.abc import Collection
 from typing import NamedTuple
@@ -15,7 +15,7 @@ from ingot.projects.projects.tables import Project, projects
 
 
 class IssueLookup(NamedTuple):
-    """An issue, and where it is."""
+    """An issue with its project, its assignees and the caller's access."""
 
     here: Access
     project: Project
@@ -24,60 +24,60 @@ class IssueLookup(NamedTuple):
 
 
 def may_read_issues(actor: Actor, access: Access, project: Project) -> bool:
-    """Those who see a project that has issues."""
+    """Users who see a project in which issues are enabled."""
     return project.issues_enabled and may_see_project(actor, access, project)
 
 
 def may_see_issue(actor: Actor, access: Access, issue: Issue, assignees: Collection[int]) -> bool:
-    """Who sees the project's issues; a confidential one only its author, its assignees and reporters."""
+    """Users who see the project's issues; for a confidential issue only its author, its assignees and reporters."""
     if not issue.confidential or access.level >= Level.REPORTER or actor.admin:
         return True
     return actor.known and (issue.author_id == actor.user_id or actor.user_id in assignees)
 
 
 def may_create_issue(actor: Actor, access: Access, lookup: ProjectScope) -> bool:
-    """Users who read the project's issues, unless it is archived."""
+    """Signed-in users who see the project's issues, unless it is archived."""
     return actor.known and may_read_issues(actor, access, lookup.project) and not lookup.project.archived
 
 
 def may_read_issue(actor: Actor, access: Access, lookup: IssueLookup) -> bool:
-    """Whoever was let find it."""
+    """Users who see the issue."""
     return may_read_issues(actor, access, lookup.project)
 
 
 def may_triage(actor: Actor, access: Access, project: Project) -> bool:
-    """Reporters assign, label and move, unless the project is archived."""
+    """Reporters, unless the project is archived."""
     return (access.level >= Level.REPORTER or actor.admin) and not project.archived
 
 
 def may_edit_issue(actor: Actor, access: Access, lookup: IssueLookup) -> bool:
-    """Reporters, and who wrote it or has it to do, unless the project is archived."""
-    theirs = actor.known and (lookup.issue.author_id == actor.user_id or actor.user_id in lookup.assignees)
-    return may_triage(actor, access, lookup.project) or (theirs and not lookup.project.archived)
+    """Reporters, the author and the assignees, unless the project is archived."""
+    involved = actor.known and (lookup.issue.author_id == actor.user_id or actor.user_id in lookup.assignees)
+    return may_triage(actor, access, lookup.project) or (involved and not lookup.project.archived)
 
 
-def may_take_part(actor: Actor, access: Access, lookup: IssueLookup) -> bool:  # noqa: ARG001 - All rules take the same three.
-    """Users who see it, unless the project is archived."""
+def may_take_part(actor: Actor, access: Access, lookup: IssueLookup) -> bool:  # noqa: ARG001 - Permission functions share one signature.
+    """Signed-in users who see the issue, unless the project is archived."""
     return actor.known and not lookup.project.archived
 
 
 def may_triage_issue(actor: Actor, access: Access, lookup: IssueLookup) -> bool:
-    """Those who may assign and label in its project."""
+    """Reporters of the issue's project, unless it is archived."""
     return may_triage(actor, access, lookup.project)
 
 
 def may_move_issue(actor: Actor, access: Access, lookup: IssueLookup) -> bool:
-    """Those who may assign and label in its project; moving closes the original."""
+    """Reporters of the issue's project, unless it is archived; moving closes the original."""
     return may_triage(actor, access, lookup.project)
 
 
 def may_receive_issue(actor: Actor, access: Access, project: Project) -> bool:
-    """Reporters of a project that has issues, unless it is archived."""
+    """Reporters of a project in which issues are enabled, unless it is archived."""
     return project.issues_enabled and may_triage(actor, access, project)
 
 
 def may_delete_issues(actor: Actor, access: Access, lookup: ProjectScope) -> bool:
-    """Owners and administrators, where there are issues, unless the project is archived."""
+    """Owners and administrators, if issues are enabled and the project is not archived."""
     return (
         lookup.project.issues_enabled
         and projects_policy.may_own_project(actor, access, lookup.project)
@@ -86,12 +86,12 @@ def may_delete_issues(actor: Actor, access: Access, lookup: ProjectScope) -> boo
 
 
 def may_set_times(actor: Actor, access: Access, project: Project) -> bool:
-    """Owners and administrators may say when something happened."""
+    """Owners and administrators."""
     return projects_policy.may_own_project(actor, access, project)
 
 
 def visible_below_reporter() -> ColumnElement[bool]:
-    """What somebody below a reporter sees of one project: ``actor`` is bound."""
+    """Return the condition for issues of one project that a user below reporter may see; ``actor`` is bound."""
     assigned = select(issue_assignees.c.issue_id).where(issue_assignees.c.user_id == bindparam("actor"))
     return or_(
         issues.c.confidential.is_(False),
@@ -101,7 +101,10 @@ def visible_below_reporter() -> ColumnElement[bool]:
 
 
 def visible_issues(*, external: bool) -> ColumnElement[bool]:
-    """``may_see_issue`` for lists over many projects; the projects must be joined, ``actor`` and ``today`` bound."""
+    """Return ``may_see_issue`` as a condition for lists over several projects.
+
+    The statement joins the projects, and binds ``actor`` and ``today``.
+    """
     return (
         visible_projects(external=external)
         & (visible_below_reporter() | belongs_to_scanned_project(Level.REPORTER))

@@ -1,4 +1,4 @@
-"""Queries about issues that packages above answer."""
+"""Port through which issues query merge requests."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

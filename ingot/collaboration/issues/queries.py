@@ -1,4 +1,4 @@
-"""How issues are found and listed."""
+"""Queries for single issues, lists and counts."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
@@ -45,7 +45,7 @@ _LABEL_TITLES = (
 _COUNTS = select(issue_counts.c.state, issue_counts.c.confidential, issue_counts.c.count).where(
     issue_counts.c.project_id == bindparam("project")
 )
-# Those that a caller sees, wherever they are.
+# Issues that a caller may see in any project.
 _VISIBLE_IDS = {
     name: select(issues.c.id)
     .join(projects, projects.c.id == issues.c.project_id)
@@ -58,22 +58,22 @@ _USER_AGENT_DETAIL = select(issue_origins.c.user_agent, issue_origins.c.ip_addre
 
 
 def find_issue(db: Connection, actor: Actor, project_name: str, iid: str) -> policy.IssueLookup:
-    """The issue of a project with this number, if the caller may know of it."""
+    """Return the issue of a project with this iid; raise ``NotFound`` if the caller may not see it."""
     access, project = find_project(db, actor, project_name)
     number = number_or_none(iid)
     if number is None:
         raise Invalid(issue_iid=["is invalid"])
     require(policy.may_read_issues(actor, access, project))
-    found = issue_or_none(db, actor, access, project, number)
-    if found is None:
+    lookup = issue_or_none(db, actor, access, project, number)
+    if lookup is None:
         raise NotFound("Issue")
-    return found
+    return lookup
 
 
 def issue_or_none(
     db: Connection, actor: Actor, access: Access, project: Project, iid: int
 ) -> policy.IssueLookup | None:
-    """The same for a project at hand."""
+    """Return the issue with this iid, or None if there is none or the caller may not see it."""
     issue = db.cached(
         ("issue", project.id, iid), lambda: db.first(Issue, _BY_IID, project=project.id, iid=iid), _issue_bytes
     )
@@ -98,34 +98,36 @@ def assignees_of_issue(db: Connection, issue_id: int) -> tuple[int, ...]:
 def visible_issues_by_iid(
     db: Connection,
     actor: Actor,
-    places: Iterable[ProjectScope],
-    named: Collection[tuple[int, int]],
+    scopes: Iterable[ProjectScope],
+    keys: Collection[tuple[int, int]],
     *,
     to_name_only: bool = False,
 ) -> dict[tuple[int, int], policy.IssueLookup]:
-    """Return the issues with these iids of projects at hand that the caller may see; two statements for all.
+    """Return the issues with these pairs of project id and iid that the caller may see, in two statements.
 
-    Where they are ``to_name_only``, assignees are read only of confidential ones, whose visibility depends on them.
+    With ``to_name_only``, assignees are read only for confidential issues, whose visibility depends on them.
     """
-    open_to = {one.project.id: one for one in places if policy.may_read_issues(actor, one.here, one.project)}
-    wanted = {(project_id, iid) for project_id, iid in named if project_id in open_to}
-    if not wanted:
+    readable = {entry.project.id: entry for entry in scopes if policy.may_read_issues(actor, entry.here, entry.project)}
+    readable_keys = {(project_id, iid) for project_id, iid in keys if project_id in readable}
+    if not readable_keys:
         return {}
-    projects_named, iids = ({pair[place] for pair in wanted} for place in (0, 1))
-    rows = db.all(Issue, _BY_IIDS, projects=sorted(projects_named), iids=sorted(iids))
-    rows = [issue for issue in rows if (issue.project_id, issue.iid) in wanted]
-    asked = [issue.id for issue in rows if issue.confidential or not to_name_only]
-    assigned = assignees_of(db, asked) if asked else {}
-    found = (policy.IssueLookup(*open_to[issue.project_id], issue, tuple(assigned.get(issue.id, ()))) for issue in rows)
+    project_ids, iids = ({pair[index] for pair in readable_keys} for index in (0, 1))
+    rows = db.all(Issue, _BY_IIDS, projects=sorted(project_ids), iids=sorted(iids))
+    rows = [issue for issue in rows if (issue.project_id, issue.iid) in readable_keys]
+    needed = [issue.id for issue in rows if issue.confidential or not to_name_only]
+    assigned = assignees_of(db, needed) if needed else {}
+    lookups = (
+        policy.IssueLookup(*readable[issue.project_id], issue, tuple(assigned.get(issue.id, ()))) for issue in rows
+    )
     return {
-        (one.issue.project_id, one.issue.iid): one
-        for one in found
-        if policy.may_see_issue(actor, one.here, one.issue, one.assignees)
+        (entry.issue.project_id, entry.issue.iid): entry
+        for entry in lookups
+        if policy.may_see_issue(actor, entry.here, entry.issue, entry.assignees)
     }
 
 
 def visible_issue_ids(db: Connection, actor: Actor, issue_ids: Sequence[int]) -> set[int]:
-    """Which of these the caller may know of; one statement for all, none for nobody."""
+    """Return the ids of the issues that the caller may see, in one statement; none for anonymous callers."""
     if not actor.known or not issue_ids:
         return set()
     values: dict[str, object] = {"issues": list(issue_ids)}
@@ -137,7 +139,7 @@ def visible_issue_ids(db: Connection, actor: Actor, issue_ids: Sequence[int]) ->
 
 
 def issue_by_id(db: Connection, issue_id: int) -> Issue:
-    """The issue with this number of its row, whoever asks."""
+    """Return the issue with this id, without a permission check."""
     issue = db.first(Issue, _BY_ID, issue=issue_id)
     if issue is None:
         raise NotFound("Issue")
@@ -145,7 +147,7 @@ def issue_by_id(db: Connection, issue_id: int) -> Issue:
 
 
 def find_issue_by_id(db: Connection, issue_id: int) -> policy.IssueLookup:
-    """The issue with this number of its row, for administrators."""
+    """Return the issue with this id, for administrators."""
     issue = issue_by_id(db, issue_id)
     project = project_or_none(db, issue.project_id)
     if issue.deleted_at is not None or project is None or project.namespace_id is None or not project.issues_enabled:
@@ -154,7 +156,7 @@ def find_issue_by_id(db: Connection, issue_id: int) -> policy.IssueLookup:
 
 
 def assignees_of(db: Connection, issue_ids: Sequence[int]) -> dict[int, list[int]]:
-    """Who has each of these to do; one statement for all."""
+    """Return the ids of the assignees of each issue, in one statement."""
     assigned: defaultdict[int, list[int]] = defaultdict(list)
     for issue_id, user_id in db.rows(_ASSIGNEES, issues=list(issue_ids)):
         assigned[issue_id].append(user_id)
@@ -162,15 +164,15 @@ def assignees_of(db: Connection, issue_ids: Sequence[int]) -> dict[int, list[int
 
 
 def label_titles_of(db: Connection, issue_ids: Sequence[int]) -> dict[int, list[str]]:
-    """What each of these is labelled with; one statement for all."""
-    carried: defaultdict[int, list[str]] = defaultdict(list)
+    """Return the titles of the labels of each issue, in one statement."""
+    titles: defaultdict[int, list[str]] = defaultdict(list)
     for issue_id, title in db.rows(_LABEL_TITLES, issues=list(issue_ids)):
-        carried[issue_id].append(title)
-    return carried
+        titles[issue_id].append(title)
+    return titles
 
 
 def user_agent_detail_of(db: Connection, issue_id: int) -> tuple[str, str, bool] | None:
-    """With which program and from where an issue was written."""
+    """Return the user agent and IP address with which an issue was created, and whether a spam filter received it."""
     rows = db.rows(_USER_AGENT_DETAIL, issue=issue_id)
     return None if not rows else (rows[0][0], rows[0][1], rows[0][2])
 
@@ -178,59 +180,59 @@ def user_agent_detail_of(db: Connection, issue_id: int) -> tuple[str, str, bool]
 def list_project_issues(
     db: Connection, actor: Actor, access: Access, project: Project, params: ListIssues, page: Page
 ) -> Listing[Issue]:
-    """A page of a project's issues."""
-    asked = IssueFilter(db, actor, params, default_scope="all")
-    asked.add("in_project", project=project.id)
+    """Return a page of a project's issues."""
+    filtered = IssueFilter(db, actor, params, default_scope="all")
+    filtered.add("in_project", project=project.id)
     if not _sees_all(actor, access):
-        asked.add("not_hidden", actor=actor.user_id)
-    return asked.fetch(page, None if asked.narrowed else _stored_total(db, access, actor, project, params))
+        filtered.add("not_hidden", actor=actor.user_id)
+    return filtered.fetch(page, None if filtered.narrowed else _stored_total(db, access, actor, project, params))
 
 
 def list_group_issues(db: Connection, actor: Actor, group_id: int, params: ListIssues, page: Page) -> Listing[Issue]:
-    """A page of the issues in a group and all below it."""
-    asked = IssueFilter(db, actor, params, default_scope="all")
-    asked.add("in_group", group=group_id)
-    asked.only_visible()
-    return asked.fetch(page)
+    """Return a page of the issues of a group and its subgroups."""
+    filtered = IssueFilter(db, actor, params, default_scope="all")
+    filtered.add("in_group", group=group_id)
+    filtered.only_visible()
+    return filtered.fetch(page)
 
 
 def list_issues(db: Connection, actor: Actor, params: ListIssues, page: Page) -> Listing[Issue]:
-    """A page of issues anywhere; those that the caller wrote unless they ask for others."""
-    asked = IssueFilter(db, actor, params, default_scope="created_by_me")
-    asked.only_visible()
-    return asked.fetch(page)
+    """Return a page of issues of all projects, by default those that the caller created."""
+    filtered = IssueFilter(db, actor, params, default_scope="created_by_me")
+    filtered.only_visible()
+    return filtered.fetch(page)
 
 
 def count_project_issues(
     db: Connection, actor: Actor, access: Access, project: Project, params: ListIssues
 ) -> dict[str, int]:
-    """How many of a project's issues there are by state."""
-    asked = IssueFilter(db, actor, params, default_scope="all")
-    if not asked.narrowed and _sees_all(actor, access):
+    """Count a project's issues by state."""
+    filtered = IssueFilter(db, actor, params, default_scope="all")
+    if not filtered.narrowed and _sees_all(actor, access):
         return _stored_counts(db, project)
-    asked.add("in_project", project=project.id)
+    filtered.add("in_project", project=project.id)
     if not _sees_all(actor, access):
-        asked.add("not_hidden", actor=actor.user_id)
-    return asked.count()
+        filtered.add("not_hidden", actor=actor.user_id)
+    return filtered.count()
 
 
 def count_group_issues(db: Connection, actor: Actor, group_id: int, params: ListIssues) -> dict[str, int]:
-    """How many issues there are by state in a group and all below it."""
-    asked = IssueFilter(db, actor, params, default_scope="all")
-    asked.add("in_group", group=group_id)
-    asked.only_visible()
-    return asked.count()
+    """Count the issues of a group and its subgroups by state."""
+    filtered = IssueFilter(db, actor, params, default_scope="all")
+    filtered.add("in_group", group=group_id)
+    filtered.only_visible()
+    return filtered.count()
 
 
 def count_issues(db: Connection, actor: Actor, params: ListIssues) -> dict[str, int]:
-    """How many there are by state anywhere; of those that the caller wrote unless they ask for others."""
-    asked = IssueFilter(db, actor, params, default_scope="created_by_me")
-    asked.only_visible()
-    return asked.count()
+    """Count issues of all projects by state, by default those that the caller created."""
+    filtered = IssueFilter(db, actor, params, default_scope="created_by_me")
+    filtered.only_visible()
+    return filtered.count()
 
 
 def _sees_all(actor: Actor, access: Access) -> bool:
-    """Whether confidential ones are shown too, whosever they are."""
+    """Return whether the caller sees all confidential issues of the project."""
     return access.level >= Level.REPORTER or actor.admin
 
 
@@ -242,7 +244,7 @@ def _stored_counts(db: Connection, project: Project) -> dict[str, int]:
 
 
 def _stored_total(db: Connection, access: Access, actor: Actor, project: Project, params: ListIssues) -> int | None:
-    """How many there are of a state, where nothing else is asked for and nothing is hidden."""
+    """Return the stored total of a list without filters, or None if some issues are hidden from the caller."""
     if not _sees_all(actor, access):
         return None
     return sum(count for state, count in _stored_counts(db, project).items() if params.state in (None, "all", state))

@@ -1,4 +1,4 @@
-"""What a text refers to in its own project, said so that it is found from another one."""
+"""Rewriting of references in texts that are moved to another project."""
 
 from collections.abc import Callable, Iterable
 from itertools import chain, islice
@@ -13,39 +13,38 @@ _WHOLE_OID = 40
 
 
 def qualify_references(db: Connection, actor: Actor, home: Project, texts: Iterable[str]) -> Callable[[str], str]:
-    """How to say what ``texts`` of a project say, elsewhere.
+    """Return a function that adds the project's path to references in ``texts`` of a project.
 
-    Merge requests, whole commits, and those issues that are there for who moves the text get the project's path in
-    front of them; what only looks like one stays as it is.
+    It rewrites references to merge requests, to commits by full id, and to issues that the actor may see.
     """
-    own = home.full_path
+    own_path = home.full_path
     issues = (
-        one
-        for one in chain.from_iterable(map(extract_references, texts))
-        if one.kind == "issue" and _is_unqualified(one)
+        reference
+        for reference in chain.from_iterable(map(extract_references, texts))
+        if reference.kind == "issue" and _is_unqualified(reference)
     )
-    found = referenced_issues(db, actor, own, islice(issues, MAX_REFERENCES), MAX_REFERENCES)
-    there = {(one.project.full_path.lower(), one.issue.iid) for one in found}
+    lookups = referenced_issues(db, actor, own_path, islice(issues, MAX_REFERENCES), MAX_REFERENCES)
+    visible_issues = {(lookup.project.full_path.lower(), lookup.issue.iid) for lookup in lookups}
 
-    def is_meant(one: Reference) -> bool:
-        if not _is_unqualified(one):
+    def must_qualify(reference: Reference) -> bool:
+        if not _is_unqualified(reference):
             return False
-        if one.kind == "issue":
-            return (full_project_path(one, own).lower(), one.number) in there
-        return one.kind == "merge_request" or (one.kind == "commit" and len(one.name) == _WHOLE_OID)
+        if reference.kind == "issue":
+            return (full_project_path(reference, own_path).lower(), reference.number) in visible_issues
+        return reference.kind == "merge_request" or (reference.kind == "commit" and len(reference.name) == _WHOLE_OID)
 
     def rename(text: str) -> str:
         pieces, done = [], 0
-        for one in extract_references(text):
-            if is_meant(one):
-                sign = "@" if one.kind == "commit" and one.project is None else ""
-                pieces += [text[done : one.start], full_project_path(one, own), sign]
-                done = one.start + len(one.project or "")
+        for reference in extract_references(text):
+            if must_qualify(reference):
+                sign = "@" if reference.kind == "commit" and reference.project is None else ""
+                pieces += [text[done : reference.start], full_project_path(reference, own_path), sign]
+                done = reference.start + len(reference.project or "")
         return "".join(pieces) + text[done:]
 
     return rename
 
 
-def _is_unqualified(one: Reference) -> bool:
-    """Whether it says less than the whole path of a project."""
-    return one.url is None and (one.project is None or "/" not in one.project)
+def _is_unqualified(reference: Reference) -> bool:
+    """Return whether a reference has less than the full path of a project."""
+    return reference.url is None and (reference.project is None or "/" not in reference.project)

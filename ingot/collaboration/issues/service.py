@@ -1,4 +1,4 @@
-"""What changes issues."""
+"""State changes of issues."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -38,7 +38,7 @@ from ingot.projects.projects.service import add_to_open_issues_count
 from ingot.projects.projects.tables import Project
 
 MAX_ASSIGNEES = 1
-"""The specification takes a list of assignees, of which the first one counts."""
+"""The specification accepts a list of assignees but uses only the first."""
 # The row is locked until the transaction ends.
 _FOR_UPDATE = select(*ISSUE_COLUMNS).where(issues.c.id == bindparam("issue")).with_for_update()
 _UNASSIGN = delete(issue_assignees).where(
@@ -51,7 +51,7 @@ _COUNT = text(
 
 
 def subject_of(issue: Issue) -> Subject:
-    """An issue as rooms see it that serve other things alike."""
+    """Return the issue as a subject, for packages that serve several kinds."""
     return Subject(
         "issue",
         issue.project_id,
@@ -67,9 +67,12 @@ def subject_of(issue: Issue) -> Subject:
 def create_issue(
     db: Connection, actor: Actor, access: Access, project: Project, params: CreateIssue, user_agent: str, ip: str
 ) -> Issue:
-    """Write a new issue; who may not assign or label has those wishes passed over, as on the page."""
+    """Create an issue.
+
+    Ignores assignees, labels, milestone and due date when the caller may not set them.
+    """
     validate_texts(params.title, params.description)
-    triages = policy.may_triage(actor, access, project)
+    may_triage = policy.may_triage(actor, access, project)
     default = _default_description(db, actor, project, params)
     created = params.created_at if params.created_at and policy.may_set_times(actor, access, project) else db.now
     issue = add_issue(
@@ -79,26 +82,26 @@ def create_issue(
         description=params.description or default,
         author_id=actor.user_id,
         confidential=bool(params.confidential),
-        due_date=(params.due_date or None) if triages else None,
-        milestone_id=find_milestone_id(db, project, params.milestone_id) if triages else None,
+        due_date=(params.due_date or None) if may_triage else None,
+        milestone_id=find_milestone_id(db, project, params.milestone_id) if may_triage else None,
         created_at=created,
         updated_at=created,
     )
-    people = requested_assignees(params, MAX_ASSIGNEES) if triages else None
-    assignees = set_assignees(db, project, issue, people, ()) if people else []
-    carried = ensure_labels(db, project, params.labels) if triages and params.labels else []
-    if carried:
-        set_labels(db, subject_of(issue), carried)
+    requested = requested_assignees(params, MAX_ASSIGNEES) if may_triage else None
+    assignees = set_assignees(db, project, issue, requested, ()) if requested else []
+    labels = ensure_labels(db, project, params.labels) if may_triage and params.labels else []
+    if labels:
+        set_labels(db, subject_of(issue), labels)
     db.insert(issue_origins, issue_id=issue.id, user_agent=user_agent, ip_address=ip, submitted=False)
-    emit_issue_changed(db, actor, issue, "opened", assignees=assignees, labels=carried)
+    emit_issue_changed(db, actor, issue, "opened", assignees=assignees, labels=labels)
     if default is not None and params.merge_request_to_resolve_discussions_of is not None:
-        asked = params.merge_request_to_resolve_discussions_of, params.discussion_to_resolve
-        emit(db, FollowUpIssueOpened(issue.id, project.id, *asked, actor))
+        discussions = params.merge_request_to_resolve_discussions_of, params.discussion_to_resolve
+        emit(db, FollowUpIssueOpened(issue.id, project.id, *discussions, actor))
     return issue
 
 
 def _default_description(db: Connection, actor: Actor, project: Project, params: CreateIssue) -> str | None:
-    """Return the description that follows from the discussions that the issue takes over, or None without them."""
+    """Return the default description for the discussions that the issue takes over, or None without them."""
     iid = params.merge_request_to_resolve_discussions_of
     if iid is None:
         return None
@@ -106,7 +109,7 @@ def _default_description(db: Connection, actor: Actor, project: Project, params:
 
 
 def add_issue(db: Connection, project: Project, **columns: Any) -> Issue:
-    """Add the row of an issue, numbered and counted."""
+    """Insert an issue with the next iid and update the counts."""
     row = {
         "project_id": project.id,
         "iid": next_iid(db, "project", project.id, "issue"),
@@ -120,29 +123,32 @@ def add_issue(db: Connection, project: Project, **columns: Any) -> Issue:
         **columns,
     }
     keys = {"title_key": row["title"].casefold(), "description_key": (row["description"] or "").casefold()}
-    number = db.insert(issues, **row, **keys)
-    # It needs no second look: all that it holds was just given, and a row begins without the rest.
-    held: dict[str, Any] = {column.name: row.get(column.name) for column in ISSUE_COLUMNS[1:]}
-    issue = Issue(id=number, **held)
+    issue_id = db.insert(issues, **row, **keys)
+    # All columns are known, so the row need not be read again.
+    values: dict[str, Any] = {column.name: row.get(column.name) for column in ISSUE_COLUMNS[1:]}
+    issue = Issue(id=issue_id, **values)
     _update_counts(db, None, issue)
     return issue
 
 
 def lock_issue_row(db: Connection, issue: Issue) -> Issue:
-    """The issue as it is now, and nobody else changes it before the transaction has ended."""
-    held = db.first(Issue, _FOR_UPDATE, issue=issue.id)
-    if held is None or held.deleted_at is not None:
+    """Lock the row until the end of the transaction and return its current record; raise ``NotFound``."""
+    locked = db.first(Issue, _FOR_UPDATE, issue=issue.id)
+    if locked is None or locked.deleted_at is not None:
         raise NotFound("Issue")
-    return held
+    return locked
 
 
 def edit_issue(db: Connection, actor: Actor, lookup: policy.IssueLookup, params: EditIssue) -> Issue:
-    """Change what was sent, and announce it; a wish that only reporters have is passed over for others."""
+    """Apply the changes and emit an event.
+
+    Ignores attributes that only reporters may set when the caller is not one.
+    """
     project, issue = lookup.project, lock_issue_row(db, lookup.issue)
-    triages = policy.may_triage(actor, lookup.here, project)
-    columns = _columns(db, project, params, triages=triages)
+    may_triage = policy.may_triage(actor, lookup.here, project)
+    columns = _columns(db, project, params, may_triage=may_triage)
     changes: dict[str, tuple[object, object]] = {}
-    if triages:
+    if may_triage:
         changes |= _change_labels(db, project, issue, params)
         changes |= _change_assignees(db, project, issue, params)
     for name, value in list(columns.items()):
@@ -165,17 +171,20 @@ def edit_issue(db: Connection, actor: Actor, lookup: policy.IssueLookup, params:
 
 
 def delete_issue(db: Connection, actor: Actor, issue: Issue) -> None:
-    """Take an issue away for everybody; its number is never given again, and what is gone already stays gone."""
-    held = db.first(Issue, _FOR_UPDATE, issue=issue.id)
-    if held is None or held.deleted_at is not None:
+    """Mark an issue as deleted and remove its relations; do nothing if it is deleted already.
+
+    Its iid is never reused.
+    """
+    locked = db.first(Issue, _FOR_UPDATE, issue=issue.id)
+    if locked is None or locked.deleted_at is not None:
         return
-    remove_issue_relations(db, held)
-    db.update(issues, held.id, deleted_at=db.now)
-    emit_issue_changed(db, actor, held, "deleted")
+    remove_issue_relations(db, locked)
+    db.update(issues, locked.id, deleted_at=db.now)
+    emit_issue_changed(db, actor, locked, "deleted")
 
 
 def remove_issue_relations(db: Connection, issue: Issue) -> None:
-    """What goes with an issue besides its row: it counts no more, and nothing is linked to it."""
+    """Remove an issue from the counts, and delete everything that belongs to it except its row."""
     _update_counts(db, issue, None)
     drop_subject(db, subject_of(issue))
 
@@ -191,7 +200,7 @@ TIME_TRACKING = TimeTracking(lock_issue_row, _write_time)
 
 
 def write_issue(db: Connection, issue: Issue, columns: dict[str, Any], now: Timestamp) -> None:
-    """Set columns of an issue that is held, with all that is kept of them elsewhere."""
+    """Set columns of a locked issue, and update the search keys, counts and label links that depend on them."""
     if "title" in columns:
         columns["title_key"] = columns["title"].casefold()
     if "description" in columns:
@@ -203,7 +212,7 @@ def write_issue(db: Connection, issue: Issue, columns: dict[str, Any], now: Time
         update_label_link_state(db, subject_of(written))
 
 
-def _columns(db: Connection, project: Project, params: EditIssue, *, triages: bool) -> dict[str, Any]:
+def _columns(db: Connection, project: Project, params: EditIssue, *, may_triage: bool) -> dict[str, Any]:
     columns: dict[str, Any] = {}
     if params.title is not UNSET:
         validate_texts(params.title, None)
@@ -213,7 +222,7 @@ def _columns(db: Connection, project: Project, params: EditIssue, *, triages: bo
         columns["description"] = params.description or None
     if params.confidential is not UNSET:
         columns["confidential"] = params.confidential
-    if triages:
+    if may_triage:
         if params.due_date is not UNSET:
             columns["due_date"] = params.due_date
         if params.milestone_id is not UNSET:
@@ -242,28 +251,31 @@ def _change_labels(
         return {}
     before: Sequence[Label] = labels_of(db, "issue", [issue.id]).get(issue.id, [])
     titles = [label.title for label in before] if params.labels is UNSET else params.labels or []
-    gone = {title.strip() for title in params.remove_labels or ()}
-    titles = [title for title in (*titles, *(params.add_labels or ())) if title.strip() not in gone]
+    removed = {title.strip() for title in params.remove_labels or ()}
+    titles = [title for title in (*titles, *(params.add_labels or ())) if title.strip() not in removed]
     return replace_labels(db, project, subject_of(issue), before, titles)
 
 
 def _change_assignees(
     db: Connection, project: Project, issue: Issue, params: EditIssue
 ) -> dict[str, tuple[object, object]]:
-    people = requested_assignees(params, MAX_ASSIGNEES)
-    if people is None:
+    requested = requested_assignees(params, MAX_ASSIGNEES)
+    if requested is None:
         return {}
     before = assignees_of(db, [issue.id]).get(issue.id, [])
-    after = set_assignees(db, project, issue, people, before)
+    after = set_assignees(db, project, issue, requested, before)
     return {"assignees": (before, after)} if set(before) != set(after) else {}
 
 
 def set_assignees(
-    db: Connection, project: Project, issue: Issue, wanted: Sequence[int], before: Sequence[int]
+    db: Connection, project: Project, issue: Issue, requested: Sequence[int], before: Sequence[int]
 ) -> list[int]:
-    """Assign those who can see the project; who cannot is passed over, so that nobody learns who is there."""
-    after = assignable_users(db, project, wanted)
-    if wanted and not after:
+    """Assign the users who may see the project.
+
+    Other users are ignored instead of refused, so that a request does not reveal which users exist.
+    """
+    after = assignable_users(db, project, requested)
+    if requested and not after:
         return list(before)
     for user_id in before:
         if user_id not in after:
@@ -275,12 +287,12 @@ def set_assignees(
 
 
 def _update_counts(db: Connection, before: Issue | None, after: Issue | None) -> None:
-    """Keep the totals that lists show, and the number of open ones that projects show to everybody who sees them."""
+    """Update the counts by state, and the number of open issues that projects show."""
     changes: defaultdict[tuple[int, str, bool], int] = defaultdict(int)
     for issue, by in ((before, -1), (after, 1)):
         if issue is not None:
             changes[issue.project_id, issue.state, issue.confidential] += by
-    # Always in the same order: who closes one and who reopens another wait for each other, never both at once.
+    # A fixed order prevents deadlocks between transactions that close one issue and reopen another.
     for (project_id, state, confidential), by in sorted(changes.items()):
         if by:
             db.run(_COUNT, project=project_id, state=state, confidential=confidential, by=by)
@@ -303,6 +315,6 @@ def emit_issue_changed(
     assignees: Sequence[int] = (),
     labels: Sequence[Label] = (),
 ) -> None:
-    """Tell what happened to an issue; of a new one also who has it to do, and what it carries."""
-    first = tuple(assignees), tuple(label.id for label in labels)
-    emit(db, IssueChanged(issue.id, issue.project_id, actor.user_id, action, changes or {}, cause, issue, *first))
+    """Emit ``IssueChanged``; for a new issue with its assignees and labels."""
+    initial = tuple(assignees), tuple(label.id for label in labels)
+    emit(db, IssueChanged(issue.id, issue.project_id, actor.user_id, action, changes or {}, cause, issue, *initial))

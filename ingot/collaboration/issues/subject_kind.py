@@ -1,4 +1,4 @@
-"""Issues as a kind of subject, for rooms that serve every kind alike."""
+"""Issues as a kind of subject, for packages that serve several kinds."""
 
 from collections.abc import Collection, Mapping, Sequence
 
@@ -24,15 +24,15 @@ _BY_IDS = select(*ISSUE_COLUMNS).where(in_list(issues.c.id, "issues"), issues.c.
 _EXISTING = projects.c.issues_enabled.is_(True) & projects.c.namespace_id.is_not(None)
 
 
-def _visible(number: ColumnElement[int], audience: Audience) -> ColumnElement[bool]:
+def _visible(issue_id: ColumnElement[int], audience: Audience) -> ColumnElement[bool]:
     if audience == "administrator":
-        seen = _EXISTING
+        visible = _EXISTING
     elif audience == "nobody":
-        seen = _EXISTING & (projects.c.visibility == "public") & issues.c.confidential.is_(False)
+        visible = _EXISTING & (projects.c.visibility == "public") & issues.c.confidential.is_(False)
     else:
-        seen = _EXISTING & policy.visible_issues(external=audience == "external")
-    there = (issues.c.id == number) & issues.c.deleted_at.is_(None) & (projects.c.id == issues.c.project_id)
-    return exists().select_from(issues, projects).where(there, seen)
+        visible = _EXISTING & policy.visible_issues(external=audience == "external")
+    matching = (issues.c.id == issue_id) & issues.c.deleted_at.is_(None) & (projects.c.id == issues.c.project_id)
+    return exists().select_from(issues, projects).where(matching, visible)
 
 
 def _issues_by_ids(db: Connection, issue_ids: Sequence[int]) -> list[Issue]:
@@ -45,9 +45,9 @@ def _subjects(db: Connection, issue_ids: Sequence[int]) -> dict[int, Subject]:
 
 def _views(db: Connection, actor: Actor, issue_ids: Sequence[int], base: str) -> Mapping[int, IssueView]:
     views = {view.id: view for view in issue_views(db, actor, _issues_by_ids(db, issue_ids), base)}
-    involved = {view.id: {view.author.id, *(person.id for person in view.assignees)} for view in views.values()}
-    for number, follows in effective_subscriptions(db, actor.user_id, "issue", involved).items():
-        views[number].subscribed = follows
+    involved = {view.id: {view.author.id, *(user.id for user in view.assignees)} for view in views.values()}
+    for issue_id, subscribed in effective_subscriptions(db, actor.user_id, "issue", involved).items():
+        views[issue_id].subscribed = subscribed
     return views
 
 
@@ -55,11 +55,11 @@ def _readers(db: Connection, subject: Subject, user_ids: Collection[int], intern
     project = project_or_none(db, subject.project_id or 0)
     if project is None or not project.issues_enabled:
         return set()
-    seeing = users_with_access(db, project, user_ids)
+    levels = users_with_access(db, project, user_ids)
     if not subject.confidential and not internal:
-        return set(seeing)
+        return set(levels)
     involved = {subject.author_id, *_assignees(db, subject)}
-    return {user_id for user_id, level in seeing.items() if level >= Level.REPORTER or user_id in involved}
+    return {user_id for user_id, level in levels.items() if level >= Level.REPORTER or user_id in involved}
 
 
 def _assignees(db: Connection, subject: Subject) -> Sequence[int]:

@@ -1,4 +1,4 @@
-"""What becomes of issues when users go."""
+"""Subscriber that reassigns or removes the issues of a deleted user."""
 
 from sqlalchemy import bindparam, select, update
 
@@ -19,7 +19,7 @@ _WRITTEN = (
 
 @subscriptions.on(UserDeleting)
 def reassign_issues(db: Connection, event: UserDeleting) -> None:
-    """What somebody wrote stays in the name of the placeholder, or goes with them where nothing is to stay."""
+    """Reassign the user's issues to the placeholder user, or remove their relations for a hard deletion."""
     if not event.hard:
         db.run(_REASSIGN, user=event.user_id, placeholder=event.placeholder_id)
         return

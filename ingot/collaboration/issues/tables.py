@@ -1,4 +1,4 @@
-"""What is stored of issues."""
+"""Tables and records of issues."""
 
 from sqlalchemy import Index, Table, UniqueConstraint, func, literal_column
 
@@ -18,7 +18,7 @@ issues = Table(
     flag("confidential"),
     reference("milestone_id", "milestones.id", ondelete="SET NULL", nullable=True),
     text("due_date", nullable=True),
-    # Kept by whoever adds or removes one, since every list shows them.
+    # Stored counts, because every list shows them; updated with each note and award.
     number("user_notes_count"),
     number("upvotes"),
     number("downvotes"),
@@ -28,21 +28,21 @@ issues = Table(
     reference("closed_by_id", "users.id", ondelete="SET NULL", nullable=True),
     text("closed_at", nullable=True),
     flag("discussion_locked"),
-    # Where it stands in a list of a board; those that nobody has moved stand by their number.
+    # Position in a board list; null until the issue is moved, and then its iid determines the position.
     number("position", nullable=True),
     text("created_at"),
     text("updated_at"),
-    # Deleted ones keep their row, so that their number is never given again.
+    # Deleted issues keep their row, so that their iid is never reused.
     text("deleted_at", nullable=True),
-    # Folded, for searches.
+    # Case-folded copies for searches.
     text("title_key"),
     text("description_key"),
     UniqueConstraint("project_id", "iid"),
     Index("ix_issues_project_id_id", "project_id", "id"),
-    # With all that a list of one milestone asks and is ordered by, so that it reads no row that it does not show.
+    # Covers the filters and the order of a milestone's list, so that only rows of the page are read.
     Index("ix_issues_milestone_id", "milestone_id", "state", "project_id", "created_at", "id", "deleted_at"),
     Index("ix_issues_project_id_created_at", "project_id", "created_at", "id", "state", "confidential", "deleted_at"),
-    # Through all that there are, and through one's own.
+    # Indexes for lists over all projects, and for the issues of one author.
     Index("ix_issues_created_at", "created_at", "id", "project_id", "state", "confidential", "deleted_at"),
     Index("ix_issues_updated_at", "updated_at", "id", "project_id", "state", "confidential", "deleted_at"),
     Index("ix_issues_author_id_created_at", "author_id", "created_at", "id", "project_id", "state", "deleted_at"),
@@ -51,7 +51,7 @@ issues = Table(
     sqlite_autoincrement=True,
 )
 
-# Few are, and who may not see all of them still sees their own.
+# Few issues are confidential; this index finds those that a user sees as their author.
 Index(
     "ix_issues_confidential",
     issues.c.confidential,
@@ -60,9 +60,9 @@ Index(
     **index_where(issues.c.confidential.is_(True)),
 )
 
-# Between two that nobody has moved there is room for others, twenty times in the same gap.
+# Gap between two issues that were never moved; it can be halved twenty times.
 POSITION_SPACING = 2**20
-# Where an issue stands among those of its project, lowest first.
+# Position of an issue in its project, lowest first.
 EFFECTIVE_POSITION = func.coalesce(issues.c.position, issues.c.iid * literal_column(str(POSITION_SPACING)))
 
 issue_assignees = Table(
@@ -76,7 +76,7 @@ issue_assignees = Table(
     sqlite_autoincrement=True,
 )
 
-# How many there are of each sort, so that no page has to count a hundred thousand rows.
+# Number of issues by state and confidentiality, so that no list has to count a hundred thousand rows.
 issue_counts = Table(
     "issue_counts",
     metadata,
@@ -101,12 +101,12 @@ issue_origins = Table(
 )
 
 
-# What a record holds: to whoever shows an issue, its texts as searches fold them would only cost twice the bytes.
+# Columns of the record. The search keys are left out, because they would double the bytes that are read.
 ISSUE_COLUMNS = tuple(column for column in issues.c if column.name not in ("title_key", "description_key"))
 
 
 class Issue(Record, frozen=True):
-    """An issue, without what only searches look at."""
+    """Row of ``issues`` without the search keys."""
 
     id: int
     project_id: int

@@ -1,4 +1,4 @@
-"""Ticking the tasks of an issue's description."""
+"""Task items in the descriptions of issues."""
 
 from hashlib import blake2b
 
@@ -15,12 +15,12 @@ from ingot.errors import Conflict
 
 
 def description_version(description: str | None) -> str:
-    """Tells one wording of a description from another."""
+    """Return a hash of a description, by which a concurrent edit is detected."""
     return blake2b((description or "").encode(), digest_size=12).hexdigest()
 
 
 def tick_issue_task(db: Connection, actor: Actor, lookup: IssueLookup, number: int, seen: str, *, done: bool) -> Issue:
-    """Let a task be done, or open again, in the description that the caller has seen; a newer one stays as it is."""
+    """Check or uncheck a task item; raise ``Conflict`` if the description is not the version ``seen`` any more."""
     description = lock_issue_row(db, lookup.issue).description
     ticked = tick_task(description or "", number, done=done)
     if ticked is None or description_version(description) != seen:

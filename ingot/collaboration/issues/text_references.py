@@ -1,4 +1,4 @@
-"""Issues that a text refers to; ``closing`` closes those that it says are done."""
+"""Issues that a text refers to."""
 
 from collections.abc import Iterable
 
@@ -13,7 +13,7 @@ from ingot.core.markup.references import Reference
 def referenced_issues(
     db: Connection, actor: Actor, own: str, references: Iterable[Reference], most: int = MAX_REFERENCES
 ) -> list[IssueLookup]:
-    """Return each issue once that references in a text of the project ``own`` lead to and the actor may see."""
-    named = referenced_iids(db, actor, own, references, "issue", most)
-    found = visible_issues_by_iid(db, actor, named.scopes, named.iids)
-    return [found[key] for key in named.iids if key in found]
+    """Return the issues that references in a text of the project ``own`` name and the actor may see, each once."""
+    targets = referenced_iids(db, actor, own, references, "issue", most)
+    lookups = visible_issues_by_iid(db, actor, targets.scopes, targets.iids)
+    return [lookups[key] for key in targets.iids if key in lookups]

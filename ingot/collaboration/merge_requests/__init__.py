@@ -1,1 +1,1 @@
-"""Merge requests: what somebody would like to bring into a branch, how it is looked at, and what becomes of it."""
+"""Merge requests: creating, editing, reviewing, listing and merging them."""

@@ -1,28 +1,20 @@
-"""Merge requests over the API."""
+"""Endpoints of merge requests."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from ingot.collaboration.merge_requests import policy, queries, staged
-from ingot.collaboration.merge_requests.filters import KIND
-from ingot.collaboration.merge_requests.list_views import merge_request_list_views
-from ingot.collaboration.merge_requests.merge.merge_fields import fill_merge_fields
-from ingot.collaboration.merge_requests.merge.mergeability_check import check_mergeability, has_source
-from ingot.collaboration.merge_requests.mergeability import Mergeability, cached_mergeabilities
+from ingot.collaboration.merge_requests.detail_views import merge_request_as_view
+from ingot.collaboration.merge_requests.finders import merge_request_in_path
+from ingot.collaboration.merge_requests.list_views import merge_requests_as_views
 from ingot.collaboration.merge_requests.params import CreateMergeRequest, GetMergeRequest, ListMergeRequests
 from ingot.collaboration.merge_requests.policy import MergeRequestLookup
-from ingot.collaboration.merge_requests.queries import target_project_summary
 from ingot.collaboration.merge_requests.tables import MergeRequest
 from ingot.collaboration.merge_requests.views import (
     MergeRequestDetailView,
     MergeRequestView,
     SimpleMergeRequestView,
-    merge_request_detail_view,
-    simple_views,
 )
-from ingot.collaboration.participants.queries import is_subscribed
 from ingot.collaboration.planning.scope import ProjectScope, project_scope_in_path
-from ingot.core.access.levels import Access
 from ingot.core.access.rules import signed_in
 from ingot.core.api.routes import AlternateResponse, Call, Routes, StagedCall
 from ingot.core.db.connection import Connection
@@ -32,78 +24,14 @@ from ingot.projects.groups.api import group_in_path
 from ingot.projects.groups.policy import may_see_group
 from ingot.projects.namespaces.tables import Namespace
 from ingot.projects.projects.api import repository_store
-from ingot.projects.projects.queries import find_project
 from ingot.projects.projects.tables import Project
 
 routes = Routes("merge_requests")
 
 
-def merge_request_in_path(call: Call) -> tuple[Access, MergeRequestLookup]:
-    """The merge request that the path names."""
-    found = queries.find_merge_request(call.db, call.actor, call.path["id"], call.path["merge_request_iid"])
-    return found.here, found
-
-
-def merge_request_as_view(
-    call: Call | StagedCall,
-    db: Connection,
-    project: Project,
-    merge_request: MergeRequest,
-    *,
-    asks_git: bool = False,
-    lookup: MergeRequestLookup | None = None,
-) -> MergeRequestDetailView:
-    """One merge request as its caller sees it; git may be asked whether it can be merged, but in no transaction.
-
-    Where nothing has changed since it was found, what was found with it is not looked up again.
-    """
-    if lookup is None:
-        access, project = find_project(db, call.actor, project.id)
-        people = None
-    else:
-        access, people = lookup.here, (lookup.assignees, lookup.reviewers)
-    store, base = repository_store(call.settings), call.origin.base
-    repository = store.open(project.repository_key)
-    if merge_request.state == "opened" and not has_source(db, store, repository, merge_request):
-        verdict: Mergeability | None = "nothing"
-    elif asks_git:
-        verdict = check_mergeability(db, repository, merge_request)
-    else:
-        keys = {project.id: project.repository_key}
-        verdict = cached_mergeabilities(store, keys, [merge_request]).get(merge_request.id)
-    version = queries.latest_version(db, merge_request.id)
-    view = merge_request_detail_view(db, merge_request, base, target_project_summary(project), verdict, version, people)
-    view.subscribed = follows(call, db, merge_request, [person.id for person in view.assignees])
-    fill_merge_fields(db, call.actor, MergeRequestLookup(access, project, merge_request, ()), view, base)
-    return view
-
-
-def follows(call: Call | StagedCall, db: Connection, merge_request: MergeRequest, assignees: Sequence[int]) -> bool:
-    """Whether the caller receives notifications about the merge request."""
-    return is_subscribed(db, call.actor.user_id, KIND, merge_request.id, (merge_request.author_id, *assignees))
-
-
-def merge_requests_as_views(
-    call: Call, found: Listing[MergeRequest], params: ListMergeRequests, project: Project | None = None
-) -> Listing[Any]:
-    """A page of merge requests as its caller asked for it."""
-    if params.view == "simple":
-        places = (
-            {project.id: target_project_summary(project)}
-            if project
-            else queries.target_project_summaries(call.db, found.items)
-        )
-        return found.of(simple_views(found.items, call.origin.base, places))
-    store, details = repository_store(call.settings), params.with_labels_details
-    views = merge_request_list_views(
-        call.db, store, found.items, call.origin.base, project, with_labels_details=details
-    )
-    return found.of(views)
-
-
 @routes.get("/merge_requests", may=signed_in, returns=list[MergeRequestView | SimpleMergeRequestView])
 def list_merge_requests(call: Call, params: ListMergeRequests, page: Page) -> Listing[Any]:
-    """List merge requests; those that the caller wrote unless another scope is asked for."""
+    """List merge requests, by default those that the caller created."""
     return merge_requests_as_views(call, queries.list_merge_requests(call.db, call.actor, params, page), params)
 
 
@@ -114,7 +42,7 @@ def list_merge_requests(call: Call, params: ListMergeRequests, page: Page) -> Li
     returns=list[MergeRequestView | SimpleMergeRequestView],
 )
 def list_group_merge_requests(call: Call, group: Namespace, params: ListMergeRequests, page: Page) -> Listing[Any]:
-    """List the merge requests into the projects of a group."""
+    """List the merge requests of the projects of a group."""
     return merge_requests_as_views(
         call, queries.list_group_merge_requests(call.db, call.actor, group.id, params, page), params
     )
@@ -130,8 +58,8 @@ def list_project_merge_requests(
     call: Call, lookup: ProjectScope, params: ListMergeRequests, page: Page
 ) -> Listing[Any]:
     """List the merge requests of a project."""
-    found = queries.list_project_merge_requests(call.db, call.actor, lookup.project, params, page)
-    return merge_requests_as_views(call, found, params, lookup.project)
+    listing = queries.list_project_merge_requests(call.db, call.actor, lookup.project, params, page)
+    return merge_requests_as_views(call, listing, params, lookup.project)
 
 
 @routes.get(
@@ -147,7 +75,7 @@ def get_merge_request(call: Call, lookup: MergeRequestLookup, params: GetMergeRe
         repository = repository_store(call.settings).open(lookup.project.repository_key)
         view.diverged_commits_count = queries.diverged_commits_count(repository, lookup.merge_request)
     if params.include_rebase_in_progress:
-        view.rebase_in_progress = False  # It is over when the call that asks for it is answered.
+        view.rebase_in_progress = False  # A rebase ends before its response is sent.
     return view
 
 
@@ -162,15 +90,15 @@ def get_merge_request(call: Call, lookup: MergeRequestLookup, params: GetMergeRe
 def create_merge_request(
     stage: StagedCall, lookup: ProjectScope, params: CreateMergeRequest
 ) -> MergeRequestDetailView | AlternateResponse:
-    """Open a merge request from a branch of this project."""
+    """Create a merge request from a branch of this project."""
 
-    def show(db: Connection, project: Project, made: MergeRequest) -> MergeRequestDetailView:
-        return merge_request_as_view(stage, db, project, made)
+    def show(db: Connection, project: Project, created: MergeRequest) -> MergeRequestDetailView:
+        return merge_request_as_view(stage, db, project, created)
 
     store = repository_store(stage.settings)
     try:
         return staged.create_merge_request(stage.database, store, stage.actor, lookup, params, show)
-    except staged.InvalidMergeRequest as trouble:
-        return AlternateResponse(422, {"message": [str(trouble)]})
-    except Conflict as twin:
-        return AlternateResponse(409, {"message": [twin.message]})
+    except staged.InvalidMergeRequest as error:
+        return AlternateResponse(422, {"message": [str(error)]})
+    except Conflict as error:
+        return AlternateResponse(409, {"message": [error.message]})

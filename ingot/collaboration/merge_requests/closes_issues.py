@@ -1,4 +1,4 @@
-"""Which issues a merge request closes when it is merged: those that its text or its commits name so."""
+"""Issues that a merge request closes when it is merged, according to its text or its commits."""
 
 from collections.abc import Sequence
 
@@ -14,24 +14,24 @@ from ingot.projects.projects.queries import paths_of_projects
 _OURS = (merge_request_closings.c.merge_request_id == bindparam("merge_request")) & (
     merge_request_closings.c.by_commits == bindparam("of_commits")
 )
-_KNOWN = select(merge_request_closings.c.issue_id).where(_OURS)
+_STORED = select(merge_request_closings.c.issue_id).where(_OURS)
 _DELETE = delete(merge_request_closings).where(_OURS, merge_request_closings.c.issue_id == bindparam("issue"))
 
 
 def record_closing_issues(db: Connection, writer_id: int, merge_request: MergeRequest, base_url: str) -> None:
-    """Keep which issues the text of a merge request says it closes, as far as who wrote it sees them."""
+    """Store the issues that the text of a merge request closes, as far as its author may see them."""
     _record(db, writer_id, merge_request, [text_of(merge_request)], base_url, by_commits=False)
 
 
 def text_of(merge_request: MergeRequest) -> str:
-    """What somebody wrote about it."""
+    """Return the title and the description."""
     return f"{merge_request.title}\n\n{merge_request.description or ''}"
 
 
 def record_closing_issues_of_commits(
     db: Connection, writer_id: int, merge_request: MergeRequest, messages: Sequence[str], base_url: str
 ) -> None:
-    """The same of the messages of its commits."""
+    """Store the issues that the commit messages of a merge request close, as far as the pusher may see them."""
     _record(db, writer_id, merge_request, messages, base_url, by_commits=True)
 
 
@@ -44,10 +44,12 @@ def _record(
     *,
     by_commits: bool,
 ) -> None:
-    named = [one for text in texts if can_mention_issues(text) for one in closing_references(text, base_url)]
-    after = _issue_ids(db, writer_id, merge_request, named) if named else set()
+    references = [
+        reference for text in texts if can_mention_issues(text) for reference in closing_references(text, base_url)
+    ]
+    after = _issue_ids(db, writer_id, merge_request, references) if references else set()
     bound = {"merge_request": merge_request.id, "of_commits": by_commits}
-    before = {number for (number,) in db.rows(_KNOWN, **bound)}
+    before = {issue_id for (issue_id,) in db.rows(_STORED, **bound)}
     for issue_id in sorted(before - after):
         db.run(_DELETE, **bound, issue=issue_id)
     for issue_id in sorted(after - before):
@@ -55,9 +57,11 @@ def _record(
         db.insert(merge_request_closings, **row)
 
 
-def _issue_ids(db: Connection, writer_id: int, merge_request: MergeRequest, named: Sequence[Reference]) -> set[int]:
+def _issue_ids(
+    db: Connection, writer_id: int, merge_request: MergeRequest, references: Sequence[Reference]
+) -> set[int]:
     writer = active_actor(db, writer_id)
     if writer is None:
         return set()
-    own = paths_of_projects(db, [merge_request.target_project_id])[merge_request.target_project_id]
-    return {found.issue.id for found in referenced_issues(db, writer, own, named)}
+    own_path = paths_of_projects(db, [merge_request.target_project_id])[merge_request.target_project_id]
+    return {lookup.issue.id for lookup in referenced_issues(db, writer, own_path, references)}

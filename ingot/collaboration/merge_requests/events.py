@@ -1,4 +1,4 @@
-"""What is announced of merge requests."""
+"""Events of merge requests."""
 
 from typing import Literal
 
@@ -10,7 +10,7 @@ Action = Literal["opened", "updated", "closed", "reopened", "merged", "deleted",
 
 
 class MergeRequestChanged(Event, frozen=True):
-    """Something happened to a merge request; ``changes`` holds what was and what is, by field.
+    """A merge request was changed; ``changes`` holds the values before and after, by field.
 
     A push to its source is an update of ``head_oid``. ``project_id`` is that of the target.
     """
@@ -23,10 +23,10 @@ class MergeRequestChanged(Event, frozen=True):
 
 
 class MergeFailed(Event, frozen=True):
-    """A merge that was to happen by itself could not; ``merge_error`` of the row says why."""
+    """A scheduled merge failed; the column ``merge_error`` says why."""
 
     merge_request_id: int
     project_id: int
     merge_user_id: int | None
-    """Who wanted it."""
+    """The user who scheduled it."""
     cause: Literal["build_failed", "unmergeable"]

@@ -1,4 +1,4 @@
-"""The lists of merge requests: what can be asked of one."""
+"""Conditions and orders of lists of merge requests, by the name of the filter."""
 
 from sqlalchemy import ColumnElement, bindparam, func, not_, or_
 
@@ -54,9 +54,9 @@ _CONDITIONS: dict[str, ColumnElement[bool]] = {
     "closing": _MERGE_REQUESTS.named_in(
         merge_request_closings.c.merge_request_id, merge_request_closings.c.issue_id == bindparam("issue")
     ),
-    # Only what gets into the default branch closes anything; the projects must be joined.
+    # Only merges into the default branch close issues; the statement joins the projects.
     "into_default": _ROWS.target_branch == projects.c.default_branch,
-    "numbers": in_list(_ROWS.id, "chosen"),
+    "ids": in_list(_ROWS.id, "ids"),
     "of_milestone": _ROWS.milestone_id == bindparam("of_milestone"),
 }
 _ORDERS = {**list_orders(_MERGE_REQUESTS), "merged_at": (func.coalesce(_ROWS.merged_at, NEVER),)}
@@ -64,5 +64,5 @@ LIST_STATEMENTS = ListStatementFactory(
     _MERGE_REQUESTS,
     _CONDITIONS,
     _ORDERS,
-    SELECTIVE | {"source_branch", "reviewed_by_me", "reviewers", "closing", "numbers", "of_milestone"},
+    SELECTIVE | {"source_branch", "reviewed_by_me", "reviewers", "closing", "ids", "of_milestone"},
 )

@@ -1,4 +1,4 @@
-"""Lists of merge requests as statements, compiled once for each shape."""
+"""SQL statements of lists of merge requests, built once for each combination of filters, order and number of labels."""
 
 from collections.abc import Mapping
 from functools import lru_cache
@@ -13,37 +13,37 @@ from ingot.core.db.expressions import in_list, packed_columns, without_index
 from ingot.core.db.paging import ListQuery, list_query
 from ingot.projects.projects.tables import projects
 
-# Who sees how much is a question to the project around something.
+# Filters whose condition needs the project of a merge request.
 _NEEDS_PROJECT = frozenset({"in_group", "visible", "visible_to_external", "with_feature", "not_archived"})
 
 
 class MergeRequestListStatements(NamedTuple):
-    """The statements of one list: those that walk in its order, and the one that looks all of them up first."""
+    """The statements of one list: one reads along its order, the other looks up all ids."""
 
     walking: ListQuery
     looked_up: Select[Any]
 
 
 class ListStatementFactory:
-    """The statements of all lists of one kind, each made when it is first asked for."""
+    """Factory of the statements of all lists; each is built when it is first needed."""
 
     def __init__(
         self,
         table: IssuableTable,
         conditions: Mapping[str, ColumnElement[bool]],
         orders: Mapping[str, tuple[ColumnElement[Any], ...]],
-        leads: frozenset[str],
+        selective: frozenset[str],
     ) -> None:
         self.listed = table
         self.by_ids = (
             select(packed_columns(MERGE_REQUEST_COLUMNS))
             .select_from(table.rows)
-            .where(in_list(table.rows.c.id, "numbers"))
+            .where(in_list(table.rows.c.id, "page_ids"))
         )
-        self.few = leads | {"iids"}
+        self.few = selective | {"iids"}
         self._conditions = conditions
         self._orders = orders
-        self._leads = leads
+        self._leads = selective
         self.lists_of = lru_cache(512)(self._lists_of)
         self.counts_of = lru_cache(512)(self._counts_of)
         of_label = select(func.count(label_links.c.subject_id.distinct())).where(
@@ -52,7 +52,7 @@ class ListStatementFactory:
             in_list(label_links.c.label_id, "label_0"),
         )
         in_state = of_label.where(label_links.c.state == bindparam("state"))
-        # How many carry one label, by what is kept of them beside it.
+        # Number of merge requests with one label, by the other filters of the list.
         self.label_count: dict[frozenset[str], Select[Any]] = {
             frozenset({"in_project"}): of_label,
             frozenset({"in_project", "state"}): in_state,
@@ -62,7 +62,7 @@ class ListStatementFactory:
     def _lists_of(
         self, filters: frozenset[str], order_by: str, sort: str, with_labels: int, without_labels: int
     ) -> MergeRequestListStatements:
-        """The statements of a list; labels count by how many are asked for."""
+        """Return the statements of a list; they depend only on the number of labels."""
         ascending, key = sort == "asc", self.listed.rows.c.id
         order = [column.asc() if ascending else column.desc() for column in (*self._orders[order_by], key)]
         looked_up = self._matching(filters, with_labels, without_labels, looked_up=True)
@@ -72,7 +72,7 @@ class ListStatementFactory:
         )
 
     def _counts_of(self, filters: frozenset[str], with_labels: int, without_labels: int) -> Select[Any]:
-        """How many a list has, by state."""
+        """Return the statement that counts the merge requests of a list by state."""
         state = self.listed.rows.c.state
         by_few = bool(with_labels or filters & self.few)
         matching = self._matching(filters, with_labels, without_labels, looked_up=by_few)
@@ -85,12 +85,12 @@ class ListStatementFactory:
         by_label = looked_up and with_labels > 0 and not filters & self._leads
         conditions = [self._conditions[name] for name in sorted(filters)]
         if "in_project" in filters and looked_up and (by_label or filters & self._leads):
-            # By its project an engine would find all of them, and only then ask for the rest.
+            # With an index on the project the database would read all its rows, and apply the selective filter last.
             conditions = [self._conditions[name] for name in sorted(filters - {"in_project"})]
             conditions.append(without_index(listed.project_id) == bindparam("project"))
         conditions += [listed.is_labelled(0)] if by_label else []
-        conditions += [listed.has_label(place) for place in range(1 if by_label else 0, with_labels)]
-        conditions += [not_(listed.has_label(place, "not_label")) for place in range(without_labels)]
+        conditions += [listed.has_label(index) for index in range(1 if by_label else 0, with_labels)]
+        conditions += [not_(listed.has_label(index, "not_label")) for index in range(without_labels)]
         matching = select(packed_columns(MERGE_REQUEST_COLUMNS)).select_from(listed.rows)
         if filters & _NEEDS_PROJECT:
             matching = matching.join(projects, projects.c.id == listed.project_id)

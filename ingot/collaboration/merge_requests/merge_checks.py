@@ -1,4 +1,4 @@
-"""What has to be so before anybody can merge, in the words that clients know."""
+"""Conditions that must hold before a merge, with GitLab's names for the statuses."""
 
 from typing import Literal, Protocol
 
@@ -19,23 +19,23 @@ MergeObstacle = Literal[
     "conflict",
     "need_rebase",
 ]
-"""Why something is not merged."""
+"""Reason why a merge request cannot be merged; a value of ``detailed_merge_status``."""
 
 
 class MergeRequirements(Protocol):
-    """What a project wants to be so before it takes anything."""
+    """Settings of a project that restrict merging."""
 
     @property
     def only_allow_merge_if_pipeline_succeeds(self) -> bool:
-        """Whether a pipeline, where there is one, has to succeed."""
+        """Whether the pipeline of the head must succeed, if there is one."""
 
     @property
     def only_allow_merge_if_all_discussions_are_resolved(self) -> bool:
-        """Whether nothing may be left to talk about."""
+        """Whether all discussions must be resolved."""
 
     @property
     def merge_method(self) -> str:
-        """How it is merged; only with merge commits may the target have moved on."""
+        """The merge method; all methods but ``merge`` require that the source contains the target."""
 
 
 def obstacle_before_git(
@@ -43,10 +43,13 @@ def obstacle_before_git(
     merge_request: MergeRequest,
     pipeline: Status | None,
     *,
-    undecided: bool,
+    unresolved: bool,
     later: bool = False,
 ) -> MergeObstacle | None:
-    """What stands in the way before git is asked; a merge for later does not mind a pipeline that is under way."""
+    """Return the first obstacle that needs no git operation, or None.
+
+    A scheduled merge (``later``) may start while the pipeline is running.
+    """
     if merge_request.state != "opened":
         return "not_open"
     if is_draft(merge_request.title):
@@ -56,13 +59,13 @@ def obstacle_before_git(
             return "ci_must_pass"
         if not later:
             return "ci_still_running"
-    if project.only_allow_merge_if_all_discussions_are_resolved and undecided:
+    if project.only_allow_merge_if_all_discussions_are_resolved and unresolved:
         return "discussions_not_resolved"
     return None
 
 
 def obstacle_from_mergeability(project: MergeRequirements, mergeability: Mergeability) -> MergeObstacle | None:
-    """What stands in the way by what git has found out."""
+    """Return the obstacle that the mergeability implies, or None."""
     if mergeability == "nothing":
         return "commits_status"
     if mergeability == "conflict":

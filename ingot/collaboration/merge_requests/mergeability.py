@@ -1,4 +1,4 @@
-"""Whether merge requests can be merged, as far as it was found out for the commits that are there now."""
+"""Cached mergeability of merge requests, valid for one pair of source and target commits."""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal, get_args
@@ -10,33 +10,38 @@ from ingot.git.history.commits import ref_target_or_none
 from ingot.git.maintenance.store import RepositoryStore
 
 Mergeability = Literal["ahead", "apart", "conflict", "nothing"]
-"""That the head stands upon the target; that the target has moved on, but both go together; that they do not; or that
-there is nothing to merge, or a branch is gone."""
+"""``ahead``: the head contains the target; ``apart``: both have new commits that merge without conflict;
+
+``conflict``: they do not; ``nothing``: the source has no new commits, or a branch does not exist.
+"""
 MERGEABLE: tuple[Mergeability, ...] = ("ahead", "apart")
-_BY_COLUMN_VALUE: dict[str | None, Mergeability] = {each: each for each in get_args(Mergeability)}
+_BY_COLUMN_VALUE: dict[str | None, Mergeability] = {value: value for value in get_args(Mergeability)}
 
 
 def cached_mergeability(merge_request: MergeRequest, target_tip: str | None) -> Mergeability | None:
-    """What is known, if that is of the very commits at the head of the source and of the target."""
+    """Return the cached mergeability, or None if the head of the source or of the target has changed since."""
     if merge_request.verdict_source_oid != merge_request.head_oid or merge_request.verdict_target_oid != target_tip:
         return None
     return _BY_COLUMN_VALUE.get(merge_request.verdict)
 
 
 def cached_mergeabilities(
-    store: RepositoryStore, repository_keys: Mapping[int, str], found: Sequence[MergeRequest]
+    store: RepositoryStore, repository_keys: Mapping[int, str], page: Sequence[MergeRequest]
 ) -> dict[int, Mergeability | None]:
-    """The same for a page; a target branch is looked at once, and only where something may be known of it."""
+    """Return the cached mergeability of each merge request of a page.
+
+    Each target branch is read once, and only if a mergeability is stored.
+    """
     tips: dict[tuple[int, str], str | None] = {}
-    verdicts: dict[int, Mergeability | None] = {}
-    for merge_request in found:
+    mergeabilities: dict[int, Mergeability | None] = {}
+    for merge_request in page:
         if merge_request.state != "opened" or merge_request.verdict is None:
             continue
         branch = merge_request.target_project_id, merge_request.target_branch
         if branch not in tips:
             tips[branch] = _tip(store, repository_keys.get(branch[0]), branch[1])
-        verdicts[merge_request.id] = cached_mergeability(merge_request, tips[branch])
-    return verdicts
+        mergeabilities[merge_request.id] = cached_mergeability(merge_request, tips[branch])
+    return mergeabilities
 
 
 def _tip(store: RepositoryStore, key: str | None, branch: str) -> str | None:

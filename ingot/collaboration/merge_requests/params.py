@@ -22,7 +22,7 @@ Order = Literal[
 
 
 class ExcludedMergeRequests(IssuableExclusions):
-    """What must not be so."""
+    """Filters that exclude merge requests."""
 
     reviewer_id: int | None = None
     reviewer_username: str | None = None
@@ -31,13 +31,13 @@ class ExcludedMergeRequests(IssuableExclusions):
 
 
 class ListMergeRequests(ListIssuables):
-    """Which merge requests, in which order."""
+    """Filters and order of a list of merge requests."""
 
     state: Literal["opened", "reopened", "closed", "merged", "locked", "all"] | None = None
     order_by: Order = "created_at"
     scope: Scope | None = None
     reviewer_id: str | None = None
-    """A number, or None or Any."""
+    """A user's id, or ``None`` or ``Any`` as words."""
     reviewer_username: str | None = None
     source_branch: str | None = None
     target_branch: str | None = None
@@ -47,7 +47,7 @@ class ListMergeRequests(ListIssuables):
     merge_user_id: int | None = None
     merge_user_username: str | None = None
     approved_by_ids: list[str] | None = None
-    """Numbers, or None or Any."""
+    """Users' ids, or ``None`` or ``Any`` as words."""
     view: Literal["simple"] | None = None
     with_merge_status_recheck: bool = False
     non_archived: bool = False
@@ -55,7 +55,7 @@ class ListMergeRequests(ListIssuables):
 
 
 class GetMergeRequest(Params):
-    """What is to be shown besides."""
+    """Optional fields of the response."""
 
     include_diverged_commits_count: bool = False
     include_rebase_in_progress: bool = False
@@ -82,7 +82,7 @@ class CreateMergeRequest(MergeRequestAttributes, kw_only=True):
 
 
 class EditMergeRequest(MergeRequestAttributes):
-    """What is to change."""
+    """Changes of a merge request."""
 
     title: str | UnsetType | None = UNSET
     target_branch: str | UnsetType | None = UNSET

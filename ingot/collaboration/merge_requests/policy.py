@@ -1,5 +1,6 @@
-"""Who may do what with merge requests."""
+"""Permissions of merge requests."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from sqlalchemy import ColumnElement, and_, or_
@@ -12,10 +13,12 @@ from ingot.core.db.expressions import one_of
 from ingot.projects.projects import policy as projects_policy
 from ingot.projects.projects.policy import belongs_to_scanned_project, has_code, has_open_code, may_download_code
 from ingot.projects.projects.tables import Project, projects
+from ingot.repositories.protection.policy import matching_branch_rules, may_merge_into, may_push_to
+from ingot.repositories.protection.tables import ProtectedBranch
 
 
 class MergeRequestLookup(NamedTuple):
-    """A merge request, and the project that it would change."""
+    """A merge request with its target project, its assignees and reviewers, and the caller's access."""
 
     here: Access
     project: Project
@@ -24,18 +27,25 @@ class MergeRequestLookup(NamedTuple):
     reviewers: tuple[int, ...] = ()
 
 
+class MergeCandidate(NamedTuple):
+    """A merge request with the branch protection rules of its target project."""
+
+    lookup: MergeRequestLookup
+    rules: Sequence[ProtectedBranch]
+
+
 def may_read_merge_requests(actor: Actor, access: Access, project: Project) -> bool:
-    """Those who may read the code of a project that has merge requests."""
+    """Users who may read the code of a project in which merge requests are enabled."""
     return project.merge_requests_enabled and may_download_code(actor, access, project)
 
 
 def may_list_merge_requests(actor: Actor, access: Access, lookup: ProjectScope) -> bool:
-    """The same of a project that is at hand as a place."""
+    """Users who may read the code of a project in which merge requests are enabled."""
     return may_read_merge_requests(actor, access, lookup.project)
 
 
 def may_read_merge_request(actor: Actor, access: Access, lookup: MergeRequestLookup) -> bool:
-    """Whoever was let find it."""
+    """Users who see the merge request."""
     return may_read_merge_requests(actor, access, lookup.project)
 
 
@@ -45,23 +55,23 @@ def may_offer_branches(actor: Actor, access: Access, lookup: ProjectScope) -> bo
 
 
 def may_receive_merge_request(actor: Actor, access: Access, project: Project) -> bool:
-    """Who reads a project's merge requests may open one there, unless it is archived."""
+    """Signed-in users who may read the target project's merge requests, unless it is archived."""
     return actor.known and may_read_merge_requests(actor, access, project) and not project.archived
 
 
 def may_triage(actor: Actor, access: Access, project: Project) -> bool:
-    """Developers assign, label and plan, unless the project is archived."""
+    """Developers, unless the project is archived."""
     return projects_policy.may_write_project(actor, access, project)
 
 
 def may_edit_merge_request(actor: Actor, access: Access, lookup: MergeRequestLookup) -> bool:
-    """Developers, and who wrote it or has it to do, unless the project is archived."""
-    theirs = actor.known and (lookup.merge_request.author_id == actor.user_id or actor.user_id in lookup.assignees)
-    return may_triage(actor, access, lookup.project) or (theirs and not lookup.project.archived)
+    """Developers, the author and the assignees, unless the project is archived."""
+    involved = actor.known and (lookup.merge_request.author_id == actor.user_id or actor.user_id in lookup.assignees)
+    return may_triage(actor, access, lookup.project) or (involved and not lookup.project.archived)
 
 
-def may_take_part(actor: Actor, access: Access, lookup: MergeRequestLookup) -> bool:  # noqa: ARG001 - All rules take the same three.
-    """Users who see it, unless the project is archived."""
+def may_take_part(actor: Actor, access: Access, lookup: MergeRequestLookup) -> bool:  # noqa: ARG001 - Permission functions share one signature.
+    """Signed-in users who see the merge request, unless the project is archived."""
     return actor.known and not lookup.project.archived
 
 
@@ -70,8 +80,23 @@ def may_approve(actor: Actor, access: Access, lookup: MergeRequestLookup) -> boo
     return actor.known and may_triage(actor, access, lookup.project)
 
 
+def may_merge(actor: Actor, access: Access, candidate: MergeCandidate) -> bool:
+    """Users who may push to or merge into the target branch, unless the project is archived."""
+    project, branch = candidate.lookup.project, candidate.lookup.merge_request.target_branch
+    if not projects_policy.may_write_project(actor, access, project):
+        return False
+    rules = matching_branch_rules(candidate.rules, branch)
+    return not rules or may_push_to(actor, access, rules) or may_merge_into(actor, access, rules)
+
+
+def may_cancel_merge(actor: Actor, access: Access, candidate: MergeCandidate) -> bool:
+    """Users who may merge, and the author."""
+    is_author = actor.known and candidate.lookup.merge_request.author_id == actor.user_id
+    return may_merge(actor, access, candidate) or (is_author and not candidate.lookup.project.archived)
+
+
 def may_delete_merge_requests(actor: Actor, access: Access, lookup: ProjectScope) -> bool:
-    """Owners and administrators, where there are merge requests, unless the project is archived."""
+    """Owners and administrators, if merge requests are enabled and the project is not archived."""
     return (
         lookup.project.merge_requests_enabled
         and projects_policy.may_own_project(actor, access, lookup.project)
@@ -80,9 +105,14 @@ def may_delete_merge_requests(actor: Actor, access: Access, lookup: ProjectScope
 
 
 def visible_merge_requests(*, external: bool) -> ColumnElement[bool]:
-    """``may_read_merge_requests`` for lists over many projects, which must be joined; ``actor``, ``today`` bound."""
-    open_to = ("public",) if external else ("public", "internal")
-    opened = one_of(projects.c.visibility, *open_to) & has_open_code()
+    """Return ``may_read_merge_requests`` as a condition for lists over several projects.
+
+    The statement joins the projects, and binds ``actor`` and ``today``.
+    """
+    visibilities = ("public",) if external else ("public", "internal")
+    open_code = one_of(projects.c.visibility, *visibilities) & has_open_code()
     return and_(
-        or_(opened, belongs_to_scanned_project(Level.REPORTER)), has_code(), projects.c.merge_requests_enabled.is_(True)
+        or_(open_code, belongs_to_scanned_project(Level.REPORTER)),
+        has_code(),
+        projects.c.merge_requests_enabled.is_(True),
     )

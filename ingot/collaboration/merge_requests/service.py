@@ -1,4 +1,4 @@
-"""What changes merge requests."""
+"""State changes of merge requests."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -39,14 +39,14 @@ from ingot.core.events.bus import emit
 from ingot.errors import Conflict, NotFound
 from ingot.projects.projects.tables import Project
 
-MAX_PEOPLE = 100
-# What is read here stays so until the transaction ends: whoever else would change it waits.
+MAX_ASSIGNEES = 100
+# The row is locked until the transaction ends.
 _FOR_UPDATE = select(*MERGE_REQUEST_COLUMNS).where(merge_requests.c.id == bindparam("merge_request")).with_for_update()
 _COUNT = text(
     "INSERT INTO merge_request_counts (project_id, state, count) VALUES (:project, :state, :by) "
     "ON CONFLICT (project_id, state) DO UPDATE SET count = merge_request_counts.count + excluded.count"
 )
-_REMOVE_PEOPLE = {
+_REMOVE_USER = {
     table.name: delete(table).where(
         table.c.merge_request_id == bindparam("merge_request"), table.c.user_id == bindparam("user")
     )
@@ -55,7 +55,7 @@ _REMOVE_PEOPLE = {
 
 
 def subject_of(merge_request: MergeRequest) -> Subject:
-    """A merge request as rooms see it that serve other things alike."""
+    """Return the merge request as a subject, for packages that serve several kinds."""
     return Subject(
         "merge_request",
         merge_request.target_project_id,
@@ -70,16 +70,19 @@ def subject_of(merge_request: MergeRequest) -> Subject:
 def create_merge_request(
     db: Connection,
     actor: Actor,
-    there: Access,
+    target_access: Access,
     source: Project,
     target: Project,
     params: CreateMergeRequest,
     head_oid: str,
 ) -> MergeRequest:
-    """Open a merge request; who may not label or assign in the target has those wishes passed over."""
+    """Create a merge request.
+
+    Ignores assignees, reviewers, labels and milestone when the caller may not set them in the target.
+    """
     validate_texts(params.title, params.description)
     require_no_open_duplicate(db, source.id, params.source_branch, target.id, params.target_branch)
-    triages = policy.may_triage(actor, there, target)
+    may_triage = policy.may_triage(actor, target_access, target)
     merge_request = _add(
         db,
         iid=next_iid(db, "project", target.id, "merge_request"),
@@ -90,14 +93,14 @@ def create_merge_request(
         author_id=actor.user_id,
         title=params.title.strip(),
         description=params.description or None,
-        milestone_id=find_milestone_id(db, target, params.milestone_id) if triages else None,
+        milestone_id=find_milestone_id(db, target, params.milestone_id) if may_triage else None,
         squash=_squash(target, params),
         remove_source_branch=bool(params.remove_source_branch),
         head_oid=head_oid,
     )
-    if triages:
-        _set_people(db, target, merge_request, merge_request_assignees, (), requested_assignees(params) or [])
-        _set_people(db, target, merge_request, merge_request_reviewers, (), reviewer_ids(params) or [])
+    if may_triage:
+        _set_users(db, target, merge_request, merge_request_assignees, (), requested_assignees(params) or [])
+        _set_users(db, target, merge_request, merge_request_reviewers, (), reviewer_ids(params) or [])
         if params.labels:
             set_labels(db, subject_of(merge_request), ensure_labels(db, target, params.labels))
     emit_merge_request_changed(db, actor.user_id, merge_request, "opened")
@@ -107,10 +110,10 @@ def create_merge_request(
 def require_no_open_duplicate(
     db: Connection, source_id: int, source_branch: str, target_id: int, target_branch: str
 ) -> None:
-    """Two open merge requests between the same branches would be one."""
-    twin = open_duplicate_or_none(db, source_id, source_branch, target_id, target_branch)
-    if twin is not None:
-        raise Conflict(f"Another open merge request already exists for this source branch: !{twin.iid}")
+    """Raise ``Conflict`` if a merge request between the same branches is open."""
+    duplicate = open_duplicate_or_none(db, source_id, source_branch, target_id, target_branch)
+    if duplicate is not None:
+        raise Conflict(f"Another open merge request already exists for this source branch: !{duplicate.iid}")
 
 
 def _squash(target: Project, params: MergeRequestAttributes) -> bool:
@@ -143,15 +146,18 @@ def _add(db: Connection, **columns: Any) -> MergeRequest:
 
 
 def lock_merge_request_row(db: Connection, merge_request: MergeRequest) -> MergeRequest:
-    """The merge request as it is now, and nobody else changes it before the transaction has ended."""
-    held = db.first(MergeRequest, _FOR_UPDATE, merge_request=merge_request.id)
-    if held is None or held.deleted_at is not None:
+    """Lock the row until the end of the transaction and return its current record; raise ``NotFound``."""
+    locked = db.first(MergeRequest, _FOR_UPDATE, merge_request=merge_request.id)
+    if locked is None or locked.deleted_at is not None:
         raise NotFound("Merge Request")
-    return held
+    return locked
 
 
 def write_merge_request(db: Connection, merge_request: MergeRequest, columns: dict[str, Any]) -> MergeRequest:
-    """Set columns of a merge request that is held, with all that is kept of them elsewhere; gives it as it is then."""
+    """Set columns of a locked merge request, with the search keys, counts and label links that depend on them.
+
+    Returns the new record.
+    """
     if "title" in columns:
         columns["title_key"] = columns["title"].casefold()
     if "description" in columns:
@@ -165,38 +171,41 @@ def write_merge_request(db: Connection, merge_request: MergeRequest, columns: di
 
 
 def reviewer_ids(params: MergeRequestAttributes) -> list[int] | None:
-    """Return the ids of the requested reviewers, or None if the request does not change them; 0 stands for none."""
+    """Return the ids of the requested reviewers, or None if the request does not change them; the id 0 means none."""
     if params.reviewer_ids is UNSET:
         return None
     return [] if params.reviewer_ids in (None, [0]) else params.reviewer_ids
 
 
-def set_assignees(db: Connection, project: Project, merge_request: MergeRequest, wanted: Sequence[int]) -> list[int]:
-    """Assign those who can see the project; who cannot is passed over, so that nobody learns who is there."""
+def set_assignees(db: Connection, project: Project, merge_request: MergeRequest, requested: Sequence[int]) -> list[int]:
+    """Assign the users who may see the project.
+
+    Other users are ignored instead of refused, so that a request does not reveal which users exist.
+    """
     before = assignees_of(db, [merge_request.id]).get(merge_request.id, [])
-    return _set_people(db, project, merge_request, merge_request_assignees, before, wanted)
+    return _set_users(db, project, merge_request, merge_request_assignees, before, requested)
 
 
-def set_reviewers(db: Connection, project: Project, merge_request: MergeRequest, wanted: Sequence[int]) -> list[int]:
-    """The same for those who are to look at it."""
+def set_reviewers(db: Connection, project: Project, merge_request: MergeRequest, requested: Sequence[int]) -> list[int]:
+    """Set the reviewers among the users who may see the project; other users are ignored."""
     before = reviewers_of(db, [merge_request.id]).get(merge_request.id, [])
-    return _set_people(db, project, merge_request, merge_request_reviewers, before, wanted)
+    return _set_users(db, project, merge_request, merge_request_reviewers, before, requested)
 
 
-def _set_people(
+def _set_users(
     db: Connection,
     project: Project,
     merge_request: MergeRequest,
     table: Table,
     before: Sequence[int],
-    wanted: Sequence[int],
+    requested: Sequence[int],
 ) -> list[int]:
-    after = assignable_users(db, project, wanted[:MAX_PEOPLE])
-    if wanted and not after:
+    after = assignable_users(db, project, requested[:MAX_ASSIGNEES])
+    if requested and not after:
         return list(before)
     for user_id in before:
         if user_id not in after:
-            db.run(_REMOVE_PEOPLE[table.name], merge_request=merge_request.id, user=user_id)
+            db.run(_REMOVE_USER[table.name], merge_request=merge_request.id, user=user_id)
     for user_id in after:
         if user_id not in before:
             db.insert(table, merge_request_id=merge_request.id, user_id=user_id)
@@ -204,13 +213,13 @@ def _set_people(
 
 
 def update_counts(db: Connection, before: MergeRequest | None, after: MergeRequest | None) -> None:
-    """Keep the totals that lists show."""
+    """Update the counts by state."""
     changes: dict[tuple[int, str], int] = {}
     for merge_request, by in ((before, -1), (after, 1)):
         if merge_request is not None:
             key = merge_request.target_project_id, merge_request.state
             changes[key] = changes.get(key, 0) + by
-    # Always in the same order: who closes one and who reopens another wait for each other, never both at once.
+    # A fixed order prevents deadlocks between transactions that close one merge request and reopen another.
     for (project_id, state), by in sorted(changes.items()):
         if by:
             db.run(_COUNT, project=project_id, state=state, by=by)
@@ -223,7 +232,7 @@ def emit_merge_request_changed(
     action: Action,
     changes: dict[str, tuple[object, object]] | None = None,
 ) -> None:
-    """Tell what happened to a merge request."""
+    """Emit ``MergeRequestChanged``."""
     emit(
         db,
         MergeRequestChanged(merge_request.id, merge_request.target_project_id, actor_id, action, changes or {}),

@@ -1,4 +1,4 @@
-"""Opening merge requests: what git has to say first, then one transaction."""
+"""Creation of merge requests: git compares the branches first, then one transaction writes the rows."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeVar
@@ -8,7 +8,7 @@ import msgspec
 from ingot.collaboration.merge_requests import policy, service
 from ingot.collaboration.merge_requests.params import CreateMergeRequest
 from ingot.collaboration.merge_requests.quick_actions.definitions import MERGE_REQUEST_COMMANDS
-from ingot.collaboration.merge_requests.quick_actions.execute import create_merge_request as create_obeying
+from ingot.collaboration.merge_requests.quick_actions.execute import create_merge_request as create_with_commands
 from ingot.collaboration.merge_requests.tables import MergeRequest
 from ingot.collaboration.merge_requests.versions.events import VersionCollected
 from ingot.collaboration.merge_requests.versions.inspection import VersionComparison, compare_with_target
@@ -36,15 +36,15 @@ T = TypeVar("T")
 
 
 class InvalidMergeRequest(Failure):
-    """What was sent is well formed, but can be no merge request."""
+    """A well-formed request that cannot become a merge request."""
 
 
 class MergeRequestSides(NamedTuple):
-    """From where to where, and what the caller holds there."""
+    """Source and target project, and the caller's access to the target."""
 
     source: Project
     target: Project
-    there: Access
+    target_access: Access
 
 
 def create_merge_request(
@@ -55,25 +55,25 @@ def create_merge_request(
     params: CreateMergeRequest,
     show: Callable[[Connection, Project, MergeRequest], T],
 ) -> T:
-    """Open a merge request from a branch of the project at hand; gives what ``show`` makes of it."""
+    """Create a merge request from a branch of the project; return the result of ``show``."""
     _validate(params)
     params, commands = _extract_description_commands(database, store, actor, lookup, params)
     sides = database.read(lambda db: _sides(db, actor, lookup, params), ahead_of_change=True)
-    looked = _compare_sides(store, sides, params)
+    comparison = _compare_sides(store, sides, params)
 
     def write(db: Connection) -> tuple[MergeRequest, T]:
-        there, target = find_project(db, actor, sides.target.id)
-        require(policy.may_receive_merge_request(actor, there, target))
-        about = sides.source, target, params, looked.head_oid
-        made = create_obeying(db, actor, there, *about, commands)
-        add_version(db, made.id, actor.user_id, looked)
-        emit(db, VersionCollected(made.id, actor.user_id, looked, None))
-        enqueue_collection(db, made.id)
-        return made, show(db, target, made)
+        target_access, target = find_project(db, actor, sides.target.id)
+        require(policy.may_receive_merge_request(actor, target_access, target))
+        attributes = sides.source, target, params, comparison.head_oid
+        created = create_with_commands(db, actor, target_access, *attributes, commands)
+        add_version(db, created.id, actor.user_id, comparison)
+        emit(db, VersionCollected(created.id, actor.user_id, comparison, None))
+        enqueue_collection(db, created.id)
+        return created, show(db, target, created)
 
-    made, shown = database.write(write)
-    update_head_ref(store.open(sides.target.repository_key), made.iid, lambda: source_head_of(database, made.id))
-    return shown
+    created, view = database.write(write)
+    update_head_ref(store.open(sides.target.repository_key), created.iid, lambda: source_head_of(database, created.id))
+    return view
 
 
 def _validate(params: CreateMergeRequest) -> None:
@@ -86,18 +86,23 @@ def _validate(params: CreateMergeRequest) -> None:
 def _extract_description_commands(
     database: Database, store: RepositoryStore, actor: Actor, lookup: ProjectScope, params: CreateMergeRequest
 ) -> tuple[CreateMergeRequest, Sequence[Command]]:
-    """What is wanted without the commands in its description, and these; the branch that one names is the target."""
+    """Return the parameters without the quick actions of the description, and these.
+
+    A ``/target_branch`` command sets the target branch.
+    """
     if not params.description or "/" not in params.description:
         return params, ()
     text, commands = extract_commands(params.description, MERGE_REQUEST_COMMANDS.names)
     params = msgspec.structs.replace(params, description=text)
-    named = [command.argument for command in commands if command.name == "target_branch"]
-    if not named:
+    branches = [command.argument for command in commands if command.name == "target_branch"]
+    if not branches:
         return params, commands
-    there, target = database.read(lambda db: find_project(db, actor, params.target_project_id or lookup.project.id))
-    require(may_download_code(actor, there, target))
+    target_access, target = database.read(
+        lambda db: find_project(db, actor, params.target_project_id or lookup.project.id)
+    )
+    require(may_download_code(actor, target_access, target))
     repository, source = store.open(target.repository_key), params.source_branch
-    for branch in reversed(named):
+    for branch in reversed(branches):
         if branch_tip(repository, branch) is not None and (target.id, branch) != (lookup.project.id, source):
             return msgspec.structs.replace(params, target_branch=branch), commands
     return params, commands
@@ -105,17 +110,17 @@ def _extract_description_commands(
 
 def _sides(db: Connection, actor: Actor, lookup: ProjectScope, params: CreateMergeRequest) -> MergeRequestSides:
     source = lookup.project
-    there, target = find_project(db, actor, params.target_project_id or source.id)
-    require(may_download_code(actor, there, target))
+    target_access, target = find_project(db, actor, params.target_project_id or source.id)
+    require(may_download_code(actor, target_access, target))
     if not target.merge_requests_enabled:
         raise InvalidMergeRequest("The target project does not take merge requests")
-    require(policy.may_receive_merge_request(actor, there, target))
+    require(policy.may_receive_merge_request(actor, target_access, target))
     if target.id != source.id and target.id not in fork_ancestry(db, source.id):
         raise InvalidMergeRequest("Source project is not a fork of the target project")
     if target.id == source.id and params.source_branch == params.target_branch:
         raise InvalidMergeRequest("You can not use same project/branch for source and target")
     service.require_no_open_duplicate(db, source.id, params.source_branch, target.id, params.target_branch)
-    return MergeRequestSides(source, target, there)
+    return MergeRequestSides(source, target, target_access)
 
 
 def _compare_sides(store: RepositoryStore, sides: MergeRequestSides, params: CreateMergeRequest) -> VersionComparison:

@@ -1,4 +1,4 @@
-"""Merge requests as a kind of subject, for rooms that serve every kind alike."""
+"""Merge requests as a kind of subject, for packages that serve several kinds."""
 
 from collections.abc import Collection, Mapping, Sequence
 
@@ -7,8 +7,8 @@ from sqlalchemy import ColumnElement, exists, select
 
 from ingot.collaboration.merge_requests import policy
 from ingot.collaboration.merge_requests.queries import (
+    assignees_and_reviewers,
     merge_request_by_id,
-    people_of_merge_request,
     target_project_summaries,
 )
 from ingot.collaboration.merge_requests.service import subject_of
@@ -32,37 +32,41 @@ _BY_IDS = select(*MERGE_REQUEST_COLUMNS).where(
 _EXISTING = projects.c.merge_requests_enabled.is_(True) & projects.c.namespace_id.is_not(None) & has_code()
 
 
-def _visible(number: ColumnElement[int], audience: Audience) -> ColumnElement[bool]:
+def _visible(merge_request_id: ColumnElement[int], audience: Audience) -> ColumnElement[bool]:
     if audience == "administrator":
-        seen = _EXISTING
+        visible = _EXISTING
     elif audience == "nobody":
-        seen = _EXISTING & (projects.c.visibility == "public") & has_open_code()
+        visible = _EXISTING & (projects.c.visibility == "public") & has_open_code()
     else:
-        seen = _EXISTING & policy.visible_merge_requests(external=audience == "external")
-    there = (
-        (merge_requests.c.id == number)
+        visible = _EXISTING & policy.visible_merge_requests(external=audience == "external")
+    matching = (
+        (merge_requests.c.id == merge_request_id)
         & merge_requests.c.deleted_at.is_(None)
         & (projects.c.id == merge_requests.c.target_project_id)
     )
-    return exists().select_from(merge_requests, projects).where(there, seen)
+    return exists().select_from(merge_requests, projects).where(matching, visible)
 
 
-def _merge_requests_by_ids(db: Connection, numbers: Sequence[int]) -> list[MergeRequest]:
-    return db.all(MergeRequest, _BY_IDS, merge_requests=list(numbers))
+def _merge_requests_by_ids(db: Connection, merge_request_ids: Sequence[int]) -> list[MergeRequest]:
+    return db.all(MergeRequest, _BY_IDS, merge_requests=list(merge_request_ids))
 
 
-def _subjects(db: Connection, numbers: Sequence[int]) -> dict[int, Subject]:
-    return {one.id: subject_of(one) for one in _merge_requests_by_ids(db, numbers)}
-
-
-def _views(db: Connection, actor: Actor, numbers: Sequence[int], base: str) -> Mapping[int, MergeRequestView]:
-    found = _merge_requests_by_ids(db, numbers)
-    # Whether each can be merged is a question to git, which nobody asks here.
-    views = {view.id: view for view in merge_request_views(db, found, base, target_project_summaries(db, found), {})}
-    involved = {view.id: {view.author.id, *(person.id for person in view.assignees)} for view in views.values()}
+def _subjects(db: Connection, merge_request_ids: Sequence[int]) -> dict[int, Subject]:
     return {
-        number: SubscribedMergeRequestView(*astuple(views[number]), subscribed=follows)
-        for number, follows in effective_subscriptions(db, actor.user_id, "merge_request", involved).items()
+        merge_request.id: subject_of(merge_request) for merge_request in _merge_requests_by_ids(db, merge_request_ids)
+    }
+
+
+def _views(db: Connection, actor: Actor, merge_request_ids: Sequence[int], base: str) -> Mapping[int, MergeRequestView]:
+    page = _merge_requests_by_ids(db, merge_request_ids)
+    # The mergeability would need git, which subjects do not read.
+    views = {view.id: view for view in merge_request_views(db, page, base, target_project_summaries(db, page), {})}
+    involved = {view.id: {view.author.id, *(user.id for user in view.assignees)} for view in views.values()}
+    return {
+        merge_request_id: SubscribedMergeRequestView(*astuple(views[merge_request_id]), subscribed=subscribed)
+        for merge_request_id, subscribed in effective_subscriptions(
+            db, actor.user_id, "merge_request", involved
+        ).items()
     }
 
 
@@ -70,14 +74,14 @@ def _readers(db: Connection, subject: Subject, user_ids: Collection[int], intern
     project = project_or_none(db, subject.project_id or 0)
     if project is None or not project.merge_requests_enabled or project.repository_access_level == "disabled":
         return set()
-    seeing = users_with_access(db, project, user_ids)
+    levels = users_with_access(db, project, user_ids)
     if project.visibility != "private" and project.repository_access_level == "enabled" and not internal:
-        return set(seeing)
-    return {user_id for user_id, level in seeing.items() if level >= Level.REPORTER}
+        return set(levels)
+    return {user_id for user_id, level in levels.items() if level >= Level.REPORTER}
 
 
 def _assignees(db: Connection, subject: Subject) -> Sequence[int]:
-    return people_of_merge_request(db, subject.id or 0)[0]
+    return assignees_and_reviewers(db, subject.id or 0)[0]
 
 
 def _text(db: Connection, subject: Subject) -> str:

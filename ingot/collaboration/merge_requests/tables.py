@@ -1,4 +1,4 @@
-"""What is stored of merge requests."""
+"""Tables and records of merge requests."""
 
 from sqlalchemy import Index, Table, UniqueConstraint
 
@@ -13,7 +13,7 @@ merge_requests = Table(
     row_id(),
     number("iid"),
     reference("target_project_id", "projects.id"),
-    # A fork may go; what it brought stays readable in the target.
+    # A fork may be deleted; its commits remain in the repository of the target.
     reference("source_project_id", "projects.id", ondelete="SET NULL", nullable=True),
     text("source_branch"),
     text("target_branch"),
@@ -24,11 +24,11 @@ merge_requests = Table(
     reference("milestone_id", "milestones.id", ondelete="SET NULL", nullable=True),
     flag("merge_when_pipeline_succeeds"),
     reference("merge_user_id", "users.id", ondelete="SET NULL", nullable=True),
-    # What was asked for when it is to be merged later, as JSON.
+    # Options of a scheduled merge, as JSON.
     text("merge_params", nullable=True),
     flag("squash"),
     flag("remove_source_branch"),
-    # The head of the source branch as the last push left it; it moves in the transaction that records the push.
+    # Head of the source branch after the last push; updated in the transaction that records the push.
     text("head_oid"),
     text("merge_commit_oid", nullable=True),
     text("squash_commit_oid", nullable=True),
@@ -37,11 +37,11 @@ merge_requests = Table(
     text("closed_at", nullable=True),
     reference("closed_by_id", "users.id", ondelete="SET NULL", nullable=True),
     text("merge_error", nullable=True),
-    # Whether it can be merged, for exactly this pair of commits: when one of them moves, nothing is known any more.
+    # Mergeability, valid only for this pair of commits.
     text("verdict_source_oid", nullable=True),
     text("verdict_target_oid", nullable=True),
     text("verdict", nullable=True),
-    # Kept by whoever adds or removes one, since every list shows them.
+    # Stored counts, because every list shows them; updated with each note and award.
     number("user_notes_count"),
     number("upvotes"),
     number("downvotes"),
@@ -50,13 +50,13 @@ merge_requests = Table(
     flag("discussion_locked"),
     text("created_at"),
     text("updated_at"),
-    # Deleted ones keep their row, so that their number is never given again.
+    # Deleted merge requests keep their row, so that their iid is never reused.
     text("deleted_at", nullable=True),
-    # Folded, for searches.
+    # Case-folded copies for searches.
     text("title_key"),
     text("description_key"),
     UniqueConstraint("target_project_id", "iid"),
-    # Of two who ask at once for the same branch to be merged into the same branch, one is refused.
+    # Refuses the second of two concurrent requests to open a merge request between the same branches.
     Index(
         "uq_merge_requests_open",
         "source_project_id",
@@ -66,7 +66,7 @@ merge_requests = Table(
         unique=True,
         **_OPEN,
     ),
-    # A push to a target asks which of its open ones have their head among the new commits.
+    # For a push to a target, which looks up the open merge requests whose head is among the new commits.
     Index(
         "ix_merge_requests_open_target",
         "target_project_id",
@@ -77,7 +77,7 @@ merge_requests = Table(
     Index("ix_merge_requests_source_project_id", "source_project_id", "source_branch"),
     Index("ix_merge_requests_target_project_id_id", "target_project_id", "id"),
     Index("ix_merge_requests_milestone_id", "milestone_id", "state", "target_project_id", "created_at", "id"),
-    # Most lists are of those that are open, which are few among many that are over.
+    # Most lists are of open merge requests, which are few among many closed and merged ones.
     Index("ix_merge_requests_state", "target_project_id", "state", "created_at", "id", "deleted_at"),
     Index("ix_merge_requests_created_at", "target_project_id", "created_at", "id", "state", "deleted_at"),
     Index("ix_merge_requests_updated_at", "target_project_id", "updated_at", "id", "state", "deleted_at"),
@@ -85,7 +85,7 @@ merge_requests = Table(
     sqlite_autoincrement=True,
 )
 
-# What a record holds: all but what only searches ask for, which is as long as the text itself.
+# Columns of the record. The search keys are left out, because they would double the bytes that are read.
 MERGE_REQUEST_COLUMNS = tuple(
     column for column in merge_requests.c if column.name not in ("title_key", "description_key")
 )
@@ -123,7 +123,7 @@ merge_request_approvals = Table(
     sqlite_autoincrement=True,
 )
 
-# How many there are of each state, so that no page has to count a hundred thousand rows.
+# Number of merge requests by state, so that no list has to count a hundred thousand rows.
 merge_request_counts = Table(
     "merge_request_counts",
     metadata,
@@ -135,7 +135,7 @@ merge_request_counts = Table(
     sqlite_autoincrement=True,
 )
 
-# The issues that its text, or one of its commits, says it closes; whether it does is only known when it is merged.
+# Issues that the text or a commit of a merge request closes; whether they are closed is decided when it is merged.
 merge_request_closings = Table(
     "merge_request_closings",
     metadata,
@@ -148,8 +148,8 @@ merge_request_closings = Table(
     sqlite_autoincrement=True,
 )
 
-# What a push to the source brought. Base and start are looked up in git right after the transaction, and are kept alive
-# there together with the head.
+# One row for each push to the source. Base and start are computed by git after the transaction; refs in the repository
+# protect them and the head from garbage collection.
 merge_request_versions = Table(
     "merge_request_versions",
     metadata,
@@ -160,16 +160,16 @@ merge_request_versions = Table(
     text("start_oid", nullable=True),
     text("state"),
     number("commits_count", nullable=True),
-    # As it is shown: a number, with a plus where there are more than are counted.
+    # Text, because it has a plus sign if there are more files than are counted.
     text("files_count", nullable=True),
-    # Who pushed it, for the note that says so.
+    # The author of the system note about the push.
     reference("pushed_by_id", "users.id", ondelete="SET NULL", nullable=True, index=True),
     text("created_at"),
     Index("ix_merge_request_versions_merge_request_id", "merge_request_id", "id"),
     sqlite_autoincrement=True,
 )
 
-# Which commits a merge request has brought, and with which version first; the newest of very many.
+# Commits of a merge request with their first version; only the newest of very many.
 merge_request_commits = Table(
     "merge_request_commits",
     metadata,
@@ -182,7 +182,7 @@ merge_request_commits = Table(
     sqlite_autoincrement=True,
 )
 
-# A merge that is under way: written before the target moves, looked at by whoever records that it has moved.
+# Journal of merges in progress: written before the target branch moves, read when the move is recorded.
 merge_request_merges = Table(
     "merge_request_merges",
     metadata,
@@ -243,7 +243,7 @@ class MergeRequest(Record, frozen=True):
 
 
 class DiffVersion(Record, frozen=True):
-    """What a push to the source of a merge request brought; not ``collected`` before git was asked about it."""
+    """A push to the source of a merge request; ``collected`` after git has compared it with the target."""
 
     id: int
     merge_request_id: int
@@ -258,7 +258,7 @@ class DiffVersion(Record, frozen=True):
 
 
 class PendingMerge(Record, frozen=True):
-    """A merge that is under way."""
+    """A merge in progress."""
 
     id: int
     merge_request_id: int

@@ -1,4 +1,4 @@
-"""How merge requests are shown."""
+"""Response structs of merge requests."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -13,10 +13,10 @@ from ingot.collaboration.merge_requests.draft_titles import is_draft
 from ingot.collaboration.merge_requests.filters import KIND
 from ingot.collaboration.merge_requests.merge_checks import obstacle_before_git, obstacle_from_mergeability
 from ingot.collaboration.merge_requests.mergeability import MERGEABLE, Mergeability
+from ingot.collaboration.merge_requests.pipelines import head_statuses
 from ingot.collaboration.merge_requests.queries import (
     TargetProjectSummary,
     assignees_and_reviewers_of,
-    head_statuses,
     with_unresolved_discussions,
 )
 from ingot.collaboration.merge_requests.tables import DiffVersion, MergeRequest
@@ -31,7 +31,7 @@ from ingot.repositories.pipelines.views import PipelineBrief
 
 
 class SimpleMergeRequestView(View):
-    """A merge request in short."""
+    """A merge request in lists with ``view=simple``."""
 
     id: int
     iid: int
@@ -45,7 +45,7 @@ class SimpleMergeRequestView(View):
 
 
 class MergeRequestView(View):
-    """A merge request as lists show it."""
+    """A merge request in lists."""
 
     id: int
     iid: int
@@ -95,14 +95,14 @@ class MergeRequestView(View):
 
 
 class ExternalIssueView(View):
-    """An issue that is kept elsewhere."""
+    """An issue of an external issue tracker."""
 
     id: str
     title: str
 
 
 class DiffRefsView(View):
-    """Between which commits the lines lie that are discussed."""
+    """Commits between which notes on lines are placed."""
 
     base_sha: str | None
     head_sha: str
@@ -110,19 +110,19 @@ class DiffRefsView(View):
 
 
 class CallerPermissionsView(View):
-    """What the caller may do with it."""
+    """Permissions of the caller."""
 
     can_merge: bool
 
 
 class SubscribedMergeRequestView(MergeRequestView, kw_only=True):
-    """One of several, and whether the caller follows it."""
+    """A merge request with the caller's subscription."""
 
     subscribed: bool
 
 
 class MergeRequestDetailView(MergeRequestView):
-    """A merge request by itself."""
+    """A merge request with all fields."""
 
     subscribed: bool | UnsetType = UNSET
     changes_count: str | None = None
@@ -139,51 +139,51 @@ class MergeRequestDetailView(MergeRequestView):
 
 
 class MergeRequestViewData(NamedTuple):
-    """What one look gathered for a page of merge requests."""
+    """Related data of a page of merge requests."""
 
     users: Mapping[int, UserBrief]
-    assigned: Mapping[int, Sequence[int]]
-    reviewing: Mapping[int, Sequence[int]]
+    assignees: Mapping[int, Sequence[int]]
+    reviewers: Mapping[int, Sequence[int]]
     labels: Mapping[int, Sequence[str | LabelBrief]]
     milestones: Mapping[int, MilestoneView]
-    places: Mapping[int, TargetProjectSummary]
-    undecided: frozenset[int]
+    targets: Mapping[int, TargetProjectSummary]
+    unresolved: frozenset[int]
     pipelines: Mapping[int, Status]
-    """What became of the heads, where a project wants to know."""
-    verdicts: Mapping[int, Mergeability | None]
+    """Statuses of the head pipelines, only for projects that require a successful one."""
+    mergeabilities: Mapping[int, Mergeability | None]
     base: str
 
 
 def merge_request_views(
     db: Connection,
-    found: Sequence[MergeRequest],
+    page: Sequence[MergeRequest],
     base: str,
-    places: Mapping[int, TargetProjectSummary],
-    verdicts: Mapping[int, Mergeability | None],
+    targets: Mapping[int, TargetProjectSummary],
+    mergeabilities: Mapping[int, Mergeability | None],
     *,
     with_labels_details: bool = False,
 ) -> list[MergeRequestView]:
-    """A page of merge requests; one statement for each relation, however long the page is."""
-    if not found:
+    """Build the views of a page of merge requests, with one statement for each relation."""
+    if not page:
         return []
-    shown = _gather(db, found, base, places, verdicts, with_labels_details=with_labels_details)
-    return [MergeRequestView(*_fields(merge_request, shown)) for merge_request in found]
+    data = _gather(db, page, base, targets, mergeabilities, with_labels_details=with_labels_details)
+    return [MergeRequestView(*_fields(merge_request, data)) for merge_request in page]
 
 
 def merge_request_detail_view(
     db: Connection,
     merge_request: MergeRequest,
     base: str,
-    place: TargetProjectSummary,
+    target: TargetProjectSummary,
     mergeability: Mergeability | None,
     version: DiffVersion | None,
-    people: tuple[Sequence[int], Sequence[int]] | None = None,
+    users: tuple[Sequence[int], Sequence[int]] | None = None,
 ) -> MergeRequestDetailView:
-    """One merge request, with what its last version says; who has it to do and who looks at it may be known."""
-    places, verdicts = {merge_request.target_project_id: place}, {merge_request.id: mergeability}
-    known = None if people is None else ({merge_request.id: people[0]}, {merge_request.id: people[1]})
-    shown = _gather(db, [merge_request], base, places, verdicts, people=known)
-    view = MergeRequestDetailView(*_fields(merge_request, shown))
+    """Build the detailed view; ``version`` is the latest one, ``users`` are assignees and reviewers, if known."""
+    targets, mergeabilities = {merge_request.target_project_id: target}, {merge_request.id: mergeability}
+    users_by_id = None if users is None else ({merge_request.id: users[0]}, {merge_request.id: users[1]})
+    data = _gather(db, [merge_request], base, targets, mergeabilities, users_by_id=users_by_id)
+    view = MergeRequestDetailView(*_fields(merge_request, data))
     view.merge_error = merge_request.merge_error
     if version is not None:
         view.changes_count = version.files_count
@@ -192,158 +192,166 @@ def merge_request_detail_view(
 
 
 def simple_views(
-    found: Sequence[MergeRequest], base: str, places: Mapping[int, TargetProjectSummary]
+    page: Sequence[MergeRequest], base: str, targets: Mapping[int, TargetProjectSummary]
 ) -> list[SimpleMergeRequestView]:
-    """A page of them in short."""
+    """Build the views of a page with few fields."""
     return [
         SimpleMergeRequestView(
-            id=one.id,
-            iid=one.iid,
-            project_id=one.target_project_id,
-            title=one.title,
-            description=one.description,
-            state=one.state,
-            created_at=one.created_at,
-            updated_at=one.updated_at,
-            web_url=web_url(base, places[one.target_project_id].path, one.iid),
+            id=merge_request.id,
+            iid=merge_request.iid,
+            project_id=merge_request.target_project_id,
+            title=merge_request.title,
+            description=merge_request.description,
+            state=merge_request.state,
+            created_at=merge_request.created_at,
+            updated_at=merge_request.updated_at,
+            web_url=web_url(base, targets[merge_request.target_project_id].path, merge_request.iid),
         )
-        for one in found
+        for merge_request in page
     ]
 
 
 def web_url(base: str, path: str, iid: int) -> str:
-    """Where the page of a merge request is."""
+    """Return the URL of the page of a merge request."""
     return f"{base}/{path}/merge_requests/{iid}"
 
 
 def _gather(
     db: Connection,
-    found: Sequence[MergeRequest],
+    page: Sequence[MergeRequest],
     base: str,
-    places: Mapping[int, TargetProjectSummary],
-    verdicts: Mapping[int, Mergeability | None],
+    targets: Mapping[int, TargetProjectSummary],
+    mergeabilities: Mapping[int, Mergeability | None],
     *,
     with_labels_details: bool = False,
-    people: tuple[Mapping[int, Sequence[int]], Mapping[int, Sequence[int]]] | None = None,
+    users_by_id: tuple[Mapping[int, Sequence[int]], Mapping[int, Sequence[int]]] | None = None,
 ) -> MergeRequestViewData:
-    numbers = [one.id for one in found]
-    assigned, reviewing = people or assignees_and_reviewers_of(db, numbers)
-    named = {
-        person
-        for one in found
-        for person in (
-            one.author_id,
-            one.merged_by_id,
-            one.merge_user_id,
-            one.closed_by_id,
-            *assigned.get(one.id, ()),
-            *reviewing.get(one.id, ()),
+    ids = [merge_request.id for merge_request in page]
+    assignees, reviewers = users_by_id or assignees_and_reviewers_of(db, ids)
+    user_ids = {
+        user_id
+        for merge_request in page
+        for user_id in (
+            merge_request.author_id,
+            merge_request.merged_by_id,
+            merge_request.merge_user_id,
+            merge_request.closed_by_id,
+            *assignees.get(merge_request.id, ()),
+            *reviewers.get(merge_request.id, ()),
         )
-        if person is not None
+        if user_id is not None
     }
-    users = user_briefs_by_ids(db, named, base)
-    carried = {
-        number: [label_brief(label) if with_labels_details else label.title for label in labels]
-        for number, labels in labels_of(db, KIND, numbers).items()
+    users = user_briefs_by_ids(db, user_ids, base)
+    labels_by_id = {
+        row_id: [label_brief(label) if with_labels_details else label.title for label in labels]
+        for row_id, labels in labels_of(db, KIND, ids).items()
     }
-    demanding = {number for number, place in places.items() if place.only_allow_merge_if_pipeline_succeeds}
-    demanded = [one for one in found if one.target_project_id in demanding and one.state == "opened"]
-    planned = sorted({one.milestone_id for one in found if one.milestone_id})
-    milestones = milestones_by_ids(db, planned) if planned else {}
+    strict_projects = {row_id for row_id, target in targets.items() if target.only_allow_merge_if_pipeline_succeeds}
+    checked = [
+        merge_request
+        for merge_request in page
+        if merge_request.target_project_id in strict_projects and merge_request.state == "opened"
+    ]
+    milestone_ids = sorted({merge_request.milestone_id for merge_request in page if merge_request.milestone_id})
+    milestones = milestones_by_ids(db, milestone_ids) if milestone_ids else {}
     return MergeRequestViewData(
         users,
-        assigned,
-        reviewing,
-        carried,
-        {number: milestone_view(milestone, db.now, base) for number, milestone in milestones.items()},
-        places,
-        with_unresolved_discussions(db, numbers),
-        head_statuses(db, demanded) if demanded else {},
-        verdicts,
+        assignees,
+        reviewers,
+        labels_by_id,
+        {row_id: milestone_view(milestone, db.now, base) for row_id, milestone in milestones.items()},
+        targets,
+        with_unresolved_discussions(db, ids),
+        head_statuses(db, checked) if checked else {},
+        mergeabilities,
         base,
     )
 
 
-def _fields(one: MergeRequest, shown: MergeRequestViewData) -> tuple[Any, ...]:
-    """What a view of one begins with, in its order and without names, which takes half as long."""
-    users, place, verdict = shown.users, shown.places[one.target_project_id], shown.verdicts.get(one.id)
-    assignees = [users[number] for number in shown.assigned.get(one.id, ())]
-    draft, short = is_draft(one.title), f"!{one.iid}"
-    resolved = one.id not in shown.undecided
-    merged_by = users.get(one.merged_by_id or 0)
+def _fields(merge_request: MergeRequest, data: MergeRequestViewData) -> tuple[Any, ...]:
+    """Return the fields of a view by position, which takes half as long as by name."""
+    users, target, mergeability = (
+        data.users,
+        data.targets[merge_request.target_project_id],
+        data.mergeabilities.get(merge_request.id),
+    )
+    assignees = [users[user_id] for user_id in data.assignees.get(merge_request.id, ())]
+    draft, short = is_draft(merge_request.title), f"!{merge_request.iid}"
+    resolved = merge_request.id not in data.unresolved
+    merged_by = users.get(merge_request.merged_by_id or 0)
     return (
-        one.id,
-        one.iid,
-        one.target_project_id,
-        one.title,
-        one.description,
-        one.state,
-        one.created_at,
-        one.updated_at,
+        merge_request.id,
+        merge_request.iid,
+        merge_request.target_project_id,
+        merge_request.title,
+        merge_request.description,
+        merge_request.state,
+        merge_request.created_at,
+        merge_request.updated_at,
         merged_by,
-        merged_by or users.get(one.merge_user_id or 0),
-        one.merged_at,
-        users.get(one.closed_by_id or 0),
-        one.closed_at,
-        one.target_branch,
-        one.source_branch,
-        one.user_notes_count,
-        one.upvotes,
-        one.downvotes,
-        users[one.author_id],
+        merged_by or users.get(merge_request.merge_user_id or 0),
+        merge_request.merged_at,
+        users.get(merge_request.closed_by_id or 0),
+        merge_request.closed_at,
+        merge_request.target_branch,
+        merge_request.source_branch,
+        merge_request.user_notes_count,
+        merge_request.upvotes,
+        merge_request.downvotes,
+        users[merge_request.author_id],
         assignees,
         assignees[0] if assignees else None,
-        [users[number] for number in shown.reviewing.get(one.id, ())],
-        one.source_project_id,
-        one.target_project_id,
-        shown.labels.get(one.id, []),
+        [users[user_id] for user_id in data.reviewers.get(merge_request.id, ())],
+        merge_request.source_project_id,
+        merge_request.target_project_id,
+        data.labels.get(merge_request.id, []),
         draft,
         draft,
-        shown.milestones.get(one.milestone_id or 0),
-        one.merge_when_pipeline_succeeds,
-        merge_status(one, verdict),
-        _detailed_status(one, place, verdict, shown.pipelines.get(one.id), resolved=resolved),
-        one.head_oid,
-        one.merge_commit_oid,
-        one.squash_commit_oid,
-        one.discussion_locked,
-        _should_remove_source_branch(one),
-        one.remove_source_branch,
+        data.milestones.get(merge_request.milestone_id or 0),
+        merge_request.merge_when_pipeline_succeeds,
+        merge_status(merge_request, mergeability),
+        _detailed_status(merge_request, target, mergeability, data.pipelines.get(merge_request.id), resolved=resolved),
+        merge_request.head_oid,
+        merge_request.merge_commit_oid,
+        merge_request.squash_commit_oid,
+        merge_request.discussion_locked,
+        _should_remove_source_branch(merge_request),
+        merge_request.remove_source_branch,
         short,
-        ReferencesView(short, short, f"{place.path}{short}"),
-        web_url(shown.base, place.path, one.iid),
-        time_stats_view(one),
-        one.squash,
-        one.squash,
-        one.state == "opened" and verdict == "conflict",
+        ReferencesView(short, short, f"{target.path}{short}"),
+        web_url(data.base, target.path, merge_request.iid),
+        time_stats_view(merge_request),
+        merge_request.squash,
+        merge_request.squash,
+        merge_request.state == "opened" and mergeability == "conflict",
         resolved,
     )
 
 
-def merge_status(one: MergeRequest, mergeability: Mergeability | None) -> str:
-    """Whether it can be merged, in the contract's words; what was merged could be."""
-    if one.state == "merged" or mergeability in MERGEABLE:
+def merge_status(merge_request: MergeRequest, mergeability: Mergeability | None) -> str:
+    """Return the value of ``merge_status``; a merged merge request counts as mergeable."""
+    if merge_request.state == "merged" or mergeability in MERGEABLE:
         return "can_be_merged"
     return "unchecked" if mergeability is None else "cannot_be_merged"
 
 
 def _detailed_status(
-    one: MergeRequest,
-    place: TargetProjectSummary,
+    merge_request: MergeRequest,
+    target: TargetProjectSummary,
     mergeability: Mergeability | None,
     pipeline: Status | None,
     *,
     resolved: bool,
 ) -> str:
-    """What a merge would be refused for, in the same words."""
-    ahead = obstacle_before_git(place, one, pipeline, undecided=not resolved)
-    if ahead is not None:
-        return ahead
-    return "unchecked" if mergeability is None else obstacle_from_mergeability(place, mergeability) or "mergeable"
+    """Return the value of ``detailed_merge_status``."""
+    obstacle = obstacle_before_git(target, merge_request, pipeline, unresolved=not resolved)
+    if obstacle is not None:
+        return obstacle
+    return "unchecked" if mergeability is None else obstacle_from_mergeability(target, mergeability) or "mergeable"
 
 
-def _should_remove_source_branch(one: MergeRequest) -> bool | None:
-    if one.merge_params is None:
+def _should_remove_source_branch(merge_request: MergeRequest) -> bool | None:
+    if merge_request.merge_params is None:
         return None
-    wish: bool | None = msgspec.json.decode(one.merge_params).get("should_remove_source_branch")
-    return wish
+    remove: bool | None = msgspec.json.decode(merge_request.merge_params).get("should_remove_source_branch")
+    return remove

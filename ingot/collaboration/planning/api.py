@@ -26,7 +26,7 @@ Permission = Callable[[Actor, Access, Any], bool]
 
 @dataclass(frozen=True, slots=True)
 class IssuableEndpoints(Generic[F]):
-    """One kind of issuable as its shared endpoints need it; ``F`` is the result of its finder."""
+    """Callables and permissions of one kind of issuable for its shared endpoints; ``F`` is the type of its lookup."""
 
     kind: SubjectKind
     finder: Callable[[Call], tuple[Access, F]]
@@ -35,7 +35,7 @@ class IssuableEndpoints(Generic[F]):
     time_tracking: TimeTracking[Any]
     view: type[View]
     make_view: Callable[[Call, F], Any]
-    """Makes the response to a caller who has subscribed or unsubscribed."""
+    """Builds the response of the subscribe and unsubscribe endpoints."""
     is_subscribed: Callable[[Call, F], bool]
     may_read: Permission
     may_take_part: Permission
@@ -85,9 +85,9 @@ def planning_routes(routes: Routes, issuable: IssuableEndpoints[F], paths: Plann
     time = _time_tracking_routes(routes, issuable, paths)
 
     @routes.get(paths.participants, on=issuable.finder, may=issuable.may_read, returns=list[UserBrief])
-    def list_participants(call: Call, found: F, page: Page) -> Listing[UserBrief]:
+    def list_participants(call: Call, lookup: F, page: Page) -> Listing[UserBrief]:
         """List the participants: the author, the assignees, and the users who commented or were mentioned."""
-        listing = slice_page(participants_of(call.db, issuable.kind, issuable.subject(found)), page)
+        listing = slice_page(participants_of(call.db, issuable.kind, issuable.subject(lookup)), page)
         users = user_briefs_by_ids(call.db, listing.items, call.origin.base)
         return listing.of([users[user_id] for user_id in listing.items if user_id in users])
 
@@ -97,21 +97,21 @@ def planning_routes(routes: Routes, issuable: IssuableEndpoints[F], paths: Plann
 def _subscription_routes(routes: Routes, issuable: IssuableEndpoints[F], paths: PlanningPaths) -> SubscriptionHandlers:
     finder, may, view = issuable.finder, issuable.may_take_part, issuable.view
 
-    def set_subscription(call: Call, found: F, *, subscribed: bool) -> Any:
-        if issuable.is_subscribed(call, found) is subscribed:
+    def set_subscription(call: Call, lookup: F, *, subscribed: bool) -> Any:
+        if issuable.is_subscribed(call, lookup) is subscribed:
             raise Unchanged
-        follow(call.db, call.actor.user_id, issuable.kind.kind, issuable.record(found).id, following=subscribed)
-        return issuable.make_view(call, found)
+        follow(call.db, call.actor.user_id, issuable.kind.kind, issuable.record(lookup).id, following=subscribed)
+        return issuable.make_view(call, lookup)
 
     @routes.post(paths.subscribe, on=finder, may=may, returns=view)
-    def subscribe(call: Call, found: F) -> Any:
+    def subscribe(call: Call, lookup: F) -> Any:
         """Subscribe the caller to notifications."""
-        return set_subscription(call, found, subscribed=True)
+        return set_subscription(call, lookup, subscribed=True)
 
     @routes.post(paths.unsubscribe, on=finder, may=may, returns=view)
-    def unsubscribe(call: Call, found: F) -> Any:
+    def unsubscribe(call: Call, lookup: F) -> Any:
         """Unsubscribe the caller from notifications."""
-        return set_subscription(call, found, subscribed=False)
+        return set_subscription(call, lookup, subscribed=False)
 
     return SubscriptionHandlers(subscribe, unsubscribe)
 
@@ -121,32 +121,32 @@ def _time_tracking_routes(routes: Routes, issuable: IssuableEndpoints[F], paths:
     tracking, record = issuable.time_tracking, issuable.record
 
     @routes.post(paths.time_estimate, on=finder, may=may, returns=TimeStatsView, status=200)
-    def set_time_estimate(call: Call, found: F, params: TrackTime) -> TimeStatsView:
+    def set_time_estimate(call: Call, lookup: F, params: TrackTime) -> TimeStatsView:
         """Set the time estimate."""
         seconds = _seconds(params)
         if seconds < 0:
             raise Invalid(duration=["is invalid"])
-        return time_stats_view(tracking.set_estimate(call.db, call.actor, record(found), seconds))
+        return time_stats_view(tracking.set_estimate(call.db, call.actor, record(lookup), seconds))
 
     @routes.post(paths.reset_time_estimate, on=finder, may=may, returns=TimeStatsView, status=200)
-    def reset_time_estimate(call: Call, found: F) -> TimeStatsView:
+    def reset_time_estimate(call: Call, lookup: F) -> TimeStatsView:
         """Remove the time estimate."""
-        return time_stats_view(tracking.set_estimate(call.db, call.actor, record(found), 0))
+        return time_stats_view(tracking.set_estimate(call.db, call.actor, record(lookup), 0))
 
     @routes.post(paths.add_spent_time, on=finder, may=may, returns=TimeStatsView)
-    def add_spent_time(call: Call, found: F, params: TrackTime) -> TimeStatsView:
+    def add_spent_time(call: Call, lookup: F, params: TrackTime) -> TimeStatsView:
         """Add to the time spent, or subtract from it."""
-        return time_stats_view(tracking.add_spent_time(call.db, call.actor, record(found), _seconds(params)))
+        return time_stats_view(tracking.add_spent_time(call.db, call.actor, record(lookup), _seconds(params)))
 
     @routes.post(paths.reset_spent_time, on=finder, may=may, returns=TimeStatsView, status=200)
-    def reset_spent_time(call: Call, found: F) -> TimeStatsView:
+    def reset_spent_time(call: Call, lookup: F) -> TimeStatsView:
         """Reset the time spent."""
-        return time_stats_view(tracking.reset_spent_time(call.db, call.actor, record(found)))
+        return time_stats_view(tracking.reset_spent_time(call.db, call.actor, record(lookup)))
 
     @routes.get(paths.time_stats, on=finder, may=issuable.may_read, returns=TimeStatsView)
-    def get_time_stats(call: Call, found: F) -> TimeStatsView:  # noqa: ARG001 - Every handler gets its call.
+    def get_time_stats(call: Call, lookup: F) -> TimeStatsView:  # noqa: ARG001 - Every handler gets its call.
         """Get the time estimate and the time spent."""
-        return time_stats_view(record(found))
+        return time_stats_view(record(lookup))
 
     return TimeTrackingHandlers(set_time_estimate, reset_time_estimate, add_spent_time, reset_spent_time)
 

@@ -21,7 +21,7 @@ SEARCHES = {
     "description_search": ("description_key",),
 }
 """The columns to search, by the name of the filter."""
-# Filters that match few rows, so that the rows are looked up by them instead of read in the order of the list.
+# Filters that match few rows. The rows are looked up by these filters instead of read in the order of the list.
 SELECTIVE = frozenset(
     {
         "milestone",
@@ -43,10 +43,10 @@ class IssuableTable(NamedTuple):
     kind: str
     rows: Table
     project_id: ColumnElement[int]
-    people: Table
-    """The table of assignees, with a row for each."""
-    person_of: ColumnElement[int]
-    """The column of ``people`` that refers to ``rows``."""
+    assignees: Table
+    """Table of assignees, with one row for each."""
+    assigned_id: ColumnElement[int]
+    """The column of ``assignees`` that refers to ``rows``."""
 
     def holding(self, row: ColumnElement[int]) -> dict[str, ColumnElement[bool]]:
         """Return the conditions for a full-text search by index, by the name of the filter."""
@@ -59,49 +59,52 @@ class IssuableTable(NamedTuple):
         """Select the ids of rows that have a label."""
         return select(label_links.c.subject_id).where(label_links.c.subject_kind == self.kind)
 
-    def has_label(self, place: int, prefix: str = "label") -> ColumnElement[bool]:
-        """Whether a row has one of the labels bound to a parameter."""
+    def has_label(self, index: int, prefix: str = "label") -> ColumnElement[bool]:
+        """Return the condition that a row has one of the labels bound to a parameter."""
         link = label_links.alias()
         of_row = and_(link.c.subject_kind == self.kind, link.c.subject_id == self.rows.c.id)
-        return exists().where(of_row, in_list(link.c.label_id, f"{prefix}_{place}"))
+        return exists().where(of_row, in_list(link.c.label_id, f"{prefix}_{index}"))
 
-    def is_labelled(self, place: int) -> ColumnElement[bool]:
-        """Whether a row has one of the labels, for a lookup that starts from the labels."""
-        found = self.labelled_ids().where(in_list(label_links.c.label_id, f"label_{place}"))
-        return self.rows.c.id.in_(found.scalar_subquery())
+    def is_labelled(self, index: int) -> ColumnElement[bool]:
+        """Return the condition that a row has one of the labels, for a lookup that starts from the labels."""
+        labelled = self.labelled_ids().where(in_list(label_links.c.label_id, f"label_{index}"))
+        return self.rows.c.id.in_(labelled.scalar_subquery())
 
     def assigned(
-        self, who: ColumnElement[bool] | None = None, of: ColumnElement[int] | None = None
+        self, condition: ColumnElement[bool] | None = None, of: ColumnElement[int] | None = None
     ) -> ColumnElement[bool]:
-        """Whether a row has an assignee; ``of`` is its id as an expression that no index applies to."""
-        return self.named_in(self.person_of, who, of)
+        """Return the condition that a row has an assignee.
+
+        ``of`` is the id of the row as an expression without index, or None for the column itself.
+        """
+        return self.named_in(self.assigned_id, condition, of)
 
     def named_in(
         self,
         column: ColumnElement[int],
-        who: ColumnElement[bool] | None = None,
+        condition: ColumnElement[bool] | None = None,
         of: ColumnElement[int] | None = None,
     ) -> ColumnElement[bool]:
-        """Whether a column of another table refers to a row, in one of the rows where a condition holds."""
-        found = select(column)
-        named = (found if who is None else found.where(who)).scalar_subquery()
-        return (self.rows.c.id if of is None else of).in_(named)
+        """Return the condition that a column of another table refers to a row, in rows that match ``condition``."""
+        references = select(column)
+        row_ids = (references if condition is None else references.where(condition)).scalar_subquery()
+        return (self.rows.c.id if of is None else of).in_(row_ids)
 
     def with_milestone(self, name: str, of: ColumnElement[int] | None = None) -> ColumnElement[bool]:
-        """Whether a row has a milestone with the title bound to a parameter."""
+        """Return the condition that a row has a milestone with the title bound to a parameter."""
         titled = select(milestones.c.id).where(milestones.c.title == bindparam(name))
         return (self.rows.c.milestone_id if of is None else of).in_(titled.scalar_subquery())
 
     def in_milestone(
         self, *conditions: ColumnElement[bool], of: ColumnElement[int] | None = None
     ) -> ColumnElement[bool]:
-        """Whether a row has an active milestone for which the conditions hold."""
+        """Return the condition that a row has an active milestone that matches the conditions."""
         running = select(milestones.c.id).where(milestones.c.state == "active", *conditions)
         return (self.rows.c.milestone_id if of is None else of).in_(running.scalar_subquery())
 
     def label_priority(self) -> ColumnElement[int]:
-        """The highest priority of the labels of a row in its project; rows without any come last."""
-        carried = (
+        """Return the highest priority of the labels of a row in its project; rows without any are last."""
+        highest = (
             select(func.min(label_priorities.c.priority))
             .join(label_links, label_links.c.label_id == label_priorities.c.label_id)
             .where(
@@ -111,34 +114,36 @@ class IssuableTable(NamedTuple):
             )
             .scalar_subquery()
         )
-        return func.coalesce(carried, _LAST)
+        return func.coalesce(highest, _LAST)
 
     def milestone_due(self) -> ColumnElement[str]:
-        """The due date of the milestone of a row; rows without any come last."""
+        """Return the due date of the milestone of a row; rows without any are last."""
         due = select(milestones.c.due_date).where(milestones.c.id == self.rows.c.milestone_id).scalar_subquery()
         return func.coalesce(due, NEVER)
 
 
 def is_next_due() -> ColumnElement[bool]:
-    """Whether a milestone is the next one of its project or group that is due after ``today``."""
+    """Return the condition that a milestone is the next one of its project or group that is due after ``today``."""
     sooner = milestones.alias()
-    same = or_(sooner.c.project_id == milestones.c.project_id, sooner.c.group_id == milestones.c.group_id)
+    same_parent = or_(sooner.c.project_id == milestones.c.project_id, sooner.c.group_id == milestones.c.group_id)
     running = and_(sooner.c.state == "active", sooner.c.due_date > bindparam("today"))
     return and_(
         milestones.c.due_date > bindparam("today"),
-        not_(exists().where(same, running, sooner.c.due_date < milestones.c.due_date)),
+        not_(exists().where(same_parent, running, sooner.c.due_date < milestones.c.due_date)),
     )
 
 
 def list_conditions(table: IssuableTable) -> dict[str, ColumnElement[bool]]:
     """Return the conditions of every list of issuables, by the name of the filter."""
-    rows, person = table.rows.c, table.people.c.user_id
-    rewards = (
+    rows, assignee = table.rows.c, table.assignees.c.user_id
+    awards = (
         has_award_from(table.kind, "reaction"),
         has_award_from(table.kind),
         has_award_from(table.kind, "not_reaction"),
     )
-    rewarded_so, rewarded_any, not_rewarded_so = (rows.id.in_(found.scalar_subquery()) for found in rewards)
+    has_reaction, has_any_reaction, has_excluded_reaction = (
+        rows.id.in_(row_ids.scalar_subquery()) for row_ids in awards
+    )
     return {
         "in_project": table.project_id == bindparam("project"),
         "in_group": projects.c.namespace_id.in_(SUBGROUP_IDS.scalar_subquery()),
@@ -154,8 +159,8 @@ def list_conditions(table: IssuableTable) -> dict[str, ColumnElement[bool]]:
         "upcoming_milestone": table.in_milestone(is_next_due()),
         "author": rows.author_id == bindparam("author"),
         "written_by_me": rows.author_id == bindparam("me"),
-        "assigned_to_me": table.assigned(person == bindparam("me")),
-        "assignees": table.assigned(in_list(person, "assignees")),
+        "assigned_to_me": table.assigned(assignee == bindparam("me")),
+        "assignees": table.assigned(in_list(assignee, "assignees")),
         "any_assignee": table.assigned(),
         "no_assignee": not_(table.assigned()),
         **table.holding(rows.id),
@@ -169,12 +174,12 @@ def list_conditions(table: IssuableTable) -> dict[str, ColumnElement[bool]]:
         "updated_before": rows.updated_at <= bindparam("updated_before"),
         "not_milestone": or_(rows.milestone_id.is_(None), not_(table.with_milestone("not_milestone"))),
         "not_author": rows.author_id != bindparam("not_author"),
-        "not_assignees": not_(table.assigned(in_list(person, "not_assignees"))),
+        "not_assignees": not_(table.assigned(in_list(assignee, "not_assignees"))),
         "not_iids": not_(in_list(rows.iid, "not_iids")),
-        "reaction": rewarded_so,
-        "any_reaction": rewarded_any,
-        "no_reaction": not_(rewarded_any),
-        "not_reaction": not_(not_rewarded_so),
+        "reaction": has_reaction,
+        "any_reaction": has_any_reaction,
+        "no_reaction": not_(has_any_reaction),
+        "not_reaction": not_(has_excluded_reaction),
         "not_search": not_(or_(*(contains(rows[column], "not_pattern") for column in SEARCHES["search"]))),
     }
 

@@ -1,4 +1,4 @@
-"""Filters of lists of issuables: the conditions and values that stand for the parameters of a request."""
+"""Filters of lists of issuables: SQL conditions and bound values for the parameters of a request."""
 
 from typing import Any, Generic, TypeVar
 
@@ -45,7 +45,7 @@ class IssuableFilter(Generic[W]):
         self._values |= values
 
     def only_visible(self) -> None:
-        """Restrict the list to what the caller may see."""
+        """Restrict the list to issuables that the caller may see."""
         if self._actor.admin:
             self.add("with_feature")
             return
@@ -86,13 +86,13 @@ class IssuableFilter(Generic[W]):
     def _bind_labels(self, prefix: str, titles: list[str]) -> int:
         if len(titles) > _MAX_LABELS:
             raise Invalid(labels=[f"cannot be more than {_MAX_LABELS}"])
-        known: dict[str, list[int]] = {}
-        for title, number in self._db.rows(_LABELS, titles=titles):
-            known.setdefault(title, []).append(number)
-        if prefix == "label" and len(known) < len(set(titles)):
+        ids_by_title: dict[str, list[int]] = {}
+        for title, label_id in self._db.rows(_LABELS, titles=titles):
+            ids_by_title.setdefault(title, []).append(label_id)
+        if prefix == "label" and len(ids_by_title) < len(set(titles)):
             self._matches_nothing = True  # No row has a label that does not exist.
-        self._values |= {f"{prefix}_{place}": numbers for place, numbers in enumerate(known.values())}
-        return len(known)
+        self._values |= {f"{prefix}_{index}": label_ids for index, label_ids in enumerate(ids_by_title.values())}
+        return len(ids_by_title)
 
     def _read_milestone(self, title: str | None) -> None:
         if not title:
@@ -158,13 +158,13 @@ class IssuableFilter(Generic[W]):
             self.add("reaction", giver=self._actor.user_id, reaction=canonical_name(name) or name)
 
     def _read_search(self, text: str) -> None:
-        """Search the title and the description, or the one of them that ``in`` names; other words in it are ignored."""
+        """Search the title and the description, or only the field that ``in`` names; other values are ignored."""
         within = {part.strip() for part in (self._params.within or "").split(",")} & {"title", "description"}
-        where = f"{within.pop()}_search" if len(within) == 1 else "search"
+        filter_name = f"{within.pop()}_search" if len(within) == 1 else "search"
         if is_indexed(text):
-            self.add(where, needle=search_term(text))
+            self.add(filter_name, needle=search_term(text))
         else:
-            self.add(f"short_{where}", pattern=like_pattern(text))
+            self.add(f"short_{filter_name}", pattern=like_pattern(text))
 
     def _read_excluded(self, excluded: IssuableExclusions) -> None:
         if excluded.labels:
@@ -174,10 +174,10 @@ class IssuableFilter(Generic[W]):
         author = excluded.author_id or self._user_id(excluded.author_username)
         if author is not None:
             self.add("not_author", not_author=author)
-        people = [excluded.assignee_id, *(self._user_id(name) for name in excluded.assignee_username or ())]
-        people = [person for person in people if person is not None]
-        if people:
-            self.add("not_assignees", not_assignees=people)
+        assignees = [excluded.assignee_id, *(self._user_id(name) for name in excluded.assignee_username or ())]
+        assignees = [user_id for user_id in assignees if user_id is not None]
+        if assignees:
+            self.add("not_assignees", not_assignees=assignees)
         if excluded.my_reaction_emoji:
             name = excluded.my_reaction_emoji
             self.add("not_reaction", giver=self._actor.user_id, not_reaction=canonical_name(name) or name)

@@ -38,7 +38,7 @@ class MilestoneReferences:
         )
 
     def merge(self, db: Connection, milestone_ids: list[int], into_id: int) -> None:
-        """Let the issuables of merged milestones refer to the remaining one."""
+        """Change references to merged milestones into references to the remaining one."""
         db.run(self._merge, merged=milestone_ids, into=into_id)
 
     def replace_in_project(self, db: Connection, project_id: int) -> None:

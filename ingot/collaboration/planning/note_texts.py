@@ -12,10 +12,10 @@ def title_changed(before: str, after: str) -> str:
     return f"changed title from **{_marked(before, start, end, '-')}** to **{_marked(after, start, end, '+')}**"
 
 
-def _common_prefix(one: str, other: str) -> int:
+def _common_prefix(first: str, second: str) -> int:
     """Return the length of the common prefix."""
     return next(
-        (index for index, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
+        (index for index, (a, b) in enumerate(zip(first, second, strict=False)) if a != b), min(len(first), len(second))
     )
 
 

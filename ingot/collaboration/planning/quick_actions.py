@@ -37,35 +37,35 @@ def add_time_tracking(
             tracking.add_spent_time(db, actor, row, seconds)
 
     @commands.on("estimate")
-    def estimate(desk: D, text: str) -> str | None:
+    def estimate(context: D, text: str) -> str | None:
         """Set the estimate."""
         seconds = parse_duration(text)
-        if not desk.may_triage or seconds is None or seconds <= 0:
+        if not context.may_triage or seconds is None or seconds <= 0:
             return None
-        desk.effects.append(lambda db, subject: set_estimate(db, desk.actor, subject, seconds))
+        context.effects.append(lambda db, subject: set_estimate(db, context.actor, subject, seconds))
         return f"Set time estimate to {format_duration(seconds)}."
 
     @commands.on("remove_estimate")
-    def remove_estimate(desk: D, _: str) -> str | None:
+    def remove_estimate(context: D, _: str) -> str | None:
         """Remove the estimate."""
-        if not desk.may_triage or desk.subject is None:
+        if not context.may_triage or context.subject is None:
             return None
-        desk.effects.append(lambda db, subject: set_estimate(db, desk.actor, subject, 0))
+        context.effects.append(lambda db, subject: set_estimate(db, context.actor, subject, 0))
         return "Removed time estimate."
 
     @commands.on("spend", "spent")
-    def spend(desk: D, text: str) -> str | None:
+    def spend(context: D, text: str) -> str | None:
         """Add to the time spent, or subtract from it."""
         seconds = parse_duration(text)
-        if not desk.may_triage or not seconds:
+        if not context.may_triage or not seconds:
             return None
-        desk.effects.append(lambda db, subject: add_spent(db, desk.actor, subject, seconds))
+        context.effects.append(lambda db, subject: add_spent(db, context.actor, subject, seconds))
         return f"{'Added' if seconds > 0 else 'Subtracted'} {format_duration(abs(seconds))} spent time."
 
     @commands.on("remove_time_spent")
-    def remove_time_spent(desk: D, _: str) -> str | None:
+    def remove_time_spent(context: D, _: str) -> str | None:
         """Reset the time spent."""
-        if not desk.may_triage or desk.subject is None:
+        if not context.may_triage or context.subject is None:
             return None
-        desk.effects.append(lambda db, subject: add_spent(db, desk.actor, subject, None))
+        context.effects.append(lambda db, subject: add_spent(db, context.actor, subject, None))
         return "Removed spent time."

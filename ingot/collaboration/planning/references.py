@@ -31,12 +31,12 @@ def referenced_iids(
 ) -> ReferencedIids:
     """Return the targets of the references of one kind in a text of the project ``own``.
 
-    Whether an issuable with such an iid exists is for its package to say.
+    The caller checks whether an issuable with such an iid exists.
     """
-    wanted: dict[tuple[str, int], None] = {}
-    for one in references:
-        if one.kind == kind and one.number is not None and len(wanted) < most:
-            wanted[full_project_path(one, own).lower(), one.number] = None
-    seen = visible_projects_by_path(db, actor, {path for path, _ in wanted}) if wanted else {}
-    iids = [(seen[path].project.id, iid) for path, iid in wanted if path in seen]
-    return ReferencedIids([ProjectScope(one.here, one.project) for one in seen.values()], iids)
+    targets: dict[tuple[str, int], None] = {}
+    for reference in references:
+        if reference.kind == kind and reference.number is not None and len(targets) < most:
+            targets[full_project_path(reference, own).lower(), reference.number] = None
+    visible = visible_projects_by_path(db, actor, {path for path, _ in targets}) if targets else {}
+    iids = [(visible[path].project.id, iid) for path, iid in targets if path in visible]
+    return ReferencedIids([ProjectScope(lookup.here, lookup.project) for lookup in visible.values()], iids)

@@ -19,10 +19,10 @@ class ProjectScope(NamedTuple):
 
 def project_scope_in_path(call: Call) -> tuple[Access, ProjectScope]:
     """Find the project that the path names."""
-    here, project = find_project(call.db, call.actor, call.path["id"])
-    return here, ProjectScope(here, project)
+    access, project = find_project(call.db, call.actor, call.path["id"])
+    return access, ProjectScope(access, project)
 
 
-def may_read_milestones_in(actor: Actor, here: Access, scope: ProjectScope) -> bool:
-    """Those who see a project that has anything to plan."""
-    return may_read_milestones(actor, here, scope.project)
+def may_read_milestones_in(actor: Actor, access: Access, scope: ProjectScope) -> bool:
+    """Users who see a project in which issues or merge requests are enabled."""
+    return may_read_milestones(actor, access, scope.project)

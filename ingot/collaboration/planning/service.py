@@ -49,14 +49,14 @@ def find_milestone_id(db: Connection, project: Project, requested: int | UnsetTy
 
 def ensure_labels(db: Connection, project: Project, titles: Sequence[str]) -> list[Label]:
     """Return the labels with these titles, each once; create the missing ones."""
-    wanted = list(dict.fromkeys(tidy for title in titles if (tidy := title.strip())))
-    if len(wanted) > MAX_LABELS:
+    unique_titles = list(dict.fromkeys(stripped for title in titles if (stripped := title.strip())))
+    if len(unique_titles) > MAX_LABELS:
         raise Invalid(labels=[f"cannot be more than {MAX_LABELS}"])
-    for title in wanted:
-        trouble = title_error(title)
-        if trouble is not None:
-            raise Invalid(labels=[trouble])
-    return find_or_create_labels(db, project, wanted, may_add=True)
+    for title in unique_titles:
+        error = title_error(title)
+        if error is not None:
+            raise Invalid(labels=[error])
+    return find_or_create_labels(db, project, unique_titles, may_add=True)
 
 
 def replace_labels(
@@ -73,7 +73,7 @@ def replace_labels(
 def requested_assignees(params: IssuableAttributes, most: int | None = None) -> list[int] | None:
     """Return the ids of the requested assignees, at most ``most``, or None if the request does not change them.
 
-    The id 0 stands for no assignee.
+    The id 0 means no assignee.
     """
     if params.assignee_ids is not UNSET:
         users = (params.assignee_ids or [])[:most]
@@ -85,9 +85,9 @@ def requested_assignees(params: IssuableAttributes, most: int | None = None) -> 
 
 
 def assignable_users(db: Connection, project: Project, user_ids: Sequence[int]) -> list[int]:
-    """Return those of the users who are active and may see the project.
+    """Return the ids of the active users among these who may see the project.
 
-    The others are ignored instead of refused, so that a request does not reveal which users exist.
+    Other ids are ignored instead of refused, so that a request does not reveal which users exist.
     """
     users = users_by_ids(db, user_ids)
     return [

@@ -50,7 +50,7 @@ def note_assignees(db: Connection, event: IssuableChange, subject: Subject, chan
 
 
 def changed_usernames(db: Connection, change: Change) -> tuple[list[str], list[str]]:
-    """Return the names of the users who were added and of those who were removed."""
+    """Return the usernames of the added and of the removed users."""
     before, after = change
     users = users_by_ids(db, [*before, *after])
     added = [users[user_id].username for user_id in after if user_id not in before]

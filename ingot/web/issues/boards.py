@@ -8,7 +8,7 @@ import msgspec
 from ingot.collaboration.boards import api as boards_api
 from ingot.collaboration.boards.views import BoardView
 from ingot.collaboration.issues import api as issues_api
-from ingot.collaboration.issues.milestones_and_order import api as issue_planning_api
+from ingot.collaboration.issues.positions import api as issue_positions_api
 from ingot.collaboration.issues.views import IssueView
 from ingot.collaboration.labels import api as labels_api
 from ingot.collaboration.labels.views import LabelBrief
@@ -132,7 +132,7 @@ def _card(place: ProjectOrGroupContext) -> Discussable:
 def _reorder_card(card: Discussable, before: str, *, anywhere: bool) -> None:
     """Let it stand before another one; those of other projects have an order of their own."""
     try:
-        card.ask(issue_planning_api.reorder_issue, {"move_after_id": before})
+        card.ask(issue_positions_api.reorder_issue, {"move_after_id": before})
     except Invalid:
         if not anywhere:
             raise

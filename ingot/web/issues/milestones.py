@@ -3,8 +3,8 @@
 from typing import Any
 
 from ingot.collaboration.issues import api as issues_api
-from ingot.collaboration.issues.milestones_and_order import api as issue_planning_api
-from ingot.collaboration.issues.milestones_and_order.views import MilestoneProgress, milestone_progress
+from ingot.collaboration.issues.milestone_issues import api as milestone_issues_api
+from ingot.collaboration.issues.milestone_issues.views import MilestoneProgress, milestone_progress
 from ingot.collaboration.merge_requests.editing import api as merge_request_upkeep_api
 from ingot.collaboration.milestones import api as milestones_api
 from ingot.collaboration.milestones.views import MilestoneView
@@ -126,7 +126,7 @@ def _milestone_page(place: ProjectOrGroupContext, errors: list[str] | None = Non
         ),
         "counts": counts.statistics.counts if counts else None,
         "issues": place.ask(
-            place.either(issue_planning_api.list_milestone_issues, issue_planning_api.list_group_milestone_issues),
+            place.either(milestone_issues_api.list_milestone_issues, milestone_issues_api.list_group_milestone_issues),
             {"page": page},
             milestone_id=milestone.id,
         ),

@@ -6,10 +6,10 @@ import msgspec
 
 from ingot.collaboration.merge_requests.merge import api as merging_api
 from ingot.collaboration.merge_requests.merge.commit_messages import squash_message
-from ingot.collaboration.merge_requests.merge.mergeability_check import check_mergeability
 from ingot.collaboration.merge_requests.merge.views import proposed_merge_message
 from ingot.collaboration.merge_requests.merge_checks import ACTIVE_STATUSES
 from ingot.collaboration.merge_requests.mergeability import MERGEABLE, Mergeability
+from ingot.collaboration.merge_requests.mergeability_check import check_mergeability
 from ingot.repositories import browser
 from ingot.repositories.branches import api as branches_api
 from ingot.repositories.commit_writing import api as making_api

@@ -156,12 +156,12 @@ def test_refusals(api: Api, make: Make) -> None:
         answer = api.post(f"{base}/move", owner, to_project_id=to)
         return answer.status_code, answer.json()["message"]
 
-    assert move(source.id) == (400, "The issue is in this project already")
+    assert move(source.id) == (400, "The issue is already in this project")
     assert move(archived.id)[0] == move(bare.id)[0] == 400
     assert move("x") == (400, {"to_project_id": ["is invalid"]})
     assert move(None) == (400, '400 (Bad request) "to_project_id" not given')
     assert api.post(f"{base}/move", owner, to_project_id=target.id).status_code == 201
-    assert move(target.id) == (400, "The issue was moved before; move what it became")
+    assert move(target.id) == (400, "The issue has already been moved")
     assert api.post(f"/projects/{source.id}/issues/999/move", owner, to_project_id=target.id).status_code == 404
     assert api.post(f"/projects/{source.id}/issues/999/move", owner, to_project_id=target.id).json() == {
         "message": "404 Issue Not Found"

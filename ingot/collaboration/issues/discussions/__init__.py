@@ -1,1 +1,1 @@
-"""What people say about issues: notes, discussions, emoji, and the record of what became of each."""
+"""Notes, discussions, award emoji, system notes and resource events of issues."""

@@ -22,9 +22,9 @@ routes = Routes("issues")
 
 
 def issue_subject_in_path(call: Call) -> tuple[Access, SubjectAccess]:
-    """The issue that the path names, as something that is talked about."""
-    access, found = issue_in_path(call)
-    return access, issue_subject_access(call.actor, access, found, subject_of(found.issue))
+    """Find the issue that the path names, as a subject with the caller's access."""
+    access, lookup = issue_in_path(call)
+    return access, issue_subject_access(call.actor, access, lookup, subject_of(lookup.issue))
 
 
 def _execute_commands(call: Call, _: WriteNote, commands: Sequence[Command]) -> CommandResult:

@@ -1,7 +1,7 @@
-"""What follows when commits were pushed: what they name hears of it, and issues that they close are closed.
+"""Processing of pushed commit messages: mentions in issues and merge requests, and closing of issues.
 
-Whoever pushed sees it when the push has ended. A job does it where a crash came first, and reads what a push with
-very many commits or branches left; of those only the newest are read.
+The commits of a push are processed right after its transaction. A job processes them if the process crashed before, and
+processes the remaining commits of a large push, of which only the newest are read.
 """
 
 import re
@@ -40,34 +40,34 @@ from ingot.repositories.ref_changes.events import RefsChanged
 READ_COMMITS = "read commits"
 MAX_BRANCHES = 20
 MAX_INLINE_COMMITS = 100
-"""So many commits are read while who pushed them waits."""
+"""Number of commits that are processed while the pusher waits for the response."""
 MAX_COMMITS = 500
 MAX_MESSAGE_LENGTH = 100_000
 JOB_DELAY_SECONDS = 30
-"""So long a job leaves what came to the process that took the push."""
+"""Delay of the job that takes over if the process of the push crashed."""
 _UNKNOWN = PushSummary(1)
 _MERGE_LINE = re.compile(r"^See merge request \S+$", re.MULTILINE)
 
 
 class PushedBranches(msgspec.Struct, frozen=True):
-    """Branches that somebody changed."""
+    """Payload of the job: the branches that a user changed."""
 
     project_id: int
     actor_id: int
     updates: tuple[RefUpdate, ...]
     read: tuple[str, ...] = ()
-    """Commits that were read already."""
+    """Ids of the commits that were processed already."""
 
 
 class ReferencingCommit(NamedTuple):
-    """A commit that may name something, and whether issues that it says are closed by it."""
+    """A commit whose message may contain references, and whether it may close issues."""
 
     message: CommitMessage
     closes: bool
 
 
 class CommitReferences(msgspec.Struct, frozen=True):
-    """A commit, what it names, and what of that it closes."""
+    """A commit with its references and the references to issues that it closes."""
 
     oid: str
     named: list[Reference]
@@ -75,7 +75,7 @@ class CommitReferences(msgspec.Struct, frozen=True):
 
 
 class CommitMessageJob:
-    """Reads commits: those of a push at once, and what is left by a job, which may run twice."""
+    """Processes commit messages: at once after a push, and the rest in a job, which may run twice."""
 
     def __init__(self, store: RepositoryStore, base_url: str) -> None:
         self._store = store
@@ -83,30 +83,37 @@ class CommitMessageJob:
 
     @property
     def subscriptions(self) -> Subscriptions:
-        """It begins when references have changed."""
+        """Subscription to ``RefsChanged``."""
         subscriptions = Subscriptions()
-        subscriptions.on(RefsChanged)(self.hear)
+        subscriptions.on(RefsChanged)(self.on_refs_changed)
         return subscriptions
 
-    def hear(self, db: Connection, event: RefsChanged) -> None:
-        """Read the commits that came to branches; a deploy key has no user in whose name issues could be closed."""
-        grown = [update for update in event.updates if update.branch is not None and not update.deletes][:MAX_BRANCHES]
-        if event.actor_id is None or not grown:
+    def on_refs_changed(self, db: Connection, event: RefsChanged) -> None:
+        """Process the new commits of branches.
+
+        Pushes with a deploy key are ignored, because they have no user in whose name issues could be closed.
+        """
+        updates = [update for update in event.updates if update.branch is not None and not update.deletes][
+            :MAX_BRANCHES
+        ]
+        if event.actor_id is None or not updates:
             return
-        pushed = PushedBranches(event.project_id, event.actor_id, tuple(grown))
-        brought = [(update, event.brought.get(update.ref, _UNKNOWN)) for update in grown]
-        telling: list[ReferencingCommit] = []
+        pushed = PushedBranches(event.project_id, event.actor_id, tuple(updates))
+        summaries = [(update, event.brought.get(update.ref, _UNKNOWN)) for update in updates]
+        commits: list[ReferencingCommit] = []
         if any(
-            can_mention_subjects(_without_merge_line(message.text)) for _, what in brought for message in what.messages
+            can_mention_subjects(_without_merge_line(message.text))
+            for _, summary in summaries
+            for message in summary.messages
         ):
             project = existing_project(db, event.project_id)
-            telling = _referencing_commits(project, [(update, what.messages) for update, what in brought])
-        at_once, left = telling[:MAX_INLINE_COMMITS], telling[MAX_INLINE_COMMITS:]
-        if at_once:
+            commits = _referencing_commits(project, [(update, summary.messages) for update, summary in summaries])
+        immediate, remaining = commits[:MAX_INLINE_COMMITS], commits[MAX_INLINE_COMMITS:]
+        if immediate:
             job_id = enqueue(db, READ_COMMITS, pushed, run_at=add_duration(db.now, seconds=JOB_DELAY_SECONDS))
-            db.follow_up(partial(self._read_at_once, job_id=job_id, pushed=pushed, messages=at_once))
-        if left or any(what.commits > len(what.messages) for _, what in brought):
-            read = tuple(one.message.oid for one in at_once)
+            db.follow_up(partial(self._read_at_once, job_id=job_id, pushed=pushed, messages=immediate))
+        if remaining or any(summary.commits > len(summary.messages) for _, summary in summaries):
+            read = tuple(commit.message.oid for commit in immediate)
             enqueue(db, READ_COMMITS, msgspec.structs.replace(pushed, read=read))
 
     def _read_at_once(
@@ -118,46 +125,53 @@ class CommitMessageJob:
         database.write(partial(cancel_job, job_id=job_id))
 
     def read(self, database: Database, payload: Any) -> None:
-        """Read the messages of new commits, and do what they say."""
+        """Run the job: read the messages of new commits and apply them."""
         pushed = msgspec.convert(payload, PushedBranches)
         project = database.read(partial(project_or_none, project_id=pushed.project_id))
         if project is None or project.namespace_id is None:
             return
         try:
             repository = self._store.open(project.repository_key)
-            came = [(update, _new_messages(repository, project, update)) for update in pushed.updates]
-        except (MissingRepository, FileNotFoundError):  # Deleted meanwhile.
+            messages = [(update, _new_messages(repository, project, update)) for update in pushed.updates]
+        except (MissingRepository, FileNotFoundError):  # Deleted since the push.
             return
-        known = set(pushed.read)
-        left = [one for one in _referencing_commits(project, came) if one.message.oid not in known]
-        self._apply_commits(database, project, pushed, left[:MAX_COMMITS])
+        processed = set(pushed.read)
+        remaining = [
+            commit for commit in _referencing_commits(project, messages) if commit.message.oid not in processed
+        ]
+        self._apply_commits(database, project, pushed, remaining[:MAX_COMMITS])
 
     def _apply_commits(
         self, database: Database, project: Project, pushed: PushedBranches, messages: Sequence[ReferencingCommit]
     ) -> None:
-        """Do what commits say, each in a transaction of its own."""
+        """Apply the references of commits, each commit in its own transaction."""
         for message, closes in messages:
             text = _without_merge_line(message.text[:MAX_MESSAGE_LENGTH])
-            named = extract_references(text, self._base_url)
-            said = CommitReferences(message.oid, named, closing_references(text, self._base_url) if closes else [])
-            if named:
-                database.write(partial(_apply_commit, project=project, actor_id=pushed.actor_id, said=said))
+            references = extract_references(text, self._base_url)
+            commit = CommitReferences(
+                message.oid, references, closing_references(text, self._base_url) if closes else []
+            )
+            if references:
+                database.write(partial(_apply_commit, project=project, actor_id=pushed.actor_id, commit=commit))
 
 
 def _referencing_commits(
-    project: Project, came: Iterable[tuple[RefUpdate, Sequence[CommitMessage]]]
+    project: Project, pushed: Iterable[tuple[RefUpdate, Sequence[CommitMessage]]]
 ) -> list[ReferencingCommit]:
-    """Each commit once that may name something; what came into the default branch may close some, and is first."""
-    found: dict[str, ReferencingCommit] = {}
-    for update, messages in sorted(came, key=lambda one: one[0].branch != project.default_branch):
+    """Return the commits that may contain references, each once.
+
+    Those of the default branch come first, because only they close issues.
+    """
+    commits: dict[str, ReferencingCommit] = {}
+    for update, messages in sorted(pushed, key=lambda item: item[0].branch != project.default_branch):
         for message in messages:
-            if message.oid not in found and can_mention_subjects(_without_merge_line(message.text)):
-                found[message.oid] = ReferencingCommit(message, update.branch == project.default_branch)
-    return list(found.values())
+            if message.oid not in commits and can_mention_subjects(_without_merge_line(message.text)):
+                commits[message.oid] = ReferencingCommit(message, update.branch == project.default_branch)
+    return list(commits.values())
 
 
 def _without_merge_line(text: str) -> str:
-    """A message without the line by which a merge says what it merged, which knows that already."""
+    """Return a message without the line that names the merged merge request, which needs no mention."""
     return _MERGE_LINE.sub("", text) if "See merge request " in text else text
 
 
@@ -167,7 +181,7 @@ def _new_messages(repository: Repository, project: Project, update: RefUpdate) -
 
 
 def _new_commits(repository: Repository, project: Project, update: RefUpdate, most: int) -> list[str]:
-    """What a branch leads to now and did not before; a new one is compared with the default branch."""
+    """Return the new commits of a branch; a new branch is compared with the default branch."""
     old: str | None = update.old
     if update.creates:
         tip = repository.tip(f"refs/heads/{project.default_branch}")
@@ -179,32 +193,32 @@ def _new_commits(repository: Repository, project: Project, update: RefUpdate, mo
         return []
 
 
-def _apply_commit(db: Connection, project: Project, actor_id: int, said: CommitReferences) -> None:
+def _apply_commit(db: Connection, project: Project, actor_id: int, commit: CommitReferences) -> None:
     actor = active_actor(db, actor_id)
     if actor is None:
         return
-    closed = _close_issues(db, actor, project, said)
-    named = referenced_issues(db, actor, project.full_path, said.named)
-    # In one order, so that two who mention the same issues do not wait for each other both at once.
-    for found in sorted(named, key=lambda found: found.issue.id):
-        if found.issue.id not in closed:
-            lock_issue_row(db, found.issue)
-            text = f"mentioned in {_visible_commit_reference(project, said.oid, found)}"
-            add_mention(db, actor.user_id, subject_of(found.issue), text, MentionSource("commit", None, project.id))
-    emit(db, CommitReferencesFound(project.id, project.full_path, actor, said.oid, said.named))
+    closed = _close_issues(db, actor, project, commit)
+    mentioned = referenced_issues(db, actor, project.full_path, commit.named)
+    # A fixed order prevents deadlocks between two transactions that mention the same issues.
+    for lookup in sorted(mentioned, key=lambda lookup: lookup.issue.id):
+        if lookup.issue.id not in closed:
+            lock_issue_row(db, lookup.issue)
+            text = f"mentioned in {_visible_commit_reference(project, commit.oid, lookup)}"
+            add_mention(db, actor.user_id, subject_of(lookup.issue), text, MentionSource("commit", None, project.id))
+    emit(db, CommitReferencesFound(project.id, project.full_path, actor, commit.oid, commit.named))
 
 
-def _close_issues(db: Connection, actor: Actor, project: Project, said: CommitReferences) -> set[int]:
-    """Close what a commit of the default branch says that it closes; gives what it closed."""
-    named = referenced_issues(db, actor, project.full_path, said.closed)
+def _close_issues(db: Connection, actor: Actor, project: Project, commit: CommitReferences) -> set[int]:
+    """Close the issues that a commit of the default branch closes; return their ids."""
+    mentioned = referenced_issues(db, actor, project.full_path, commit.closed)
     closed = set()
-    for found in sorted(named, key=lambda found: found.issue.id):
-        cause = ChangeCause(_visible_commit_reference(project, said.oid, found), "commit", project.id)
-        if close_issue(db, actor, found, cause) is not None:
-            closed.add(found.issue.id)
+    for lookup in sorted(mentioned, key=lambda lookup: lookup.issue.id):
+        cause = ChangeCause(_visible_commit_reference(project, commit.oid, lookup), "commit", project.id)
+        if close_issue(db, actor, lookup, cause) is not None:
+            closed.add(lookup.issue.id)
     return closed
 
 
 def _visible_commit_reference(project: Project, oid: str, lookup: IssueLookup) -> str:
-    near = lookup.issue.project_id == project.id
-    return f"commit {'' if near else f'{project.full_path}@'}{oid}"
+    same_project = lookup.issue.project_id == project.id
+    return f"commit {'' if same_project else f'{project.full_path}@'}{oid}"

@@ -1,4 +1,4 @@
-"""Recording below an issue where it is mentioned."""
+"""System notes on issues that a text mentions."""
 
 from functools import partial
 
@@ -18,7 +18,7 @@ from ingot.projects.projects.queries import paths_of_projects
 
 
 def mention_subscriptions(base_url: str) -> Subscriptions:
-    """Texts name issues by signs, and by addresses that begin at ``base_url``."""
+    """Return the subscriptions; references are recognized by sign and by URLs that begin with ``base_url``."""
     subscriptions = Subscriptions()
     subscriptions.on(NoteAdded)(partial(_record_mentions_in_note, base_url=base_url))
     subscriptions.on(NoteEdited)(partial(_record_mentions_in_edited_note, base_url=base_url))
@@ -27,12 +27,12 @@ def mention_subscriptions(base_url: str) -> Subscriptions:
 
 
 def _record_mentions_in_note(db: Connection, event: NoteAdded, base_url: str) -> None:
-    """Issues that a note names hear of it, through the issue that it is about."""
+    """Record mentions in a new note."""
     _record_mentions_in_body(db, event, event.author_id, event.body, base_url)
 
 
 def _record_mentions_in_edited_note(db: Connection, event: NoteEdited, base_url: str) -> None:
-    """The same for those that it names only now."""
+    """Record mentions that an edit added to a note."""
     note = find_note(db, event.note_id)
     _record_mentions_in_body(db, event, note.author_id, note.body, base_url)
 
@@ -46,7 +46,10 @@ def _record_mentions_in_body(
 
 
 def _record_mentions_in_issue(db: Connection, event: IssueChanged, base_url: str) -> None:
-    """The same for what an issue itself says; one that becomes confidential is named nowhere any more."""
+    """Record mentions in an issue's title and description.
+
+    An issue that becomes confidential loses the mentions that it caused.
+    """
     if event.action == "deleted":
         return
     if event.action == "opened" or event.changes.keys() & {"title", "description", "confidential"}:
@@ -60,30 +63,30 @@ def _record_mentions_in_issue(db: Connection, event: IssueChanged, base_url: str
 
 
 def _record_mentions_in_notes(db: Connection, issue: Issue, base_url: str) -> None:
-    """What was said below an issue while it was confidential was told to nobody."""
+    """Record mentions in the notes of an issue that is no longer confidential."""
     for note in notes_containing(db, subject_of(issue), "#"):
         record_mentions(db, note.author_id, issue, note.body, base_url)
 
 
 def record_mentions(db: Connection, writer_id: int, source: Issue, text: str, base_url: str) -> None:
-    """Tell the issues that a text of ``source`` names that it does, as far as who wrote it sees them.
+    """Add system notes to the issues that a text of ``source`` mentions and its author may see.
 
-    What is confidential is not told to anybody, also not its number.
+    A confidential issue causes no mentions, because they would reveal its iid.
     """
     if source.confidential or not can_mention_issues(text):
         return
     writer = active_actor(db, writer_id)
     if writer is None:
         return
-    own = paths_of_projects(db, [source.project_id])[source.project_id]
-    for target in referenced_issues(db, writer, own, extract_references(text, base_url)):
+    own_path = paths_of_projects(db, [source.project_id])[source.project_id]
+    for target in referenced_issues(db, writer, own_path, extract_references(text, base_url)):
         if target.issue.id == source.id:
             continue
-        near = target.issue.project_id == source.project_id
+        same_project = target.issue.project_id == source.project_id
         add_mention(
             db,
             writer_id,
             subject_of(target.issue),
-            f"mentioned in issue {'' if near else own}#{source.iid}",
+            f"mentioned in issue {'' if same_project else own_path}#{source.iid}",
             MentionSource("issue", source.id, source.project_id),
         )

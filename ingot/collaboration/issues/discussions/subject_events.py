@@ -1,4 +1,4 @@
-"""Telling of issues as of any subject: to whoever lets people look at them, follow them and read of them."""
+"""Forwarding of issue events as subject events, for todos, subscriptions and notifications."""
 
 from typing import Any, cast
 
@@ -15,16 +15,16 @@ subscriptions = Subscriptions()
 
 @subscriptions.on(IssueChanged)
 def emit_subject_changed(db: Connection, event: IssueChanged) -> None:
-    """Whatever happens to an issue happens to a subject."""
+    """Emit ``SubjectChanged`` for a change of an issue."""
     if event.action == "deleted":
         return
     issue = event.issue or issue_by_id(db, event.issue_id)
     opened = event.action == "opened"
     before, after = cast("tuple[Any, Any]", event.changes.get("assignees", ([], [])))
-    marked_before, marked = cast("tuple[Any, Any]", event.changes.get("labels", ([], [])))
+    labels_before, labels = cast("tuple[Any, Any]", event.changes.get("labels", ([], [])))
     shows = "confidential" in event.changes and not issue.confidential
     if opened:
-        after, marked = event.assignees, event.labels
+        after, labels = event.assignees, event.labels
     emit(
         db,
         SubjectChanged(
@@ -35,20 +35,23 @@ def emit_subject_changed(db: Connection, event: IssueChanged) -> None:
             if opened or shows or event.changes.keys() & {"title", "description"}
             else None,
             newly_visible=shows,
-            assigned=tuple(number for number in after if number not in before),
-            unassigned=tuple(number for number in before if number not in after),
-            labelled=tuple(number for number in marked if number not in marked_before),
+            assigned=tuple(changed_id for changed_id in after if changed_id not in before),
+            unassigned=tuple(changed_id for changed_id in before if changed_id not in after),
+            labelled=tuple(changed_id for changed_id in labels if changed_id not in labels_before),
         ),
     )
 
 
 def _action(event: IssueChanged) -> Action:
-    """Who moves an issue closes it by that, where it was open."""
+    """Return the action; a move counts as closing if the issue was open."""
     if event.action in ("opened", "updated", "closed", "reopened"):
         return event.action
     return "closed" if "state" in event.changes else "updated"
 
 
 def _mentionable_text(issue: Issue) -> str:
-    """The description first: whom it begins with is spoken to."""
+    """Return the description and the title.
+
+    The description comes first, because users mentioned at the start of a text are addressed directly.
+    """
     return f"{issue.description or ''}\n\n{issue.title}"

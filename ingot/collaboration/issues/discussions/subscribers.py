@@ -1,4 +1,4 @@
-"""What issues show of what is said about them, and what is recorded when they change."""
+"""Subscribers that update an issue's counts and record its changes as system notes."""
 
 from sqlalchemy import bindparam, update
 
@@ -27,28 +27,28 @@ _COUNT_VOTES = (
 
 @subscriptions.on(NoteAdded)
 def count_note(db: Connection, event: NoteAdded) -> None:
-    """An issue shows how much was said about it; what not everybody reads, not everybody may count."""
+    """Count a new note; internal notes are not counted, because not all readers see them."""
     if event.subject_kind == "issue" and not event.internal:
         db.run(_COUNT_NOTES, issue=event.subject_id, more=1, now=db.now)
 
 
 @subscriptions.on(NoteRemoved)
 def uncount_note(db: Connection, event: NoteRemoved) -> None:
-    """What is gone does not count."""
+    """Subtract a deleted note from the count."""
     if event.subject_kind == "issue" and not event.internal:
         db.run(_COUNT_NOTES, issue=event.subject_id, more=-1, now=db.now)
 
 
 @subscriptions.on(VotesChanged)
 def count_votes(db: Connection, event: VotesChanged) -> None:
-    """An issue shows how many like it."""
+    """Update the number of up- and downvotes."""
     if event.subject_kind == "issue":
         db.run(_COUNT_VOTES, issue=event.subject_id, up=event.upvotes, down=event.downvotes)
 
 
 @subscriptions.on(IssueChanged)
 def record_change(db: Connection, event: IssueChanged) -> None:
-    """Every change of an issue is written down below it."""
+    """Record a change as system notes and resource events."""
     if event.action == "deleted":
         return
     issue = event.issue or issue_by_id(db, event.issue_id)
@@ -60,5 +60,5 @@ def record_change(db: Connection, event: IssueChanged) -> None:
 
 @subscriptions.on(IssueMoved)
 def record_issue_moved(db: Connection, event: IssueMoved) -> None:
-    """Both the original and the copy say where the other one is."""
+    """Add system notes to the original and to the copy."""
     record_move(db, event.actor_id, issue_by_id(db, event.issue_id), issue_by_id(db, event.moved_to_id))

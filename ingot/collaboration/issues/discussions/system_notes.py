@@ -40,12 +40,12 @@ def record_changes(db: Connection, event: IssueChanged, issue: Issue) -> None:
 
 
 def record_move(db: Connection, actor_id: int, original: Issue, copy: Issue) -> None:
-    """Add system notes to both issues of a move; readers see them who may see the other project."""
+    """Add system notes to both issues of a move; only users who may see the other project can read them."""
     paths = paths_of_projects(db, [original.project_id, copy.project_id])
-    for one, other, way in ((original, copy, "to"), (copy, original, "from")):
-        text = f"moved {way} {paths[other.project_id]}#{other.iid}"
+    for issue, other, direction in ((original, copy, "to"), (copy, original, "from")):
+        text = f"moved {direction} {paths[other.project_id]}#{other.iid}"
         add_system_note(
-            db, actor_id, subject_of(one), text, "moved", MentionSource("issue", other.id, other.project_id)
+            db, actor_id, subject_of(issue), text, "moved", MentionSource("issue", other.id, other.project_id)
         )
 
 

@@ -1,1 +1,1 @@
-"""Links between issues: what has to do with what."""
+"""Links between related issues."""

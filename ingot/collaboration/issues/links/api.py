@@ -1,4 +1,4 @@
-"""Links between issues over the API."""
+"""Endpoints of links between issues."""
 
 from ingot.collaboration.issues import policy
 from ingot.collaboration.issues.api import issue_in_path
@@ -33,11 +33,11 @@ def list_links(call: Call, lookup: IssueLookup, page: Page) -> Listing[LinkedIss
 )
 def link_issue(call: Call, lookup: IssueLookup, params: LinkIssue) -> IssueLinkView:
     """Link an issue to another one."""
-    target = params.target_project_id or str(lookup.issue.project_id)
-    other = find_issue(call.db, call.actor, target, str(params.target_issue_iid))
-    require(policy.may_triage(call.actor, other.here, other.project))
-    link = service.link_issues(call.db, lookup.issue, other.issue, params.link_type)
-    return link_view(call.db, call.actor, link, [lookup.issue, other.issue], call.origin.base)
+    target_project = params.target_project_id or str(lookup.issue.project_id)
+    target = find_issue(call.db, call.actor, target_project, str(params.target_issue_iid))
+    require(policy.may_triage(call.actor, target.here, target.project))
+    link = service.link_issues(call.db, lookup.issue, target.issue, params.link_type)
+    return link_view(call.db, call.actor, link, [lookup.issue, target.issue], call.origin.base)
 
 
 @routes.get(
@@ -47,9 +47,9 @@ def link_issue(call: Call, lookup: IssueLookup, params: LinkIssue) -> IssueLinkV
     returns=IssueLinkView,
 )
 def get_link(call: Call, lookup: IssueLookup) -> IssueLinkView:
-    """Get a link between issues, for who sees both."""
-    number = path_number(call.path, "issue_link_id")
-    linked = queries.link_or_none(call.db, call.actor, lookup.issue.id, number)
+    """Get a link between issues, if the caller sees both."""
+    link_id = path_number(call.path, "issue_link_id")
+    linked = queries.link_or_none(call.db, call.actor, lookup.issue.id, link_id)
     if linked is None:
         raise NotFound("Issue Link")
     return link_view(call.db, call.actor, linked.link, [lookup.issue, linked.issue], call.origin.base)
@@ -62,9 +62,9 @@ def get_link(call: Call, lookup: IssueLookup) -> IssueLinkView:
     returns=IssueLinkView,
 )
 def unlink_issue(call: Call, lookup: IssueLookup) -> IssueLinkView | None:
-    """Take a link between issues off both."""
-    number = path_number(call.path, "issue_link_id")
-    linked = queries.link_or_none(call.db, call.actor, lookup.issue.id, number)
+    """Delete a link between issues."""
+    link_id = path_number(call.path, "issue_link_id")
+    linked = queries.link_or_none(call.db, call.actor, lookup.issue.id, link_id)
     if linked is None:
         return None
     service.unlink_issues(call.db, linked.link)

@@ -1,4 +1,4 @@
-"""What callers send about links."""
+"""Request parameters of issue links."""
 
 from typing import Literal
 
@@ -6,9 +6,9 @@ from ingot.core.api.params import Params
 
 
 class LinkIssue(Params):
-    """What an issue has to do with."""
+    """The issue to link to."""
 
     target_issue_iid: int
     target_project_id: str | None = None
-    """A number or a full path; without one it is the project of the issue itself."""
+    """The id or the full path of a project; by default the issue's own project."""
     link_type: Literal["relates_to"] = "relates_to"

@@ -1,4 +1,4 @@
-"""How links between issues are found."""
+"""Queries for links between issues."""
 
 from typing import NamedTuple
 
@@ -23,7 +23,7 @@ _LINKED = (
     .where(or_(bindparam("issue") == _SOURCE, bindparam("issue") == _TARGET), issues.c.deleted_at.is_(None))
     .order_by(issue_links.c.id)
 )
-# What lies at the other end is shown to those who see it there.
+# Linked issues, restricted to those that the caller may see.
 _VISIBLE = {name: _LINKED.where(CONDITIONS[name]) for name in ("with_feature", "visible", "visible_to_external")}
 _WITH_PATH = {name: seen.add_columns(projects.c.full_path) for name, seen in _VISIBLE.items()}
 _BETWEEN = select(issue_links).where(
@@ -36,7 +36,7 @@ _COUNT = select(func.count()).where(or_(bindparam("issue") == _SOURCE, bindparam
 
 
 class LinkedIssue(NamedTuple):
-    """A link, and the issue at its other end."""
+    """A link and the issue at its other end."""
 
     link: IssueLink
     issue: Issue
@@ -44,30 +44,30 @@ class LinkedIssue(NamedTuple):
 
 
 def list_links(db: Connection, actor: Actor, issue_id: int, page: Page) -> Listing[LinkedIssue]:
-    """A page of what an issue has to do with, as far as the caller sees it; the oldest link first."""
-    found = _linked(db, actor, issue_id)
+    """Return a page of the issues linked to an issue that the caller may see, the oldest link first."""
+    linked = _linked(db, actor, issue_id)
     offset = (page.number - 1) * page.size
-    return Listing(found[offset : offset + page.size], page, len(found))
+    return Listing(linked[offset : offset + page.size], page, len(linked))
 
 
 def link_or_none(db: Connection, actor: Actor, issue_id: int, link_id: int) -> LinkedIssue | None:
-    """A link of an issue, if the caller sees both ends."""
+    """Return a link of an issue, or None if the caller may not see both ends."""
     return next((linked for linked in _linked(db, actor, issue_id) if linked.link.id == link_id), None)
 
 
 def link_between(db: Connection, one_id: int, other_id: int) -> IssueLink | None:
-    """The link between two issues, whichever way it was made."""
+    """Return the link between two issues in either direction, or None."""
     return db.first(IssueLink, _BETWEEN, one=one_id, other=other_id)
 
 
 def count_links(db: Connection, issue_id: int) -> int:
-    """How many links an issue has, seen or not."""
+    """Count the links of an issue, including those to hidden issues."""
     count: int = db.value(_COUNT, issue=issue_id)
     return count
 
 
 def _linked(db: Connection, actor: Actor, issue_id: int) -> list[LinkedIssue]:
-    """All of them: nobody makes more than a few, and the number is bounded."""
+    """Return all visible links of an issue; ``MAX_LINKS`` bounds their number."""
     if actor.admin:
         rows = db.rows(_WITH_PATH["with_feature"], issue=issue_id)
     else:

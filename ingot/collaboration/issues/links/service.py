@@ -1,4 +1,4 @@
-"""Linking issues, and taking links off."""
+"""Creation and deletion of links between issues."""
 
 from sqlalchemy import bindparam, delete, or_
 
@@ -15,10 +15,10 @@ _DELETE = delete(issue_links).where(
 
 
 def link_issues(db: Connection, source: Issue, target: Issue, link_type: str) -> IssueLink:
-    """Note that two issues have to do with each other."""
+    """Link two issues; raise ``Invalid`` or ``Conflict``."""
     if source.id == target.id:
         raise Invalid("An issue cannot be linked to itself")
-    # Both are held in one order, so that two who link the same pair from both ends make one link.
+    # A fixed order prevents deadlocks, and duplicates when both ends are linked at once.
     for issue in sorted((source, target), key=lambda issue: issue.id):
         lock_issue_row(db, issue)
         if count_links(db, issue.id) >= MAX_LINKS:
@@ -36,10 +36,10 @@ def link_issues(db: Connection, source: Issue, target: Issue, link_type: str) ->
 
 
 def unlink_issues(db: Connection, link: IssueLink) -> None:
-    """Take a link off both ends."""
+    """Delete a link."""
     db.delete(issue_links, link.id)
 
 
 def delete_links(db: Connection, issue_id: int) -> None:
-    """What is gone has nothing to do with anything."""
+    """Delete all links of an issue."""
     db.run(_DELETE, issue=issue_id)

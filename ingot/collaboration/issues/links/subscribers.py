@@ -1,4 +1,4 @@
-"""What becomes of links when issues go."""
+"""Subscriber that deletes the links of deleted issues."""
 
 from ingot.collaboration.issues.events import IssueChanged
 from ingot.collaboration.issues.links.service import delete_links
@@ -10,6 +10,6 @@ subscriptions = Subscriptions()
 
 @subscriptions.on(IssueChanged)
 def delete_links_of_issue(db: Connection, event: IssueChanged) -> None:
-    """A deleted issue keeps its row, but has nothing to do with others any more."""
+    """Delete the links of a deleted issue, because its row remains and no cascade applies."""
     if event.action == "deleted":
         delete_links(db, event.issue_id)

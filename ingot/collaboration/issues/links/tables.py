@@ -1,11 +1,11 @@
-"""What is stored of links between issues."""
+"""Table and record of links between issues."""
 
 from sqlalchemy import Table, UniqueConstraint
 
 from ingot.core.db.schema import Record, metadata, reference, row_id, text
 from ingot.core.db.times import Timestamp
 
-# A link has two ends and no direction; the one from which it was made is its source.
+# A link has no direction; its source is the issue on which it was created.
 issue_links = Table(
     "issue_links",
     metadata,
@@ -21,7 +21,7 @@ issue_links = Table(
 
 
 class IssueLink(Record, frozen=True):
-    """That two issues have to do with each other."""
+    """Row of ``issue_links``."""
 
     id: int
     source_id: int

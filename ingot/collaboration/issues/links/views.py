@@ -1,4 +1,4 @@
-"""How links between issues are shown."""
+"""Response structs of issue links."""
 
 from collections.abc import Sequence
 
@@ -37,7 +37,7 @@ class LinkedIssueBrief(View):
 
 
 class IssueLinkView(View):
-    """A link with both of its ends."""
+    """A link with both of its issues."""
 
     id: int
     source_issue: IssueView
@@ -46,9 +46,9 @@ class IssueLinkView(View):
 
 
 def linked_views(db: Connection, actor: Actor, linked: Sequence[LinkedIssue], base: str) -> list[LinkedIssueView]:
-    """A page of what an issue has to do with."""
-    paths = {one.issue.project_id: one.project_path for one in linked}
-    views = issue_views(db, actor, [one.issue for one in linked], base, paths=paths)
+    """Build the views of a page of linked issues."""
+    paths = {entry.issue.project_id: entry.project_path for entry in linked}
+    views = issue_views(db, actor, [entry.issue for entry in linked], base, paths=paths)
     return [
         LinkedIssueView(
             **{name: getattr(view, name) for name in view.__struct_fields__},
@@ -80,6 +80,6 @@ def _brief(linked: LinkedIssue, base: str) -> LinkedIssueBrief:
 
 
 def link_view(db: Connection, actor: Actor, link: IssueLink, ends: Sequence[Issue], base: str) -> IssueLinkView:
-    """One link; ``ends`` are its two issues, in any order."""
+    """Build the view of a link; ``ends`` are its two issues in any order."""
     views = {view.id: view for view in issue_views(db, actor, ends, base)}
     return IssueLinkView(link.id, views[link.source_id], views[link.target_id], link.link_type)

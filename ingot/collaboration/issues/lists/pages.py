@@ -1,4 +1,4 @@
-"""Pages of lists of issues: by the cheapest statement for the filters, with the total where it is cheap to tell."""
+"""Pages of lists of issues: the cheapest statement for the filters, and the total if it is cheap to compute."""
 
 from collections.abc import Callable
 
@@ -31,40 +31,40 @@ def fetch_issues(db: Connection, query: IssueListQuery, page: Page, total: int |
     """Return a page and the total; a total that is not stored is counted up to ``MAX_COUNTED``."""
     if page.keyset:
         return fetch_page(db, Issue, query.lists.walking, page, **query.values)
-    told = True
+    total_known = True
     if total is None:
         total = _cached(db, query, "stored", _stored_total)
     if _matches_few(query, total):
-        found = _look_up(db, query, page)
-        if found is not None:
-            return found
+        listing = _look_up(db, query, page)
+        if listing is not None:
+            return listing
     if total is None:
         total = _cached(db, query, "counted", _counted) or 0
-        told = total <= MAX_COUNTED
+        total_known = total <= MAX_COUNTED
     offset = (page.number - 1) * page.size
-    if told:
+    if total_known:
         return Listing(_walk(db, query, offset, page.size) if offset < total else [], page, total)
-    # One more row than the page holds tells whether there is a next page.
-    some = _walk(db, query, offset, page.size + 1)
-    return Listing(some[: page.size], page, more=len(some) > page.size)
+    # An additional row shows whether there is a next page.
+    rows = _walk(db, query, offset, page.size + 1)
+    return Listing(rows[: page.size], page, more=len(rows) > page.size)
 
 
 def _matches_few(query: IssueListQuery, total: int | None) -> bool:
-    """Whether the list may be short, and an index other than that of the order finds it."""
+    """Return whether the list may be short, and can be looked up by another index than that of the order."""
     if total is not None:
         return 0 < total <= MAX_LOOKED_UP and bool(query.labels or query.filters & ACROSS_PROJECTS)
     # The issues of an author have an index in these orders.
-    leads = query.filters & FEW
-    return bool(query.labels or leads) and not (leads <= _WRITTEN and query.order_by in _ORDERS_OF_WRITTEN)
+    selective = query.filters & FEW
+    return bool(query.labels or selective) and not (selective <= _WRITTEN and query.order_by in _ORDERS_OF_WRITTEN)
 
 
 def _cached(
-    db: Connection, query: IssueListQuery, what: str, read: Callable[[Connection, IssueListQuery], int | None]
+    db: Connection, query: IssueListQuery, name: str, read: Callable[[Connection, IssueListQuery], int | None]
 ) -> int | None:
     """Return a number that every page of a list needs and that takes milliseconds to find, from the cache of reads."""
     if query.filters <= _CHEAP:
         return read(db, query)
-    key = what, query.filters, query.labels, query.excluded_labels, msgspec.json.encode(query.values)
+    key = name, query.filters, query.labels, query.excluded_labels, msgspec.json.encode(query.values)
     return db.cached(key, lambda: read(db, query), lambda _: _NUMBER_BYTES + len(key[-1]))
 
 
@@ -109,6 +109,6 @@ def _walk(db: Connection, query: IssueListQuery, offset: int, size: int) -> list
 def _read(db: Connection, ids: list[int]) -> list[Issue]:
     if not ids:
         return []
-    found = {issue.id: issue for issue in db.all(Issue, _BY_IDS, issues=ids)}
+    by_id = {issue.id: issue for issue in db.all(Issue, _BY_IDS, issues=ids)}
     # On PostgreSQL an issue may have been deleted since the statement that found its id.
-    return [found[number] for number in ids if number in found]
+    return [by_id[issue_id] for issue_id in ids if issue_id in by_id]

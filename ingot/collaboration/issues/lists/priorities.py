@@ -23,7 +23,7 @@ _PRIORITIES = (
     .where(label_priorities.c.project_id == bindparam("project"))
     .order_by(label_priorities.c.priority, label_priorities.c.label_id)
 )
-_CARRYING = select(func.count()).where(
+_LABEL_LINK_COUNT = select(func.count()).where(
     label_links.c.subject_kind == KIND,
     without_index(label_links.c.project_id) == bindparam("project"),
     in_list(label_links.c.label_id, "label_0"),
@@ -54,16 +54,16 @@ class _Walked(NamedTuple):
         return total
 
 
-class _Known(NamedTuple):
-    """A short part whose ids have been read."""
+class _Loaded(NamedTuple):
+    """A short part whose ids have been read already."""
 
-    found: list[int]
+    issue_ids: list[int]
 
     def ids(self, db: Connection, offset: int, size: int) -> list[int]:  # noqa: ARG002 - All parts have the same methods.
-        return self.found[offset : offset + size]
+        return self.issue_ids[offset : offset + size]
 
     def count(self, db: Connection) -> int:  # noqa: ARG002 - All parts have the same methods.
-        return len(self.found)
+        return len(self.issue_ids)
 
 
 def ranked_ids(db: Connection, query: IssueListQuery, offset: int, size: int) -> list[int] | None:
@@ -71,14 +71,14 @@ def ranked_ids(db: Connection, query: IssueListQuery, offset: int, size: int) ->
     priorities = _priorities(db, query) if query.order_by != "milestone_due" else []
     if len(priorities) > _MAX_PRIORITIES:
         return None
-    found: list[int] = []
+    ids: list[int] = []
     for part in _parts(db, query, priorities):
-        here = part.ids(db, offset, size - len(found))
-        found += here
-        if len(found) == size:
+        part_ids = part.ids(db, offset, size - len(ids))
+        ids += part_ids
+        if len(ids) == size:
             break
-        offset = 0 if here or not offset else max(0, offset - part.count(db))
-    return found
+        offset = 0 if part_ids or not offset else max(0, offset - part.count(db))
+    return ids
 
 
 def _priorities(db: Connection, query: IssueListQuery) -> list[list[int]]:
@@ -94,13 +94,13 @@ def _parts(db: Connection, query: IssueListQuery, priorities: list[list[int]]) -
     project = query.values["project"]
     dated = query.order_by != "label_priority" and db.value(HAS_DATED, project=project) is not None
     rest = query._replace(filters=query.filters | ({"undated"} if dated else set()), order_by="id")
-    places = range(len(priorities) + 1)
+    ranks = range(len(priorities) + 1)
     if query.sort == "asc":
         if dated:
             yield _dated(query)
-        yield from (_of_priority(db, rest, priorities, place) for place in places)
+        yield from (_of_priority(db, rest, priorities, rank) for rank in ranks)
     else:
-        yield from (_of_priority(db, rest, priorities, place) for place in reversed(places))
+        yield from (_of_priority(db, rest, priorities, rank) for rank in reversed(ranks))
         if dated:
             yield _dated(query)
 
@@ -111,20 +111,20 @@ def _dated(query: IssueListQuery) -> _Part:
     return _Walked(page, total, query.values)
 
 
-def _of_priority(db: Connection, rest: IssueListQuery, priorities: list[list[int]], place: int) -> _Part:
+def _of_priority(db: Connection, rest: IssueListQuery, priorities: list[list[int]], rank: int) -> _Part:
     """Return the part of issues whose best label has this priority; at the last place, those without any priority."""
-    better = [label_id for labels in priorities[:place] for label_id in labels]
+    better = [label_id for labels in priorities[:rank] for label_id in labels]
     if better:
         name = f"not_label_{rest.excluded_labels}"
         rest = rest._replace(excluded_labels=rest.excluded_labels + 1, values={**rest.values, name: better})
-    if place == len(priorities):
+    if rank == len(priorities):
         return _walked(rest)
-    carried = {f"label_{number + 1}": rest.values[f"label_{number}"] for number in range(rest.labels)}
-    values = {**rest.values, **carried, "label_0": priorities[place]}
+    shifted = {f"label_{number + 1}": rest.values[f"label_{number}"] for number in range(rest.labels)}
+    values = {**rest.values, **shifted, "label_0": priorities[rank]}
     rest = rest._replace(labels=rest.labels + 1, values=values)
-    if db.value(_CARRYING, project=values["project"], label_0=priorities[place]) > MAX_LOOKED_UP:
+    if db.value(_LABEL_LINK_COUNT, project=values["project"], label_0=priorities[rank]) > MAX_LOOKED_UP:
         return _walked(rest)
-    return _Known([row[0] for row in db.rows(rest.lists.looked_up, **values)])
+    return _Loaded([row[0] for row in db.rows(rest.lists.looked_up, **values)])
 
 
 def _walked(rest: IssueListQuery) -> _Part:

@@ -91,7 +91,7 @@ LABEL_COUNT: dict[frozenset[str], Select[Any]] = {
 }
 
 
-# Conditions for reading along the order: no expression in them may tempt the planner to use another index.
+# Conditions for reading along the order. ``without_index`` keeps the planner from using another index.
 _HERE, _IN, _PERSON = without_index(issues.c.id), without_index(issues.c.milestone_id), issue_assignees.c.user_id
 _ALONG_THE_ORDER: dict[str, ColumnElement[bool]] = {
     **CONDITIONS,
@@ -109,7 +109,7 @@ _INDEXED = ("id", "created_at", "updated_at")
 MAX_LOOKED_UP = 2_000
 """Up to this number all matching ids are looked up for a page and its total; beyond, a page is read along its order."""
 MAX_COUNTED = 10_000
-"""Totals above this number are not counted, and not returned unless a stored count tells them."""
+"""Totals above this number are not counted, and are returned only if a stored count exists."""
 
 
 class IssueListStatements(NamedTuple):
@@ -129,7 +129,7 @@ class IssueListStatements(NamedTuple):
 def lists_of(
     filters: frozenset[str], order_by: str, sort: str, with_labels: int, without_labels: int
 ) -> IssueListStatements:
-    """Return the statements of a list; of the labels only their number matters here."""
+    """Return the statements of a list; they depend only on the number of labels."""
     columns = (*_ORDERS[order_by], issues.c.id)
     order = _sorted(columns, sort)
     walking = _matching(filters, with_labels, without_labels)
@@ -137,13 +137,13 @@ def lists_of(
     query = list_query(walking, issues.c.id, *order)
     if order_by not in _INDEXED:
         query = query._replace(by_number=query.by_number.with_only_columns(issues.c.id))
-    some = few.with_only_columns(issues.c.id).limit(literal_column(str(MAX_COUNTED + 1)))
-    sorted_by = [column.label(f"by_{place}") for place, column in enumerate(columns)]
-    found = few.with_only_columns(*sorted_by).limit(literal_column(str(MAX_LOOKED_UP + 1))).subquery()
+    limited = few.with_only_columns(issues.c.id).limit(literal_column(str(MAX_COUNTED + 1)))
+    sorted_by = [column.label(f"by_{index}") for index, column in enumerate(columns)]
+    matching = few.with_only_columns(*sorted_by).limit(literal_column(str(MAX_LOOKED_UP + 1))).subquery()
     # The last column is the id.
-    looked_up = select(tuple(found.c)[-1]).order_by(*_sorted(tuple(found.c), sort))
+    looked_up = select(tuple(matching.c)[-1]).order_by(*_sorted(tuple(matching.c), sort))
     return IssueListStatements(
-        query, order_by in _INDEXED, looked_up, select(func.count()).select_from(some.subquery())
+        query, order_by in _INDEXED, looked_up, select(func.count()).select_from(limited.subquery())
     )
 
 
@@ -162,15 +162,15 @@ def _matching(
     filters: frozenset[str], with_labels: int, without_labels: int, *, looked_up: bool = False, dated: bool = False
 ) -> Select[Any]:
     by_label = looked_up and with_labels > 0 and not filters & SELECTIVE
-    known = CONDITIONS if looked_up else _ALONG_THE_ORDER
-    conditions = [known[name] for name in sorted(filters)]
+    available = CONDITIONS if looked_up else _ALONG_THE_ORDER
+    conditions = [available[name] for name in sorted(filters)]
     if "in_project" in filters and looked_up and (by_label or filters & SELECTIVE):
         # With an index on the project the database would read all its issues, and apply the selective filter last.
-        conditions = [known[name] for name in sorted(filters - {"in_project"})]
+        conditions = [available[name] for name in sorted(filters - {"in_project"})]
         conditions.append(IN_THIS_PROJECT)
     conditions += [_LISTED.is_labelled(0)] if by_label else []
-    conditions += [_LISTED.has_label(place) for place in range(1 if by_label else 0, with_labels)]
-    conditions += [not_(_LISTED.has_label(place, "not_label")) for place in range(without_labels)]
+    conditions += [_LISTED.has_label(index) for index in range(1 if by_label else 0, with_labels)]
+    conditions += [not_(_LISTED.has_label(index, "not_label")) for index in range(without_labels)]
     source: FromClause = issues
     if dated:
         source = source.join(milestones, without_index(milestones.c.id) == issues.c.milestone_id)
@@ -178,8 +178,10 @@ def _matching(
     if filters & ACROSS_PROJECTS:
         # The issues are found first and their projects joined, unless only the projects restrict the list.
         issues_first = not looked_up or by_label or filters & FEW
-        found = projects.c.id == without_index(issues.c.project_id)
-        source = source.join(projects, found if issues_first else without_index(projects.c.id) == issues.c.project_id)
+        by_issue = projects.c.id == without_index(issues.c.project_id)
+        source = source.join(
+            projects, by_issue if issues_first else without_index(projects.c.id) == issues.c.project_id
+        )
     return select(*ISSUE_COLUMNS).select_from(source).where(issues.c.deleted_at.is_(None), and_(*conditions))
 
 

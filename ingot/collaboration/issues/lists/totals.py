@@ -28,7 +28,7 @@ def _counted(external: bool) -> ColumnElement[bool]:
 
 
 _ASSIGNED = select(issue_assignees.c.issue_id).where(issue_assignees.c.user_id == bindparam("actor"))
-# Conditions of a list in terms of the counts; callers who do not see all confidential issues are counted none here.
+# Conditions of a list in terms of the counts; for callers below reporter these exclude confidential issues.
 _OF_COUNTS: dict[str, ColumnElement[bool]] = {
     "in_project": issue_counts.c.project_id == bindparam("project"),
     "in_group": CONDITIONS["in_group"],
@@ -56,22 +56,22 @@ def _statements(filters: frozenset[str]) -> tuple[Select[Any], ...]:
     """Return the statements whose results add up to the total; none if the counts do not cover the filters."""
     if not filters <= _OF_COUNTS.keys():
         return ()
-    kept = select(func.coalesce(func.sum(issue_counts.c.count), 0))
+    counted = select(func.coalesce(func.sum(issue_counts.c.count), 0))
     if filters & ACROSS_PROJECTS:
-        kept = kept.join_from(issue_counts, projects, projects.c.id == issue_counts.c.project_id)
-    kept = kept.where(*(_OF_COUNTS[name] for name in sorted(filters)))
+        counted = counted.join_from(issue_counts, projects, projects.c.id == issue_counts.c.project_id)
+    counted = counted.where(*(_OF_COUNTS[name] for name in sorted(filters)))
     if not filters & _HIDING or "not_confidential" in filters:
-        return (kept,)
+        return (counted,)
     own = select(func.count()).select_from(issues)
     if filters & ACROSS_PROJECTS:
         own = select(func.count()).join_from(issues, projects, projects.c.id == issues.c.project_id)
     conditions = [_OF_OWN[name] for name in sorted(filters & _OF_OWN.keys())]
     own = own.where(issues.c.deleted_at.is_(None), issues.c.confidential.is_(True), *conditions)
-    written = issues.c.author_id == bindparam("actor")
-    return kept, own.where(written), own.where(not_(written), issues.c.id.in_(_ASSIGNED.scalar_subquery()))
+    is_author = issues.c.author_id == bindparam("actor")
+    return counted, own.where(is_author), own.where(not_(is_author), issues.c.id.in_(_ASSIGNED.scalar_subquery()))
 
 
 def stored_total(db: Connection, filters: frozenset[str], values: dict[str, Any]) -> int | None:
-    """Return the number of issues that match the filters, or None if the stored counts do not tell."""
+    """Return the number of issues that match the filters, or None if the stored counts do not cover them."""
     statements = _statements(filters)
     return sum(int(db.value(statement, **values)) for statement in statements) if statements else None

@@ -1,1 +1,1 @@
-"""What commands in descriptions and notes do to issues."""
+"""Quick actions in the descriptions and notes of issues."""

@@ -1,4 +1,4 @@
-"""Days as people write them: ``2030-01-31``, ``tomorrow``, ``in 2 weeks``, ``next friday``, ``December 31st``."""
+"""Parser of dates: ``2030-01-31``, ``tomorrow``, ``in 2 weeks``, ``next friday``, ``December 31st``."""
 
 import re
 from calendar import monthrange
@@ -31,55 +31,57 @@ _MAX_LENGTH = 50
 
 
 def parse_day(text: str, today: date) -> date | None:
-    """The day that is meant; one of a month without its year is the next to come."""
-    said = " ".join(text.lower().split())
-    if len(said) > _MAX_LENGTH or not said.isascii():
+    """Return the date that a text names, or None; a day without a year is the next one."""
+    phrase = " ".join(text.lower().split())
+    if len(phrase) > _MAX_LENGTH or not phrase.isascii():
         return None
     try:
-        return _iso_day(said) or _relative_day(said, today) or _weekday(said, today) or _day_of_month(said, today)
-    except (ValueError, OverflowError):  # No calendar has that day.
+        return (
+            _iso_day(phrase) or _relative_day(phrase, today) or _weekday(phrase, today) or _day_of_month(phrase, today)
+        )
+    except (ValueError, OverflowError):  # Not a day of the calendar.
         return None
 
 
-def _iso_day(said: str) -> date | None:
-    return date.fromisoformat(said) if re.fullmatch(r"\d{4}-\d{2}-\d{2}", said) else None
+def _iso_day(phrase: str) -> date | None:
+    return date.fromisoformat(phrase) if re.fullmatch(r"\d{4}-\d{2}-\d{2}", phrase) else None
 
 
-def _relative_day(said: str, today: date) -> date | None:
-    if said in _WORDS:
-        return today + timedelta(days=_WORDS[said])
-    if said in ("next month", "next year"):
-        return _months_later(today, 1 if said == "next month" else 12)
-    found = _DISTANCE.fullmatch(said)
-    if found is None:
+def _relative_day(phrase: str, today: date) -> date | None:
+    if phrase in _WORDS:
+        return today + timedelta(days=_WORDS[phrase])
+    if phrase in ("next month", "next year"):
+        return _months_later(today, 1 if phrase == "next month" else 12)
+    match = _DISTANCE.fullmatch(phrase)
+    if match is None:
         return None
-    count = 1 if found[1].startswith("a") else int(found[1])
-    if found[2] in _UNITS:
-        return today + timedelta(days=count * _UNITS[found[2]])
-    return _months_later(today, count * (1 if found[2] == "month" else 12))
+    count = 1 if match[1].startswith("a") else int(match[1])
+    if match[2] in _UNITS:
+        return today + timedelta(days=count * _UNITS[match[2]])
+    return _months_later(today, count * (1 if match[2] == "month" else 12))
 
 
-def _weekday(said: str, today: date) -> date | None:
-    found = _WEEKDAY.fullmatch(said)
-    if found is None:
+def _weekday(phrase: str, today: date) -> date | None:
+    match = _WEEKDAY.fullmatch(phrase)
+    if match is None:
         return None
-    wanted = next(place for place, name in enumerate(_WEEKDAYS) if name.startswith(found[2][:3]))
-    # Never today: whoever means that says so.
-    return today + timedelta(days=(wanted - today.weekday() - 1) % 7 + 1)
+    weekday = next(index for index, name in enumerate(_WEEKDAYS) if name.startswith(match[2][:3]))
+    # The name of today's weekday means the same day of the next week.
+    return today + timedelta(days=(weekday - today.weekday() - 1) % 7 + 1)
 
 
-def _day_of_month(said: str, today: date) -> date | None:
-    found, day_first = _MONTH_FIRST.fullmatch(said), False
-    if found is None:
-        found, day_first = _DAY_FIRST.fullmatch(said), True
-    if found is None:
+def _day_of_month(phrase: str, today: date) -> date | None:
+    match, day_first = _MONTH_FIRST.fullmatch(phrase), False
+    if match is None:
+        match, day_first = _DAY_FIRST.fullmatch(phrase), True
+    if match is None:
         return None
-    name, number = (found[2], found[1]) if day_first else (found[1], found[2])
-    month = next(place for place, one in enumerate(_MONTHS, 1) if one.startswith(name[:3]))
-    if found[3]:
-        return date(int(found[3]), month, int(number))
-    meant = date(today.year, month, int(number))
-    return meant if meant >= today else date(today.year + 1, month, int(number))
+    name, number = (match[2], match[1]) if day_first else (match[1], match[2])
+    month = next(index for index, month_name in enumerate(_MONTHS, 1) if month_name.startswith(name[:3]))
+    if match[3]:
+        return date(int(match[3]), month, int(number))
+    day = date(today.year, month, int(number))
+    return day if day >= today else date(today.year + 1, month, int(number))
 
 
 def _months_later(today: date, months: int) -> date:

@@ -1,4 +1,4 @@
-"""The commands that issues know."""
+"""Quick actions of issues."""
 
 from dataclasses import dataclass
 from datetime import date
@@ -23,9 +23,9 @@ from ingot.projects.projects.queries import find_project
 
 @dataclass(slots=True)
 class IssueCommandContext(CommandContext):
-    """The desk of an issue."""
+    """Context of the quick actions of an issue."""
 
-    found: IssueLookup | None = None
+    lookup: IssueLookup | None = None
 
 
 ISSUE_COMMANDS: CommandRegistry[IssueCommandContext] = CommandRegistry(PLANNING_COMMANDS)
@@ -33,7 +33,7 @@ ISSUE_COMMANDS: CommandRegistry[IssueCommandContext] = CommandRegistry(PLANNING_
 
 @ISSUE_COMMANDS.on("due")
 def set_due_date(context: IssueCommandContext, text: str) -> str | None:
-    """Say until when it is to be done."""
+    """Set the due date."""
     day = parse_day(text, date.fromisoformat(day_of(context.db.now))) if context.may_triage else None
     if day is None:
         return None
@@ -43,8 +43,8 @@ def set_due_date(context: IssueCommandContext, text: str) -> str | None:
 
 @ISSUE_COMMANDS.on("remove_due_date")
 def remove_due_date(context: IssueCommandContext, _: str) -> str | None:
-    """Let it take as long as it takes."""
-    if not context.may_triage or context.found is None or context.found.issue.due_date is None:
+    """Remove the due date."""
+    if not context.may_triage or context.lookup is None or context.lookup.issue.due_date is None:
         return None
     context.pending_edits["due_date"] = None
     return "Removed the due date."
@@ -52,8 +52,8 @@ def remove_due_date(context: IssueCommandContext, _: str) -> str | None:
 
 @ISSUE_COMMANDS.on("confidential")
 def make_confidential(context: IssueCommandContext, _: str) -> str | None:
-    """Let only those know of it who work on it."""
-    # Who writes one may do so at once.
+    """Make the issue confidential."""
+    # The author may do this while creating the issue.
     if not context.may_edit:
         return None
     context.pending_edits["confidential"] = True
@@ -62,60 +62,60 @@ def make_confidential(context: IssueCommandContext, _: str) -> str | None:
 
 @ISSUE_COMMANDS.on("duplicate")
 def mark_duplicate(context: IssueCommandContext, name: str) -> str | None:
-    """Close it, because another issue says the same."""
-    found = context.found
-    if not context.may_edit or found is None:
+    """Close the issue as a duplicate of another one."""
+    lookup = context.lookup
+    if not context.may_edit or lookup is None:
         return None
-    named = referenced_issues(context.db, context.actor, context.project.full_path, extract_references(name))
-    other = named[0] if named else None
-    if other is None or other.issue.id == found.issue.id or not policy.may_take_part(context.actor, other.here, other):
+    mentioned = referenced_issues(context.db, context.actor, context.project.full_path, extract_references(name))
+    other = mentioned[0] if mentioned else None
+    if other is None or other.issue.id == lookup.issue.id or not policy.may_take_part(context.actor, other.here, other):
         return None
-    if found.issue.state == "opened":
+    if lookup.issue.state == "opened":
         context.pending_edits["state_event"] = "close"
-    context.effects.append(lambda db, _: _add_duplicate_notes(db, context.actor, found, other))
-    return f"Marked this issue as a duplicate of {_visible_reference(other, found)}."
+    context.effects.append(lambda db, _: _add_duplicate_notes(db, context.actor, lookup, other))
+    return f"Marked this issue as a duplicate of {_visible_reference(other, lookup)}."
 
 
 def _add_duplicate_notes(db: Connection, actor: Actor, lookup: IssueLookup, other: IssueLookup) -> None:
-    """Each end says of the other what those may know who see it; the number of a confidential one is not told."""
+    """Add a system note to each issue about the other one; a confidential issue is not mentioned."""
     ends = (
         (lookup, other, f"marked this issue as a duplicate of {_visible_reference(other, lookup)}"),
         (other, lookup, f"marked {_visible_reference(lookup, other)} as a duplicate of this issue"),
     )
-    for one, far, text in ends:
-        if not issue_by_id(db, far.issue.id).confidential:
-            source = MentionSource("issue", far.issue.id, far.project.id)
-            add_system_note(db, actor.user_id, service.subject_of(one.issue), text, DUPLICATE, source)
+    for subject_issue, mentioned, text in ends:
+        if not issue_by_id(db, mentioned.issue.id).confidential:
+            source = MentionSource("issue", mentioned.issue.id, mentioned.project.id)
+            add_system_note(db, actor.user_id, service.subject_of(subject_issue.issue), text, DUPLICATE, source)
 
 
-def _visible_reference(issue: IssueLookup, place: IssueLookup) -> str:
-    near = issue.project.id == place.project.id
-    return f"{'' if near else issue.project.full_path}#{issue.issue.iid}"
+def _visible_reference(issue: IssueLookup, reader: IssueLookup) -> str:
+    same_project = issue.project.id == reader.project.id
+    return f"{'' if same_project else issue.project.full_path}#{issue.issue.iid}"
 
 
 @ISSUE_COMMANDS.on("move")
 def move(context: IssueCommandContext, path: str) -> str | None:
-    """Let it go on in another project."""
-    found = context.found
-    if found is None:
+    """Move the issue to another project."""
+    lookup = context.lookup
+    if lookup is None:
         return None
     try:
         target = find_project(context.db, context.actor, path)[1] if "/" in path else None
         if target is None:
             return None
-        moving.find_move_target(context.db, context.actor, found, target.id)
+        moving.find_move_target(context.db, context.actor, lookup, target.id)
     except (NotFound, Denied, Invalid):
         return None
-    context.effects.append(lambda db, _: _move(db, context.actor, found, target.id))
+    context.effects.append(lambda db, _: _move(db, context.actor, lookup, target.id))
     return f"Moved this issue to {target.full_path}."
 
 
 def _move(db: Connection, actor: Actor, lookup: IssueLookup, target_id: int) -> None:
-    """As it is now, with all that other commands did to it; a second command to move it finds it gone."""
-    now = lookup._replace(issue=issue_by_id(db, lookup.issue.id))
+    """Move the issue after all other quick actions have been applied; a second ``/move`` has no effect."""
+    current = lookup._replace(issue=issue_by_id(db, lookup.issue.id))
     try:
-        target = moving.find_move_target(db, actor, now, target_id)
-        moving.move_issue(db, actor, now, target, (), links_stay=True)
+        target = moving.find_move_target(db, actor, current, target_id)
+        moving.move_issue(db, actor, current, target, (), links_stay=True)
     except Denied:
         return
 

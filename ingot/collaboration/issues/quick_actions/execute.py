@@ -1,4 +1,4 @@
-"""Obeying commands on issues: everything that one text commands happens in the transaction that keeps the text."""
+"""Execution of quick actions on issues, in the transaction that stores their text."""
 
 from collections.abc import Sequence
 
@@ -20,8 +20,8 @@ from ingot.projects.projects.tables import Project
 
 
 def execute_commands(db: Connection, actor: Actor, lookup: IssueLookup, commands: Sequence[Command]) -> CommandResult:
-    """Do to an issue what a note commands; what its writer may not do is passed over."""
-    desk = IssueCommandContext(
+    """Execute the quick actions of a note; ignore those that its author may not use."""
+    context = IssueCommandContext(
         db,
         actor,
         lookup.project,
@@ -29,28 +29,28 @@ def execute_commands(db: Connection, actor: Actor, lookup: IssueLookup, commands
         may_edit=policy.may_edit_issue(actor, lookup.here, lookup),
         may_triage=policy.may_triage(actor, lookup.here, lookup.project),
         assignees=lookup.assignees,
-        found=lookup,
+        lookup=lookup,
     )
-    ISSUE_COMMANDS.execute(desk, commands)
-    if desk.pending_edits:
-        service.edit_issue(db, actor, lookup, EditIssue(**desk.pending_edits))
-    return desk.apply_effects(service.subject_of(issue_by_id(db, lookup.issue.id)))
+    ISSUE_COMMANDS.execute(context, commands)
+    if context.pending_edits:
+        service.edit_issue(db, actor, lookup, EditIssue(**context.pending_edits))
+    return context.apply_effects(service.subject_of(issue_by_id(db, lookup.issue.id)))
 
 
 def create_issue(
     db: Connection, actor: Actor, access: Access, project: Project, params: CreateIssue, user_agent: str, ip: str
 ) -> Issue:
-    """Write a new issue, and do what its description commands."""
+    """Create an issue and execute the quick actions in its description."""
     if not params.description or "/" not in params.description:
         return service.create_issue(db, actor, access, project, params, user_agent, ip)
     text, commands = extract_commands(params.description, ISSUE_COMMANDS.names)
     triages = policy.may_triage(actor, access, project)
-    desk = IssueCommandContext(db, actor, project, None, may_edit=True, may_triage=triages)
-    ISSUE_COMMANDS.execute(desk, commands)
-    more = desk.pending_edits.pop("add_labels", [])
-    if more:
-        desk.pending_edits["labels"] = [*((params.labels if params.labels is not UNSET else None) or []), *more]
-    params = msgspec.structs.replace(params, description=text, **desk.pending_edits)
+    context = IssueCommandContext(db, actor, project, None, may_edit=True, may_triage=triages)
+    ISSUE_COMMANDS.execute(context, commands)
+    added = context.pending_edits.pop("add_labels", [])
+    if added:
+        context.pending_edits["labels"] = [*((params.labels if params.labels is not UNSET else None) or []), *added]
+    params = msgspec.structs.replace(params, description=text, **context.pending_edits)
     issue = service.create_issue(db, actor, access, project, params, user_agent, ip)
-    desk.apply_effects(service.subject_of(issue))
+    context.apply_effects(service.subject_of(issue))
     return issue_by_id(db, issue.id)

@@ -1,1 +1,1 @@
-"""What people say about merge requests: notes, discussions on lines, emoji, approvals, and what became of each."""
+"""Notes, discussions on lines, approvals, award emoji, system notes and resource events of merge requests."""

@@ -6,9 +6,9 @@ import msgspec
 from msgspec import UNSET
 
 from ingot.collaboration.emoji.api import declare_award_routes
+from ingot.collaboration.merge_requests import approvals
 from ingot.collaboration.merge_requests import policy as merge_request_policy
-from ingot.collaboration.merge_requests.api import merge_request_in_path
-from ingot.collaboration.merge_requests.discussions import approvals, policy, service, staged
+from ingot.collaboration.merge_requests.discussions import policy, service, staged
 from ingot.collaboration.merge_requests.discussions.params import (
     ApproveMergeRequest,
     CreateDiscussion,
@@ -22,6 +22,7 @@ from ingot.collaboration.merge_requests.discussions.views import (
     approvals_view,
     reviewer_views,
 )
+from ingot.collaboration.merge_requests.finders import merge_request_in_path
 from ingot.collaboration.merge_requests.policy import MergeRequestLookup, may_approve
 from ingot.collaboration.merge_requests.queries import find_merge_request
 from ingot.collaboration.merge_requests.quick_actions.definitions import MERGE_REQUEST_COMMANDS
@@ -52,14 +53,14 @@ routes = Routes("merge_requests")
 
 
 def merge_request_subject_in_path(call: Call) -> tuple[Access, SubjectAccess]:
-    """The merge request that the path names, as something that is talked about."""
-    access, found = merge_request_in_path(call)
-    return access, policy.merge_request_subject_access(call.actor, access, found, subject_of(found.merge_request))
+    """Find the merge request that the path names, as a subject with the caller's access."""
+    access, lookup = merge_request_in_path(call)
+    return access, policy.merge_request_subject_access(call.actor, access, lookup, subject_of(lookup.merge_request))
 
 
 def _execute_commands(call: Call, params: WriteNote, commands: Sequence[Command]) -> CommandResult:
-    found, store = merge_request_in_path(call)[1], repository_store(call.settings)
-    return execute_commands(call.db, store, call.actor, found, commands, params.merge_request_diff_head_sha)
+    lookup, store = merge_request_in_path(call)[1], repository_store(call.settings)
+    return execute_commands(call.db, store, call.actor, lookup, commands, params.merge_request_diff_head_sha)
 
 
 note_commands = NoteCommands(MERGE_REQUEST_COMMANDS.names, _execute_commands)
@@ -121,24 +122,26 @@ add_todo = declare_todo_routes(
 def create_discussion(
     stage: StagedCall, subject_access: SubjectAccess, params: CreateDiscussion
 ) -> DiscussionView | AlternateResponse:
-    """Begin a discussion about a merge request, or about a line that it changes."""
+    """Start a discussion about a merge request, or about a line of its diff."""
 
     def show(db: Connection, note: Note) -> DiscussionView:
         return discussion_view(db, subject_access.subject, [note], stage.origin.base)
 
     store = repository_store(stage.settings)
     text, commands = extract_commands(params.body, note_commands.names)
-    said = msgspec.structs.replace(params, body=text)
+    note_params = msgspec.structs.replace(params, body=text)
 
-    def obey(db: Connection) -> CommandResult:
-        found = find_merge_request(db, stage.actor, stage.path["id"], stage.path["merge_request_iid"])
-        return execute_commands(db, store, stage.actor, found, commands, params.merge_request_diff_head_sha)
+    def execute(db: Connection) -> CommandResult:
+        lookup = find_merge_request(db, stage.actor, stage.path["id"], stage.path["merge_request_iid"])
+        return execute_commands(db, store, stage.actor, lookup, commands, params.merge_request_diff_head_sha)
 
     if commands and not text:
-        return AlternateResponse(202, CommandsView(*stage.database.write(obey)))
+        return AlternateResponse(202, CommandsView(*stage.database.write(execute)))
     _, project = stage.database.read(lambda db: find_project(db, stage.actor, subject_access.subject.project_id or 0))
-    repository, then = store.open(project.repository_key), obey if commands else None
-    return staged.create_discussion(stage.database, repository, stage.actor, subject_access, said, show, then)
+    repository, after_note = store.open(project.repository_key), execute if commands else None
+    return staged.create_discussion(
+        stage.database, repository, stage.actor, subject_access, note_params, show, after_note
+    )
 
 
 @routes.put(
@@ -148,11 +151,11 @@ def create_discussion(
     returns=DiscussionView,
 )
 def resolve_discussion(call: Call, subject_access: SubjectAccess, params: ResolveDiscussion) -> DiscussionView:
-    """Settle a discussion about a merge request, or take that back."""
-    found = find_discussion(call.db, call.actor, subject_access, call.path["discussion_id"])
-    service.resolve_discussion_notes(call.db, call.actor, subject_access.subject, found, resolved=params.resolved)
-    found = find_discussion(call.db, call.actor, subject_access, call.path["discussion_id"])
-    return discussion_view(call.db, subject_access.subject, found, call.origin.base)
+    """Resolve or unresolve a discussion of a merge request."""
+    discussion = find_discussion(call.db, call.actor, subject_access, call.path["discussion_id"])
+    service.resolve_discussion_notes(call.db, call.actor, subject_access.subject, discussion, resolved=params.resolved)
+    discussion = find_discussion(call.db, call.actor, subject_access, call.path["discussion_id"])
+    return discussion_view(call.db, subject_access.subject, discussion, call.origin.base)
 
 
 @routes.put(
@@ -162,9 +165,9 @@ def resolve_discussion(call: Call, subject_access: SubjectAccess, params: Resolv
     returns=NoteView,
 )
 def edit_discussion_note(call: Call, subject_access: SubjectAccess, params: EditDiscussionNote) -> NoteView:
-    """Edit a note of a discussion, settle what it asks for, or take that back."""
-    asked = call.path["note_id"], call.path["discussion_id"]
-    note = find_note_on(call.db, call.actor, subject_access, *asked)
+    """Edit a note of a discussion, or resolve or unresolve it."""
+    ids = call.path["note_id"], call.path["discussion_id"]
+    note = find_note_on(call.db, call.actor, subject_access, *ids)
     if params.body is UNSET and params.resolved is UNSET:
         raise MissingParameter("body")
     if params.body is not UNSET:
@@ -174,8 +177,8 @@ def edit_discussion_note(call: Call, subject_access: SubjectAccess, params: Edit
         access, _ = find_project(call.db, call.actor, call.path["id"])
         require(policy.may_resolve(call.actor, access, subject_access))
         service.resolve_discussion_notes(call.db, call.actor, subject_access.subject, [note], resolved=params.resolved)
-    found = find_note_on(call.db, call.actor, subject_access, *asked)
-    return note_view(call.db, subject_access.subject, found, call.origin.base)
+    edited = find_note_on(call.db, call.actor, subject_access, *ids)
+    return note_view(call.db, subject_access.subject, edited, call.origin.base)
 
 
 DISCUSSIONS = _DISCUSSIONS._replace(begin=create_discussion, edit_note=edit_discussion_note)
@@ -184,8 +187,8 @@ DISCUSSIONS = _DISCUSSIONS._replace(begin=create_discussion, edit_note=edit_disc
 def _approvals_as_view(call: Call, lookup: MergeRequestLookup) -> ApprovalsView:
     approvers = approvals.approvers_of(call.db, lookup.merge_request.id)
     may = may_approve(call.actor, lookup.here, lookup)
-    asked = lookup.merge_request, approvers, call.actor.user_id, call.origin.base
-    return approvals_view(call.db, *asked, may=may)
+    details = lookup.merge_request, approvers, call.actor.user_id, call.origin.base
+    return approvals_view(call.db, *details, may=may)
 
 
 @routes.get(
@@ -195,7 +198,7 @@ def _approvals_as_view(call: Call, lookup: MergeRequestLookup) -> ApprovalsView:
     returns=list[ReviewerView],
 )
 def list_reviewers(call: Call, lookup: MergeRequestLookup) -> list[ReviewerView]:
-    """List those who are to look at a merge request, and whether they approved of it."""
+    """List the reviewers of a merge request, and whether they have approved it."""
     approvers = approvals.approvers_of(call.db, lookup.merge_request.id)
     return reviewer_views(call.db, lookup.reviewers, approvers, call.origin.base)
 
@@ -207,7 +210,7 @@ def list_reviewers(call: Call, lookup: MergeRequestLookup) -> list[ReviewerView]
     returns=ApprovalsView,
 )
 def get_approvals(call: Call, lookup: MergeRequestLookup) -> ApprovalsView:
-    """Get who approves of a merge request."""
+    """Get the approvals of a merge request."""
     return _approvals_as_view(call, lookup)
 
 
@@ -218,7 +221,7 @@ def get_approvals(call: Call, lookup: MergeRequestLookup) -> ApprovalsView:
     returns=ApprovalStateView,
 )
 def get_approval_state(call: Call, lookup: MergeRequestLookup) -> ApprovalStateView:  # noqa: ARG001 - There are no rules.
-    """Get the rules on approvals of a merge request; there are none."""
+    """Get the approval rules of a merge request; there are none."""
     return ApprovalStateView(approval_rules_overwritten=False, rules=[])
 
 
@@ -227,10 +230,10 @@ def get_approval_state(call: Call, lookup: MergeRequestLookup) -> ApprovalStateV
     on=merge_request_in_path,
     may=may_approve,
     returns=ApprovalsView,
-    denied=401,  # The contract's word for a refusal here; elsewhere it is 403.
+    denied=401,  # The specification demands 401 here; other endpoints respond 403.
 )
 def approve_merge_request(call: Call, lookup: MergeRequestLookup, params: ApproveMergeRequest) -> ApprovalsView:
-    """Approve of a merge request."""
+    """Approve a merge request."""
     if params.sha and params.sha.lower() != lookup.merge_request.head_oid:
         raise Conflict(f"SHA does not match HEAD of source branch: {lookup.merge_request.head_oid}")
     approvals.approve(call.db, call.actor, lookup.merge_request)
@@ -245,7 +248,7 @@ def approve_merge_request(call: Call, lookup: MergeRequestLookup, params: Approv
     denied=401,
 )
 def unapprove_merge_request(call: Call, lookup: MergeRequestLookup) -> ApprovalsView:
-    """Take an approval of a merge request back."""
+    """Remove the caller's approval of a merge request."""
     approvals.unapprove(call.db, call.actor, lookup.merge_request)
     return _approvals_as_view(call, lookup)
 
@@ -258,6 +261,6 @@ def unapprove_merge_request(call: Call, lookup: MergeRequestLookup) -> Approvals
     status=202,
 )
 def reset_approvals(call: Call, lookup: MergeRequestLookup) -> ApprovalsView:
-    """Forget who approved of a merge request."""
+    """Remove all approvals of a merge request."""
     approvals.reset_approvals(call.db, lookup.merge_request)
     return _approvals_as_view(call, lookup)

@@ -1,4 +1,4 @@
-"""Issues that take over from discussions of a merge request."""
+"""Issues that take over discussions of a merge request."""
 
 from typing import NamedTuple
 
@@ -32,7 +32,7 @@ _OPEN = (
 
 
 class OpenDiscussions(NamedTuple):
-    """The discussions of a merge request that are not settled, by the first open note of each."""
+    """Unresolved discussions of a merge request, by the first unresolved note of each."""
 
     merge_request: MergeRequest
     discussions: list[Note]
@@ -41,32 +41,36 @@ class OpenDiscussions(NamedTuple):
 def resolvable_discussions(
     db: Connection, actor: Actor, project_id: int, iid: int, discussion_id: str | None
 ) -> OpenDiscussions | None:
-    """Those that a caller may settle, all or the one that is named; nothing where there is no such thing for them."""
+    """Return the unresolved discussions that the actor may resolve, all or the named one, or None if there are none."""
     try:
         access, project = find_project(db, actor, project_id)
     except NotFound:
         return None
-    found = merge_request_or_none(db, access, project, iid) if may_read_merge_requests(actor, access, project) else None
-    if found is None or not may_resolve(
-        actor, access, merge_request_subject_access(actor, access, found, subject_of(found.merge_request))
+    lookup = (
+        merge_request_or_none(db, access, project, iid) if may_read_merge_requests(actor, access, project) else None
+    )
+    if lookup is None or not may_resolve(
+        actor, access, merge_request_subject_access(actor, access, lookup, subject_of(lookup.merge_request))
     ):
         return None
-    first: dict[str, Note] = {}
-    for note in db.all(Note, _OPEN, merge_request=found.merge_request.id):
+    first_notes: dict[str, Note] = {}
+    for note in db.all(Note, _OPEN, merge_request=lookup.merge_request.id):
         if discussion_id in (None, note.discussion_id):
-            first.setdefault(note.discussion_id, note)
-    return OpenDiscussions(found.merge_request, list(first.values())) if first else None
+            first_notes.setdefault(note.discussion_id, note)
+    return OpenDiscussions(lookup.merge_request, list(first_notes.values())) if first_notes else None
 
 
 def follow_up_description(
     db: Connection, actor: Actor, project_id: int, iid: int, discussion_id: str | None
 ) -> str | None:
     """Return the default description of an issue that takes over the open discussions, or None without any."""
-    found = resolvable_discussions(db, actor, project_id, iid, discussion_id)
-    if found is None:
+    unresolved = resolvable_discussions(db, actor, project_id, iid, discussion_id)
+    if unresolved is None:
         return None
-    heading = f"The following {'thread' if len(found.discussions) == 1 else 'threads'} from !{iid} should be addressed:"
-    items = [f"- [ ] {_quoted(note.body)}" for note in found.discussions]
+    heading = (
+        f"The following {'thread' if len(unresolved.discussions) == 1 else 'threads'} from !{iid} should be addressed:"
+    )
+    items = [f"- [ ] {_quoted(note.body)}" for note in unresolved.discussions]
     return "\n\n".join([heading, *items])
 
 

@@ -1,4 +1,4 @@
-"""What follows when something is said that names issues and merge requests, by their signs or by their addresses."""
+"""Subscribers that record mentions of issues and merge requests in texts and commits."""
 
 from ingot.collaboration.issues.events import CommitReferencesFound, IssueChanged
 from ingot.collaboration.issues.queries import issue_by_id
@@ -25,7 +25,7 @@ from ingot.core.markup.references import can_mention_subjects
 
 
 class ReferenceSubscriber:
-    """Hears what texts name; addresses of this house begin at ``base_url``."""
+    """Records references in texts; URLs that begin with ``base_url`` count as references."""
 
     def __init__(self, base_url: str) -> None:
         self._base_url = base_url
@@ -34,11 +34,11 @@ class ReferenceSubscriber:
         self.subscriptions.on(NoteEdited)(self.on_note)
         self.subscriptions.on(IssueChanged)(self.on_issue)
         self.subscriptions.on(MergeRequestChanged)(self.on_merge_request)
-        self.subscriptions.on(VersionCollected)(self.hear_commits)
+        self.subscriptions.on(VersionCollected)(self.on_version_collected)
         self.subscriptions.on(CommitReferencesFound)(self.on_commit)
 
     def on_note(self, db: Connection, event: NoteAdded | NoteEdited) -> None:
-        """What a note names hears of it, through what the note is about; once, also when the note is edited."""
+        """Record mentions in a new or edited note."""
         if event.internal or event.subject_id is None or event.subject_kind not in (KIND, "issue"):
             return
         note = find_note(db, event.note_id)
@@ -52,29 +52,29 @@ class ReferenceSubscriber:
             record_mentions_of_merge_requests(db, note.author_id, source, note.body, self._base_url)
 
     def on_issue(self, db: Connection, event: IssueChanged) -> None:
-        """Merge requests that the text of an issue names hear of it."""
+        """Record mentions of merge requests in an issue's title and description."""
         if event.action == "opened" or event.changes.keys() & {"title", "description", "confidential"}:
             issue = event.issue or issue_by_id(db, event.issue_id)
             source, text = subject_of_issue(issue), f"{issue.title}\n\n{issue.description or ''}"
             record_mentions_of_merge_requests(db, event.actor_id, source, text, self._base_url)
             if "confidential" in event.changes and not issue.confidential:
-                # What was said below it meanwhile was told to nobody.
+                # Notes that were written while the issue was confidential caused no mentions.
                 for note in notes_containing(db, source, "!"):
                     record_mentions_of_merge_requests(db, note.author_id, source, note.body, self._base_url)
 
     def on_merge_request(self, db: Connection, event: MergeRequestChanged) -> None:
-        """What the text of a merge request names hears of it, and what it closes is known."""
+        """Record mentions in a merge request's title and description, and the issues that it closes."""
         if event.action == "opened" or event.changes.keys() & {"title", "description"}:
             merge_request = merge_request_by_id(db, event.merge_request_id)
             record_closing_issues(db, event.actor_id, merge_request, self._base_url)
             record_mentions(db, event.actor_id, merge_request, text_of(merge_request), self._base_url)
 
-    def hear_commits(self, db: Connection, event: VersionCollected) -> None:
-        """What the commits of a version close is known."""
+    def on_version_collected(self, db: Connection, event: VersionCollected) -> None:
+        """Record the issues that the commits of a version close."""
         merge_request = merge_request_by_id(db, event.merge_request_id)
         pusher = event.pushed_by_id or merge_request.author_id
-        record_closing_issues_of_commits(db, pusher, merge_request, event.looked.messages, self._base_url)
+        record_closing_issues_of_commits(db, pusher, merge_request, event.comparison.messages, self._base_url)
 
     def on_commit(self, db: Connection, event: CommitReferencesFound) -> None:
-        """Merge requests that a commit names hear of it."""
+        """Record mentions of merge requests in a commit message."""
         record_mentions_by_commit(db, event)

@@ -1,4 +1,4 @@
-"""What callers send about what is said of merge requests."""
+"""Request parameters of discussions and approvals."""
 
 from typing import Literal
 
@@ -9,7 +9,7 @@ from ingot.core.api.params import Params
 
 
 class PositionParams(Params):
-    """A line of a diff: of the file before, after, or of both where it did not change."""
+    """A line of a diff: in the old file, in the new file, or in both if it is unchanged."""
 
     base_sha: str = ""
     start_sha: str = ""
@@ -22,28 +22,28 @@ class PositionParams(Params):
 
 
 class CreateDiscussion(WriteNote):
-    """The first note of a discussion, and the line that it is about, if any."""
+    """The first note of a discussion, and its line if it is about one."""
 
     position: PositionParams | None = None
     commit_id: str | None = None
 
 
 class ResolveDiscussion(Params):
-    """Whether a discussion is settled."""
+    """Whether the discussion is resolved."""
 
     resolved: bool
 
 
 class EditDiscussionNote(Params):
-    """How a note is to read, or whether what it asks for is settled."""
+    """The new text of a note, or whether it is resolved."""
 
     body: str | UnsetType = UNSET
     resolved: bool | UnsetType = UNSET
 
 
 class ApproveMergeRequest(Params):
-    """Which commit is approved: that at the head, where anything is said."""
+    """The commit to approve; if given, it must be the head."""
 
     sha: str | None = None
     approval_password: str | None = None
-    """Known to clients, and without effect."""
+    """Accepted because clients send it; has no effect."""

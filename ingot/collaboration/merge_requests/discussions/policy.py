@@ -1,4 +1,4 @@
-"""Who may say what about a merge request."""
+"""Permissions of discussions and approvals of merge requests."""
 
 from ingot.collaboration.merge_requests import policy
 from ingot.collaboration.merge_requests.policy import MergeRequestLookup
@@ -11,24 +11,26 @@ from ingot.projects.projects.policy import may_change_project, may_own_project
 def merge_request_subject_access(
     actor: Actor, access: Access, lookup: MergeRequestLookup, subject: Subject
 ) -> SubjectAccess:
-    """What a caller who found a merge request may do there; where it is locked, only members write."""
-    works_on_it = access.level >= Level.REPORTER or actor.admin
-    belongs = access.level >= Level.GUEST or actor.admin
+    """Return the caller's permissions on a merge request; only members may write in a locked discussion."""
+    is_reporter = access.level >= Level.REPORTER or actor.admin
+    is_member = access.level >= Level.GUEST or actor.admin
     return SubjectAccess(
         subject,
         may_participate=policy.may_take_part(actor, access, lookup)
-        and (belongs or not lookup.merge_request.discussion_locked),
+        and (is_member or not lookup.merge_request.discussion_locked),
         may_moderate=access.level >= Level.MASTER or actor.admin,
         may_set_times=may_own_project(actor, access, lookup.project),
-        may_see_internal=works_on_it,
-        may_write_internal=works_on_it,
+        may_see_internal=is_reporter,
+        may_write_internal=is_reporter,
     )
 
 
 def may_resolve(actor: Actor, access: Access, subject_access: SubjectAccess) -> bool:
-    """Developers, and who wrote the merge request, where they may take part."""
-    theirs = subject_access.subject.author_id == actor.user_id
-    return actor.known and subject_access.may_participate and (access.level >= Level.DEVELOPER or actor.admin or theirs)
+    """Developers and the author of the merge request, if they may comment on it."""
+    is_author = subject_access.subject.author_id == actor.user_id
+    return (
+        actor.known and subject_access.may_participate and (access.level >= Level.DEVELOPER or actor.admin or is_author)
+    )
 
 
 def may_reset_approvals(actor: Actor, access: Access, lookup: MergeRequestLookup) -> bool:

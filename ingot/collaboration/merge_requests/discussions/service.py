@@ -1,4 +1,4 @@
-"""Settling discussions about merge requests."""
+"""Resolving of discussions of merge requests."""
 
 from collections.abc import Sequence
 
@@ -25,22 +25,22 @@ _OPEN_IN = select(notes).where(
 
 
 def resolve_discussion_notes(
-    db: Connection, actor: Actor, subject: Subject, found: Sequence[Note], *, resolved: bool
+    db: Connection, actor: Actor, subject: Subject, discussion: Sequence[Note], *, resolved: bool
 ) -> None:
-    """Settle what notes ask for, or take that back; when nothing is open any more, it is written down."""
-    if not any(note.resolvable for note in found):
+    """Resolve or unresolve notes; add a system note when the last discussion is resolved."""
+    if not any(note.resolvable for note in discussion):
         raise Invalid("Discussion can not be resolved")
-    number = subject.id or 0
-    db.value(_FOR_UPDATE, merge_request=number)  # Of two who settle the last two discussions, the later one sees both.
-    if not resolve_notes(db, actor.user_id, found, resolved=resolved):
+    merge_request_id = subject.id or 0
+    db.value(_FOR_UPDATE, merge_request=merge_request_id)  # Serializes transactions that resolve discussions.
+    if not resolve_notes(db, actor.user_id, discussion, resolved=resolved):
         return
-    db.run(_TOUCH, merge_request=number, now=db.now)
-    if resolved and not with_unresolved_discussions(db, [number]):
+    db.run(_TOUCH, merge_request=merge_request_id, now=db.now)
+    if resolved and not with_unresolved_discussions(db, [merge_request_id]):
         add_system_note(db, actor.user_id, subject, "resolved all threads", "discussion")
 
 
 def resolve_whole_discussion(db: Connection, actor: Actor, subject: Subject, discussion_id: str) -> None:
-    """The same of a whole discussion that something else takes over."""
-    found = db.all(Note, _OPEN_IN, discussion=discussion_id, merge_request=subject.id)
-    if any(note.resolvable for note in found):
-        resolve_discussion_notes(db, actor, subject, found, resolved=True)
+    """Resolve a discussion that a follow-up issue takes over."""
+    discussion = db.all(Note, _OPEN_IN, discussion=discussion_id, merge_request=subject.id)
+    if any(note.resolvable for note in discussion):
+        resolve_discussion_notes(db, actor, subject, discussion, resolved=True)

@@ -1,4 +1,4 @@
-"""Beginning discussions about merge requests: what git has to say of a line first, then one transaction."""
+"""Creation of discussions: git checks the line first, then one transaction writes the note."""
 
 from collections.abc import Callable, Mapping
 from typing import TypeVar
@@ -28,23 +28,23 @@ def create_discussion(
     subject_access: SubjectAccess,
     params: CreateDiscussion,
     show: Callable[[Connection, Note], T],
-    then: Callable[[Connection], object] | None = None,
+    after_note: Callable[[Connection], object] | None = None,
 ) -> T:
-    """Begin a discussion, on a line of a version where one is named; gives what ``show`` makes of it.
+    """Create a discussion, on a line of a version if the request names one; return the result of ``show``.
 
-    What its text commands is done right ``then``, in the same transaction.
+    ``after_note`` runs in the same transaction; it executes the quick actions of the text.
     """
     validate_body(params.body)
-    placed: Mapping[str, object] | None = None
-    if params.position not in (None, PositionParams()):  # Some clients send one in which nothing is said.
-        placed = _validated_position(database, repository, subject_access, params.position)
+    position: Mapping[str, object] | None = None
+    if params.position not in (None, PositionParams()):  # Some clients send an empty position.
+        position = _validated_position(database, repository, subject_access, params.position)
 
     def write(db: Connection) -> T:
-        type = DIFF_NOTE if placed else IN_DISCUSSION
-        shown = show(db, write_note(db, actor, subject_access, params, type, placed))
-        if then is not None:
-            then(db)
-        return shown
+        type = DIFF_NOTE if position else IN_DISCUSSION
+        view = show(db, write_note(db, actor, subject_access, params, type, position))
+        if after_note is not None:
+            after_note(db)
+        return view
 
     return database.write(write)
 
@@ -55,9 +55,9 @@ def _validated_position(
     for name in ("base_sha", "start_sha", "head_sha"):
         if not getattr(params, name):
             raise MissingParameter(f"position[{name}]")
-    number = subject_access.subject.id or 0
-    version = database.read(lambda db: version_with_head(db, number, params.head_sha.lower()))
-    # Only commits of the merge request itself: any other may be hidden from some of its readers.
+    merge_request_id = subject_access.subject.id or 0
+    version = database.read(lambda db: version_with_head(db, merge_request_id, params.head_sha.lower()))
+    # Accept only commits of the merge request itself, because others may be hidden from some of its readers.
     if version is None or (version.base_oid or "") != params.base_sha.lower():
         raise Invalid(position=["is invalid"])
     position = DiffPosition(

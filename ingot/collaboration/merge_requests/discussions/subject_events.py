@@ -1,4 +1,4 @@
-"""Telling of merge requests as of any subject: to whoever lets people look at them, follow them and read of them."""
+"""Forwarding of merge request events as subject events, for todos, subscriptions and notifications."""
 
 from typing import Any, cast
 
@@ -16,28 +16,28 @@ subscriptions = Subscriptions()
 
 @subscriptions.on(MergeRequestChanged)
 def emit_subject_changed(db: Connection, event: MergeRequestChanged) -> None:
-    """Whatever happens to a merge request happens to a subject."""
+    """Emit ``SubjectChanged`` for a change of a merge request."""
     if event.action == "deleted":
         return
     merge_request = merge_request_by_id(db, event.merge_request_id)
     opened = event.action == "opened"
     before, after = cast("tuple[Any, Any]", event.changes.get("assignees", ([], [])))
-    marked_before, marked = cast("tuple[Any, Any]", event.changes.get("labels", ([], [])))
+    labels_before, labels = cast("tuple[Any, Any]", event.changes.get("labels", ([], [])))
     if opened:
         after = assignees_of(db, [merge_request.id]).get(merge_request.id, [])
-        marked = [label.id for label in labels_of(db, KIND, [merge_request.id]).get(merge_request.id, [])]
-    said = opened or event.changes.keys() & {"title", "description"}
+        labels = [label.id for label in labels_of(db, KIND, [merge_request.id]).get(merge_request.id, [])]
+    text_changed = opened or event.changes.keys() & {"title", "description"}
     emit(
         db,
         SubjectChanged(
             subject_of(merge_request),
             event.actor_id,
             _action(event),
-            # The description first: whom it begins with is spoken to.
-            new_text=f"{merge_request.description or ''}\n\n{merge_request.title}" if said else None,
-            assigned=tuple(number for number in after if number not in before),
-            unassigned=tuple(number for number in before if number not in after),
-            labelled=tuple(number for number in marked if number not in marked_before),
+            # The description comes first, because users mentioned at the start of a text are addressed directly.
+            new_text=f"{merge_request.description or ''}\n\n{merge_request.title}" if text_changed else None,
+            assigned=tuple(changed_id for changed_id in after if changed_id not in before),
+            unassigned=tuple(changed_id for changed_id in before if changed_id not in after),
+            labelled=tuple(changed_id for changed_id in labels if changed_id not in labels_before),
         ),
     )
 

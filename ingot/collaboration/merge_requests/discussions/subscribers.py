@@ -1,4 +1,4 @@
-"""What merge requests show of what is said about them, and what is recorded when they change."""
+"""Subscribers that update a merge request's counts and record its changes as system notes."""
 
 from sqlalchemy import bindparam, update
 
@@ -38,28 +38,28 @@ _COUNT_VOTES = (
 
 @subscriptions.on(NoteAdded)
 def count_note(db: Connection, event: NoteAdded) -> None:
-    """A merge request shows how much was said about it; what not everybody reads, not everybody may count."""
+    """Count a new note; internal notes are not counted, because not all readers see them."""
     if event.subject_kind == KIND and not event.internal:
         db.run(_COUNT_NOTES, merge_request=event.subject_id, more=1, now=db.now)
 
 
 @subscriptions.on(NoteRemoved)
 def uncount_note(db: Connection, event: NoteRemoved) -> None:
-    """What is gone does not count."""
+    """Subtract a deleted note from the count."""
     if event.subject_kind == KIND and not event.internal:
         db.run(_COUNT_NOTES, merge_request=event.subject_id, more=-1, now=db.now)
 
 
 @subscriptions.on(VotesChanged)
 def count_votes(db: Connection, event: VotesChanged) -> None:
-    """A merge request shows how many like it."""
+    """Update the number of up- and downvotes."""
     if event.subject_kind == KIND:
         db.run(_COUNT_VOTES, merge_request=event.subject_id, up=event.upvotes, down=event.downvotes)
 
 
 @subscriptions.on(MergeRequestChanged)
 def record_change(db: Connection, event: MergeRequestChanged) -> None:
-    """Every change of a merge request is written down below it."""
+    """Record a change as system notes and resource events."""
     if event.action == "deleted":
         return
     merge_request = merge_request_by_id(db, event.merge_request_id)
@@ -71,16 +71,18 @@ def record_change(db: Connection, event: MergeRequestChanged) -> None:
 
 @subscriptions.on(VersionCollected)
 def record_push(db: Connection, event: VersionCollected) -> None:
-    """What was pushed is written down below."""
-    if event.before is not None and event.looked.added_count:
+    """Add a system note about pushed commits."""
+    if event.before is not None and event.comparison.added_count:
         merge_request = merge_request_by_id(db, event.merge_request_id)
         pusher = event.pushed_by_id or merge_request.author_id
-        add_system_note(db, pusher, subject_of(merge_request), system_note_texts.commits_added(event.looked), "commit")
+        add_system_note(
+            db, pusher, subject_of(merge_request), system_note_texts.commits_added(event.comparison), "commit"
+        )
 
 
 @subscriptions.on(RefsChanged)
 def record_branches(db: Connection, event: RefsChanged) -> None:
-    """That a source branch is gone, or back, is written down below what came from it."""
+    """Add a system note when the source branch is deleted or restored."""
     verbs = {update.branch: "deleted" for update in event.updates if update.branch and update.deletes}
     verbs |= {update.branch: "restored" for update in event.updates if update.branch and update.creates}
     for merge_request in open_merge_requests_from(db, event.project_id, list(verbs)) if verbs else ():
@@ -91,8 +93,8 @@ def record_branches(db: Connection, event: RefsChanged) -> None:
 
 @subscriptions.on(FollowUpIssueOpened)
 def resolve_followed_up_discussions(db: Connection, event: FollowUpIssueOpened) -> None:
-    """Discussions that an issue takes over from are settled by that."""
-    found = resolvable_discussions(db, event.actor, event.project_id, event.merge_request_iid, event.discussion_id)
-    if found is not None:
-        for start in found.discussions:
-            resolve_whole_discussion(db, event.actor, subject_of(found.merge_request), start.discussion_id)
+    """Resolve the discussions that a follow-up issue takes over."""
+    unresolved = resolvable_discussions(db, event.actor, event.project_id, event.merge_request_iid, event.discussion_id)
+    if unresolved is not None:
+        for note in unresolved.discussions:
+            resolve_whole_discussion(db, event.actor, subject_of(unresolved.merge_request), note.discussion_id)

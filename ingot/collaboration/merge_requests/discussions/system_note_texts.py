@@ -1,4 +1,4 @@
-"""The sentences below a merge request that say what became of it, where they are not those below an issue."""
+"""Texts of system notes that only merge requests have; clients parse them, so their form is part of the contract."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ _SHORT = 8
 
 
 def commits_added(comparison: VersionComparison) -> str:
-    """What a push brought; of very many commits the newest are named."""
+    """Return the text for a push; of very many commits it lists the newest."""
     count = comparison.added_count
     more = "" if count <= len(comparison.added) else f"{len(comparison.added)}+ "
     heading = f"added {more or f'{count} '}{'commit' if count == 1 else 'commits'}"
@@ -22,7 +22,7 @@ def _listed(commits: Sequence[Commit]) -> str:
 
 
 def reviewers_changed(added: Sequence[str], removed: Sequence[str]) -> str:
-    """Who is to look at it now, and who no more."""
+    """Return the text for changed reviewers."""
     parts = [
         f"{verb} {' and '.join(f'@{name}' for name in names)}"
         for verb, names in (("requested review from", added), ("removed review request for", removed))
@@ -32,15 +32,15 @@ def reviewers_changed(added: Sequence[str], removed: Sequence[str]) -> str:
 
 
 def target_changed(before: str, after: str) -> str:
-    """Into which branch it would be merged."""
+    """Return the text for a new target branch."""
     return f"changed target branch from `{before}` to `{after}`"
 
 
 def draft_changed(draft: bool) -> str:
-    """Whether it is to be merged at all yet."""
+    """Return the text for a change of the draft status."""
     return "marked this merge request as **draft**" if draft else "marked this merge request as **ready**"
 
 
 def lock_changed(locked: bool) -> str:
-    """Who may talk about it."""
+    """Return the text for a locked or unlocked discussion."""
     return "locked this merge request" if locked else "unlocked this merge request"

@@ -33,8 +33,8 @@ _APPROVAL_TEXTS = {"approved": "approved this merge request", "unapproved": "una
 def record_opening(db: Connection, event: MergeRequestChanged, merge_request: MergeRequest) -> None:
     """Record the labels and the milestone of a new merge request as resource events."""
     subject = subject_of(merge_request)
-    carried = labels_of(db, KIND, [merge_request.id]).get(merge_request.id, [])
-    record_label_events(db, event.actor_id, subject, [label.id for label in carried], ())
+    labels = labels_of(db, KIND, [merge_request.id]).get(merge_request.id, [])
+    record_label_events(db, event.actor_id, subject, [label.id for label in labels], ())
     record_milestone_events(db, event.actor_id, subject, None, merge_request.milestone_id)
 
 

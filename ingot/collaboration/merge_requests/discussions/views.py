@@ -1,4 +1,4 @@
-"""How approvals are shown."""
+"""Response structs of approvals and reviewers."""
 
 from collections.abc import Sequence
 from typing import Any, Literal
@@ -12,13 +12,13 @@ from ingot.core.db.times import Timestamp
 
 
 class ApproverView(View):
-    """Somebody who approves."""
+    """An approver."""
 
     user: UserBrief
 
 
 class ApprovalsView(View):
-    """Who approves of a merge request; none is needed."""
+    """Approvals of a merge request; none are required."""
 
     id: int
     iid: int
@@ -42,14 +42,14 @@ class ApprovalsView(View):
 
 
 class ReviewerView(View):
-    """Somebody who is to look at a merge request; who approved of it has."""
+    """A reviewer of a merge request, and whether they have approved it."""
 
     user: UserBrief
     state: Literal["unreviewed", "approved"]
 
 
 class ApprovalStateView(View):
-    """The rules on approvals, of which there are none."""
+    """Approval rules; always empty."""
 
     approval_rules_overwritten: bool
     rules: list[Any]
@@ -58,7 +58,7 @@ class ApprovalStateView(View):
 def approvals_view(
     db: Connection, merge_request: MergeRequest, approvers: Sequence[int], user_id: int, base: str, *, may: bool
 ) -> ApprovalsView:
-    """Who approves of a merge request, and whether the caller does or may."""
+    """Build the view of the approvals; ``may`` is whether the caller may approve."""
     users = users_by_ids(db, approvers) if approvers else {}
     return ApprovalsView(
         id=merge_request.id,
@@ -72,7 +72,7 @@ def approvals_view(
         approved=bool(approvers),
         approvals_required=0,
         approvals_left=0,
-        approved_by=[ApproverView(user_brief(users[number], base)) for number in approvers],
+        approved_by=[ApproverView(user_brief(users[approver_id], base)) for approver_id in approvers],
         suggested_approvers=[],
         approvers=[],
         approver_groups=[],
@@ -82,9 +82,9 @@ def approvals_view(
 
 
 def reviewer_views(db: Connection, reviewers: Sequence[int], approvers: Sequence[int], base: str) -> list[ReviewerView]:
-    """Who is to look at a merge request, and whether they approved of it."""
+    """Build the views of the reviewers."""
     users = users_by_ids(db, reviewers) if reviewers else {}
     return [
-        ReviewerView(user_brief(users[number], base), "approved" if number in approvers else "unreviewed")
-        for number in reviewers
+        ReviewerView(user_brief(users[user_id], base), "approved" if user_id in approvers else "unreviewed")
+        for user_id in reviewers
     ]

@@ -1,1 +1,1 @@
-"""What becomes of open merge requests: edited, closed, reopened, followed, timed, and taken away."""
+"""Editing, closing, reopening, subscribing to, time tracking and deletion of merge requests."""

@@ -1,19 +1,16 @@
-"""Editing, closing, following, timing and deleting merge requests over the API."""
+"""Endpoints for editing, closing, subscribing to, time tracking and deleting merge requests."""
 
 from typing import Any
 
 from ingot.collaboration.issues.views import IssueView, issue_views
 from ingot.collaboration.merge_requests import policy, queries
-from ingot.collaboration.merge_requests.api import (
-    follows,
-    merge_request_as_view,
-    merge_request_in_path,
-    merge_requests_as_views,
-)
 from ingot.collaboration.merge_requests.closes_issues import text_of
+from ingot.collaboration.merge_requests.detail_views import follows, merge_request_as_view
 from ingot.collaboration.merge_requests.editing import service
 from ingot.collaboration.merge_requests.editing.queries import list_closed_issues
 from ingot.collaboration.merge_requests.editing.staged import compare_for_edit
+from ingot.collaboration.merge_requests.finders import merge_request_in_path
+from ingot.collaboration.merge_requests.list_views import merge_requests_as_views
 from ingot.collaboration.merge_requests.params import EditMergeRequest, ListMergeRequests
 from ingot.collaboration.merge_requests.policy import MergeRequestLookup, may_read_merge_requests
 from ingot.collaboration.merge_requests.service import subject_of
@@ -50,8 +47,8 @@ def edit_merge_request(
     call: Call, lookup: MergeRequestLookup, params: EditMergeRequest, comparison: VersionComparison | None
 ) -> MergeRequestDetailView:
     """Edit a merge request, close it or reopen it."""
-    empties = any(getattr(params, name) is None for name in _CLEARABLE)
-    if not empties and not any(value is not None for value in given_fields(params).values()):
+    clears = any(getattr(params, name) is None for name in _CLEARABLE)
+    if not clears and not any(value is not None for value in given_fields(params).values()):
         raise MissingParameter("title")
     if params.title in ("", None) or params.target_branch in ("", None):
         raise Invalid(**{"title" if params.title in ("", None) else "target_branch": ["can't be blank"]})
@@ -67,10 +64,10 @@ def edit_merge_request(
 )
 def delete_merge_request(call: Call, lookup: ProjectScope) -> None:
     """Delete a merge request."""
-    number = path_number(call.path, "merge_request_iid")
-    found = queries.merge_request_or_none(call.db, lookup.here, lookup.project, number)
-    if found is not None:
-        service.delete_merge_request(call.db, call.actor, found.merge_request)
+    iid = path_number(call.path, "merge_request_iid")
+    merge_request_lookup = queries.merge_request_or_none(call.db, lookup.here, lookup.project, iid)
+    if merge_request_lookup is not None:
+        service.delete_merge_request(call.db, call.actor, merge_request_lookup.merge_request)
 
 
 PLANNING = planning_routes(
@@ -78,12 +75,12 @@ PLANNING = planning_routes(
     IssuableEndpoints(
         kind=MERGE_REQUEST_KIND,
         finder=merge_request_in_path,
-        record=lambda found: found.merge_request,
-        subject=lambda found: subject_of(found.merge_request),
+        record=lambda lookup: lookup.merge_request,
+        subject=lambda lookup: subject_of(lookup.merge_request),
         time_tracking=service.TIME_TRACKING,
         view=MergeRequestDetailView,
-        make_view=lambda call, found: merge_request_as_view(call, call.db, found.project, found.merge_request),
-        is_subscribed=lambda call, found: follows(call, call.db, found.merge_request, found.assignees),
+        make_view=lambda call, lookup: merge_request_as_view(call, call.db, lookup.project, lookup.merge_request),
+        is_subscribed=lambda call, lookup: follows(call, call.db, lookup.merge_request, lookup.assignees),
         may_read=policy.may_read_merge_request,
         may_take_part=policy.may_take_part,
         may_edit=policy.may_edit_merge_request,
@@ -111,8 +108,10 @@ def list_issues_closed_on_merge(call: Call, lookup: MergeRequestLookup, page: Pa
     """List the issues that a merge request closes when it is merged."""
     tracker = external_tracker_or_none(call.db, lookup.project.id)
     if tracker is not None:
-        named = tracker.closed_by(text_of(lookup.merge_request))
-        return slice_page([ExternalIssueView(id=one, title=external_issue_title(one)) for one in named], page)
+        issue_ids = tracker.closed_by(text_of(lookup.merge_request))
+        return slice_page(
+            [ExternalIssueView(id=issue_id, title=external_issue_title(issue_id)) for issue_id in issue_ids], page
+        )
     closed = list_closed_issues(call.db, call.actor, lookup, page)
     return closed.of(issue_views(call.db, call.actor, closed.items, call.origin.base))
 
@@ -128,8 +127,8 @@ def list_milestone_merge_requests(call: Call, lookup: ProjectScope, page: Page) 
     milestone = milestone_in_path(call, source_of_project(lookup.project))
     if not may_read_merge_requests(call.actor, lookup.here, lookup.project):
         return Listing([], page, 0)
-    found = queries.list_milestone_merge_requests(call.db, call.actor, milestone.id, lookup.project, page)
-    return merge_requests_as_views(call, found, ListMergeRequests(), lookup.project)
+    listing = queries.list_milestone_merge_requests(call.db, call.actor, milestone.id, lookup.project, page)
+    return merge_requests_as_views(call, listing, ListMergeRequests(), lookup.project)
 
 
 @routes.get(
@@ -141,5 +140,5 @@ def list_milestone_merge_requests(call: Call, lookup: ProjectScope, page: Page) 
 def list_group_milestone_merge_requests(call: Call, group: Namespace, page: Page) -> Listing[Any]:
     """List the merge requests that have a milestone of a group."""
     milestone = milestone_in_path(call, source_of_group(group))
-    found = queries.list_milestone_merge_requests(call.db, call.actor, milestone.id, None, page)
-    return merge_requests_as_views(call, found, ListMergeRequests())
+    listing = queries.list_milestone_merge_requests(call.db, call.actor, milestone.id, None, page)
+    return merge_requests_as_views(call, listing, ListMergeRequests())

@@ -1,4 +1,4 @@
-"""How the issues of merge requests are found."""
+"""Queries for the issues that merge requests close."""
 
 from functools import lru_cache
 
@@ -20,25 +20,25 @@ _CLOSED = select(merge_request_closings.c.issue_id).where(
 
 
 @lru_cache(maxsize=256)
-def _closed(seen: str) -> ListQuery:
+def _closed(visibility: str) -> ListQuery:
     matching = (
         select(*ISSUE_COLUMNS)
         .join(projects, projects.c.id == issues.c.project_id)
-        .where(issues.c.id.in_(_CLOSED.scalar_subquery()), issues.c.deleted_at.is_(None), CONDITIONS[seen])
+        .where(issues.c.id.in_(_CLOSED.scalar_subquery()), issues.c.deleted_at.is_(None), CONDITIONS[visibility])
     )
     return list_query(matching, issues.c.id, issues.c.id.asc())
 
 
 def list_closed_issues(db: Connection, actor: Actor, lookup: MergeRequestLookup, page: Page) -> Listing[Issue]:
-    """A page of the issues that a merge request closes, as far as the caller may see them.
+    """Return a page of the issues that a merge request closes, as far as the caller may see them.
 
-    Only what gets into the default branch closes anything.
+    Only merges into the default branch close issues.
     """
     if lookup.merge_request.target_branch != lookup.project.default_branch:
         return Listing([], page, 0)
     values: dict[str, object] = {"merge_request": lookup.merge_request.id}
-    seen = "with_feature"
+    visibility = "with_feature"
     if not actor.admin:
-        seen = "visible_to_external" if actor.external else "visible"
+        visibility = "visible_to_external" if actor.external else "visible"
         values |= {"actor": actor.user_id, "today": day_of(db.now)}
-    return fetch_page(db, Issue, _closed(seen), page, **values)
+    return fetch_page(db, Issue, _closed(visibility), page, **values)

@@ -28,18 +28,18 @@ _RELATED = union(
         notes.c.action == MENTION,
     ),
 )
-_HERE = (merge_requests.c.target_project_id == bindparam("project")) & merge_requests.c.deleted_at.is_(None)
-_MADE_BY = select(merge_requests.c.id).where(
-    _HERE,
+_IN_PROJECT = (merge_requests.c.target_project_id == bindparam("project")) & merge_requests.c.deleted_at.is_(None)
+_RESULT_OR_HEAD = select(merge_requests.c.id).where(
+    _IN_PROJECT,
     (merge_requests.c.merge_commit_oid == bindparam("oid"))
     | (merge_requests.c.squash_commit_oid == bindparam("oid"))
     | (merge_requests.c.head_oid == bindparam("oid")),
 )
-_BROUGHT = union(
-    _MADE_BY,
+_INTRODUCING = union(
+    _RESULT_OR_HEAD,
     select(merge_requests.c.id)
     .join(merge_request_commits, merge_request_commits.c.merge_request_id == merge_requests.c.id)
-    .where(_HERE, merge_request_commits.c.oid == bindparam("oid")),
+    .where(_IN_PROJECT, merge_request_commits.c.oid == bindparam("oid")),
 )
 
 
@@ -59,7 +59,7 @@ class RelatedMergeRequests:
         self, db: Connection, actor: Actor, issue_id: int, base: str, page: Page
     ) -> Listing[MergeRequestView]:
         """List the merge requests that mention an issue, the oldest first."""
-        ids = [number for (number,) in db.rows(_RELATED, issue=issue_id)]
+        ids = [merge_request_id for (merge_request_id,) in db.rows(_RELATED, issue=issue_id)]
         return self._views(
             db, queries.list_merge_requests_by_ids(db, actor, ids, ListMergeRequests(sort="asc"), page), base
         )
@@ -67,9 +67,9 @@ class RelatedMergeRequests:
     def list_introducing(
         self, db: Connection, actor: Actor, project_id: int, oid: str, base: str, page: Page
     ) -> Listing[MergeRequestView]:
-        """List the merge requests of a project of which any version brought a commit."""
-        ids = [number for (number,) in db.rows(_BROUGHT, project=project_id, oid=oid)]
+        """List the merge requests of a project that have or had a commit in any version."""
+        ids = [merge_request_id for (merge_request_id,) in db.rows(_INTRODUCING, project=project_id, oid=oid)]
         return self._views(db, queries.list_merge_requests_by_ids(db, actor, ids, ListMergeRequests(), page), base)
 
-    def _views(self, db: Connection, found: Listing[MergeRequest], base: str) -> Listing[MergeRequestView]:
-        return found.of(merge_request_list_views(db, self._store, found.items, base))
+    def _views(self, db: Connection, listing: Listing[MergeRequest], base: str) -> Listing[MergeRequestView]:
+        return listing.of(merge_request_list_views(db, self._store, listing.items, base))

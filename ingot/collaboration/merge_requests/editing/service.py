@@ -1,4 +1,4 @@
-"""Editing merge requests, closing and reopening them, and taking them away."""
+"""State changes of existing merge requests: editing, closing, reopening and deletion."""
 
 from typing import Any
 
@@ -42,16 +42,17 @@ def edit_merge_request(
     params: EditMergeRequest,
     comparison: VersionComparison | None,
 ) -> MergeRequest:
-    """Change what was sent, and announce it; a wish that only developers have is passed over for others.
+    """Apply the changes and emit an event.
 
-    ``looked`` is what git says of it as it is to be, where that takes another look; without it git is asked afterwards.
+    Ignores attributes that only developers may set when the caller is not one. ``comparison`` is the result of git for
+    the edited merge request, if it changes what is compared; without it a job runs the comparison.
     """
     project, before = lookup.project, lock_merge_request_row(db, lookup.merge_request)
-    triages = policy.may_triage(actor, lookup.here, project)
-    columns = _columns(db, project, before, params, triages=triages)
+    may_triage = policy.may_triage(actor, lookup.here, project)
+    columns = _columns(db, project, before, params, may_triage=may_triage)
     changes: Changes = {name: (getattr(before, name), value) for name, value in columns.items()}
-    if triages:
-        changes |= _change_labels(db, project, before, params) | _change_people(db, project, before, params)
+    if may_triage:
+        changes |= _change_labels(db, project, before, params) | _change_users(db, project, before, params)
     action = _state_action(before, params)
     if action is not None:
         columns |= _state_columns(db, actor, action)
@@ -72,9 +73,9 @@ def edit_merge_request(
 def _require_no_open_duplicate(
     db: Connection, before: MergeRequest, columns: dict[str, Any], action: Action | None
 ) -> None:
-    """Whatever becomes open between two branches must be the only one."""
-    open_then = columns.get("state", before.state) == "opened"
-    if open_then and before.source_project_id is not None and ("target_branch" in columns or action == "reopened"):
+    """Raise ``Conflict`` if the merge request would become the second open one between the same branches."""
+    stays_open = columns.get("state", before.state) == "opened"
+    if stays_open and before.source_project_id is not None and ("target_branch" in columns or action == "reopened"):
         branch = columns.get("target_branch", before.target_branch)
         service.require_no_open_duplicate(
             db, before.source_project_id, before.source_branch, before.target_project_id, branch
@@ -82,16 +83,16 @@ def _require_no_open_duplicate(
 
 
 def _new_version(db: Connection, actor: Actor, before: MergeRequest, comparison: VersionComparison) -> dict[str, Any]:
-    """What is compared differs from now on: from another branch, or to a head that nobody followed meanwhile."""
+    """Add a version for a new target branch or a new head; return the changed columns."""
     add_version(db, before.id, actor.user_id, comparison)
     enqueue_collection(db, before.id)
     return {"head_oid": comparison.head_oid}
 
 
 def _columns(
-    db: Connection, project: Project, before: MergeRequest, params: EditMergeRequest, *, triages: bool
+    db: Connection, project: Project, before: MergeRequest, params: EditMergeRequest, *, may_triage: bool
 ) -> dict[str, Any]:
-    """The columns that are to change, and what to."""
+    """Return the columns that change, with their new values."""
     columns: dict[str, Any] = {}
     if params.title not in (UNSET, None):
         validate_texts(params.title, None)
@@ -106,7 +107,7 @@ def _columns(
             columns[name] = getattr(params, name)
     if project.squash_option in ("always", "never"):
         columns.pop("squash", None)
-    if triages:
+    if may_triage:
         if params.milestone_id is not UNSET:
             columns["milestone_id"] = find_milestone_id(db, project, params.milestone_id)
         if params.discussion_locked not in (UNSET, None):
@@ -122,51 +123,51 @@ def _state_action(before: MergeRequest, params: EditMergeRequest) -> Action | No
 
 def _state_columns(db: Connection, actor: Actor, action: Action) -> dict[str, Any]:
     if action == "closed":
-        # What is closed is not merged later by itself either.
-        later = {"merge_when_pipeline_succeeds": False, "merge_user_id": None, "merge_params": None}
-        return {"state": "closed", "closed_at": db.now, "closed_by_id": actor.user_id, **later}
+        # A closed merge request must not be merged by its schedule.
+        unscheduled = {"merge_when_pipeline_succeeds": False, "merge_user_id": None, "merge_params": None}
+        return {"state": "closed", "closed_at": db.now, "closed_by_id": actor.user_id, **unscheduled}
     return {"state": "opened", "closed_at": None, "closed_by_id": None}
 
 
-def _change_labels(db: Connection, project: Project, held: MergeRequest, params: EditMergeRequest) -> Changes:
+def _change_labels(db: Connection, project: Project, locked: MergeRequest, params: EditMergeRequest) -> Changes:
     if params.labels is UNSET and not params.add_labels and not params.remove_labels:
         return {}
-    before = labels_of(db, KIND, [held.id]).get(held.id, [])
+    before = labels_of(db, KIND, [locked.id]).get(locked.id, [])
     titles = [label.title for label in before] if params.labels is UNSET else params.labels or []
     titles = [title for title in titles if title not in (params.remove_labels or ())] + (params.add_labels or [])
-    return replace_labels(db, project, subject_of(held), before, titles)
+    return replace_labels(db, project, subject_of(locked), before, titles)
 
 
-def _change_people(db: Connection, project: Project, held: MergeRequest, params: EditMergeRequest) -> Changes:
+def _change_users(db: Connection, project: Project, locked: MergeRequest, params: EditMergeRequest) -> Changes:
     changes: Changes = {}
     assignees, reviewers = requested_assignees(params), service.reviewer_ids(params)
     if assignees is not None:
-        before = assignees_of(db, [held.id]).get(held.id, [])
-        changes["assignees"] = before, service.set_assignees(db, project, held, assignees)
+        before = assignees_of(db, [locked.id]).get(locked.id, [])
+        changes["assignees"] = before, service.set_assignees(db, project, locked, assignees)
     if reviewers is not None:
-        before = reviewers_of(db, [held.id]).get(held.id, [])
-        changes["reviewers"] = before, service.set_reviewers(db, project, held, reviewers)
+        before = reviewers_of(db, [locked.id]).get(locked.id, [])
+        changes["reviewers"] = before, service.set_reviewers(db, project, locked, reviewers)
     return {name: (before, after) for name, (before, after) in changes.items() if before != after}
 
 
 def delete_merge_request(db: Connection, actor: Actor, merge_request: MergeRequest) -> None:
-    """Take a merge request away for everybody; its number is never given again."""
-    held = lock_merge_request_row(db, merge_request)
-    remove_merge_request_relations(db, held)
-    db.update(merge_requests, held.id, deleted_at=db.now)
-    enqueue_collection(db, held.id)
-    emit_merge_request_changed(db, actor.user_id, held, "deleted")
+    """Mark a merge request as deleted and remove its relations; its iid is never reused."""
+    locked = lock_merge_request_row(db, merge_request)
+    remove_merge_request_relations(db, locked)
+    db.update(merge_requests, locked.id, deleted_at=db.now)
+    enqueue_collection(db, locked.id)
+    emit_merge_request_changed(db, actor.user_id, locked, "deleted")
 
 
 def remove_merge_request_relations(db: Connection, merge_request: MergeRequest) -> None:
-    """What goes with a merge request besides its row: it counts no more, and nothing is linked to it."""
+    """Remove a merge request from the counts, and delete everything that belongs to it except its row."""
     service.update_counts(db, merge_request, None)
     drop_subject(db, subject_of(merge_request))
 
 
-def _write_time(db: Connection, actor: Actor, held: MergeRequest, column: str, seconds: int) -> MergeRequest:
-    written = write_merge_request(db, held, {column: seconds})
-    emit_merge_request_changed(db, actor.user_id, written, "updated", {column: (getattr(held, column), seconds)})
+def _write_time(db: Connection, actor: Actor, locked: MergeRequest, column: str, seconds: int) -> MergeRequest:
+    written = write_merge_request(db, locked, {column: seconds})
+    emit_merge_request_changed(db, actor.user_id, written, "updated", {column: (getattr(locked, column), seconds)})
     return written
 
 

@@ -1,4 +1,4 @@
-"""What git has to say before a merge request is edited."""
+"""Comparison by git before a merge request is edited."""
 
 from functools import partial
 
@@ -19,35 +19,35 @@ from ingot.projects.projects.api import repository_store
 from ingot.projects.projects.queries import project_or_none
 from ingot.projects.projects.tables import Project
 
-_GONE = "cannot be reopened, since its source branch is gone"
+_GONE = "cannot be reopened, because its source branch does not exist"
 
 
-def compare_for_edit(ahead: PrepareContext, params: EditMergeRequest) -> VersionComparison | None:
-    """Ask git where an edit changes what is compared: another target branch, or a source that nobody followed."""
+def compare_for_edit(context: PrepareContext, params: EditMergeRequest) -> VersionComparison | None:
+    """Compare the branches if an edit changes the target branch or reopens; return None otherwise."""
     if not params.target_branch and params.state_event != "reopen":
         return None
-    found, source = ahead.database.read(partial(_find, ahead), ahead_of_change=True)
-    merge_request = found.merge_request
+    lookup, source = context.database.read(partial(_find, context), ahead_of_change=True)
+    merge_request = lookup.merge_request
     reopens = params.state_event == "reopen" and merge_request.state == "closed"
     branch = params.target_branch or merge_request.target_branch
     retargets = branch != merge_request.target_branch and merge_request.state == "opened"
     if not reopens and not retargets:
         return None
-    if source is not None and source.id == found.project.id and branch == merge_request.source_branch:
+    if source is not None and source.id == lookup.project.id and branch == merge_request.source_branch:
         raise Invalid(target_branch=["cannot be the source branch"])
-    store = repository_store(ahead.settings)
-    target = store.open(found.project.repository_key)
+    store = repository_store(context.settings)
+    target = store.open(lookup.project.repository_key)
     if branch_tip(target, branch) is None:
         raise Invalid(target_branch=["does not exist"])
     head = _head(store, merge_request, source) if reopens else merge_request.head_oid
     return compare_with_target(_fork_repository(store, source, target), target, head, branch)
 
 
-def _find(ahead: PrepareContext, db: Connection) -> tuple[MergeRequestLookup, Project | None]:
-    found = queries.find_merge_request(db, ahead.actor, ahead.path["id"], ahead.path["merge_request_iid"])
-    require(policy.may_edit_merge_request(ahead.actor, found.here, found))
-    source_id = found.merge_request.source_project_id
-    return found, project_or_none(db, source_id) if source_id is not None else None
+def _find(context: PrepareContext, db: Connection) -> tuple[MergeRequestLookup, Project | None]:
+    lookup = queries.find_merge_request(db, context.actor, context.path["id"], context.path["merge_request_iid"])
+    require(policy.may_edit_merge_request(context.actor, lookup.here, lookup))
+    source_id = lookup.merge_request.source_project_id
+    return lookup, project_or_none(db, source_id) if source_id is not None else None
 
 
 def _head(store: RepositoryStore, merge_request: MergeRequest, source: Project | None) -> str:
@@ -61,7 +61,7 @@ def _head(store: RepositoryStore, merge_request: MergeRequest, source: Project |
 
 
 def _fork_repository(store: RepositoryStore, source: Project | None, target: Repository) -> Repository | None:
-    """The repository of the source, where it is another one and is still there."""
+    """Return the repository of the source, or None if it is the target itself or was deleted."""
     try:
         repository = store.open(source.repository_key) if source else None
     except MissingRepository:  # Deleted since the row was read.

@@ -25,7 +25,7 @@ _WRITTEN = (
 
 @subscriptions.on(MilestonesMerging)
 def merge_milestones(db: Connection, event: MilestonesMerging) -> None:
-    """Let the merge requests of merged milestones refer to the remaining one."""
+    """Change references to merged milestones into references to the remaining one."""
     _MILESTONES.merge(db, event.milestone_ids, event.into_id)
 
 
@@ -43,7 +43,7 @@ def replace_milestones_of_namespace(db: Connection, event: NamespaceMoved) -> No
 
 @subscriptions.on(UserDeleting)
 def reassign_merge_requests(db: Connection, event: UserDeleting) -> None:
-    """What somebody offered stays in the name of the placeholder, or goes with them where nothing is to stay."""
+    """Reassign the user's merge requests to the placeholder user, or remove their relations for a hard deletion."""
     if not event.hard:
         db.run(_REASSIGN, user=event.user_id, placeholder=event.placeholder_id)
         return

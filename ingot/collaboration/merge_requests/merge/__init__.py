@@ -1,1 +1,1 @@
-"""Merging: whether it can be done, doing it now or when the pipeline succeeds, and what follows from it."""
+"""Merging: mergeability, merges at once or when the pipeline succeeds, rebasing, and removal of source branches."""

@@ -1,17 +1,20 @@
-"""What somebody asked for when they had something merged, now or later."""
+"""Options of a merge, at once or scheduled."""
 
 import msgspec
 
 
 class MergeOptions(msgspec.Struct, frozen=True, omit_defaults=True):
-    """How to merge; what is not said is as the merge request and its project have it. Kept as JSON for later."""
+    """Options of a merge; by default those of the merge request and its project.
+
+    Stored as JSON for scheduled merges.
+    """
 
     commit_message: str | None = None
     squash_commit_message: str | None = None
     squash: bool | None = None
     should_remove_source_branch: bool | None = None
     sha: str | None = None
-    """The head that the caller has seen: another one is not merged."""
+    """The head that the caller has seen; another head is not merged."""
 
 
 DEFAULT_MERGE_OPTIONS = MergeOptions()
@@ -20,10 +23,10 @@ REMOVE_LEFTOVER_BRANCH = "remove a branch that was merged"
 
 
 def encode_merge_options(options: MergeOptions) -> str:
-    """A wish as it is kept."""
+    """Return the options as JSON."""
     return msgspec.json.encode(options).decode()
 
 
-def decode_merge_options(kept: str | None) -> MergeOptions:
-    """A wish that was kept."""
-    return msgspec.json.decode(kept, type=MergeOptions) if kept else DEFAULT_MERGE_OPTIONS
+def decode_merge_options(document: str | None) -> MergeOptions:
+    """Return the options from JSON, or the defaults."""
+    return msgspec.json.decode(document, type=MergeOptions) if document else DEFAULT_MERGE_OPTIONS

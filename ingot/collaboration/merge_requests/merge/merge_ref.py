@@ -1,4 +1,4 @@
-"""What a target would be with a merge request in it: a commit to fetch and look at before anybody merges."""
+"""Preview of a merge: a commit under ``refs/merge-requests`` that clients can fetch before merging."""
 
 from functools import partial
 
@@ -19,24 +19,24 @@ from ingot.git.writing.ref_updates import RefMoved, RefUpdate, update_refs
 
 
 def merge_ref_commit(database: Database, store: RepositoryStore, lookup: MergeRequestLookup) -> str:
-    """The commit of a merge that nobody has made, kept under a reference; made anew when one of its sides has moved."""
+    """Return the commit of a trial merge, stored under a ref; create it again if source or target has changed."""
     merge_request = lookup.merge_request
     repository, ref = store.open(lookup.project.repository_key), merge_request_merge_ref(merge_request.iid)
     tip, head = branch_tip(repository, merge_request.target_branch), merge_request.head_oid
     before = repository.tip(ref)
-    known = commit_or_none(repository, before) if before else None
-    if known is not None and known.parents == (tip, head):
-        return known.oid
+    existing = commit_or_none(repository, before) if before else None
+    if existing is not None and existing.parents == (tip, head):
+        return existing.oid
     if merge_request.state != "opened" or tip is None or is_ancestor(repository, head, tip):
         raise Invalid("Merge request is not mergeable")
     closes = database.read(partial(open_issues_to_close, merge_request=merge_request))
     author = database.read(partial(commit_signature, user_id=merge_request.author_id))
-    words = CommitMetadata(merge_message(lookup.project, merge_request, closes), author, author)
+    metadata = CommitMetadata(merge_message(lookup.project, merge_request, closes), author, author)
     try:
-        made = merge_commit(repository, tip, head, words).commit
-        update_refs(repository, [RefUpdate(ref, before or NO_OID, made)])
+        created = merge_commit(repository, tip, head, metadata).commit
+        update_refs(repository, [RefUpdate(ref, before or NO_OID, created)])
     except MergeConflict:
         raise Invalid("Merge request is not mergeable") from None
-    except RefMoved:  # Somebody else has tried the same at the same time.
-        return repository.tip(ref) or made
-    return made
+    except RefMoved:  # A concurrent request has created it.
+        return repository.tip(ref) or created
+    return created

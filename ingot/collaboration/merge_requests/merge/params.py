@@ -1,10 +1,10 @@
-"""What callers send to have something merged."""
+"""Request parameters of merging."""
 
 from ingot.core.api.params import Params
 
 
 class MergeMergeRequest(Params):
-    """How to merge; ``auto_merge`` is the newer word for merging when the pipeline succeeds."""
+    """Options of a merge; ``auto_merge`` is the newer name of ``merge_when_pipeline_succeeds``."""
 
     merge_commit_message: str | None = None
     squash_commit_message: str | None = None
@@ -14,11 +14,11 @@ class MergeMergeRequest(Params):
     auto_merge: bool | None = None
     sha: str | None = None
     skip_merge_train: bool | None = None
-    """Known to clients, and without effect."""
+    """Accepted because clients send it; has no effect."""
 
 
 class RebaseMergeRequest(Params):
-    """How to rebase."""
+    """Options of a rebase."""
 
     skip_ci: bool | None = None
-    """Known to clients, and without effect."""
+    """Accepted because clients send it; has no effect."""

@@ -1,9 +1,9 @@
-"""How what is to be merged, and what is being merged, is found."""
+"""Queries for merge requests to merge, and for merges in progress."""
 
 from collections.abc import Collection
 from typing import NamedTuple
 
-from sqlalchemy import bindparam, case, select
+from sqlalchemy import bindparam, select
 
 from ingot.collaboration.issues.tables import ISSUE_COLUMNS, Issue, issues
 from ingot.collaboration.merge_requests.queries import IS_OPEN
@@ -13,14 +13,11 @@ from ingot.collaboration.merge_requests.tables import (
     PendingMerge,
     merge_request_closings,
     merge_request_merges,
-    merge_request_versions,
     merge_requests,
 )
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list
-from ingot.core.db.paging import Listing, Page, fetch_page, list_query
 from ingot.git.writing.ref_updates import RefUpdate
-from ingot.repositories.pipelines.tables import Pipeline, pipelines
 
 _INTO = (
     merge_requests.c.target_project_id == bindparam("project"),
@@ -87,32 +84,8 @@ _CLOSES = (
 )
 
 
-_HEADS = select(merge_request_versions.c.head_oid).where(
-    merge_request_versions.c.merge_request_id == bindparam("merge_request")
-)
-_HEAD = select(merge_requests.c.head_oid).where(merge_requests.c.id == bindparam("merge_request"))
-# What somebody said of the head without naming a branch may be kept under another one.
-_PIPELINES = list_query(
-    select(pipelines).where(
-        pipelines.c.project_id == bindparam("project"),
-        ((pipelines.c.ref == bindparam("branch")) & pipelines.c.sha.in_(_HEADS.scalar_subquery()))
-        | (pipelines.c.sha == _HEAD.scalar_subquery()),
-    ),
-    pipelines.c.id,
-    pipelines.c.id.desc(),
-)
-
-
-_HEAD_PIPELINE = (
-    select(pipelines)
-    .where(pipelines.c.project_id == bindparam("project"), pipelines.c.sha == bindparam("head"))
-    .order_by(case((pipelines.c.ref == bindparam("branch"), 0), else_=1), pipelines.c.id.desc())
-    .limit(1)
-)
-
-
 class ExpectedHead(NamedTuple):
-    """A head that is to come to a branch, and where it stands so far."""
+    """Head of an open merge request, with its source and target branch."""
 
     target_branch: str
     head_oid: str
@@ -121,68 +94,54 @@ class ExpectedHead(NamedTuple):
 
 
 def expected_heads(db: Connection, project_id: int, branches: Collection[str]) -> list[ExpectedHead]:
-    """The heads of the open merge requests into these branches."""
+    """Return the heads of the open merge requests into these branches."""
     return [ExpectedHead(*row) for row in db.rows(_EXPECTED_HEADS, project=project_id, branches=list(branches))]
 
 
 def open_merge_requests_with_heads(
     db: Connection, project_id: int, branch: str, heads: Collection[str]
 ) -> list[MergeRequest]:
-    """The open merge requests into a branch whose heads are among these commits."""
+    """Return the open merge requests into a branch whose heads are among these commits."""
     return db.all(MergeRequest, _OPEN_WITH_HEADS, project=project_id, branch=branch, heads=sorted(heads))
 
 
 def pending_merges_to(db: Connection, project_id: int, branch: str, new: str) -> list[PendingMerge]:
-    """The merges under way that would bring a branch to this commit."""
+    """Return the merges in progress that move a branch to this commit."""
     return db.all(PendingMerge, _PENDING_MERGES, project=project_id, branch=branch, new=new)
 
 
 def open_merge_requests_at(db: Connection, project_id: int, sha: str) -> list[MergeRequest]:
-    """The open merge requests from a project whose head is this commit."""
+    """Return the open merge requests from a project whose head is this commit."""
     return db.all(MergeRequest, _AT, project=project_id, sha=sha)
 
 
 def merge_with_leftover_branch(db: Connection, merge_request_id: int) -> PendingMerge | None:
-    """The merge that was made and whose source branch is still to be removed."""
+    """Return the completed merge whose source branch is still to be removed, or None."""
     return db.first(PendingMerge, _LEFTOVER_BRANCH, merge_request=merge_request_id)
 
 
 def auto_merges_from(db: Connection, project_id: int, branches: Collection[str]) -> list[MergeRequest]:
-    """Those from branches of a project that are merged when their pipeline succeeds."""
+    """Return the merge requests from branches of a project that are scheduled to merge when their pipeline succeeds."""
     return db.all(MergeRequest, _AUTO_MERGES_FROM, project=project_id, branches=list(branches))
 
 
 def open_merge_requests_into(db: Connection, project_id: int, branch: str) -> list[MergeRequest]:
-    """The open merge requests into a branch."""
+    """Return the open merge requests into a branch."""
     return db.all(MergeRequest, _OPEN_INTO, project=project_id, branch=branch)
 
 
 def open_issues_to_close(db: Connection, merge_request: MergeRequest) -> list[Issue]:
-    """The open issues that a merge request says it closes."""
+    """Return the open issues that a merge request closes."""
     return db.all(Issue, _CLOSES, merge_request=merge_request.id)
-
-
-def list_merge_request_pipelines(db: Connection, merge_request: MergeRequest, page: Page) -> Listing[Pipeline]:
-    """A page of what became of the heads that a merge request has had, the newest first."""
-    wanted = {"merge_request": merge_request.id, "project": merge_request.source_project_id}
-    return fetch_page(db, Pipeline, _PIPELINES, page, **wanted, branch=merge_request.source_branch)
-
-
-def head_pipeline(db: Connection, merge_request: MergeRequest) -> Pipeline | None:
-    """What became of the head of the source: on its branch, else wherever somebody said something of that commit."""
-    project_id, head = merge_request.source_project_id, merge_request.head_oid
-    if project_id is None:
-        return None
-    return db.first(Pipeline, _HEAD_PIPELINE, project=project_id, head=head, branch=merge_request.source_branch)
 
 
 def awaited_commits(db: Connection, project_id: int, updates: tuple[RefUpdate, ...]) -> dict[str, set[str]]:
     """Return by target branch the heads of open merge requests, including heads that the same push moves."""
     new = {update.branch: update.new for update in updates if update.branch is not None}
     awaited: dict[str, set[str]] = {}
-    for each in expected_heads(db, project_id, list(new)):
-        heads = awaited.setdefault(each.target_branch, set())
-        heads.add(each.head_oid)
-        if each.source_project_id == project_id and each.source_branch in new:
-            heads.add(new[each.source_branch])
+    for expected in expected_heads(db, project_id, list(new)):
+        heads = awaited.setdefault(expected.target_branch, set())
+        heads.add(expected.head_oid)
+        if expected.source_project_id == project_id and expected.source_branch in new:
+            heads.add(new[expected.source_branch])
     return awaited

@@ -1,4 +1,4 @@
-"""Rebasing: the commits of a merge request are done again upon its target, and its source branch moves to them."""
+"""Rebasing of the source branch of a merge request onto its target."""
 
 from functools import partial
 from typing import NamedTuple
@@ -23,7 +23,7 @@ from ingot.projects.projects.queries import find_project
 from ingot.projects.projects.tables import Project
 from ingot.repositories.ref_changes.staged import change_refs
 
-_REBASE_ERROR = "Rebase failed: what it changes looks different on the target branch by now. Please rebase locally."
+_REBASE_ERROR = "Rebase failed: the changes conflict with the target branch. Please rebase locally."
 _TOO_MANY = f"Rebase failed: there are more than {MAX_REBASED_COMMITS} commits. Please rebase locally."
 
 
@@ -35,30 +35,30 @@ class _RebaseContext(NamedTuple):
 
 
 def rebase(database: Database, store: RepositoryStore, actor: Actor, merge_request: MergeRequest) -> None:
-    """Move the source branch to commits that stand upon the target; raises ``Conflict`` where they do not fit there.
+    """Rebase the source branch onto the target; raise ``Conflict`` if the commits do not apply there.
 
-    The gate decides whether the caller may, as for every other change of that branch.
+    The change of the ref checks the caller's permission, as for every other change of that branch.
     """
-    ground = database.read(partial(_load_context, actor=actor, merge_request_id=merge_request.id))
-    found, source = ground.merge_request, store.open(ground.source.repository_key)
-    target = store.open(ground.target.repository_key)
-    tip = branch_tip(target, found.target_branch)
-    if tip is None or branch_tip(source, found.source_branch) != found.head_oid:
+    context = database.read(partial(_load_context, actor=actor, merge_request_id=merge_request.id))
+    current, source = context.merge_request, store.open(context.source.repository_key)
+    target = store.open(context.target.repository_key)
+    tip = branch_tip(target, current.target_branch)
+    if tip is None or branch_tip(source, current.source_branch) != current.head_oid:
         raise Conflict("The branches have changed meanwhile. Please try again.")
-    # It is done where it will be read; what the target has besides comes with it.
+    # The rebase runs in the source repository, which needs the commits of the target for this.
     copy_commit(target, source, tip)
-    if is_ancestor(source, tip, found.head_oid):
+    if is_ancestor(source, tip, current.head_oid):
         return
     try:
-        rebased = rebase_commits(source, tip, found.head_oid, ground.caller)
+        rebased = rebase_commits(source, tip, current.head_oid, context.caller)
     except (MergeConflict, TooManyCommits) as error:
         reason = _TOO_MANY if isinstance(error, TooManyCommits) else _REBASE_ERROR
-        database.write(partial(record_merge_error, merge_request=found, reason=reason))
+        database.write(partial(record_merge_error, merge_request=current, reason=reason))
         raise Conflict(reason) from None
-    moved = [RefUpdate(f"refs/heads/{found.source_branch}", found.head_oid, rebased)]
-    change_refs(database, source, actor, ground.source, moved)
-    if found.merge_error is not None:
-        database.write(partial(record_merge_error, merge_request=found, reason=None))
+    updates = [RefUpdate(f"refs/heads/{current.source_branch}", current.head_oid, rebased)]
+    change_refs(database, source, actor, context.source, updates)
+    if current.merge_error is not None:
+        database.write(partial(record_merge_error, merge_request=current, reason=None))
 
 
 def _load_context(db: Connection, actor: Actor, merge_request_id: int) -> _RebaseContext:

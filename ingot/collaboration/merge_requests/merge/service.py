@@ -1,4 +1,4 @@
-"""What merging changes: the row of the merge request, the journal of merges under way, and the issues it closes."""
+"""State changes of merging: the row of the merge request, the journal of merges in progress, and closed issues."""
 
 from typing import Literal, NamedTuple
 
@@ -42,7 +42,7 @@ from ingot.projects.projects.queries import find_project, project_or_none
 _DELETE_PENDING = delete(merge_request_merges).where(
     merge_request_merges.c.merge_request_id == bindparam("merge_request")
 )
-_DELETE_OTHER_PENDING = _DELETE_PENDING.where(merge_request_merges.c.id != bindparam("kept"))
+_DELETE_OTHER_PENDING = _DELETE_PENDING.where(merge_request_merges.c.id != bindparam("retained"))
 _versions = merge_request_versions.alias()
 _DELETE_NEWER_VERSIONS = delete(merge_request_versions).where(
     merge_request_versions.c.merge_request_id == bindparam("merge_request"),
@@ -56,11 +56,11 @@ _NOT_LATER = {"merge_when_pipeline_succeeds": False, "merge_user_id": None, "mer
 
 
 class MergeOutdated(Exception):
-    """The merge request is not any more what a merge was made for; whoever made it looks again."""
+    """The merge request has changed since the merge was prepared; the caller retries."""
 
 
 class MergePlan(NamedTuple):
-    """A merge that is made and waits for the target to move."""
+    """A prepared merge, whose commits exist and whose target branch has not moved yet."""
 
     merge_request: MergeRequest
     method: str
@@ -68,31 +68,31 @@ class MergePlan(NamedTuple):
     new_oid: str
     squash_commit_oid: str | None
     remove_source_branch: bool
-    waited: bool
-    """Whether it is only made because its pipeline has succeeded, which whoever wanted that may have cancelled."""
+    scheduled: bool
+    """Whether the merge was scheduled for the success of the pipeline, so that a user may have canceled it."""
 
 
 def record_pending_merge(db: Connection, actor: Actor, plan: MergePlan) -> None:
-    """Say what is about to happen to a merge request, before its target moves.
+    """Record a merge in the journal before its target branch moves.
 
-    It must be what the merge was made for; what others have merged meanwhile is recorded by now.
+    Raises ``MergeOutdated`` if the merge request has changed since the merge was prepared.
     """
     merge_request = plan.merge_request
-    held = lock_merge_request_row(db, merge_request)
-    if (held.state, held.head_oid, held.target_branch) != (
+    locked = lock_merge_request_row(db, merge_request)
+    if (locked.state, locked.head_oid, locked.target_branch) != (
         "opened",
         merge_request.head_oid,
         merge_request.target_branch,
     ):
         raise MergeOutdated
-    if plan.waited and not held.merge_when_pipeline_succeeds:
+    if plan.scheduled and not locked.merge_when_pipeline_succeeds:
         raise MergeOutdated
     db.insert(
         merge_request_merges,
-        merge_request_id=held.id,
+        merge_request_id=locked.id,
         actor_id=actor.user_id,
         method=plan.method,
-        source_oid=held.head_oid,
+        source_oid=locked.head_oid,
         target_oid=plan.target_oid,
         new_oid=plan.new_oid,
         merge_commit_oid=plan.new_oid,
@@ -102,73 +102,75 @@ def record_pending_merge(db: Connection, actor: Actor, plan: MergePlan) -> None:
     )
 
 
-def mark_merged(db: Connection, merge_request: MergeRequest, actor_id: int | None, made: PendingMerge | None) -> None:
-    """The target has what a merge request brings, by a merge that was made for it or by some push.
+def mark_merged(
+    db: Connection, merge_request: MergeRequest, actor_id: int | None, pending: PendingMerge | None
+) -> None:
+    """Mark a merge request as merged, by its own merge (``pending``) or by a push that contains its head.
 
-    What happened twice at once happened once. One that was closed while its merge was under way is merged all the
-    same, since the branch has it; a mere push does not open what somebody has closed.
+    Does nothing if it is merged already. A merge request that was closed during its own merge becomes merged, because
+    the branch contains it; a push does not reopen a closed one.
     """
-    held = _locked_row_or_none(db, merge_request)
-    if held is None or held.state == "merged" or (made is None and held.state != "opened"):
+    locked = _locked_row_or_none(db, merge_request)
+    if locked is None or locked.state == "merged" or (pending is None and locked.state != "opened"):
         return
-    who = actor_id if made is None else made.actor_id
-    if made is not None and made.source_oid != held.head_oid:
-        _restore_merged_head(db, held, made)
+    user_id = actor_id if pending is None else pending.actor_id
+    if pending is not None and pending.source_oid != locked.head_oid:
+        _restore_merged_head(db, locked, pending)
     merged = write_merge_request(
         db,
-        held,
+        locked,
         {
             "state": "merged",
-            "head_oid": made.source_oid if made else held.head_oid,
+            "head_oid": pending.source_oid if pending else locked.head_oid,
             "merged_at": db.now,
-            "merged_by_id": who,
-            "merge_commit_oid": made.merge_commit_oid if made else None,
-            "squash_commit_oid": made.squash_commit_oid if made else None,
+            "merged_by_id": user_id,
+            "merge_commit_oid": pending.merge_commit_oid if pending else None,
+            "squash_commit_oid": pending.squash_commit_oid if pending else None,
             "merge_error": None,
             "merge_when_pipeline_succeeds": False,
             "closed_at": None,
             "closed_by_id": None,
         },
     )
-    _keep_branch_removal(db, held, made)
-    emit_merge_request_changed(db, who or held.author_id, merged, "merged", {"state": (held.state, "merged")})
-    _close_issues(db, merged, who or held.author_id)
+    _keep_branch_removal(db, locked, pending)
+    emit_merge_request_changed(db, user_id or locked.author_id, merged, "merged", {"state": (locked.state, "merged")})
+    _close_issues(db, merged, user_id or locked.author_id)
 
 
-def _keep_branch_removal(db: Connection, merge_request: MergeRequest, made: PendingMerge | None) -> None:
-    """Nothing is under way any more; but what says that the source branch is to go stays until it has gone.
+def _keep_branch_removal(db: Connection, merge_request: MergeRequest, pending: PendingMerge | None) -> None:
+    """Delete the journal of merges, except an entry whose source branch is still to be removed.
 
-    Whoever merges removes it right after this; a job does where a crash came between.
+    The merging process removes the branch right after this transaction; a job does it after a crash.
     """
-    if made is None or not made.remove_source_branch:
+    if pending is None or not pending.remove_source_branch:
         delete_pending_merges(db, merge_request.id)
         return
-    db.run(_DELETE_OTHER_PENDING, merge_request=merge_request.id, kept=made.id)
-    soon = add_duration(db.now, seconds=_CLEANUP_DELAY_SECONDS)
-    enqueue(db, REMOVE_LEFTOVER_BRANCH, merge_request.id, soon, f"{REMOVE_LEFTOVER_BRANCH} {merge_request.id}")
+    db.run(_DELETE_OTHER_PENDING, merge_request=merge_request.id, retained=pending.id)
+    run_at = add_duration(db.now, seconds=_CLEANUP_DELAY_SECONDS)
+    enqueue(db, REMOVE_LEFTOVER_BRANCH, merge_request.id, run_at, f"{REMOVE_LEFTOVER_BRANCH} {merge_request.id}")
 
 
 def delete_pending_merges(db: Connection, merge_request_id: int) -> None:
-    """Nothing is to be done any more for a merge."""
+    """Delete the journal of merges of a merge request."""
     db.run(_DELETE_PENDING, merge_request=merge_request_id)
 
 
 def _locked_row_or_none(db: Connection, merge_request: MergeRequest) -> MergeRequest | None:
-    """The same, held; nothing where somebody has deleted it meanwhile, which must not stop what others do."""
+    """Lock the row and return its record, or None if it was deleted, which must not fail the whole push."""
     try:
         return lock_merge_request_row(db, merge_request)
     except NotFound:
         return None
 
 
-def _restore_merged_head(db: Connection, merge_request: MergeRequest, made: PendingMerge) -> None:
-    """Somebody pushed while the merge was under way: it was of what was there before, and that is what it shows."""
-    db.run(_DELETE_NEWER_VERSIONS, merge_request=merge_request.id, head=made.source_oid)
+def _restore_merged_head(db: Connection, merge_request: MergeRequest, pending: PendingMerge) -> None:
+    """Delete the versions of pushes during the merge, because only the earlier head was merged."""
+    db.run(_DELETE_NEWER_VERSIONS, merge_request=merge_request.id, head=pending.source_oid)
     enqueue_collection(db, merge_request.id)
 
 
 def _close_issues(db: Connection, merge_request: MergeRequest, user_id: int) -> None:
-    """Close the issues that a merge request names, if it was merged into the default branch by who may close them."""
+    """Close the issues of a merge request, if it was merged into the default branch and the user may close them."""
     closed = open_issues_to_close(db, merge_request)
     if not closed:
         return
@@ -177,40 +179,40 @@ def _close_issues(db: Connection, merge_request: MergeRequest, user_id: int) -> 
     if project is None or user is None or merge_request.target_branch != project.default_branch:
         return
     actor = actor_for(user)
-    sign = f"!{merge_request.iid}"
+    short = f"!{merge_request.iid}"
     for issue in closed:
         try:
-            access, home = find_project(db, actor, issue.project_id)
-        except Failure:  # Hidden from them.
+            access, issue_project = find_project(db, actor, issue.project_id)
+        except Failure:  # Hidden from the user.
             continue
         assignees = tuple(assignees_of(db, [issue.id]).get(issue.id, ()))
-        found = issues_policy.IssueLookup(access, home, issue, assignees)
-        if issues_policy.may_read_issue(actor, access, found):
-            shown = sign if home.id == project.id else f"{project.full_path}{sign}"
-            cause = ChangeCause(f"merge request {shown}", "merge_request", project.id, merge_request.id)
-            close_issue(db, actor, found, cause)
+        lookup = issues_policy.IssueLookup(access, issue_project, issue, assignees)
+        if issues_policy.may_read_issue(actor, access, lookup):
+            reference = short if issue_project.id == project.id else f"{project.full_path}{short}"
+            cause = ChangeCause(f"merge request {reference}", "merge_request", project.id, merge_request.id)
+            close_issue(db, actor, lookup, cause)
 
 
 def actor_for(user: User) -> Actor:
-    """A user for whom something is done while they are not there."""
+    """Return an actor for a user in whose name a job acts."""
     return Actor(user.id, user.username, user.name, admin=user.admin, external=user.external)
 
 
 def schedule_auto_merge(
     db: Connection, actor: Actor, merge_request: MergeRequest, options: MergeOptions
 ) -> MergeRequest:
-    """Let it be merged when the pipeline of its head succeeds; who asked first stays the one in whose name it is."""
-    held = lock_merge_request_row(db, merge_request)
-    if held.state != "opened" or held.head_oid != merge_request.head_oid:
+    """Schedule the merge for when the head's pipeline succeeds; the first user who scheduled it remains its user."""
+    locked = lock_merge_request_row(db, merge_request)
+    if locked.state != "opened" or locked.head_oid != merge_request.head_oid:
         raise MergeOutdated
-    who = held.merge_user_id if held.merge_when_pipeline_succeeds and held.merge_user_id else actor.user_id
+    user_id = locked.merge_user_id if locked.merge_when_pipeline_succeeds and locked.merge_user_id else actor.user_id
     columns = {
         "merge_when_pipeline_succeeds": True,
-        "merge_user_id": who,
+        "merge_user_id": user_id,
         "merge_params": encode_merge_options(options),
     }
-    written = write_merge_request(db, held, {**columns, "merge_error": None})
-    if not held.merge_when_pipeline_succeeds:
+    written = write_merge_request(db, locked, {**columns, "merge_error": None})
+    if not locked.merge_when_pipeline_succeeds:
         emit_merge_request_changed(
             db, actor.user_id, written, "updated", {"merge_when_pipeline_succeeds": (False, True)}
         )
@@ -218,53 +220,62 @@ def schedule_auto_merge(
 
 
 def cancel_merge(db: Connection, actor_id: int, merge_request: MergeRequest) -> None:
-    """Let it not be merged by itself any more; nothing changes where it was not to be, or somebody was faster."""
-    held = _locked_row_or_none(db, merge_request)
-    if held is not None and held.state == "opened" and held.merge_when_pipeline_succeeds:
-        written = write_merge_request(db, held, dict(_NOT_LATER))
+    """Cancel a scheduled merge; do nothing if none is scheduled, or the merge request is no longer open."""
+    locked = _locked_row_or_none(db, merge_request)
+    if locked is not None and locked.state == "opened" and locked.merge_when_pipeline_succeeds:
+        written = write_merge_request(db, locked, dict(_NOT_LATER))
         emit_merge_request_changed(db, actor_id, written, "updated", {"merge_when_pipeline_succeeds": (True, False)})
 
 
 def abort_auto_merge(db: Connection, merge_request: MergeRequest, reason: str, *, failed: bool = False) -> None:
-    """A merge that was to happen by itself does not, be it that its pipeline has ``failed``; who is concerned hears."""
-    held = _locked_row_or_none(db, merge_request)
-    if held is None or not held.merge_when_pipeline_succeeds or held.state != "opened":
+    """Cancel a scheduled merge with an error and emit ``MergeFailed``; ``failed`` means that its pipeline failed."""
+    locked = _locked_row_or_none(db, merge_request)
+    if locked is None or not locked.merge_when_pipeline_succeeds or locked.state != "opened":
         return
-    who = held.merge_user_id or held.author_id
-    written = write_merge_request(db, held, {**_NOT_LATER, "merge_error": reason})
-    emit_merge_request_changed(db, who, written, "updated", {"merge_when_pipeline_succeeds": (True, False)})
+    user_id = locked.merge_user_id or locked.author_id
+    written = write_merge_request(db, locked, {**_NOT_LATER, "merge_error": reason})
+    emit_merge_request_changed(db, user_id, written, "updated", {"merge_when_pipeline_succeeds": (True, False)})
     cause: Literal["build_failed", "unmergeable"] = "build_failed" if failed else "unmergeable"
-    emit(db, MergeFailed(held.id, held.target_project_id, held.merge_user_id, cause))
+    emit(db, MergeFailed(locked.id, locked.target_project_id, locked.merge_user_id, cause))
 
 
 def record_merge_error(db: Connection, merge_request: MergeRequest, reason: str | None) -> None:
-    """Keep why something did not go, where people look for it."""
-    held = lock_merge_request_row(db, merge_request)
-    if held.merge_error != reason:
-        write_merge_request(db, held, {"merge_error": reason})
+    """Store or clear the error that is shown with the merge request."""
+    locked = lock_merge_request_row(db, merge_request)
+    if locked.merge_error != reason:
+        write_merge_request(db, locked, {"merge_error": reason})
 
 
 def retarget_merge_requests(db: Connection, actor: Actor, merged: MergeRequest) -> list[int]:
-    """Those into a branch that goes because it is merged go where that went, unless such a one is open there.
+    """Change the target of merge requests into a removed source branch to the target of its merge.
 
-    Gives their numbers: git is still to be asked what they bring to where they go now.
+    Skips merge requests for which an open duplicate exists there. Returns the ids of the changed ones, for which git
+    must compute a new version.
     """
-    turned: list[int] = []
+    retargeted: list[int] = []
     if merged.source_project_id != merged.target_project_id:
-        return turned
-    for each in open_merge_requests_into(db, merged.target_project_id, merged.source_branch):
-        if each.source_project_id is None or (each.source_project_id, each.source_branch) == (
+        return retargeted
+    for merge_request in open_merge_requests_into(db, merged.target_project_id, merged.source_branch):
+        if merge_request.source_project_id is None or (
+            merge_request.source_project_id,
+            merge_request.source_branch,
+        ) == (
             merged.target_project_id,
             merged.target_branch,
         ):
             continue
-        place = each.target_project_id, merged.target_branch
-        if open_duplicate_or_none(db, each.source_project_id, each.source_branch, *place) is not None:
+        target = merge_request.target_project_id, merged.target_branch
+        if (
+            open_duplicate_or_none(db, merge_request.source_project_id, merge_request.source_branch, *target)
+            is not None
+        ):
             continue
-        written = write_merge_request(db, lock_merge_request_row(db, each), {"target_branch": merged.target_branch})
-        add_version(db, each.id, actor.user_id, written.head_oid)
-        enqueue_collection(db, each.id)
-        change = each.target_branch, merged.target_branch
+        written = write_merge_request(
+            db, lock_merge_request_row(db, merge_request), {"target_branch": merged.target_branch}
+        )
+        add_version(db, merge_request.id, actor.user_id, written.head_oid)
+        enqueue_collection(db, merge_request.id)
+        change = merge_request.target_branch, merged.target_branch
         emit_merge_request_changed(db, actor.user_id, written, "updated", {"target_branch": change})
-        turned.append(each.id)
-    return turned
+        retargeted.append(merge_request.id)
+    return retargeted

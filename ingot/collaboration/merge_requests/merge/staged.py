@@ -1,7 +1,7 @@
-"""Merging: git works between short transactions, and whoever finds the target moved meanwhile merges anew upon that.
+"""Merging: git works between short transactions, and the merge is retried if the target has moved meanwhile.
 
-What is about to happen is written down in the transaction of the intent to move the target; whoever records that it
-has moved, be it after a crash, marks the merge request merged by that.
+The transaction that records the intent to move the target also writes the merge to a journal. The transaction that
+records the move, even if only after a crash, marks the merge request as merged.
 """
 
 import threading
@@ -12,18 +12,10 @@ import msgspec
 
 from ingot.accounts.users.queries import find_user, user_or_none
 from ingot.collaboration.issues.tables import Issue
-from ingot.collaboration.merge_requests.merge import policy
+from ingot.collaboration.merge_requests import policy
 from ingot.collaboration.merge_requests.merge.commit_messages import merge_message, squash_message
 from ingot.collaboration.merge_requests.merge.merge_options import MergeOptions, decode_merge_options
-from ingot.collaboration.merge_requests.merge.mergeability_check import (
-    check_mergeability_at,
-    has_source_branch,
-    source_repository,
-    store_mergeability,
-)
-from ingot.collaboration.merge_requests.merge.policy import MergeCandidate
 from ingot.collaboration.merge_requests.merge.queries import (
-    head_pipeline,
     merge_with_leftover_branch,
     open_issues_to_close,
 )
@@ -44,6 +36,13 @@ from ingot.collaboration.merge_requests.merge_checks import (
     obstacle_from_mergeability,
 )
 from ingot.collaboration.merge_requests.mergeability import Mergeability
+from ingot.collaboration.merge_requests.mergeability_check import (
+    check_mergeability_at,
+    has_source_branch,
+    source_repository,
+    store_mergeability,
+)
+from ingot.collaboration.merge_requests.pipelines import head_pipeline
 from ingot.collaboration.merge_requests.policy import MergeRequestLookup
 from ingot.collaboration.merge_requests.queries import merge_request_by_id, with_unresolved_discussions
 from ingot.collaboration.merge_requests.tables import MergeRequest
@@ -78,21 +77,21 @@ from ingot.repositories.ref_changes.staged import change_refs, reconcile_predece
 _MAX_TRIES = 100
 _RETRY_SECONDS = 5.0
 _REASONS: dict[MergeObstacle, str] = {
-    "not_open": "It is not open.",
-    "draft_status": "It is a draft.",
-    "ci_must_pass": "The pipeline of its head has to succeed first.",
-    "ci_still_running": "The pipeline of its head is still running.",
-    "discussions_not_resolved": "There are discussions about it that are not resolved.",
-    "commits_status": "Branch cannot be merged: it brings nothing, or one of its branches is gone.",
+    "not_open": "The merge request is not open.",
+    "draft_status": "The merge request is a draft.",
+    "ci_must_pass": "The pipeline must succeed first.",
+    "ci_still_running": "The pipeline is still running.",
+    "discussions_not_resolved": "All discussions must be resolved first.",
+    "commits_status": "Branch cannot be merged: it has no new commits, or one of its branches does not exist.",
     "conflict": "Branch cannot be merged",
-    "need_rebase": "Branch cannot be merged: it has to be rebased first.",
+    "need_rebase": "Branch cannot be merged: it must be rebased first.",
 }
-# Within a process those who want the same target go one after the other, since all but one would try in vain.
+# Within a process, merges into the same branch run one after another, because all but one would have to retry.
 _TARGET_LOCKS = tuple(threading.Lock() for _ in range(64))
 
 
 class MergeBlocked(Invalid):
-    """Something stands in the way; ``code`` says what, in the words that clients know."""
+    """The merge request cannot be merged; ``code`` is the reason for clients."""
 
     def __init__(self, obstacle: MergeObstacle) -> None:
         super().__init__(_REASONS[obstacle])
@@ -100,18 +99,18 @@ class MergeBlocked(Invalid):
 
 
 class _TargetMoved(Exception):
-    """Somebody else has moved the target meanwhile."""
+    """The target branch has moved since the merge was prepared."""
 
 
 class _MergeContext(NamedTuple):
-    """All that a merge follows from, as it is at one moment."""
+    """State that a merge is based on, read in one transaction."""
 
     access: Access
     """The caller's access to the target project."""
     project: Project
     merge_request: MergeRequest
     pipeline: Status | None
-    undecided: bool
+    unresolved: bool
     repository: Repository
     source: Repository | None
     """The repository of the source branch; None if it was deleted."""
@@ -129,20 +128,20 @@ def merge(
     options: MergeOptions,
     *,
     later: bool = False,
-    waited: bool = False,
+    scheduled: bool = False,
 ) -> None:
-    """Merge, or with ``later`` let it be merged when the pipeline succeeds, where that is under way.
+    """Merge, or with ``later`` schedule the merge if the pipeline is active.
 
-    One that has ``waited`` for that is not merged any more where somebody has cancelled it. Raises ``MergeBlocked``,
-    ``Conflict`` where the head is another one than the caller knows of, and ``Denied``.
+    A ``scheduled`` merge is skipped if it was canceled. Raises ``MergeBlocked``, ``Denied``, and ``Conflict`` if the
+    head is not the one that the caller has seen.
     """
-    turn = hash((merge_request.target_project_id, merge_request.target_branch)) % len(_TARGET_LOCKS)
-    with _TARGET_LOCKS[turn]:
-        merged = _merge_under_lock(database, store, actor, merge_request, options, later=later, waited=waited)
+    index = hash((merge_request.target_project_id, merge_request.target_branch)) % len(_TARGET_LOCKS)
+    with _TARGET_LOCKS[index]:
+        merged = _merge_under_lock(database, store, actor, merge_request, options, later=later, scheduled=scheduled)
     if merged is not None and merged.remove_source_branch:
         try:
             _finish_removal(database, store, actor, merged.merge_request)
-        except Unavailable as error:  # It is merged; the job removes the branch.
+        except Unavailable as error:  # The merge is complete; the job removes the branch.
             log_failure("source branch not removed yet", error, merge_request=merge_request.id)
 
 
@@ -154,30 +153,30 @@ def _merge_under_lock(
     options: MergeOptions,
     *,
     later: bool,
-    waited: bool,
+    scheduled: bool,
 ) -> MergePlan | None:
-    """What was merged; nothing where that is left to the pipeline, or is not wanted any more."""
+    """Merge with retries; return None if the merge is left to the pipeline, or was canceled."""
     for _ in range(_MAX_TRIES):
-        ground = _load_context(database, store, actor, merge_request.id)
-        if waited and not ground.merge_request.merge_when_pipeline_succeeds:
+        context = _load_context(database, store, actor, merge_request.id)
+        if scheduled and not context.merge_request.merge_when_pipeline_succeeds:
             return None
-        _require_ready(ground, options, later=later)
-        _fetch_head(ground)
+        _require_ready(context, options, later=later)
+        _fetch_head(context)
         try:
-            if later and ground.pipeline in ACTIVE_STATUSES:
-                _require_mergeable(database, ground)
+            if later and context.pipeline in ACTIVE_STATUSES:
+                _require_mergeable(database, context)
                 database.write(
-                    partial(schedule_auto_merge, actor=actor, merge_request=ground.merge_request, options=options)
+                    partial(schedule_auto_merge, actor=actor, merge_request=context.merge_request, options=options)
                 )
                 return None
-            return _move_target(database, actor, ground, options, waited=waited)
+            return _move_target(database, actor, context, options, scheduled=scheduled)
         except (_TargetMoved, MergeOutdated):
             continue
-    raise Conflict("Others change the target branch all the time. Please try again.")
+    raise Conflict("The target branch keeps changing. Please try again.")
 
 
 def _load_context(database: Database, store: RepositoryStore, actor: Actor, merge_request_id: int) -> _MergeContext:
-    def look(db: Connection) -> _MergeContext:
+    def read(db: Connection) -> _MergeContext:
         merge_request = merge_request_by_id(db, merge_request_id)
         if merge_request.deleted_at is not None:
             raise NotFound("Merge Request")
@@ -185,7 +184,7 @@ def _load_context(database: Database, store: RepositoryStore, actor: Actor, merg
         rules = branch_rules(db, project.id)
         require(
             policy.may_merge(
-                actor, access, MergeCandidate(MergeRequestLookup(access, project, merge_request, ()), rules)
+                actor, access, policy.MergeCandidate(MergeRequestLookup(access, project, merge_request, ()), rules)
             )
         )
         repository = store.open(project.repository_key)
@@ -204,94 +203,106 @@ def _load_context(database: Database, store: RepositoryStore, actor: Actor, merg
             commit_signature(db, merge_request.author_id),
         )
 
-    return database.read(look)
+    return database.read(read)
 
 
-def _fetch_head(ground: _MergeContext) -> None:
-    """Fetch the head of a fork into the target repository, in case whoever follows its push has not done so yet."""
-    if ground.source is not None and ground.source.path != ground.repository.path:
-        copy_commit(ground.source, ground.repository, ground.merge_request.head_oid)
+def _fetch_head(context: _MergeContext) -> None:
+    """Fetch the head of a fork into the target repository, in case its push has not been processed yet."""
+    if context.source is not None and context.source.path != context.repository.path:
+        copy_commit(context.source, context.repository, context.merge_request.head_oid)
 
 
 def _require_ready(context: _MergeContext, options: MergeOptions, *, later: bool) -> None:
-    """Stop what does not depend on how the commits go together."""
+    """Raise ``MergeBlocked`` or ``Conflict`` for obstacles that need no git operation."""
     merge_request = context.merge_request
-    ahead = obstacle_before_git(
-        context.project, merge_request, context.pipeline, undecided=context.undecided, later=later
+    obstacle = obstacle_before_git(
+        context.project, merge_request, context.pipeline, unresolved=context.unresolved, later=later
     )
-    if ahead is not None:
-        raise MergeBlocked(ahead)
+    if obstacle is not None:
+        raise MergeBlocked(obstacle)
     if options.sha is not None and options.sha.lower() != merge_request.head_oid:
         raise Conflict(f"SHA does not match HEAD of source branch: {merge_request.head_oid}")
 
 
 def _require_mergeable(database: Database, context: _MergeContext) -> None:
-    """Stop what could not be merged now either."""
+    """Raise ``MergeBlocked`` if git cannot merge the branches now."""
     _require_source(database, context)
-    judged = partial(
+    check = partial(
         check_mergeability_at, repository=context.repository, merge_request=context.merge_request, tip=context.tip
     )
-    verdict: Mergeability | None = "nothing" if context.tip == NO_OID else database.read(judged)
-    found = obstacle_from_mergeability(context.project, verdict or "conflict")
-    if found is not None:
-        raise MergeBlocked(found)
+    mergeability: Mergeability | None = "nothing" if context.tip == NO_OID else database.read(check)
+    obstacle = obstacle_from_mergeability(context.project, mergeability or "conflict")
+    if obstacle is not None:
+        raise MergeBlocked(obstacle)
 
 
 def _require_source(database: Database, context: _MergeContext) -> None:
-    """Stop what nobody offers any more: the commits are kept to be read, and not to be merged behind people's backs."""
+    """Raise ``MergeBlocked`` if the source branch is deleted; its commits remain readable, but must not be merged."""
     if not has_source_branch(context.source, context.merge_request):
         _record_moved_target(database, context)
         raise MergeBlocked("commits_status")
 
 
 def _require_ancestry(database: Database, context: _MergeContext) -> None:
-    """Stop what is there already, and what has to stand upon the target and does not."""
+    """Raise ``MergeBlocked`` if the target contains the head already, or if a rebase is required."""
     _require_source(database, context)
     tip, head = context.tip, context.merge_request.head_oid
     if tip == NO_OID:
         raise MergeBlocked("commits_status")
-    parted = merge_base_or_none(context.repository, [tip, head])
-    if parted == head:
+    merge_base = merge_base_or_none(context.repository, [tip, head])
+    if merge_base == head:
         _record_moved_target(database, context)
         raise MergeBlocked("commits_status")
-    if context.project.merge_method != "merge" and parted != tip:
+    if context.project.merge_method != "merge" and merge_base != tip:
         raise MergeBlocked("need_rebase")
 
 
 def _record_moved_target(database: Database, context: _MergeContext) -> None:
-    """Where whoever brought the target to where it is has not recorded that yet, do it; then look again.
+    """Record the last move of the target if that has not happened yet.
 
-    It may have been a merge of the very same, which is over then, and no conflict.
+    Raises ``MergeOutdated`` if this changes the state of the merge request. The move may be a merge of the same merge
+    request, which is then complete.
     """
-    arrived = RefUpdate(f"refs/heads/{context.merge_request.target_branch}", context.tip, NO_OID)
-    reconcile_predecessors(database, context.repository, context.project.id, [arrived])
-    now = database.read(partial(merge_request_by_id, merge_request_id=context.merge_request.id))
-    if now.state != context.merge_request.state:
+    move = RefUpdate(f"refs/heads/{context.merge_request.target_branch}", context.tip, NO_OID)
+    reconcile_predecessors(database, context.repository, context.project.id, [move])
+    current = database.read(partial(merge_request_by_id, merge_request_id=context.merge_request.id))
+    if current.state != context.merge_request.state:
         raise MergeOutdated
 
 
 def _move_target(
-    database: Database, actor: Actor, context: _MergeContext, options: MergeOptions, *, waited: bool
+    database: Database, actor: Actor, context: _MergeContext, options: MergeOptions, *, scheduled: bool
 ) -> MergePlan:
-    """Make the commits of a merge, and let the target have them; raises where somebody was faster."""
+    """Create the commits of the merge and move the target; raise ``_TargetMoved`` if it has moved meanwhile."""
     project, merge_request, repository = context.project, context.merge_request, context.repository
     _require_ancestry(database, context)
     try:
-        made = _build_commits(repository, context, options)
+        result = _build_commits(repository, context, options)
     except MergeConflict:
-        known = partial(store_mergeability, merge_request=merge_request, tip=context.tip, found="conflict")
-        database.write(known)
+        store_conflict = partial(
+            store_mergeability, merge_request=merge_request, tip=context.tip, mergeability="conflict"
+        )
+        database.write(store_conflict)
         _record_moved_target(database, context)
         raise MergeBlocked("conflict") from None
     removes = merge_request.remove_source_branch
     if options.should_remove_source_branch is not None:
         removes = options.should_remove_source_branch
-    plan = MergePlan(merge_request, project.merge_method, context.tip, made.commit, made.squashed, removes, waited)
-    moved = [RefUpdate(f"refs/heads/{merge_request.target_branch}", context.tip, made.commit)]
-    along = partial(record_pending_merge, actor=actor, plan=plan)
+    plan = MergePlan(
+        merge_request, project.merge_method, context.tip, result.commit, result.squashed, removes, scheduled
+    )
+    updates = [RefUpdate(f"refs/heads/{merge_request.target_branch}", context.tip, result.commit)]
+    record = partial(record_pending_merge, actor=actor, plan=plan)
     try:
         change_refs(
-            database, repository, actor, project, moved, merges=True, in_intent_transaction=along, access=context.access
+            database,
+            repository,
+            actor,
+            project,
+            updates,
+            merges=True,
+            in_intent_transaction=record,
+            access=context.access,
         )
     except Conflict:
         raise _TargetMoved from None
@@ -301,37 +312,37 @@ def _move_target(
 def _build_commits(repository: Repository, context: _MergeContext, options: MergeOptions) -> MergeResult:
     project, merge_request, tip = context.project, context.merge_request, context.tip
     head = merge_request.head_oid
-    said = (options.commit_message or "").strip() or merge_message(project, merge_request, context.closes)
-    words = CommitMetadata(said, context.caller, context.caller)
+    message = (options.commit_message or "").strip() or merge_message(project, merge_request, context.closes)
+    metadata = CommitMetadata(message, context.caller, context.caller)
     if not _should_squash(repository, context, options):
-        return MergeResult(head) if project.merge_method == "ff" else merge_commit(repository, tip, head, words)
-    single = (options.squash_commit_message or "").strip() or squash_message(merge_request)
-    squashed = CommitMetadata(single, context.author, context.caller)
+        return MergeResult(head) if project.merge_method == "ff" else merge_commit(repository, tip, head, metadata)
+    squash_text = (options.squash_commit_message or "").strip() or squash_message(merge_request)
+    squash_metadata = CommitMetadata(squash_text, context.author, context.caller)
     if project.merge_method == "ff":
-        commit = squash_commit(repository, tip, head, squashed)
+        commit = squash_commit(repository, tip, head, squash_metadata)
         return MergeResult(commit, commit)
-    return squash_merge(repository, tip, head, squashed, words)
+    return squash_merge(repository, tip, head, squash_metadata, metadata)
 
 
 def _should_squash(repository: Repository, context: _MergeContext, options: MergeOptions) -> bool:
-    """Whether many commits become one; one alone stays what it is, unless somebody has other words for it."""
+    """Return whether to squash; a single commit stays as it is, unless the request has a message for it."""
     option = context.project.squash_option
-    wanted = context.merge_request.squash if options.squash is None else options.squash
+    squash = context.merge_request.squash if options.squash is None else options.squash
     if option in ("always", "never"):
-        wanted = option == "always"
-    if not wanted or options.squash_commit_message:
-        return wanted
+        squash = option == "always"
+    if not squash or options.squash_commit_message:
+        return squash
     return len(commits_between(repository, context.tip, context.merge_request.head_oid, 2)) > 1
 
 
 def remove_source_branch(database: Database, store: RepositoryStore, actor: Actor, merge_request: MergeRequest) -> None:
-    """Remove the branch that was merged, where that may be; else it stays.
+    """Remove the merged source branch if that is permitted; failures are logged.
 
-    Only at the commit that was merged: what came after it, be it by another merge, is not lost.
+    The branch is removed only at the merged commit, so that later commits are not lost.
     """
     branch, ref = merge_request.source_branch, f"refs/heads/{merge_request.source_branch}"
 
-    def look(db: Connection) -> tuple[Project, Actor] | None:
+    def read_remover(db: Connection) -> tuple[Project, Actor] | None:
         source = project_or_none(db, merge_request.source_project_id or 0)
         if (
             source is None
@@ -340,52 +351,54 @@ def remove_source_branch(database: Database, store: RepositoryStore, actor: Acto
         ):
             return None
         author = user_or_none(db, merge_request.author_id)
-        # Who opened it has asked for that in advance, and may have a fork in which the other one may do nothing.
-        asked_before = merge_request.remove_source_branch and author is not None and author.state == "active"
-        return source, actor_for(author) if asked_before and author is not None else actor
+        # The author has requested the removal in advance, and may own a fork to which the merging user cannot push.
+        requested = merge_request.remove_source_branch and author is not None and author.state == "active"
+        return source, actor_for(author) if requested and author is not None else actor
 
     try:
-        found = database.read(look)
-        if found is None:
+        context = database.read(read_remover)
+        if context is None:
             return
-        source, remover = found
-        repository, gone = store.open(source.repository_key), [RefUpdate(ref, merge_request.head_oid, NO_OID)]
-        if repository.tip(ref) is not None:  # Else somebody has removed it, and may have died then.
-            change_refs(database, repository, remover, source, gone)
-        turner = actor if actor.known else remover
-        for number in database.write(lambda db: retarget_merge_requests(db, turner, merge_request)):
-            HeadTracker(store).collect(database, number)
-    except (Failure, GitError, MissingRepository) as error:  # It is merged all the same.
+        source, remover = context
+        repository, updates = store.open(source.repository_key), [RefUpdate(ref, merge_request.head_oid, NO_OID)]
+        if repository.tip(ref) is not None:  # Else it is removed already, perhaps before a crash.
+            change_refs(database, repository, remover, source, updates)
+        retargeting_actor = actor if actor.known else remover
+        for merge_request_id in database.write(
+            lambda db: retarget_merge_requests(db, retargeting_actor, merge_request)
+        ):
+            HeadTracker(store).collect(database, merge_request_id)
+    except (Failure, GitError, MissingRepository) as error:  # The merge itself is complete.
         log_failure("source branch not removed", error, merge_request=merge_request.id)
 
 
 def remove_leftover_branch(database: Database, store: RepositoryStore, merge_request_id: int) -> None:
-    """Remove the branch of a merge after which nobody came to it; safe to do twice."""
+    """Remove the source branch of a merge whose process crashed before the removal; may run twice."""
 
-    def look(db: Connection) -> tuple[MergeRequest, Actor] | None:
-        left = merge_with_leftover_branch(db, merge_request_id)
-        merge_request = merge_request_by_id(db, merge_request_id) if left else None
-        if left is None or merge_request is None or merge_request.state != "merged":
+    def read_merge(db: Connection) -> tuple[MergeRequest, Actor] | None:
+        pending = merge_with_leftover_branch(db, merge_request_id)
+        merge_request = merge_request_by_id(db, merge_request_id) if pending else None
+        if pending is None or merge_request is None or merge_request.state != "merged":
             return None
-        user = user_or_none(db, left.actor_id or 0)
+        user = user_or_none(db, pending.actor_id or 0)
         actor = actor_for(user) if user is not None and user.state == "active" else Actor()
         return merge_request, actor
 
-    found = database.read(look)
-    if found is not None:
-        _finish_removal(database, store, found[1], found[0])
+    context = database.read(read_merge)
+    if context is not None:
+        _finish_removal(database, store, context[1], context[0])
 
 
 def _finish_removal(database: Database, store: RepositoryStore, actor: Actor, merge_request: MergeRequest) -> None:
-    """Remove it, and forget that it was to be removed."""
+    """Remove the source branch and its entry in the journal."""
     remove_source_branch(database, store, actor, merge_request)
     database.write(partial(delete_pending_merges, merge_request_id=merge_request.id))
 
 
 def merge_when_ready(database: Database, store: RepositoryStore, merge_request_id: int) -> None:
-    """Merge what was to be merged when its pipeline succeeds, in the name of whoever wanted it; safe to do twice."""
+    """Run a scheduled merge in the name of the user who scheduled it; may run twice."""
 
-    def look(db: Connection) -> tuple[MergeRequest, Actor, Status | None] | None:
+    def read_schedule(db: Connection) -> tuple[MergeRequest, Actor, Status | None] | None:
         try:
             merge_request = merge_request_by_id(db, merge_request_id)
         except NotFound:
@@ -397,27 +410,27 @@ def merge_when_ready(database: Database, store: RepositoryStore, merge_request_i
         actor = actor_for(user) if user is not None and user.state == "active" else Actor()
         return merge_request, actor, pipeline.status if pipeline else None
 
-    found = database.read(look)
-    if found is None:
+    schedule = database.read(read_schedule)
+    if schedule is None:
         return
-    merge_request, actor, pipeline = found
-    if pipeline not in (None, "success"):  # It began anew meanwhile: its end will be heard of.
+    merge_request, actor, pipeline = schedule
+    if pipeline not in (None, "success"):  # A new pipeline has started, whose end triggers this job again.
         return
-    # The head that was seen: what was pushed since drops the wish.
-    wish = msgspec.structs.replace(decode_merge_options(merge_request.merge_params), sha=merge_request.head_oid)
+    # A push since then has canceled the schedule.
+    options = msgspec.structs.replace(decode_merge_options(merge_request.merge_params), sha=merge_request.head_oid)
     try:
-        merge(database, store, actor, merge_request, wish, waited=True)
+        merge(database, store, actor, merge_request, options, scheduled=True)
     except Conflict as error:
         raise RetryLater(_RETRY_SECONDS, str(error)) from None
     except MergeBlocked as error:
         if error.code != "not_open":
             database.write(partial(abort_auto_merge, merge_request=merge_request, reason=str(error)))
     except (Denied, NotFound):
-        reason = "Whoever wanted it to be merged may not merge it any more."
+        reason = "The user who scheduled the merge may no longer merge it."
         database.write(partial(abort_auto_merge, merge_request=merge_request, reason=reason))
 
 
 def commit_signature(db: Connection, user_id: int) -> Signature:
-    """Somebody as the commits name them that are made for them now."""
+    """Return the signature of a user for commits created now."""
     user = find_user(db, user_id)
     return Signature(user.name or user.username, user.email, int(to_datetime(db.now).timestamp()), 0)

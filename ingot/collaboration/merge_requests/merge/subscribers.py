@@ -1,4 +1,4 @@
-"""What becomes of merge requests when branches move and pipelines end."""
+"""Subscribers that update merge requests when branches move and pipelines end."""
 
 from collections.abc import Sequence
 
@@ -27,12 +27,12 @@ subscriptions = Subscriptions()
 
 @subscriptions.on(RefsChanged)
 def mark_merged_by_push(db: Connection, event: RefsChanged) -> None:
-    """A target that has come to the commit of a merge, or contains a head, has merged it; heads have moved before."""
+    """Mark merge requests as merged when their target reaches the commit of a merge, or contains their head."""
     for update in event.updates:
         if update.branch is None or update.deletes:
             continue
-        for made in pending_merges_to(db, event.project_id, update.branch, update.new):
-            mark_merged(db, merge_request_by_id(db, made.merge_request_id), event.actor_id, made)
+        for pending in pending_merges_to(db, event.project_id, update.branch, update.new):
+            mark_merged(db, merge_request_by_id(db, pending.merge_request_id), event.actor_id, pending)
         heads = event.arrived.get(update.branch)
         if heads:
             for merge_request in open_merge_requests_with_heads(db, event.project_id, update.branch, heads):
@@ -41,7 +41,7 @@ def mark_merged_by_push(db: Connection, event: RefsChanged) -> None:
 
 @subscriptions.on(RefsChanged)
 def cancel_auto_merge_on_push(db: Connection, event: RefsChanged) -> None:
-    """Somebody wanted what they had seen to be merged, and not what was pushed after it."""
+    """Cancel scheduled merges of a pushed branch, because the user has not seen the new commits."""
     moved = [update.branch for update in event.updates if update.branch is not None]
     if moved:
         for merge_request in auto_merges_from(db, event.project_id, moved):
@@ -50,35 +50,33 @@ def cancel_auto_merge_on_push(db: Connection, event: RefsChanged) -> None:
 
 @subscriptions.on(PipelineChanged)
 def merge_when_ready(db: Connection, event: PipelineChanged) -> None:
-    """A success lets a job merge what waits for it; what fails is not waited for any longer, and is to be looked at."""
+    """Enqueue scheduled merges after a successful pipeline; cancel them and add todos after a failed one."""
     if event.status in ("created", "manual", "skipped"):
         return
     for merge_request in open_merge_requests_at(db, event.project_id, event.sha):
-        waits = merge_request.merge_when_pipeline_succeeds
+        scheduled = merge_request.merge_when_pipeline_succeeds
         if event.status in ("failed", "canceled"):
-            if waits:
-                abort_auto_merge(
-                    db, merge_request, "The pipeline has not succeeded, so it was not merged.", failed=True
-                )
+            if scheduled:
+                abort_auto_merge(db, merge_request, "Not merged, because the pipeline did not succeed.", failed=True)
             elif event.status == "failed":
                 _add_todos(db, merge_request, [merge_request.author_id], "build_failed")
             continue
         mark_todos_done_by_action(db, subject_of(merge_request), "build_failed")
-        if waits and event.status == "success":
+        if scheduled and event.status == "success":
             key = f"{MERGE_WHEN_READY} {merge_request.id}"
             enqueue(db, MERGE_WHEN_READY, merge_request.id, unique_key=key)
 
 
 @subscriptions.on(MergeFailed)
 def add_todos_for_failed_merge(db: Connection, event: MergeFailed) -> None:
-    """Who offered it and who wanted it merged have to look at it."""
+    """Add todos for the author and for the user who scheduled the merge."""
     merge_request = merge_request_by_id(db, event.merge_request_id)
-    people = (merge_request.author_id, event.merge_user_id or merge_request.author_id)
-    _add_todos(db, merge_request, people, event.cause)
+    user_ids = (merge_request.author_id, event.merge_user_id or merge_request.author_id)
+    _add_todos(db, merge_request, user_ids, event.cause)
 
 
-def _add_todos(db: Connection, merge_request: MergeRequest, people: Sequence[int], action: str) -> None:
-    """Nobody gives it to them, so they have it from themselves; those who may not see it any more do not."""
+def _add_todos(db: Connection, merge_request: MergeRequest, user_ids: Sequence[int], action: str) -> None:
+    """Add todos for users who may still see the merge request; each is also the author of their todo."""
     subject = subject_of(merge_request)
-    for user_id in sorted(MERGE_REQUEST_KIND.readers(db, subject, set(people), False)):
+    for user_id in sorted(MERGE_REQUEST_KIND.readers(db, subject, set(user_ids), False)):
         add_todo(db, user_id, user_id, subject, action)

@@ -1,4 +1,4 @@
-"""How merging is answered where it is not by the merge request."""
+"""Response structs of merging."""
 
 from ingot.collaboration.merge_requests.merge.commit_messages import merge_message
 from ingot.collaboration.merge_requests.merge.queries import open_issues_to_close
@@ -9,20 +9,20 @@ from ingot.projects.projects.tables import Project
 
 
 class MergeRefusalView(View):
-    """Why something is not merged, in words and in a word for programs."""
+    """Reason why a merge request was not merged, as text and as a code."""
 
     message: str
     error_code: str
 
 
 class MergeRefView(View):
-    """The commit of a merge that nobody has made."""
+    """The commit of a trial merge."""
 
     commit_id: str
 
 
 class RebaseView(View):
-    """Whether a rebase is under way; it never is any more when the call is answered."""
+    """Whether a rebase is running; always false, because it ends before the response."""
 
     rebase_in_progress: bool
 

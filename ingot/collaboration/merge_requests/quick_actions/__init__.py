@@ -1,1 +1,1 @@
-"""What commands in descriptions and notes do to merge requests."""
+"""Quick actions in the descriptions and notes of merge requests."""

@@ -1,8 +1,8 @@
-"""The commands that merge requests know."""
+"""Quick actions of merge requests."""
 
 from dataclasses import dataclass
 
-from ingot.collaboration.merge_requests.discussions.approvals import approve, approvers_of, unapprove
+from ingot.collaboration.merge_requests.approvals import approve, approvers_of, unapprove
 from ingot.collaboration.merge_requests.draft_titles import add_draft_prefix, is_draft, remove_draft_prefix
 from ingot.collaboration.merge_requests.editing import service
 from ingot.collaboration.merge_requests.policy import MergeRequestLookup, may_approve
@@ -23,15 +23,15 @@ from ingot.projects.projects.queries import project_or_none
 
 @dataclass(slots=True)
 class MergeRequestCommandContext(CommandContext):
-    """The desk of a merge request."""
+    """Context of the quick actions of a merge request."""
 
     title: str = ""
-    """As it is, or as it is to be where it is being written."""
-    found: MergeRequestLookup | None = None
-    """Nothing while it is being written."""
+    """The current title, or that of the request while it is being created."""
+    lookup: MergeRequestLookup | None = None
+    """None while the merge request is being created."""
     store: RepositoryStore | None = None
-    seen: str | None = None
-    """The head that whoever commands says they have seen."""
+    seen_head: str | None = None
+    """The head commit that the author of the note has seen, if the request names it."""
 
 
 MERGE_REQUEST_COMMANDS: CommandRegistry[MergeRequestCommandContext] = CommandRegistry(PLANNING_COMMANDS)
@@ -39,14 +39,14 @@ MERGE_REQUEST_COMMANDS: CommandRegistry[MergeRequestCommandContext] = CommandReg
 
 @MERGE_REQUEST_COMMANDS.on("reopen")
 def reopen(context: MergeRequestCommandContext, _: str) -> str | None:
-    """Open it again, where it is closed, its source is still there and no other one has taken its place."""
-    found = context.found
-    if not context.may_edit or found is None or context.store is None or found.merge_request.state != "closed":
+    """Reopen the merge request if its source branch exists and no duplicate is open."""
+    lookup = context.lookup
+    if not context.may_edit or lookup is None or context.store is None or lookup.merge_request.state != "closed":
         return None
-    source = project_or_none(context.db, found.merge_request.source_project_id or 0)
-    if source is None or _tip(context.store, source.repository_key, found.merge_request.source_branch) is None:
+    source = project_or_none(context.db, lookup.merge_request.source_project_id or 0)
+    if source is None or _tip(context.store, source.repository_key, lookup.merge_request.source_branch) is None:
         return None
-    if _has_open_duplicate(context.db, found, found.merge_request.target_branch):
+    if _has_open_duplicate(context.db, lookup, lookup.merge_request.target_branch):
         return None
     context.pending_edits["state_event"] = "reopen"
     return "Reopened this."
@@ -54,16 +54,16 @@ def reopen(context: MergeRequestCommandContext, _: str) -> str | None:
 
 @MERGE_REQUEST_COMMANDS.on("target_branch")
 def set_target(context: MergeRequestCommandContext, branch: str) -> str | None:
-    """Let it be merged into another branch; of one that is being written, that is seen to before git is asked."""
-    found = context.found
-    if not context.may_edit or found is None or context.store is None or found.merge_request.state != "opened":
+    """Change the target branch; for a new merge request, ``staged`` applies this before the comparison."""
+    lookup = context.lookup
+    if not context.may_edit or lookup is None or context.store is None or lookup.merge_request.state != "opened":
         return None
-    merge_request = found.merge_request
-    own = merge_request.source_project_id == found.project.id and branch == merge_request.source_branch
-    if own or branch == merge_request.target_branch or not branch:
+    merge_request = lookup.merge_request
+    is_source = merge_request.source_project_id == lookup.project.id and branch == merge_request.source_branch
+    if is_source or branch == merge_request.target_branch or not branch:
         return None
-    if _tip(context.store, found.project.repository_key, branch) is None or _has_open_duplicate(
-        context.db, found, branch
+    if _tip(context.store, lookup.project.repository_key, branch) is None or _has_open_duplicate(
+        context.db, lookup, branch
     ):
         return None
     context.pending_edits["target_branch"] = branch
@@ -72,20 +72,20 @@ def set_target(context: MergeRequestCommandContext, branch: str) -> str | None:
 
 @MERGE_REQUEST_COMMANDS.on("wip")
 def toggle_draft(context: MergeRequestCommandContext, _: str) -> str | None:
-    """Say that it is not to be merged yet, or that it is."""
+    """Toggle the draft status."""
     title = context.pending_edits.get("title", context.title)
     return _retitle(context, remove_draft_prefix(title) if is_draft(title) else add_draft_prefix(title, "WIP"))
 
 
 @MERGE_REQUEST_COMMANDS.on("draft")
 def mark_draft(context: MergeRequestCommandContext, _: str) -> str | None:
-    """Say that it is not to be merged yet."""
+    """Mark the merge request as a draft."""
     return _retitle(context, add_draft_prefix(context.pending_edits.get("title", context.title), "Draft"))
 
 
 @MERGE_REQUEST_COMMANDS.on("ready")
 def mark_ready(context: MergeRequestCommandContext, _: str) -> str | None:
-    """Say that it is to be merged."""
+    """Mark the merge request as ready."""
     return _retitle(context, remove_draft_prefix(context.pending_edits.get("title", context.title)))
 
 
@@ -99,58 +99,58 @@ def _retitle(context: MergeRequestCommandContext, title: str) -> str | None:
 
 @MERGE_REQUEST_COMMANDS.on("merge")
 def merge(context: MergeRequestCommandContext, _: str) -> str | None:
-    """Merge it: soon, by a job, or when its pipeline has succeeded."""
-    found = context.found
-    if found is None or context.store is None:
+    """Schedule the merge: at once by a job, or when the pipeline succeeds."""
+    lookup = context.lookup
+    if lookup is None or context.store is None:
         return None
-    head, store = found.merge_request.head_oid, context.store
-    if context.seen not in (None, head) or not can_be_merged(context.db, store, context.actor, found):
+    head, store = lookup.merge_request.head_oid, context.store
+    if context.seen_head not in (None, head) or not can_be_merged(context.db, store, context.actor, lookup):
         return None
 
-    def tell(db: Connection, subject: Subject) -> None:
+    def schedule(db: Connection, subject: Subject) -> None:
         if subject.id is not None:
-            held = lock_merge_request_row(db, found.merge_request)
-            schedule_merge(db, store, context.actor, found._replace(merge_request=held), head)
+            locked = lock_merge_request_row(db, lookup.merge_request)
+            schedule_merge(db, store, context.actor, lookup._replace(merge_request=locked), head)
 
-    context.effects.append(tell)
+    context.effects.append(schedule)
     return "Scheduled to merge this merge request."
 
 
 @MERGE_REQUEST_COMMANDS.on("approve")
 def approve_merge_request(context: MergeRequestCommandContext, _: str) -> str | None:
-    """Approve of it, once."""
-    found = context.found
-    if found is None or found.merge_request.state != "opened" or not may_approve(context.actor, found.here, found):
+    """Approve the merge request, if the caller has not done so yet."""
+    lookup = context.lookup
+    if lookup is None or lookup.merge_request.state != "opened" or not may_approve(context.actor, lookup.here, lookup):
         return None
-    if context.actor.user_id in approvers_of(context.db, found.merge_request.id):
+    if context.actor.user_id in approvers_of(context.db, lookup.merge_request.id):
         return None
-    context.effects.append(lambda db, _: _approve(db, context.actor, found))
+    context.effects.append(lambda db, _: _approve(db, context.actor, lookup))
     return "Approved this merge request."
 
 
 def _approve(db: Connection, actor: Actor, lookup: MergeRequestLookup) -> None:
-    held = lock_merge_request_row(db, lookup.merge_request)
-    # What else was commanded may have closed it, or have said the same before, be it at the same time.
-    if held.state == "opened" and actor.user_id not in approvers_of(db, held.id):
-        approve(db, actor, held)
+    locked = lock_merge_request_row(db, lookup.merge_request)
+    # Another quick action or a concurrent request may have closed or approved it.
+    if locked.state == "opened" and actor.user_id not in approvers_of(db, locked.id):
+        approve(db, actor, locked)
 
 
 @MERGE_REQUEST_COMMANDS.on("unapprove")
 def unapprove_merge_request(context: MergeRequestCommandContext, _: str) -> str | None:
-    """Approve of it no more."""
-    found = context.found
-    if found is None or not may_approve(context.actor, found.here, found):
+    """Remove the caller's approval."""
+    lookup = context.lookup
+    if lookup is None or not may_approve(context.actor, lookup.here, lookup):
         return None
-    if context.actor.user_id not in approvers_of(context.db, found.merge_request.id):
+    if context.actor.user_id not in approvers_of(context.db, lookup.merge_request.id):
         return None
-    context.effects.append(lambda db, _: _unapprove(db, context.actor, found))
+    context.effects.append(lambda db, _: _unapprove(db, context.actor, lookup))
     return "Unapproved this merge request."
 
 
 def _unapprove(db: Connection, actor: Actor, lookup: MergeRequestLookup) -> None:
-    held = lock_merge_request_row(db, lookup.merge_request)
-    if actor.user_id in approvers_of(db, held.id):
-        unapprove(db, actor, held)
+    locked = lock_merge_request_row(db, lookup.merge_request)
+    if actor.user_id in approvers_of(db, locked.id):
+        unapprove(db, actor, locked)
 
 
 def _tip(store: RepositoryStore, key: str, branch: str) -> str | None:
@@ -161,13 +161,13 @@ def _tip(store: RepositoryStore, key: str, branch: str) -> str | None:
 
 
 def _has_open_duplicate(db: Connection, lookup: MergeRequestLookup, branch: str) -> bool:
-    """Whether there is an open one already between its source and a branch."""
+    """Return whether another merge request between its source and a branch is open."""
     merge_request = lookup.merge_request
     source = merge_request.source_project_id
     if source is None:
         return False
-    twin = open_duplicate_or_none(db, source, merge_request.source_branch, merge_request.target_project_id, branch)
-    return twin is not None and twin.id != merge_request.id
+    duplicate = open_duplicate_or_none(db, source, merge_request.source_branch, merge_request.target_project_id, branch)
+    return duplicate is not None and duplicate.id != merge_request.id
 
 
 add_time_tracking(MERGE_REQUEST_COMMANDS, service.TIME_TRACKING, merge_request_by_id)

@@ -1,4 +1,4 @@
-"""Obeying commands on merge requests: all that one text commands happens in the transaction that keeps the text."""
+"""Execution of quick actions on merge requests, in the transaction that stores their text."""
 
 from collections.abc import Sequence
 
@@ -30,10 +30,10 @@ def execute_commands(
     actor: Actor,
     lookup: MergeRequestLookup,
     commands: Sequence[Command],
-    seen: str | None,
+    seen_head: str | None,
 ) -> CommandResult:
-    """Do to a merge request what a note commands; what its writer may not do is passed over."""
-    desk = MergeRequestCommandContext(
+    """Execute the quick actions of a note; ignore those that its author may not use."""
+    context = MergeRequestCommandContext(
         db,
         actor,
         lookup.project,
@@ -42,36 +42,38 @@ def execute_commands(
         may_triage=policy.may_triage(actor, lookup.here, lookup.project),
         assignees=lookup.assignees,
         title=lookup.merge_request.title,
-        found=lookup,
+        lookup=lookup,
         store=store,
-        seen=seen.lower() if seen else None,
+        seen_head=seen_head.lower() if seen_head else None,
     )
-    MERGE_REQUEST_COMMANDS.execute(desk, commands)
-    if desk.pending_edits:
-        edit_merge_request(db, actor, lookup, EditMergeRequest(**desk.pending_edits), None)
-    return desk.apply_effects(service.subject_of(merge_request_by_id(db, lookup.merge_request.id)))
+    MERGE_REQUEST_COMMANDS.execute(context, commands)
+    if context.pending_edits:
+        edit_merge_request(db, actor, lookup, EditMergeRequest(**context.pending_edits), None)
+    return context.apply_effects(service.subject_of(merge_request_by_id(db, lookup.merge_request.id)))
 
 
 def create_merge_request(
     db: Connection,
     actor: Actor,
-    there: Access,
+    target_access: Access,
     source: Project,
     target: Project,
     params: CreateMergeRequest,
     head_oid: str,
     commands: Sequence[Command],
 ) -> MergeRequest:
-    """Open a merge request, and do what its description commanded."""
+    """Create a merge request and execute the quick actions of its description."""
     if not commands:
-        return service.create_merge_request(db, actor, there, source, target, params, head_oid)
-    triages = policy.may_triage(actor, there, target)
-    desk = MergeRequestCommandContext(db, actor, target, None, may_edit=True, may_triage=triages, title=params.title)
-    MERGE_REQUEST_COMMANDS.execute(desk, commands)
-    more = desk.pending_edits.pop("add_labels", [])
-    if more:
-        desk.pending_edits["labels"] = [*((params.labels if params.labels is not UNSET else None) or []), *more]
-    params = msgspec.structs.replace(params, **desk.pending_edits)
-    made = service.create_merge_request(db, actor, there, source, target, params, head_oid)
-    desk.apply_effects(service.subject_of(made))
-    return merge_request_by_id(db, made.id)
+        return service.create_merge_request(db, actor, target_access, source, target, params, head_oid)
+    may_triage = policy.may_triage(actor, target_access, target)
+    context = MergeRequestCommandContext(
+        db, actor, target, None, may_edit=True, may_triage=may_triage, title=params.title
+    )
+    MERGE_REQUEST_COMMANDS.execute(context, commands)
+    added = context.pending_edits.pop("add_labels", [])
+    if added:
+        context.pending_edits["labels"] = [*((params.labels if params.labels is not UNSET else None) or []), *added]
+    params = msgspec.structs.replace(params, **context.pending_edits)
+    created = service.create_merge_request(db, actor, target_access, source, target, params, head_oid)
+    context.apply_effects(service.subject_of(created))
+    return merge_request_by_id(db, created.id)

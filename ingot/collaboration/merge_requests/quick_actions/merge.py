@@ -1,12 +1,11 @@
-"""Merging because a note says so: soon, by the job that merges what waits for its pipeline, and in the same way."""
+"""The quick action ``/merge``, which uses the job of scheduled merges."""
 
 from ingot.collaboration.merge_requests.merge.merge_options import MERGE_WHEN_READY, MergeOptions
-from ingot.collaboration.merge_requests.merge.policy import MergeCandidate, may_merge
-from ingot.collaboration.merge_requests.merge.queries import head_pipeline
 from ingot.collaboration.merge_requests.merge.service import schedule_auto_merge
 from ingot.collaboration.merge_requests.merge_checks import ACTIVE_STATUSES, obstacle_before_git
 from ingot.collaboration.merge_requests.mergeability import MERGEABLE, cached_mergeability
-from ingot.collaboration.merge_requests.policy import MergeRequestLookup
+from ingot.collaboration.merge_requests.pipelines import head_pipeline
+from ingot.collaboration.merge_requests.policy import MergeCandidate, MergeRequestLookup, may_merge
 from ingot.collaboration.merge_requests.queries import with_unresolved_discussions
 from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
@@ -19,9 +18,9 @@ from ingot.repositories.protection.queries import branch_rules
 
 
 def can_be_merged(db: Connection, store: RepositoryStore, actor: Actor, lookup: MergeRequestLookup) -> bool:
-    """Whether somebody may merge it and nothing is known to stand in the way; git is not asked to try.
+    """Return whether the actor may merge, and no obstacle is known; git does not try the merge.
 
-    Where its pipeline has ended otherwise than well, nobody merges it by a word.
+    A pipeline that has ended without success is an obstacle, even if the project does not require success.
     """
     project, merge_request = lookup.project, lookup.merge_request
     if not may_merge(actor, lookup.here, MergeCandidate(lookup, branch_rules(db, project.id))):
@@ -29,8 +28,8 @@ def can_be_merged(db: Connection, store: RepositoryStore, actor: Actor, lookup: 
     pipeline = _pipeline(db, lookup)
     if pipeline not in (None, "success", *ACTIVE_STATUSES):
         return False
-    still_open = bool(with_unresolved_discussions(db, [merge_request.id]))
-    if obstacle_before_git(project, merge_request, pipeline, undecided=still_open, later=True) is not None:
+    unresolved = bool(with_unresolved_discussions(db, [merge_request.id]))
+    if obstacle_before_git(project, merge_request, pipeline, unresolved=unresolved, later=True) is not None:
         return False
     try:
         tip = branch_tip(store.open(project.repository_key), merge_request.target_branch)
@@ -40,12 +39,12 @@ def can_be_merged(db: Connection, store: RepositoryStore, actor: Actor, lookup: 
 
 
 def schedule_merge(db: Connection, store: RepositoryStore, actor: Actor, lookup: MergeRequestLookup, head: str) -> None:
-    """Let what is held be merged at the head that was commanded about, unless another command has forbidden it."""
+    """Schedule a merge of the locked row at the given head, unless another quick action prevents it."""
     if lookup.merge_request.head_oid != head or not can_be_merged(db, store, actor, lookup):
         return
-    waiting = schedule_auto_merge(db, actor, lookup.merge_request, MergeOptions(sha=head))
+    scheduled = schedule_auto_merge(db, actor, lookup.merge_request, MergeOptions(sha=head))
     if _pipeline(db, lookup) not in ACTIVE_STATUSES:
-        enqueue(db, MERGE_WHEN_READY, waiting.id, unique_key=f"{MERGE_WHEN_READY} {waiting.id}")
+        enqueue(db, MERGE_WHEN_READY, scheduled.id, unique_key=f"{MERGE_WHEN_READY} {scheduled.id}")
 
 
 def _pipeline(db: Connection, lookup: MergeRequestLookup) -> Status | None:

@@ -1,1 +1,1 @@
-"""What a merge request brings: each push to its source makes a version, which stays readable for ever."""
+"""Diff versions of merge requests: one for each push to the source, which stays readable."""

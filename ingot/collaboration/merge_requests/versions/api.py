@@ -1,7 +1,8 @@
-"""What merge requests bring, over the API."""
+"""Endpoints for the commits, changes and versions of merge requests."""
 
 from ingot.collaboration.merge_requests import policy
-from ingot.collaboration.merge_requests.api import merge_request_as_view, merge_request_in_path
+from ingot.collaboration.merge_requests.detail_views import merge_request_as_view
+from ingot.collaboration.merge_requests.finders import merge_request_in_path
 from ingot.collaboration.merge_requests.policy import MergeRequestLookup
 from ingot.collaboration.merge_requests.versions import queries
 from ingot.collaboration.merge_requests.versions.params import GetChanges
@@ -27,7 +28,7 @@ routes = Routes("merge_requests")
 
 
 def repository_of(call: Call, lookup: MergeRequestLookup) -> Repository:
-    """Where all lies that a merge request brings."""
+    """Return the target repository, which contains all commits of a merge request."""
     return repository_store(call.settings).open(lookup.project.repository_key)
 
 
@@ -38,11 +39,11 @@ def repository_of(call: Call, lookup: MergeRequestLookup) -> Repository:
     returns=list[CommitView],
 )
 def list_commits(call: Call, lookup: MergeRequestLookup, page: Page) -> Listing[CommitView]:
-    """List the commits that a merge request brings, the newest first."""
+    """List the commits of a merge request, the newest first."""
     repository, url = repository_of(call, lookup), project_url(call, lookup.project)
     span = queries.current_commit_range(call.db, repository, lookup.merge_request)
-    part = slice_page(queries.commits_in(repository, span), page)
-    return part.of([commit_view(commit, url) for commit in read_commits(repository, part.items)])
+    listing = slice_page(queries.commits_in(repository, span), page)
+    return listing.of([commit_view(commit, url) for commit in read_commits(repository, listing.items)])
 
 
 @routes.get(
@@ -51,8 +52,8 @@ def list_commits(call: Call, lookup: MergeRequestLookup, page: Page) -> Listing[
     may=policy.may_read_merge_request,
     returns=ChangesView,
 )
-def get_changes(call: Call, lookup: MergeRequestLookup, params: GetChanges) -> ChangesView:  # noqa: ARG001 - What clients send here has no effect.
-    """Get a merge request with what it changes."""
+def get_changes(call: Call, lookup: MergeRequestLookup, params: GetChanges) -> ChangesView:  # noqa: ARG001 - The parameters are validated, and have no effect.
+    """Get a merge request with its changes."""
     repository = repository_of(call, lookup)
     diff = queries.diff_of(repository, queries.current_commit_range(call.db, repository, lookup.merge_request))
     return changes_view(merge_request_as_view(call, call.db, lookup.project, lookup.merge_request, asks_git=True), diff)
@@ -64,8 +65,8 @@ def get_changes(call: Call, lookup: MergeRequestLookup, params: GetChanges) -> C
     may=policy.may_read_merge_request,
     returns=list[DiffView],
 )
-def list_diffs(call: Call, lookup: MergeRequestLookup, params: GetChanges, page: Page) -> Listing[DiffView]:  # noqa: ARG001 - What clients send here has no effect.
-    """List what a merge request changes, file by file."""
+def list_diffs(call: Call, lookup: MergeRequestLookup, params: GetChanges, page: Page) -> Listing[DiffView]:  # noqa: ARG001 - The parameters are validated, and have no effect.
+    """List the changed files of a merge request with their diffs."""
     repository = repository_of(call, lookup)
     diff = queries.diff_of(repository, queries.current_commit_range(call.db, repository, lookup.merge_request))
     return slice_page(diff_views(diff), page)
@@ -78,7 +79,7 @@ def list_diffs(call: Call, lookup: MergeRequestLookup, params: GetChanges, page:
     returns=RawResponse,
 )
 def get_raw_diffs(call: Call, lookup: MergeRequestLookup) -> RawResponse:
-    """Get what a merge request changes as one patch."""
+    """Get the changes of a merge request as one patch."""
     repository = repository_of(call, lookup)
     return RawResponse(
         queries.patch_of(repository, queries.current_commit_range(call.db, repository, lookup.merge_request))
@@ -92,7 +93,7 @@ def get_raw_diffs(call: Call, lookup: MergeRequestLookup) -> RawResponse:
     returns=list[DiffVersionView],
 )
 def list_versions(call: Call, lookup: MergeRequestLookup, page: Page) -> Listing[DiffVersionView]:
-    """List what each push to the source of a merge request brought, the newest first."""
+    """List the versions of a merge request, the newest first."""
     versions = queries.list_versions(call.db, lookup.merge_request, page)
     return versions.of([version_view(version) for version in versions.items])
 
@@ -104,7 +105,7 @@ def list_versions(call: Call, lookup: MergeRequestLookup, page: Page) -> Listing
     returns=DiffVersionDetailView,
 )
 def get_version(call: Call, lookup: MergeRequestLookup) -> DiffVersionDetailView:
-    """Get what a push brought, with its commits and changes."""
+    """Get a version of a merge request with its commits and changes."""
     version = queries.find_version(call.db, lookup.merge_request, path_number(call.path, "version_id"))
     repository, span = repository_of(call, lookup), queries.commit_range_of(version)
     commits = read_commits(repository, queries.commits_in(repository, span))

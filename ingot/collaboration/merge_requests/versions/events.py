@@ -1,4 +1,4 @@
-"""What is announced of versions."""
+"""Events of versions."""
 
 from ingot.collaboration.merge_requests.tables import DiffVersion
 from ingot.collaboration.merge_requests.versions.inspection import VersionComparison
@@ -6,9 +6,9 @@ from ingot.core.events.bus import Event
 
 
 class VersionCollected(Event, frozen=True):
-    """All is known of what a push brought, and the target has it; ``before`` is the version that it follows."""
+    """A version is complete and the target repository has its commits; ``before`` is the preceding version."""
 
     merge_request_id: int
     pushed_by_id: int | None
-    looked: VersionComparison
+    comparison: VersionComparison
     before: DiffVersion | None

@@ -1,4 +1,4 @@
-"""Notes that are placed on lines of a version."""
+"""Notes on lines of a version."""
 
 from collections.abc import Mapping
 
@@ -18,7 +18,7 @@ _decode = msgspec.json.Decoder(DiffPosition).decode
 
 
 def position_columns(position: DiffPosition) -> dict[str, object]:
-    """How a position is kept: as a whole, and by the line for who only asks for that."""
+    """Return the columns of a position: the whole as JSON, and the line for queries."""
     return {
         "position": msgspec.json.encode(position).decode(),
         "line_type": None if position.old_line and position.new_line else "new" if position.new_line else "old",
@@ -30,14 +30,14 @@ def position_columns(position: DiffPosition) -> dict[str, object]:
 
 
 def diff_notes(db: Connection, version: DiffVersion) -> dict[int, DiffPosition]:
-    """The notes that are placed on lines of a version, by their numbers; those left behind by it are not."""
+    """Return the positions of the notes on lines of a version, by note id; outdated notes are left out."""
     rows = db.rows(_DIFF_NOTES, merge_request=version.merge_request_id)
-    placed = {number: _decode(document) for number, document in rows}
-    return {number: position for number, position in placed.items() if position.head_sha == version.head_oid}
+    positions = {note_id: _decode(document) for note_id, document in rows}
+    return {note_id: position for note_id, position in positions.items() if position.head_sha == version.head_oid}
 
 
 def move_diff_notes(db: Connection, moved: Mapping[int, DiffPosition | None]) -> None:
-    """Let notes go along with their lines; where a line is gone, the note stays with the version that has it."""
-    for number, position in moved.items():
+    """Update the positions of notes; a note whose line no longer exists (None) stays at its version."""
+    for note_id, position in moved.items():
         if position is not None:
-            db.update(notes, number, **position_columns(position))
+            db.update(notes, note_id, **position_columns(position))

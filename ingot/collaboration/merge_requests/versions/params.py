@@ -1,10 +1,10 @@
-"""What callers send about what merge requests bring."""
+"""Request parameters of versions."""
 
 from ingot.core.api.params import Params
 
 
 class GetChanges(Params):
-    """Known to clients; without effect, as everything is shown that the limits allow."""
+    """Accepted because clients send them; without effect, because everything within the limits is returned."""
 
     access_raw_diffs: bool = False
     unidiff: bool = False

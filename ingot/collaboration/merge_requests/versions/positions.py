@@ -1,4 +1,4 @@
-"""Lines of diffs that people talk about: whether they are there, and where they are in a later version."""
+"""Positions of notes in diffs: validation, and tracing into later versions."""
 
 from sys import getsizeof
 from typing import Literal
@@ -18,7 +18,7 @@ _LINE_BYTES = 160
 
 
 class DiffPosition(msgspec.Struct, frozen=True, kw_only=True):
-    """A line of a diff: of the file before, after, or of both where it did not change."""
+    """A line of a diff: in the old file, in the new file, or in both if it is unchanged."""
 
     base_sha: str | None
     start_sha: str | None
@@ -32,7 +32,7 @@ class DiffPosition(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def is_in_diff(repository: Repository, position: DiffPosition) -> bool:
-    """Whether the line that a position names is one of its diff."""
+    """Return whether the line of a position is part of its diff."""
     change = _change(_diff(repository, position.base_sha, position.head_sha), position.old_path, position.new_path)
     if change is None:
         return False
@@ -44,7 +44,7 @@ def is_in_diff(repository: Repository, position: DiffPosition) -> bool:
 def trace_position(
     repository: Repository, position: DiffPosition, comparison: VersionComparison
 ) -> DiffPosition | None:
-    """The same line in a later version; nothing where it was changed, or is not part of the diff any more."""
+    """Return the position of the same line in a later version, or None if it has changed or left the diff."""
     if position.position_type != "text":
         return None
     return (
@@ -57,19 +57,19 @@ def trace_position(
 def _trace_new_line(
     repository: Repository, position: DiffPosition, comparison: VersionComparison
 ) -> DiffPosition | None:
-    """A line of the file as it is to be goes along with what was pushed since."""
-    since = _change(_diff(repository, position.head_sha, comparison.head_oid), position.new_path, None)
+    """Trace a line of the new file through the pushes since."""
+    change_since = _change(_diff(repository, position.head_sha, comparison.head_oid), position.new_path, None)
     path, line = position.new_path, position.new_line
-    if since is not None:
-        if since.deleted_file or since.too_large or since.collapsed or line is None:
+    if change_since is not None:
+        if change_since.deleted_file or change_since.too_large or change_since.collapsed or line is None:
             return None
-        path, line = decode_text(since.new_path), _lines(since.diff).forth(line)
+        path, line = decode_text(change_since.new_path), _lines(change_since.diff).forth(line)
     change = _change(_diff(repository, comparison.base_oid, comparison.head_oid), None, path)
     if change is None or line is None:
         return None
     lines = _lines(change.diff)
     old_line = lines.back(line)
-    # What was added must be new still, and what was not, not.
+    # An added line must still be added, and an unchanged line unchanged.
     if (old_line is None) != (position.old_line is None):
         return None
     return _moved(position, comparison, change, old_line, line)
@@ -78,15 +78,15 @@ def _trace_new_line(
 def _trace_old_line(
     repository: Repository, position: DiffPosition, comparison: VersionComparison
 ) -> DiffPosition | None:
-    """A line that is to go is one of the file as it is in the target."""
+    """Trace a removed line, which is part of the file in the target."""
     line: int | None = position.old_line
     path = position.old_path
     if position.base_sha != comparison.base_oid:
-        since = _change(_diff(repository, position.base_sha, comparison.base_oid), position.old_path, None)
-        if since is not None:
-            if since.deleted_file or since.too_large or since.collapsed or line is None:
+        change_since = _change(_diff(repository, position.base_sha, comparison.base_oid), position.old_path, None)
+        if change_since is not None:
+            if change_since.deleted_file or change_since.too_large or change_since.collapsed or line is None:
                 return None
-            path, line = decode_text(since.new_path), _lines(since.diff).forth(line)
+            path, line = decode_text(change_since.new_path), _lines(change_since.diff).forth(line)
     change = _change(_diff(repository, comparison.base_oid, comparison.head_oid), path, None)
     if change is None or line is None or line not in _lines(change.diff).removed:
         return None
@@ -109,7 +109,7 @@ def _moved(
 
 
 def _lines(patch: str) -> LineMap:
-    """Return the line map of a patch; most notes of a discussion, and many others, are on the same file."""
+    """Return the line map of a patch from the cache, because many notes are on the same file."""
     lines = _line_map_cache.get(patch)
     if lines is None:
         lines = LineMap(patch)
@@ -130,7 +130,7 @@ def _diff(repository: Repository, old: str | None, new: str | None) -> Diff:
 
 
 def _change(diff: Diff, old_path: str | None, new_path: str | None) -> FileDiff | None:
-    """The file of a diff that had the one name and has the other, of those that are told."""
+    """Return the file of a diff with these paths; None matches any path."""
     for change in diff.changes:
         if old_path in (None, decode_text(change.old_path)) and new_path in (None, decode_text(change.new_path)):
             return change

@@ -1,4 +1,4 @@
-"""How versions are found, and what lies in them."""
+"""Queries for versions, and for their commits and diffs."""
 
 from typing import NamedTuple
 
@@ -17,7 +17,7 @@ from ingot.git.history.merge_bases import merge_base_or_none
 from ingot.git.writing.merge_request_commits import raw_patch
 
 MAX_COMMITS = 5_000
-"""Of one version so many are listed, the newest."""
+"""Number of commits that are listed for a version, the newest first."""
 _OF = select(merge_request_versions).where(
     merge_request_versions.c.merge_request_id == bindparam("merge_request"),
     merge_request_versions.c.state == "collected",
@@ -32,7 +32,7 @@ _BY_HEAD = (
 
 
 class CommitRange(NamedTuple):
-    """What lies between two commits, from where they parted."""
+    """Commits of a version: from the tip of the target, and from the merge base, to the head."""
 
     start_oid: str | None
     base_oid: str | None
@@ -40,12 +40,12 @@ class CommitRange(NamedTuple):
 
 
 def list_versions(db: Connection, merge_request: MergeRequest, page: Page) -> Listing[DiffVersion]:
-    """A page of what pushes brought, the newest first."""
+    """Return a page of the versions, the newest first."""
     return fetch_page(db, DiffVersion, _LIST, page, merge_request=merge_request.id)
 
 
 def find_version(db: Connection, merge_request: MergeRequest, version_id: int) -> DiffVersion:
-    """One of the versions of a merge request."""
+    """Return a version of a merge request; raise ``NotFound``."""
     version = db.first(DiffVersion, _ONE, merge_request=merge_request.id, version=version_id)
     if version is None:
         raise NotFound("Merge Request Diff")
@@ -53,19 +53,19 @@ def find_version(db: Connection, merge_request: MergeRequest, version_id: int) -
 
 
 def version_with_head(db: Connection, merge_request_id: int, head_oid: str) -> DiffVersion | None:
-    """The newest version whose head is this commit."""
+    """Return the newest version with this head, or None."""
     return db.first(DiffVersion, _BY_HEAD, merge_request=merge_request_id, head=head_oid)
 
 
 def commit_range_of(version: DiffVersion) -> CommitRange:
-    """Between which commits a version lies."""
+    """Return the commit range of a version."""
     return CommitRange(version.start_oid, version.base_oid, version.head_oid)
 
 
 def current_commit_range(db: Connection, repository: Repository, merge_request: MergeRequest) -> CommitRange:
-    """What a merge request brings now, as git itself would compare; of what is over, what its last version says.
+    """Return the current commit range of an open merge request, or that of the last version of another one.
 
-    In the moment after a push from a fork its commits are still on the way: then it is the version before.
+    While the commits of a push from a fork are still being fetched, the range is that of the version before.
     """
     version = latest_version(db, merge_request.id)
     if merge_request.state == "opened":
@@ -81,21 +81,21 @@ def current_commit_range(db: Connection, repository: Repository, merge_request: 
 
 
 def commits_in(repository: Repository, commit_range: CommitRange) -> list[str]:
-    """The ids of the commits of a version, the newest first."""
+    """Return the ids of the commits of a version, the newest first."""
     if commit_range.start_oid is None:
         return list_commits(repository, [commit_range.head_oid], ALL_COMMITS, 0, MAX_COMMITS)[0]
     return commits_between(repository, commit_range.start_oid, commit_range.head_oid, MAX_COMMITS)[::-1]
 
 
 def diff_of(repository: Repository, commit_range: CommitRange) -> Diff:
-    """What a version changes."""
+    """Return the changes of a version."""
     if commit_range.base_oid == commit_range.head_oid:
         return Diff(())
     return diff_between(repository, commit_range.base_oid, commit_range.head_oid)
 
 
 def patch_of(repository: Repository, commit_range: CommitRange) -> bytes:
-    """What a version changes as one patch, which other programs apply."""
+    """Return the changes of a version as one patch for ``git apply``."""
     if commit_range.base_oid == commit_range.head_oid:
         return b""
     return raw_patch(repository, commit_range.base_oid, commit_range.head_oid)

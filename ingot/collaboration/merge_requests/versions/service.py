@@ -1,4 +1,4 @@
-"""What changes versions."""
+"""State changes of versions."""
 
 from sqlalchemy import BigInteger, bindparam, exists, insert, select, update
 
@@ -20,43 +20,44 @@ _COLLECT = (
     )
 )
 _oids = list_as_table("oids").table_valued("value")
-_known = merge_request_commits.alias()
+_recorded = merge_request_commits.alias()
 _RECORD_COMMITS = insert(merge_request_commits).from_select(
     ["merge_request_id", "version_id", "oid"],
     select(bindparam("merge_request", type_=BigInteger()), bindparam("version", type_=BigInteger()), _oids.c.value)
     .select_from(_oids)
     .where(
         ~exists().where(
-            _known.c.merge_request_id == bindparam("merge_request", type_=BigInteger()), _known.c.oid == _oids.c.value
+            _recorded.c.merge_request_id == bindparam("merge_request", type_=BigInteger()),
+            _recorded.c.oid == _oids.c.value,
         )
     ),
 )
 
 
 def add_version(
-    db: Connection, merge_request_id: int, pushed_by_id: int | None, found: str | VersionComparison
+    db: Connection, merge_request_id: int, pushed_by_id: int | None, head_or_comparison: str | VersionComparison
 ) -> None:
-    """Add what a push brought: all that git has told of it, or only its head where git is still to be asked."""
-    looked = None if isinstance(found, str) else found
+    """Add a version: complete with the comparison by git, or only with its head if git runs later."""
+    comparison = None if isinstance(head_or_comparison, str) else head_or_comparison
     version_id = db.insert(
         merge_request_versions,
         merge_request_id=merge_request_id,
-        head_oid=found if isinstance(found, str) else found.head_oid,
-        base_oid=looked.base_oid if looked else None,
-        start_oid=looked.start_oid if looked else None,
-        state=COLLECTED if looked else COLLECTING,
-        commits_count=looked.commits_count if looked else None,
-        files_count=looked.files_count if looked else None,
+        head_oid=head_or_comparison if isinstance(head_or_comparison, str) else head_or_comparison.head_oid,
+        base_oid=comparison.base_oid if comparison else None,
+        start_oid=comparison.start_oid if comparison else None,
+        state=COLLECTED if comparison else COLLECTING,
+        commits_count=comparison.commits_count if comparison else None,
+        files_count=comparison.files_count if comparison else None,
         pushed_by_id=pushed_by_id,
         created_at=db.now,
     )
-    if looked is not None:
-        _record_commits(db, merge_request_id, version_id, looked)
+    if comparison is not None:
+        _record_commits(db, merge_request_id, version_id, comparison)
 
 
 def complete_version(db: Connection, version: DiffVersion, comparison: VersionComparison) -> bool:
-    """Write down what git has told of a version; says whether nobody else had done so before."""
-    touched = db.run(
+    """Store the comparison of a version; return False if another process has done so already."""
+    updated = db.run(
         _COLLECT,
         version=version.id,
         base=comparison.base_oid,
@@ -64,9 +65,9 @@ def complete_version(db: Connection, version: DiffVersion, comparison: VersionCo
         commits=comparison.commits_count,
         files=comparison.files_count,
     )
-    if touched:
+    if updated:
         _record_commits(db, version.merge_request_id, version.id, comparison)
-    return touched > 0
+    return updated > 0
 
 
 def _record_commits(db: Connection, merge_request_id: int, version_id: int, comparison: VersionComparison) -> None:

@@ -1,8 +1,7 @@
-"""Following the heads of source branches: a push moves the row at once, and git follows right after the commit.
+"""Tracking of the heads of source branches: the row changes with the push, and git follows after the commit.
 
-What a push brings lies in the source's repository and is to be read, and fetched, in the target's. So the row of a
-version is written with the push, and completed when the target has the commits; a job sees to it where a crash
-came between.
+The commits of a push are in the source repository and must be fetched into the target repository. The row of a version
+is therefore written with the push, and completed when the target has the commits; a job completes it after a crash.
 """
 
 from functools import partial
@@ -78,18 +77,18 @@ class _TrackedSides(NamedTuple):
 
 
 def source_head_of(database: Database, merge_request_id: int) -> str | None:
-    """Where the source of a merge request is now, of one that is still there."""
+    """Return the current head of the source, or None if the merge request is deleted."""
     head: str | None = database.read(lambda db: db.value(_HEAD, merge_request=merge_request_id))
     return head
 
 
 def enqueue_collection(db: Connection, merge_request_id: int) -> None:
-    """Let a job see to it that git has what the rows say, where whoever does so at once should not come to it."""
+    """Enqueue the job that completes versions, in case the process crashes before it does so itself."""
     enqueue(db, COLLECT_VERSIONS, merge_request_id, unique_key=f"{COLLECT_VERSIONS} {merge_request_id}")
 
 
 class HeadTracker:
-    """Lets git follow the rows of merge requests, in the process that moved them."""
+    """Updates the repositories after changes of merge requests, in the process that made the changes."""
 
     def __init__(self, store: RepositoryStore) -> None:
         self._store = store
@@ -97,10 +96,10 @@ class HeadTracker:
         self.subscriptions.on(RefsChanged)(self.on_refs_changed)
         self.subscriptions.on(MergeRequestChanged)(self.on_merge_request_opened)
         self.database: Database | None = None
-        """Whose subscriptions these are; it is made with them, and so known later."""
+        """Set after construction, because the database is created with these subscriptions."""
 
     def on_refs_changed(self, db: Connection, event: RefsChanged) -> None:
-        """Move the heads of the merge requests that come from the branches of a push."""
+        """Move the heads of the open merge requests whose source branches were pushed."""
         moved = {update.branch: update.new for update in event.updates if update.branch and not update.deletes}
         for merge_request in open_merge_requests_from(db, event.project_id, list(moved)) if moved else ():
             if move_head(db, merge_request, moved[merge_request.source_branch], event.actor_id):
@@ -108,9 +107,9 @@ class HeadTracker:
                 db.after_commit(partial(self._collect_now, merge_request.id))
 
     def on_merge_request_opened(self, db: Connection, event: MergeRequestChanged) -> None:
-        """A push that nobody followed yet may have come since git was asked where the source is.
+        """Catch up with pushes since the comparison of a new or reopened merge request.
 
-        Where it goes elsewhere, git may still have to say what it brings there.
+        A new target branch needs a new version.
         """
         if event.action in ("opened", "reopened"):
             db.after_commit(partial(self._catch_up, event.merge_request_id))
@@ -130,13 +129,13 @@ class HeadTracker:
             self.database.write(partial(_move_to_head, merge_request_id=merge_request_id, head_oid=tip))
             self._collect_now(merge_request_id, db)
 
-    def _collect_now(self, merge_request_id: int, db: Connection) -> None:  # noqa: ARG002 - Whatever follows a commit gets its connection.
+    def _collect_now(self, merge_request_id: int, db: Connection) -> None:  # noqa: ARG002 - Callbacks after a commit receive its connection.
         if self.database is None:
             return
-        self.collect(self.database, merge_request_id)  # A failure is logged, and left to the job.
+        self.collect(self.database, merge_request_id)  # Failures are logged; the job retries.
 
     def collect(self, database: Database, merge_request_id: int) -> None:
-        """Complete the versions of a merge request, and let clients fetch what it brings."""
+        """Complete the versions of a merge request, and update the ref that clients fetch."""
         rows = database.read(lambda db: db.rows(_SIDES, merge_request=merge_request_id))
         if not rows:
             return
@@ -147,10 +146,10 @@ class HeadTracker:
                 delete_head_ref(target, sides.iid)
                 return
             for version in database.read(lambda db: db.all(DiffVersion, _WAITING, merge_request=merge_request_id)):
-                own = sides.source_key in (None, sides.target_key)
-                source = None if own or sides.source_key is None else self._store.open(sides.source_key)
+                same_repository = sides.source_key in (None, sides.target_key)
+                source = None if same_repository or sides.source_key is None else self._store.open(sides.source_key)
                 self._complete(database, source, target, sides.target_branch, version)
-        except MissingRepository:  # One of the projects was deleted meanwhile.
+        except MissingRepository:  # One of the projects was deleted.
             return
         update_head_ref(target, sides.iid, lambda: source_head_of(database, merge_request_id))
 
@@ -158,16 +157,16 @@ class HeadTracker:
         self, database: Database, source: Repository | None, target: Repository, branch: str, version: DiffVersion
     ) -> None:
         before = database.read(partial(latest_version, merge_request_id=version.merge_request_id))
-        looked = compare_with_target(source, target, version.head_oid, branch, before.head_oid if before else None)
-        placed = database.read(partial(diff_notes, version=before)) if before else {}
-        # All notes of a discussion are at the same place.
-        places = {msgspec.json.encode(position): position for position in placed.values()}
-        moved_places = {key: trace_position(target, position, looked) for key, position in places.items()}
-        moved = {number: moved_places[msgspec.json.encode(position)] for number, position in placed.items()}
+        comparison = compare_with_target(source, target, version.head_oid, branch, before.head_oid if before else None)
+        positions = database.read(partial(diff_notes, version=before)) if before else {}
+        # All notes of a discussion have the same position, which is traced once.
+        distinct = {msgspec.json.encode(position): position for position in positions.values()}
+        traced = {key: trace_position(target, position, comparison) for key, position in distinct.items()}
+        moved = {note_id: traced[msgspec.json.encode(position)] for note_id, position in positions.items()}
 
         def write(db: Connection) -> None:
-            if complete_version(db, version, looked):
-                emit(db, VersionCollected(version.merge_request_id, version.pushed_by_id, looked, before))
+            if complete_version(db, version, comparison):
+                emit(db, VersionCollected(version.merge_request_id, version.pushed_by_id, comparison, before))
                 move_diff_notes(db, moved)
 
         database.write(write)
@@ -179,16 +178,16 @@ def _move_to_head(db: Connection, merge_request_id: int, head_oid: str) -> None:
 
 
 def move_head(db: Connection, merge_request: MergeRequest, head_oid: str, pusher_id: int | None) -> bool:
-    """Let a merge request be about another commit; says whether it was not yet."""
+    """Set the head of an open merge request; return False if it has this head already."""
     try:
-        held = lock_merge_request_row(db, merge_request)
-    except NotFound:  # Somebody has deleted it meanwhile, which must not stop what others do.
+        locked = lock_merge_request_row(db, merge_request)
+    except NotFound:  # A deleted merge request must not fail the other changes of a push.
         return False
-    if held.head_oid == head_oid or held.state != "opened":
+    if locked.head_oid == head_oid or locked.state != "opened":
         return False
-    written = write_merge_request(db, held, {"head_oid": head_oid})
-    add_version(db, held.id, pusher_id, head_oid)
+    written = write_merge_request(db, locked, {"head_oid": head_oid})
+    add_version(db, locked.id, pusher_id, head_oid)
     emit_merge_request_changed(
-        db, pusher_id or held.author_id, written, "updated", {"head_oid": (held.head_oid, head_oid)}
+        db, pusher_id or locked.author_id, written, "updated", {"head_oid": (locked.head_oid, head_oid)}
     )
     return True

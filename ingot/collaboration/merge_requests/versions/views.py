@@ -1,4 +1,4 @@
-"""How what merge requests bring is shown."""
+"""Response structs of versions and changes."""
 
 from collections.abc import Generator, Sequence
 from typing import Literal, NamedTuple
@@ -24,14 +24,14 @@ from ingot.repositories.commits.views import CommitView, DiffView, commit_view, 
 
 
 class ChangesView(MergeRequestDetailView, kw_only=True):
-    """A merge request with what it changes."""
+    """A merge request with its changes."""
 
     changes: list[DiffView]
     overflow: bool
 
 
 class DiffVersionView(View):
-    """What a push brought."""
+    """A version of a merge request."""
 
     id: int
     head_commit_sha: str
@@ -44,14 +44,14 @@ class DiffVersionView(View):
 
 
 class DiffVersionDetailView(DiffVersionView):
-    """The same with its commits and changes."""
+    """A version with its commits and changes."""
 
     commits: list[CommitView]
     diffs: list[DiffView]
 
 
 def version_view(version: DiffVersion) -> DiffVersionView:
-    """One version."""
+    """Build the view of a version."""
     return DiffVersionView(
         id=version.id,
         head_commit_sha=version.head_oid,
@@ -67,23 +67,23 @@ def version_view(version: DiffVersion) -> DiffVersionView:
 def version_detail_view(
     version: DiffVersion, commits: Sequence[Commit], diff: Diff, project_url: str
 ) -> DiffVersionDetailView:
-    """One version, with what lies in it."""
-    shown = version_view(version)
+    """Build the view of a version with its commits and changes."""
+    view = version_view(version)
     return DiffVersionDetailView(
-        **{name: getattr(shown, name) for name in DiffVersionView.__struct_fields__},
+        **{name: getattr(view, name) for name in DiffVersionView.__struct_fields__},
         commits=[commit_view(commit, project_url) for commit in commits],
         diffs=diff_views(diff),
     )
 
 
 def diff_views(diff: Diff) -> list[DiffView]:
-    """All that a version changes, as far as the limits allow."""
+    """Build the views of the changed files within the limits."""
     return [diff_view(change) for change in diff.changes]
 
 
-def changes_view(one: MergeRequestDetailView, diff: Diff) -> ChangesView:
-    """A merge request with what it changes."""
-    fields = {name: getattr(one, name) for name in MergeRequestDetailView.__struct_fields__}
+def changes_view(view: MergeRequestDetailView, diff: Diff) -> ChangesView:
+    """Build the view of a merge request with its changes."""
+    fields = {name: getattr(view, name) for name in MergeRequestDetailView.__struct_fields__}
     return ChangesView(**fields, changes=diff_views(diff), overflow=diff.overflow)
 
 

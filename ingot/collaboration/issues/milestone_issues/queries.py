@@ -1,4 +1,4 @@
-"""How issues are found by what was planned."""
+"""Queries for the issues of milestones, and their counts."""
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import ColumnElement, Select, bindparam, func, select
 
 from ingot.collaboration.issues import policy
-from ingot.collaboration.issues.queries import assignees_of
-from ingot.collaboration.issues.tables import EFFECTIVE_POSITION, ISSUE_COLUMNS, Issue, issues
+from ingot.collaboration.issues.tables import ISSUE_COLUMNS, Issue, issues
 from ingot.collaboration.milestones.tables import Milestone
 from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Access, Level
@@ -22,28 +21,17 @@ _OF_MILESTONE = select(*ISSUE_COLUMNS).where(
     issues.c.milestone_id == bindparam("milestone"), issues.c.deleted_at.is_(None)
 )
 _NEWEST_FIRST = (issues.c.created_at.desc(), issues.c.id.desc())
-_OTHERS = (
-    issues.c.project_id == bindparam("project"),
-    issues.c.deleted_at.is_(None),
-    issues.c.id != bindparam("moved"),
-)
-_NEXT = select(func.min(EFFECTIVE_POSITION)).where(*_OTHERS, bindparam("place") < EFFECTIVE_POSITION)
-_PREVIOUS = select(func.max(EFFECTIVE_POSITION)).where(*_OTHERS, bindparam("place") > EFFECTIVE_POSITION)
-_POSITION = select(EFFECTIVE_POSITION).where(issues.c.id == bindparam("issue"))
-_IN_PROJECT = select(*ISSUE_COLUMNS).where(
-    issues.c.id == bindparam("issue"), issues.c.project_id == bindparam("project"), issues.c.deleted_at.is_(None)
-)
 
 
 class MilestoneIssueCounts(NamedTuple):
-    """How far something is."""
+    """Number of issues of a milestone, and of the closed ones."""
 
     total: int = 0
     closed: int = 0
 
     @property
     def share(self) -> int:
-        """How much of a hundred is done."""
+        """Return the percentage of closed issues."""
         return round(100 * self.closed / self.total) if self.total else 0
 
 
@@ -65,7 +53,7 @@ def _of_milestone(kind: str, hides: bool, external: bool) -> ListQuery:
 def list_project_issues(
     db: Connection, actor: Actor, access: Access, project: Project, milestone: Milestone, page: Page
 ) -> Listing[Issue]:
-    """A page of a project's issues that have one of its milestones, as far as the caller may see them."""
+    """Return a page of a project's issues that have a milestone and that the caller may see."""
     if not project.issues_enabled:
         return Listing([], page, 0)
     hides = not (access.level >= Level.REPORTER or actor.admin)
@@ -74,10 +62,10 @@ def list_project_issues(
 
 
 def list_group_issues(db: Connection, actor: Actor, milestone: Milestone, page: Page) -> Listing[Issue]:
-    """The same of all projects, for a milestone of a group."""
+    """Return a page of the issues of all projects that have a group's milestone and that the caller may see."""
     query = _of_milestone("group", not actor.admin, actor.external)
-    held = {} if actor.admin else {"actor": actor.user_id, "today": day_of(db.now)}
-    return fetch_page(db, Issue, query, page, milestone=milestone.id, **held)
+    values = {} if actor.admin else {"actor": actor.user_id, "today": day_of(db.now)}
+    return fetch_page(db, Issue, query, page, milestone=milestone.id, **values)
 
 
 @lru_cache(maxsize=256)
@@ -95,7 +83,7 @@ def _counts(kind: str, hides: bool, external: bool) -> Select[Any]:
 def issue_counts_in_project(
     db: Connection, actor: Actor, access: Access, project: Project, milestones: Sequence[int]
 ) -> dict[int, MilestoneIssueCounts]:
-    """How many issues of a project have each milestone, as far as the caller may see them."""
+    """Count the issues of a project by milestone, as far as the caller may see them."""
     if not project.issues_enabled or not milestones:
         return {}
     hides = not (access.level >= Level.REPORTER or actor.admin)
@@ -106,45 +94,18 @@ def issue_counts_in_project(
 def issue_counts_in_visible_projects(
     db: Connection, actor: Actor, milestones: Sequence[int]
 ) -> dict[int, MilestoneIssueCounts]:
-    """The same of all projects, for milestones of groups."""
+    """Count the issues of all projects by milestone of a group, as far as the caller may see them."""
     if not milestones:
         return {}
-    held = {} if actor.admin else {"actor": actor.user_id, "today": day_of(db.now)}
+    values = {} if actor.admin else {"actor": actor.user_id, "today": day_of(db.now)}
     query = _counts("group", not actor.admin, actor.external)
-    return _counts_by_milestone(db.rows(query, milestones=list(milestones), **held))
+    return _counts_by_milestone(db.rows(query, milestones=list(milestones), **values))
 
 
 def _counts_by_milestone(rows: Iterable[Sequence[Any]]) -> dict[int, MilestoneIssueCounts]:
-    found: dict[int, MilestoneIssueCounts] = {}
-    for milestone, state, number in rows:
-        before = found.get(milestone, MilestoneIssueCounts())
-        more = MilestoneIssueCounts(before.total + number, before.closed + (number if state == "closed" else 0))
-        found[milestone] = more
-    return found
-
-
-def neighbour_or_none(db: Connection, actor: Actor, moved: policy.IssueLookup, issue_id: int) -> Issue | None:
-    """Another issue of the same project, if the caller may know of it."""
-    found = db.first(Issue, _IN_PROJECT, issue=issue_id, project=moved.project.id)
-    if found is None or found.id == moved.issue.id:
-        return None
-    assignees = assignees_of(db, [found.id]).get(found.id, ())
-    return found if policy.may_see_issue(actor, moved.here, found, assignees) else None
-
-
-def position_of(db: Connection, issue: Issue) -> int:
-    """Where an issue stands."""
-    place: int = db.value(_POSITION, issue=issue.id)
-    return place
-
-
-def next_position(db: Connection, moved: Issue, place: int) -> int | None:
-    """Where the first one stands that comes behind a place, leaving out the one that is moved."""
-    found: int | None = db.value(_NEXT, project=moved.project_id, moved=moved.id, place=place)
-    return found
-
-
-def previous_position(db: Connection, moved: Issue, place: int) -> int | None:
-    """Where the last one stands that comes before a place, leaving out the one that is moved."""
-    found: int | None = db.value(_PREVIOUS, project=moved.project_id, moved=moved.id, place=place)
-    return found
+    counts: dict[int, MilestoneIssueCounts] = {}
+    for milestone, state, count in rows:
+        before = counts.get(milestone, MilestoneIssueCounts())
+        after = MilestoneIssueCounts(before.total + count, before.closed + (count if state == "closed" else 0))
+        counts[milestone] = after
+    return counts

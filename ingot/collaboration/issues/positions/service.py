@@ -1,25 +1,25 @@
-"""What changes the order of issues."""
+"""State changes of the manual order of issues."""
 
 from sqlalchemy import text
 
-from ingot.collaboration.issues.milestones_and_order.queries import next_position, position_of, previous_position
+from ingot.collaboration.issues.positions.queries import next_position, position_of, previous_position
 from ingot.collaboration.issues.tables import POSITION_SPACING, Issue, issues
 from ingot.core.db.connection import Connection
 
 _SPREAD_POSITIONS = text(
-    "UPDATE issues SET position = placed.place * :room FROM ("
-    "SELECT id, row_number() OVER (ORDER BY COALESCE(position, iid * :room), id) AS place "
+    "UPDATE issues SET position = placed.place * :spacing FROM ("
+    "SELECT id, row_number() OVER (ORDER BY COALESCE(position, iid * :spacing), id) AS place "
     "FROM issues WHERE project_id = :project AND deleted_at IS NULL"
     ") AS placed WHERE placed.id = issues.id"
 )
 
 
 def reorder_issue(db: Connection, moved: Issue, before: Issue | None, after: Issue | None) -> None:
-    """Let an issue stand behind one and before another; where only one is named, right beside that."""
+    """Move an issue between two others, or next to the only one that is given."""
     low, high = _gap(db, moved, before, after)
     if high - low < 2:
-        # There is no room any more: everything moves apart, and nothing changes its place among the others.
-        db.run(_SPREAD_POSITIONS, project=moved.project_id, room=POSITION_SPACING)
+        # The gap is used up: spread the positions of all issues of the project, without changing their order.
+        db.run(_SPREAD_POSITIONS, project=moved.project_id, spacing=POSITION_SPACING)
         low, high = _gap(db, moved, before, after)
     db.update(issues, moved.id, position=(low + high) // 2)
 

@@ -14,7 +14,7 @@ _MILESTONES = MilestoneReferences(issues, issues.c.project_id)
 
 @subscriptions.on(MilestonesMerging)
 def merge_milestones(db: Connection, event: MilestonesMerging) -> None:
-    """Let the issues of merged milestones refer to the remaining one."""
+    """Change references to merged milestones into references to the remaining one."""
     _MILESTONES.merge(db, event.milestone_ids, event.into_id)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from ingot.collaboration.issues.milestones_and_order.queries import (
+from ingot.collaboration.issues.milestone_issues.queries import (
     MilestoneIssueCounts,
     issue_counts_in_project,
     issue_counts_in_visible_projects,

@@ -1,4 +1,4 @@
-"""Finding out whether a merge request can be merged, once for each pair of commits."""
+"""Computation of the mergeability of merge requests, once for each pair of commits."""
 
 from functools import partial
 
@@ -16,11 +16,13 @@ from ingot.git.writing.merge_trees import can_merge
 from ingot.log import log_failure
 from ingot.projects.projects.queries import project_or_none
 
-# Whoever looked while the source moved on has found out something about the past.
+# The condition on the head discards a result for a head that has been replaced meanwhile.
 _STORE_MERGEABILITY = (
     update(merge_requests)
     .where(merge_requests.c.id == bindparam("merge_request"), merge_requests.c.head_oid == bindparam("head"))
-    .values(verdict=bindparam("found"), verdict_source_oid=bindparam("head"), verdict_target_oid=bindparam("tip"))
+    .values(
+        verdict=bindparam("mergeability"), verdict_source_oid=bindparam("head"), verdict_target_oid=bindparam("tip")
+    )
 )
 
 
@@ -48,9 +50,9 @@ def has_source_branch(source: Repository | None, merge_request: MergeRequest) ->
 
 
 def check_mergeability(db: Connection, repository: Repository, merge_request: MergeRequest) -> Mergeability | None:
-    """Whether an open merge request can be merged now; nothing of one that is not open.
+    """Return the mergeability of an open merge request, or None if it is not open.
 
-    There is no verdict either where git cannot tell, as when the repository is damaged.
+    Also returns None if git fails, for example in a damaged repository.
     """
     if merge_request.state != "opened":
         return None
@@ -60,31 +62,37 @@ def check_mergeability(db: Connection, repository: Repository, merge_request: Me
 def check_mergeability_at(
     db: Connection, repository: Repository, merge_request: MergeRequest, tip: str | None
 ) -> Mergeability | None:
-    """The same upon a tip of the target: what is known of these two commits, else git is asked, once."""
+    """Return the mergeability for a tip of the target: the cached one, else git computes it once."""
     if tip is None:
         return "nothing"
-    known = cached_mergeability(merge_request, tip)
-    if known is not None:
-        return known
+    cached = cached_mergeability(merge_request, tip)
+    if cached is not None:
+        return cached
     try:
-        found = compute_mergeability(repository, tip, merge_request.head_oid)
+        computed = compute_mergeability(repository, tip, merge_request.head_oid)
     except GitError as error:
         log_failure("mergeability not determined", error, merge_request=merge_request.id)
         return None
-    db.deferred_writes.append(partial(store_mergeability, merge_request=merge_request, tip=tip, found=found))
-    return found
+    db.deferred_writes.append(partial(store_mergeability, merge_request=merge_request, tip=tip, mergeability=computed))
+    return computed
 
 
 def compute_mergeability(repository: Repository, tip: str, head: str) -> Mergeability:
-    """Whether a head brings something that the tip lacks, and goes together with it."""
-    parted = merge_base_or_none(repository, [tip, head])
-    if parted == head:
+    """Return whether a head has commits that the tip lacks, and merges with it without conflict."""
+    merge_base = merge_base_or_none(repository, [tip, head])
+    if merge_base == head:
         return "nothing"
-    if parted == tip:
+    if merge_base == tip:
         return "ahead"
     return "apart" if can_merge(repository, tip, head) else "conflict"
 
 
-def store_mergeability(db: Connection, merge_request: MergeRequest, tip: str, found: Mergeability) -> None:
-    """Write down what was found out, so that lists show it and nobody asks git again; it changes nothing else."""
-    db.run(_STORE_MERGEABILITY, merge_request=merge_request.id, head=merge_request.head_oid, tip=tip, found=found)
+def store_mergeability(db: Connection, merge_request: MergeRequest, tip: str, mergeability: Mergeability) -> None:
+    """Store the mergeability, so that lists show it without git; no other column changes."""
+    db.run(
+        _STORE_MERGEABILITY,
+        merge_request=merge_request.id,
+        head=merge_request.head_oid,
+        tip=tip,
+        mergeability=mergeability,
+    )

@@ -1,4 +1,4 @@
-"""Who approves of merge requests: a plain list, which nothing depends on."""
+"""Approvals of merge requests; merging does not depend on them."""
 
 from sqlalchemy import bindparam, delete, select, text
 
@@ -25,28 +25,28 @@ _RESET = delete(merge_request_approvals).where(merge_request_approvals.c.merge_r
 
 
 def approvers_of(db: Connection, merge_request_id: int) -> list[int]:
-    """Who approves, in the order in which they came to."""
-    return [number for (number,) in db.rows(_BY, merge_request=merge_request_id)]
+    """Return the ids of the approvers, in the order of their approvals."""
+    return [user_id for (user_id,) in db.rows(_BY, merge_request=merge_request_id)]
 
 
 def approve(db: Connection, actor: Actor, merge_request: MergeRequest) -> None:
-    """Let somebody approve; once, and only of what can still be merged."""
-    held = lock_merge_request_row(db, merge_request)
-    if held.state != "opened":
-        raise Unauthenticated  # The contract's word for it here.
-    if db.run(_APPROVE, merge_request=held.id, user=actor.user_id, now=db.now) == 0:
+    """Approve a merge request; raise ``Unauthenticated`` if it is not open, or approved by the actor already."""
+    locked = lock_merge_request_row(db, merge_request)
+    if locked.state != "opened":
+        raise Unauthenticated  # The specification demands 401 here.
+    if db.run(_APPROVE, merge_request=locked.id, user=actor.user_id, now=db.now) == 0:
         raise Unauthenticated
-    emit_merge_request_changed(db, actor.user_id, held, "approved")
+    emit_merge_request_changed(db, actor.user_id, locked, "approved")
 
 
 def unapprove(db: Connection, actor: Actor, merge_request: MergeRequest) -> None:
-    """Take an approval back."""
-    held = lock_merge_request_row(db, merge_request)
-    if db.run(_UNAPPROVE, merge_request=held.id, user=actor.user_id) == 0:
+    """Remove the actor's approval; raise ``NotFound`` if there is none."""
+    locked = lock_merge_request_row(db, merge_request)
+    if db.run(_UNAPPROVE, merge_request=locked.id, user=actor.user_id) == 0:
         raise NotFound
-    emit_merge_request_changed(db, actor.user_id, held, "unapproved")
+    emit_merge_request_changed(db, actor.user_id, locked, "unapproved")
 
 
 def reset_approvals(db: Connection, merge_request: MergeRequest) -> None:
-    """Forget who approved."""
+    """Remove all approvals."""
     db.run(_RESET, merge_request=merge_request.id)

@@ -1,0 +1,1 @@
+"""Issues of milestones: lists, counts, and references to merged and moved milestones."""

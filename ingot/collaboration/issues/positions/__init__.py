@@ -1,0 +1,1 @@
+"""Manual order of the issues of a project."""

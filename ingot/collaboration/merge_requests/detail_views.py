@@ -1,0 +1,96 @@
+"""Detailed views of single merge requests for the caller, with the mergeability, the pipeline and the permissions."""
+
+from collections.abc import Sequence
+
+from ingot.collaboration.merge_requests.filters import KIND
+from ingot.collaboration.merge_requests.mergeability import Mergeability, cached_mergeabilities
+from ingot.collaboration.merge_requests.mergeability_check import check_mergeability, has_source
+from ingot.collaboration.merge_requests.pipelines import head_pipeline
+from ingot.collaboration.merge_requests.policy import MergeCandidate, MergeRequestLookup, may_merge
+from ingot.collaboration.merge_requests.queries import latest_version, target_project_summary
+from ingot.collaboration.merge_requests.tables import MergeRequest
+from ingot.collaboration.merge_requests.views import (
+    CallerPermissionsView,
+    MergeRequestDetailView,
+    merge_request_detail_view,
+)
+from ingot.collaboration.participants.queries import is_subscribed
+from ingot.core.access.actor import Actor
+from ingot.core.api.routes import Call, StagedCall
+from ingot.core.db.connection import Connection
+from ingot.errors import Failure
+from ingot.projects.projects.api import repository_store
+from ingot.projects.projects.queries import find_project
+from ingot.projects.projects.tables import Project
+from ingot.repositories.pipelines.views import pipeline_brief
+from ingot.repositories.protection.queries import branch_rules
+from ingot.repositories.statuses.policy import may_read_project_pipelines
+
+
+def merge_request_as_view(
+    call: Call | StagedCall,
+    db: Connection,
+    project: Project,
+    merge_request: MergeRequest,
+    *,
+    asks_git: bool = False,
+    lookup: MergeRequestLookup | None = None,
+) -> MergeRequestDetailView:
+    """Build the view of a merge request for the caller.
+
+    With ``asks_git`` git computes the mergeability, which must not happen within a transaction. ``lookup`` saves
+    queries if the merge request has not changed since it was found.
+    """
+    if lookup is None:
+        access, project = find_project(db, call.actor, project.id)
+        users = None
+    else:
+        access, users = lookup.here, (lookup.assignees, lookup.reviewers)
+    store, base = repository_store(call.settings), call.origin.base
+    repository = store.open(project.repository_key)
+    if merge_request.state == "opened" and not has_source(db, store, repository, merge_request):
+        mergeability: Mergeability | None = "nothing"
+    elif asks_git:
+        mergeability = check_mergeability(db, repository, merge_request)
+    else:
+        keys = {project.id: project.repository_key}
+        mergeability = cached_mergeabilities(store, keys, [merge_request]).get(merge_request.id)
+    version = latest_version(db, merge_request.id)
+    view = merge_request_detail_view(
+        db, merge_request, base, target_project_summary(project), mergeability, version, users
+    )
+    view.subscribed = follows(call, db, merge_request, [user.id for user in view.assignees])
+    _fill_merge_fields(db, call.actor, MergeRequestLookup(access, project, merge_request, ()), view, base)
+    return view
+
+
+def follows(call: Call | StagedCall, db: Connection, merge_request: MergeRequest, assignees: Sequence[int]) -> bool:
+    """Return whether the caller receives notifications about the merge request."""
+    return is_subscribed(db, call.actor.user_id, KIND, merge_request.id, (merge_request.author_id, *assignees))
+
+
+def _fill_merge_fields(
+    db: Connection,
+    actor: Actor,
+    lookup: MergeRequestLookup,
+    view: MergeRequestDetailView,
+    base: str,
+) -> None:
+    """Fill the fields of the detailed view that concern merging."""
+    pipeline = head_pipeline(db, lookup.merge_request)
+    source = visible_source_or_none(db, actor, lookup.merge_request) if pipeline is not None else None
+    if pipeline is not None and source is not None:
+        view.pipeline = view.head_pipeline = pipeline_brief(pipeline, f"{base}/{source.full_path}")
+        view.latest_build_started_at = pipeline.started_at
+        view.latest_build_finished_at = pipeline.finished_at
+    candidate = MergeCandidate(lookup, branch_rules(db, lookup.project.id))
+    view.user = CallerPermissionsView(can_merge=may_merge(actor, lookup.here, candidate))
+
+
+def visible_source_or_none(db: Connection, actor: Actor, merge_request: MergeRequest) -> Project | None:
+    """Return the source project, or None if the caller may not see its pipelines; it may be a private fork."""
+    try:
+        access, source = find_project(db, actor, merge_request.source_project_id or 0)
+    except Failure:
+        return None
+    return source if may_read_project_pipelines(actor, access, source) else None
