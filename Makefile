@@ -33,7 +33,7 @@ test-sqlite: setup
 # What hardly asks a database is run once; so are the faults, which take longest. T=... runs any of it here too.
 RUN_ONCE := tests/git tests/conventions tests/markup tests/outgoing tests/faults tests/web tests/browser tests/policy \
 	$(addprefix tests/api/kernel/test_,every_scope.py openapi.py parameters.py secrets.py) \
-	$(addprefix tests/server/test_,commands.py demo.py progress.py serve.py supervisor.py)
+	$(addprefix tests/server/test_,commands.py demo.py progress.py readme.py serve.py supervisor.py)
 
 test-postgresql: setup
 	INGOT_TEST_DATABASE=postgresql $(BIN)/pytest -n 4 --dist loadfile --no-loadscope-reorder $(or $(T),$(RUN_ONCE:%=--ignore=%))
