@@ -84,5 +84,5 @@ pictures: setup ## Take the screenshots in docs/pictures
 	$(BIN)/python -m tests.browser.pictures
 
 lock: setup ## Update the lock files
-	$(BIN)/uv pip compile --universal --generate-hashes --no-header --python-version 3.11 pyproject.toml -o requirements.lock
-	$(BIN)/uv pip compile --universal --generate-hashes --no-header --python-version 3.11 --group dev pyproject.toml -o requirements-dev.lock
+	$(BIN)/uv pip compile --universal --generate-hashes --no-header --python-version 3.11 --extra ldap pyproject.toml -o requirements.lock
+	$(BIN)/uv pip compile --universal --generate-hashes --no-header --python-version 3.11 --extra ldap --group dev pyproject.toml -o requirements-dev.lock
