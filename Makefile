@@ -1,20 +1,20 @@
-# The words of this project; `make` alone lists them.
+# Targets for development; `make` without a target lists them.
 PYTHON ?= python3
 BIN := .venv/bin
 T ?=
-# Where it is set, every start of a process compiles all modules again.
+# If it were set, every process would compile all modules again at startup.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: pictures help run setup test test-sqlite test-postgresql check types rules format bench soak migration schema access events lock
+.PHONY: pictures help run setup test test-sqlite test-postgresql check types rules format bench soak migration schema access events labels lock
 
-help: ## List these words
+help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/' | expand -t 20
 
-run: .venv/.run ## Install, migrate and serve http://127.0.0.1:8080
+run: .venv/.run ## Install, migrate and serve on http://127.0.0.1:8080
 	$(BIN)/ingot serve
 
-setup: .venv/.dev ## Install everything, also what tests and checks need
+setup: .venv/.dev ## Install all dependencies, including those of tests and checks
 
 .venv/.run: requirements.lock pyproject.toml scripts/setup
 	PYTHON=$(PYTHON) sh scripts/setup requirements.lock
@@ -24,23 +24,24 @@ setup: .venv/.dev ## Install everything, also what tests and checks need
 	PYTHON=$(PYTHON) sh scripts/setup requirements-dev.lock
 	@touch .venv/.run $@
 
-test: test-sqlite test-postgresql ## Run all tests on both databases; T=... names some
+test: test-sqlite test-postgresql ## Run all tests on SQLite and PostgreSQL; T=PATH runs a part
 
 test-sqlite: setup
 	@sh scripts/browser
 	INGOT_TEST_DATABASE=sqlite $(BIN)/pytest -n 4 --dist loadfile --no-loadscope-reorder $(or $(T),--ignore=tests/conventions)
 
-# What hardly asks a database is run once; so are the faults, which take longest. T=... runs any of it here too.
+# Tests that hardly use the database run on SQLite only, and so do the fault tests, which take longest. T=PATH runs any
+# test on PostgreSQL too.
 RUN_ONCE := tests/git tests/conventions tests/markup tests/outgoing tests/faults tests/web tests/browser tests/policy \
 	$(addprefix tests/api/kernel/test_,every_scope.py openapi.py parameters.py secrets.py) \
-	$(addprefix tests/server/test_,commands.py demo.py progress.py serve.py supervisor.py)
+	$(addprefix tests/server/test_,commands.py demo.py progress.py readme.py serve.py supervisor.py)
 
 test-postgresql: setup
 	INGOT_TEST_DATABASE=postgresql $(BIN)/pytest -n 4 --dist loadfile --no-loadscope-reorder $(or $(T),$(RUN_ONCE:%=--ignore=%))
 
-# The types take one processor for a while. Another can read all tests meanwhile, which is then done: four processes
-# that begin with unread ones would each do it for themselves.
-check: setup ## Format, lint, types, layers, conventions
+# mypy uses one core for half a minute; the second job runs meanwhile. Collecting the tests there also compiles them, which
+# the four processes of `make test` would otherwise each do.
+check: setup ## Check format, lint, types, import layers and conventions
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	@$(MAKE) --no-print-directory --jobs=2 types rules
@@ -51,34 +52,37 @@ types: setup
 rules: setup
 	$(BIN)/lint-imports
 	$(BIN)/pytest tests/conventions
-	@said=$$($(BIN)/pytest --collect-only -qq) || { echo "$$said"; exit 1; }
+	@output=$$($(BIN)/pytest --collect-only -qq) || { echo "$$output"; exit 1; }
 
-format: setup ## Format the code and mend what the linter can
+format: setup ## Format the code and apply the linter's automatic fixes
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: setup ## Measure speed; prints ratios, and what is wanted of them
+bench: setup ## Run the benchmarks; prints ratios and their targets
 	$(BIN)/python -m bench
 
-soak: setup ## The long fault tests: 100 rounds where `make test` does two or three
+soak: setup ## Run the long fault tests: 100 rounds instead of two or three
 	INGOT_SOAK_ROUNDS=100 INGOT_TEST_DATABASE=sqlite $(BIN)/pytest tests/faults tests/markup/test_hostile.py
 
-migration: setup ## Write the script that takes the schema to the tables as they are; M="what changes"
+migration: setup ## Generate a migration from the tables; M="Add a column" is its description
 	$(BIN)/python -m ingot.core.migrations.autogenerate "$(M)"
 
-schema: setup ## Write ingot/core/migrations/newest.sql: what all scripts make of an empty embedded database
+schema: setup ## Generate ingot/core/migrations/newest.sql, the schema for new SQLite databases
 	$(BIN)/python -m ingot.core.migrations.schema_dump
 
-access: setup ## Write docs/access.md: who may call what
+access: setup ## Generate docs/access.md: the permission of every endpoint
 	{ sed '/^| [A-Z]* | `/d' docs/access.md; $(BIN)/ingot routes --markdown; } > docs/access.new && mv docs/access.new docs/access.md
 
-events: setup ## Write docs/events.md: the subscribers of every event, in order
+events: setup ## Generate docs/events.md: the subscribers of every event, in order
 	$(BIN)/python -m ingot.cli.event_table > docs/events.new && mv docs/events.new docs/events.md
 
-pictures: setup ## Take the pictures in docs/pictures anew
+labels: setup ## Generate tests/conventions/labels.txt: the labels of all pages
+	$(BIN)/python -m tests.conventions.labels
+
+pictures: setup ## Take the screenshots in docs/pictures
 	sh scripts/browser
 	$(BIN)/python -m tests.browser.pictures
 
-lock: setup ## Resolve the dependencies anew
+lock: setup ## Update the lock files
 	$(BIN)/uv pip compile --universal --generate-hashes --no-header --python-version 3.11 --extra ldap pyproject.toml -o requirements.lock
 	$(BIN)/uv pip compile --universal --generate-hashes --no-header --python-version 3.11 --extra ldap --group dev pyproject.toml -o requirements-dev.lock

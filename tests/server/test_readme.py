@@ -1,0 +1,109 @@
+"""Commands of the README, copied from it and run against real servers."""
+
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from ingot.cli.main import COMMANDS
+from tests.server.process import INGOT, ROOT, environment, until
+
+README = (ROOT / "README.md").read_text()
+# Without these flags, `curl` and `sh` would go on after a failure.
+STRICT = 'set -eu\ncurl() { command curl --fail-with-body -S "$@"; }\n'
+LINK = re.compile(r"\]\(([^)#:]+)\)")
+
+
+def blocks(heading: str, language: str) -> list[str]:
+    """Return the code blocks of one language in a section."""
+    section = README.split(f"\n## {heading}\n")[1].split("\n## ")[0]
+    return re.findall(rf"```{language}\n(.*?)```", section, re.DOTALL)
+
+
+@contextmanager
+def started(command: str, folder: Path, **more: str) -> Iterator[str]:
+    """Run a command of the README that starts a server, in a folder; yield the log line with its address."""
+    command = re.sub(r"(?:\.venv/bin/)?\bingot (?=serve)", f"exec {' '.join(INGOT)} ", command)
+    log = folder / "log"
+    with log.open("wb") as stream:
+        server = subprocess.Popen(
+            ["sh", "-c", command],
+            env=environment(PYTHONPATH=str(ROOT), **more),
+            cwd=folder,
+            stdout=stream,
+            stderr=stream,
+        )
+    try:
+        yield until("the line `serving`", lambda: re.search(r'"event": "serving".*', log.read_text()))[0]
+    finally:
+        server.send_signal(signal.SIGTERM)
+        assert server.wait(60) == 0
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="The tour needs curl, which is not installed.")
+def test_the_tour_works(tmp_path: Path) -> None:
+    start, tour = blocks("Five-minute tour", "sh")
+    (python,) = blocks("Five-minute tour", "python")
+    with started(start, tmp_path, INGOT_PORT="0", INGOT_SSH_PORT="0", INGOT_WORKERS="1") as line:
+        address = re.search(r'"url": "http://([^"]+)"', line)
+        data = re.search(r'"data": "([^"]+)"', line)
+        assert address is not None and data is not None
+        ssh_port = (Path(data[1]) / "run" / "ssh_port").read_text().strip()
+
+        def localized(text: str) -> str:
+            return text.replace("127.0.0.1:8080", address[1]).replace(":2222", f":{ssh_port}")
+
+        author = {
+            f"GIT_{role}_{field}": "tour@localhost" for role in ("AUTHOR", "COMMITTER") for field in ("NAME", "EMAIL")
+        }
+        done = subprocess.run(
+            ["sh", "-c", STRICT + localized(tour)],
+            env=environment(GIT_CONFIG_GLOBAL="/dev/null", GIT_TERMINAL_PROMPT="0", **author),
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert "# Hello\nGood morning!\n" in done.stdout
+        assert '"state":"merged"' in done.stdout
+        assert 'rel="next"' in done.stdout
+
+        names = subprocess.run([sys.executable, "-c", localized(python)], capture_output=True, text=True, check=True)
+        assert "'root'" in names.stdout and "'ada'" in names.stdout
+        assert httpx.get(f"http://{address[1]}/api/v4/docs").status_code == 200
+        assert httpx.get(f"http://{address[1]}/api/v4/openapi.json").json()["openapi"].startswith("3.1")
+    assert not Path(data[1]).exists()
+
+
+def test_the_server_for_tests_answers_at_the_address_that_it_writes(tmp_path: Path) -> None:
+    (command,) = blocks("Use Ingot in your tests", "sh")
+    with started(command, tmp_path):
+        run = tmp_path / "test-data" / "run"
+        url = (run / "address").read_text().strip()
+        user = httpx.get(f"{url}/api/v4/user", headers={"PRIVATE-TOKEN": "secret-of-the-tests"}, timeout=60)
+        assert user.json()["username"] == "root"
+        assert int((run / "ssh_port").read_text()) > 0
+
+
+def test_every_other_command_exists() -> None:
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    for document in (README, (ROOT / "CONTRIBUTING.md").read_text()):
+        assert set(re.findall(r"(?:^|`)make ([a-z-]+)", document, re.MULTILINE)) <= targets
+        assert set(re.findall(r"\.venv/bin/ingot ([a-z-]+)", document)) <= set(COMMANDS)
+
+
+@pytest.mark.parametrize(
+    "document", sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]), ids=lambda path: path.name
+)
+def test_links_between_documents_lead_somewhere(document: Path) -> None:
+    links = LINK.findall(re.sub(r"```.*?```", "", document.read_text(), flags=re.DOTALL))
+    assert [link for link in links if not (document.parent / link).exists()] == []
