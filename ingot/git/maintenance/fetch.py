@@ -293,7 +293,7 @@ def _point_head(path: Path, wanted: bytes | None) -> None:
 
 def _failure_reason(error: GitError) -> str:
     # Without the URL, which may hold any word, and without what the server says.
-    said = re.sub(r"'[^'\n]*'|^remote:.*$", "", error.said, flags=re.MULTILINE)
+    said = re.sub(r"'[^'\n]*'|^remote:.*$", "", error.stderr, flags=re.MULTILINE)
     for pattern, sentence in _REASONS:
         if re.search(pattern, said):
             return sentence

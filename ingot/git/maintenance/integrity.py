@@ -43,7 +43,7 @@ def find_problems(path: Path, *, deep: bool) -> list[str]:
         if deep and not missing:
             _check_connectivity(path, refs)
     except GitError as error:
-        troubles.append(f"git cannot read it: {_last_line(error.said) or error}")
+        troubles.append(f"git cannot read it: {_last_line(error.stderr) or error}")
     except OSError as error:
         troubles.append(f"git cannot be run in it: {error.strerror}")
     return troubles

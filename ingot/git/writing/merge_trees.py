@@ -71,6 +71,6 @@ def _merge(
     # It says the same of a commit that is not there, but then it has no tree to show.
     if outcome.status == _CONFLICTS and tree:
         raise MergeConflict(paths)
-    if _UNRELATED in outcome.said:
+    if _UNRELATED in outcome.stderr:
         raise MergeConflict
-    raise GitError("merge-tree", outcome.status, outcome.said)
+    raise GitError("merge-tree", outcome.status, outcome.stderr)

@@ -94,7 +94,7 @@ def _write_pack(repository: Repository, objects: list[tuple[Kind, bytes]]) -> No
             file.rename(aside.parent / "pack" / file.name)
         sync_folder(aside.parent / "pack")
     except GitError as error:
-        if "fsck error" in error.said or "in packed object" in error.said:
+        if "fsck error" in error.stderr or "in packed object" in error.stderr:
             raise InvalidObjects from error
         raise
     finally:

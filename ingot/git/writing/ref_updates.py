@@ -75,11 +75,11 @@ def update_refs(repository: Repository, updates: Sequence[RefUpdate]) -> None:
     try:
         _run_update_ref(repository, script)
     except GitError as error:
-        if _MOVED_MESSAGE.search(error.said):
+        if _MOVED_MESSAGE.search(error.stderr):
             raise RefMoved from error
-        if _CONFLICT_MESSAGE.search(error.said):
+        if _CONFLICT_MESSAGE.search(error.stderr):
             raise _find_name_conflict(repository, updates) from error
-        if not _LOCKED_MESSAGE.search(error.said):
+        if not _LOCKED_MESSAGE.search(error.stderr):
             raise
         if not break_stale_locks(repository, [update.ref for update in updates]):
             raise RefMoved from error  # Somebody has held it for all this time, so it is about to move.
