@@ -141,7 +141,7 @@ REFUSED = [
     (TreeAction("chmod", "link", executable=True), "Only a file can be made executable"),
     (TreeAction("create", "a/../x", content=b""), "The path cannot have '.' or '..' as a part"),
     (TreeAction("move", "x", "../x"), "The path cannot have '.' or '..' as a part"),
-    (TreeAction("delete", ".git/config"), "The path cannot lead into '.git'"),
+    (TreeAction("delete", ".git/config"), "The path cannot contain '.git'"),
 ]
 
 
