@@ -31,5 +31,5 @@ def test_a_failure_is_logged_and_the_rest_still_runs(make: Make, caplog: pytest.
 
     assert done == ["after the commit", "follow-up"]
     fields = [each.__dict__["fields"] for each in caplog.records if each.getMessage() == "work after a commit failed"]
-    assert [each["error"] for each in fields] == ["GitFailed", "GitFailed"]
+    assert [each["error"] for each in fields] == ["GitError", "GitError"]
     assert all("in fail" in each["where"] and said not in str(each) for each in fields)
