@@ -1,4 +1,4 @@
-"""The one place that builds: how the doors, the database and the job process are wired to the rooms."""
+"""Composition root: builds the database, the routes, the subscribers, the HTTP components and the job worker."""
 
 import re
 import traceback
@@ -12,8 +12,8 @@ from sqlalchemy import literal, select
 from ingot.accounts.authentication import authenticate
 from ingot.accounts.identity_providers.directory_users import CHECK_DIRECTORY, DirectoryCheck, enqueue_directory_check
 from ingot.accounts.instance.limits import ApiRateLimits
-from ingot.accounts.instance.throttles import delete_expired_throttles as drop_ended_throttles
-from ingot.accounts.sessions.service import delete_expired_sessions as drop_ended_sessions
+from ingot.accounts.instance.throttles import delete_expired_throttles
+from ingot.accounts.sessions.service import delete_expired_sessions
 from ingot.accounts.tokens.usage import TokenUsageTracker
 from ingot.cache import REGISTRY
 from ingot.collaboration.issues.discussions.jobs import READ_COMMITS, CommitMessageJob
@@ -26,7 +26,7 @@ from ingot.collaboration.merge_requests.editing.relations import RelatedMergeReq
 from ingot.collaboration.merge_requests.merge.merge_options import MERGE_WHEN_READY, REMOVE_LEFTOVER_BRANCH
 from ingot.collaboration.merge_requests.merge.queries import awaited_commits
 from ingot.collaboration.merge_requests.merge.staged import merge_when_ready, remove_leftover_branch
-from ingot.collaboration.merge_requests.merge.subscribers import subscriptions as merging_subscriptions
+from ingot.collaboration.merge_requests.merge.subscribers import subscriptions as merge_subscriptions
 from ingot.collaboration.merge_requests.subject_kind import MERGE_REQUEST_KIND
 from ingot.collaboration.merge_requests.versions.source_tracker import COLLECT_VERSIONS, HeadTracker
 from ingot.collaboration.participants.ports import SubjectKinds
@@ -50,8 +50,7 @@ from ingot.core.http.request import Component
 from ingot.core.jobs.schedule import RecurringJob
 from ingot.core.jobs.statistics import queue_stats
 from ingot.core.jobs.worker import JobWorker
-from ingot.core.mail.delivery import MAIL_JOB as MAIL
-from ingot.core.mail.delivery import MailSender
+from ingot.core.mail.delivery import MAIL_JOB, MailSender
 from ingot.core.outgoing.guard import SsrfGuard
 from ingot.discovery.markdown.references import find_links
 from ingot.discovery.notifications.commits import NOTIFY_OF_COMMIT, CommitMailJob
@@ -76,7 +75,7 @@ from ingot.projects.group_shares.service import delete_expired_group_shares
 from ingot.projects.groups.ports import GroupProjects
 from ingot.projects.imports.jobs import ImportJobs
 from ingot.projects.imports.service import IMPORT_PROJECT, fail_lost_imports
-from ingot.projects.members.service import delete_expired_memberships as drop_ended_memberships
+from ingot.projects.members.service import delete_expired_memberships
 from ingot.projects.projects import api as projects
 from ingot.projects.projects.default_branch import RECONCILE_HEAD
 from ingot.projects.projects.jobs import SWEEP_PROJECTS, ProjectJobs, enqueue_repository_sweep
@@ -108,7 +107,7 @@ _LEGACY_ROUTES = re.compile(rb"/projects/[^/]+/uploads/?")
 
 
 def open_database(settings: Settings, clock: Callable[[], Timestamp] = wall_clock) -> Database:
-    """The database of an instance whose data directory exists."""
+    """Open the database of an instance whose data directory exists."""
     secret = bytes.fromhex((settings.data / "secrets" / "instance.key").read_text().strip())
     store = projects.repository_store(settings)
     tracker = HeadTracker(store)
@@ -130,7 +129,7 @@ def list_subscriptions(settings: Settings, store: RepositoryStore, tracker: Head
         *SUBSCRIPTIONS,
         CommitMessageJob(store, settings.base_url).subscriptions,
         tracker.subscriptions,
-        merging_subscriptions,
+        merge_subscriptions,
         mention_subscriptions(settings.base_url),
         ReferenceSubscriber(settings.base_url).subscriptions,
         hook_subscriptions(addresses),
@@ -139,7 +138,7 @@ def list_subscriptions(settings: Settings, store: RepositoryStore, tracker: Head
 
 
 def fill_ports(store: RepositoryStore) -> Ports:
-    """Fill every port: the queries that packages ask of packages above them."""
+    """Fill every port: the queries that packages declare and higher packages implement."""
     related = RelatedMergeRequests(store)
     return Ports(
         GroupProjects(storage_sizes, any_more_visible),
@@ -159,12 +158,12 @@ def configure_caches(settings: Settings) -> None:
 
 @cache
 def api_router() -> Router[Endpoint]:
-    """Finds every endpoint of the API; made before workers are forked, it is in memory once."""
+    """Return the router of all API endpoints; built before the workers are forked, so that they share its memory."""
     return Router(all_endpoints(), attrgetter("slashes"))
 
 
 class App:
-    """What serves HTTP in one web worker."""
+    """The HTTP application of one web worker."""
 
     def __init__(
         self,
@@ -184,16 +183,16 @@ class App:
         web = PagesComponent(settings, database, self.kernel.pool, InternalClient(router.declared, database, settings))
         admission = GitAuthorizer(settings, database, self.kernel.pool, ActivityTracker(database, self.kernel.writer))
         git = GitHttpComponent(settings, database, self.kernel.pool, log, admission, web)
-        doors: list[tuple[bytes, Component]] = [
+        components: list[tuple[bytes, Component]] = [
             (API_PREFIX + b"/docs", web),
             (API_PREFIX, ApiComponent(self.kernel)),
             (LEGACY_API_PREFIX, ApiComponent(self.kernel, LEGACY_API_PREFIX, _LEGACY_ROUTES)),
-            # Clients that look for another kind of API, such as GraphQL, read that there is none.
+            # Clients that probe for other APIs, such as GraphQL, get a 404 in JSON.
             (b"/api", ApiComponent(self.kernel, b"/api", _NEVER_MATCHES)),
             (b"", LfsComponent(settings, database, self.kernel.pool, admission, git)),
         ]
         metrics = Metrics(metrics_folder, partial(database.read, queue_stats), REGISTRY)
-        self.front = HttpFrontend(settings, doors, self.health, metrics, log)
+        self.front = HttpFrontend(settings, components, self.health, metrics, log)
 
     def _authenticate(self, db: Connection, credentials: Credentials) -> Actor:
         actor = authenticate(db, credentials)
@@ -201,22 +200,22 @@ class App:
         return actor
 
     def settle(self) -> None:
-        """Bring what a crash left half done to its end, before anybody is served; a job tries again what cannot be."""
+        """Complete ref changes that a crash interrupted, before requests are served; a job retries those that fail."""
         try:
             reconcile_all(self.database, projects.repository_store(self._settings))
         except Unavailable:
             raise
-        except Exception as error:  # noqa: BLE001 - One repository in trouble must not end all.
-            where = "".join(traceback.format_tb(error.__traceback__))
-            self._log("changes not settled", error=type(error).__name__, where=where)
+        except Exception as error:  # noqa: BLE001 - One damaged repository must not stop the start.
+            stack = "".join(traceback.format_tb(error.__traceback__))
+            self._log("changes not settled", error=type(error).__name__, where=stack)
 
     def health(self) -> dict[str, str]:
-        """What serves and what does not; the truth at this moment."""
+        """Return the current state of the database and of each role."""
         served = {role: _role_state(self.database, role) for role in ("jobs", "ssh")}
         return {"database": _database_state(self.database), **served}
 
     def close(self) -> None:
-        """Finish what runs, then let go of the database."""
+        """Wait for running requests, then close the database."""
         self.kernel.close()
         self.database.close()
 
@@ -225,23 +224,23 @@ def job_worker(settings: Settings, database: Database, log: Log) -> JobWorker:
     """Build the worker that runs the jobs of the queue."""
     configure_caches(settings)
     store, files = projects.repository_store(settings), upload_files(settings)
-    work, tracker = ProjectJobs(store, files), HeadTracker(store)
-    guard, finisher = (
+    project_jobs, tracker = ProjectJobs(store, files), HeadTracker(store)
+    guard, completion = (
         SsrfGuard(settings.allow_local_requests, settings.allowed_outgoing_networks),
         PayloadCompletion(database, store, log),
     )
     return JobWorker(
         database,
         {
-            MAIL: MailSender(settings).deliver,
+            MAIL_JOB: MailSender(settings).deliver,
             NOTIFY: NotificationJob(settings).notify,
             NOTIFY_OF_PIPELINE: PipelineMailJob(settings).run,
             NOTIFY_OF_COMMIT: CommitMailJob(settings, store).run,
-            REMOVE_PROJECT: work.remove,
-            HOUSEKEEP_PROJECT: work.housekeep,
-            UPDATE_PROJECT_STATISTICS: work.update_statistics,
-            RECONCILE_HEAD: work.reconcile_head,
-            SWEEP_PROJECTS: work.sweep,
+            REMOVE_PROJECT: project_jobs.remove,
+            HOUSEKEEP_PROJECT: project_jobs.housekeep,
+            UPDATE_PROJECT_STATISTICS: project_jobs.update_statistics,
+            RECONCILE_HEAD: project_jobs.reconcile_head,
+            SWEEP_PROJECTS: project_jobs.sweep,
             RECONCILE_CHANGES: lambda database, _: reconcile_all(database, store),
             COPY_FORK: ForkJobs(store).run,
             IMPORT_PROJECT: ImportJobs(store, guard).run,
@@ -251,14 +250,14 @@ def job_worker(settings: Settings, database: Database, log: Log) -> JobWorker:
             REMOVE_LEFTOVER_BRANCH: lambda database, number: remove_leftover_branch(database, store, number),
             SWEEP_LFS: LfsSweepJob(lfs_files_of(settings)).sweep,
             READ_COMMITS: CommitMessageJob(store, settings.base_url).read,
-            MAIL_PUSHES: PushMailJob(finisher, store).run,
-            NOTIFY_JIRA: JiraNotifier(finisher, guard, log).run,
+            MAIL_PUSHES: PushMailJob(completion, store).run,
+            NOTIFY_JIRA: JiraNotifier(completion, guard, log).run,
             CHECK_DIRECTORY: DirectoryCheck(settings).run,
         },
         [
-            RecurringJob(600, drop_ended_sessions),
-            RecurringJob(600, drop_ended_throttles),
-            RecurringJob(3600, drop_ended_memberships),
+            RecurringJob(600, delete_expired_sessions),
+            RecurringJob(600, delete_expired_throttles),
+            RecurringJob(3600, delete_expired_memberships),
             RecurringJob(3600, delete_expired_shares),
             RecurringJob(3600, delete_expired_group_shares),
             RecurringJob(3600, enqueue_repository_sweep),
@@ -275,10 +274,10 @@ def job_worker(settings: Settings, database: Database, log: Log) -> JobWorker:
 
 
 def hook_dispatcher(settings: Settings, database: Database, log: Log) -> HookDispatcher:
-    """What delivers for hooks in the job process."""
+    """Build the dispatcher of webhook deliveries in the job process."""
     guard = SsrfGuard(settings.allow_local_requests, settings.allowed_outgoing_networks)
-    finisher = PayloadCompletion(database, projects.repository_store(settings), log)
-    return HookDispatcher(database, guard, finisher, settings.base_url, log, format_request)
+    completion = PayloadCompletion(database, projects.repository_store(settings), log)
+    return HookDispatcher(database, guard, completion, settings.base_url, log, format_request)
 
 
 def _database_state(database: Database) -> str:

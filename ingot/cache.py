@@ -16,7 +16,7 @@ V = TypeVar("V")
 DEFAULT_BUDGET_MB = 64
 ENTRY_BYTES = 200
 """Memory of an entry besides its key and value: its place in the dictionary and the tuple around the value."""
-_LARGEST_PART = 4
+_MAX_ENTRY_FRACTION = 4
 """An entry that takes more than this part of the budget is not stored: it would evict too much."""
 
 
@@ -61,19 +61,19 @@ class BoundedCache(Generic[K, V]):
             return entry[0]
 
     def get_many(self, keys: Iterable[K]) -> dict[K, V]:
-        """Return the values of those keys that are stored."""
-        found: dict[K, V] = {}
-        asked = 0
+        """Return the values of the keys that are stored."""
+        values: dict[K, V] = {}
+        lookups = 0
         with self._registry.lock:
             for key in keys:
-                asked += 1
+                lookups += 1
                 entry = self._entries.get(key)
                 if entry is not None:
                     self._entries.move_to_end(key)
-                    found[key] = entry[0]
-            self._hits += len(found)
-            self._misses += asked - len(found)
-        return found
+                    values[key] = entry[0]
+            self._hits += len(values)
+            self._misses += lookups - len(values)
+        return values
 
     def put(self, key: K, value: V, size: int) -> V:
         """Store a value; return it. ``size`` is the memory of key and value together, in bytes."""
@@ -135,18 +135,18 @@ class CacheRegistry:
 
     @property
     def budget_bytes(self) -> int:
-        """Memory that all caches together may use."""
+        """Return the memory that all caches together may use."""
         return self._budget
 
     @property
     def exceeds_budget(self) -> bool:
-        """Whether the caches together use more than the budget."""
+        """Return whether the caches together use more than the budget."""
         return self.bytes > self._budget
 
     @property
     def largest_entry(self) -> int:
-        """Size of the largest entry that is stored."""
-        return self._budget // _LARGEST_PART
+        """Return the size of the largest entry that may be stored."""
+        return self._budget // _MAX_ENTRY_FRACTION
 
     def declare(self, name: str, *, share: float) -> BoundedCache[Any, Any]:
         """Add an empty cache that is guaranteed ``share`` percent of the budget."""
@@ -164,7 +164,7 @@ class CacheRegistry:
             self.evict()
 
     def evict(self) -> None:
-        """Bring all caches together within the budget, at the cost of those that exceed their shares the most.
+        """Evict entries until all caches fit in the budget, from the caches that exceed their shares the most.
 
         The caller holds the lock.
         """
@@ -174,7 +174,7 @@ class CacheRegistry:
             cache.evict(self.guaranteed_bytes(cache))
 
     def guaranteed_bytes(self, cache: BoundedCache[Any, Any]) -> int:
-        """Return the memory that a cache keeps whatever the others use."""
+        """Return the memory that a cache may use regardless of the others."""
         return int(self._budget * cache.share / max(100.0, self._shares))
 
     def caches(self) -> list[BoundedCache[Any, Any]]:

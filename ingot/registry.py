@@ -1,4 +1,4 @@
-"""Which rooms there are: the endpoints that the API is made of, and who hears of what happens in others."""
+"""Registry of the endpoints of the API and of the subscriptions of all packages."""
 
 from functools import cache
 from importlib.metadata import version
@@ -16,16 +16,16 @@ from ingot.accounts.sessions import api as sessions
 from ingot.accounts.sessions.subscribers import subscriptions as session_subscriptions
 from ingot.accounts.tokens import api as tokens
 from ingot.accounts.tokens.subscribers import subscriptions as token_subscriptions
-from ingot.accounts.users import api as accounts
+from ingot.accounts.users import api as users
 from ingot.ci.runners import api as runners
 from ingot.ci.triggers import api as triggers
 from ingot.collaboration.boards import api as boards
 from ingot.collaboration.boards.subscribers import subscriptions as board_subscriptions
 from ingot.collaboration.emoji.subscribers import subscriptions as emoji_subscriptions
 from ingot.collaboration.issues import api as issues
-from ingot.collaboration.issues.discussions import api as issue_talk
-from ingot.collaboration.issues.discussions.subject_events import subscriptions as issue_involving_subscriptions
-from ingot.collaboration.issues.discussions.subscribers import subscriptions as issue_talk_subscriptions
+from ingot.collaboration.issues.discussions import api as issue_discussions
+from ingot.collaboration.issues.discussions.subject_events import subscriptions as issue_subject_subscriptions
+from ingot.collaboration.issues.discussions.subscribers import subscriptions as issue_discussion_subscriptions
 from ingot.collaboration.issues.links import api as issue_links
 from ingot.collaboration.issues.links.subscribers import subscriptions as issue_link_subscriptions
 from ingot.collaboration.issues.milestone_issues import api as milestone_issues
@@ -35,21 +35,23 @@ from ingot.collaboration.issues.subscribers import subscriptions as issue_subscr
 from ingot.collaboration.labels import api as labels
 from ingot.collaboration.labels.subscribers import subscriptions as label_subscriptions
 from ingot.collaboration.merge_requests import api as merge_requests
-from ingot.collaboration.merge_requests.discussions import api as merge_request_talk
+from ingot.collaboration.merge_requests.discussions import api as merge_request_discussions
 from ingot.collaboration.merge_requests.discussions.subject_events import (
-    subscriptions as merge_request_involving_subscriptions,
+    subscriptions as merge_request_subject_subscriptions,
 )
-from ingot.collaboration.merge_requests.discussions.subscribers import subscriptions as merge_request_talk_subscriptions
-from ingot.collaboration.merge_requests.editing import api as merge_request_upkeep
+from ingot.collaboration.merge_requests.discussions.subscribers import (
+    subscriptions as merge_request_discussion_subscriptions,
+)
+from ingot.collaboration.merge_requests.editing import api as merge_request_editing
 from ingot.collaboration.merge_requests.editing.subscribers import subscriptions as merge_request_subscriptions
-from ingot.collaboration.merge_requests.merge import api as merging
+from ingot.collaboration.merge_requests.merge import api as merge
 from ingot.collaboration.merge_requests.versions import api as versions
 from ingot.collaboration.milestones import api as milestones
 from ingot.collaboration.notes import api as notes
 from ingot.collaboration.notes.subscribers import subscriptions as note_subscriptions
-from ingot.collaboration.participants.subscribers import subscriptions as involvement_subscriptions
+from ingot.collaboration.participants.subscribers import subscriptions as participant_subscriptions
 from ingot.collaboration.releases import api as releases
-from ingot.collaboration.resource_events.subscribers import subscriptions as history_subscriptions
+from ingot.collaboration.resource_events.subscribers import subscriptions as resource_event_subscriptions
 from ingot.collaboration.snippets import api as snippets
 from ingot.collaboration.snippets.subscribers import subscriptions as snippet_subscriptions
 from ingot.collaboration.todos import api as todos
@@ -59,11 +61,11 @@ from ingot.core.api.openapi import openapi_document
 from ingot.core.api.routes import Call, Endpoint, RawResponse, Routes
 from ingot.discovery.activity import api as activity
 from ingot.discovery.activity.subscribers import subscriptions as activity_subscriptions
-from ingot.discovery.markdown import api as renderings
+from ingot.discovery.markdown import api as markdown
 from ingot.discovery.notifications import api as notifications
 from ingot.discovery.notifications.subscribers import subscriptions as notification_subscriptions
 from ingot.discovery.search import api as search
-from ingot.integrations.webhooks import api as hooks
+from ingot.integrations.webhooks import api as webhooks
 from ingot.integrations.webhooks.system import api as system_hooks
 from ingot.integrations.webhooks.system.subscribers import subscriptions as system_hook_subscriptions
 from ingot.projects.badges import api as badges
@@ -84,23 +86,23 @@ from ingot.projects.namespaces.subscribers import subscriptions as namespace_sub
 from ingot.projects.projects import api as projects
 from ingot.projects.projects.subscribers import subscriptions as project_subscriptions
 from ingot.projects.services import api as services
-from ingot.projects.sharing import api as people
+from ingot.projects.sharing import api as sharing
 from ingot.projects.sharing.subscribers import subscriptions as star_subscriptions
 from ingot.projects.topics import api as topics
 from ingot.projects.topics.subscribers import subscriptions as topic_subscriptions
 from ingot.projects.uploads import api as uploads
 from ingot.projects.variables import api as variables
 from ingot.repositories.branches import api as branches
-from ingot.repositories.commit_writing import api as making
+from ingot.repositories.commit_writing import api as commit_writing
 from ingot.repositories.commits import api as commits
-from ingot.repositories.comparisons import api as comparing
-from ingot.repositories.file_writing import api as filing
-from ingot.repositories.files import api as repository_files
+from ingot.repositories.comparisons import api as comparisons
+from ingot.repositories.file_writing import api as file_writing
+from ingot.repositories.files import api as files
 from ingot.repositories.lfs import api as lfs
 from ingot.repositories.lfs.subscribers import subscriptions as lfs_subscriptions
 from ingot.repositories.pipelines.subscribers import subscriptions as pipeline_subscriptions
 from ingot.repositories.protection import api as protection
-from ingot.repositories.ref_changes.subscribers import subscriptions as change_subscriptions
+from ingot.repositories.ref_changes.subscribers import subscriptions as ref_change_subscriptions
 from ingot.repositories.statuses import api as statuses
 from ingot.repositories.tags import api as tags
 from ingot.repositories.tags.subscribers import subscriptions as tag_subscriptions
@@ -110,7 +112,7 @@ from ingot.repositories.wikis import api as wikis
 
 openapi_routes = Routes("documents")
 ROUTE_MODULES = (
-    accounts,
+    users,
     tokens,
     sessions,
     keys,
@@ -119,7 +121,7 @@ ROUTE_MODULES = (
     namespaces,
     groups,
     projects,
-    people,
+    sharing,
     forks,
     imports,
     uploads,
@@ -129,13 +131,13 @@ ROUTE_MODULES = (
     tags,
     releases,
     commits,
-    comparing,
+    comparisons,
     statuses,
     notes,
-    repository_files,
+    files,
     lfs,
-    making,
-    filing,
+    commit_writing,
+    file_writing,
     trees,
     variables,
     deploy_tokens,
@@ -156,20 +158,20 @@ ROUTE_MODULES = (
     issue_positions,
     boards,
     issue_links,
-    issue_talk,
+    issue_discussions,
     todos,
     merge_requests,
-    merge_request_upkeep,
+    merge_request_editing,
     versions,
-    merge_request_talk,
-    merging,
+    merge_request_discussions,
+    merge,
     snippets,
     wikis,
     activity,
     notifications,
     search,
-    renderings,
-    hooks,
+    markdown,
+    webhooks,
     system_hooks,
     services,
 )
@@ -182,7 +184,7 @@ SUBSCRIPTIONS = (
     group_subscriptions,
     namespace_subscriptions,
     project_subscriptions,
-    change_subscriptions,
+    ref_change_subscriptions,
     pipeline_subscriptions,
     note_subscriptions,
     label_subscriptions,
@@ -190,17 +192,17 @@ SUBSCRIPTIONS = (
     milestone_issue_subscriptions,
     board_subscriptions,
     issue_link_subscriptions,
-    issue_talk_subscriptions,
-    issue_involving_subscriptions,
-    merge_request_involving_subscriptions,
+    issue_discussion_subscriptions,
+    issue_subject_subscriptions,
+    merge_request_subject_subscriptions,
     todo_subscriptions,
-    involvement_subscriptions,
+    participant_subscriptions,
     activity_subscriptions,
     notification_subscriptions,
     merge_request_subscriptions,
-    merge_request_talk_subscriptions,
+    merge_request_discussion_subscriptions,
     emoji_subscriptions,
-    history_subscriptions,
+    resource_event_subscriptions,
     snippet_subscriptions,
     tag_subscriptions,
     deploy_key_subscriptions,
@@ -212,8 +214,8 @@ SUBSCRIPTIONS = (
 
 
 def all_endpoints() -> list[Endpoint]:
-    """Every endpoint of the API."""
-    return [endpoint for room in ROUTE_MODULES for endpoint in room.routes.endpoints] + openapi_routes.endpoints
+    """Return every endpoint of the API."""
+    return [endpoint for module in ROUTE_MODULES for endpoint in module.routes.endpoints] + openapi_routes.endpoints
 
 
 @openapi_routes.get("/openapi.json", may=anyone, returns=RawResponse)
@@ -224,5 +226,5 @@ def get_openapi_document(call: Call) -> RawResponse:  # noqa: ARG001 - Every han
 
 @cache
 def api_document() -> dict[str, Any]:
-    """The OpenAPI document of all of them."""
+    """Return the OpenAPI document of all endpoints."""
     return openapi_document(all_endpoints(), version("ingot"))

@@ -1,1 +1,1 @@
-"""Bare repositories on disk: the only package that opens one; it knows nothing of users, rows or requests."""
+"""Access to bare repositories on disk. The only package that opens them; independent of users, rows and requests."""

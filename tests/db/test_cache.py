@@ -105,7 +105,7 @@ def _stats() -> CacheStats:
 
 def test_the_memory_is_bounded_and_counted(make: Make) -> None:
     def fill(db: Connection) -> None:
-        for number in range(2 * cache._MOST_KEYS):
+        for number in range(2 * cache._MAX_KEYS):
             db.cached(("small", number), Question(), lambda _: 10)
         for number in range(10):
             db.cached(("large", number), Question(), lambda _: REGISTRY.largest_entry // 2)
@@ -114,8 +114,8 @@ def test_the_memory_is_bounded_and_counted(make: Make) -> None:
     before = _stats()
     make.database.read(fill)
 
-    assert _stats().misses - before.misses >= 2 * cache._MOST_KEYS + 11
-    assert _stats().entries <= 2 * cache._MOST_KEYS
+    assert _stats().misses - before.misses >= 2 * cache._MAX_KEYS + 11
+    assert _stats().entries <= 2 * cache._MAX_KEYS
     assert REGISTRY.bytes <= REGISTRY.budget_bytes
     _change(make)
     make.database.read(lambda db: db.cached("one", Question(), lambda _: 10))

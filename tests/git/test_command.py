@@ -71,7 +71,7 @@ def test_failures_are_told(path: Path) -> None:
     with pytest.raises(GitError) as failure:
         run_git(["rev-parse", "--verify", "refs/heads/none"], path)
     assert failure.value.status == 128
-    assert "Needed a single revision" in failure.value.said
+    assert "Needed a single revision" in failure.value.stderr
     assert "single revision" not in str(failure.value)
     assert run_git(["rev-parse", "--verify", "-q", "refs/heads/none"], path, check=False).status == 1
 
@@ -99,8 +99,8 @@ def test_the_output_is_bounded(path: Path) -> None:
     with pytest.raises(GitOutputTooLarge):
         run_git(["talk"], path, config=[("alias.talk", "!yes")], max_bytes=100_000)
     loud = run_git(["complain"], path, config=[("alias.complain", "!yes no | head -c 1000000 >&2; echo end >&2")])
-    assert len(loud.said) == 64 * 1024
-    assert loud.said.endswith("end\n")
+    assert len(loud.stderr) == 64 * 1024
+    assert loud.stderr.endswith("end\n")
 
 
 def test_the_memory_is_bounded(path: Path) -> None:

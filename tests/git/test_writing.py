@@ -134,14 +134,14 @@ REFUSED = [
     (TreeAction("move", "README", "run"), "A file with this name already exists"),
     (TreeAction("move", "README", "README"), "A file with this name already exists"),
     (TreeAction("move", "x", "nope"), "A file with this name doesn't exist"),
-    (TreeAction("create", "README/x", content=b""), "A part of the path is a file"),
-    (TreeAction("create", "link/x", content=b""), "A part of the path is a file"),
-    (TreeAction("create", "module/x", content=b""), "A part of the path is a file"),
-    (TreeAction("update", "module", content=b"x"), "A submodule has no content"),
-    (TreeAction("chmod", "link", executable=True), "Only a file can be made executable"),
+    (TreeAction("create", "README/x", content=b""), "A parent of the path is a file"),
+    (TreeAction("create", "link/x", content=b""), "A parent of the path is a file"),
+    (TreeAction("create", "module/x", content=b""), "A parent of the path is a file"),
+    (TreeAction("update", "module", content=b"x"), "The content of a submodule"),
+    (TreeAction("chmod", "link", executable=True), "Only the executable bit"),
     (TreeAction("create", "a/../x", content=b""), "The path cannot have '.' or '..' as a part"),
     (TreeAction("move", "x", "../x"), "The path cannot have '.' or '..' as a part"),
-    (TreeAction("delete", ".git/config"), "The path cannot lead into '.git'"),
+    (TreeAction("delete", ".git/config"), "The path cannot contain '.git'"),
 ]
 
 
@@ -311,7 +311,7 @@ def test_submodules_that_run_options(repository: Repository, begun: Commit, name
     evil = b'[submodule "x"]\n\tpath = x\n\turl = --upload-pack=touch\n'
     before = files_in(repository.path)
     if name == ".gitmodules":
-        with pytest.raises(InvalidAction, match="git refuses"):
+        with pytest.raises(InvalidAction, match="git rejects"):
             commit_actions(repository, begun, [TreeAction("create", name, content=evil)], WORDS)
         assert files_in(repository.path) == before
     fine = b'[submodule "module"]\n\tpath = module\n\turl = https://example.org/x.git\n'
@@ -320,7 +320,7 @@ def test_submodules_that_run_options(repository: Repository, begun: Commit, name
 
 def test_a_link_cannot_become_gitmodules(repository: Repository, begun: Commit) -> None:
     """What git reads must be a file, so that it reads nothing outside of the checkout."""
-    with pytest.raises(InvalidAction, match="git refuses"):
+    with pytest.raises(InvalidAction, match="git rejects"):
         commit_actions(repository, begun, [TreeAction("move", ".gitmodules", "link")], WORDS)
 
 

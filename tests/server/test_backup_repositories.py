@@ -144,8 +144,8 @@ def _lose_entry(members: Members) -> None:
 
 
 SPOILT: list[tuple[str, Callable[[Members], None], str]] = [
-    ("a pack that was cut off", _cut_pack, "is not what its index says"),
-    ("lost objects", _lose_objects, "needs an object that is missing"),
+    ("a pack that was cut off", _cut_pack, "does not match its index"),
+    ("lost objects", _lose_objects, "points at a missing object"),
     ("another tip", _move_branch, "refs/heads/master is at "),
     ("another HEAD", _move_head, "HEAD is elsewhere instead of master"),
     ("a lost repository", _lose_repository, "there is no repository"),
@@ -179,7 +179,7 @@ def test_damage_is_told_when_it_is_backed_up(server: Server, database_url: str, 
     file = tmp_path / "backup.tar.gz"
     written = ingot("backup", file, *_options(server.data, server.database_url))
     assert written.returncode == 3 and "Wrote" in written.stdout
-    assert f"root/app: {pack.name} is not what its index says" in written.stderr
+    assert f"root/app: {pack.name} does not match its index" in written.stderr
     assert "root/lost: there is no repository" in written.stderr
     url = fresh_database(database_url, "restored_damage")
     restored = ingot("restore", file, *_options(tmp_path / "target", url))

@@ -124,13 +124,13 @@ def test_damage_is_told_and_left_alone(patient: Patient) -> None:
             line.startswith("problem: The repository of root/app is damaged") for line in lines
         )
         assert any("refs/heads/empty cannot be read" in line for line in lines)
-        assert any("refs/heads/nowhere needs an object that is missing" in line for line in lines)
+        assert any("refs/heads/nowhere points at a missing object" in line for line in lines)
     (path / "refs" / "heads" / "empty").unlink()
     (path / "refs" / "heads" / "nowhere").unlink()
     (pack,) = (path / "objects" / "pack").glob("*.pack")
     pack.chmod(0o600)
     pack.write_bytes(pack.read_bytes()[:-1])
-    assert any(f"{pack.name} is not what its index says" in line for line in patient.doctor())
+    assert any(f"{pack.name} does not match its index" in line for line in patient.doctor())
 
 
 def test_a_repository_that_is_gone_and_one_of_nobody(patient: Patient) -> None:

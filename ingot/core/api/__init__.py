@@ -1,1 +1,1 @@
-"""The API's kernel: endpoints as data, and everything that is the same for all of them."""
+"""API kernel: endpoint declarations, routing, parameters, paging and responses."""

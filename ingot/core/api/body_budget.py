@@ -1,4 +1,4 @@
-"""How many bytes of bodies one worker holds at a time: large ones wait for their turn instead of filling the memory."""
+"""Memory budget of request bodies per worker: large bodies wait instead of filling the memory."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from ingot.errors import Unavailable
 
 SMALL_BODY_BYTES = 2**20
-"""What costs no more than the request itself does not wait."""
+"""Smaller bodies do not wait."""
 WAIT_SECONDS = 20.0
 
 
@@ -21,7 +21,7 @@ class BodyBudget:
 
     @asynccontextmanager
     async def hold(self, size: int) -> AsyncIterator[None]:
-        """Hold as much for the length of a block; whoever waits too long may come again."""
+        """Reserve bytes for the duration of a block; raise ``Unavailable`` after ``WAIT_SECONDS``."""
         size = min(size, self._total)
         if size <= SMALL_BODY_BYTES:
             yield

@@ -1,4 +1,4 @@
-"""Runs a request through the contract's order of answers: route, credential, caller, parameters, subject, rule."""
+"""Request handling in the specified order of checks: route, credentials, caller, parameters, subject, permission."""
 
 import asyncio
 from collections.abc import Callable
@@ -54,25 +54,25 @@ _JSON_ONLY: list[Header] = [(b"content-type", b"application/json")]
 
 
 class RateLimits(Protocol):
-    """How many calls a caller may make; off unless configured."""
+    """Limits of the number of calls of a caller; off unless configured."""
 
     @property
     def active(self) -> bool:
-        """Whether any limit is configured."""
+        """Return whether any limit is configured."""
 
     def take(self, db: Connection, actor: Actor, ip: str) -> list[Header]:
-        """Count one call, and say what is left; raises ``Throttled`` beyond the limit."""
+        """Count one call and return the headers of the remaining quota; raise ``Throttled`` beyond the limit."""
 
 
 class _RequestCall(EndpointCall, kw_only=True):
-    """A call that came as a request."""
+    """A call that arrived as an HTTP request."""
 
     request: Request
     credentials: Credentials = _NO_CREDENTIALS
 
 
 class Kernel:
-    """Reads run inline on the event loop, writes in the one writer thread, long calls in a small pool."""
+    """Dispatcher of API requests: reads run on the event loop, writes in one thread, long calls in a small pool."""
 
     def __init__(
         self,
@@ -92,90 +92,90 @@ class Kernel:
         self.pool = ThreadPoolExecutor(4, "pool")
 
     async def handle(self, request: Request, route: bytes) -> tuple[ApiResponse, EndpointCall | None]:
-        """Answer one request, and say what is known of it; an exception that leaves here is a fault of ours."""
-        arrival = None
+        """Return the response to a request and the call, if a route matched; an exception is a bug of ours."""
+        call = None
         try:
             endpoint, path = self.router.match(request.method, route)
-            arrival = _RequestCall(endpoint, path, request.origin, request=request)
-            return await self._handle(arrival), arrival
-        except Exception as error:  # Whatever has no answer below is raised again.
-            refusals = (arrival.endpoint.denied, arrival.endpoint.conflict) if arrival else ()
-            answer = error_response(error, *refusals)
-            if isinstance(error, MissingRepository) and arrival is not None:
-                answer = self._deleted_answer(arrival, error)
-            if answer is None:
+            call = _RequestCall(endpoint, path, request.origin, request=request)
+            return await self._handle(call), call
+        except Exception as error:  # Errors without a specified response are raised again.
+            refusals = (call.endpoint.denied, call.endpoint.conflict) if call else ()
+            response = error_response(error, *refusals)
+            if isinstance(error, MissingRepository) and call is not None:
+                response = self._deleted_response(call, error)
+            if response is None:
                 raise
-            return answer, arrival
+            return response, call
 
-    def _deleted_answer(self, arrival: _RequestCall, error: MissingRepository) -> ApiResponse | None:
+    def _deleted_response(self, call: _RequestCall, error: MissingRepository) -> ApiResponse | None:
         """Return the 404 of a request whose subject was deleted while it ran; None if only the files are missing."""
-        if arrival.endpoint.on is None:
+        if call.endpoint.on is None:
             return None
         try:
-            self._database.read(partial(self._runner.subject, arrival))
-        except NotFound as gone:
-            log_failure("deleted during the request", error, route=arrival.endpoint.path)
-            return error_response(gone)
-        except (Failure, MissingRepository, Unavailable):  # Then ``error`` is raised and logged as a fault.
+            self._database.read(partial(self._runner.subject, call))
+        except NotFound as not_found:
+            log_failure("deleted during the request", error, route=call.endpoint.path)
+            return error_response(not_found)
+        except (Failure, MissingRepository, Unavailable):  # Then ``error`` is raised and logged as a bug.
             return None
         return None
 
-    async def _handle(self, arrival: _RequestCall) -> ApiResponse:
-        endpoint, request = arrival.endpoint, arrival.request
-        arrival.sent = parse_query(request.query)
-        arrival.credentials = read_credentials(request.headers, arrival.sent, endpoint.writes)
+    async def _handle(self, call: _RequestCall) -> ApiResponse:
+        endpoint, request = call.endpoint, call.request
+        call.sent = parse_query(request.query)
+        call.credentials = read_credentials(request.headers, call.sent, endpoint.writes)
         if not (endpoint.writes or endpoint.heavy or endpoint.staged or self._limits.active):
-            # The common case: one unit of work, no other thread, nothing to wait for.
-            return await self._inline_if_short(partial(self._database.read, partial(self._read, arrival)))
+            # The common case: one read without another thread.
+            return await self._inline_if_short(partial(self._database.read, partial(self._read, call)))
         try:
             async with self._bodies.hold(_body_bytes_in_memory(endpoint, request.headers)):
-                return await self._handle_in_threads(arrival)
+                return await self._handle_in_threads(call)
         finally:
-            close_uploads(arrival.sent)
+            close_uploads(call.sent)
 
-    async def _handle_in_threads(self, arrival: _RequestCall) -> ApiResponse:
+    async def _handle_in_threads(self, call: _RequestCall) -> ApiResponse:
         quota: list[Header] = []
         limited = self._limits.active
         try:
-            if arrival.endpoint.writes:
-                await self._authorize_with_body(arrival)
+            if call.endpoint.writes:
+                await self._authorize_with_body(call)
             else:
-                self._admit(arrival)
+                self._authorize(call)
         finally:
-            # Whoever is refused has called too: guesses count like everything else.
+            # Refused calls count too, so that guesses of credentials are limited.
             if limited:
-                take = partial(self._limits.take, actor=arrival.actor, ip=arrival.origin.ip)
+                take = partial(self._limits.take, actor=call.actor, ip=call.origin.ip)
                 quota = await self._run_in(self.writer, partial(self._database.write, take))
-        arrival.read_params()
-        answer = await self._perform(arrival)
-        answer.headers.extend(quota)
-        return answer
+        call.read_params()
+        response = await self._perform(call)
+        response.headers.extend(quota)
+        return response
 
-    async def _authorize_with_body(self, arrival: _RequestCall) -> None:
-        """Let a writer in, with what the body adds to what was sent; the token or ``sudo`` may be one of its fields.
+    async def _authorize_with_body(self, call: _RequestCall) -> None:
+        """Authenticate a write, whose body may contain the token or ``sudo`` too.
 
-        Who brings a token outside of it is looked at first, so that nobody else makes us read a body.
+        A token in the headers or query is checked first, so that an invalid one does not make the server read a body.
         """
-        outside = arrival.credentials
-        if outside.token is not None:
-            self._admit(arrival)
+        initial = call.credentials
+        if initial.token is not None:
+            self._authorize(call)
         try:
-            arrival.sent |= await self._body(arrival)
+            call.sent |= await self._body(call)
         except BadRequest:
-            if outside.token is None:
-                self._admit(arrival)  # No token can be read in it: it is that of nobody.
+            if initial.token is None:
+                self._authorize(call)  # No token can be read from the body, so the caller is anonymous.
             raise
-        arrival.credentials = read_credentials(arrival.request.headers, arrival.sent, writes=True)
-        if outside.token is None or arrival.credentials != outside:
-            self._admit(arrival)
+        call.credentials = read_credentials(call.request.headers, call.sent, writes=True)
+        if initial.token is None or call.credentials != initial:
+            self._authorize(call)
 
-    def _admit(self, arrival: _RequestCall) -> None:
-        self._database.read(partial(self._meet, arrival))
+    def _authorize(self, call: _RequestCall) -> None:
+        self._database.read(partial(self._check_caller, call))
 
-    def _meet(self, arrival: _RequestCall, db: Connection) -> None:
-        """Find out who calls, and stop a caller who gets no further, whatever the parameters are."""
-        endpoint = arrival.endpoint
-        actor = arrival.actor = self._authenticate(db, arrival.credentials)
+    def _check_caller(self, call: _RequestCall, db: Connection) -> None:
+        """Authenticate the caller, and raise if no parameters could make the call permitted."""
+        endpoint = call.endpoint
+        actor = call.actor = self._authenticate(db, call.credentials)
         if not actor.known:
             if not endpoint.open:
                 raise Unauthenticated
@@ -184,79 +184,79 @@ class Kernel:
         elif endpoint.checks_caller_only:
             require(endpoint.may(actor))
 
-    async def _perform(self, arrival: _RequestCall) -> ApiResponse:
-        endpoint = arrival.endpoint
+    async def _perform(self, call: _RequestCall) -> ApiResponse:
+        endpoint = call.endpoint
         if endpoint.staged:
-            return _with_etag(await self._run_in(self.pool, partial(self._run_staged, arrival)), arrival)
+            return _with_etag(await self._run_in(self.pool, partial(self._run_staged, call)), call)
         if endpoint.prepare is not None:
-            await self._run_in(self.pool, partial(self._runner.prepare, arrival))
-        work = partial(self._run, arrival)
+            await self._run_in(self.pool, partial(self._runner.prepare, call))
+        work = partial(self._run, call)
         if endpoint.writes:
-            return await self._write(arrival, partial(self._database.write, work))
+            return await self._write(call, partial(self._database.write, work))
         reading = partial(self._database.read, work)
-        answer = await (self._run_in(self.pool, reading) if endpoint.heavy else self._inline_if_short(reading))
-        return _with_etag(answer, arrival)
+        response = await (self._run_in(self.pool, reading) if endpoint.heavy else self._inline_if_short(reading))
+        return _with_etag(response, call)
 
-    async def _write(self, arrival: _RequestCall, writing: Callable[[], ApiResponse]) -> ApiResponse:
+    async def _write(self, call: _RequestCall, writing: Callable[[], ApiResponse]) -> ApiResponse:
         try:
-            return await self._run_in(self.pool if arrival.endpoint.heavy else self.writer, writing)
+            return await self._run_in(self.pool if call.endpoint.heavy else self.writer, writing)
         except Failure:
-            # Only a refusal is known to have changed nothing: a commit that was not heard of may have worked.
-            for step in arrival.undo:
+            # Only a refusal is known to have changed nothing: after another error the commit may have succeeded.
+            for step in call.undo:
                 with suppress(Unavailable):
                     await self._run_in(self.pool, step)
             raise
 
-    def _read(self, arrival: _RequestCall, db: Connection) -> ApiResponse:
-        self._meet(arrival, db)
-        arrival.read_params()
-        return _with_etag(self._run(arrival, db), arrival)
+    def _read(self, call: _RequestCall, db: Connection) -> ApiResponse:
+        self._check_caller(call, db)
+        call.read_params()
+        return _with_etag(self._run(call, db), call)
 
     async def _inline_if_short(self, reading: Callable[[], ApiResponse]) -> ApiResponse:
-        """Read on the event loop; what turns out to take long there is begun anew in a thread."""
+        """Run a read on the event loop; if it would block, start it again in a thread."""
         try:
             with forbid_blocking():
                 return reading()
         except WouldBlock:
             return await self._run_in(self.pool, reading)
 
-    def _run(self, arrival: _RequestCall, db: Connection) -> ApiResponse:
-        return _to_response(arrival, self._runner.run(arrival, db))
+    def _run(self, call: _RequestCall, db: Connection) -> ApiResponse:
+        return _to_response(call, self._runner.run(call, db))
 
-    def _run_staged(self, arrival: _RequestCall) -> ApiResponse:
-        return _to_response(arrival, self._runner.stage(arrival))
+    def _run_staged(self, call: _RequestCall) -> ApiResponse:
+        return _to_response(call, self._runner.stage(call))
 
-    async def _body(self, arrival: _RequestCall) -> dict[str, Any]:
-        headers = arrival.request.headers
+    async def _body(self, call: _RequestCall) -> dict[str, Any]:
+        headers = call.request.headers
         if b"content-length" not in headers and b"transfer-encoding" not in headers:
             return {}
-        limit = arrival.endpoint.body_limit
+        limit = call.endpoint.body_limit
         if not isinstance(limit, int):
-            limit = self._database.read(partial(self._body_limit_for, limit, arrival.credentials))
-        return await parse_body(arrival.request.receive, headers, limit)
+            limit = self._database.read(partial(self._body_limit_for, limit, call.credentials))
+        return await parse_body(call.request.receive, headers, limit)
 
-    def _body_limit_for(self, ask: Callable[[Connection], int], credentials: Credentials, db: Connection) -> int:
-        return ask(db) if self._authenticate(db, credentials).known else BODY_LIMIT
+    def _body_limit_for(self, read_limit: Callable[[Connection], int], credentials: Credentials, db: Connection) -> int:
+        return read_limit(db) if self._authenticate(db, credentials).known else BODY_LIMIT
 
     async def _run_in(self, executor: Executor, work: Callable[[], T]) -> T:
-        """Run in another thread; what waited too long for its turn is not begun any more."""
-        asked = monotonic()
+        """Run in another thread; raise ``Unavailable`` if it waited too long in the queue."""
+        queued_at = monotonic()
 
         def begin() -> T:
-            if monotonic() - asked > QUEUE_SECONDS:
+            if monotonic() - queued_at > QUEUE_SECONDS:
                 raise Unavailable("Too many writes are waiting")
             return work()
 
         return await asyncio.get_running_loop().run_in_executor(executor, begin)
 
     def close(self) -> None:
-        """Let what runs finish, and take no more."""
+        """Wait for running calls and accept no more."""
         self.writer.shutdown()
         self.pool.shutdown()
 
 
 def _body_bytes_in_memory(endpoint: Endpoint, headers: dict[bytes, bytes]) -> int:
-    """How much of a body is going to be in memory; files of a form are not, they go to the disk."""
+    """Return the number of body bytes that will be in memory; files of multipart bodies are written to disk."""
     if not endpoint.writes or headers.get(b"content-type", b"").startswith(b"multipart/"):
         return 0
     declared = headers.get(b"content-length", b"")
@@ -266,7 +266,7 @@ def _body_bytes_in_memory(endpoint: Endpoint, headers: dict[bytes, bytes]) -> in
 
 
 def read_credentials(headers: dict[bytes, bytes], sent: dict[str, Any], writes: bool) -> Credentials:
-    """What the request brings, wherever it put it; a token counts before a cookie."""
+    """Return the credentials of a request; a token takes precedence over a cookie."""
     token = _header(headers, b"private-token")
     if b"authorization" in headers and token is None:
         authorization = _header(headers, b"authorization") or ""
@@ -296,7 +296,7 @@ def _header(headers: dict[bytes, bytes], name: bytes) -> str | None:
 
 
 def _scalar_text(value: Any) -> str | None:
-    """A parameter that is one word or number; a list or hash proves nothing."""
+    """Return a scalar parameter as text; a list or hash is not a credential."""
     return str(value) or None if isinstance(value, str | int) and not isinstance(value, bool) else None
 
 
@@ -308,12 +308,12 @@ def _cookie(headers: dict[bytes, bytes], name: bytes) -> str | None:
     return None
 
 
-def _with_etag(answer: ApiResponse, arrival: _RequestCall) -> ApiResponse:
-    return with_etag(answer, arrival.request.headers.get(b"if-none-match"))
+def _with_etag(response: ApiResponse, call: _RequestCall) -> ApiResponse:
+    return with_etag(response, call.request.headers.get(b"if-none-match"))
 
 
-def _to_response(arrival: _RequestCall, result: Any) -> ApiResponse:
-    endpoint, request = arrival.endpoint, arrival.request
+def _to_response(call: _RequestCall, result: Any) -> ApiResponse:
+    endpoint, request = call.endpoint, call.request
     if type(result) is Listing:
         url = request.origin.url + request.path.decode("ascii")
         return ApiResponse(endpoint.status, encode(result.items), _JSON_ONLY + page_headers(result, url, request.query))

@@ -1,4 +1,4 @@
-"""The OpenAPI document, made from the declarations that also route and check; so it cannot say anything else."""
+"""OpenAPI document, generated from the declarations of the endpoints."""
 
 import re
 import types
@@ -31,19 +31,19 @@ _TEXT = {"text/plain": {"schema": {"type": "string"}}}
 
 
 def openapi_document(endpoints: Iterable[Endpoint], version: str) -> dict[str, Any]:
-    """The whole document."""
+    """Return the whole document."""
     declared = list(endpoints)
     names = Counter(endpoint.handler.__name__ for endpoint in declared)
-    places = Counter((endpoint.tag, endpoint.method, endpoint.handler) for endpoint in declared)
-    returned = [kind for endpoint in declared for kind in (endpoint.returns, *endpoint.instead.values())]
-    structs = {struct for kind in returned for struct in _structs_in(kind)}
+    uses = Counter((endpoint.tag, endpoint.method, endpoint.handler) for endpoint in declared)
+    response_types = [kind for endpoint in declared for kind in (endpoint.returns, *endpoint.instead.values())]
+    structs = {struct for kind in response_types for struct in _structs_in(kind)}
     _, components = msgspec.json.schema_components(structs, ref_template=_COMPONENT)
     paths: dict[str, dict[str, Any]] = {}
     for endpoint in sorted(declared, key=lambda each: each.path):
         name = endpoint.handler.__name__
         identity = name if names[name] == 1 else f"{endpoint.tag}_{name}"
-        if places[endpoint.tag, endpoint.method, endpoint.handler] > 1:
-            # One handler in several places, which what its path begins with tells apart.
+        if uses[endpoint.tag, endpoint.method, endpoint.handler] > 1:
+            # One handler with several paths: the first path segment tells them apart.
             identity = f"{name}_of_{endpoint.path.split('/')[1]}"
         for word, path in described_paths(endpoint).items():
             operation = _operation(endpoint, f"{identity}_{word.replace('-', '_')}" if word else identity, word)
@@ -63,7 +63,7 @@ def openapi_document(endpoints: Iterable[Endpoint], version: str) -> dict[str, A
             "schemas": components | {"Error": _error_schema()},
             "responses": {
                 "Error": {
-                    "description": "The call was refused; the message says why.",
+                    "description": "The request failed; the message says why.",
                     "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}},
                 }
             },
@@ -77,7 +77,7 @@ def openapi_document(endpoints: Iterable[Endpoint], version: str) -> dict[str, A
 
 
 def described_paths(endpoint: Endpoint) -> dict[str, str]:
-    """Where an endpoint is, and where for each word that its path's last parameter may be."""
+    """Return the path of an endpoint, and one path for each value of its last parameter."""
     whole = _NAME.sub(r"{\1}", endpoint.path)
     return {"": whole, **{word: f"{whole.rpartition('/')[0]}/{word}" for word in endpoint.kinds}}
 
@@ -114,24 +114,24 @@ def _operation(endpoint: Endpoint, identity: str, word: str) -> dict[str, Any]:
     if endpoint.open:
         operation["security"] = [{}, {"privateToken": []}, {"bearer": []}, {"session": []}]
     params = endpoint.kinds.get(word, endpoint.params) if endpoint.params else None
-    taken = _params_schema(params) if params else None
-    if taken is None:
-        taken = {"type": "object", "properties": {}}
+    schema = _params_schema(params) if params else None
+    if schema is None:
+        schema = {"type": "object", "properties": {}}
     elif endpoint.method in ("POST", "PUT", "PATCH"):
-        kinds = ["multipart/form-data"] if _has_file(taken) else []
+        kinds = ["multipart/form-data"] if _has_file(schema) else []
         kinds += ["application/json", "application/x-www-form-urlencoded"]
-        required = bool(taken.get("required"))
-        operation["requestBody"] = {"required": required, "content": {kind: {"schema": taken} for kind in kinds}}
+        required = bool(schema.get("required"))
+        operation["requestBody"] = {"required": required, "content": {kind: {"schema": schema} for kind in kinds}}
     else:
-        parameters += _query_parameters(taken)
+        parameters += _query_parameters(schema)
     if endpoint.paged:
-        known = {parameter["name"] for parameter in parameters}
-        parameters += [parameter for parameter in _PAGING if parameter["name"] not in known]
+        names = {parameter["name"] for parameter in parameters}
+        parameters += [parameter for parameter in _PAGING if parameter["name"] not in names]
     return operation
 
 
 def _responses(endpoint: Endpoint) -> dict[str, Any]:
-    success: dict[str, Any] = {"description": "Done."}
+    success: dict[str, Any] = {"description": "Success."}
     if endpoint.returns in (RawResponse, StreamedResponse, ContentResponse):
         success["content"] = _TEXT
     elif endpoint.returns is not None:
@@ -141,11 +141,11 @@ def _responses(endpoint: Endpoint) -> dict[str, Any]:
     responses = {str(endpoint.status): success, "4XX": _ERROR, "503": _ERROR}
     for status, kind in endpoint.instead.items():
         content = {"application/json": {"schema": _response_schema(kind)}}
-        responses[str(status)] = {"description": "Something else was done.", "content": content}
+        responses[str(status)] = {"description": "Alternate result.", "content": content}
     if endpoint.returns is ContentResponse:
-        responses["206"] = {"description": "The part that was asked for.", "content": _TEXT}
+        responses["206"] = {"description": "The requested range.", "content": _TEXT}
     if endpoint.method in ("GET", "POST", "DELETE"):
-        responses["304"] = {"description": "It is so already."}
+        responses["304"] = {"description": "Not modified."}
     return responses
 
 
@@ -156,7 +156,7 @@ def _structs_in(kind: Any) -> list[type[msgspec.Struct]]:
 
 
 def _response_schema(kind: Any) -> dict[str, Any]:
-    """The schema of an answer; unions of views, which the encoder does not mind, become alternatives."""
+    """Return the schema of a response; unions of views become alternatives."""
     if get_origin(kind) in (Union, types.UnionType):
         return {"anyOf": [_response_schema(part) for part in get_args(kind)]}
     if get_origin(kind) is list:
@@ -165,7 +165,7 @@ def _response_schema(kind: Any) -> dict[str, Any]:
     return schema
 
 
-# Their ids are no numbers.
+# These ids are not numbers.
 _PARAMETER_NAMES = {"discussion_id"}
 
 
@@ -218,10 +218,10 @@ def _query_parameters(schema: dict[str, Any]) -> list[dict[str, Any]]:
     required = schema.get("required", [])
     return [
         {
-            "name": f"{name}[]" if taken.get("type") == "array" else name,
+            "name": f"{name}[]" if property_schema.get("type") == "array" else name,
             "in": "query",
             "required": name in required,
-            "schema": taken,
+            "schema": property_schema,
         }
-        for name, taken in schema["properties"].items()
+        for name, property_schema in schema["properties"].items()
     ]

@@ -1,4 +1,4 @@
-"""One mapping of what a caller sent becomes one struct per call, lenient where clients are, clear where they err."""
+"""Conversion of request parameters to one struct per endpoint, lenient as clients expect, with exact errors."""
 
 import re
 import types
@@ -22,10 +22,10 @@ _PLAIN_NUMBER = re.compile(r"[+-]?[0-9]+")
 
 
 class Params(msgspec.Struct):
-    """Base of the structs that say what a call takes; a field without a default is required."""
+    """Base of the parameter structs of endpoints; a field without a default is required."""
 
     refuses_unknown: typing.ClassVar[bool] = False
-    """Whether to say so where all that was sent is unknown, since the caller meant to change something."""
+    """Raise an error if all given parameters are unknown, since the caller meant to change something."""
 
 
 P = TypeVar("P", bound=Params)
@@ -35,29 +35,29 @@ _MAX_NAME_LENGTH = 100
 
 
 class Upload(msgspec.Struct):
-    """A file of a multipart body, bounded by the call's limit."""
+    """A file of a multipart body, limited by the endpoint's body limit."""
 
     filename: str
     content_type: str
     file: Any
 
     def read(self) -> bytes:
-        """The whole content."""
+        """Return the whole content."""
         self.file.seek(0)
         content: bytes = self.file.read()
         return content
 
 
 RawText = NewType("RawText", str)
-"""The content of a file: unlike any other text it may hold NUL, since it never gets into a row."""
+"""Content of a file: unlike other text it may contain NUL, since it is never stored in a row."""
 
 
 class MissingParameter(Exception):
-    """A required parameter was not given."""
+    """A required parameter is missing."""
 
 
 class InvalidValue(Exception):
-    """A value does not fit its type."""
+    """A value does not match its type."""
 
 
 Converter = Callable[[Any], Any]
@@ -207,7 +207,7 @@ class _Field(typing.NamedTuple):
     required: bool
     nullable: bool
     empties: bool
-    """Whether an empty string is a value of its own, as it is for texts only."""
+    """True if an empty string is a value, as for text only."""
 
 
 def _field(name: str, sent_as: str, hint: Any, required: bool) -> _Field:
@@ -217,8 +217,8 @@ def _field(name: str, sent_as: str, hint: Any, required: bool) -> _Field:
     if len(kinds) != 1:
         raise TypeError(f"The parameter {name} must have one type, not {hint}")
     convert = _converter(kinds[0])
-    plain = get_args(kinds[0])[0] if get_origin(kinds[0]) is Annotated else kinds[0]
-    return _Field(name, sent_as, convert, required, nullable, plain in (str, RawText))
+    type_ = get_args(kinds[0])[0] if get_origin(kinds[0]) is Annotated else kinds[0]
+    return _Field(name, sent_as, convert, required, nullable, type_ in (str, RawText))
 
 
 def _converter(kind: Any) -> Converter:
@@ -244,14 +244,17 @@ def _converter(kind: Any) -> Converter:
 
 
 class ParamsReader:
-    """Turns what a caller sent into one ``Params`` struct; made once per endpoint."""
+    """Reader of request parameters into one ``Params`` struct; created once per endpoint."""
 
     def __init__(self, struct: type[Params]) -> None:
         self.struct = struct
 
     @cached_property
     def fields(self) -> list[_Field]:
-        """What may be sent; found out at the first call, since all endpoints together would take a tenth of a start."""
+        """Return the accepted parameters.
+
+        Built on first use, since all endpoints together would take a tenth of the startup.
+        """
         hints = typing.get_type_hints(self.struct, include_extras=True)
         return [
             _field(field.name, field.encode_name, hints[field.name], field.required)
@@ -261,7 +264,7 @@ class ParamsReader:
     def read(self, sent: dict[str, Any]) -> Any:
         """Build the struct; raise ``MissingParameter`` for the first absent field, ``Invalid`` for all invalid ones."""
         values: dict[str, Any] = {}
-        wrong: dict[str, list[str]] = {}
+        errors: dict[str, list[str]] = {}
         for field in self.fields:
             value = sent.get(field.sent_as, UNSET)
             if value is UNSET or value is None or (value == "" and not field.empties):
@@ -273,9 +276,9 @@ class ParamsReader:
             try:
                 values[field.name] = field.convert(value)
             except InvalidValue as error:
-                wrong[field.sent_as] = [str(error)]
-        if wrong:
-            raise Invalid(**wrong)
+                errors[field.sent_as] = [str(error)]
+        if errors:
+            raise Invalid(**errors)
         if self.struct.refuses_unknown and not values:
             self._refuse_unknown(sent)
         return self.struct(**values)
@@ -284,10 +287,10 @@ class ParamsReader:
         unknown = sent.keys() - _CREDENTIAL_FIELDS - {field.sent_as for field in self.fields}
         if unknown:
             names = ", ".join(name[:_MAX_NAME_LENGTH] for name in sorted(unknown)[:_MAX_NAMES_LISTED])
-            raise Invalid(f"400 (Bad request) nothing of this can be changed here: {names}")
+            raise Invalid(f"400 (Bad request) unknown parameters: {names}")
 
     def nested(self, value: Any) -> Any:
-        """Build the struct from an item of another one."""
+        """Build the struct from an item of another struct."""
         if not isinstance(value, dict):
             raise InvalidValue("is invalid")
         try:
@@ -300,13 +303,13 @@ class ParamsReader:
 
 
 def given_fields(params: Params, *without: str) -> dict[str, Any]:
-    """The parameters that a caller did send; an update leaves the others as they are."""
-    sent = {name: getattr(params, name) for name in params.__struct_fields__ if name not in without}
-    return {name: value for name, value in sent.items() if value is not UNSET}
+    """Return the parameters that the caller has sent; an update leaves the others unchanged."""
+    values = {name: getattr(params, name) for name in params.__struct_fields__ if name not in without}
+    return {name: value for name, value in values.items() if value is not UNSET}
 
 
 def path_number(path: dict[str, str], name: str) -> int:
-    """A number in the path."""
+    """Return a number in the path; raise ``Invalid``."""
     number = number_or_none(path[name])
     if number is None:
         raise Invalid(**{name: ["is invalid"]})
@@ -314,6 +317,6 @@ def path_number(path: dict[str, str], name: str) -> int:
 
 
 def number_or_none(text: str) -> int | None:
-    """The row number that a text stands for, if any row can have it."""
+    """Return the row number in a text, or None if no row can have it."""
     number = int(text) if _ROW_NUMBER.fullmatch(text) else None
     return number if number is not None and number <= INT64_MAX else None

@@ -1,4 +1,4 @@
-"""Answers of bytes that have an entity tag of their own: conditions on them, and ranges of them."""
+"""Conditional and range responses of ``ContentResponse``."""
 
 import re
 from typing import NamedTuple
@@ -17,24 +17,26 @@ class _Span(NamedTuple):
 
 
 def content_response(content: ContentResponse, request: Request) -> ApiResponse:
-    """The whole content, the range that was asked for, or word that the caller has it already."""
+    """Return the whole content, the requested range, or 304 if the client has this version."""
     tag = content.tag.encode()
     headers = [*content.headers, (b"etag", tag), _CACHE_PRIVATE]
-    wanted = request.headers.get(b"if-none-match")
-    if wanted is not None and etag_matches(wanted, tag):
+    if_none_match = request.headers.get(b"if-none-match")
+    if if_none_match is not None and etag_matches(if_none_match, tag):
         return ApiResponse(304, b"", headers, final=True)
     if content.size is None:
         return _full_response(content, headers)
     headers.append((b"accept-ranges", b"bytes"))
-    asked = _requested_range(request, tag)
-    if asked is None:
+    requested = _requested_range(request, tag)
+    if requested is None:
         return _full_response(content, headers)
-    span = _resolve_span(asked, content.size)
+    span = _resolve_span(requested, content.size)
     if span is None:
-        bound = (b"content-range", b"bytes */%d" % content.size)
-        return json_response(416, {"message": "416 Requested Range Not Satisfiable"}, [bound])._replace(final=True)
-    part = (b"content-range", b"bytes %d-%d/%d" % (span.start, span.stop - 1, content.size))
-    return _partial_response(content, 206, [part, *headers], span)
+        content_range = (b"content-range", b"bytes */%d" % content.size)
+        return json_response(416, {"message": "416 Requested Range Not Satisfiable"}, [content_range])._replace(
+            final=True
+        )
+    content_range = (b"content-range", b"bytes %d-%d/%d" % (span.start, span.stop - 1, content.size))
+    return _partial_response(content, 206, [content_range, *headers], span)
 
 
 def _full_response(content: ContentResponse, headers: list[Header]) -> ApiResponse:
@@ -57,22 +59,22 @@ def _content_headers(content: ContentResponse) -> Header:
 
 
 def _requested_range(request: Request, tag: bytes) -> tuple[bytes, bytes] | None:
-    """The two ends of the one range that was asked for; anything else is answered with the whole."""
+    """Return the first and last byte of a single requested range; otherwise None, for the whole content."""
     value = request.headers.get(b"range")
     if value is None or request.method != "GET":
         return None
-    only_if = request.headers.get(b"if-range")
-    if only_if is not None and only_if.strip() != tag:
+    if_range = request.headers.get(b"if-range")
+    if if_range is not None and if_range.strip() != tag:
         return None
-    matched = _RANGE.fullmatch(value)
-    if matched is None or not (matched[1] or matched[2]):
+    match = _RANGE.fullmatch(value)
+    if match is None or not (match[1] or match[2]):
         return None
-    first, last = matched[1], matched[2]
+    first, last = match[1], match[2]
     return None if first and last and int(last) < int(first) else (first, last)
 
 
-def _resolve_span(asked: tuple[bytes, bytes], size: int) -> _Span | None:
-    first, last = asked
+def _resolve_span(requested: tuple[bytes, bytes], size: int) -> _Span | None:
+    first, last = requested
     if not first:
         start, stop = max(size - int(last), 0), size
     else:

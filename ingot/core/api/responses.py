@@ -1,4 +1,4 @@
-"""What goes back to the caller: JSON, its entity tag, and the contract's error bodies."""
+"""API responses: JSON, entity tags, and the error bodies of the specification."""
 
 import time
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ RETRY_AFTER_SECONDS = 5
 
 
 class InsufficientScope(Exception):
-    """The credential is valid, but made for something else."""
+    """The token is valid, but lacks the required scopes."""
 
     def __init__(self, needed: frozenset[str]) -> None:
         super().__init__(" ".join(needed))
@@ -28,44 +28,46 @@ class InsufficientScope(Exception):
 
 
 class ApiResponse(NamedTuple):
-    """A whole response, or its head and what makes the rest of it."""
+    """A complete response, or its head and an iterator of the body."""
 
     status: int
     body: bytes
     headers: list[Header]
     pieces: Iterator[bytes] | None = None
     final: bool = False
-    """Whether it has its entity tag already, and the caller's conditions were looked at."""
+    """True if it already has an entity tag and the conditions of the request were checked."""
 
 
 def json_response(status: int, content: Any, headers: list[Header] | None = None) -> ApiResponse:
-    """An answer whose body is ``content`` as JSON."""
+    """Return a response with ``content`` as JSON."""
     return ApiResponse(status, encode(content), [JSON_CONTENT_TYPE, *(headers or [])])
 
 
-def with_etag(answer: ApiResponse, wanted: bytes | None) -> ApiResponse:
-    """Add an entity tag over body and totals; 304 where the caller holds that state already."""
-    if answer.pieces is not None or answer.final:
-        return answer
-    # It guards nothing, and processors have instructions for this one: a page's tag costs half of what others take.
-    digest = sha1(answer.body, usedforsecurity=False)
-    for _, value in answer.headers[1:]:
+def with_etag(response: ApiResponse, if_none_match: bytes | None) -> ApiResponse:
+    """Add an entity tag over body and totals; return 304 if the client has this version."""
+    if response.pieces is not None or response.final:
+        return response
+    # Not used for security. Processors have instructions for SHA-1, which takes half the time of other digests.
+    digest = sha1(response.body, usedforsecurity=False)
+    for _, value in response.headers[1:]:
         digest.update(value)
     tag = b'W/"' + digest.hexdigest().encode() + b'"'
-    headers = [*answer.headers, (b"etag", tag), (b"cache-control", b"max-age=0, private, must-revalidate")]
-    if wanted is not None and answer.status == 200 and etag_matches(wanted, tag):
+    headers = [*response.headers, (b"etag", tag), (b"cache-control", b"max-age=0, private, must-revalidate")]
+    if if_none_match is not None and response.status == 200 and etag_matches(if_none_match, tag):
         return ApiResponse(304, b"", [header for header in headers if header is not JSON_CONTENT_TYPE])
-    return ApiResponse(answer.status, answer.body, headers)
+    return ApiResponse(response.status, response.body, headers)
 
 
-def etag_matches(wanted: bytes, tag: bytes) -> bool:
-    """Whether ``If-None-CodeMatch`` names a tag."""
+def etag_matches(if_none_match: bytes, tag: bytes) -> bool:
+    """Return whether ``If-None-Match`` contains a tag."""
     strong = tag.removeprefix(b"W/")
-    return wanted.strip() == b"*" or any(part.strip().removeprefix(b"W/") == strong for part in wanted.split(b","))
+    return if_none_match.strip() == b"*" or any(
+        part.strip().removeprefix(b"W/") == strong for part in if_none_match.split(b",")
+    )
 
 
 def error_response(error: Exception, denied: int = 403, conflict: int = 409) -> ApiResponse | None:
-    """The contract's body for what a caller did wrong; nothing for a fault of ours."""
+    """Return the specified response to an error of the caller, or None if the error is a bug of ours."""
     match error:
         case NoRoute():
             return json_response(404, {"error": "404 Not Found"})
@@ -74,9 +76,9 @@ def error_response(error: Exception, denied: int = 403, conflict: int = 409) -> 
                 405, _message("405 Method Not Allowed"), [(b"allow", ", ".join(error.allowed).encode())]
             )
         case BadRequest():
-            # Who was not waited for would go on to send the rest.
-            leave = [(b"connection", b"close")] if error.status == 408 else []
-            return json_response(error.status, _message(error.message), leave)
+            # The client would otherwise continue to send the rest of its body.
+            headers = [(b"connection", b"close")] if error.status == 408 else []
+            return json_response(error.status, _message(error.message), headers)
         case MissingParameter():
             return json_response(400, _message(f'400 (Bad request) "{error}" not given'))
         case Unchanged():
@@ -107,8 +109,8 @@ def error_response(error: Exception, denied: int = 403, conflict: int = 409) -> 
 def _denied_response(error: Denied, status: int) -> ApiResponse:
     if status == 403:
         return json_response(403, _message(f"403 Forbidden - {error.reason}" if error.reason else "403 Forbidden"))
-    word = {400: "400 Bad Request", 401: "401 Unauthorized"}.get(status, f"{status}")
-    return json_response(status, _message(error.reason or word))
+    default = {400: "400 Bad Request", 401: "401 Unauthorized"}.get(status, f"{status}")
+    return json_response(status, _message(error.reason or default))
 
 
 def _scope_response(needed: frozenset[str]) -> ApiResponse:
@@ -131,7 +133,7 @@ def _retry_after_headers(error: Throttled) -> list[Header]:
 
 
 def quota_headers(per_minute: int, used: int, left: int, resets: int) -> list[Header]:
-    """What a caller has left; clients pace themselves by the limit per minute, ``resets`` is a Unix time."""
+    """Return the rate limit headers; clients pace themselves by the limit per minute, ``resets`` is a Unix time."""
     return [
         (b"ratelimit-limit", b"%d" % per_minute),
         (b"ratelimit-observed", b"%d" % used),

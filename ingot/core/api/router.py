@@ -1,4 +1,4 @@
-"""Finds the endpoint of a request by its undecoded path, since an id in it may hold ``%2F``."""
+"""Router by the undecoded path of a request, since an id in it may contain ``%2F``."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -10,7 +10,7 @@ _NAME = re.compile(r":(\w+)")
 
 
 class RoutedDeclaration(Protocol):
-    """What has a method and a path, such as an endpoint or a page."""
+    """A declaration with a method and a path, such as an endpoint or a page."""
 
     method: str
     path: str
@@ -27,11 +27,11 @@ class _Node(Generic[D]):
 
 
 class NoRoute(Exception):
-    """Nothing is served at this path."""
+    """No route has this path."""
 
 
 class WrongMethod(Exception):
-    """The path is served, but not by this method."""
+    """The path exists, but not with this method."""
 
     def __init__(self, allowed: list[str]) -> None:
         super().__init__(", ".join(allowed))
@@ -39,9 +39,9 @@ class WrongMethod(Exception):
 
 
 class Router(Generic[D]):
-    """A tree of path segments; a literal is preferred to a parameter.
+    """A tree of path segments; a literal takes precedence over a parameter.
 
-    ``slashes`` says which parameter of a path may be several segments, where no path as it is declared fits.
+    ``slashes`` returns the parameter of a declaration that may span several segments, if no path matches otherwise.
     """
 
     def __init__(self, declared: Iterable[D], slashes: Callable[[D], str] = lambda _: "") -> None:
@@ -49,9 +49,9 @@ class Router(Generic[D]):
         self._root: _Node[D] = _Node()
         for each in self.declared:
             self._add(each)
-        wide = [(_pattern_with_slashes(each.path, name), each) for each in self.declared if (name := slashes(each))]
-        # What has a word behind the parameter comes first, else that word would be taken for a part of it.
-        self._wide = sorted(wide, key=lambda each: each[1].path.rpartition("/")[2].startswith(":"))
+        patterns = [(_pattern_with_slashes(each.path, name), each) for each in self.declared if (name := slashes(each))]
+        # Patterns with a literal after the parameter come first, or the literal would be matched as a part of it.
+        self._slash_patterns = sorted(patterns, key=lambda each: each[1].path.rpartition("/")[2].startswith(":"))
 
     def _add(self, declared: D) -> None:
         node = self._root
@@ -66,29 +66,29 @@ class Router(Generic[D]):
         node.declared[declared.method] = declared, _NAME.findall(declared.path)
 
     def match(self, method: str, path: bytes) -> tuple[D, dict[str, str]]:
-        """What is declared there, and the decoded parameters of its path."""
+        """Return the matching declaration and its decoded path parameters; raise ``NoRoute`` or ``WrongMethod``."""
         segments = _segments(path)
-        asked = "GET" if method == "HEAD" else method
-        found = _find_node(self._root, segments, 0, [])
-        if found is None:
-            return self._match_with_slashes(asked, b"/".join(segments))
-        node, values = found
-        matched = node.declared.get(asked)
-        if matched is None:
+        route_method = "GET" if method == "HEAD" else method
+        result = _find_node(self._root, segments, 0, [])
+        if result is None:
+            return self._match_with_slashes(route_method, b"/".join(segments))
+        node, values = result
+        entry = node.declared.get(route_method)
+        if entry is None:
             raise _wrong_method(node.declared)
-        declared, names = matched
+        declared, names = entry
         return declared, _parameters(names, values) if values else {}
 
     def _match_with_slashes(self, method: str, path: bytes) -> tuple[D, dict[str, str]]:
-        served = set()
-        for pattern, declared in self._wide:
-            found = pattern.fullmatch(path)
-            if found is not None and declared.method == method:
-                return declared, _parameters(_NAME.findall(declared.path), found.groups())
-            if found is not None:
-                served.add(declared.method)
-        if served:
-            raise _wrong_method(served)
+        methods = set()
+        for pattern, declared in self._slash_patterns:
+            match = pattern.fullmatch(path)
+            if match is not None and declared.method == method:
+                return declared, _parameters(_NAME.findall(declared.path), match.groups())
+            if match is not None:
+                methods.add(declared.method)
+        if methods:
+            raise _wrong_method(methods)
         raise NoRoute
 
 
@@ -98,8 +98,8 @@ def _pattern_with_slashes(path: str, name: str) -> re.Pattern[bytes]:
     return re.compile("/".join(patterns).encode())
 
 
-def _wrong_method(served: Iterable[str]) -> WrongMethod:
-    allowed = sorted(served)
+def _wrong_method(methods: Iterable[str]) -> WrongMethod:
+    allowed = sorted(methods)
     return WrongMethod([*allowed, "HEAD"] if "GET" in allowed else allowed)
 
 
@@ -119,21 +119,21 @@ def _decode_segment(value: bytes) -> str:
 
 
 def _segments(path: bytes) -> list[bytes]:
-    """The parts between slashes; doubled ones, which clients happen to send, count as one."""
+    """Split a path; doubled slashes, which some clients send, count as one."""
     return [segment for segment in path.split(b"/") if segment]
 
 
 def _find_node(
-    node: _Node[D], segments: list[bytes], place: int, values: list[bytes]
+    node: _Node[D], segments: list[bytes], depth: int, values: list[bytes]
 ) -> tuple[_Node[D], list[bytes]] | None:
-    if place == len(segments):
+    if depth == len(segments):
         return (node, values) if node.declared else None
-    segment = segments[place]
+    segment = segments[depth]
     literal = node.literal.get(segment)
     if literal is not None:
-        found = _find_node(literal, segments, place + 1, values)
-        if found is not None:
-            return found
+        result = _find_node(literal, segments, depth + 1, values)
+        if result is not None:
+            return result
     if node.any is not None:
-        return _find_node(node.any, segments, place + 1, [*values, segment])
+        return _find_node(node.any, segments, depth + 1, [*values, segment])
     return None

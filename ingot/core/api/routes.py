@@ -1,4 +1,4 @@
-"""Endpoints as data: each is declared once, and routing, checks, documents and lists all come from that."""
+"""Declarations of endpoints, from which routing, checks, documents and lists are derived."""
 
 import inspect
 import typing
@@ -21,7 +21,7 @@ BODY_LIMIT = 10 * 2**20
 
 @dataclass(slots=True, frozen=True)
 class Call:
-    """One call of one endpoint; it stays in ``api.py`` modules."""
+    """Context of one call of an endpoint; used only in ``api.py`` modules."""
 
     db: Connection
     actor: Actor
@@ -31,7 +31,7 @@ class Call:
 
 
 class PrepareContext(typing.NamedTuple):
-    """What work ahead of a transaction has at hand."""
+    """Context of the work before a transaction."""
 
     database: Database
     settings: Settings
@@ -39,11 +39,11 @@ class PrepareContext(typing.NamedTuple):
     path: dict[str, str]
     ip: str
     undo: list[Callable[[], object]]
-    """What to do where the transaction then refuses the call, so that nothing stays of the work ahead."""
+    """Steps that revert the prepared work if the transaction is refused."""
 
 
 class StagedCall(typing.NamedTuple):
-    """One call of an endpoint that works outside of a transaction, and opens units of work where it needs them."""
+    """Context of a call that works outside of a transaction and opens short transactions where it needs them."""
 
     database: Database
     actor: Actor
@@ -53,7 +53,7 @@ class StagedCall(typing.NamedTuple):
 
 
 class RawResponse(typing.NamedTuple):
-    """An answer that is not JSON."""
+    """A response that is not JSON."""
 
     body: bytes
     content_type: str = "text/plain; charset=utf-8"
@@ -61,16 +61,16 @@ class RawResponse(typing.NamedTuple):
 
 
 class AlternateResponse(typing.NamedTuple):
-    """A JSON answer with another status than the endpoint's, which its declaration names as ``instead``."""
+    """A JSON response with another status than the endpoint's, declared as ``instead``."""
 
     status: int
     content: Any
 
 
 class StreamedResponse(typing.NamedTuple):
-    """An answer that is sent while it is made; each piece is made in a thread of the pool.
+    """A response that is sent while it is generated, each chunk in a thread of the pool.
 
-    When the caller has gone the iterator is closed, so a generator can end what it had started.
+    If the client disconnects, the iterator is closed, so a generator can clean up.
     """
 
     pieces: Iterator[bytes]
@@ -80,14 +80,14 @@ class StreamedResponse(typing.NamedTuple):
 
 
 class ContentResponse(typing.NamedTuple):
-    """Bytes that are the same wherever their tag is; conditions on it and ranges of them are answered by themselves.
+    """Bytes with their own entity tag; conditions and ranges of a request are handled for it.
 
     ``pieces(start, stop)`` yields the bytes of a range, as for ``StreamedResponse``. Without a ``size``, only the whole
     body can be requested. A ``body`` already in memory is sent at once.
     """
 
     tag: str
-    """As in the header: quoted, and ``W/`` before it where only the meaning is the same."""
+    """As in the header: quoted, with ``W/`` for a weak tag."""
     size: int | None
     pieces: Callable[[int, int], Iterator[bytes]]
     content_type: str
@@ -102,7 +102,7 @@ H = TypeVar("H", bound=Handler)
 
 @dataclass(slots=True)
 class Endpoint:
-    """What is declared of one endpoint, and what follows from its signature."""
+    """Declaration of one endpoint, with what follows from the signature of its handler."""
 
     method: str
     path: str
@@ -131,7 +131,7 @@ class Endpoint:
 
     def __post_init__(self) -> None:
         hints = typing.get_type_hints(self.handler)
-        takes = list(inspect.signature(self.handler).parameters)
+        arguments = list(inspect.signature(self.handler).parameters)
         self.params = hints.get("params")
         self.reader = ParamsReader(self.params) if self.params else None
         self.readers = {word: ParamsReader(params) for word, params in self.kinds.items()} if self.params else {}
@@ -141,28 +141,28 @@ class Endpoint:
             expected.append("subject")
         expected += ["params"] * (self.params is not None) + ["page"] * self.paged
         expected += ["prepared"] * (self.prepare is not None)
-        if len(takes) != len(expected):
-            raise TypeError(f"{self.method} {self.path} takes {takes}, which does not follow from its declaration")
+        if len(arguments) != len(expected):
+            raise TypeError(f"{self.method} {self.path} takes {arguments}, which does not follow from its declaration")
         if self.locks and (self.staged or not self.writes):
             raise TypeError(f"{self.method} {self.path} has no transaction of its own to hold a lock")
 
     def reader_for(self, path: dict[str, str]) -> ParamsReader | None:
-        """What reads the parameters of a call of this path; what its last word decides, it decides here."""
+        """Return the reader of the parameters of a call; it may depend on the last path parameter."""
         return self.readers.get(next(reversed(path.values())), self.reader) if self.readers else self.reader
 
     @property
     def writes(self) -> bool:
-        """Whether it needs a transaction, and a CSRF token where a session is the only proof."""
+        """Return whether it needs a transaction, and a CSRF token for session cookies."""
         return self.method != "GET"
 
     @property
     def checks_caller_only(self) -> bool:
-        """Whether its rule can be asked before anything is read."""
+        """Return whether its permission depends on the caller only, so that it is checked before anything is read."""
         return self.may in CALLER_RULES
 
     @property
     def summary(self) -> str:
-        """What the endpoint does, in the words of its handler's docstring."""
+        """Return the docstring of the handler."""
         return inspect.getdoc(self.handler) or ""
 
 
@@ -184,16 +184,16 @@ class EndpointOptions(typing.TypedDict, total=False):
     scopes: Iterable[str] | None
     """The token scopes of which the caller needs one; those for reading or for writing unless declared."""
     open: bool
-    """Whether callers without credentials are served."""
+    """Serve callers without credentials."""
     heavy: bool
-    """Whether the handler runs in the pool because it may take long."""
+    """Run the handler in the pool because it may take long."""
     staged: bool
-    """Whether the handler runs in the pool without a transaction and gets a ``StagedCall`` instead of a ``ApiCall``.
+    """Run the handler in the pool without a transaction; it gets a ``StagedCall`` instead of a ``Call``.
 
     It does its git work between the short transactions that it opens itself.
     """
     prepare: Callable[[PrepareContext, Any], Any] | None
-    """Runs in the pool before the transaction (``prepare(ahead, params)``), for slow work such as hashing a password.
+    """Runs in the pool before the transaction (``prepare(context, params)``), for slow work such as hashing a password.
 
     The handler gets the result as its last argument.
     """

@@ -1,10 +1,10 @@
-"""Base of what comes out."""
+"""Base class of response structs."""
 
 import msgspec
 
 
 class View(msgspec.Struct, gc=False):
-    """A struct with the contract's field names; a field that is ``UNSET`` is left out.
+    """A struct with the specification's field names; a field that is ``UNSET`` is left out.
 
-    None ever leads back to itself, so the collector of such circles need not look at them.
+    Views contain no reference cycles, so the garbage collector need not track them.
     """

@@ -1,1 +1,1 @@
-"""The ground's database: engines, units of work, column types and the statement cache."""
+"""Database access: engines, transactions, column types, paging and the statement cache."""

@@ -5,9 +5,9 @@ from typing import Any
 
 from ingot.cache import BoundedCache, declare_cache
 
-_MOST_KEYS = 2_000
+_MAX_KEYS = 2_000
 _KEY_BYTES = 250
-"""Memory of a key, and of its place among the keys of its connection."""
+"""Memory of a key, and of its entry in the set of keys of its connection."""
 _read_cache: BoundedCache[tuple[object, Hashable], Any] = declare_cache("database-reads", share=4)
 
 
@@ -23,7 +23,7 @@ class ReadCache:
         self._raw = raw
         self._version_statement = version_statement
         self._version: int | str | None = None
-        # The results of other connections may be newer or older, so each has keys of its own.
+        # The results of other connections may be newer or older, so each connection has its own keys.
         self._owner = object()
         self._keys: set[tuple[object, Hashable]] = set()
 
@@ -40,7 +40,7 @@ class ReadCache:
 
     def put(self, key: Hashable, value: object, size: int) -> None:
         """Store a result of ``size`` bytes."""
-        if len(self._keys) >= _MOST_KEYS:  # Some may have been evicted, of which this class is not told.
+        if len(self._keys) >= _MAX_KEYS:  # Evicted keys are not reported, so the set would grow without limit.
             self.clear()
         own_key = self._owner, key
         self._keys.add(own_key)

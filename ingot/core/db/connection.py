@@ -1,4 +1,4 @@
-"""A unit of work's hold on the database: Core builds the statements, the driver runs them."""
+"""Connection of a transaction or read: SQLAlchemy Core builds the statements, the driver runs them."""
 
 import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -31,21 +31,21 @@ _BOUND_EMBEDDED, _BOUND_SERVER = re.compile(r"(?<!:):(\w+)"), re.compile(r"%\((\
 
 
 class CompiledStatement(NamedTuple):
-    """A statement as a driver takes it."""
+    """A statement as the driver takes it."""
 
     text: str
     carried: dict[str, Any]
-    """Values that the statement itself carries."""
+    """Values that are part of the statement."""
     lists: tuple[str, ...]
-    """Parameters that are bound to lists, which the embedded engine takes as JSON."""
+    """Parameters that are bound to lists, which SQLite takes as JSON."""
     flags: tuple[int, ...]
-    """Columns of the result that say yes or no, which the embedded engine gives as numbers."""
+    """Indexes of boolean columns of the result, which SQLite returns as numbers."""
     packed: bool = False
-    """Whether the embedded engine gives all columns as one."""
+    """True if SQLite returns all columns as one JSON array."""
 
 
 class StatementCache:
-    """Statements compiled once for a dialect; the oldest go when there are too many shapes."""
+    """Cache of compiled statements for a dialect; the oldest are evicted."""
 
     def __init__(self, dialect: "Dialect", *, embedded: bool) -> None:
         self._dialect = dialect
@@ -53,16 +53,16 @@ class StatementCache:
         self._compiled: dict[Any, CompiledStatement] = {}
 
     def compiled(self, statement: ClauseElement) -> CompiledStatement:
-        """The statement, compiled at its first use."""
-        found = self._compiled.get(statement)
-        return found or self._compile(statement, statement, None)
+        """Return the compiled statement."""
+        cached = self._compiled.get(statement)
+        return cached or self._compile(statement, statement, None)
 
     def writing(self, verb: str, table: Table, columns: tuple[str, ...]) -> CompiledStatement:
-        """An insert, update or delete of one row, by the columns that it sets."""
+        """Return the compiled insert, update or delete of one row, by the columns that it sets."""
         key = (verb, table.name, columns)
-        found = self._compiled.get(key)
-        if found is not None:
-            return found
+        cached = self._compiled.get(key)
+        if cached is not None:
+            return cached
         statement: ClauseElement
         if verb == "insert":
             statement = insert(table)
@@ -79,30 +79,30 @@ class StatementCache:
         carried = {compiled.bind_names[bind]: bind.effective_value for bind in compiled.bind_names if not bind.required}
         if columns:
             carried = {name: value for name, value in carried.items() if name not in columns}
-        words = _literal_words(compiled)
+        literals = _literal_words(compiled)
         bound = _BOUND_EMBEDDED if self._embedded else _BOUND_SERVER
-        text = bound.sub(lambda at: f"'{words[at[1]]}'" if at[1] in words else at[0], str(compiled))
-        carried = {name: value for name, value in carried.items() if name not in words}
+        text = bound.sub(lambda match: f"'{literals[match[1]]}'" if match[1] in literals else match[0], str(compiled))
+        carried = {name: value for name, value in carried.items() if name not in literals}
         if len(self._compiled) >= _MAX_STATEMENTS:
             self._compiled.pop(next(iter(self._compiled)))
         lists: tuple[str, ...] = ()
         flags: tuple[int, ...] = ()
-        in_one = False
+        packed = False
         if self._embedded:
-            named = (name for bind, name in compiled.bind_names.items() if isinstance(bind.type, ListOfValues))
-            lists = tuple(dict.fromkeys(named))  # One name may stand in several places, and is bound once.
-            columns_back = getattr(statement, "exported_columns", ())
-            flags = tuple(place for place, column in enumerate(columns_back) if isinstance(column.type, Boolean))
-            in_one = any(isinstance(column, packed_columns) for column in getattr(statement, "selected_columns", ()))
-        self._compiled[key] = CompiledStatement(text, carried, lists, flags, in_one)
+            names = (name for bind, name in compiled.bind_names.items() if isinstance(bind.type, ListOfValues))
+            lists = tuple(dict.fromkeys(names))  # One name may occur several times, and is bound once.
+            result_columns = getattr(statement, "exported_columns", ())
+            flags = tuple(index for index, column in enumerate(result_columns) if isinstance(column.type, Boolean))
+            packed = any(isinstance(column, packed_columns) for column in getattr(statement, "selected_columns", ()))
+        self._compiled[key] = CompiledStatement(text, carried, lists, flags, packed)
         return self._compiled[key]
 
 
 def _literal_words(compiled: Any) -> dict[str, str]:
-    """The words that a statement always carries, by the names under which they would be bound.
+    """Return the constant words of a statement by their bind names; they are inlined instead of bound.
 
-    An index over some of the rows is only thought of where such a word stands in the statement; the embedded engine
-    plans it anew each time when the word is bound instead, which takes ten times as long as to run it.
+    A partial index is only used if the word is written in the statement; if it is bound, SQLite plans the statement
+    again each time, which takes ten times as long as running it.
     """
     carried = ((name, bind.value) for bind, name in compiled.bind_names.items() if bind.unique)
     return {name: value for name, value in carried if isinstance(value, str) and _LITERAL_WORD.fullmatch(value)}
@@ -113,21 +113,21 @@ _BOOLEANS = {0: False, 1: True, None: None}
 
 @lru_cache(maxsize=256)
 def _record_decoder(record: type[R]) -> Callable[[str], R]:
-    """Makes a record of all its columns in one; yes and no come as numbers."""
+    """Return a decoder of records from JSON arrays, in which booleans are numbers."""
     of_list: type[R] = type(record.__name__, (record,), {}, frozen=True, array_like=True)
     return msgspec.json.Decoder(of_list, strict=False).decode
 
 
 def _with_booleans(row: tuple[Any, ...], flags: tuple[int, ...]) -> list[Any]:
-    """A row of the embedded engine as the server would give it; a driver's own converters cost ten times as much."""
+    """Convert the booleans of an SQLite row; the converters of the driver would cost ten times as much."""
     values = list(row)
-    for place in flags:
-        values[place] = _BOOLEANS[values[place]]
+    for index in flags:
+        values[index] = _BOOLEANS[values[index]]
     return values
 
 
 class Connection:
-    """What rooms are handed as ``db``; it begins and ends in one thread, and never crosses an ``await``."""
+    """The ``db`` argument of domain code. It is used in one thread and never across an ``await``."""
 
     __slots__ = (
         "_cache",
@@ -166,10 +166,10 @@ class Connection:
         self.subscribers = subscribers
         self.ports = ports
         self.follow_redirects = follow_redirects
-        """Whether a path from before a rename finds what it named: for who looks, not for who is about to change it."""
+        """Resolve paths from before a rename: for reads, but not for reads ahead of a change."""
         self.afterwards: list[Callable[[Connection], object]] = []
         self.deferred_writes: list[Callable[[Connection], object]] = []
-        """What a read found out that nobody shall have to find out again; it is written down before the read ends."""
+        """Results of a read that are worth storing; they are written after the read ends."""
         self.follow_ups: list[Callable[[Any], object]] = []
         self._locks: set[str] = set()
 
@@ -194,28 +194,29 @@ class Connection:
         return result
 
     def lock(self, name: str) -> None:
-        """Wait until no other unit of work holds this lock, then hold it until this one has ended.
+        """Wait until no other transaction holds this lock, then hold it until this one has ended.
 
-        It comes before anything is read: each statement sees what was committed before it began, so whatever is read
-        from here on stays true for all that is changed under the same lock.
+        Call it before anything is read: each statement sees what was committed before it began, so everything that is
+        read under the lock stays valid for changes under the same lock.
         """
         self.rows(LOCK, lock=lock_key(name))
         self._locks.add(name)
 
     def must_hold(self, name: str) -> None:
-        """Stop a change that is only safe under this lock where nobody took it; on both engines, so that tests tell."""
+        """Raise if this lock, which a change needs, was not taken; on both engines, so that tests detect it."""
         if name not in self._locks:
             raise RuntimeError(f"The lock of {name} has to be taken before anything is read")
 
     def after_commit(self, work: Callable[["Connection"], object]) -> None:
         """Call ``work`` when the transaction has committed, before the response is sent.
 
-        A crash may come first, so work that must be done is a job as well. A failure is logged; the caller is not told.
+        A crash may come first, so work that must be done is a job as well. A failure is logged and does not reach the
+        caller.
         """
         self.afterwards.append(work)
 
     def follow_up(self, work: Callable[[Any], object]) -> None:
-        """Call ``work`` with the database after the commit, for work that needs transactions of its own."""
+        """Call ``work`` with the database after the commit, for work that needs its own transactions."""
         self.follow_ups.append(work)
 
     def _execute(self, compiled: CompiledStatement, values: dict[str, Any]) -> Any:
@@ -230,7 +231,7 @@ class Connection:
         return self._statements.compiled(statement)  # type: ignore[arg-type] # Executables are clauses.
 
     def first(self, record: type[R], statement: Executable, **values: Any) -> R | None:
-        """The first row as a record, or nothing."""
+        """Return the first row as a record, or None."""
         compiled = self._compiled(statement)
         row = self._execute(compiled, values).fetchone()
         if row is None:
@@ -238,26 +239,26 @@ class Connection:
         return record(*_with_booleans(row, compiled.flags)) if compiled.flags else record(*row)
 
     def all(self, record: type[R], statement: Executable, **values: Any) -> list[R]:
-        """Every row as a record."""
+        """Return every row as a record."""
         compiled = self._compiled(statement)
-        found = self._execute(compiled, values).fetchall()
+        rows = self._execute(compiled, values).fetchall()
         if compiled.packed:
             unpack = _record_decoder(record)
-            return [unpack(row[0]) for row in found]
+            return [unpack(row[0]) for row in rows]
         if compiled.flags:
-            return [record(*_with_booleans(row, compiled.flags)) for row in found]
-        return [record(*row) for row in found]
+            return [record(*_with_booleans(row, compiled.flags)) for row in rows]
+        return [record(*row) for row in rows]
 
     def rows(self, statement: Executable, **values: Any) -> list[tuple[Any, ...]]:
-        """Every row as it is, for statements that no record stands for."""
+        """Return every row as a tuple, for statements without a record."""
         compiled = self._compiled(statement)
-        found: list[tuple[Any, ...]] = self._execute(compiled, values).fetchall()
+        result: list[tuple[Any, ...]] = self._execute(compiled, values).fetchall()
         if compiled.flags:
-            return [tuple(_with_booleans(row, compiled.flags)) for row in found]
-        return found
+            return [tuple(_with_booleans(row, compiled.flags)) for row in result]
+        return result
 
     def value(self, statement: Executable, **values: Any) -> Any:
-        """The first column of the first row, or nothing."""
+        """Return the first column of the first row, or None."""
         compiled = self._compiled(statement)
         row = self._execute(compiled, values).fetchone()
         if row is None:
@@ -265,12 +266,12 @@ class Connection:
         return _BOOLEANS[row[0]] if 0 in compiled.flags else row[0]
 
     def run(self, statement: Executable, **values: Any) -> int:
-        """Run a statement that returns nothing; says how many rows it touched."""
-        touched: int = self._execute(self._compiled(statement), values).rowcount
-        return touched
+        """Run a statement that returns no rows; return the number of affected rows."""
+        affected: int = self._execute(self._compiled(statement), values).rowcount
+        return affected
 
     def insert(self, table: Table, **values: Any) -> int:
-        """Add a row; gives its id (0 where the table has none)."""
+        """Insert a row; return its id, or 0 if the table has none."""
         cursor = self._execute(self._statements.writing("insert", table, tuple(values)), values)
         if "id" not in table.c:
             return 0
@@ -278,15 +279,15 @@ class Connection:
         return row[0]
 
     def update(self, table: Table, row_id: int, **values: Any) -> int:
-        """Set columns of the row with this id; says whether there was one."""
+        """Set columns of the row with this id; return the number of affected rows."""
         if not values:
             return 0
         compiled = self._statements.writing("update", table, tuple(values))
-        touched: int = self._execute(compiled, {**values, "row_id": row_id}).rowcount
-        return touched
+        affected: int = self._execute(compiled, {**values, "row_id": row_id}).rowcount
+        return affected
 
     def delete(self, table: Table, row_id: int) -> int:
-        """Remove the row with this id; says whether there was one."""
+        """Delete the row with this id; return the number of affected rows."""
         compiled = self._statements.writing("delete", table, ())
-        touched: int = self._execute(compiled, {"row_id": row_id}).rowcount
-        return touched
+        affected: int = self._execute(compiled, {"row_id": row_id}).rowcount
+        return affected

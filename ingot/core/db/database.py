@@ -1,4 +1,4 @@
-"""Units of work: where a transaction begins, ends, and is tried again."""
+"""Reads and transactions with retries, on connections per thread."""
 
 import threading
 import time
@@ -24,28 +24,28 @@ _formatted_second: tuple[int, str] = (0, "")
 
 
 def wall_clock() -> Timestamp:
-    """The time now; asked for every request, so the part that changes once a second is formatted once a second."""
-    global _formatted_second  # noqa: PLW0603 - One pair, replaced whole: threads may race, and both are right.
+    """Return the current time; called for every request, so the text is formatted once per second."""
+    global _formatted_second  # noqa: PLW0603 - One pair, replaced as a whole: threads may race.
     seconds, nanoseconds = divmod(time.time_ns(), 1_000_000_000)
-    known, text = _formatted_second
-    if known != seconds:
+    formatted, text = _formatted_second
+    if formatted != seconds:
         text = f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}"
         _formatted_second = seconds, text
     return Timestamp(f"{text}.{nanoseconds // 1_000_000:03d}Z")
 
 
 class _ThreadConnections(threading.local):
-    """Connections of one thread, and the read cache of the first."""
+    """Connections of one thread, and the read cache of its reader."""
 
     reader: Any = None
     writer: Any = None
     cache: ReadCache | None = None
     reading: Connection | None = None
-    """What the read that is under way works on; one within it is part of the same."""
+    """Connection of the current read; a nested read uses the same one."""
 
 
 class Database:
-    """Gives each thread its own connections, and runs units of work on them."""
+    """Connections per thread, and the reads and transactions that run on them."""
 
     def __init__(
         self,
@@ -62,13 +62,13 @@ class Database:
         self.clock = clock
         self._embedded = isinstance(engine, SqliteEngine)
         self.statements = StatementCache(engine.dialect, embedded=self._embedded)
-        self._mine = _ThreadConnections()
+        self._local = _ThreadConnections()
         self._opened: list[Any] = []
         self._caches: list[ReadCache] = []
 
     def read(self, work: Callable[[Connection], T], *, ahead_of_change: bool = False) -> T:
-        """Run ``work`` on a connection that cannot write; a lost connection is replaced once."""
-        outer = self._mine.reading
+        """Run ``work`` on a read-only connection; a lost connection is replaced once."""
+        outer = self._local.reading
         if outer is not None and not ahead_of_change:
             return work(outer)
         for last in (False, True):
@@ -76,7 +76,7 @@ class Database:
                 db = self._connection("reader", read_only=True, follow_redirects=not ahead_of_change)
                 result = work(db) if ahead_of_change else self._read_nested(db, work)
             except self.engine.errors as error:
-                self._classify(error, "reader", again=not last)
+                self._classify(error, "reader", may_retry=not last)
             else:
                 if db.deferred_writes:
                     self._run_deferred_writes(db)
@@ -84,30 +84,30 @@ class Database:
         raise AssertionError("unreachable")
 
     def _read_nested(self, db: Connection, work: Callable[[Connection], T]) -> T:
-        self._mine.reading = db
+        self._local.reading = db
         try:
             return work(db)
         finally:
-            self._mine.reading = None
+            self._local.reading = None
 
     def _run_deferred_writes(self, db: Connection) -> None:
-        for finding in db.deferred_writes:
+        for deferred in db.deferred_writes:
             try:
-                self.write(finding)
-            except (Unavailable, Conflict) as error:  # What was found is as true without being stored.
-                log_failure("finding not stored", error)
+                self.write(deferred)
+            except (Unavailable, Conflict) as error:  # The result of the read is valid without being stored.
+                log_failure("deferred write failed", error)
 
     def write(self, work: Callable[[Connection], T]) -> T:
-        """Run ``work`` in a transaction, and once more where a concurrent one broke it.
+        """Run ``work`` in a transaction, and again if a concurrent transaction conflicts.
 
-        A check that passed in two transactions at once breaks a constraint in the slower one; run again,
-        the same check then finds the row and answers as it would have done.
+        A check that passed in two concurrent transactions breaks a constraint in the slower one; in the next attempt
+        the same check finds the row and responds accordingly.
         """
         for attempt in range(1, _MAX_ATTEMPTS + 1):
             try:
                 db, result = self._transact(work)
             except self.engine.errors as error:
-                self._classify(error, "writer", again=attempt < _MAX_ATTEMPTS)
+                self._classify(error, "writer", may_retry=attempt < _MAX_ATTEMPTS)
             else:
                 self._after_commit(db)
                 return result
@@ -115,7 +115,7 @@ class Database:
 
     def _transact(self, work: Callable[[Connection], T]) -> tuple[Connection, T]:
         db = self._connection("writer", read_only=False)
-        raw, self._mine.reading = self._mine.writer, None  # What was read before is not looked at again.
+        raw, self._local.reading = self._local.writer, None  # Nested reads must not use the old snapshot.
         raw.execute(self.engine.begin_statement)
         try:
             result = work(db)
@@ -129,7 +129,7 @@ class Database:
         return db, result
 
     def _after_commit(self, db: Connection) -> None:
-        """Run what follows a commit; a failure is logged and left to its job, since the transaction holds."""
+        """Run the work that follows a commit; a failure is logged and left to its job, since the commit is final."""
         for work in db.afterwards:
             self._run_after_commit(partial(work, db))
         for work in db.follow_ups:
@@ -138,34 +138,34 @@ class Database:
     def _run_after_commit(self, work: Callable[[], object]) -> None:
         try:
             work()
-        except Exception as error:  # noqa: BLE001 - The caller's change is committed, whatever fails now.
+        except Exception as error:  # noqa: BLE001 - The caller's change is committed, so the request must not fail.
             log_failure("work after a commit failed", error)
 
-    def _classify(self, error: Exception, role: str, *, again: bool) -> None:
-        """Let a unit of work run again, or raise what the error means to a caller."""
-        trouble = self.engine.classify_error(error)
-        if trouble is None:
+    def _classify(self, error: Exception, role: str, *, may_retry: bool) -> None:
+        """Return if the work may be retried; otherwise raise the error of the domain."""
+        kind = self.engine.classify_error(error)
+        if kind is None:
             raise error
-        if trouble is DatabaseErrorKind.LOST:
+        if kind is DatabaseErrorKind.LOST:
             self._forget(role)
-        if trouble is DatabaseErrorKind.BUSY or not again:
-            if trouble is DatabaseErrorKind.CLASH:
+        if kind is DatabaseErrorKind.BUSY or not may_retry:
+            if kind is DatabaseErrorKind.CLASH:
                 raise Conflict("409 Conflict") from error
             raise Unavailable("The database is busy or does not answer") from error
 
     def _connection(self, role: str, *, read_only: bool, follow_redirects: bool = False) -> Connection:
-        raw = getattr(self._mine, role)
+        raw = getattr(self._local, role)
         if raw is None:
             try:
                 raw = self.engine.connect(read_only=read_only, typed=False)
             except self.engine.errors as error:
                 raise Unavailable("The database does not answer") from error
-            setattr(self._mine, role, raw)
+            setattr(self._local, role, raw)
             if read_only:
-                self._mine.cache = ReadCache(raw, self.engine.version_statement)
-                self._caches.append(self._mine.cache)
+                self._local.cache = ReadCache(raw, self.engine.version_statement)
+                self._caches.append(self._local.cache)
             self._opened.append(raw)
-        cache = self._mine.cache if read_only else None
+        cache = self._local.cache if read_only else None
         return Connection(
             raw,
             self.statements,
@@ -178,17 +178,17 @@ class Database:
         )
 
     def _forget(self, role: str) -> None:
-        raw = getattr(self._mine, role)
+        raw = getattr(self._local, role)
         if raw is not None:
-            setattr(self._mine, role, None)
+            setattr(self._local, role, None)
             self._opened.remove(raw)
             raw.close()
-            if role == "reader" and self._mine.cache is not None:
-                self._caches.remove(self._mine.cache)
-                self._mine.cache.clear()
+            if role == "reader" and self._local.cache is not None:
+                self._caches.remove(self._local.cache)
+                self._local.cache.clear()
 
     def close(self) -> None:
-        """Close every thread's connections; nothing may run on them any more."""
+        """Close the connections of all threads; none may be in use."""
         for raw in self._opened:
             raw.close()
         self._opened.clear()

@@ -1,4 +1,4 @@
-"""The two engines: how to connect, how a transaction begins, and what a driver's error means."""
+"""Engines for SQLite and PostgreSQL: connections, begin statements, error classification and notifications."""
 
 import fcntl
 import select
@@ -26,67 +26,67 @@ _LOCK_NAMESPACE = 1_230_919_764  # Any number that other users of the server's a
 
 
 class DatabaseErrorKind(Enum):
-    """What a driver's error means to us."""
+    """Classification of a driver's error."""
 
-    BUSY = "somebody else holds the lock; the caller may try again later"
-    CLASH = "a constraint or a concurrent transaction; running the unit of work again may settle it"
-    LOST = "the connection is gone; a new one may work"
+    BUSY = "another connection holds the lock; the caller may retry later"
+    CLASH = "a constraint or a concurrent transaction; running the transaction again may succeed"
+    LOST = "the connection is lost; a new one may work"
 
 
-class notify_watchers(ColumnElement[None]):  # noqa: N801 - it reads as a function of SQL where it is used.
-    """Wakes those who wait on a ``Watch``, once the transaction commits; the embedded engine needs no help with it."""
+class notify_watchers(ColumnElement[None]):  # noqa: N801 - It reads as an SQL function where it is used.
+    """Function that wakes processes that wait on a ``Watch`` after the commit; a no-op in SQLite, which is polled."""
 
     type = NullType()
     inherit_cache = True
 
 
 @compiles(notify_watchers, "sqlite")
-def _notify_watchers_sqlite(element: notify_watchers, compiler: SQLCompiler, **options: Any) -> str:  # noqa: ARG001 - SQLAlchemy's form.
+def _notify_watchers_sqlite(element: notify_watchers, compiler: SQLCompiler, **options: Any) -> str:  # noqa: ARG001 - Signature of SQLAlchemy.
     return "NULL"
 
 
 @compiles(notify_watchers, "postgresql")
-def _notify_watchers_postgresql(element: notify_watchers, compiler: SQLCompiler, **options: Any) -> str:  # noqa: ARG001 - SQLAlchemy's form.
+def _notify_watchers_postgresql(element: notify_watchers, compiler: SQLCompiler, **options: Any) -> str:  # noqa: ARG001 - Signature of SQLAlchemy.
     return f"pg_notify('{_CHANNEL}', '')"
 
 
 class Watch(Protocol):
-    """Waits for news in the database, and lets others see that a role is served while it is open."""
+    """Waits for changes in the database, and announces a role while it is open."""
 
     def wait(self, seconds: float, others: Sequence[int]) -> None:
-        """Return when something may be new since the last call, ``others`` can be read, or the time is over."""
+        """Return when something may have changed since the last call, ``others`` are readable, or the time is over."""
 
     def close(self) -> None:
-        """Stop serving the role."""
+        """Stop announcing the role."""
 
 
 class Engine(Protocol):
-    """What ``Database`` needs to know of an engine."""
+    """Interface of an engine as ``Database`` uses it."""
 
     dialect: Dialect
     begin_statement: str
     version_statement: str
-    """Gives something that changes whenever another connection's commit becomes visible to the one that asks."""
+    """Query whose result changes whenever a commit of another connection becomes visible."""
     errors: type[Exception]
-    """What the driver raises."""
+    """Base class of the driver's errors."""
 
     def connect(self, *, read_only: bool, typed: bool = True) -> Any:
-        """Open a driver's connection; who knows the types of the columns that it asks for needs none that is typed."""
+        """Open a driver connection; callers that know the types of their columns do not need a typed one."""
 
     def classify_error(self, error: Exception) -> DatabaseErrorKind | None:
-        """What ``error`` means, or nothing where it is a fault of ours."""
+        """Classify an error, or return None if it is a bug of ours."""
 
     def announce_role(self, role: str) -> Any:
-        """Let others see that this process serves ``role`` until the result is closed, or the process dies."""
+        """Announce that this process serves ``role`` until the result is closed or the process ends."""
 
     def is_served(self, role: str) -> bool:
-        """Whether a living process serves ``role`` right now."""
+        """Return whether a running process serves ``role``."""
 
     def watch(self, role: str) -> Watch:
-        """Announce ``role``, and wait for its work."""
+        """Announce ``role`` and return a watch that waits for its work."""
 
     def close(self) -> None:
-        """Let go of what ``is_served`` looked through."""
+        """Close the connection that ``is_served`` uses."""
 
 
 class SqliteEngine:
@@ -99,7 +99,7 @@ class SqliteEngine:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.dialect: Dialect = SQLiteDialect_pysqlite(paramstyle="named")
-        # SQLite has no booleans; a declared type and a C-level converter give them back.
+        # SQLite has no booleans; a declared type and a C-level converter restore them.
         sqlite3.register_converter("BOOLEAN", b"1".__eq__)
 
     def connect(self, *, read_only: bool, typed: bool = True) -> sqlite3.Connection:
@@ -108,14 +108,15 @@ class SqliteEngine:
             timeout=LOCK_WAIT_SECONDS,
             isolation_level=None,
             check_same_thread=False,
-            # The driver then looks up every column's type at every execution: 11 µs for the columns of a project.
+            # Costs 11 µs for the columns of a project, because the driver looks up every column's type at every
+            # execution.
             detect_types=sqlite3.PARSE_DECLTYPES if typed else 0,
             cached_statements=1024,
         )
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA temp_store = MEMORY")
-        # A list touches some hundred rows all over a table, which the default of two megabytes forgets too soon.
+        # A list reads hundreds of rows across a table, more than the default cache of 2 MB holds.
         connection.execute("PRAGMA cache_size = -8000")
         if read_only:
             connection.execute("PRAGMA query_only = ON")
@@ -134,13 +135,13 @@ class SqliteEngine:
 
     def announce_role(self, role: str) -> IO[bytes]:
         file = self._beacon(role).open("ab")
-        # Locks of the kernel end with their process, however it ends.
+        # The kernel releases these locks when the process ends.
         fcntl.flock(file, fcntl.LOCK_SH)
         return file
 
     def is_served(self, role: str) -> bool:
         try:
-            # One asks at a time, or two would take each other for somebody who serves.
+            # Checks are serialized, or two of them would take each other for a process that serves the role.
             with self._beacon("asking").open("ab") as turn, self._beacon(role).open("rb") as file:
                 fcntl.flock(turn, fcntl.LOCK_EX)
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -161,7 +162,7 @@ class SqliteEngine:
 
 
 class SqliteWatch:
-    """Looks at a counter in shared memory that every commit of others raises; no lock is taken for it."""
+    """Watch that polls a counter in shared memory, which every commit of another connection increments."""
 
     def __init__(self, engine: SqliteEngine, role: str) -> None:
         self._engine = engine
@@ -172,8 +173,8 @@ class SqliteWatch:
     def wait(self, seconds: float, others: Sequence[int]) -> None:
         deadline = time.monotonic() + seconds
         while not self._is_new():
-            left = deadline - time.monotonic()
-            if left <= 0 or select.select(others, [], [], min(left, POLL_SECONDS))[0]:
+            remaining = deadline - time.monotonic()
+            if remaining <= 0 or select.select(others, [], [], min(remaining, POLL_SECONDS))[0]:
                 return
 
     def _is_new(self) -> bool:
@@ -182,17 +183,17 @@ class SqliteWatch:
                 self._connection = self._engine.connect(read_only=True)
             version: int = self._connection.execute("PRAGMA data_version").fetchone()[0]
         except sqlite3.Error:
-            # Whoever waits will look at the database when the time is over, and meet the same trouble.
+            # The caller queries the database when the time is over, and gets the same error.
             self._disconnect()
             return False
-        # The first look has nothing to compare with, so what was committed before it counts as new.
+        # The first poll has nothing to compare with, so earlier commits count as new.
         is_new, self._seen = version != self._seen, version
         return is_new
 
     def _disconnect(self) -> None:
         if self._connection is not None:
             self._connection.close()
-        # Another connection counts from elsewhere.
+        # The counter is specific to a connection.
         self._connection, self._seen = None, None
 
     def close(self) -> None:
@@ -203,14 +204,14 @@ class SqliteWatch:
 class PostgresqlEngine:
     """A PostgreSQL server, shared by any number of processes and machines."""
 
-    # Whatever the server's default is: who waited for a lock has to see what its last holder did.
+    # Independent of the server's default: after waiting for a lock, a transaction must see what its last holder did.
     begin_statement = "BEGIN ISOLATION LEVEL READ COMMITTED"
-    # Which transactions a statement sees: the same text, the same rows. Nothing that is sent around could say so in
-    # time, since a notice may arrive after the answer to who committed.
+    # The set of visible transactions: equal text means equal rows. Notifications would be too late, since they may
+    # arrive after the response to the client that committed.
     version_statement = "SELECT pg_current_snapshot()::text"
 
     def __init__(self, url: str) -> None:
-        # Embedded instances never pay for the driver.
+        # Imported here, so that instances with SQLite do not load the driver.
         import psycopg
         from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 
@@ -220,7 +221,7 @@ class PostgresqlEngine:
         self.dialect: Dialect = PGDialect_psycopg()  # type: ignore[no-untyped-call] # Untyped in the library.
         self._watch: Any = None
 
-    def connect(self, *, read_only: bool, typed: bool = True) -> Any:  # noqa: ARG002 - The server tells the types.
+    def connect(self, *, read_only: bool, typed: bool = True) -> Any:  # noqa: ARG002 - The server reports the types.
         connection = self._driver.connect(self.url, autocommit=True, application_name="ingot", connect_timeout=10)
         connection.execute(f"SET lock_timeout = '{int(LOCK_WAIT_SECONDS)}s'")
         if read_only:
@@ -251,7 +252,7 @@ class PostgresqlEngine:
             self._watch.close()
 
     def is_served(self, role: str) -> bool:
-        # The view shows the locks of all databases, and another instance may live in one of them.
+        # The view shows the locks of all databases, and another instance may use one of them.
         held = (
             "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND classid = %s AND objid = %s AND granted "
             "AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
@@ -269,7 +270,7 @@ class PostgresqlEngine:
 
 
 class PostgresqlWatch:
-    """Listens to the server on the connection that announces the role, and asks for nothing while it is idle."""
+    """Watch that listens on the connection that announces the role, without polling."""
 
     def __init__(self, engine: PostgresqlEngine, role: str) -> None:
         self._engine = engine
@@ -283,13 +284,13 @@ class PostgresqlWatch:
             connection.execute(f"LISTEN {_CHANNEL}")
             self._connection = connection
         except self._engine.errors:
-            # Whoever waits meets the same trouble, and this is tried again at the next call.
+            # The caller gets the same error, and the next call connects again.
             pass
 
     def wait(self, seconds: float, others: Sequence[int]) -> None:
         if self._connection is None:
             select.select(others, [], [], min(seconds, RECONNECT_SECONDS))
-            # Nothing is known of the time in between, so coming back counts as news.
+            # Notifications may have been missed meanwhile, so a new connection counts as a change.
             self._connect()
             return
         try:
@@ -300,7 +301,7 @@ class PostgresqlWatch:
                 while self._connection.pgconn.notifies():
                     pass
             elif not ready:
-                # A connection can be dead without a word; the role would then be announced no longer.
+                # A connection can be dead without notice; the role would then no longer be announced.
                 self._connection.execute("SELECT 1")
         except self._engine.errors:  # The next call connects again.
             self._connection.close()
@@ -312,7 +313,7 @@ class PostgresqlWatch:
 
 
 def engine_for(url: str) -> Engine:
-    """The engine that a database URL names."""
+    """Return the engine of a database URL; raise ``ValueError`` for an unknown scheme."""
     scheme = urlsplit(url).scheme
     if scheme == "sqlite":
         return SqliteEngine(Path(url.removeprefix("sqlite:///")))

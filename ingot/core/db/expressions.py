@@ -1,4 +1,4 @@
-"""SQL that the two engines spell differently."""
+"""SQL expressions that differ between the two engines."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,16 +12,16 @@ from sqlalchemy.types import NullType
 
 from ingot.errors import Invalid
 
-# SQLite takes patterns of up to 50,000 bytes, and folding a character can make six of one.
+# SQLite accepts patterns of up to 50,000 bytes, and case folding can turn one character into six bytes.
 MAX_SEARCH_LENGTH = 8_000
 
 
 class ListOfValues(NullType):
-    """Marks a parameter that is bound to a list."""
+    """Type of a parameter that is bound to a list."""
 
 
-class in_list(ColumnElement[bool]):  # noqa: N801 - it reads as a function of SQL where it is used.
-    """``column`` is one of the list bound to ``name``; one shape for every length."""
+class in_list(ColumnElement[bool]):  # noqa: N801 - It reads as an SQL function where it is used.
+    """Condition that ``column`` is in the list bound to ``name``; one statement for every length."""
 
     type = Boolean()
     inherit_cache = False
@@ -30,15 +30,15 @@ class in_list(ColumnElement[bool]):  # noqa: N801 - it reads as a function of SQ
         self.column = column
         self.values: BindParameter[Any] = bindparam(name, type_=ListOfValues())
 
-    def self_group(self, against: Any = None) -> "in_list":  # noqa: ARG002 - SQLAlchemy's form.
-        """Itself: SQLAlchemy would write ``(… IN …) = 1`` for SQLite, and no index serves that."""
+    def self_group(self, against: Any = None) -> "in_list":  # noqa: ARG002 - Signature of SQLAlchemy.
+        """Return itself: SQLAlchemy would write ``(… IN …) = 1`` for SQLite, which cannot use an index."""
         return self
 
 
 @compiles(in_list, "sqlite")
 def _in_list_sqlite(element: in_list, compiler: SQLCompiler, **options: Any) -> str:
     column, values = (compiler.process(part, **options) for part in (element.column, element.values))
-    return f"{column} IN (SELECT value FROM json_each({values}))"  # noqa: S608 - Both parts are compiled, not typed.
+    return f"{column} IN (SELECT value FROM json_each({values}))"  # noqa: S608 - Both parts are compiled, not user input.
 
 
 @compiles(in_list, "postgresql")
@@ -47,7 +47,7 @@ def _in_list_postgresql(element: in_list, compiler: SQLCompiler, **options: Any)
     return f"{column} = ANY({values})"
 
 
-class list_as_table(FunctionElement[Any]):  # noqa: N801 - it reads as a function of SQL where it is used.
+class list_as_table(FunctionElement[Any]):  # noqa: N801 - It reads as an SQL function where it is used.
     """The list of texts bound to ``name`` as a table: ``list_as_table("oids").table_valued("value")``."""
 
     inherit_cache = False
@@ -67,10 +67,10 @@ def _list_as_table_postgresql(element: list_as_table, compiler: SQLCompiler, **o
     return f"(SELECT unnest(CAST({values} AS text[])) AS value)"
 
 
-class packed_columns(ColumnElement[Any]):  # noqa: N801 - it reads as a function of SQL where it is used.
-    """All columns of a record; the embedded engine gives them as one, which costs a third less than many.
+class packed_columns(ColumnElement[Any]):  # noqa: N801 - It reads as an SQL function where it is used.
+    """All columns of a record; SQLite returns them as one JSON array, which costs a third less.
 
-    ``Connection.all`` takes them apart. Nothing else may be selected beside them.
+    ``Connection.all`` decodes them. No other column may be selected.
     """
 
     type = NullType()
@@ -95,8 +95,8 @@ def _render_list(element: packed_columns, compiler: SQLCompiler, options: dict[s
     return ", ".join(compiler.process(column, **inner) for column in element.columns)
 
 
-class aggregated_list(ColumnElement[Any]):  # noqa: N801 - it reads as a function of SQL where it is used.
-    """All values of ``column`` in one, which ``parse_aggregated`` takes apart: cheaper than a row for each."""
+class aggregated_list(ColumnElement[Any]):  # noqa: N801 - It reads as an SQL function where it is used.
+    """All values of ``column`` in one result, decoded by ``parse_aggregated``: cheaper than one row per value."""
 
     type = NullType()
     inherit_cache = False
@@ -115,39 +115,39 @@ def _aggregated_list_postgresql(element: aggregated_list, compiler: SQLCompiler,
     return f"array_agg({compiler.process(element.column, **options)})"
 
 
-def parse_aggregated(gathered: str | list[int] | None) -> list[int]:
-    """What a statement gathered."""
-    return msgspec.json.decode(gathered, type=list[int]) if isinstance(gathered, str) else gathered or []
+def parse_aggregated(result: str | list[int] | None) -> list[int]:
+    """Decode the result of ``aggregated_list``."""
+    return msgspec.json.decode(result, type=list[int]) if isinstance(result, str) else result or []
 
 
 def one_of(column: ColumnElement[str], *values: str) -> ColumnElement[bool]:
-    """``column`` is one of these few; ``IN`` would be written out only at each execution."""
+    """Return the condition that ``column`` is one of a few values; ``IN`` would be expanded at each execution."""
     return or_(*(column == value for value in values))
 
 
 def without_index(column: ColumnElement[int]) -> ColumnElement[int]:
-    """``column`` itself; adding nothing keeps an engine from finding rows by it, where another way is better."""
+    """Return ``column`` plus zero, which keeps the engine from using an index where another one is better."""
     return column + literal_column("0")
 
 
 def validate_search_length(text: str) -> None:
-    """Refuse what nobody looks for."""
+    """Raise ``Invalid`` if a search text is too long."""
     if len(text) > MAX_SEARCH_LENGTH:
         raise Invalid(f"400 (Bad request) a search has at most {MAX_SEARCH_LENGTH} characters")
 
 
 def like_pattern(text: str) -> str:
-    """``text`` anywhere, for ``LIKE … ESCAPE '\\'`` on a folded column."""
+    """Return a pattern that finds ``text`` anywhere in a case-folded column, for ``LIKE … ESCAPE '\\'``."""
     validate_search_length(text)
     escaped = text.casefold().replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
     return f"%{escaped}%"
 
 
 def contains_ignoring_case(column: ColumnElement[Any], name: str) -> ColumnElement[bool]:
-    """The same of a column that is kept as it was written; the embedded engine folds no more than ASCII here."""
+    """Return a condition like ``contains`` for a column that is not case-folded; SQLite folds only ASCII."""
     return func.lower(column).like(bindparam(name), escape="\\")
 
 
 def contains(column: ColumnElement[str], name: str) -> ColumnElement[bool]:
-    """``column``, which is kept folded, holds the text bound to ``name`` (made by ``like_pattern``)."""
+    """Return the condition that a case-folded ``column`` contains the text bound to ``name`` (by ``like_pattern``)."""
     return column.like(bindparam(name), escape="\\")

@@ -1,4 +1,4 @@
-"""Locks by name that a unit of work holds to its end, for rules that span more rows than a constraint can see."""
+"""Named locks that a transaction holds until it ends, for rules that no constraint can express."""
 
 import zlib
 from typing import Any
@@ -12,15 +12,15 @@ from sqlalchemy.types import NullType
 _LOCKS = 1_230_919_765  # Any number that other users of the server's advisory locks do not use.
 
 
-class advisory_lock(FunctionElement[None]):  # noqa: N801 - it reads as a function of SQL where it is used.
-    """Waits for a lock; the embedded engine has one writer at a time anyway."""
+class advisory_lock(FunctionElement[None]):  # noqa: N801 - It reads as an SQL function where it is used.
+    """Function that waits for a lock; a no-op in SQLite, which has one writer at a time."""
 
     type = NullType()
     inherit_cache = True
 
 
 @compiles(advisory_lock, "sqlite")
-def _advisory_lock_sqlite(element: advisory_lock, compiler: SQLCompiler, **options: Any) -> str:  # noqa: ARG001 - SQLAlchemy's form.
+def _advisory_lock_sqlite(element: advisory_lock, compiler: SQLCompiler, **options: Any) -> str:  # noqa: ARG001 - Signature of SQLAlchemy.
     return "NULL"
 
 
@@ -33,5 +33,5 @@ LOCK = select(advisory_lock(bindparam("lock", type_=Integer)))
 
 
 def lock_key(name: str) -> int:
-    """What stands for a lock's name at the server."""
+    """Return the number of a lock's name on the server."""
     return zlib.crc32(name.encode()) >> 1

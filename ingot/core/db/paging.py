@@ -15,7 +15,7 @@ U = TypeVar("U")
 
 
 class Page(msgspec.Struct, frozen=True):
-    """Which part of a list a caller wants."""
+    """The requested part of a list."""
 
     number: int = 1
     size: int = 20
@@ -23,28 +23,28 @@ class Page(msgspec.Struct, frozen=True):
     after: int | None = None
     direction: Literal["asc", "desc"] = "desc"
     asked: bool = False
-    """Whether the caller named a page or a size; a few lists that are bounded by themselves come whole otherwise."""
+    """True if the request has ``page`` or ``per_page``; some short lists are returned completely otherwise."""
 
 
 class Listing(msgspec.Struct, Generic[T]):
-    """A page of a list; ``total`` may be unknown of many, and is in keyset mode, which sets ``next_key``."""
+    """A page of a list. ``total`` is None if it is not counted, as in keyset mode, which sets ``next_key``."""
 
     items: list[T]
     page: Page
     total: int | None = None
     next_key: int | None = None
     next_token: str | None = None
-    """In keyset mode, where pages go by something else than a row's id."""
+    """Cursor in keyset mode, for lists that are not ordered by row id."""
     more: bool | None = None
-    """Whether pages follow, where they go by number and are too many to count."""
+    """True if further pages exist, for numbered pages that are not counted."""
 
     def of(self, items: list[U]) -> "Listing[U]":
-        """The same page with other items, such as the views of its records."""
+        """Return the same page with other items, such as the views of its records."""
         return Listing(items, self.page, self.total, self.next_key, self.next_token, self.more)
 
 
 class ListQuery(NamedTuple):
-    """The statements of one list and filter shape; built once, kept by the caller."""
+    """The statements of one list with one set of filters, built once by the caller."""
 
     by_number: Select[Any]
     total: Select[Any]
@@ -53,7 +53,7 @@ class ListQuery(NamedTuple):
 
 
 def list_query(matching: Select[Any], key: ColumnElement[int], *order: ColumnElement[Any]) -> ListQuery:
-    """All that a list needs from what it selects, the id that keyset pages go by, and its order."""
+    """Build the statements of a list from its selection, the id for keyset pages, and its order."""
     size: BindParameter[int] = bindparam("page_size")
     after: BindParameter[int] = bindparam("page_after")
     offset: BindParameter[int] = bindparam("page_offset")
@@ -66,7 +66,7 @@ def list_query(matching: Select[Any], key: ColumnElement[int], *order: ColumnEle
 
 
 def sum_counts(*parts: Sequence[ColumnElement[bool]]) -> Select[Any]:
-    """How many rows meet the conditions of one part or another, where no row can meet those of two."""
+    """Return a statement that counts the rows that meet one of several disjoint conditions."""
     counts = [select(func.count()).where(*conditions).scalar_subquery() for conditions in parts]
     total: ColumnElement[Any] = counts[0]
     for count in counts[1:]:
@@ -75,7 +75,7 @@ def sum_counts(*parts: Sequence[ColumnElement[bool]]) -> Select[Any]:
 
 
 def slice_page(everything: Sequence[T], page: Page) -> Listing[T]:
-    """A page of what is at hand as a whole."""
+    """Return a page of a list that is completely in memory."""
     offset = (page.number - 1) * page.size
     return Listing(list(everything[offset : offset + page.size]), page, len(everything))
 
@@ -84,13 +84,13 @@ _FIRST_KEY, _LAST_KEY = 0, 2**63 - 1
 
 
 def fetch_page(db: Connection, record: type[R], query: ListQuery, page: Page, **values: Any) -> Listing[R]:
-    """Run the statements that ``page`` needs."""
+    """Run the statements of a page."""
     if page.keyset:
         return _fetch_by_key(db, record, query, page, values)
     items: list[R] = []
     if page.number == 1:
         items = db.all(record, query.by_number, page_size=page.size, page_offset=0, **values)
-        if len(items) < page.size:  # Most lists end on their first page, and then are counted already.
+        if len(items) < page.size:  # Most lists end on their first page, so no count is needed.
             return Listing(items, page, len(items))
     total: int = db.value(query.total, **values)
     offset = (page.number - 1) * page.size
@@ -100,10 +100,10 @@ def fetch_page(db: Connection, record: type[R], query: ListQuery, page: Page, **
 
 
 def _fetch_by_key(db: Connection, record: type[R], query: ListQuery, page: Page, values: dict[str, Any]) -> Listing[R]:
-    upward = page.direction == "asc"
-    after = page.after if page.after is not None else (_FIRST_KEY if upward else _LAST_KEY)
-    # One row more than asked for tells whether there is a next page.
-    statement = query.by_key_up if upward else query.by_key_down
+    ascending = page.direction == "asc"
+    after = page.after if page.after is not None else (_FIRST_KEY if ascending else _LAST_KEY)
+    # Fetch one row more than requested, to see whether there is a next page.
+    statement = query.by_key_up if ascending else query.by_key_down
     items = db.all(record, statement, page_size=page.size + 1, page_after=after, **values)
     more = len(items) > page.size
     items = items[: page.size]

@@ -1,4 +1,4 @@
-"""Ports: typed queries that a package declares and a package above it answers; ``app.py`` fills them."""
+"""Ports: typed queries that a package declares and a higher package implements; ``app.py`` fills them."""
 
 from typing import Any, TypeVar
 
@@ -6,7 +6,7 @@ P = TypeVar("P")
 
 
 class Ports:
-    """The filled ports of an instance, found by their class.
+    """The filled ports of an instance, by class.
 
     A port is a frozen dataclass of functions, declared in the ``ports.py`` of the package that calls them, for example
     ``db.ports[IssueMergeRequests].list_closing_merge_requests(db, ...)``.
@@ -19,5 +19,5 @@ class Ports:
 
     def __getitem__(self, port: type[P]) -> P:
         """Return the port as ``app.py`` filled it."""
-        found: P = self._filled[port]
-        return found
+        filled: P = self._filled[port]
+        return filled

@@ -1,4 +1,4 @@
-"""The one ``metadata``, and the few column types that both engines store alike."""
+"""The shared ``metadata`` and the column types that both engines store alike."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ from sqlalchemy import (
 )
 from sqlalchemy import text as sql
 
-# Constraint names must be known to migrations on both engines.
+# Migrations need the constraint names on both engines.
 metadata = MetaData(
     naming_convention={
         "ix": "ix_%(column_0_N_label)s",
@@ -27,56 +27,55 @@ metadata = MetaData(
     }
 )
 
-# SQLite gives out 64-bit row ids only to a column that is declared INTEGER.
+# SQLite assigns 64-bit row ids only to a column that is declared INTEGER.
 Identifier = BigInteger().with_variant(Integer(), "sqlite")
 
 
 class Record(msgspec.Struct, frozen=True, gc=False):
-    """Base of the structs that rows become; the field order is the table's column order.
+    """Base of the structs of rows; the field order is the table's column order.
 
-    They hold plain values only, so the collector of circles need not look at them.
+    They hold plain values only, so the garbage collector need not track them.
     """
 
 
 def row_id() -> Column[int]:
-    """The number of a row: never given out twice (tables say ``sqlite_autoincrement``)."""
+    """Return the primary key column; ids are never reused (tables set ``sqlite_autoincrement``)."""
     return Column("id", Identifier, primary_key=True, autoincrement=True)
 
 
 def text(name: str, **options: Any) -> Column[str]:
-    """A text; times and days are texts too (see ``times``)."""
+    """Return a text column, also for times and dates (see ``times``)."""
     return Column(name, Text, **{"nullable": False, **options})
 
 
 def number(name: str, **options: Any) -> Column[int]:
-    """A 64-bit integer."""
+    """Return a column of 64-bit integers."""
     return Column(name, BigInteger, **{"nullable": False, **options})
 
 
 def decimal(name: str, **options: Any) -> Column[float]:
-    """A number with a fraction."""
+    """Return a column of floating-point numbers."""
     return Column(name, Double, **{"nullable": False, **options})
 
 
 def flag(name: str, **options: Any) -> Column[bool]:
-    """A yes or no."""
+    """Return a boolean column."""
     return Column(name, Boolean(create_constraint=False), **{"nullable": False, **options})
 
 
 def binary(name: str, **options: Any) -> Column[bytes]:
-    """Bytes: a digest or a sealed secret."""
+    """Return a column of bytes: a digest or an encrypted secret."""
     return Column(name, LargeBinary, **{"nullable": False, **options})
 
 
 def reference(name: str, target: str, ondelete: str = "CASCADE", **options: Any) -> Column[int]:
-    """The id of a row in a table of the same room or a lower one."""
+    """Return a foreign key to a table of the same package or a lower one."""
     return Column(name, Identifier, ForeignKey(target, ondelete=ondelete), **{"nullable": False, **options})
 
 
 def index_where(condition: str | ColumnElement[bool]) -> dict[str, Any]:
-    """Makes an index hold only the rows that meet a condition, on both engines.
+    """Return the options of a partial index, for both engines.
 
-    Only one is told: an option for the other would load all of its drivers into every process. ``make migration``
-    writes both.
+    Only SQLite's option is set: PostgreSQL's would load its drivers into every process. ``make migration`` writes both.
     """
     return {"sqlite_where": sql(condition) if isinstance(condition, str) else condition}

@@ -1,7 +1,7 @@
-"""Finding a text anywhere in a column: by an index of three characters at a time, with what ``LIKE`` would find.
+"""Substring search by trigram indexes, with the same results as ``LIKE``.
 
-The embedded engine has such an index beside the table (see the migrations), and it is asked in its own words. A
-PostgreSQL server uses one for ``LIKE`` by itself where its extension ``pg_trgm`` is there.
+SQLite has such an index as a separate table (see the migrations), which is queried with ``MATCH``. PostgreSQL uses one
+for ``LIKE`` itself if the extension ``pg_trgm`` is installed.
 """
 
 from typing import Any
@@ -13,34 +13,40 @@ from sqlalchemy.sql.compiler import SQLCompiler
 from ingot.core.db.expressions import like_pattern, validate_search_length
 
 MIN_INDEXED_LENGTH = 3
-"""Below this many characters an index has nothing to go by."""
+"""A trigram index cannot find shorter texts."""
 MAX_INDEXED_LENGTH = 32
-"""So many characters are looked up in it; the rest is compared with what that finds. Each three of them cost as much as
-there are places for them, and a text of one letter has a million."""
+"""Only this many characters are looked up in the index.
+
+The rest is compared with the results. Each trigram costs as much as it has occurrences, and a repeated letter may have
+a million.
+"""
 
 
 def is_indexed(text: str, *, as_written: bool = False) -> bool:
-    """Whether ``holding`` can look for this text; else it takes ``contains``."""
+    """Return whether ``text_search`` can find this text; otherwise use ``contains``."""
     return len(text if as_written else text.casefold()) >= MIN_INDEXED_LENGTH
 
 
 def search_term(text: str) -> str:
-    """What ``holding`` is bound to, folded as the columns are; one that is too long is refused."""
+    """Return the value to bind to ``text_search``, case-folded like the columns; raise ``Invalid`` if too long."""
     like_pattern(text)
     return text.casefold()
 
 
 def search_term_ignoring_case(text: str) -> str:
-    """The same for columns that are kept as they were written: the index folds them, and this."""
+    """Return the value to bind to ``text_search`` for columns that are not case-folded.
+
+    Raise ``Invalid`` if it is too long.
+    """
     validate_search_length(text)
     return text
 
 
-class text_search(ColumnElement[bool]):  # noqa: N801 - it reads as a function of SQL where it is used.
-    """A row, found by ``key``, of which one of the searched ``columns`` holds the text bound to ``name``.
+class text_search(ColumnElement[bool]):  # noqa: N801 - It reads as an SQL function where it is used.
+    """Condition that one of the searched ``columns`` of the row ``key`` contains the text bound to ``name``.
 
-    ``key`` equals the id of that row; the columns are of one table, which has an index for searches. They are kept
-    folded, or else are ``as_written``, and their index finds them whatever the case.
+    ``key`` equals the id of the row; the columns belong to one table, which has a search index. They are stored
+    case-folded, or else are ``as_written``, and their index ignores case.
     """
 
     type = Boolean()
@@ -54,8 +60,8 @@ class text_search(ColumnElement[bool]):  # noqa: N801 - it reads as a function o
         self.searched = columns
         self.needle: BindParameter[str] = bindparam(name)
 
-    def self_group(self, against: Any = None) -> "text_search":  # noqa: ARG002 - SQLAlchemy's form.
-        """Itself: SQLAlchemy would write ``(… IN …) = 1`` for SQLite, and no index serves that."""
+    def self_group(self, against: Any = None) -> "text_search":  # noqa: ARG002 - Signature of SQLAlchemy.
+        """Return itself: SQLAlchemy would write ``(… IN …) = 1`` for SQLite, which cannot use an index."""
         return self
 
 
@@ -65,11 +71,11 @@ def _text_search_sqlite(element: text_search, compiler: SQLCompiler, **options: 
     index = f"{element.searched[0].table.name}_search"
     names = [column.name for column in element.searched]
     phrase = f"""'{{{" ".join(names)}}} : "' || replace(substr({text}, 1, {MAX_INDEXED_LENGTH}), '"', '""') || '"'"""
-    # Beyond the index only the case of plain letters does not count in what is kept as it was written.
+    # Beyond the indexed part, only the case of ASCII letters is ignored in columns that are not case-folded.
     fold = "lower(%s)" if element.as_written else "%s"
     whole = " OR ".join(f"instr({fold % name}, {fold % text})" for name in names)
-    found = f"{index} MATCH {phrase} AND (length({text}) <= {MAX_INDEXED_LENGTH} OR {whole})"
-    return f"{key} IN (SELECT rowid FROM {index} WHERE {found})"  # noqa: S608 - Compiled, not typed.
+    condition = f"{index} MATCH {phrase} AND (length({text}) <= {MAX_INDEXED_LENGTH} OR {whole})"
+    return f"{key} IN (SELECT rowid FROM {index} WHERE {condition})"  # noqa: S608 - Compiled, not user input.
 
 
 @compiles(text_search, "postgresql")
@@ -77,8 +83,8 @@ def _text_search_postgresql(element: text_search, compiler: SQLCompiler, **optio
     escaped: ColumnElement[str] = func.lower(element.needle) if element.as_written else element.needle
     for sign in ("\\", "%", "_"):
         escaped = func.replace(escaped, literal_column(f"'{sign}'"), literal_column(f"'\\{sign}'"))
-    around: ColumnElement[str] = literal_column("'%'")
-    pattern = around.concat(escaped).concat(around)
+    percent: ColumnElement[str] = literal_column("'%'")
+    pattern = percent.concat(escaped).concat(percent)
     columns = [func.lower(column) if element.as_written else column for column in element.searched]
-    found = or_(*(column.like(pattern, escape="\\") for column in columns))
-    return f"({compiler.process(found, **options)})"
+    condition = or_(*(column.like(pattern, escape="\\") for column in columns))
+    return f"({compiler.process(condition, **options)})"

@@ -1,4 +1,4 @@
-"""Points in time as they are stored and shown: UTC text with milliseconds, which sorts by time."""
+"""Timestamps as they are stored and shown: UTC text with milliseconds, which sorts by time."""
 
 import re
 from datetime import UTC, date, datetime, timedelta
@@ -15,19 +15,19 @@ _DATE = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})")
 
 
 def timestamp(moment: datetime) -> Timestamp:
-    """Format an aware moment."""
+    """Format a timezone-aware datetime."""
     moment = moment.astimezone(UTC)
-    # The year by itself, because ``%Y`` does not pad those before 1000 and would break the order.
+    # The year is formatted separately, because ``%Y`` does not pad years before 1000, which would break the order.
     return Timestamp(f"{moment.year:04d}-{moment:%m-%dT%H:%M:%S}.{moment.microsecond // 1000:03d}Z")
 
 
 def to_datetime(stamp: Timestamp) -> datetime:
-    """Read a stored point in time back."""
+    """Parse a stored timestamp."""
     return datetime.fromisoformat(stamp)
 
 
 def add_duration(stamp: Timestamp, **delta: float) -> Timestamp:
-    """The point in time that lies ``delta`` (as for ``timedelta``) after ``stamp``; the calendar's ends bound it."""
+    """Return ``stamp`` plus ``delta`` (as for ``timedelta``), limited to the range of the calendar."""
     try:
         return timestamp(to_datetime(stamp) + timedelta(**delta))
     except OverflowError:
@@ -35,12 +35,12 @@ def add_duration(stamp: Timestamp, **delta: float) -> Timestamp:
 
 
 def day_of(stamp: Timestamp) -> Date:
-    """The UTC day of a point in time."""
+    """Return the UTC date of a timestamp."""
     return Date(stamp[:10])
 
 
 def parse_timestamp(text: str) -> Timestamp:
-    """Read what a caller wrote, a date or an ISO 8601 time; without an offset it is UTC."""
+    """Parse a date or an ISO 8601 time from a request; without an offset it is UTC. Raise ``ValueError``."""
     text = text.strip().replace(" ", "T", 1)
     if _DATE.fullmatch(text):
         return Timestamp(parse_date(text) + "T00:00:00.000Z")
@@ -52,11 +52,11 @@ def parse_timestamp(text: str) -> Timestamp:
 
 
 def parse_date(text: str) -> Date:
-    """Read what a caller wrote as a day; a time behind it is dropped."""
+    """Parse a date from a request; a time after it is dropped. Raise ``ValueError``."""
     text = text.strip()
-    short = _DATE.match(text)
-    if short is None or (len(text) > short.end() and text[short.end()] not in "T "):
+    match = _DATE.match(text)
+    if match is None or (len(text) > match.end() and text[match.end()] not in "T "):
         raise ValueError(text)
-    if len(text) > short.end():
+    if len(text) > match.end():
         parse_timestamp(text)
-    return Date(date(*map(int, short.groups())).isoformat())
+    return Date(date(*map(int, match.groups())).isoformat())

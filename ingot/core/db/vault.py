@@ -1,4 +1,4 @@
-"""How secrets are stored: sealed where they are read back, a keyed digest where they are only looked up."""
+"""Storage of secrets: encrypted if they are read back, a keyed digest if they are only looked up."""
 
 import hashlib
 import hmac
@@ -13,29 +13,29 @@ _NONCE_BYTES = 12
 
 
 class Vault:
-    """Seals and digests under the instance's secret."""
+    """Encryption and digests with the instance's secret."""
 
     def __init__(self, secret: bytes) -> None:
         self._digest_key = hmac.digest(secret, b"ingot digest", "sha256")
-        # What the key makes of the first block is the same for all: copied, it saves a third at every call.
+        # Copying the state after the key block saves a third of every call.
         self._digest = hmac.new(self._digest_key, digestmod="sha256")
         self._sealing_key = hmac.digest(secret, b"ingot sealing", "sha256")
 
     @cached_property
     def _cipher(self) -> "AESGCM":
-        # Most processes never seal anything, and the library costs megabytes.
+        # Imported on first use: most processes never encrypt, and the library takes megabytes.
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
         return AESGCM(self._sealing_key)
 
     def digest(self, secret: str) -> bytes:
-        """What a random secret is looked up by; equal secrets have equal digests."""
+        """Return the digest by which a random secret is looked up; equal secrets have equal digests."""
         digest = self._digest.copy()
         digest.update(secret.encode("utf-8", "surrogatepass"))
         return digest.digest()
 
     def derive(self, purpose: str, seed: bytes) -> str:
-        """A token that only this instance can make from ``seed``."""
+        """Return a token that only this instance can derive from ``seed``."""
         return hmac.new(self._digest_key, purpose.encode() + b"\0" + seed, hashlib.sha256).hexdigest()
 
     def seal(self, secret: str) -> bytes:
@@ -44,5 +44,5 @@ class Vault:
         return nonce + self._cipher.encrypt(nonce, secret.encode(), None)
 
     def unseal(self, sealed: bytes) -> str:
-        """Decrypt what ``seal`` made."""
+        """Decrypt the result of ``seal``."""
         return self._cipher.decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], None).decode()

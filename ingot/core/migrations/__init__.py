@@ -1,1 +1,1 @@
-"""One frozen script per schema change."""
+"""Database migrations: one frozen script per schema change, and their runner."""

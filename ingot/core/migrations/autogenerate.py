@@ -1,4 +1,4 @@
-"""``make migration M="what changes"``: writes the script from the last revision to the tables as they are."""
+"""``make migration M="what changes"``: generates the script from the last revision to the declared tables."""
 
 import importlib
 import pkgutil
@@ -17,7 +17,7 @@ from ingot.settings import Settings
 
 
 def main() -> None:
-    """Compare a freshly migrated database with the tables, and write the difference."""
+    """Compare a freshly migrated database with the declared tables, and write the difference as a script."""
     for module in pkgutil.walk_packages(ingot.__path__, "ingot."):
         if module.name.endswith(".tables"):
             importlib.import_module(module.name)

@@ -1,12 +1,12 @@
-"""Alembic's entry: runs scripts on the connection that ``run.migrate`` hands over."""
+"""Alembic environment: runs scripts on the connection that ``upgrade`` passes."""
 
 from typing import Any
 
 from alembic import context
 
 
-def _is_ours(name: str | None, kind: str, _parents: Any) -> bool:
-    """The indexes for searches, with what they keep beside them, are no tables that code declares."""
+def _is_declared(name: str | None, kind: str, _parents: Any) -> bool:
+    """Return whether code declares an object; search indexes and their shadow tables are created by scripts only."""
     return kind != "table" or "_search" not in (name or "")
 
 
@@ -17,7 +17,7 @@ context.configure(
     transaction_per_migration=True,
     transactional_ddl=True,
     render_as_batch=True,
-    include_name=_is_ours,
+    include_name=_is_declared,
 )
 with context.begin_transaction():
     context.run_migrations()

@@ -2,4 +2,4 @@
 
 
 class SchemaError(Exception):
-    """Database that cannot be used with this code; the text says why and what to do."""
+    """The database cannot be used with this version; the text says why and what to do."""

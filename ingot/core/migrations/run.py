@@ -1,7 +1,7 @@
-"""Brings a database to the schema of this code: forward only, one at a time, each script whole or not at all.
+"""Migration of a database to the schema of this version: forward only, under a lock, each script atomically.
 
-Alembic is loaded only where there is something to upgrade: a database that is current says so itself, and an empty
-embedded one gets the newest schema at once, from a file that a test compares with what the scripts make.
+Alembic is loaded only if there is something to upgrade: a current database is detected by its revision, and an empty
+SQLite database gets the newest schema from a file that a test compares with the result of the scripts.
 """
 
 import fcntl
@@ -15,19 +15,19 @@ from ingot.settings import Settings
 
 SCRIPTS = Path(__file__).parent / "versions"
 NEWEST_SCHEMA_FILE = Path(__file__).parent / "newest.sql"
-"""What all scripts together make of an empty embedded database; `make schema` writes it."""
+"""The result of all scripts in an empty SQLite database; ``make schema`` writes it."""
 RESTORING = ".restoring"
-"""Stands in the data directory while a backup is being restored into it."""
+"""File in the data directory while a backup is being restored into it."""
 _LOCK = 1_230_919_765
 
 
 def newest_revision() -> str:
-    """The revision that this code needs: scripts are named by their order."""
+    """Return the revision that this version needs: scripts are named by their order."""
     return max(path.stem.split("_")[0] for path in SCRIPTS.glob("[0-9]*.py"))
 
 
 def is_ready(settings: Settings) -> bool:
-    """Whether an embedded instance can serve as it is: nothing to migrate, and its first start was completed."""
+    """Return whether an SQLite instance can start as it is: nothing to migrate, and its first start was completed."""
     if not settings.embedded or _embedded_revision(settings) != newest_revision():
         return False
     if (settings.data / RESTORING).exists() or not (settings.data / "secrets" / "instance.key").exists():
@@ -40,11 +40,11 @@ def is_ready(settings: Settings) -> bool:
 
 
 def migrate(settings: Settings, revision: str = "head") -> None:
-    """Run the scripts that are missing up to ``revision``, under a lock that others wait for."""
+    """Run the missing scripts up to ``revision`` under a lock; raise ``SchemaError``."""
     if _revision(settings) == newest_revision():
         return
     with _exclusive_lock(settings):
-        # Whoever held the lock before may have done it.
+        # The previous holder of the lock may have migrated it.
         current = _revision(settings)
         if current == newest_revision():
             return
@@ -65,7 +65,7 @@ def migrate(settings: Settings, revision: str = "head") -> None:
 
 
 def _revision(settings: Settings) -> str | None:
-    """Where a database stands; nothing where no script has run yet."""
+    """Return the revision of a database, or None if no script has run yet."""
     return _embedded_revision(settings) if settings.embedded else _server_revision(settings)
 
 
@@ -97,7 +97,7 @@ def _server_revision(settings: Settings) -> str | None:
 
 
 def _create_schema_at_once(settings: Settings) -> bool:
-    """Give an empty embedded database its newest schema, whole or not at all; says whether it could."""
+    """Create the newest schema in an empty SQLite database atomically; return False if it does not apply."""
     if not settings.embedded:
         return False
     with NEWEST_SCHEMA_FILE.open() as file:
@@ -117,7 +117,7 @@ def _create_schema_at_once(settings: Settings) -> bool:
 
 
 def _enable_wal(path: Path) -> None:
-    """Let readers and the writer not wait for each other; the file remembers it, and only one may switch it on."""
+    """Switch on write-ahead logging, so that readers and the writer do not block each other; the file stores this."""
     connection = sqlite3.connect(path, timeout=5)
     try:
         connection.execute("PRAGMA journal_mode = WAL")
@@ -134,7 +134,7 @@ def _exclusive_lock(settings: Settings) -> Iterator[None]:
         return
     import psycopg
 
-    # The server lets go of the lock when the connection ends, however it ends.
+    # The server releases the lock when the connection ends.
     with psycopg.connect(settings.database, autocommit=True) as connection:
         connection.execute("SELECT pg_advisory_lock(%s)", (_LOCK,))
         yield

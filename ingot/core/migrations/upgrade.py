@@ -1,4 +1,4 @@
-"""Runs scripts by Alembic, which is loaded for nothing else."""
+"""Upgrade by Alembic, which only this module loads."""
 
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from ingot.settings import Settings
 
 
 def alembic_config(scripts: Path) -> Config:
-    """Where Alembic finds what it needs."""
+    """Return the Alembic configuration for a folder of scripts."""
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).parent))
     config.set_main_option("version_locations", str(scripts))
@@ -23,13 +23,13 @@ def alembic_config(scripts: Path) -> Config:
 
 
 def upgrade(settings: Settings, scripts: Path, revision: str) -> None:
-    """Run those scripts of a folder that are missing up to ``revision``; the caller holds the lock."""
+    """Run the missing scripts of a folder up to ``revision``; the caller holds the lock."""
     url = settings.database
     if not settings.embedded:
         url = "postgresql+psycopg" + url[len(urlsplit(url).scheme) :]
     engine = create_engine(url)
     if settings.embedded:
-        # The driver would commit each statement by itself; a script must be whole or not at all.
+        # The driver would commit each statement by itself; a script must run completely or not at all.
         event.listen(engine, "connect", _no_automatic_transactions)
         event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN IMMEDIATE"))
     config = alembic_config(scripts)

@@ -1,1 +1,1 @@
-"""Opening repositories: the git command, libgit2, refs, paths and the cache."""
+"""Foundations of repository access: the git command, libgit2, refs, names, paths and the on-disk layout."""

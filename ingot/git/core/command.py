@@ -1,4 +1,4 @@
-"""Running the git binary: in a clean environment, for a bounded time, with bounded output."""
+"""Runner of the git binary with a clean environment, a timeout and limits on output and memory."""
 
 import os
 import resource
@@ -28,24 +28,24 @@ _CONFIG = (
 
 
 class GitResult(NamedTuple):
-    """How a command ended."""
+    """Exit status and output of a git command."""
 
     status: int
     out: bytes
-    said: str
-    """The end of its standard error."""
+    stderr: str
+    """The last 64 KiB of its standard error."""
 
 
 def clean_environment(config: Config = (), env: Mapping[str, str] | None = None) -> dict[str, str]:
-    """All that git gets to see: nothing of the machine's, the user's or our own configuration but ``PATH``.
+    """Return the environment of a git process; of our own environment it inherits only ``PATH``.
 
-    ``GIT_DIR`` is named, because git would otherwise walk up from a directory that is no repository and
-    work on the first one that it finds, such as the checkout that the data directory lies in.
+    ``GIT_DIR`` is set because git would otherwise search the parent directories of a directory that is not a repository
+    and use the first repository it finds, such as a checkout that contains the data directory.
     """
-    named = (*_CONFIG, *config)
+    settings = (*_CONFIG, *config)
     return {
         "PATH": os.environ.get("PATH", os.defpath),
-        "HOME": "/dev/null",  # A home without .gitconfig and .netrc, into which nobody can put one.
+        "HOME": "/dev/null",  # Has neither .gitconfig nor .netrc, and none can be added.
         "LC_ALL": "C",
         "GIT_DIR": ".",
         "GIT_CONFIG_NOSYSTEM": "1",
@@ -53,11 +53,11 @@ def clean_environment(config: Config = (), env: Mapping[str, str] | None = None)
         "GIT_ATTR_NOSYSTEM": "1",
         "GIT_TERMINAL_PROMPT": "0",
         "GIT_OPTIONAL_LOCKS": "0",
-        "GIT_NO_REPLACE_OBJECTS": "1",  # Else a pushed refs/replace would show one object for another.
+        "GIT_NO_REPLACE_OBJECTS": "1",  # Otherwise a pushed refs/replace could substitute one object for another.
         "GIT_NO_LAZY_FETCH": "1",
-        "GIT_CONFIG_COUNT": str(len(named)),
-        **{f"GIT_CONFIG_KEY_{place}": key for place, (key, _) in enumerate(named)},
-        **{f"GIT_CONFIG_VALUE_{place}": value for place, (_, value) in enumerate(named)},
+        "GIT_CONFIG_COUNT": str(len(settings)),
+        **{f"GIT_CONFIG_KEY_{index}": key for index, (key, _) in enumerate(settings)},
+        **{f"GIT_CONFIG_VALUE_{index}": value for index, (_, value) in enumerate(settings)},
         **(env or {}),
     }
 
@@ -78,12 +78,12 @@ def run_git(
     on_stderr: Callable[[bytes], None] | None = None,
     on_tick: Callable[[], None] | None = None,
 ) -> GitResult:
-    """Run git in a repository until it ends, or kill it with all that it started.
+    """Run git in a repository until it exits; on an error, kill it with all its child processes.
 
-    ``args`` are ours; whatever a caller had a say in goes into ``operands``, which cannot become options.
-    ``on_out`` takes its output as it comes, of which nothing is kept then; ``on_said`` hears its standard error;
-    ``on_tick`` is called some times a second; what any of them raises ends the command. ``check`` raises for an
-    exit status other than 0.
+    Pass values that come from a user in ``operands``, which cannot become options. ``on_stdout`` receives the output in
+    chunks, which are then not collected; ``on_stderr`` receives the standard error; ``on_tick`` is called four times a
+    second. An exception from any of them kills the command. ``check`` raises ``GitError`` for an exit status other than
+    0.
     """
     require_blocking_allowed()
     for operand in operands:
@@ -98,7 +98,7 @@ def run_git(
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             bufsize=0,
-            start_new_session=True,  # A process group of its own, so that helpers die with it.
+            start_new_session=True,  # Its own process group, so that child processes are killed with it.
         )
         if max_memory is not None:
             limit_memory(process.pid, max_memory)
@@ -107,32 +107,35 @@ def run_git(
             pump.run(time.monotonic() + timeout, on_tick)
         finally:
             end_process(process)
-    outcome = GitResult(process.returncode, bytes(pump.out), pump.said.decode(errors="replace"))
-    if outcome.status != 0:
+    result = GitResult(process.returncode, bytes(pump.stdout), pump.stderr.decode(errors="replace"))
+    if result.status != 0:
         if not cwd.is_dir():
             raise MissingRepository(f"The repository {cwd.name} was removed")
         if check:
-            raise GitError(args[0], outcome.status, outcome.said)
-    return outcome
+            raise GitError(args[0], result.status, result.stderr)
+    return result
 
 
 def limit_memory(pid: int, max_bytes: int) -> None:
-    """Before it starts helpers, which inherit this; mapped packs do not count, what it allocates does."""
+    """Limit the memory that a process allocates; memory-mapped packs do not count.
+
+    Call this before the process starts child processes, which inherit the limit.
+    """
     if not hasattr(resource, "prlimit"):
         return
     try:
         resource.prlimit(pid, resource.RLIMIT_DATA, (max_bytes, max_bytes))
-    except ProcessLookupError:  # It has ended already.
+    except ProcessLookupError:  # It has already exited.
         pass
 
 
 def end_process(process: "subprocess.Popen[bytes]") -> None:
-    """Kill the whole process group, unless it ended by itself: its number may be another's by now."""
+    """Kill the process group unless the process has exited: its id may have been reused since."""
     if process.returncode is None:
         try:
             os.killpg(process.pid, signal.SIGKILL)
-        except (ProcessLookupError, PermissionError):  # All have ended; some systems say the latter of zombies.
-            pass
+        except (ProcessLookupError, PermissionError):
+            pass  # All have exited; some systems raise PermissionError for zombies.
         process.wait()
     for stream in (process.stdin, process.stdout, process.stderr):
         if stream is not None:
@@ -140,7 +143,7 @@ def end_process(process: "subprocess.Popen[bytes]") -> None:
 
 
 class _PipePump:
-    """Feeds a process and hears it out, both at once, so that neither side waits for the other for ever."""
+    """Pump between a process and its pipes that reads and writes concurrently, so that neither side blocks forever."""
 
     def __init__(
         self,
@@ -148,17 +151,17 @@ class _PipePump:
         process: "subprocess.Popen[bytes]",
         feed: bytes,
         max_bytes: int,
-        on_out: Callable[[bytes], None] | None,
-        on_said: Callable[[bytes], None] | None,
+        on_stdout: Callable[[bytes], None] | None,
+        on_stderr: Callable[[bytes], None] | None,
     ) -> None:
         self._verb = verb
         self._process = process
         self._feed = memoryview(feed)
-        self._most_bytes = max_bytes
-        self._on_out = on_out
-        self._on_said = on_said
-        self.out = bytearray()
-        self.said = bytearray()
+        self._max_bytes = max_bytes
+        self._on_stdout = on_stdout
+        self._on_stderr = on_stderr
+        self.stdout = bytearray()
+        self.stderr = bytearray()
 
     def run(self, deadline: float, on_tick: Callable[[], None] | None) -> None:
         next_tick = time.monotonic()
@@ -192,27 +195,27 @@ class _PipePump:
         ready.unregister(stream)
         stdin = self._process.stdin
         if stdin is not None and stream is stdin:
-            stdin.close()  # The end of what it is fed.
+            stdin.close()  # Signals end of input.
 
     def _timed_out(self) -> GitTimeout:
-        return GitTimeout(self._verb, -signal.SIGKILL, self.said.decode(errors="replace"))
+        return GitTimeout(self._verb, -signal.SIGKILL, self.stderr.decode(errors="replace"))
 
     def _transfer(self, stream: IO[bytes]) -> bool:
-        """Move what is ready; says whether there may be more."""
+        """Transfer the available bytes; return False at the end of the stream."""
         if stream is self._process.stdin:
             return self._write(stream)
         piece = os.read(stream.fileno(), _CHUNK_BYTES)
         if stream is self._process.stderr:
-            self.said += piece
-            del self.said[:-_MAX_STDERR_BYTES]
-            if piece and self._on_said is not None:
-                self._on_said(piece)
-        elif self._on_out is not None:
-            self._on_out(piece)
+            self.stderr += piece
+            del self.stderr[:-_MAX_STDERR_BYTES]
+            if piece and self._on_stderr is not None:
+                self._on_stderr(piece)
+        elif self._on_stdout is not None:
+            self._on_stdout(piece)
         else:
-            self.out += piece
-            if len(self.out) > self._most_bytes:
-                raise GitOutputTooLarge(self._verb, -signal.SIGKILL, self.said.decode(errors="replace"))
+            self.stdout += piece
+            if len(self.stdout) > self._max_bytes:
+                raise GitOutputTooLarge(self._verb, -signal.SIGKILL, self.stderr.decode(errors="replace"))
         return bool(piece)
 
     def _write(self, stream: IO[bytes]) -> bool:
@@ -220,7 +223,7 @@ class _PipePump:
             written = os.write(stream.fileno(), self._feed[:_CHUNK_BYTES])
         except BlockingIOError:
             return True
-        except BrokenPipeError:  # It does not want the rest; its exit status tells why.
+        except BrokenPipeError:  # The process has closed its input; its exit status tells why.
             written = len(self._feed)
         self._feed = self._feed[written:]
         return bool(self._feed)

@@ -1,52 +1,52 @@
-"""Errors of repositories, and of running git on them."""
+"""Errors of repositories and of git commands."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-UNREADABLE_ERRORS = "The repository of this project cannot be read. Whoever runs this server should look into it."
+UNREADABLE_ERRORS = "The repository of this project cannot be read. Ask the administrator of this server to check it."
 
 
 class MissingRepository(Exception):
-    """Repository whose folder does not exist: its project was deleted, maybe a moment ago, or its files are lost."""
+    """The folder of a repository does not exist: its project was deleted, or its files are lost."""
 
 
 class DamagedRepository(Exception):
-    """A repository's files say something that git would not write."""
+    """The files of a repository contain something that git would not write."""
 
 
 class GitError(Exception):
-    """The git binary ended badly; ``said`` is the end of what it wrote to its standard error.
+    """A git command failed; ``stderr`` is the end of its standard error.
 
-    What git says may quote a remote server, so it is for the log at most, and never for a caller.
+    The standard error may quote a remote server, so log it at most and never send it to a caller.
     """
 
-    def __init__(self, verb: str, status: int, said: str) -> None:
+    def __init__(self, verb: str, status: int, stderr: str) -> None:
         super().__init__(f"git {verb} ended with status {status}")
         self.status = status
-        self.said = said
+        self.stderr = stderr
 
 
 class GitTimeout(GitError):
-    """It took longer than it was given, and was killed with all that it had started."""
+    """A git command ran into its timeout and was killed."""
 
 
 class GitOutputTooLarge(GitError):
-    """It wrote more than was asked for, and was killed."""
+    """A git command wrote more than the limit and was killed."""
 
 
 def is_unreadable_error(error: BaseException) -> bool:
-    """Whether this came of a repository that is missing or damaged; libgit2 has errors of its own for that."""
+    """Return whether an error means that a repository is missing or damaged, including errors of libgit2."""
     if isinstance(error, GitTimeout | GitOutputTooLarge):
         return False
-    if isinstance(error, ValueError):  # What libgit2 reads in a pack that was cut off may be of no kind at all.
+    if isinstance(error, ValueError):  # libgit2 may read an invalid object type in a truncated pack.
         return "is not a valid ObjectType" in str(error)
     return isinstance(error, MissingRepository | DamagedRepository | GitError) or "pygit2" in type(error).__module__
 
 
 @contextmanager
 def noticing_removal(path: Path) -> Iterator[None]:
-    """Raise ``MissingRepository`` instead of an error that comes of a repository being deleted within the block."""
+    """Raise ``MissingRepository`` instead of errors caused by the deletion of the repository within the block."""
     try:
         yield
     except (OSError, DamagedRepository, GitError) as error:

@@ -1,4 +1,4 @@
-"""Which programming languages a tree holds, told by the names of its files."""
+"""Shares of programming languages in a tree, determined by file names."""
 
 from collections import deque
 from collections.abc import Iterator
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
 MAX_FILES = 20_000
 MAX_FILE_BYTES = 1024 * 1024
-"""What is larger was not written by a person."""
+"""Larger files are usually generated."""
 _FOLDER = 0o040000
-_PLAIN_FILES = (0o100644, 0o100755, 0o100664)  # No links, and no other repositories.
+_PLAIN_FILES = (0o100644, 0o100755, 0o100664)  # Neither symbolic links nor submodules.
 
-# Markup, data and prose are left out, as they would drown the code.
+# Markup, data and prose are excluded because they would outweigh the code.
 _LANGUAGES = {
     "Ada": "adb ads",
     "Assembly": "asm s",
@@ -104,19 +104,19 @@ _VENDORED = frozenset(
     """
     node_modules bower_components jspm_packages vendor vendors third_party third-party thirdparty 3rdparty external
     externals deps dist build .yarn .bundle .venv venv site-packages Pods Carthage Godeps __pycache__ _vendor
-    """.split()  # noqa: SIM905 - A list of words reads better so.
+    """.split()  # noqa: SIM905 - A list of words is easier to read this way.
 )
 _GENERATED = (".min.js", ".min.css", ".bundle.js", ".pb.go", "_pb2.py", ".designer.cs")
 
 
 def language_shares(path: Path, tip: str) -> dict[str, float]:
-    """The languages below a commit, in percent of their bytes, the largest first; only so many files are counted."""
+    """Return the languages of a commit in percent of their bytes, largest first, of at most ``MAX_FILES`` files."""
     repository = open_repository(path)
-    headers = repository.odb
+    odb = repository.odb
     sizes: dict[str, int] = {}
     for blob, language in _files(repository, tip):
-        # The size comes from the header, so that no large file is ever read.
-        size = headers.read_header(blob)[1]
+        # Read the size from the header, so that large files are never loaded.
+        size = odb.read_header(blob)[1]
         if size <= MAX_FILE_BYTES and not _is_binary(repository, blob):
             sizes[language] = sizes.get(language, 0) + size
     total = sum(sizes.values())
@@ -125,7 +125,7 @@ def language_shares(path: Path, tip: str) -> dict[str, float]:
 
 
 def language_or_none(name: str) -> str | None:
-    """The language of a file by its name."""
+    """Return the language of a file by its name."""
     if name.endswith(_GENERATED):
         return None
     return _BY_NAME.get(name) or _BY_EXTENSION.get(name.rpartition(".")[2].lower() if "." in name else "")
@@ -137,23 +137,23 @@ def _is_binary(repository: "pygit2.Repository", blob: "pygit2.Oid") -> bool:
 
 
 def _files(repository: "pygit2.Repository", tip: str) -> Iterator[tuple["pygit2.Oid", str]]:
-    """Files in a known language, the nearest to the root first, so that a bounded look is a fair one.
+    """Yield the files in a recognized language, nearest to the root first, so that the counted part is representative.
 
-    Folders are bounded too: a few kilobytes can hold a tree of ten billion.
+    The number of folders is limited too: a few kilobytes of objects can describe a tree of ten billion entries.
     """
     commit: Any = repository[tip]
     folders = deque([commit.tree_id])
-    met = files = 0
+    seen_folders = seen_files = 0
     while folders:
         tree: Any = repository[folders.popleft()]
         for entry in tree:
             if entry.filemode == _FOLDER and entry.name not in _VENDORED:
-                met += 1
-                if met <= MAX_FILES:
+                seen_folders += 1
+                if seen_folders <= MAX_FILES:
                     folders.append(entry.id)
             elif entry.filemode in _PLAIN_FILES:
-                files += 1
-                if files > MAX_FILES:
+                seen_files += 1
+                if seen_files > MAX_FILES:
                     return
                 language = language_or_none(entry.name)
                 if language is not None:

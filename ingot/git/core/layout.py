@@ -1,13 +1,13 @@
-"""What a bare repository of ours consists of, and how files and folders are made to last."""
+"""On-disk layout and configuration of bare repositories, and durable writes of files and folders."""
 
 import os
 from pathlib import Path
 
 INTERNAL_REFS = ("refs/keep", "refs/intents")
-"""Ours alone: never advertised, never served by name, never copied into a fork."""
+"""Internal refs: never advertised, served by name or copied into a fork."""
 MERGE_REQUEST_REFS = "refs/merge-requests"
 
-# Old histories hold these slips, which harm nobody; refusing them would refuse many a well-known repository.
+# Old histories contain these harmless mistakes; rejecting them would reject many well-known repositories.
 _IGNORED_FSCK_CHECKS = ("badTimezone", "missingSpaceBeforeDate", "zeroPaddedFilemode")
 
 CONFIG = "\n".join(
@@ -17,14 +17,14 @@ CONFIG = "\n".join(
         "\tbare = true",
         "\tfilemode = true",
         "\tlogAllRefUpdates = false",
-        # Packs' indexes too: without its index a pack is as good as lost.
+        # Includes pack indexes: without its index a pack is unusable.
         "\tfsync = all",
-        # Hooks come from whoever runs git, and never from a repository.
+        # Hooks are only configured on the command line, never in a repository.
         "\thooksPath = /dev/null",
         "\tpackedRefsTimeout = 10000",
         "[transfer]",
         "\tfsckObjects = true",
-        # A push is one pack: two files to sync and to link into forks, however many objects it brings.
+        # A push is stored as one pack: two files to sync and to link into forks, regardless of the number of objects.
         "\tunpackLimit = 1",
         *(f"\thideRefs = {prefix}" for prefix in INTERNAL_REFS),
         "[receive]",
@@ -37,9 +37,9 @@ CONFIG = "\n".join(
         *(f"\t{slip} = ignore" for slip in _IGNORED_FSCK_CHECKS),
         "[uploadpack]",
         "\tallowFilter = true",
-        # Protocol 2 serves any object by its id; older clients get the same.
+        # Protocol 2 serves any object by its id; this does so for older clients.
         "\tallowAnySHA1InWant = true",
-        # Housekeeping is a job of ours.
+        # Housekeeping runs as a background job.
         "[gc]",
         "\tauto = 0",
         "[maintenance]",
@@ -50,7 +50,7 @@ CONFIG = "\n".join(
 
 
 def make_bare_repository(folder: Path, head: bytes) -> None:
-    """Fill an empty folder with what git needs to take it for a repository."""
+    """Create the files and folders of a bare repository in an empty folder."""
     for name in ("objects", "objects/info", "objects/pack", "refs", "refs/heads", "refs/tags"):
         (folder / name).mkdir()
     write_durably(folder / "config", CONFIG)
@@ -58,15 +58,15 @@ def make_bare_repository(folder: Path, head: bytes) -> None:
 
 
 def write_durably(file: Path, content: bytes) -> None:
-    """Write a new file, and return when the disk has it."""
-    with file.open("xb") as opened:
-        opened.write(content)
-        opened.flush()
-        os.fsync(opened.fileno())
+    """Write a new file and return when it is synced to disk."""
+    with file.open("xb") as handle:
+        handle.write(content)
+        handle.flush()
+        os.fsync(handle.fileno())
 
 
 def sync_folder(folder: Path) -> None:
-    """Return when the disk has the folder's entries."""
+    """Sync the entries of a folder to disk."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)

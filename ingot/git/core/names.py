@@ -1,19 +1,19 @@
-"""What branches and tags may be called: git's own rules, and ours against names that read as something else."""
+"""Validation of branch and tag names: git's rules, and rules against ambiguous names."""
 
 import re
 
 MAX_BYTES = 1000
 MAX_PART_BYTES = 250
-"""Of 255 that file systems take, since git appends ``.lock`` while it writes."""
+"""File systems allow 255 bytes, and git appends ``.lock`` while it writes."""
 
 _FORBIDDEN = re.compile(rb"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|/\.|\.lock/")
 _OBJECT_ID = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})(?:/|\Z)", re.IGNORECASE)
-# git expands these before it looks among branches, so a branch called so hides another one, or is hidden by it.
+# git expands these prefixes before it searches branches, so such a branch would hide another one or be hidden.
 _AMBIGUOUS_PREFIXES = ("refs/", "heads/")
 
 
 def is_well_formed_ref(ref: bytes) -> bool:
-    """Whether git could hold a reference of this full name; also what makes the name safe as a file's."""
+    """Return whether git accepts this full ref name, which also makes it safe as a file name."""
     return (
         ref.startswith(b"refs/")
         and ref.count(b"/") >= 2
@@ -23,7 +23,7 @@ def is_well_formed_ref(ref: bytes) -> bool:
 
 
 def ref_name_error(name: str) -> str | None:
-    """Why a branch or a tag cannot have this short name, or nothing where it can."""
+    """Return why a branch or tag cannot have this short name, or None if the name is valid."""
     if not name:
         return "can't be blank"
     try:
@@ -39,7 +39,7 @@ def ref_name_error(name: str) -> str | None:
     if name.startswith(_AMBIGUOUS_PREFIXES):
         return "cannot begin with 'refs/' or 'heads/'"
     if name.startswith("HEAD/"):
-        # In every clone it would lie where git notes the default branch, so that nobody could clone any more.
+        # In every clone it would collide with refs/remotes/origin/HEAD, so that cloning would fail.
         return "cannot begin with 'HEAD/'"
     if _OBJECT_ID.match(name):
         return "cannot look like the id of a commit"

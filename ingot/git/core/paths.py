@@ -1,20 +1,20 @@
-"""Paths within a repository, as callers write them and as git takes them."""
+"""Paths within a repository: validation, and conversion to git's arguments."""
 
 import os
 from collections.abc import Mapping
 
 MAX_BYTES = 4096
 LITERAL_PATHSPECS: Mapping[str, str] = {"GIT_LITERAL_PATHSPECS": "1"}
-"""An environment in which ``*`` and ``:(top)`` are the names of files and nothing else."""
+"""Environment in which ``*`` and ``:(top)`` in paths have no special meaning."""
 
 
 def path_argument(path: bytes) -> str:
-    """A path as an argument, which stands behind ``--``: its bytes, whatever they are."""
+    """Return a path as a command-line argument with exactly these bytes; pass it after ``--``."""
     return os.fsdecode(path)
 
 
 def path_error(path: str) -> str | None:
-    """Why nothing in a repository can lie at a path, or nothing where something may."""
+    """Return why a path is invalid, or None if it is valid."""
     if len(path.encode(errors="surrogatepass")) > MAX_BYTES:
         return "is too long"
     if "\0" in path or ".." in path.split("/"):
@@ -23,17 +23,17 @@ def path_error(path: str) -> str | None:
 
 
 def path_encodings(path: str) -> list[bytes]:
-    """The bytes that a path may stand for: those of its text, and those that are only shown as this text.
+    """Return the byte sequences that a displayed path can denote: its UTF-8 encoding and possibly its Latin-1 encoding.
 
-    Names that are no UTF-8 are shown as if they were Latin-1, and can be asked for as they are shown.
+    File names that are not valid UTF-8 are displayed as Latin-1, and clients request them by the displayed name.
     """
-    found = [path.encode(errors="replace")]
+    encodings = [path.encode(errors="replace")]
     try:
-        shown = path.encode("latin-1")
+        as_latin1 = path.encode("latin-1")
     except UnicodeEncodeError:
-        return found
+        return encodings
     try:
-        shown.decode()
+        as_latin1.decode()
     except UnicodeDecodeError:
-        found.append(shown)
-    return found
+        encodings.append(as_latin1)
+    return encodings

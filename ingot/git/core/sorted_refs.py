@@ -1,4 +1,4 @@
-"""All branches or tags of a repository in the order of their names, kept in memory while nothing changes."""
+"""Cache of the branches or tags of a repository, sorted by name and validated by modification times."""
 
 import os
 from collections.abc import Sequence
@@ -10,9 +10,9 @@ from ingot.git.core.repository import Repository
 from ingot.offload import require_blocking_allowed
 
 _REF_BYTES = 210
-"""Memory of a reference besides its name."""
+"""Memory of a ref besides its name."""
 MAX_INLINE = 2_000
-"""References that are looked at one by one in about a millisecond."""
+"""Number of refs that can be processed in about a millisecond."""
 
 
 class NamedRef(NamedTuple):
@@ -26,33 +26,33 @@ _ref_cache: BoundedCache[tuple[str, bytes], tuple[tuple[object, ...], list[Named
 
 
 def sorted_refs(repository: Repository, folder: bytes, generation: int) -> list[NamedRef]:
-    """The references below ``refs/heads/`` or ``refs/tags/``; nobody may change the list.
+    """Return the refs below ``refs/heads/`` or ``refs/tags/``; callers must not modify the list.
 
-    ``generation`` counts the changes of references. What the folder and the packed file look like is compared too,
-    so that a change which was not counted yet is seen as well.
+    ``generation`` counts the changes of refs. The cache key also contains the state of the folder and of packed-refs,
+    so that a change that has not been counted yet is noticed.
     """
     key = str(repository.path), folder
     state = refs_fingerprint(repository, folder, generation)
-    known = _ref_cache.get(key)
-    if known is not None and known[0] == state:
-        return known[1]
+    cached = _ref_cache.get(key)
+    if cached is not None and cached[0] == state:
+        return cached[1]
     require_blocking_allowed()
-    begin = len(folder)
-    found = read_refs(repository.path, (folder,))
-    # Made without the class's own way of doing so, which takes a third of the time that all this takes.
-    refs = [tuple.__new__(NamedRef, (name[begin:], oid)) for name, oid in found.items()]
-    _ref_cache.put(key, (state, refs), 500 + sum(map(len, found)) + (_REF_BYTES - begin) * len(refs))
+    prefix_length = len(folder)
+    oids_by_name = read_refs(repository.path, (folder,))
+    # Bypass the constructor of NamedTuple, which would take a third of the total time.
+    refs = [tuple.__new__(NamedRef, (name[prefix_length:], oid)) for name, oid in oids_by_name.items()]
+    _ref_cache.put(key, (state, refs), 500 + sum(map(len, oids_by_name)) + (_REF_BYTES - prefix_length) * len(refs))
     return refs
 
 
 def refs_fingerprint(repository: Repository, folder: bytes, generation: int) -> tuple[object, ...]:
-    """Something that is equal as long as the references below a folder are the same."""
+    """Return a value that stays equal while the refs below a folder are unchanged."""
     path = str(repository.path)
     return (generation, *_fingerprint(f"{path}/packed-refs"), *_fingerprint(f"{path}/{folder.decode()}"))
 
 
 def search_refs(refs: Sequence[NamedRef], search: str) -> list[NamedRef]:
-    """Those with a text in their name, whatever its case; ``^`` and ``$`` tie it to the beginning and the end."""
+    """Return the refs whose name contains a text, ignoring case; ``^`` and ``$`` anchor it at the start and end."""
     if len(refs) > MAX_INLINE:
         require_blocking_allowed()
     search = search.casefold()
@@ -71,7 +71,7 @@ def search_refs(refs: Sequence[NamedRef], search: str) -> list[NamedRef]:
 
 def _fingerprint(path: str) -> tuple[int, int]:
     try:
-        status = os.stat(path)  # noqa: PTH116 - Asked at every list; a Path costs more than the call.
+        status = os.stat(path)  # noqa: PTH116 - Called for every list; constructing a Path costs more than the call.
     except FileNotFoundError:
         return 0, 0
     return status.st_mtime_ns, status.st_size

@@ -1,4 +1,4 @@
-"""Reading what the git binary writes piece by piece, without holding it."""
+"""Streams of the git binary's output in chunks of bounded size."""
 
 import os
 import subprocess
@@ -13,7 +13,7 @@ from ingot.offload import require_blocking_allowed
 
 CHUNK_BYTES = 64 * 1024
 MAX_SECONDS = 3600.0
-"""A reader who takes longer than this has forgotten about it."""
+"""Maximum duration of a stream; a slower reader has most likely gone away."""
 
 
 def stream_git(
@@ -24,10 +24,11 @@ def stream_git(
     config: Config = (),
     max_memory: int | None = None,
 ) -> Generator[bytes, None, None]:
-    """What git writes to its standard output; it starts at the first piece, and is killed when that is closed.
+    """Yield the standard output of git in chunks; the process starts with the first chunk.
 
-    Whatever a caller had a say in stands behind ``--`` in ``args``, or is part of an argument of ours. Ending
-    badly raises after the last piece, so that nobody takes a part for the whole.
+    Closing the generator kills the process. Values that come from a user must follow ``--`` in ``args`` or be part of
+    an option's value. A failure raises ``GitError`` after the last chunk, so that partial output is not taken for
+    complete output.
     """
     require_blocking_allowed()
     deadline = time.monotonic() + MAX_SECONDS
@@ -40,7 +41,7 @@ def stream_git(
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             bufsize=0,
-            start_new_session=True,  # A process group of its own, so that helpers die with it.
+            start_new_session=True,  # Its own process group, so that child processes are killed with it.
         )
         if max_memory is not None:
             limit_memory(process.pid, max_memory)
@@ -58,12 +59,12 @@ def stream_git(
 
 
 def slice_stream(pieces: Generator[bytes, None, None], start: int, stop: int) -> Generator[bytes, None, None]:
-    """The bytes from ``start`` up to ``stop`` of a stream, which is closed as soon as they are had."""
-    place = 0
+    """Yield the bytes from ``start`` up to ``stop`` of a stream, and close it when they have been read."""
+    position = 0
     with closing(pieces):
         for piece in pieces:
-            if place + len(piece) > start:
-                yield piece[max(start - place, 0) : stop - place]
-            place += len(piece)
-            if place >= stop:
+            if position + len(piece) > start:
+                yield piece[max(start - position, 0) : stop - position]
+            position += len(piece)
+            if position >= stop:
                 return

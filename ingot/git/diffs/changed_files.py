@@ -1,4 +1,4 @@
-"""Which files commits change, without their lines; bounded, however many there are."""
+"""Changed files of commits, without their lines, up to an output limit."""
 
 import re
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ _CHANGE_KINDS: dict[bytes, ChangeKind] = {b"A": "added", b"D": "removed", b"R": 
 
 
 class PathChange(NamedTuple):
-    """A file that is not what it was; of one that is gone, the path and object that it had."""
+    """A changed file; for a deleted one, its former path and object."""
 
     how: ChangeKind
     path: bytes
@@ -26,28 +26,28 @@ class PathChange(NamedTuple):
 
 
 class _ChangeLimitReached(Exception):
-    """What git still has to say would be too much to tell."""
+    """The list of changes exceeds the output limit."""
 
 
 def changed_files_by_commit(repository: Repository, commits: Sequence[Commit]) -> dict[str, list[PathChange]]:
-    """What each commit changes against its first parent; what is too much altogether is left out."""
-    asked = "".join(" ".join((commit.oid, *commit.parents[:1])) + "\n" for commit in commits)
+    """Return the changed files of each commit compared with its first parent, up to the output limit."""
+    revisions = "".join(" ".join((commit.oid, *commit.parents[:1])) + "\n" for commit in commits)
     args = ["diff-tree", "--stdin", "--root", "-r", "-z", "--raw", "--no-renames", "--no-abbrev"]
-    found: dict[str, list[PathChange]] = {commit.oid: [] for commit in commits}
-    here: list[PathChange] = []
-    fields = iter(_read_fields(repository, args, asked.encode()))
+    changes: dict[str, list[PathChange]] = {commit.oid: [] for commit in commits}
+    current: list[PathChange] = []
+    fields = iter(_read_fields(repository, args, revisions.encode()))
     for field in fields:
         if _COMMIT.fullmatch(field):
-            here = found.setdefault(field.decode(), [])
+            current = changes.setdefault(field.decode(), [])
         else:
             path = next(fields, None)
             if path is not None:
-                here.append(_parse_change(field, path))
-    return found
+                current.append(_parse_change(field, path))
+    return changes
 
 
 def changed_files_between(repository: Repository, old: str, new: str) -> list[PathChange]:
-    """What leads from one commit to another; zeros stand for nothing at all."""
+    """Return the files that differ between two commits; zeros denote the empty tree."""
     trees = [EMPTY_TREE if oid == NO_OID else oid for oid in (old, new)]
     args = ["diff-tree", "-r", "-z", "--raw", "-M", "--no-abbrev", *trees, "--"]
     changed = []
@@ -63,21 +63,21 @@ def changed_files_between(repository: Repository, old: str, new: str) -> list[Pa
 
 def _parse_change(field: bytes, path: bytes) -> PathChange:
     old_mode, new_mode, old, new, status = field.lstrip(b":").split()
-    gone = status == b"D"
-    oid, mode = (old, old_mode) if gone else (new, new_mode)
+    deleted = status == b"D"
+    oid, mode = (old, old_mode) if deleted else (new, new_mode)
     return PathChange(_CHANGE_KINDS.get(status[:1], "modified"), path, oid.decode(), int(mode, 8))
 
 
-def _read_fields(repository: Repository, args: Sequence[str], asked: bytes | None) -> list[bytes]:
-    read = bytearray()
+def _read_fields(repository: Repository, args: Sequence[str], revisions: bytes | None) -> list[bytes]:
+    output = bytearray()
 
-    def take(piece: bytes) -> None:
-        read.extend(piece)
-        if len(read) > MAX_OUTPUT_BYTES:
+    def collect(piece: bytes) -> None:
+        output.extend(piece)
+        if len(output) > MAX_OUTPUT_BYTES:
             raise _ChangeLimitReached
 
     try:
-        run_git(args, repository.path, input=asked, timeout=_SECONDS, on_stdout=take)
+        run_git(args, repository.path, input=revisions, timeout=_SECONDS, on_stdout=collect)
     except _ChangeLimitReached:
-        del read[read.rfind(b"\0") :]
-    return [field for field in bytes(read).split(b"\0") if field]
+        del output[output.rfind(b"\0") :]
+    return [field for field in bytes(output).split(b"\0") if field]

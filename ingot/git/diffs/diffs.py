@@ -1,4 +1,4 @@
-"""What lies between two commits, file by file, as git shows it; bounded, however large it is."""
+"""Diffs between two commits, file by file, within limits, cached by commit pair."""
 
 import re
 from typing import NamedTuple
@@ -15,7 +15,7 @@ from ingot.git.history.commits import decode_text
 from ingot.offload import require_blocking_allowed
 
 EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
-"""git knows it in every repository."""
+"""git provides it in every repository."""
 _MAX_TEXT_BYTES = 32 * 2**20
 _MAX_SCANNED_BYTES = 256 * 2**20
 _SECONDS = 30.0
@@ -30,7 +30,7 @@ _BINARY = b"Binary"
 
 
 class DiffLimits(NamedTuple):
-    """How much is shown; the rest is named without its lines."""
+    """Limits of a diff; files beyond them are listed without their lines."""
 
     listed: int = 20_000
     files: int = 1_000
@@ -43,7 +43,7 @@ DEFAULT_LIMITS = DiffLimits()
 
 
 class FileDiff(msgspec.Struct, frozen=True):
-    """One file in a diff; paths stay as git has them, modes are octal and ``0`` where there is no file."""
+    """One file of a diff. Paths are raw bytes; modes are octal, ``0`` where the file does not exist."""
 
     old_path: bytes
     new_path: bytes
@@ -53,45 +53,45 @@ class FileDiff(msgspec.Struct, frozen=True):
     renamed_file: bool
     deleted_file: bool
     diff: str = ""
-    """From the line of the old name on; empty where only the name or the mode changed."""
+    """Starts with the ``---`` line; empty if only the name or mode changed."""
     too_large: bool = False
-    """Whether the lines are left out because there are too many in this file."""
+    """The lines are omitted because this file exceeds the limit per file."""
     collapsed: bool = False
-    """Whether they are left out because the files before it have used up what one diff may show."""
+    """The lines are omitted because the previous files have used up the limit of the diff."""
 
 
 class Diff(msgspec.Struct, frozen=True):
-    """The files that changed, in git's order."""
+    """The changed files in git's order."""
 
     changes: tuple[FileDiff, ...]
     overflow: bool = False
-    """Whether there is more than is shown here."""
+    """Some files or lines are omitted."""
     size: int = 0
-    """How many bytes it takes in memory, about."""
+    """Approximate size in memory in bytes."""
 
 
 _diff_cache: BoundedCache[tuple[str, str | None, str, DiffLimits], Diff] = declare_cache("diffs", share=8)
 
 
 def diff_between(repository: Repository, old: str | None, new: str, limits: DiffLimits = DEFAULT_LIMITS) -> Diff:
-    """What leads from one commit to another, or from nothing to it; kept, since it cannot change."""
+    """Return the diff between two commits, or from the empty tree; cached, since it never changes."""
     key = str(repository.path), old, new, limits
-    known = _diff_cache.get(key)
-    if known is None:
-        known = _read_diff(repository, old or EMPTY_TREE, new, limits)
-        _diff_cache.put(key, known, known.size + 400)
-    if known.size > _MAX_INLINE_BYTES:
-        require_blocking_allowed()  # For what is done with it next: writing it as JSON.
-    return known
+    diff = _diff_cache.get(key)
+    if diff is None:
+        diff = _read_diff(repository, old or EMPTY_TREE, new, limits)
+        _diff_cache.put(key, diff, diff.size + 400)
+    if diff.size > _MAX_INLINE_BYTES:
+        require_blocking_allowed()  # Encoding it as JSON would block the event loop.
+    return diff
 
 
 def _cached_size(change: FileDiff) -> int:
-    # Text with a character beyond Latin-1 takes two or four bytes for each of them.
+    # Text with a character beyond Latin-1 takes two or four bytes per character.
     return _CHANGE_BYTES + len(change.old_path) + len(change.new_path) + change.diff.__sizeof__()
 
 
 def _read_diff(repository: Repository, old: str, new: str, limits: DiffLimits) -> Diff:
-    gathered = _DiffParser(limits)
+    parser = _DiffParser(limits)
     args = ["diff-tree", "-r", "-M", "--raw", "-p", "-z", "--no-ext-diff", "--no-textconv", "--no-color"]
     try:
         run_git(
@@ -99,19 +99,19 @@ def _read_diff(repository: Repository, old: str, new: str, limits: DiffLimits) -
             repository.path,
             timeout=_SECONDS,
             config=[MAX_TEXT_BYTES, ("core.quotePath", "false")],
-            on_stdout=gathered.take,
+            on_stdout=parser.take,
         )
-        gathered.end()
+        parser.end()
     except _DiffLimitReached:
         pass
     except GitTimeout:
-        if not gathered.listed:
+        if not parser.listed:
             raise
-    return gathered.diff(repository)
+    return parser.diff(repository)
 
 
 class _DiffLimitReached(Exception):
-    """Nothing that git still has to say would be shown."""
+    """The remaining output of git exceeds the limits and would not be shown."""
 
 
 class _DiffEntry(NamedTuple):
@@ -125,9 +125,9 @@ class _Patch(NamedTuple):
 
 
 class _DiffParser:
-    """Takes git's output in pieces: first the list of files, then their patches in the same order.
+    """Incremental parser of git's output: first the list of files, then their patches in the same order.
 
-    Of a patch that is too large only a part is held, so memory is bounded by the limits and not by git.
+    Of a patch that is too large only a part is held, so memory is bounded by the limits.
     """
 
     def __init__(self, limits: DiffLimits) -> None:
@@ -142,7 +142,7 @@ class _DiffParser:
         self._dropped = False
 
     def take(self, piece: bytes) -> None:
-        """Look at what git says next."""
+        """Parse a further chunk of output."""
         self._scanned += len(piece)
         self._rest += piece
         if not self.listed:
@@ -153,32 +153,32 @@ class _DiffParser:
             raise _DiffLimitReached
 
     def end(self) -> None:
-        """Nothing comes any more, so what has come of the last patch is all of it."""
+        """Finish the last patch at the end of the output."""
         self._append(self._rest)
         if self._patch_size:
             self._end_patch()
 
     def diff(self, repository: Repository) -> Diff:
-        """What is shown of it."""
+        """Return the parsed diff."""
         changes = [_with_patch(repository, *pair) for pair in zip(self._files, self._patches, strict=False)]
         hidden = [msgspec.structs.replace(file.change, collapsed=True) for file in self._files[len(changes) :]]
         return Diff((*changes, *hidden), bool(hidden) or self._dropped, sum(map(_cached_size, [*changes, *hidden])))
 
     def _parse_list(self) -> None:
-        at = 0
-        while at < len(self._rest):
-            if self._rest[at] == 0:
+        position = 0
+        while position < len(self._rest):
+            if self._rest[position] == 0:
                 self.listed = True
-                at += 1
+                position += 1
                 break
-            entry = _ENTRY.match(self._rest, at)
+            entry = _ENTRY.match(self._rest, position)
             renamed = entry is not None and entry["status"] in b"RC"
             second = _SECOND_PATH.match(self._rest, entry.end()) if entry is not None and renamed else entry
             if entry is None or second is None:
                 break
             self._list(_files(entry, second["path"]))
-            at = second.end()
-        self._rest = self._rest[at:]
+            position = second.end()
+        self._rest = self._rest[position:]
 
     def _list(self, files: list[_DiffEntry]) -> None:
         if len(self._files) < self._limits.listed:
@@ -187,14 +187,14 @@ class _DiffParser:
             self._dropped = True
 
     def _parse_patches(self) -> None:
-        begins = 0
-        while (newline := self._rest.find(_PATCH_START, begins)) >= 0:
-            self._append(self._rest[begins : newline + 1])
+        start = 0
+        while (newline := self._rest.find(_PATCH_START, start)) >= 0:
+            self._append(self._rest[start : newline + 1])
             self._end_patch()
-            begins = newline + 1
-        # The beginning of the next one may be cut in two by the end of this piece.
-        safe = max(begins, len(self._rest) - len(_PATCH_START) + 1)
-        self._append(self._rest[begins:safe])
+            start = newline + 1
+        # The start of the next patch may be split across chunks.
+        safe = max(start, len(self._rest) - len(_PATCH_START) + 1)
+        self._append(self._rest[start:safe])
         self._rest = self._rest[safe:]
 
     def _append(self, part: bytes) -> None:
@@ -223,7 +223,7 @@ class _DiffParser:
 
 
 def _files(entry: "re.Match[bytes]", new_path: bytes) -> list[_DiffEntry]:
-    """The file of one entry; a file that became a link or a submodule is deleted and made anew, as in git's patches."""
+    """Return the file of one entry; a change of type is a deletion and a creation, as in git's patches."""
     old_mode, new_mode, old, new, status, path = entry.groups()
     before, after = _mode(old_mode), _mode(new_mode)
     if status == b"T":
@@ -253,7 +253,7 @@ def _with_patch(repository: Repository, file: _DiffEntry, patch: _Patch) -> File
 
 
 def _is_over_text_limit(repository: Repository, blobs: tuple[bytes, ...]) -> bool:
-    """Whether git took a file for a binary one only because of its size."""
+    """Return whether git treated a file as binary only because of its size."""
     odb = open_repository(repository.path).odb
     sizes = [odb.read_header(oid.decode())[1] for oid in blobs if oid != _NO_BLOB]
     return max(sizes) >= _MAX_TEXT_BYTES
@@ -263,5 +263,5 @@ def _text(patch: bytes) -> str:
     try:
         return patch.decode()
     except UnicodeDecodeError:
-        # Line by line, since files in another encoding stand beside names and lines that are UTF-8.
+        # Decode by line, since lines in other encodings may be next to lines and names in UTF-8.
         return "".join(decode_text(line) for line in patch.splitlines(keepends=True))

@@ -1,4 +1,4 @@
-"""Where the lines of a file have gone in a patch."""
+"""Mapping of line numbers between the two sides of a patch."""
 
 import re
 from typing import NamedTuple
@@ -14,7 +14,7 @@ class _Hunk(NamedTuple):
 
 
 class LineMap:
-    """The lines of a file before and after a patch; of a file that did not change, all stay where they are."""
+    """Line numbers of a file before and after a patch; without a patch, all lines stay in place."""
 
     def __init__(self, patch: str) -> None:
         self._hunks: list[_Hunk] = []
@@ -24,14 +24,14 @@ class LineMap:
         self.added: set[int] = set()
         old = new = 0
         for line in patch.split("\n"):
-            begins = _HUNK.match(line)
-            if begins is not None:
-                hunk = _Hunk(int(begins[1]), int(begins[2] or 1), int(begins[3]), int(begins[4] or 1))
+            header = _HUNK.match(line)
+            if header is not None:
+                hunk = _Hunk(int(header[1]), int(header[2] or 1), int(header[3]), int(header[4] or 1))
                 self._hunks.append(hunk)
-                # Of a side without lines, git names the one before.
+                # For a side without lines, git gives the number of the preceding line.
                 old, new = hunk.old + (hunk.old_count == 0), hunk.new + (hunk.new_count == 0)
                 continue
-            if not self._hunks:  # Above the first part are the names of the file.
+            if not self._hunks:  # The file names precede the first hunk.
                 continue
             sign = line[:1]
             if sign == "-":
@@ -45,23 +45,23 @@ class LineMap:
                 old, new = old + 1, new + 1
 
     def forth(self, line: int) -> int | None:
-        """Where a line of the file before is afterwards; nothing where it was removed."""
+        """Return the new number of an old line, or None if it was removed."""
         if line in self.removed:
             return None
         return self._forth.get(line) or line + self._shift(line, before=True)
 
     def back(self, line: int) -> int | None:
-        """Where a line of the file after the patch was before; nothing where it was added."""
+        """Return the old number of a new line, or None if it was added."""
         if line in self.added:
             return None
         return self._back.get(line) or line - self._shift(line, before=False)
 
     def _shift(self, line: int, *, before: bool) -> int:
-        """By how many lines the parts above a line have moved it."""
+        """Return by how many lines the hunks above a line have moved it."""
         shift = 0
         for hunk in self._hunks:
             first, count = (hunk.old, hunk.old_count) if before else (hunk.new, hunk.new_count)
-            if first + (count or 1) > line:  # A side without lines stands behind the one that it names.
+            if first + (count or 1) > line:  # A side without lines follows the line that it names.
                 break
             shift += hunk.new_count - hunk.old_count
         return shift

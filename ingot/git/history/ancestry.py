@@ -1,4 +1,4 @@
-"""Whether commits contain one another."""
+"""Ancestry checks between commits."""
 
 from collections.abc import Collection, Mapping
 
@@ -11,16 +11,16 @@ from ingot.log import log_failure
 
 
 def is_ancestor(repository: Repository, old: str, new: str, env: Mapping[str, str] | None = None) -> bool:
-    """Whether ``new`` contains ``old``; ``env`` may name where objects lie that are not accepted yet."""
-    outcome = run_git(["merge-base", "--is-ancestor"], repository.path, env=env, operands=[old, new], check=False)
-    # Neither yes nor no means that one of them is no commit: then nothing is contained.
-    return outcome.status == 0
+    """Return whether ``new`` contains ``old``; ``env`` may name the quarantine of a push that is not accepted yet."""
+    result = run_git(["merge-base", "--is-ancestor"], repository.path, env=env, operands=[old, new], check=False)
+    # Any other status means that one of the two is not a commit, so nothing is contained.
+    return result.status == 0
 
 
-def new_commits_among(repository: Repository, old: str, new: str, wanted: Collection[str]) -> frozenset[str]:
-    """Those of the wanted commits that ``new`` contains and ``old``, which may be nothing, does not.
+def new_commits_among(repository: Repository, old: str, new: str, candidates: Collection[str]) -> frozenset[str]:
+    """Return the given commits that ``new`` contains and ``old`` (possibly zeros) does not.
 
-    Where git cannot tell, as in a damaged repository, it is none: what asks has to go on.
+    Return none if git fails, as in a damaged repository: the caller must be able to continue.
     """
     limits = [] if old == NO_OID else [f"^{old}"]
     try:
@@ -28,4 +28,4 @@ def new_commits_among(repository: Repository, old: str, new: str, wanted: Collec
     except GitError as error:
         log_failure("new commits not listed", error)
         return frozenset()
-    return frozenset(wanted).intersection(listed.out.decode().split())
+    return frozenset(candidates).intersection(listed.out.decode().split())

@@ -1,4 +1,4 @@
-"""Who wrote each line of a file last."""
+"""Blame: the last commit of each line of a file."""
 
 import re
 from typing import NamedTuple
@@ -10,36 +10,36 @@ from ingot.git.core.repository import Repository
 
 MAX_BYTES = 10 * 2**20
 MAX_LINES = 20_000
-"""In one answer; whoever wants more asks for them part by part."""
+"""Maximum number of lines of one response; clients request longer files in ranges."""
 _MAX_OUTPUT_BYTES = 8 * MAX_BYTES
 _TIMEOUT_SECONDS = 30.0
 _HEADER = re.compile(rb"([0-9a-f]{40}) \d+ \d+(?: \d+)?")
 
 
 class BlameChunk(NamedTuple):
-    """Lines that follow each other and came with one commit."""
+    """Consecutive lines that were last changed by the same commit."""
 
     commit: str
     lines: list[bytes]
 
 
 class BlameTooLarge(Exception):
-    """The file, or its history, is longer than anybody would wait for."""
+    """The file or its history is too long to blame within the time and output limits."""
 
 
 class TooManyLines(Exception):
-    """More were asked for than one answer holds."""
+    """More lines were requested than ``MAX_LINES``."""
 
 
 class LinesOutOfRange(Exception):
-    """The file ends before the first line that was asked for."""
+    """The file ends before the first requested line."""
 
 
 def blame(repository: Repository, commit: str, path: bytes, lines: tuple[int, int] | None = None) -> list[BlameChunk]:
-    """The lines of a file that a commit has, or from one to another, counted from 1, by the commits they came with."""
+    """Return the lines of a file at a commit, or a range of them counted from 1, grouped by their last commit."""
     first, last = (1, MAX_LINES + 1) if lines is None else (lines[0], min(lines[1], lines[0] + MAX_LINES))
     try:
-        said = run_git(
+        result = run_git(
             ["blame", "--porcelain", f"-L{first},{last}", commit, "--", path_argument(path)],
             repository.path,
             timeout=_TIMEOUT_SECONDS,
@@ -48,27 +48,27 @@ def blame(repository: Repository, commit: str, path: bytes, lines: tuple[int, in
     except (GitTimeout, GitOutputTooLarge) as error:
         raise BlameTooLarge from error
     except GitError as error:
-        if "has only" not in error.said:
+        if "has only" not in error.stderr:
             raise
-        if lines is None:  # A file without any.
+        if lines is None:  # An empty file.
             return []
         raise LinesOutOfRange from error
-    blamed = _parse_output(said.out)
-    # One more was asked for than is shown, which tells whether there are more.
-    if sum(len(part.lines) for part in blamed) > MAX_LINES:
+    chunks = _parse_output(result.out)
+    # One line more than the limit was requested, which shows whether there are more.
+    if sum(len(chunk.lines) for chunk in chunks) > MAX_LINES:
         raise TooManyLines
-    return blamed
+    return chunks
 
 
-def _parse_output(said: bytes) -> list[BlameChunk]:
-    blamed: list[BlameChunk] = []
+def _parse_output(output: bytes) -> list[BlameChunk]:
+    chunks: list[BlameChunk] = []
     oid = ""
-    for line in said.split(b"\n")[:-1]:
-        # A line of the file stands behind a tab; all else is said about it.
+    for line in output.split(b"\n")[:-1]:
+        # Lines of the file begin with a tab; all others are metadata.
         if line.startswith(b"\t"):
-            if not blamed or blamed[-1].commit != oid:
-                blamed.append(BlameChunk(oid, []))
-            blamed[-1].lines.append(line[1:])
+            if not chunks or chunks[-1].commit != oid:
+                chunks.append(BlameChunk(oid, []))
+            chunks[-1].lines.append(line[1:])
         elif header := _HEADER.fullmatch(line):
             oid = header[1].decode()
-    return blamed
+    return chunks

@@ -1,4 +1,4 @@
-"""Commits: how names lead to them, and what they say."""
+"""Commits: lookup by name or id, and their metadata."""
 
 import re
 from datetime import UTC, datetime, timedelta, timezone
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
 NO_OID = "0" * 40
 _OID = re.compile(r"[0-9a-f]{40}", re.IGNORECASE)
-# Kinds of objects, by the numbers that git itself gives them in packs.
+# Numbers of object types, as in git packs.
 _COMMIT, _TAG = 1, 4
 _DEFAULT_ENCODING = "utf-8"
 _NOT_TEXT = re.compile(r"[\0\ud800-\udfff]")
-"""Neither JSON nor a database takes these."""
+"""Neither JSON nor the databases accept these characters."""
 _ABBREVIATED_OID = re.compile(r"[0-9a-f]{4,39}", re.IGNORECASE)
 
 
 class Signature(msgspec.Struct, frozen=True):
-    """Who and when; the time in seconds, and in which zone, in minutes east of Greenwich."""
+    """Author or committer with the time in seconds and the UTC offset in minutes."""
 
     name: str
     email: str
@@ -36,17 +36,20 @@ class Signature(msgspec.Struct, frozen=True):
 
     @property
     def zoned(self) -> str:
-        """When, in the zone of whoever did it; a time beyond what a calendar holds is shown as its end."""
+        """Return the time in its own zone as ISO 8601.
+
+        A time outside of the calendar becomes the calendar's first or last.
+        """
         try:
             zone = timezone(timedelta(minutes=self.offset))
             return datetime.fromtimestamp(self.time, zone).isoformat(timespec="seconds")
-        except (ValueError, OverflowError, OSError):  # Beyond what a calendar holds.
+        except (ValueError, OverflowError, OSError):  # Outside of the calendar.
             end = datetime.max if self.time > 0 else datetime.min
             return end.replace(tzinfo=UTC).isoformat(timespec="seconds")
 
 
 class Commit(msgspec.Struct, frozen=True):
-    """A commit as it is stored."""
+    """Metadata of a commit."""
 
     oid: str
     tree: str
@@ -57,26 +60,26 @@ class Commit(msgspec.Struct, frozen=True):
 
     @property
     def title(self) -> str:
-        """The first line of the message that says something."""
-        # From the start of that line: git shows spaces before the first word too.
+        """Return the first non-blank line of the message."""
+        # Slice from the start of that line: git keeps the leading spaces of the title.
         message = self.message
         start = message.rfind("\n", 0, len(message) - len(message.lstrip())) + 1
         return message[start:].partition("\n")[0].rstrip()
 
 
 def commit_id_or_none(repository: Repository, name: str) -> str | None:
-    """The commit that a branch, a tag, ``HEAD`` or a (short) id leads to; nothing where there is none.
+    """Return the id of the commit that a branch, a tag, ``HEAD`` or a (short) id denotes, or None.
 
-    A branch wins over a tag of the same name, and both over a short id; only a whole id cannot be a name.
+    A branch takes precedence over a tag of the same name, and both over a short id; a full id is never read as a name.
     """
-    found = _object_by_name(repository, name)
-    return None if found is None else str(found.id)
+    commit = _object_by_name(repository, name)
+    return None if commit is None else str(commit.id)
 
 
 def commit_by_name_or_none(repository: Repository, name: str) -> Commit | None:
-    """The same, read."""
-    found = _object_by_name(repository, name)
-    return None if found is None else _to_commit(found)
+    """Return the commit that a branch, a tag, ``HEAD`` or a (short) id denotes, or None."""
+    commit = _object_by_name(repository, name)
+    return None if commit is None else _to_commit(commit)
 
 
 def _object_by_name(repository: Repository, name: str) -> Any:
@@ -86,66 +89,66 @@ def _object_by_name(repository: Repository, name: str) -> Any:
     if name == "HEAD":
         return _tip(handle, HEADS + repository.head_branch().encode(errors="replace"))
     raw = name.encode(errors="replace")
-    found = _tip(handle, HEADS + raw) or _tip(handle, TAGS + raw)
-    if found is None and name.startswith(("refs/heads/", "refs/tags/")):
-        found = _tip(handle, raw)
-    if found is None and _ABBREVIATED_OID.fullmatch(name):
+    commit = _tip(handle, HEADS + raw) or _tip(handle, TAGS + raw)
+    if commit is None and name.startswith(("refs/heads/", "refs/tags/")):
+        commit = _tip(handle, raw)
+    if commit is None and _ABBREVIATED_OID.fullmatch(name):
         return _unless_hidden(repository, _expand_abbreviated(handle, name))
-    return found
+    return commit
 
 
-def _unless_hidden(repository: Repository, found: Any) -> Any:
-    """What was found by its id, unless it is not for whoever looks."""
-    if found is None or not repository.hidden:
-        return found
-    return None if hidden_objects_among(repository, [str(found.id)], repository.hidden) else found
+def _unless_hidden(repository: Repository, obj: Any) -> Any:
+    """Return the object unless only hidden refs reach it."""
+    if obj is None or not repository.hidden:
+        return obj
+    return None if hidden_objects_among(repository, [str(obj.id)], repository.hidden) else obj
 
 
-def _expand_abbreviated(handle: "pygit2.Repository", beginning: str) -> Any:
+def _expand_abbreviated(handle: "pygit2.Repository", prefix: str) -> Any:
     try:
-        return _peel_to_commit(handle, handle.get(handle.expand_id(beginning.lower())))
-    except (KeyError, ValueError):  # None, or more than one.
+        return _peel_to_commit(handle, handle.get(handle.expand_id(prefix.lower())))
+    except (KeyError, ValueError):  # Not found or ambiguous.
         return None
 
 
-def commit_by_prefix_or_none(repository: Repository, beginning: str) -> Commit | None:
-    """The one commit whose id begins so; a branch or tag of this name is not meant."""
-    found = _unless_hidden(repository, _expand_abbreviated(open_repository(repository.path), beginning))
-    return _to_commit(found) if found is not None and str(found.id).startswith(beginning.lower()) else None
+def commit_by_prefix_or_none(repository: Repository, prefix: str) -> Commit | None:
+    """Return the only commit whose id starts with these digits, or None; branch and tag names are ignored."""
+    commit = _unless_hidden(repository, _expand_abbreviated(open_repository(repository.path), prefix))
+    return _to_commit(commit) if commit is not None and str(commit.id).startswith(prefix.lower()) else None
 
 
 def branch_tip(repository: Repository, name: str) -> str | None:
-    """The commit at the head of a branch, by its short name."""
+    """Return the tip of a branch by its short name, or None."""
     return _tip_id(repository, HEADS + name.encode(errors="replace"))
 
 
 def tag_tip(repository: Repository, name: str) -> str | None:
-    """The commit that a tag points at in the end, by its short name."""
+    """Return the commit that a tag points at after peeling, by its short name, or None."""
     return _tip_id(repository, TAGS + name.encode(errors="replace"))
 
 
 def ref_target_or_none(repository: Repository, ref: bytes) -> str | None:
-    """The object that a reference points at, by its full name; as fast in a repository with many of them."""
-    found = _target(open_repository(repository.path), ref)
-    return None if found is None else str(found)
+    """Return the object that a ref points at, by its full name; the cost does not depend on the number of refs."""
+    target = _target(open_repository(repository.path), ref)
+    return None if target is None else str(target)
 
 
 def commit_or_none(repository: Repository, oid: str) -> Commit | None:
-    """The commit with this id; nothing where it is missing, or is something else."""
-    found: Any = open_repository(repository.path).get(oid)
-    return _to_commit(found) if found is not None and found.type == _COMMIT else None
+    """Return the commit with this id, or None if it is missing or not a commit."""
+    obj: Any = open_repository(repository.path).get(oid)
+    return _to_commit(obj) if obj is not None and obj.type == _COMMIT else None
 
 
 def read_commits(repository: Repository, oids: list[str]) -> list[Commit]:
-    """The commits with these ids, in their order; they must be there."""
+    """Return the commits with these ids in order; raise ``DamagedRepository`` if one is missing."""
     handle = open_repository(repository.path)
-    read = []
+    commits = []
     for oid in oids:
-        found = handle.get(oid)
-        if found is None:
+        commit = handle.get(oid)
+        if commit is None:
             raise DamagedRepository(f"A commit of {repository.path.name} is missing")
-        read.append(_to_commit(found))
-    return read
+        commits.append(_to_commit(commit))
+    return commits
 
 
 def _target(handle: "pygit2.Repository", ref: bytes) -> Any:
@@ -153,13 +156,13 @@ def _target(handle: "pygit2.Repository", ref: bytes) -> Any:
         return None
     try:
         return handle.lookup_reference(ref.decode()).resolve().target
-    except (KeyError, ValueError):  # Missing, or not to be decoded: names in the API are text.
+    except (KeyError, ValueError):  # Missing, or not UTF-8: names in the API are text.
         return None
 
 
 def _tip_id(repository: Repository, ref: bytes) -> str | None:
-    found = _tip(open_repository(repository.path), ref)
-    return None if found is None else str(found.id)
+    commit = _tip(open_repository(repository.path), ref)
+    return None if commit is None else str(commit.id)
 
 
 def _tip(handle: "pygit2.Repository", ref: bytes) -> Any:
@@ -167,47 +170,50 @@ def _tip(handle: "pygit2.Repository", ref: bytes) -> Any:
     return None if target is None else _peel_to_commit(handle, handle.get(target))
 
 
-def _peel_to_commit(handle: "pygit2.Repository", found: Any) -> Any:
-    """The commit that an object is, or that a tag of a tag of … leads to."""
-    while found is not None and found.type == _TAG:
-        found = handle.get(found.target)
-    return found if found is not None and found.type == _COMMIT else None
+def _peel_to_commit(handle: "pygit2.Repository", obj: Any) -> Any:
+    """Return the object if it is a commit, or the commit that a tag points at, through nested tags."""
+    while obj is not None and obj.type == _TAG:
+        obj = handle.get(obj.target)
+    return obj if obj is not None and obj.type == _COMMIT else None
 
 
-def _to_commit(found: Any) -> Commit:
-    encoding = commit_encoding(found)
+def _to_commit(commit: Any) -> Commit:
+    encoding = commit_encoding(commit)
     return Commit(
-        str(found.id),
-        str(found.tree_id),
-        tuple(map(str, found.parent_ids)),
-        to_signature(found.author, encoding),
-        to_signature(found.committer, encoding),
-        commit_message(found),
+        str(commit.id),
+        str(commit.tree_id),
+        tuple(map(str, commit.parent_ids)),
+        to_signature(commit.author, encoding),
+        to_signature(commit.committer, encoding),
+        commit_message(commit),
     )
 
 
-def commit_message(found: Any) -> str:
-    """What a commit says, as libgit2 shows it."""
-    return decode_text(found.raw_message, commit_encoding(found))
+def commit_message(commit: Any) -> str:
+    """Return the message of a libgit2 commit."""
+    return decode_text(commit.raw_message, commit_encoding(commit))
 
 
-def commit_encoding(found: Any) -> str:
-    """The encoding that a commit claims to be written in."""
+def commit_encoding(commit: Any) -> str:
+    """Return the declared encoding of a commit."""
     try:
-        return found.message_encoding or _DEFAULT_ENCODING
-    except UnicodeDecodeError:  # Not even its name is plain.
+        return commit.message_encoding or _DEFAULT_ENCODING
+    except UnicodeDecodeError:  # The name of the encoding is not ASCII.
         return _DEFAULT_ENCODING
 
 
-def to_signature(found: Any, encoding: str = _DEFAULT_ENCODING) -> Signature:
-    """A signature as libgit2 shows it."""
+def to_signature(signature: Any, encoding: str = _DEFAULT_ENCODING) -> Signature:
+    """Convert a libgit2 signature."""
     return Signature(
-        decode_text(found.raw_name, encoding), decode_text(found.raw_email, encoding), found.time, found.offset
+        decode_text(signature.raw_name, encoding),
+        decode_text(signature.raw_email, encoding),
+        signature.time,
+        signature.offset,
     )
 
 
 def decode_text(raw: bytes, encoding: str = _DEFAULT_ENCODING) -> str:
-    """Text that somebody may have written in another encoding than they said; nothing is lost to an error."""
+    """Decode bytes whose declared encoding may be wrong; never raises."""
     if encoding != _DEFAULT_ENCODING:
         text = _decode_or_none(raw, encoding)
         if text is not None:
@@ -219,7 +225,7 @@ def decode_text(raw: bytes, encoding: str = _DEFAULT_ENCODING) -> str:
 
 
 def _decode_or_none(raw: bytes, encoding: str) -> str | None:
-    """The text, unless it cannot be meant so: some encodings make signs of plain letters that no text may hold."""
+    """Decode bytes, or return None if the result contains characters that are not text."""
     try:
         text = raw.decode(encoding)
     except (LookupError, ValueError):

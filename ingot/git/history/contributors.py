@@ -1,4 +1,4 @@
-"""Who wrote a history."""
+"""Contributors of a history with their commit counts."""
 
 import msgspec
 
@@ -13,7 +13,7 @@ _CONTRIBUTOR_BYTES = 250
 
 
 class Contributor(msgspec.Struct, frozen=True):
-    """An author by their address; the name is that of their newest commit."""
+    """An author by email address, with the name of the newest commit."""
 
     name: str
     email: str
@@ -24,13 +24,13 @@ _contributor_cache: BoundedCache[tuple[str, str], tuple[Contributor, ...]] = dec
 
 
 def read_contributors(repository: Repository, tip: str) -> tuple[Contributor, ...]:
-    """Who wrote the newest commits that a commit leads to, merges left out; whoever wrote last comes first."""
+    """List the authors of the newest commits of a history without merges, the most recent author first."""
     key = str(repository.path), tip
-    known = _contributor_cache.get(key)
-    if known is None:
-        found = _read_contributors(repository, tip)
-        known = _contributor_cache.put(key, found, 200 + _CONTRIBUTOR_BYTES * len(found))
-    return known
+    contributors = _contributor_cache.get(key)
+    if contributors is None:
+        contributors = _read_contributors(repository, tip)
+        contributors = _contributor_cache.put(key, contributors, 200 + _CONTRIBUTOR_BYTES * len(contributors))
+    return contributors
 
 
 def _read_contributors(repository: Repository, tip: str) -> tuple[Contributor, ...]:

@@ -1,4 +1,4 @@
-"""How far lines of history are apart."""
+"""Numbers of commits by which branches are ahead of and behind another one."""
 
 from collections.abc import Collection
 from time import monotonic
@@ -10,11 +10,11 @@ from ingot.git.core.errors import GitTimeout
 from ingot.git.core.repository import Repository
 
 _SECONDS = 3.0
-_APART_BYTES = 400
+_DIVERGENCE_BYTES = 400
 
 
 class Divergence(NamedTuple):
-    """How many commits one has that the other has not."""
+    """Number of commits that a branch lacks and adds, compared with a base."""
 
     behind: int
     ahead: int
@@ -24,25 +24,27 @@ _divergence_cache: BoundedCache[tuple[str, str, str], Divergence] = declare_cach
 
 
 def cached_divergence(repository: Repository, base: str, tips: Collection[str]) -> dict[str, Divergence]:
-    """How far commits are from another one, of those for which it is known."""
-    where = str(repository.path)
-    found = {tip: _divergence_cache.get((where, base, tip)) if tip != base else Divergence(0, 0) for tip in tips}
-    return {tip: apart for tip, apart in found.items() if apart is not None}
+    """Return the cached divergence of each tip from ``base``; tips that are not cached are left out."""
+    repository_key = str(repository.path)
+    cached = {
+        tip: _divergence_cache.get((repository_key, base, tip)) if tip != base else Divergence(0, 0) for tip in tips
+    }
+    return {tip: divergence for tip, divergence in cached.items() if divergence is not None}
 
 
 def count_divergence(repository: Repository, base: str, tips: Collection[str]) -> dict[str, Divergence]:
-    """The same of all of them; what would take very long is left out."""
-    found = cached_divergence(repository, base, tips)
+    """Return the divergence of each tip from ``base``; tips that are not reached within the time limit are left out."""
+    divergences = cached_divergence(repository, base, tips)
     end = monotonic() + _SECONDS
     for tip in tips:
-        left = end - monotonic()
-        if tip in found or left <= 0:
+        remaining = end - monotonic()
+        if tip in divergences or remaining <= 0:
             continue
         args = ["rev-list", "--left-right", "--count", f"{base}...{tip}", "--"]
         try:
-            behind, ahead = run_git(args, repository.path, timeout=left).out.split()
-        except GitTimeout:  # What takes too long is left out, and shown so.
+            behind, ahead = run_git(args, repository.path, timeout=remaining).out.split()
+        except GitTimeout:  # The remaining tips are left out, and shown without numbers.
             break
         key = str(repository.path), base, tip
-        found[tip] = _divergence_cache.put(key, Divergence(int(behind), int(ahead)), _APART_BYTES)
-    return found
+        divergences[tip] = _divergence_cache.put(key, Divergence(int(behind), int(ahead)), _DIVERGENCE_BYTES)
+    return divergences

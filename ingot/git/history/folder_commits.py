@@ -1,7 +1,7 @@
-"""The last commit of each entry of a folder, in one walk for all of them; for one path alone see lastcommit.py.
+"""Last commit of each entry of a folder, found in one walk; ``last_commit`` handles a single path.
 
-Each entry goes back by itself, to the first parent that has the same, as ``git log -1`` does. Entries that have come
-to the same commit go on together, the newest commit first, so that each is read once.
+Each entry is followed to the first parent that has it unchanged, as ``git log -1`` does. Entries that reach the same
+commit continue together, the newest commit first, so that each commit is read once.
 """
 
 import heapq
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     import pygit2
 
 NOT_FOUND_IN_TIME = ""
-"""Stands for a commit that lies too far back."""
+"""Placeholder for a commit that could not be found within the time limit."""
 _INLINE_SECONDS = 0.002
 _WALK_SECONDS = 0.6
 _GIT_LOG_SECONDS = 2.0
 _MAX_GIT_LOGS = 60
-"""For more than so many entries git is not asked, since each takes a process."""
+"""Beyond this number of entries git is not run, since each entry takes one process."""
 _LARGE_TREE_BYTES = 64 * 1024
 _MAX_TREES_READ = 64
 _ENTRY = re.compile(rb"[0-7]+ [^\0]+\0.{20}", re.DOTALL)
@@ -38,42 +38,42 @@ _COMMIT_HEADER = re.compile(
 )
 
 LastCommits = dict[bytes, str]
-"""Commits by the names of entries."""
+"""Commit ids by entry name."""
 _folder_cache: BoundedCache[tuple[str, str, bytes], LastCommits] = declare_cache("folder-commits", share=4)
 _NAME_BYTES = 220
-"""Memory of an entry of a folder besides the letters of its name."""
+"""Memory of an entry besides its name."""
 
 
 def cached_last_commits(
     repository: Repository, commit: str, folder: bytes, names: Collection[bytes]
 ) -> LastCommits | None:
-    """What was found before of all these entries of a folder, if it was."""
-    found = _cached_entries(repository, commit, folder, names)
-    return found if len(found) == len(names) else None
+    """Return the cached last commits of all these entries of a folder, or None if one is not cached."""
+    cached = _cached_entries(repository, commit, folder, names)
+    return cached if len(cached) == len(names) else None
 
 
 def _cached_entries(repository: Repository, commit: str, folder: bytes, names: Collection[bytes]) -> LastCommits:
-    """What is known of these entries, by a walk for this folder or by one for the whole tree."""
-    here = _folder_cache.get((str(repository.path), commit, folder)) or {}
-    whole = cached_tree_commits(repository, commit) or {}
-    found = {name: here[name] for name in names if name in here} if here else {}
-    if whole:
-        above = folder + b"/" if folder else b""
-        missing = (name for name in names if not found.get(name))
-        found |= {name: whole[above + name] for name in missing if above + name in whole}
-    return found
+    """Return the cached last commits of these entries, from a walk of this folder or of the whole tree."""
+    by_name = _folder_cache.get((str(repository.path), commit, folder)) or {}
+    by_path = cached_tree_commits(repository, commit) or {}
+    cached = {name: by_name[name] for name in names if name in by_name} if by_name else {}
+    if by_path:
+        prefix = folder + b"/" if folder else b""
+        missing = (name for name in names if not cached.get(name))
+        cached |= {name: by_path[prefix + name] for name in missing if prefix + name in by_path}
+    return cached
 
 
 def last_commits(
     repository: Repository, commit: str, folder: bytes, names: Collection[bytes], *, seconds: float | None = None
 ) -> LastCommits | None:
-    """Return the last commit of each entry, ``NOT_FOUND_IN_TIME`` for those that would take too long to find.
+    """Return the last commit of each entry, or ``NOT_FOUND_IN_TIME`` for entries that would take too long.
 
-    With ``seconds`` it is nothing at all where it takes longer than that.
+    With ``seconds``, return None if the walk takes longer than that.
     """
-    known = cached_last_commits(repository, commit, folder, names)
-    if known is not None:
-        return known
+    cached = cached_last_commits(repository, commit, folder, names)
+    if cached is not None:
+        return cached
     walk = _HistoryWalk(repository, commit, folder, names)
     try:
         walk.go(_WALK_SECONDS if seconds is None else seconds)
@@ -84,12 +84,12 @@ def last_commits(
     except (KeyError, GitError) as error:  # An object is missing; the commits found so far are still right.
         log_failure("last commits not found", error)
     key = str(repository.path), commit, folder
-    found = {**(_folder_cache.get(key) or {}), **dict.fromkeys(names, NOT_FOUND_IN_TIME), **walk.found}
-    return _folder_cache.put(key, found, sum(map(len, found)) + _NAME_BYTES * len(found) + 400)
+    commits = {**(_folder_cache.get(key) or {}), **dict.fromkeys(names, NOT_FOUND_IN_TIME), **walk.found}
+    return _folder_cache.put(key, commits, sum(map(len, commits)) + _NAME_BYTES * len(commits) + 400)
 
 
 class _HistoryWalk:
-    """Where each entry has come to."""
+    """State of a walk: the commit that each entry has reached."""
 
     def __init__(self, repository: Repository, commit: str, folder: bytes, names: Iterable[bytes]) -> None:
         self._repository = repository
@@ -105,7 +105,7 @@ class _HistoryWalk:
         self._wait_at(commit, set(names))
 
     def go(self, seconds: float) -> None:
-        """Go back for so long."""
+        """Walk for this number of seconds."""
         began = monotonic()
         while self._next and (spent := monotonic() - began) < seconds:
             if spent > _INLINE_SECONDS:
@@ -113,7 +113,7 @@ class _HistoryWalk:
             self._step(heapq.heappop(self._next)[1])
 
     def run_git_log(self, seconds: float) -> None:
-        """Let git look for each of those that are left, since it has filters of changed paths."""
+        """Run ``git log`` for each remaining entry, since git has Bloom filters of changed paths."""
         if sum(map(len, self.left.values())) > _MAX_GIT_LOGS:
             return
         began = monotonic()
@@ -133,40 +133,40 @@ class _HistoryWalk:
             heapq.heappush(self._next, (-self._read(commit)[2], commit))
 
     def _step(self, commit: str) -> None:
-        """Let each entry that waits at a commit stay there for good, or go on."""
+        """Settle each entry that waits at a commit, or move it to a parent that has it unchanged."""
         names = self.left[commit] - self._reuse_cached(commit)
-        own = self._folder_of(commit)
+        folder = self._folder_of(commit)
         for parent in self._read(commit)[1]:
             if not names:
                 break
-            before = self._folder_of(parent)
-            same = names if before == own else names - self._changed(own, before)
-            if same:
-                self._wait_at(parent, set(same))
-                names = names - same
+            parent_folder = self._folder_of(parent)
+            unchanged = names if parent_folder == folder else names - self._changed(folder, parent_folder)
+            if unchanged:
+                self._wait_at(parent, set(unchanged))
+                names = names - unchanged
         del self.left[commit]
         self.found |= dict.fromkeys(names, commit)
 
     def _reuse_cached(self, commit: str) -> set[bytes]:
-        """Entries that somebody asked for before, at a commit on the way."""
-        known = _cached_entries(self._repository, commit, self._folder, self.left[commit])
-        taken = {name: oid for name, oid in known.items() if oid != NOT_FOUND_IN_TIME}
-        self.found |= taken
-        return set(taken)
+        """Settle the entries whose last commit is cached for this commit."""
+        cached = _cached_entries(self._repository, commit, self._folder, self.left[commit])
+        settled = {name: oid for name, oid in cached.items() if oid != NOT_FOUND_IN_TIME}
+        self.found |= settled
+        return set(settled)
 
     def _read(self, commit: str) -> tuple[str, list[str], int]:
-        """The tree, the parents and the time of a commit."""
-        known = self._commits.get(commit)
-        if known is None:
-            read = _COMMIT_HEADER.match(self._odb.read(commit)[1])
-            if read is None:
+        """Return the tree, the parents and the time of a commit."""
+        header = self._commits.get(commit)
+        if header is None:
+            match = _COMMIT_HEADER.match(self._odb.read(commit)[1])
+            if match is None:
                 raise KeyError(commit)
-            parents = [line[7:].decode() for line in read[2].splitlines()]
-            known = self._commits[commit] = read[1].decode(), parents, int(read[3])
-        return known
+            parents = [line[7:].decode() for line in match[2].splitlines()]
+            header = self._commits[commit] = match[1].decode(), parents, int(match[3])
+        return header
 
     def _folder_of(self, commit: str) -> str | None:
-        """The tree of the folder that a commit has, if it has one."""
+        """Return the tree of the folder at a commit, or None."""
         if commit not in self._folders:
             tree: str | None = self._read(commit)[0]
             for name in self._folder.split(b"/") if self._folder else ():
@@ -175,25 +175,25 @@ class _HistoryWalk:
         return self._folders[commit]
 
     def _inner(self, tree: str | None, name: bytes) -> str | None:
-        """The folder of this name in a tree."""
-        wanted = b"40000 " + name + b"\0"
-        found = (entry for entry in self._entries(tree) if entry.startswith((wanted, b"0" + wanted)))
-        return next((entry[-_OID_BYTES:].hex() for entry in found), None)
+        """Return the id of the folder of this name in a tree, or None."""
+        prefix = b"40000 " + name + b"\0"
+        entries = (entry for entry in self._entries(tree) if entry.startswith((prefix, b"0" + prefix)))
+        return next((entry[-_OID_BYTES:].hex() for entry in entries), None)
 
     def _changed(self, tree: str | None, before: str | None) -> set[bytes]:
-        """The names of entries that a tree before it has not, or has differently."""
+        """Return the names of entries that are new or different compared with the tree ``before``."""
         changed = self._entries(tree) - self._entries(before)
         return {entry[entry.index(b" ") + 1 : -_OID_BYTES - 1] for entry in changed}
 
     def _entries(self, tree: str | None) -> set[bytes]:
-        """What a tree holds, each entry as git writes it."""
-        known = self._trees.get(tree)
-        if known is None:
-            assert tree is not None  # noqa: S101 - No tree has no entries, which is known from the start.
+        """Return the raw entries of a tree."""
+        entries = self._trees.get(tree)
+        if entries is None:
+            assert tree is not None  # noqa: S101 - The key None is always present.
             raw = self._odb.read(tree)[1]
             if len(raw) > _LARGE_TREE_BYTES:
                 require_blocking_allowed()
             if len(self._trees) > _MAX_TREES_READ:
                 self._trees = {None: set()}
-            known = self._trees[tree] = set(_ENTRY.findall(raw))
-        return known
+            entries = self._trees[tree] = set(_ENTRY.findall(raw))
+        return entries

@@ -1,4 +1,4 @@
-"""What only hidden references hold: whoever may not have these must not get it by its id either."""
+"""Detection of objects that only hidden refs reach, so that callers without access cannot read them by id."""
 
 import hashlib
 from collections.abc import Collection, Sequence
@@ -18,43 +18,43 @@ _hidden_cache: BoundedCache[_Key, frozenset[str]] = declare_cache("hidden-object
 
 
 def hidden_objects_among(repository: Repository, oids: Collection[str], hidden: Sequence[str]) -> frozenset[str]:
-    """Those of these objects to which hidden references lead, and neither a branch nor a tag does.
+    """Return the objects that hidden refs reach and neither a branch nor a tag does.
 
-    What nothing leads to any more is not among them: it was shown to everybody once.
+    Unreachable objects are not included: they were visible once.
     """
     folders = tuple(f"{prefix}/".encode() for prefix in hidden)
     if not has_refs(repository.path, folders):
         return frozenset()
     refs = repository.refs()
-    shown = {oid for name, oid in refs.items() if not name.startswith(_NON_PUBLIC_REFS)}
-    asked = frozenset(oids) - shown
+    visible = {oid for name, oid in refs.items() if not name.startswith(_NON_PUBLIC_REFS)}
+    candidates = frozenset(oids) - visible
     tips = {oid for name, oid in refs.items() if name.startswith(folders)}
-    if not asked or not tips:
+    if not candidates or not tips:
         return frozenset()
-    key = str(repository.path), _digest(shown), _digest(tips), asked
-    known = _hidden_cache.get(key)
-    if known is not None:
-        return known
-    found = _reachable_among(repository, asked, [*tips, *(f"^{oid}" for oid in shown)])
-    if found and shown:
-        # Without a bitmap git looks only at the youngest folders that are shown; what it names may lie in older ones.
-        found -= _reachable_among(repository, found, [*shown])
-    return _hidden_cache.put(key, found, 500 + 200 * len(asked))
+    key = str(repository.path), _digest(visible), _digest(tips), candidates
+    cached = _hidden_cache.get(key)
+    if cached is not None:
+        return cached
+    hidden_only = _reachable_among(repository, candidates, [*tips, *(f"^{oid}" for oid in visible)])
+    if hidden_only and visible:
+        # Without a bitmap git only excludes the newest visible trees; the listed objects may be in older ones.
+        hidden_only -= _reachable_among(repository, hidden_only, [*visible])
+    return _hidden_cache.put(key, hidden_only, 500 + 200 * len(candidates))
 
 
-def _reachable_among(repository: Repository, asked: frozenset[str], tips: list[str]) -> frozenset[str]:
-    """Those of the asked ones that are named on a walk from these tips; of the rest nothing is kept."""
+def _reachable_among(repository: Repository, candidates: frozenset[str], tips: list[str]) -> frozenset[str]:
+    """Return the requested objects that a walk from these tips reaches; the others are not held in memory."""
     found: set[str] = set()
     rest = b""
 
-    def look(piece: bytes) -> None:
+    def collect(piece: bytes) -> None:
         nonlocal rest
         *lines, rest = (rest + piece).split(b"\n")
-        found.update(asked.intersection(line.decode() for line in lines))
+        found.update(candidates.intersection(line.decode() for line in lines))
 
     args = ["rev-list", "--objects", "--no-object-names", "--use-bitmap-index", "--stdin"]
-    asking = "\n".join([*tips, ""]).encode()
-    run_git(args, repository.path, asking, timeout=_SECONDS, env=BUFFERED_OUTPUT, on_stdout=look)
+    revisions = "\n".join([*tips, ""]).encode()
+    run_git(args, repository.path, revisions, timeout=_SECONDS, env=BUFFERED_OUTPUT, on_stdout=collect)
     return frozenset(found)
 
 

@@ -1,4 +1,4 @@
-"""The last commit that touched a path, as ``git log -1`` tells it."""
+"""Last commit that changed a path, as ``git log -1`` determines it."""
 
 from time import monotonic
 from typing import Any
@@ -14,50 +14,52 @@ _INLINE_COMMITS = 32
 _INLINE_SECONDS = 0.002
 _TIMEOUT_SECONDS = 30.0
 
-# By repository too: the ids would do, but a commit that one of them has lost must not be told by another.
+# Keyed by repository too: a commit that one repository has lost must not be served from the cache of another.
 _path_cache: BoundedCache[tuple[str, str, bytes], str] = declare_cache("path-commits", share=4)
 
 
 def last_commit_id(repository: Repository, commit: str, path: bytes) -> str:
-    """The last commit, of those that lead to this one, that changed what it has at a path; itself for no path."""
+    """Return the last ancestor of a commit that changed a path; the commit itself for an empty path."""
     if not path:
         return commit
-    where = str(repository.path)
-    known = _path_cache.get((where, commit, path)) or cached_last_commit(repository, commit, path)
-    if known is not None:
-        return known
+    repository_key = str(repository.path)
+    cached = _path_cache.get((repository_key, commit, path)) or cached_last_commit(repository, commit, path)
+    if cached is not None:
+        return cached
     oid, found = _search_inline(repository, commit, path)
     if not found:
         oid = log_last_commit(repository, oid, path, _TIMEOUT_SECONDS)
         record_slow_lookup(repository, commit)
-    return _path_cache.put((where, commit, path), oid, len(path) + 330)
+    return _path_cache.put((repository_key, commit, path), oid, len(path) + 330)
 
 
 def _search_inline(repository: Repository, commit: str, path: bytes) -> tuple[str, bool]:
-    """Go back some commits in process: most pages show what changed of late, or what was asked before a push.
+    """Walk back some commits in process, which is enough for recent changes and for paths cached before a push.
 
-    Gives the last commit, or the one from which on somebody has to look further.
+    Return the last commit and True, or the commit at which the search must continue and False.
     """
     began = monotonic()
-    where = str(repository.path)
+    repository_key = str(repository.path)
     handle = open_repository(repository.path)
-    named = path.decode("utf-8", "surrogateescape")
-    at: Any = handle[commit]
-    entry = read_entry(at, named)
+    name = path.decode("utf-8", "surrogateescape")
+    current: Any = handle[commit]
+    entry = read_entry(current, name)
     for _ in range(_INLINE_COMMITS):
-        followed = None
-        for parent in at.parent_ids:
-            before: Any = handle[parent]
-            if read_entry(before, named) == entry:
-                followed = before
+        unchanged = None
+        for parent in current.parent_ids:
+            candidate: Any = handle[parent]
+            if read_entry(candidate, name) == entry:
+                unchanged = candidate
                 break
-        if followed is None:
-            return str(at.id), True
-        at = followed
-        known = _path_cache.get((where, str(at.id), path)) or cached_last_commit(repository, str(at.id), path)
-        if known is not None:
-            return known, True
+        if unchanged is None:
+            return str(current.id), True
+        current = unchanged
+        cached = _path_cache.get((repository_key, str(current.id), path)) or cached_last_commit(
+            repository, str(current.id), path
+        )
+        if cached is not None:
+            return cached, True
         if monotonic() - began > _INLINE_SECONDS:
             require_blocking_allowed()
             break
-    return str(at.id), False
+    return str(current.id), False

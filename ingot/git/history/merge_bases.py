@@ -1,4 +1,4 @@
-"""Where lines of history have parted."""
+"""Merge bases of commits."""
 
 from collections.abc import Sequence
 
@@ -12,12 +12,12 @@ _base_cache: BoundedCache[tuple[str, ...], str] = declare_cache("merge-bases", s
 
 
 def merge_base_or_none(repository: Repository, oids: Sequence[str]) -> str | None:
-    """The best common ancestor of the first commit and a merge of all others; nothing where they share none."""
+    """Return the best common ancestor of the first commit and a merge of all others, or None if there is none."""
     key = str(repository.path), *oids
-    known = _base_cache.get(key)
-    if known is None:
-        outcome = run_git(["merge-base", *oids], repository.path, check=False)
-        if outcome.status not in (0, _NO_MERGE_BASE):
-            raise GitError("merge-base", outcome.status, outcome.said)
-        known = _base_cache.put(key, outcome.out.decode().strip(), 150 + 100 * len(oids))
-    return known or None
+    base = _base_cache.get(key)
+    if base is None:
+        result = run_git(["merge-base", *oids], repository.path, check=False)
+        if result.status not in (0, _NO_MERGE_BASE):
+            raise GitError("merge-base", result.status, result.stderr)
+        base = _base_cache.put(key, result.out.decode().strip(), 150 + 100 * len(oids))
+    return base or None

@@ -1,4 +1,4 @@
-"""Which branches are merged into another one, for many at once."""
+"""Cache of the branches that are merged into a target, computed for many branches at once."""
 
 from collections.abc import Sequence
 
@@ -9,28 +9,28 @@ from ingot.git.core.repository import Repository
 from ingot.git.core.sorted_refs import NamedRef
 
 _MAX_ARGUMENTS = 500
-"""More than these are not named one by one on git's command line: all branches are asked for instead."""
+"""Beyond this number the branches are not named on git's command line; all branches are listed instead."""
 _merged_cache: BoundedCache[tuple[str, str], bool] = declare_cache("merged-branches", share=1)
 _MERGED_BYTES = 180
 
 
 def merged_branches(repository: Repository, branches: Sequence[NamedRef], target: str) -> set[str]:
-    """The tips of those branches that ``target`` contains; one walk answers for all, and what it found is kept.
+    """Return the tips of the branches that ``target`` contains; one process determines all that are not cached.
 
-    Whether one commit contains another never changes, so it is kept by their ids alone.
+    Whether one commit contains another never changes, so the cache key is the pair of ids.
     """
-    known = _merged_cache.get_many((branch.oid, target) for branch in branches if branch.oid != target)
-    merged = {target, *(oid for (oid, _), contained in known.items() if contained)}
-    unknown = [branch for branch in branches if branch.oid != target and (branch.oid, target) not in known]
-    if unknown:
-        merged |= _read_merged(repository, unknown, target)
+    cached = _merged_cache.get_many((branch.oid, target) for branch in branches if branch.oid != target)
+    merged = {target, *(oid for (oid, _), contained in cached.items() if contained)}
+    uncached = [branch for branch in branches if branch.oid != target and (branch.oid, target) not in cached]
+    if uncached:
+        merged |= _read_merged(repository, uncached, target)
     return merged
 
 
 def _read_merged(repository: Repository, branches: list[NamedRef], target: str) -> set[str]:
-    named = [HEADS + branch.name for branch in branches] if len(branches) <= _MAX_ARGUMENTS else [HEADS]
+    patterns = [HEADS + branch.name for branch in branches] if len(branches) <= _MAX_ARGUMENTS else [HEADS]
     args = ["for-each-ref", f"--merged={target}", "--format=%(objectname)"]
-    listed = run_git(args, repository.path, operands=[name.decode(errors="surrogateescape") for name in named])
+    listed = run_git(args, repository.path, operands=[name.decode(errors="surrogateescape") for name in patterns])
     merged = set(listed.out.decode().split())
     for branch in branches:
         _merged_cache.put((branch.oid, target), branch.oid in merged, _MERGED_BYTES)

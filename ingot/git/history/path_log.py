@@ -1,4 +1,4 @@
-"""Last commit of one path by ``git log -1``, which has the commit graph and its filters of changed paths."""
+"""Last commit of one path by ``git log -1``, which uses the commit graph and its Bloom filters of changed paths."""
 
 from ingot.git.core.command import run_git
 from ingot.git.core.paths import LITERAL_PATHSPECS, path_argument

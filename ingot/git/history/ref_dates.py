@@ -1,4 +1,4 @@
-"""When branches and tags were last touched, for many at once."""
+"""Cached dates of branches and tags, and sorting by them."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -19,25 +19,25 @@ _DATE_BYTES = 120
 
 
 def sort_by_date(repository: Repository, refs: Sequence[NamedRef], *, newest_first: bool) -> list[NamedRef]:
-    """References by when their commit was made, or their annotated tag; those that lead to neither are the oldest.
+    """Sort refs by the date of their commit or annotated tag; refs to other objects count as the oldest.
 
-    What an object says never changes, so its date is kept by its id.
+    Objects never change, so dates are cached by object id.
     """
     oids = dict.fromkeys(oid for _, oid in refs)
-    found = _date_cache.get_many(oids)
-    unknown = [oid for oid in oids if oid not in found]
-    if len(refs) > MAX_INLINE or len(unknown) > _MAX_READ_INLINE:
+    dates = _date_cache.get_many(oids)
+    uncached = [oid for oid in oids if oid not in dates]
+    if len(refs) > MAX_INLINE or len(uncached) > _MAX_READ_INLINE:
         require_blocking_allowed()
     handle = open_repository(repository.path)
-    for oid in unknown:
-        found[oid] = _date_cache.put(oid, _date(handle.get(oid), handle), _DATE_BYTES)
-    return sorted(refs, key=lambda ref: found[ref.oid], reverse=newest_first)
+    for oid in uncached:
+        dates[oid] = _date_cache.put(oid, _date(handle.get(oid), handle), _DATE_BYTES)
+    return sorted(refs, key=lambda ref: dates[ref.oid], reverse=newest_first)
 
 
-def _date(found: Any, handle: "pygit2.Repository") -> int:
+def _date(obj: Any, handle: "pygit2.Repository") -> int:
     types = pygit2_module().enums.ObjectType
-    while found is not None and found.type == types.TAG:
-        if found.tagger is not None:
-            return int(found.tagger.time)
-        found = handle.get(found.target)
-    return int(found.committer.time) if found is not None and found.type == types.COMMIT else _NO_DATE
+    while obj is not None and obj.type == types.TAG:
+        if obj.tagger is not None:
+            return int(obj.tagger.time)
+        obj = handle.get(obj.target)
+    return int(obj.committer.time) if obj is not None and obj.type == types.COMMIT else _NO_DATE

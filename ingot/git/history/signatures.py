@@ -1,4 +1,4 @@
-"""How commits are signed."""
+"""Signature types of commits."""
 
 from typing import Literal
 
@@ -16,7 +16,7 @@ _HEADERS: tuple[tuple[bytes, Kind], ...] = (
 
 
 def signature_kind_or_none(repository: Repository, oid: str) -> Kind | None:
-    """What a commit is signed with; nothing where it is not, or in a way that nobody knows."""
+    """Return the type of a commit's signature, or None if it is unsigned or of an unknown type."""
     signature, _ = open_repository(repository.path)[oid].gpg_signature  # type: ignore[attr-defined] # It is a commit.
     text = (signature or b"").lstrip()
-    return next((kind for beginning, kind in _HEADERS if text.startswith(beginning)), None)
+    return next((kind for header, kind in _HEADERS if text.startswith(header)), None)

@@ -1,4 +1,4 @@
-"""Tags: what they say, and how annotated ones are written."""
+"""Tags: metadata, and creation of annotated tag objects."""
 
 import re
 from collections.abc import Sequence
@@ -25,40 +25,40 @@ _STRIPPED_FROM_NAMES = " .,:;\"'\\"
 
 
 class Tag(msgspec.Struct, frozen=True):
-    """A tag; what only an annotated one has is empty otherwise, and one of a file or a tree has no commit."""
+    """A tag. Message and tagger exist only for annotated tags; a tag of a blob or tree has no commit."""
 
     name: bytes
     target: str
-    """The object that the reference points at: a tag object, or the commit itself."""
+    """The object that the ref points at: a tag object, or the commit itself."""
     message: str | None
     tagger: Signature | None
     commit: Commit | None
 
 
 def tag_or_none(repository: Repository, name: str) -> NamedRef | None:
-    """The tag of this short name, and no other spelling of a commit."""
+    """Return the tag of this short name, or None; other revision syntax is not accepted."""
     raw = name.encode(errors="replace")
     target = ref_target_or_none(repository, TAGS + raw)
     return None if target is None else NamedRef(raw, target)
 
 
 def read_tags(repository: Repository, refs: Sequence[NamedRef]) -> list[Tag]:
-    """What some tags say, in their order."""
+    """Read the metadata of tags, in their order."""
     return [_read_tag(repository, ref) for ref in refs]
 
 
 def _read_tag(repository: Repository, ref: NamedRef) -> Tag:
-    found: Any = open_repository(repository.path).get(ref.oid)
+    obj: Any = open_repository(repository.path).get(ref.oid)
     message = tagger = None
-    if found is not None and found.type == pygit2_module().enums.ObjectType.TAG:
-        message = decode_text(found.raw_message or b"").removesuffix("\n")
-        tagger = None if found.tagger is None else to_signature(found.tagger)
+    if obj is not None and obj.type == pygit2_module().enums.ObjectType.TAG:
+        message = decode_text(obj.raw_message or b"").removesuffix("\n")
+        tagger = None if obj.tagger is None else to_signature(obj.tagger)
     commit = commit_id_or_none(repository, ref.oid)
     return Tag(ref.name, ref.oid, message, tagger, commit_or_none(repository, commit) if commit else None)
 
 
 def write_tag(repository: Repository, name: str, commit: str, message: str, tagger: Signature) -> str:
-    """Write the object of an annotated tag, to which no reference points yet; gives its id."""
+    """Write the object of an annotated tag and return its id; the caller creates the ref."""
     lines = [
         f"object {commit}",
         "type commit",
@@ -73,7 +73,7 @@ def write_tag(repository: Repository, name: str, commit: str, message: str, tagg
 
 
 def _tagger_line(tagger: Signature) -> str:
-    """A line as git writes it: nothing in a name may look like its end."""
+    """Format the tagger line; characters that could end a name are removed."""
     name, email = (
         _FORBIDDEN_IN_NAMES.sub("", text).strip(_STRIPPED_FROM_NAMES) for text in (tagger.name, tagger.email)
     )

@@ -1,7 +1,7 @@
-"""The last commit of every path of a tree, in one walk of the history; for one path alone see lastcommit.py.
+"""Last commit of every path of a tree, found in one walk; ``last_commit`` handles a single path.
 
-Each path goes back by itself, to the first parent that has the same, as ``git log -1`` does. Git tells what each
-commit changed, so that a step costs what was changed and not what there is. It pays where many paths are asked for.
+Each path is followed to the first parent that has it unchanged, as ``git log -1`` does. git lists the changed paths of
+each commit, so a step costs as much as the commit changed. This pays off where many paths are requested.
 """
 
 import threading
@@ -19,12 +19,12 @@ from ingot.git.core.streaming import stream_git
 from ingot.log import log_failure
 
 _SLOW_LOOKUPS_BEFORE_WALK = 8
-"""So many paths that took long to find make it worth while to look for all."""
+"""This many slow lookups of paths in a repository start a walk of the whole tree."""
 _MAX_REPOSITORIES = 1_000
 _MAX_TREE_BYTES = 16 * 2**20
 _WALK_SECONDS = 20.0
 _PATH_BYTES = 130
-"""What a path takes besides its own bytes."""
+"""Memory of a path besides its bytes."""
 _LOG_COMMAND = (
     "log",
     "-z",
@@ -33,41 +33,42 @@ _LOG_COMMAND = (
     "--topo-order",
     "--diff-merges=first-parent",
     "--ignore-submodules=none",
-    "--format=%x00%H %P",  # No path is empty: what follows an empty one is a commit, whatever files are called.
+    # Paths are never empty, so the field after an empty one is a commit, whatever the file names are.
+    "--format=%x00%H %P",
 )
 
 LastCommitsByPath = dict[bytes, str]
-"""Commits by the paths that they changed last."""
-# What could not be found in time is not among them.
+"""Commit ids by the path that they changed last."""
+# Paths that were not found within the time limit are missing.
 _tree_cache: BoundedCache[tuple[str, str], LastCommitsByPath] = declare_cache("tree-commits", share=6)
 _slow_lookups: dict[str, int] = {}
 _walk_lock = threading.Lock()
 
 
 def cached_tree_commits(repository: Repository, commit: str) -> LastCommitsByPath | None:
-    """The last commits of all paths that a commit has, if they have been looked for."""
+    """Return the cached last commits of all paths at a commit, or None."""
     return _tree_cache.get((str(repository.path), commit))
 
 
 def cached_last_commit(repository: Repository, commit: str, path: bytes) -> str | None:
-    """The same of one path."""
-    known = cached_tree_commits(repository, commit)
-    return None if known is None else known.get(path)
+    """Return the cached last commit of one path at a commit, or None."""
+    commits = cached_tree_commits(repository, commit)
+    return None if commits is None else commits.get(path)
 
 
 def record_slow_lookup(repository: Repository, commit: str, paths: int = 1) -> None:
-    """Somebody had to look far back for so many paths: where that happens often, all are found beside other work."""
-    where = str(repository.path)
+    """Count lookups that had to walk far back; if there are many, start a background walk of the whole tree."""
+    repository_key = str(repository.path)
     if len(_slow_lookups) >= _MAX_REPOSITORIES:
         _slow_lookups.clear()
-    _slow_lookups[where] = _slow_lookups.get(where, 0) + paths
+    _slow_lookups[repository_key] = _slow_lookups.get(repository_key, 0) + paths
     if (
-        _slow_lookups[where] < _SLOW_LOOKUPS_BEFORE_WALK
-        or _tree_cache.get((where, commit)) is not None
+        _slow_lookups[repository_key] < _SLOW_LOOKUPS_BEFORE_WALK
+        or _tree_cache.get((repository_key, commit)) is not None
         or not _walk_lock.acquire(blocking=False)
     ):
         return
-    _slow_lookups.pop(where, None)
+    _slow_lookups.pop(repository_key, None)
     threading.Thread(target=_find_in_background, args=(repository, commit), name="last-commits", daemon=True).start()
 
 
@@ -75,7 +76,7 @@ def _find_in_background(repository: Repository, commit: str) -> None:
     try:
         find_tree_commits(repository, commit)
     except (GitError, MissingRepository, OSError, KeyError) as error:
-        # A tree too large, a repository that is gone or damaged: each path is then looked up by itself.
+        # The tree is too large, or the repository missing or damaged: each path is then looked up by itself.
         log_failure("last commits of a tree not found", error)
         _tree_cache.put((str(repository.path), commit), {}, 250)
     finally:
@@ -83,7 +84,7 @@ def _find_in_background(repository: Repository, commit: str) -> None:
 
 
 def find_tree_commits(repository: Repository, commit: str) -> LastCommitsByPath:
-    """The last commit of every file and folder that a commit has, but of those that lie too far back."""
+    """Find the last commit of every file and folder at a commit, except those that are too far back."""
     walk = _TreeWalk(repository, commit)
     end = monotonic() + _WALK_SECONDS
     with closing(stream_git([*_LOG_COMMAND, commit, "--"], repository.path)) as pieces:
@@ -96,16 +97,16 @@ def find_tree_commits(repository: Repository, commit: str) -> LastCommitsByPath:
 
 
 def read_entry(commit: Any, path: str) -> tuple[Any, int] | None:
-    """What a commit has at a path: the id and the mode, not kept, since most is looked at once."""
+    """Return the id and mode of the entry at a path, or None. Not cached, since most entries are read once."""
     try:
-        found = commit.tree[path]
+        entry = commit.tree[path]
     except KeyError:
         return None
-    return found.id, found.filemode
+    return entry.id, entry.filemode
 
 
 class _CommitChanges(NamedTuple):
-    """A commit, and what it changed of what its first parent has."""
+    """A commit with the paths that it changed compared with its first parent."""
 
     commit: str
     parents: list[str]
@@ -113,7 +114,7 @@ class _CommitChanges(NamedTuple):
 
 
 def _parse_changes(pieces: Iterator[bytes]) -> Iterator[_CommitChanges]:
-    """What git says of each commit, children before their parents."""
+    """Parse the changed paths of each commit, children before parents."""
     rest = b""
     step: _CommitChanges | None = None
     header = False
@@ -135,31 +136,31 @@ def _parse_changes(pieces: Iterator[bytes]) -> Iterator[_CommitChanges]:
 
 
 def _add_with_folders(changed: set[bytes], path: bytes) -> None:
-    """A folder is changed by whatever changes in it."""
+    """Add a path and its parent folders, which change with it."""
     while path and path not in changed:
         changed.add(path)
         path = path.rpartition(b"/")[0]
 
 
 class _TreeWalk:
-    """Where each path has come to."""
+    """State of a walk: the commit that each path has reached."""
 
     def __init__(self, repository: Repository, commit: str) -> None:
         self._where = str(repository.path)
         self._objects: Any = open_repository(repository.path)
-        listed = ["ls-tree", "-r", "-t", "-z", "--name-only", "--full-tree", commit]
-        paths = run_git(listed, repository.path, max_bytes=_MAX_TREE_BYTES).out.split(b"\0")
+        args = ["ls-tree", "-r", "-t", "-z", "--name-only", "--full-tree", commit]
+        paths = run_git(args, repository.path, max_bytes=_MAX_TREE_BYTES).out.split(b"\0")
         self.found: LastCommitsByPath = {}
         self.left: dict[str, set[bytes]] = {commit: set(filter(None, paths))}
 
     def take(self, step: _CommitChanges) -> None:
-        """Let each path that waits at a commit stay there for good, or go on."""
+        """Settle each path that waits at a commit, or move it to a parent that has it unchanged."""
         paths = self.left.pop(step.commit, None)
         if paths is None:
             return
-        known = _tree_cache.get((self._where, step.commit))
-        if known is not None:
-            self.found |= {path: known[path] for path in paths if path in known}
+        cached = _tree_cache.get((self._where, step.commit))
+        if cached is not None:
+            self.found |= {path: cached[path] for path in paths if path in cached}
             return
         if not step.parents:
             self.found |= dict.fromkeys(paths, step.commit)
@@ -175,12 +176,12 @@ class _TreeWalk:
                 self._wait_at(parent, {path})
 
     def _same_in(self, step: _CommitChanges, path: bytes) -> str | None:
-        """The first of the further parents that has the same at a path."""
+        """Return the first of the further parents that has the path unchanged, or None."""
         if len(step.parents) == 1:
             return None
-        named = path.decode("utf-8", "surrogateescape")
-        own = read_entry(self._objects[step.commit], named)
-        return next((one for one in step.parents[1:] if read_entry(self._objects[one], named) == own), None)
+        name = path.decode("utf-8", "surrogateescape")
+        entry = read_entry(self._objects[step.commit], name)
+        return next((parent for parent in step.parents[1:] if read_entry(self._objects[parent], name) == entry), None)
 
     def _wait_at(self, commit: str, paths: set[bytes]) -> None:
         if not paths:

@@ -21,7 +21,7 @@ def combined_repository(store: RepositoryStore, *repositories: Repository) -> It
             (folder / name).mkdir()
         (folder / "config").write_bytes(CONFIG)
         (folder / "HEAD").write_bytes(b"ref: refs/heads/none\n")
-        alternates = "".join(f"{(one.path / 'objects').absolute()}\n" for one in repositories)
+        alternates = "".join(f"{(repository.path / 'objects').absolute()}\n" for repository in repositories)
         (folder / "objects" / "info" / "alternates").write_text(alternates)
         try:
             yield Repository(folder)

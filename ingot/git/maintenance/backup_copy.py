@@ -1,4 +1,4 @@
-"""A copy of a living repository for a backup: what it holds does not change any more while it is written away."""
+"""Consistent copies of repositories for backups while they are in use."""
 
 import os
 import re
@@ -15,35 +15,35 @@ _OID = re.compile(rb"[0-9a-f]{40}\n?")
 
 
 def copy_repository(source: Path, folder: Path) -> None:
-    """Fill a folder with all references of a repository and all objects that they need, the latter by links.
+    """Copy all refs of a repository into a folder, and hard-link all objects that they need.
 
-    References come before objects, and loose ones before packed ones: that is the way they go in a living
-    repository, so none is missed. Locks are left out: without their holders they would never be given back.
+    Refs are copied before objects, and loose refs before packed ones, in the order in which git moves them, so that
+    none is missed. Locks are left out: without their owners they would never be released.
     """
-    for where, folders, files in os.walk(source):
-        here = Path(where).relative_to(source)
-        at_top = here == Path()
+    for directory, folders, files in os.walk(source):
+        relative = Path(directory).relative_to(source)
+        at_top = relative == Path()
         if at_top:
             folders[:] = [name for name in folders if name != "objects"]
-        (folder / here).mkdir(exist_ok=True)
+        (folder / relative).mkdir(exist_ok=True)
         for name in files:
-            spare = name.endswith(".lock") or (at_top and name.startswith((*_TEMPORARY_PREFIXES, _PACKED_REFS)))
-            if not spare:
-                _copy_if_exists(source / here / name, folder / here / name)
+            skipped = name.endswith(".lock") or (at_top and name.startswith((*_TEMPORARY_PREFIXES, _PACKED_REFS)))
+            if not skipped:
+                _copy_if_exists(source / relative / name, folder / relative / name)
     _copy_if_exists(source / _PACKED_REFS, folder / _PACKED_REFS)
     _pack_refs(folder)
     for name in ("objects", "objects/info", "objects/pack"):
         (folder / name).mkdir()
     try:
         link_objects(source / "objects", folder / "objects")
-    except FileNotFoundError:  # Whether it is damaged or gone altogether is told below and by checks.
+    except FileNotFoundError:  # Whether it is damaged or deleted is detected below and by checks.
         pass
     if not source.is_dir():
         raise MissingRepository(f"The repository {source.name} was removed")
 
 
 def _pack_refs(folder: Path) -> None:
-    """One file for all references: fewer to write away, and their names need not be names of files elsewhere."""
+    """Pack all refs into one file: fewer files to archive, and ref names need not be valid file names elsewhere."""
     packed = read_packed_refs(folder)
     peeled = {ref.oid: ref.peeled for ref in packed.refs if packed.fully_peeled or ref.peeled is not None}
     loose = [file for file in _files_below(folder / "refs") if _OID.fullmatch(file.read_bytes())]
@@ -52,7 +52,7 @@ def _pack_refs(folder: Path) -> None:
     refs = [PackedRef(name, oid, peeled.get(oid)) for name, oid in read_refs(folder).items()]
     text = format_packed_refs(refs)
     if not peeled.keys() >= {ref.oid for ref in refs}:
-        # Without the first line, git looks at what a reference points at wherever the file does not say it.
+        # Without the header line, git peels the refs for which the file has no peeled object.
         text = text.partition(b"\n")[2]
     (folder / _PACKED_REFS).write_bytes(text)
     for file in loose:
@@ -60,11 +60,11 @@ def _pack_refs(folder: Path) -> None:
 
 
 def _files_below(folder: Path) -> list[Path]:
-    return [Path(where, name) for where, _, names in os.walk(folder) for name in names]
+    return [Path(directory, name) for directory, _, names in os.walk(folder) for name in names]
 
 
 def _copy_if_exists(source: Path, target: Path) -> None:
-    """Links in a repository lead elsewhere, and belong to nobody's backup."""
+    """Copy a file if it exists; symbolic links are not part of a backup."""
     if source.is_symlink():
         return
     try:

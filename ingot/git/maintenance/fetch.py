@@ -1,8 +1,8 @@
-"""Fetching all branches and tags of another server's repository into an empty one of ours.
+"""Import of all branches and tags of a remote repository into an empty one.
 
-The caller has checked the address and says which one to connect to. git is told to use it, to follow nothing
-and to ask nobody; credentials reach it through its environment alone, so neither the list of processes nor the
-repository's configuration ever shows them.
+The caller has resolved and checked the address. git is configured to connect to it only, to follow no redirects and to
+ask for no input. Credentials are passed in the environment, so neither the process list nor the repository's
+configuration shows them.
 """
 
 import base64
@@ -22,20 +22,20 @@ from ingot.git.core.refs import HEADS, TAGS, read_head, read_refs
 from ingot.git.core.repository import Repository
 
 MAX_MEMORY = 2 * 1024**3
-"""For git's own allocations: a server can send names of references without end."""
+"""Limit of git's own allocations: a server can send ref names without end."""
 
 RESPONSE_SECONDS = 60.0
-"""For the names of the references; the pack may take longer."""
+"""Timeout for the list of refs; the pack may take longer."""
 MIN_BYTES_PER_SECOND = 1024
 LOW_SPEED_SECONDS = 120
-"""For so long it may be slower: a server that puts a large pack together says little meanwhile."""
+"""Time for which the transfer may be slower: a server that prepares a large pack sends little meanwhile."""
 
 _URL = re.compile(r"https?://[^\s@\\?#\x00-\x1f\x7f]+")
 _PROGRESS = re.compile(rb"(?:Receiving|Resolving) (?:objects|deltas): +\d+%")
 _SYMREF = re.compile(rb"^ref: (refs/heads/\S+)\tHEAD$", re.MULTILINE)
 _DEFAULT_BRANCHES = (b"refs/heads/main", b"refs/heads/master")
 
-# What git says may quote the server, and so is never passed on: these sentences are. The first that fits counts.
+# git's messages may quote the server and are never passed on; these texts are. The first match counts.
 _REASONS = (
     (r"Authentication failed|could not read (?:Username|Password)|error: 40[13]", "The server refused the credentials"),
     (r"not found|error: 404|error: 410|not appear to be a git repo|not valid: is this", "There is no repository there"),
@@ -58,27 +58,27 @@ _REASONS = (
 
 
 class PinnedAddress(Protocol):
-    """Where to connect: a name that was resolved once, and the address that was found fit."""
+    """Host and port of a URL with the resolved and checked address."""
 
     @property
     def host(self) -> str:
-        """As the URL says it."""
+        """Return the host of the URL."""
 
     @property
     def port(self) -> int:
-        """As the URL says it, or its scheme's."""
+        """Return the port of the URL, or the default of its scheme."""
 
     @property
     def address(self) -> str:
-        """The only address that may be connected to."""
+        """Return the only address that may be connected to."""
 
 
 class _ImportTooLarge(Exception):
-    """More came than may be stored."""
+    """The transfer exceeds the size limit."""
 
 
 class _ImportTooSlow(Exception):
-    """The server has not even begun."""
+    """The server has not started its response within the time limit."""
 
 
 def fetch_into(
@@ -93,11 +93,11 @@ def fetch_into(
     *,
     max_bytes: int | None = None,
 ) -> str | None:
-    """Fetch branches, tags and HEAD; gives the reason where that failed, and nothing where it worked.
+    """Fetch branches, tags and HEAD; return None, or the reason of a failure.
 
-    ``path`` holds nothing but what an earlier run brought: after a failure the repository is empty.
-    ``url`` carries no credentials, and is what redirects led to. ``on_progress`` hears git's own lines;
-    ``on_tick`` is called some times a second, and what it raises ends the import.
+    ``path`` must contain nothing but the result of an earlier run: after a failure the repository is empty. ``url``
+    contains no credentials and is the target of all redirects. ``on_progress`` receives git's progress lines;
+    ``on_tick`` is called four times a second, and an exception from it aborts the import.
     """
     if not _URL.fullmatch(url):
         raise ValueError("Only http and https can be imported from, without credentials, query or fragment")
@@ -105,7 +105,7 @@ def fetch_into(
     try:
         head = remote.head(on_tick)
         transfer = _TransferMonitor(path, max_bytes, on_progress, on_tick)
-        remote.fetch(transfer.tick, transfer.hear)
+        remote.fetch(transfer.tick, transfer.report)
         _remove_ambiguous_refs(path)
         _point_head(path, head)
     except _ImportTooLarge:
@@ -128,23 +128,23 @@ def fetch_into(
 
 
 def empty_repository(path: Path) -> None:
-    """Take all references and objects out of a repository that only an import has written to.
+    """Delete all refs and objects of a repository that only an import has written to.
 
-    Folders that make it a repository stay, so that it is one at every moment.
+    The folders that make it a repository remain, so that it is valid at every moment.
     """
     (path / "packed-refs").unlink(missing_ok=True)
     for name in ("refs/heads", "refs/tags", "objects/pack", "objects/info", "objects"):
-        for found in (path / name).iterdir():
-            if name == "objects" and found.name in ("pack", "info"):
+        for entry in (path / name).iterdir():
+            if name == "objects" and entry.name in ("pack", "info"):
                 continue
-            if found.is_dir():
-                shutil.rmtree(found)
+            if entry.is_dir():
+                shutil.rmtree(entry)
             else:
-                found.unlink()
+                entry.unlink()
 
 
 class _Remote:
-    """The other server, as git is made to see it."""
+    """The remote server, with the configuration under which git connects to it."""
 
     def __init__(
         self, path: Path, url: str, pinned: PinnedAddress, username: str, password: str, timeout: float
@@ -162,7 +162,7 @@ class _Remote:
             ("fetch.fsckObjects", "true"),
             ("fetch.uriProtocols", ""),
             ("transfer.bundleURI", "false"),
-            ("core.bigFileThreshold", "64m"),  # Larger files are checked piece by piece.
+            ("core.bigFileThreshold", "64m"),  # Larger files are checked in chunks.
             *_curl_resolve_option(pinned),
         ]
         if username or password:
@@ -173,8 +173,8 @@ class _Remote:
         return max(0.0, self._deadline - time.monotonic())
 
     def head(self, on_tick: Callable[[], None] | None) -> bytes | None:
-        """The branch that the server's HEAD points to, where it says so."""
-        said = run_git(
+        """Return the branch that the server's HEAD points at, or None."""
+        result = run_git(
             ["ls-remote", "--symref", "--"],
             self._path,
             operands=[self._url, "HEAD"],
@@ -185,11 +185,11 @@ class _Remote:
             max_memory=MAX_MEMORY,
             on_tick=_ResponseTimer(RESPONSE_SECONDS, on_tick).tick,
         )
-        found = _SYMREF.search(said.out)
-        return found[1] if found else None
+        match = _SYMREF.search(result.out)
+        return match[1] if match else None
 
-    def fetch(self, on_tick: Callable[[], None], on_said: Callable[[bytes], None]) -> None:
-        """All branches and tags, or none."""
+    def fetch(self, on_tick: Callable[[], None], on_stderr: Callable[[bytes], None]) -> None:
+        """Fetch all branches and tags, or none."""
         run_git(
             [
                 "fetch",
@@ -210,13 +210,13 @@ class _Remote:
             config=self._config,
             max_memory=MAX_MEMORY,
             on_tick=on_tick,
-            on_stderr=on_said,
+            on_stderr=on_stderr,
         )
         on_tick()
 
 
 def _curl_resolve_option(pinned: PinnedAddress) -> list[tuple[str, str]]:
-    """Tell curl what the name resolves to; an address needs no resolving."""
+    """Return the option that makes curl connect to the checked address; a literal IP address needs none."""
     try:
         ip_address(pinned.host.strip("[]"))
     except ValueError:
@@ -226,7 +226,7 @@ def _curl_resolve_option(pinned: PinnedAddress) -> list[tuple[str, str]]:
 
 
 class _ResponseTimer:
-    """Waits for a server's answer, but not for long: it is a short one."""
+    """Timeout for the first response of a server."""
 
     def __init__(self, seconds: float, on_tick: Callable[[], None] | None) -> None:
         self._until = time.monotonic() + seconds
@@ -241,7 +241,7 @@ class _ResponseTimer:
 
 
 class _TransferMonitor:
-    """Looks after a fetch: that it begins in time, how far it is, how large it becomes."""
+    """Monitor of a fetch: its start, progress and size."""
 
     def __init__(
         self,
@@ -251,52 +251,52 @@ class _TransferMonitor:
         on_tick: Callable[[], None] | None,
     ) -> None:
         self._path = path
-        self._most_bytes = max_bytes
+        self._max_bytes = max_bytes
         self._on_progress = on_progress
-        self._patience = _ResponseTimer(RESPONSE_SECONDS, on_tick)
+        self._timer = _ResponseTimer(RESPONSE_SECONDS, on_tick)
 
     def tick(self) -> None:
-        self._patience.tick()
-        if self._most_bytes is not None and Repository(self._path).size_bytes() > self._most_bytes:
+        self._timer.tick()
+        if self._max_bytes is not None and Repository(self._path).size_bytes() > self._max_bytes:
             raise _ImportTooLarge
 
-    def hear(self, piece: bytes) -> None:
-        """Pass on the newest of git's own lines; what the server says is left out."""
-        self._patience.answered = True  # The references are here: from now on there is a pack in the making.
+    def report(self, piece: bytes) -> None:
+        """Pass on the latest progress line of git; messages of the server are left out."""
+        self._timer.answered = True  # The refs have arrived; the server now prepares the pack.
         lines = [line for line in re.split(rb"[\r\n]", piece) if _PROGRESS.match(line)]
         if self._on_progress is not None and lines:
             self._on_progress(lines[-1].decode(errors="replace").strip())
 
 
 def _remove_ambiguous_refs(path: Path) -> None:
-    """Remove references that our own API would refuse to make, since others would be mistaken for them."""
-    doomed = [
+    """Delete refs with names that our API rejects, since they would be ambiguous."""
+    ambiguous = [
         name
         for name in read_refs(path, (HEADS, TAGS))
         if ref_name_error(name.split(b"/", 2)[2].decode(errors="replace")) is not None
     ]
-    if doomed:
-        commands = b"".join(b"delete " + name + b"\0\0" for name in doomed)
+    if ambiguous:
+        commands = b"".join(b"delete " + name + b"\0\0" for name in ambiguous)
         run_git(["update-ref", "--stdin", "-z"], path, commands)
 
 
-def _point_head(path: Path, wanted: bytes | None) -> None:
+def _point_head(path: Path, remote_head: bytes | None) -> None:
     branches = read_refs(path, (HEADS,))
-    for name in (wanted, read_head(path), *_DEFAULT_BRANCHES, *branches):
+    for name in (remote_head, read_head(path), *_DEFAULT_BRANCHES, *branches):
         if name is not None and name in branches:
             try:
                 Repository(path).set_head(name.removeprefix(HEADS).decode())
-            except UnicodeDecodeError:  # git takes such names, but our callers could not be told of it.
+            except UnicodeDecodeError:  # git accepts such names, but the API cannot return them.
                 continue
             return
 
 
 def _failure_reason(error: GitError) -> str:
-    # Without the URL, which may hold any word, and without what the server says.
-    said = re.sub(r"'[^'\n]*'|^remote:.*$", "", error.said, flags=re.MULTILINE)
-    for pattern, sentence in _REASONS:
-        if re.search(pattern, said):
-            return sentence
+    # Without the URL, which may contain any word, and without messages of the server.
+    message = re.sub(r"'[^'\n]*'|^remote:.*$", "", error.stderr, flags=re.MULTILINE)
+    for pattern, reason in _REASONS:
+        if re.search(pattern, message):
+            return reason
     if error.status == -signal.SIGKILL:
         return "The import was stopped"
     return f"git could not fetch the repository (status {error.status})"

@@ -1,8 +1,8 @@
-"""Keeping a repository fast: packs, commit graph, packed references, and nothing left by crashes.
+"""Housekeeping of a repository: packs, commit graph, packed refs and removal of temporary files.
 
-Nothing here deletes an object that is not in a new pack first, so pushes, fetches and forks may run meanwhile.
-Only who writes loose objects has to try twice: git removes the folders that its packing has emptied, and may do
-so between somebody's making one and writing into it. Pushes and imports write packs (``transfer.unpackLimit``).
+No object is deleted before it is in a new pack, so pushes, fetches and forks may run concurrently. Only writers of
+loose objects must retry: git removes emptied object folders, possibly between the creation of a folder and the write
+into it. Pushes and imports write packs (``transfer.unpackLimit``).
 """
 
 import fcntl
@@ -19,12 +19,12 @@ from ingot.git.maintenance.whole_pack import record_whole_pack
 STALE_SECONDS = 6 * 3600
 """Longer than any transfer may take."""
 STALE_LOCK_SECONDS = 3600
-"""git holds locks for moments, but a killed one leaves them, and then nobody can change what they lock."""
+"""git holds locks only briefly; a killed process leaves its lock file, which would block later changes."""
 TIMEOUT_SECONDS = 1800.0
 
 _TEMPORARY_FILE = ("tmp_", "incoming-", ".tmp-")
 
-# From what we want to what any git can do; which of them works also depends on what the repository holds.
+# From the preferred options to those that every git supports; which work also depends on the repository.
 _REPACK_COMMANDS: Sequence[Sequence[str]] = (
     ("--geometric=2", "--write-midx", "--write-bitmap-index"),
     ("--geometric=2", "--write-midx"),
@@ -34,8 +34,8 @@ _REPACK_COMMANDS: Sequence[Sequence[str]] = (
 
 
 def run_housekeeping(path: Path) -> bool:
-    """Put a repository in order; says whether it did, or found somebody else at it."""
-    # The folder itself is locked, so that no file stays behind which could be taken for a stale lock.
+    """Repack and clean up a repository; return False if another process is doing so."""
+    # The folder itself is locked, so that no lock file remains that could be mistaken for a stale one.
     descriptor = os.open(path / "objects", os.O_RDONLY | os.O_DIRECTORY)
     try:
         try:
@@ -55,10 +55,10 @@ def run_housekeeping(path: Path) -> bool:
 
 
 def prune_temporary(path: Path, now: float | None = None) -> list[Path]:
-    """Delete what killed processes left: half-written files, quarantines and locks; gives what it deleted."""
+    """Delete temporary files, quarantines and locks of killed processes; return the deleted paths."""
     pruned = list_temporary(path, now)
-    for found in pruned:
-        remove_temporary(found)
+    for leftover in pruned:
+        remove_temporary(leftover)
     return pruned
 
 
@@ -68,39 +68,39 @@ def list_temporary(
     stale_seconds: float = STALE_SECONDS,
     stale_lock_seconds: float = STALE_LOCK_SECONDS,
 ) -> list[Path]:
-    """What killed processes left, as far as it is older than anybody can need it."""
+    """List temporary files, quarantines and locks that are older than any running process can be."""
     now = time.time() if now is None else now
     return [
-        found
-        for found, is_lock in _find_leftovers(path)
-        if _age(found, now) > (stale_lock_seconds if is_lock else stale_seconds)
+        leftover
+        for leftover, is_lock in _find_leftovers(path)
+        if _age(leftover, now) > (stale_lock_seconds if is_lock else stale_seconds)
     ]
 
 
-def remove_temporary(found: Path) -> None:
-    """Delete one of them."""
-    if found.is_dir():
-        shutil.rmtree(found, ignore_errors=True)
+def remove_temporary(leftover: Path) -> None:
+    """Delete a temporary file or folder."""
+    if leftover.is_dir():
+        shutil.rmtree(leftover, ignore_errors=True)
     else:
-        found.unlink(missing_ok=True)
+        leftover.unlink(missing_ok=True)
 
 
 def _repack(path: Path) -> None:
-    for place, options in enumerate(_REPACK_COMMANDS, 1):
+    for attempt, options in enumerate(_REPACK_COMMANDS, 1):
         try:
             run_git(["repack", "-d", "-q", *options], path, timeout=TIMEOUT_SECONDS)
         except GitTimeout:
             raise
         except GitError:
-            if place == len(_REPACK_COMMANDS):
+            if attempt == len(_REPACK_COMMANDS):
                 raise
         else:
             return
 
 
 def _find_leftovers(path: Path) -> Iterator[tuple[Path, bool]]:
-    """Temporary files and folders, and locks, each with whether it is a lock."""
-    # Not by patterns of pathlib, which fails when a folder vanishes while it looks; and they do vanish.
+    """Yield temporary files, folders and locks, each with whether it is a lock."""
+    # Not with pathlib's patterns, which fail when a folder is deleted during the walk.
     for folder, folders, files in os.walk(path):
         among_refs = folder.startswith(f"{path}/refs")
         for name in (*folders, *files):
@@ -111,13 +111,13 @@ def _find_leftovers(path: Path) -> Iterator[tuple[Path, bool]]:
         folders[:] = [name for name in folders if among_refs or not name.startswith(_TEMPORARY_FILE)]
 
 
-def _age(found: Path, now: float) -> float:
-    """How long nothing was written to it; a quarantine is as young as its youngest file."""
+def _age(leftover: Path, now: float) -> float:
+    """Return the seconds since the last write; a quarantine is as young as its youngest file."""
     newest = 0.0
     try:
-        newest = found.lstat().st_mtime
-        for folder, _, files in os.walk(found):
+        newest = leftover.lstat().st_mtime
+        for folder, _, files in os.walk(leftover):
             newest = max(newest, *(os.lstat(f"{folder}/{file}").st_mtime for file in files), os.lstat(folder).st_mtime)
-    except FileNotFoundError:  # Its owner has finished with it; the next run will tell.
+    except FileNotFoundError:  # Its owner has removed it meanwhile.
         return 0.0
     return now - newest

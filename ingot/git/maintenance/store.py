@@ -1,4 +1,4 @@
-"""Where repositories lie, and how they come and go: whole or not at all."""
+"""Store of repositories on disk: atomic creation, forks and removal."""
 
 import os
 import re
@@ -26,44 +26,44 @@ _MAX_CACHED_PATHS = 4096
 
 
 def new_key() -> str:
-    """A key that no repository has; it tells nothing of the project, so renaming one moves no files."""
+    """Return a new random key; it is independent of the project's name, so renames move no files."""
     return secrets.token_hex(32)
 
 
 class RepositoryStore:
-    """Bare repositories under ``root/ab/cd/<key>.git``; any number of processes may share one."""
+    """Bare repositories under ``root/ab/cd/<key>.git``; any number of processes may share it."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        # Putting a path together takes longer than most of what is then read there.
+        # Building a path takes longer than most of the reads that follow.
         self.path_of = lru_cache(_MAX_CACHED_PATHS)(self._path_of)
 
     def _path_of(self, key: str) -> Path:
-        """Where the repository with this key lies, or would lie."""
+        """Return the path of the repository with this key, whether it exists or not."""
         if not _KEY.fullmatch(key):
             raise ValueError("A repository's key has 64 hexadecimal digits")
         return self.root / key[:2] / key[2:4] / f"{key}.git"
 
     def exists(self, key: str) -> bool:
-        """Whether there is a repository under this key."""
+        """Return whether a repository exists under this key."""
         return (self.path_of(key) / "HEAD").is_file()
 
     def open(self, key: str) -> Repository:
-        """The repository with this key; opens no file until it is asked something."""
+        """Return the repository with this key, without opening files; raise ``MissingRepository``."""
         path = self.path_of(key)
-        if not os.path.isdir(str(path)):  # noqa: PTH112 - Asked at every call; a Path's own way costs ten times as much.
+        if not os.path.isdir(str(path)):  # noqa: PTH112 - Ten times as fast as the method of Path, and called for every request.
             raise MissingRepository(f"There is no repository {key}")
         return Repository(path)
 
     def create(self, key: str, default_branch: str) -> None:
-        """Make an empty repository whose HEAD points to ``default_branch``."""
+        """Create an empty repository whose HEAD points at ``default_branch``."""
         if ref_name_error(default_branch) is not None:
             raise ValueError("The default branch cannot be called so")
         with self._new_repository(key) as folder:
             make_bare_repository(folder, b"refs/heads/" + default_branch.encode())
 
     def fork(self, source_key: str, key: str) -> None:
-        """Make a repository with the branches and tags of another one, sharing its packs on the disk."""
+        """Create a repository with the branches and tags of another one, sharing its packs on disk."""
         source = self.path_of(source_key)
         if not source.is_dir():
             raise MissingRepository(f"There is no repository {source_key}")
@@ -71,20 +71,20 @@ class RepositoryStore:
             fill_fork(source, folder)
 
     def remove(self, key: str) -> None:
-        """Take a repository away; one that is gone already is no error."""
+        """Remove a repository; it is no error if it does not exist."""
         self._move_to_trash(self.path_of(key))
 
     def keys(self) -> Iterator[str]:
-        """The keys of all repositories, in no order."""
+        """Yield the keys of all repositories, in no order."""
         for folder in self._shards():
             for entry in _entries(folder):
-                named = _REPOSITORY.fullmatch(entry.name)
-                if named:
-                    yield named[1]
+                match = _REPOSITORY.fullmatch(entry.name)
+                if match:
+                    yield match[1]
 
     @contextmanager
     def scratch_folder(self) -> Iterator[Path]:
-        """An empty folder on the same disk, gone after the block; one that a crash leaves is swept up as trash."""
+        """Yield an empty folder on the same disk and delete it afterwards; after a crash it is swept as trash."""
         folder = self.root / _TRASH / secrets.token_hex(16)
         folder.mkdir(mode=0o700, parents=True)
         try:
@@ -92,31 +92,34 @@ class RepositoryStore:
         finally:
             _delete(folder)
 
-    def sweep(self, known: Callable[[str], bool], older_than_seconds: float) -> list[str]:
-        """Remove what crashes left: repositories that nobody knows, unfinished ones, and trash; gives their names.
+    def sweep(self, exists: Callable[[str], bool], older_than_seconds: float) -> list[str]:
+        """Remove what crashes left: repositories without a row, unfinished ones and trash; return their names.
 
-        A repository is made before the row that knows it is committed, so ``older_than_seconds`` must be longer
-        than any transaction or copy takes.
+        A repository is created before its row is committed, so ``older_than_seconds`` must be longer than any
+        transaction or copy takes.
         """
-        newest = time.time() - older_than_seconds
+        cutoff = time.time() - older_than_seconds
         swept: list[str] = []
         for folder in self._shards():
             for entry in _entries(folder):
-                named = _REPOSITORY.fullmatch(entry.name)
-                if not (named or _TEMPORARY.fullmatch(entry.name)) or not _is_older(entry, newest):
+                match = _REPOSITORY.fullmatch(entry.name)
+                if not (match or _TEMPORARY.fullmatch(entry.name)) or not _is_older(entry, cutoff):
                     continue
-                if not named or not known(named[1]):
+                if not match or not exists(match[1]):
                     self._move_to_trash(Path(entry.path))
                     swept.append(entry.name)
         for entry in _entries(self.root / _TRASH):
-            if _is_older(entry, newest):
+            if _is_older(entry, cutoff):
                 _delete(Path(entry.path))
                 swept.append(entry.name)
         return swept
 
     @contextmanager
     def _new_repository(self, key: str) -> Iterator[Path]:
-        """A folder to fill, which then becomes the repository in one step; a crash leaves only a temporary one."""
+        """Yield a folder that becomes the repository atomically after the block.
+
+        A crash leaves only a temporary folder.
+        """
         path = self.path_of(key)
         if path.exists():
             raise FileExistsError(f"There is a repository {key} already")
@@ -129,7 +132,7 @@ class RepositoryStore:
         except BaseException:
             _delete(folder)
             raise
-        # One for all: journals keep the order, so the disk then has every folder that was made before, too.
+        # One sync is enough: journals preserve the order, so all folders that were created before are on disk too.
         sync_folder(path.parent)
 
     def _make_shards(self, folder: Path) -> None:
@@ -144,15 +147,15 @@ class RepositoryStore:
                         yield Path(inner.path)
 
     def _move_to_trash(self, path: Path) -> None:
-        """Out of sight in one step, then deleted; whoever works in it keeps its open files until it ends."""
+        """Move a folder to the trash atomically, then delete it; running processes keep their open files."""
         trash = self.root / _TRASH
         trash.mkdir(mode=0o700, exist_ok=True, parents=True)
-        doomed = trash / secrets.token_hex(16)
+        target = trash / secrets.token_hex(16)
         try:
-            path.rename(doomed)
+            path.rename(target)
         except FileNotFoundError:
             return
-        _delete(doomed)
+        _delete(target)
 
 
 def _entries(folder: Path) -> list["os.DirEntry[str]"]:
@@ -163,17 +166,17 @@ def _entries(folder: Path) -> list["os.DirEntry[str]"]:
         return []
 
 
-def _is_older(entry: "os.DirEntry[str]", newest: float) -> bool:
+def _is_older(entry: "os.DirEntry[str]", cutoff: float) -> bool:
     try:
         status = entry.stat(follow_symlinks=False)
     except FileNotFoundError:
         return False
-    # The latter changes when the folder is renamed into its place.
-    return max(status.st_mtime, status.st_ctime) <= newest
+    # The ctime changes when the folder is renamed into place.
+    return max(status.st_mtime, status.st_ctime) <= cutoff
 
 
 def _delete(folder: Path) -> None:
-    """Delete a folder; what a git process that still runs writes into it meanwhile is left to the next sweep."""
+    """Delete a folder; files that a running git process adds meanwhile are left to the next sweep."""
     for _ in range(_MAX_ATTEMPTS):
         shutil.rmtree(folder, ignore_errors=True)
         if not folder.exists():

@@ -1,8 +1,8 @@
-"""A pack that holds just what branches and tags lead to: whoever clones all of it gets it as it lies.
+"""Record of a pack that contains exactly the objects of all branches and tags, which full clones receive as is.
 
-To make such a pack anew, git adds up everything that it sends, which takes longer than to send it. Which objects a pack
-holds and where commits lead never changes, so that what is noted here stays true whatever becomes of the references; a
-pack that is gone is made anew, as any other.
+To generate such a pack, git counts all objects that it sends, which takes longer than sending them. The objects of a
+pack and the history of commits never change, so the record stays valid when refs change; if the pack is deleted, git
+generates one as usual.
 """
 
 import os
@@ -13,37 +13,37 @@ from ingot.git.core.command import run_git
 from ingot.git.core.refs import HEADS, TAGS, read_refs
 
 NOTE_NAME = "whole-pack"
-"""In the repository: the path of the pack, then the ids that lead to all of it, in order."""
+"""File in the repository: the path of the pack, then the ids of the refs that reach all of it, in order."""
 MIN_BYTES = 4 * 2**20
-"""What is smaller is made in less time than it takes to look whether it must be."""
+"""A smaller pack is generated faster than the record is checked."""
 _SECONDS = 600.0
 _INDEX_MAGIC = b"\xfftOc\0\0\0\2"
-_COUNT_AT = 8 + 255 * 4
+_COUNT_OFFSET = 8 + 255 * 4
 _LOOSE_NAME = 2
 
 
 def record_whole_pack(path: Path) -> bool:
-    """Note the pack that holds all, where there is one; only housekeeping does, one at a time."""
-    # Before anything else: what these lead to is there already, and so in the only pack if there is only one then.
+    """Record the pack that contains everything, if there is one; called only by housekeeping, under its lock."""
+    # Read the refs first: their objects exist already, and so are in the pack if there is only one afterwards.
     tips = sorted(set(read_refs(path, (HEADS, TAGS)).values()))
     pack = _only_pack(path)
     note = path / NOTE_NAME
     if pack is None or not tips or _object_count(pack) != _count_reachable(path, tips):
         note.unlink(missing_ok=True)
         return False
-    draft = path / f".tmp-{NOTE_NAME}"
-    draft.write_text("\n".join([str(pack.relative_to(path)), *tips, ""]))
-    draft.replace(note)
+    temporary = path / f".tmp-{NOTE_NAME}"
+    temporary.write_text("\n".join([str(pack.relative_to(path)), *tips, ""]))
+    temporary.replace(note)
     return True
 
 
 def has_whole_pack(path: Path) -> bool:
-    """Whether one is noted."""
+    """Return whether such a pack is recorded."""
     return (path / NOTE_NAME).exists()
 
 
 def _only_pack(path: Path) -> Path | None:
-    """The pack of a repository that has nothing but one."""
+    """Return the pack of a repository that has nothing but one pack."""
     objects = path / "objects"
     packs = [Path(entry.path) for entry in os.scandir(objects / "pack") if entry.name.endswith(".pack")]
     loose = any(len(entry.name) == _LOOSE_NAME and any(os.scandir(entry.path)) for entry in os.scandir(objects))
@@ -53,15 +53,15 @@ def _only_pack(path: Path) -> Path | None:
 
 
 def _object_count(pack: Path) -> int | None:
-    """How many objects a pack holds."""
+    """Return the number of objects in a pack."""
     with pack.with_suffix(".idx").open("rb") as index:
         if index.read(len(_INDEX_MAGIC)) != _INDEX_MAGIC:
             return None
-        index.seek(_COUNT_AT)
+        index.seek(_COUNT_OFFSET)
         return int.from_bytes(index.read(4), "big")
 
 
 def _count_reachable(path: Path, tips: Collection[str]) -> int:
-    """How many objects commits and tags lead to."""
+    """Count the objects that are reachable from commits and tags."""
     args = ["rev-list", "--count", "--objects", "--use-bitmap-index", "--stdin"]
     return int(run_git(args, path, "\n".join([*tips, ""]).encode(), timeout=_SECONDS).out)

@@ -1,4 +1,4 @@
-"""A commit's files as one archive, made while it is sent."""
+"""Archives of a commit's files, streamed while they are generated."""
 
 import bz2
 import zlib
@@ -23,20 +23,20 @@ class _Packer(Protocol):
 def stream_archive(
     repository: Repository, commit: str, form: Format, prefix: str, path: bytes = b""
 ) -> Generator[bytes, None, None]:
-    """The archive in pieces, its files below ``prefix``; only what lies at ``path``, where one is named."""
-    plain = "zip" if form == "zip" else "tar"
-    chosen = [path_argument(path)] if path else []
-    args = ["archive", f"--format={plain}", f"--prefix={prefix}", commit, "--", *chosen]
+    """Stream an archive with its files below ``prefix``; with ``path``, only the files at that path."""
+    git_format = "zip" if form == "zip" else "tar"
+    pathspecs = [path_argument(path)] if path else []
+    args = ["archive", f"--format={git_format}", f"--prefix={prefix}", commit, "--", *pathspecs]
     pieces = stream_git(args, repository.path, env=LITERAL_PATHSPECS)
     if form == "tar.gz":
-        return _packed(pieces, zlib.compressobj(wbits=_GZIP))
+        return _compress(pieces, zlib.compressobj(wbits=_GZIP))
     if form == "tar.bz2":
-        return _packed(pieces, bz2.BZ2Compressor())
+        return _compress(pieces, bz2.BZ2Compressor())
     return pieces
 
 
-def _packed(pieces: Generator[bytes, None, None], packer: _Packer) -> Generator[bytes, None, None]:
-    """Packed in process, since not every machine has the programs that git would start for it."""
+def _compress(pieces: Generator[bytes, None, None], packer: _Packer) -> Generator[bytes, None, None]:
+    """Compress in process, since not every machine has the programs that git would run for it."""
     with closing(pieces):
         for piece in pieces:
             if packed := packer.compress(piece):

@@ -1,4 +1,4 @@
-"""Contents of files: small ones are read in process, large ones are streamed and never held."""
+"""File contents: small blobs are read in process, large ones are streamed."""
 
 import re
 from collections.abc import Generator
@@ -13,13 +13,13 @@ from ingot.git.history.hidden_objects import hidden_objects_among
 from ingot.offload import require_blocking_allowed
 
 MAX_IN_MEMORY_BYTES = 2**20
-"""Up to this size a content may be read as a whole."""
+"""Maximum size of a blob that may be read as a whole."""
 _SLOW_READ_BYTES = 128 * 1024
 _START_BYTES = 8000
-"""As far as git looks for a zero byte, by which it tells what is no text."""
+"""Number of bytes that git checks for a zero byte to detect binary files."""
 _ID = re.compile(r"[0-9a-f]{4,40}", re.IGNORECASE)
 _OID_LENGTH = 40
-# Else git itself would hold what it writes, up to 512 MB of it.
+# Otherwise git would load the blob into memory, up to 512 MB.
 _STREAMED = (("core.bigFileThreshold", "1m"),)
 
 _digest_cache: BoundedCache[str, str] = declare_cache("blob-digests", share=1)
@@ -28,7 +28,7 @@ _DIGEST_BYTES = 200
 
 
 def blob_id_or_none(repository: Repository, name: str) -> str | None:
-    """The whole id of the content that a (short) id stands for; nothing where there is none, or more than one."""
+    """Return the full id of the blob that a (short) id denotes, or None if it is missing or ambiguous."""
     if not _ID.fullmatch(name):
         return None
     handle = open_repository(repository.path)
@@ -45,7 +45,7 @@ def blob_id_or_none(repository: Repository, name: str) -> str | None:
 
 
 class Blob(NamedTuple):
-    """A content; one of more than ``MAX_IN_MEMORY_BYTES`` is known by its size, and had in pieces only."""
+    """A blob. ``body`` is None if it is larger than ``MAX_IN_MEMORY_BYTES``; it can then only be streamed."""
 
     repository: Repository
     oid: str
@@ -54,7 +54,7 @@ class Blob(NamedTuple):
 
 
 def read_blob(repository: Repository, oid: str) -> Blob:
-    """The content with this id, which must be there."""
+    """Return the blob with this id, which must exist."""
     odb = open_repository(repository.path).odb
     size: int = odb.read_header(oid)[1]
     if size > MAX_IN_MEMORY_BYTES:
@@ -65,7 +65,7 @@ def read_blob(repository: Repository, oid: str) -> Blob:
 
 
 def stream_blob(blob: Blob, start: int, stop: int) -> Generator[bytes, None, None]:
-    """The bytes of a content from ``start`` up to ``stop``, whatever its size."""
+    """Stream the bytes of a blob from ``start`` up to ``stop``."""
     if stop <= start:
         return
     pieces = stream_git(["cat-file", "blob", blob.oid], blob.repository.path, config=_STREAMED)
@@ -73,21 +73,21 @@ def stream_blob(blob: Blob, start: int, stop: int) -> Generator[bytes, None, Non
 
 
 def read_start(blob: Blob) -> bytes:
-    """As much of a content as tells what it is."""
+    """Return enough of a blob to detect its type."""
     if blob.body is not None:
         return blob.body
-    known = _start_cache.get(blob.oid)
-    if known is not None:
-        return known
+    cached = _start_cache.get(blob.oid)
+    if cached is not None:
+        return cached
     start = b"".join(stream_blob(blob, 0, _START_BYTES))
     return _start_cache.put(blob.oid, start, len(start) + 120)
 
 
 def content_digest(blob: Blob) -> str:
-    """The SHA-256 of a content, in hexadecimal."""
-    known = _digest_cache.get(blob.oid)
-    if known is not None:
-        return known
+    """Return the SHA-256 of a blob in hexadecimal."""
+    cached = _digest_cache.get(blob.oid)
+    if cached is not None:
+        return cached
     digest = sha256(blob.body or b"")
     if blob.body is None:
         for piece in stream_blob(blob, 0, blob.size):

@@ -1,4 +1,4 @@
-"""Trees as they are stored: what one holds, and which entry a path leads to."""
+"""Trees and their entries, with lookup by path."""
 
 import os
 import re
@@ -20,55 +20,55 @@ _NAME_AND_OID = re.compile(rb"([0-7]+) ([^\0]+)\0(.{20})", re.DOTALL)
 
 
 class TreeEntry(NamedTuple):
-    """What a tree has under a name: a file, a link, a folder, or a submodule, whose id is another repository's."""
+    """An entry of a tree: a file, a symbolic link, a folder, or a submodule, whose id belongs to another repository."""
 
     mode: int
     oid: str
     path: bytes
-    """From the root, however deep it lies."""
+    """Path from the root of the repository."""
 
     @property
     def name(self) -> bytes:
-        """The last part of its path."""
+        """Return the last part of its path."""
         return self.path.rpartition(b"/")[2]
 
 
 class ParsedTree(NamedTuple):
-    """One tree as git wrote it, and where in it the entries of each kind begin; a name is read when it is needed."""
+    """A raw tree with the offsets of its entries by kind; names are parsed on demand."""
 
     raw: bytes
     folders: "array[int]"
     files: "array[int]"
     modules: "array[int]"
 
-    def entry(self, place: int, above: bytes) -> TreeEntry:
-        """The entry that begins at a place; ``above`` is the path of the tree."""
-        found = _NAME_AND_OID.match(self.raw, place)
-        if found is None:
+    def entry(self, offset: int, above: bytes) -> TreeEntry:
+        """Return the entry at an offset; ``above`` is the path of the tree."""
+        match = _NAME_AND_OID.match(self.raw, offset)
+        if match is None:
             raise ValueError("No entry begins there")
-        mode, name, oid = found.groups()
+        mode, name, oid = match.groups()
         return TreeEntry(int(mode, 8), oid.hex(), above + b"/" + name if above else name)
 
     def offsets_of_kind(self, kind: int) -> "array[int]":
-        """Where the folders (0), files (1) or submodules (2) begin."""
+        """Return the offsets of the folders (0), files (1) or submodules (2)."""
         return (self.folders, self.files, self.modules)[kind]
 
     def folder_ids(self) -> list[str]:
-        """The ids of the trees right below."""
-        return [self.entry(place, b"").oid for place in self.folders]
+        """Return the ids of the direct subtrees."""
+        return [self.entry(offset, b"").oid for offset in self.folders]
 
     def named(self, name: bytes) -> TreeEntry | None:
-        """The entry with this name, if there is one."""
-        wanted = b" " + name + b"\0"
-        found = self.raw.find(wanted)
-        while found >= 0:
-            # The same bytes may also stand in an id, so an entry must be known to begin before them.
-            for begins in (found - 5, found - 6):
-                if any(_contains(self.offsets_of_kind(kind), begins) for kind in range(3)):
-                    entry = self.entry(begins, b"")
+        """Return the entry with this name, or None."""
+        pattern = b" " + name + b"\0"
+        position = self.raw.find(pattern)
+        while position >= 0:
+            # These bytes may also occur within an id, so an entry must be known to begin before them.
+            for offset in (position - 5, position - 6):
+                if any(_contains(self.offsets_of_kind(kind), offset) for kind in range(3)):
+                    entry = self.entry(offset, b"")
                     if entry.path == name:
                         return entry
-            found = self.raw.find(wanted, found + 1)
+            position = self.raw.find(pattern, position + 1)
         return None
 
 
@@ -77,40 +77,40 @@ _entry_cache: BoundedCache[tuple[str, bytes], TreeEntry] = declare_cache("tree-e
 
 
 def read_tree(handle: "pygit2.Repository", oid: str) -> ParsedTree:
-    """A tree by its id; a large one is not read while an event loop waits."""
-    known = _tree_cache.get(oid)
-    if known is not None:
-        return known
+    """Return a tree by its id; a large one is not read on the event loop."""
+    cached = _tree_cache.get(oid)
+    if cached is not None:
+        return cached
     if handle.odb.read_header(oid)[1] > _LARGE_BYTES:
         require_blocking_allowed()
     raw: bytes = handle.odb.read(oid)[1]
     tree = ParsedTree(raw, array("L"), array("L"), array("L"))
-    for found in _NAME_AND_OID.finditer(raw):
-        mode = found[1]
+    for match in _NAME_AND_OID.finditer(raw):
+        mode = match[1]
         of_kind = tree.folders if mode.startswith(b"4") else tree.modules if mode.startswith(b"16") else tree.files
-        of_kind.append(found.start())
+        of_kind.append(match.start())
     entries = len(tree.folders) + len(tree.files) + len(tree.modules)
     return _tree_cache.put(oid, tree, len(raw) + 10 * entries + 500)
 
 
 def entry_or_none(repository: Repository, commit: str, path: bytes) -> TreeEntry | None:
-    """What a commit has at a path; nothing where it has nothing there."""
-    known = _entry_cache.get((commit, path))
-    if known is not None:
-        return known
+    """Return the entry at a path of a commit, or None."""
+    cached = _entry_cache.get((commit, path))
+    if cached is not None:
+        return cached
     handle = open_repository(repository.path)
-    found = entry_in_tree_or_none(handle, tree_id(handle, commit), path)
-    return None if found is None else _entry_cache.put((commit, path), found, len(path) + 450)
+    entry = entry_in_tree_or_none(handle, tree_id(handle, commit), path)
+    return None if entry is None else _entry_cache.put((commit, path), entry, len(path) + 450)
 
 
 def tree_id(handle: "pygit2.Repository", commit: str) -> str:
-    """The root of a commit that is known to be there."""
-    found: Any = handle[commit]
-    return str(found.tree_id)
+    """Return the root tree of an existing commit."""
+    obj: Any = handle[commit]
+    return str(obj.tree_id)
 
 
 def entry_in_tree_or_none(handle: "pygit2.Repository", tree: str, path: bytes) -> TreeEntry | None:
-    """The same from a tree on."""
+    """Return the entry at a path below a tree, or None."""
     entry: TreeEntry | None = None
     for name in path.split(b"/"):
         if entry is not None and entry.mode != FOLDER:
@@ -126,15 +126,15 @@ def _child_entry(handle: "pygit2.Repository", oid: str, name: bytes) -> TreeEntr
         return None
     try:
         if handle.odb.read_header(oid)[1] > _LARGE_BYTES:
-            # The library would go through all of it at each question.
+            # libgit2 would scan the whole tree for each name.
             return read_tree(handle, oid).named(name)
         tree: Any = handle[oid]
-        found = tree / os.fsdecode(name)
+        entry = tree / os.fsdecode(name)
     except KeyError:
         return None
-    return TreeEntry(int(found.filemode), str(found.id), name)
+    return TreeEntry(int(entry.filemode), str(entry.id), name)
 
 
-def _contains(places: "array[int]", place: int) -> bool:
-    at = bisect_left(places, place)
-    return at < len(places) and places[at] == place
+def _contains(offsets: "array[int]", offset: int) -> bool:
+    index = bisect_left(offsets, offset)
+    return index < len(offsets) and offsets[index] == offset

@@ -1,4 +1,4 @@
-"""The paths of all files of a commit; bounded, however many there are."""
+"""Cached paths of all files of a commit, up to a limit."""
 
 from typing import NamedTuple
 
@@ -19,18 +19,18 @@ class FileNames(NamedTuple):
 
     paths: list[str]
     more: bool
-    """Whether there are others, which were too many to list."""
+    """Further files exist beyond the limit."""
 
 
 _name_cache: BoundedCache[tuple[str, str], bytes] = declare_cache("file-names", share=4)
 
 
 class _NameLimitReached(Exception):
-    """What git still has to say would be too much to tell."""
+    """The list of names exceeds the size limit."""
 
 
 def list_file_names(repository: Repository, commit: str) -> FileNames:
-    """The files that a commit has anywhere, links and submodules among them."""
+    """List all files of a commit, including symbolic links and submodules."""
     key = str(repository.path), commit
     raw = _name_cache.get(key)
     if raw is None:
@@ -38,22 +38,22 @@ def list_file_names(repository: Repository, commit: str) -> FileNames:
         _name_cache.put(key, raw, len(raw) + 200)
     if len(raw) > _MAX_INLINE_BYTES:
         require_blocking_allowed()
-    # What was cut off ends in the middle of a path, of which nothing is told.
+    # Truncated output ends within a path, which is dropped.
     paths = raw.split(b"\0", MAX_FILES)
     rest = paths.pop()
     return FileNames([decode_text(path) for path in paths], more=bool(rest))
 
 
 def _read_file_names(repository: Repository, commit: str) -> bytes:
-    read = bytearray()
+    output = bytearray()
 
-    def take(piece: bytes) -> None:
-        read.extend(piece)
-        if len(read) > _MAX_BYTES:
+    def collect(piece: bytes) -> None:
+        output.extend(piece)
+        if len(output) > _MAX_BYTES:
             raise _NameLimitReached
 
     try:
-        run_git(["ls-tree", "-r", "-z", "--name-only", commit], repository.path, timeout=_SECONDS, on_stdout=take)
+        run_git(["ls-tree", "-r", "-z", "--name-only", commit], repository.path, timeout=_SECONDS, on_stdout=collect)
     except _NameLimitReached:
         pass
-    return bytes(read[:_MAX_BYTES])
+    return bytes(output[:_MAX_BYTES])

@@ -1,6 +1,6 @@
-"""Listing trees: folders first, then files, then submodules, each in git's order; any page costs about the same.
+"""Tree listings: folders first, then files, then submodules, each in git's order. All pages cost about the same.
 
-A recursive list is counted once, by distinct trees: one that repeats itself a million times over is cheap too.
+Recursive lists are counted by distinct trees, so a tree that repeats itself a million times is cheap too.
 """
 
 from bisect import bisect_left
@@ -25,31 +25,31 @@ _ENTRY_BYTES = 300
 
 
 class TooManyFolders(Exception):
-    """A recursive list would have to look into more distinct folders than anybody could want to page through."""
+    """A recursive list would have to read more distinct folders than ``MAX_FOLDERS``."""
 
 
 class TreePage(NamedTuple):
-    """A part of a list, and how long the whole of it is."""
+    """A page of entries and the total number."""
 
     entries: list[TreeEntry]
     total: int
 
 
 SubtreeTotals = dict[str, tuple[int, int, int]]
-"""How many folders, files and submodules there are anywhere below each tree."""
+"""Numbers of folders, files and submodules anywhere below each tree."""
 _total_cache: BoundedCache[str, SubtreeTotals] = declare_cache("tree-totals", share=4)
 
 
 def list_tree(
     repository: Repository, commit: str, path: bytes, start: int, size: int, *, recursive: bool = False
 ) -> TreePage | None:
-    """Entries of the folder that a commit has at a path (empty for the root); nothing where it has no folder there."""
+    """List the entries of a folder of a commit (empty path for the root), or return None if it does not exist."""
     handle = open_repository(repository.path)
     if path:
-        found = entry_or_none(repository, commit, path)
-        if found is None or found.mode != FOLDER:
+        entry = entry_or_none(repository, commit, path)
+        if entry is None or entry.mode != FOLDER:
             return None
-        root = found.oid
+        root = entry.oid
     else:
         root = tree_id(handle, commit)
     return (
@@ -64,32 +64,32 @@ def _list_children(handle: "pygit2.Repository", root: str, path: bytes, start: i
     entries: list[TreeEntry] = []
     total = 0
     for kind in _KINDS:
-        places = tree.offsets_of_kind(kind)
+        offsets = tree.offsets_of_kind(kind)
         first = max(start - total, 0)
-        entries += [tree.entry(place, path) for place in places[first : first + size - len(entries)]]
-        total += len(places)
+        entries += [tree.entry(offset, path) for offset in offsets[first : first + size - len(entries)]]
+        total += len(offsets)
     return TreePage(entries, total)
 
 
 def _list_recursive(handle: "pygit2.Repository", root: str, path: bytes, start: int, size: int) -> TreePage:
-    sums = _subtree_totals(handle, root)
-    if sums[root][_FOLDERS] > _SLOW_FOLDER_COUNT:
+    totals = _subtree_totals(handle, root)
+    if totals[root][_FOLDERS] > _SLOW_FOLDER_COUNT:
         require_blocking_allowed()
     entries: list[TreeEntry] = []
     total = 0
     for kind in _KINDS:
-        amount = sums[root][kind]
+        count = totals[root][kind]
         skipped = max(start - total, 0)
-        if skipped < amount and len(entries) < size:
-            entries += islice(_walk_entries(handle, sums, kind, root, path, skipped), size - len(entries))
-        total += amount
+        if skipped < count and len(entries) < size:
+            entries += islice(_walk_entries(handle, totals, kind, root, path, skipped), size - len(entries))
+        total += count
     return TreePage(entries, total)
 
 
 def _subtree_totals(handle: "pygit2.Repository", root: str) -> SubtreeTotals:
-    known = _total_cache.get(root)
-    if known is not None:
-        return known
+    cached = _total_cache.get(root)
+    if cached is not None:
+        return cached
     require_blocking_allowed()
     done: SubtreeTotals = {}
     waiting = [root]
@@ -100,9 +100,9 @@ def _subtree_totals(handle: "pygit2.Repository", root: str) -> SubtreeTotals:
             continue
         tree = read_tree(handle, oid)
         below = tree.folder_ids()
-        unknown = {each for each in below if each not in done}
-        if unknown:
-            waiting.extend(unknown)
+        pending = {each for each in below if each not in done}
+        if pending:
+            waiting.extend(pending)
         else:
             done[oid] = _add_totals(tree, [done[each] for each in below])
             waiting.pop()
@@ -120,7 +120,7 @@ def _add_totals(tree: ParsedTree, below: list[tuple[int, int, int]]) -> tuple[in
 
 
 class _WalkLevel:
-    """Where a walk is within one tree: the next folder to go into, and the next entry of its own to show."""
+    """Position of a walk within one tree: the next folder to enter, and the next entry of the tree to yield."""
 
     __slots__ = ("folder", "name", "own", "tree")
 
@@ -132,11 +132,11 @@ class _WalkLevel:
 
 
 def _walk_entries(
-    handle: "pygit2.Repository", sums: SubtreeTotals, kind: int, root: str, path: bytes, skipped: int
+    handle: "pygit2.Repository", totals: SubtreeTotals, kind: int, root: str, path: bytes, skipped: int
 ) -> Iterator[TreeEntry]:
-    """All entries of a kind, each folder before what is in it; what is skipped is passed over by its sums.
+    """Yield all entries of a kind, each folder before its content; skipped parts are not read, only counted.
 
-    Not by recursion: a pushed tree may be deeper than our stack.
+    Not recursive: a pushed tree may be deeper than our stack.
     """
     levels = [_WalkLevel(read_tree(handle, root), path)]
     while levels:
@@ -144,24 +144,24 @@ def _walk_entries(
         folders = level.tree.folders
         above = b"/".join(each.name for each in levels if each.name)
         if kind != _FOLDERS:
-            own = level.tree.offsets_of_kind(kind)
-            until = bisect_left(own, folders[level.folder]) if level.folder < len(folders) else len(own)
+            offsets = level.tree.offsets_of_kind(kind)
+            until = bisect_left(offsets, folders[level.folder]) if level.folder < len(folders) else len(offsets)
             passed = min(skipped, until - level.own)
             skipped -= passed
-            for place in own[level.own + passed : until]:
-                yield level.tree.entry(place, above)
+            for offset in offsets[level.own + passed : until]:
+                yield level.tree.entry(offset, above)
             level.own = until
         if level.folder == len(folders):
             levels.pop()
             continue
-        found = level.tree.entry(folders[level.folder], above)
+        folder = level.tree.entry(folders[level.folder], above)
         level.folder += 1
         if kind == _FOLDERS and skipped:
             skipped -= 1
         elif kind == _FOLDERS:
-            yield found
-        inside = sums[found.oid][kind]
-        if skipped >= inside:
-            skipped -= inside
+            yield folder
+        below = totals[folder.oid][kind]
+        if skipped >= below:
+            skipped -= below
         else:
-            levels.append(_WalkLevel(read_tree(handle, found.oid), found.name))
+            levels.append(_WalkLevel(read_tree(handle, folder.oid), folder.name))

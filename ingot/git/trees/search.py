@@ -1,4 +1,4 @@
-"""Finding a text, never a pattern, in the files of a commit by ``git grep``; bounded in time and in what it says."""
+"""Full-text search in the files of a commit by ``git grep``, with limits on time and output."""
 
 import re
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from ingot.git.history.log import BUFFERED_OUTPUT, CASE_FOLDING
 
 MAX_MATCHES = 1_000
 MAX_NAME_MATCHES = 200
-"""Files of one answer that are there for their name alone."""
+"""Maximum number of files that match by name alone."""
 _CONTEXT = 2
 _MAX_LINE_LENGTH = 16 * 1024
 _PARTS = 3
@@ -26,11 +26,11 @@ Accept = Callable[[bytes], bool]
 
 
 class SearchTimeout(Exception):
-    """There is too much to look through."""
+    """The search ran into its timeout."""
 
 
 class CodeMatch(NamedTuple):
-    """Lines of a file around what was found in them, from the first one; of a file found by its name, none."""
+    """Lines of a file around a match, with the number of the first; empty for a match by file name."""
 
     path: bytes
     first_line: int
@@ -38,11 +38,11 @@ class CodeMatch(NamedTuple):
 
 
 class SearchLimitReached(Exception):
-    """As much was found as anybody reads."""
+    """The maximum number of matches was found."""
 
 
 class _MatchParser:
-    """Takes what ``git grep`` says apart as it comes: lines that follow one another are one match."""
+    """Incremental parser of ``git grep`` output: consecutive lines form one match."""
 
     def __init__(self, commit: str, accept: Accept) -> None:
         self.found: list[CodeMatch] = []
@@ -54,7 +54,7 @@ class _MatchParser:
         self._lines: list[bytes] = []
 
     def take(self, piece: bytes) -> None:
-        """A further piece of what it says."""
+        """Parse a further chunk of output."""
         *whole, rest = piece.split(b"\n")
         for line in whole:
             self._keep(line)
@@ -63,7 +63,7 @@ class _MatchParser:
         self._keep(rest)
 
     def _keep(self, part: bytes) -> None:
-        """Of a line as much as is shown; one of many megabytes is never held."""
+        """Buffer the part of a line that is shown; a line of many megabytes is never held."""
         self._rest += part[: max(0, _MAX_LINE_LENGTH - len(self._rest))]
 
     def _line(self, line: bytes) -> None:
@@ -71,7 +71,7 @@ class _MatchParser:
             self.end()
             return
         parts = line[self._prefix :].split(b"\0", 2)
-        if len(parts) < _PARTS:  # A path so long that it was cut.
+        if len(parts) < _PARTS:  # The path is so long that the line was truncated.
             return
         path, number, text = parts
         if self._at is None or self._at[0] != path or int(number) != self._next:
@@ -81,7 +81,7 @@ class _MatchParser:
         self._lines.append(text)
 
     def end(self) -> None:
-        """No more lines of this one."""
+        """Finish the current match."""
         if self._at is not None and self._accept(self._at[0]):
             self.found.append(CodeMatch(*self._at, b"\n".join(self._lines) + b"\n"))
         self._at = None
@@ -94,33 +94,33 @@ _search_cache: BoundedCache[tuple[str, str, str, object], list[CodeMatch]] = dec
 
 
 def search_files(repository: Repository, commit: str, text: str, accept: Accept, key: object) -> list[CodeMatch]:
-    """Where the files of a commit hold a text, whatever its case, and the files with it in their path.
+    """Find a text in the contents and paths of a commit's files, ignoring case.
 
-    ``accept`` says of a path whether it counts; ``key`` stands for it, since what was found is kept for the next page.
+    ``accept`` filters by path; ``key`` identifies that filter in the cache, which serves the next pages.
     """
     cache_key = str(repository.path), commit, text, key
-    known = _search_cache.get(cache_key)
-    if known is not None:
-        return known
+    cached = _search_cache.get(cache_key)
+    if cached is not None:
+        return cached
     try:
-        found = _by_content(repository, commit, text, accept) if text else []
-        listed = {match.path for match in found}
-        found += [
+        matches = _by_content(repository, commit, text, accept) if text else []
+        listed = {match.path for match in matches}
+        matches += [
             CodeMatch(path, 1, b"")
             for path in _by_name(repository, commit, text, accept, MAX_NAME_MATCHES)
             if path not in listed
         ]
     except GitTimeout as error:
         raise SearchTimeout from error
-    size = sum(_MATCH_BYTES + len(match.path) + len(match.lines) for match in found)
-    return _search_cache.put(cache_key, found, size + 4 * len(text) + 500)
+    size = sum(_MATCH_BYTES + len(match.path) + len(match.lines) for match in matches)
+    return _search_cache.put(cache_key, matches, size + 4 * len(text) + 500)
 
 
 def _by_content(repository: Repository, commit: str, text: str, accept: Accept) -> list[CodeMatch]:
     matches = _MatchParser(commit, accept)
     args = ["grep", "-I", "-i", "-F", "-z", "-n", "--full-name", f"-C{_CONTEXT}", "--no-textconv", "--no-color"]
     try:
-        outcome = run_git(
+        result = run_git(
             [*args, "-e", text, commit, "--"],
             repository.path,
             timeout=_TIMEOUT_SECONDS,
@@ -129,8 +129,8 @@ def _by_content(repository: Repository, commit: str, text: str, accept: Accept) 
             check=False,
             on_stdout=matches.take,
         )
-        if outcome.status not in (0, _NO_MATCH_STATUS):
-            raise GitError("grep", outcome.status, outcome.said)
+        if result.status not in (0, _NO_MATCH_STATUS):
+            raise GitError("grep", result.status, result.stderr)
         matches.end()
     except SearchLimitReached:
         pass
@@ -138,19 +138,19 @@ def _by_content(repository: Repository, commit: str, text: str, accept: Accept) 
 
 
 def _by_name(repository: Repository, commit: str, text: str, accept: Accept, limit: int) -> list[bytes]:
-    """Paths that hold a text, whatever its case."""
-    sought = re.compile(re.escape(text), re.IGNORECASE)
-    found: list[bytes] = []
+    """Return the paths that contain a text, ignoring case."""
+    pattern = re.compile(re.escape(text), re.IGNORECASE)
+    paths: list[bytes] = []
     rest = bytearray()
 
     def take(piece: bytes) -> None:
-        *whole, left = bytes(rest + piece).split(b"\0")
-        rest[:] = left
+        *whole, remainder = bytes(rest + piece).split(b"\0")
+        rest[:] = remainder
         for line in whole:
             head, _, path = line.partition(b"\t")
-            if head[:6] in _PLAIN_FILES and sought.search(path.decode(errors="replace")) and accept(path):
-                found.append(path)
-                if len(found) >= limit:
+            if head[:6] in _PLAIN_FILES and pattern.search(path.decode(errors="replace")) and accept(path):
+                paths.append(path)
+                if len(paths) >= limit:
                     raise SearchLimitReached
 
     try:
@@ -158,4 +158,4 @@ def _by_name(repository: Repository, commit: str, text: str, accept: Accept, lim
         run_git(args, repository.path, timeout=_TIMEOUT_SECONDS, env=BUFFERED_OUTPUT, on_stdout=take)
     except SearchLimitReached:
         pass
-    return found
+    return paths

@@ -1,4 +1,4 @@
-"""What a change of a reference brought, told in a few words."""
+"""Summaries of ref updates: number, title and messages of the new commits."""
 
 from itertools import islice
 from typing import Any
@@ -19,17 +19,17 @@ from ingot.git.history.commits import (
 from ingot.git.writing.ref_updates import RefUpdate
 
 MAX_COUNTED = 1000
-"""So many commits are counted; a push that brings more brings many."""
+"""Maximum number of counted commits."""
 
 
 MAX_MESSAGES = 100
-"""Of so many of them, the newest, it is known what they say."""
+"""Maximum number of messages, of the newest commits."""
 MAX_MESSAGE_BYTES = 200_000
-"""As long as they do not say more than this altogether."""
+"""Maximum total size of the messages."""
 
 
 class CommitMessage(msgspec.Struct, frozen=True):
-    """What a commit says, and who said it."""
+    """Message of a commit with its author."""
 
     oid: str
     text: str
@@ -38,49 +38,45 @@ class CommitMessage(msgspec.Struct, frozen=True):
 
 
 class PushSummary(msgspec.Struct, frozen=True):
-    """How many commits are new, the title of the one that the reference leads to now, and what the newest say."""
+    """Number of new commits, title of the new tip, and messages of the newest commits."""
 
     commits: int = 0
     title: str | None = None
     messages: tuple[CommitMessage, ...] = ()
-    """The oldest of them first; fewer than there are commits where these are very many, or say very much."""
+    """Oldest first; fewer than ``commits`` if these are many or their messages are long."""
 
 
 def summarize_push(repository: Repository, update: RefUpdate, default_branch: str) -> PushSummary:
-    """What a change that has happened brought; of a new branch, what the default branch does not have."""
+    """Summarize an applied ref update; a new branch is compared with the default branch."""
     tip = None if update.deletes else commit_id_or_none(repository, update.new)
     commit = commit_or_none(repository, tip) if tip else None
     if commit is None:
         return PushSummary()
     if update.branch is None:
         return PushSummary(0, commit.title)
-    known = update.old
+    base = update.old
     if update.creates and update.branch != default_branch:
-        known = repository.tip(f"refs/heads/{default_branch}") or NO_OID
-    return _summarize_commits(repository, commit.oid, known, commit.title)
+        base = repository.tip(f"refs/heads/{default_branch}") or NO_OID
+    return _summarize_commits(repository, commit.oid, base, commit.title)
 
 
-def _summarize_commits(repository: Repository, tip: str, known: str, title: str) -> PushSummary:
+def _summarize_commits(repository: Repository, tip: str, base: str, title: str) -> PushSummary:
     walk = open_repository(repository.path).walk(tip)
-    if known != NO_OID:
+    if base != NO_OID:
         try:
-            walk.hide(known)
-        except (
-            KeyError,
-            ValueError,
-            pygit2_module().GitError,
-        ):  # What was there before is gone: then all of it is new.
-            pass
+            walk.hide(base)
+        except (KeyError, ValueError, pygit2_module().GitError):
+            pass  # The old tip no longer exists, so all commits count as new.
     count, length, messages = 0, 0, []
-    for count, found in enumerate(islice(walk, MAX_COUNTED), 1):
+    for count, commit in enumerate(islice(walk, MAX_COUNTED), 1):
         if count <= MAX_MESSAGES and length <= MAX_MESSAGE_BYTES:
-            length += len(found.raw_message)
-            messages.append(found)
+            length += len(commit.raw_message)
+            messages.append(commit)
     if length > MAX_MESSAGE_BYTES:
         messages.pop()
-    return PushSummary(count, title, tuple(_commit_message(found) for found in reversed(messages)))
+    return PushSummary(count, title, tuple(_commit_message(commit) for commit in reversed(messages)))
 
 
-def _commit_message(found: Any) -> CommitMessage:
-    author, committer = to_signature(found.author, commit_encoding(found)), to_signature(found.committer)
-    return CommitMessage(str(found.id), commit_message(found), author, committer.zoned)
+def _commit_message(commit: Any) -> CommitMessage:
+    author, committer = to_signature(commit.author, commit_encoding(commit)), to_signature(commit.committer)
+    return CommitMessage(str(commit.id), commit_message(commit), author, committer.zoned)

@@ -1,4 +1,4 @@
-"""Doing again, or undoing, what a commit did, upon another one: a merge of three trees in memory."""
+"""Cherry-picks and reverts by a three-way merge of trees in memory."""
 
 from typing import TYPE_CHECKING
 
@@ -13,25 +13,25 @@ if TYPE_CHECKING:
 
 
 class PickConflict(Exception):
-    """It does not go without a person: what it changed looks different by now."""
+    """The changes conflict with the target and cannot be applied automatically."""
 
 
 class EmptyPick(PickConflict):
-    """There is nothing left to change."""
+    """The target already contains the changes."""
 
 
 def picked_tree(repository: Repository, commit: Commit, onto: Commit) -> str:
-    """The tree of ``onto`` with what ``commit`` changed; a merge counts by what it brought to its first parent."""
+    """Return the tree of ``onto`` with the changes of ``commit``; a merge is compared with its first parent."""
     return _write_merged(repository, _parent_tree(repository, commit), onto, commit.tree)
 
 
 def reverted_tree(repository: Repository, commit: Commit, onto: Commit) -> str:
-    """The tree of ``onto`` without what ``commit`` changed."""
+    """Return the tree of ``onto`` without the changes of ``commit``."""
     return _write_merged(repository, commit.tree, onto, _parent_tree(repository, commit))
 
 
 def _parent_tree(repository: Repository, commit: Commit) -> str:
-    """The tree that a commit began with: an empty one, for the first of a history."""
+    """Return the tree of the first parent, or an empty tree for a root commit."""
     if not commit.parents:
         return write_object(repository, "tree", b"")
     parent = commit_or_none(repository, commit.parents[0])
@@ -45,7 +45,7 @@ def _write_merged(repository: Repository, base: str, onto: Commit, other: str) -
     try:
         return _merge(handle, base, onto, other)
     except OSError:
-        # As for any loose object: the folder may have been removed just before something was to be put into it.
+        # As for any loose object: housekeeping may have removed the folder just before the object was written.
         return _merge(handle, base, onto, other)
 
 

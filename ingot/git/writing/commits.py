@@ -1,4 +1,4 @@
-"""Commits made without a work tree: a list of actions on files becomes a tree, and that a commit."""
+"""Commits created from a list of file actions, without a work tree."""
 
 from collections.abc import Callable, Sequence
 from typing import Literal
@@ -16,13 +16,13 @@ _EXISTS = "A file with this name already exists"
 _FOLDER_EXISTS = "A directory with this name already exists"
 _MISSING = "A file with this name doesn't exist"
 MAX_STEPS = 500_000
-"""What all actions of a commit may take together: a caller can send many millions, and others wait meanwhile."""
+"""Maximum cost of all actions of a commit: a caller can send millions, and other requests wait meanwhile."""
 _STEPS_PER_ACTION = 10
-"""Besides one for each part of its paths."""
+"""Added to one step per path segment."""
 
 
 class TreeAction(msgspec.Struct, frozen=True):
-    """What to do with one file; a content or mode that is not said stays as it is."""
+    """Change of one file; content or mode that are None stay unchanged."""
 
     verb: Literal["create", "update", "move", "delete", "chmod"]
     path: str
@@ -32,15 +32,15 @@ class TreeAction(msgspec.Struct, frozen=True):
 
 
 class InvalidAction(Exception):
-    """An action does not fit what is there, or should not be; its text says why."""
+    """An action does not fit the tree; the text is shown to the caller."""
 
 
 class NoSuchFile(InvalidAction):
-    """There is nothing at the path; a folder there is another thing than a file that is gone."""
+    """The file does not exist; a folder at the path raises ``InvalidAction`` instead."""
 
 
 class CommitMetadata(msgspec.Struct, frozen=True):
-    """What a commit says besides its files."""
+    """Message, author and committer of a commit."""
 
     message: str
     author: Signature
@@ -51,53 +51,55 @@ def commit_actions(
     repository: Repository,
     parent: Commit | None,
     actions: Sequence[TreeAction],
-    words: CommitMetadata,
+    metadata: CommitMetadata,
     *,
     may_be_empty: bool = True,
 ) -> str:
-    """Write a commit in which all actions are done, one after the other, upon its parent; gives its id.
+    """Write a commit that applies all actions in order to its parent; return its id.
 
-    No reference points at it yet. Raises ``InvalidAction`` before anything is written.
+    No ref points at it yet. Raise ``InvalidAction`` before anything is written.
     """
     if sum(_steps(action) for action in actions) > MAX_STEPS:
-        raise InvalidAction("The commit has too many actions, or too deep paths. Push it, or make several.")
+        raise InvalidAction(
+            "The commit has too many actions, or too deep paths. Push it, or split it into several commits."
+        )
     for action in actions:
         _check_paths(action)
-    draft = TreeBuilder(repository, parent.tree if parent else None)
+    builder = TreeBuilder(repository, parent.tree if parent else None)
     objects = NewObjects()
     for action in actions:
         try:
-            _APPLY[action.verb](draft, objects, action)
+            _APPLY[action.verb](builder, objects, action)
         except PathConflict as error:
-            raise InvalidAction("A part of the path is a file, so nothing can lie below it") from error
-    tree = draft.finish(objects)
+            raise InvalidAction("A parent of the path is a file, not a directory") from error
+    tree = builder.finish(objects)
     if not may_be_empty and parent is not None and tree == parent.tree:
         raise InvalidAction("The file has this content already, so there is nothing to commit")
-    commit = objects.add("commit", commit_content(tree, [parent.oid] if parent else [], words))
+    commit = objects.add("commit", commit_content(tree, [parent.oid] if parent else [], metadata))
     try:
         objects.store(repository, checked=any(is_git_special_file(action.path) for action in actions))
     except InvalidObjects as error:
-        raise InvalidAction("git refuses the content of a file that it would act upon") from error
+        raise InvalidAction("git rejects the content of a file that it reads itself, such as .gitmodules") from error
     return commit
 
 
-def write_commit(repository: Repository, tree: str, parents: Sequence[str], words: CommitMetadata) -> str:
-    """Write a commit of a tree that is there; gives its id."""
+def write_commit(repository: Repository, tree: str, parents: Sequence[str], metadata: CommitMetadata) -> str:
+    """Write a commit of an existing tree; return its id."""
     objects = NewObjects()
-    commit = objects.add("commit", commit_content(tree, parents, words))
+    commit = objects.add("commit", commit_content(tree, parents, metadata))
     objects.store(repository)
     return commit
 
 
-def commit_content(tree: str, parents: Sequence[str], words: CommitMetadata) -> bytes:
-    """A commit as git stores it."""
+def commit_content(tree: str, parents: Sequence[str], metadata: CommitMetadata) -> bytes:
+    """Return the raw content of a commit object."""
     lines = [
         f"tree {tree}",
         *(f"parent {parent}" for parent in parents),
-        f"author {signature_line(words.author)}",
-        f"committer {signature_line(words.committer)}",
+        f"author {signature_line(metadata.author)}",
+        f"committer {signature_line(metadata.committer)}",
         "",
-        words.message,
+        metadata.message,
     ]
     return "\n".join(lines).encode(errors="replace")
 
@@ -108,38 +110,38 @@ def _steps(action: TreeAction) -> int:
 
 def _check_paths(action: TreeAction) -> None:
     for path in (action.path, action.previous_path) if action.verb == "move" else (action.path,):
-        trouble = new_path_error(path)
-        if trouble is not None:
-            raise InvalidAction(f"The path {trouble}")
+        error = new_path_error(path)
+        if error is not None:
+            raise InvalidAction(f"The path {error}")
 
 
-def _create(draft: TreeBuilder, objects: NewObjects, action: TreeAction) -> None:
-    path = _unused_path(draft, action.path)
-    draft.put(path, TreeLeaf(EXECUTABLE if action.executable else FILE, objects.add("blob", action.content or b"")))
+def _create(builder: TreeBuilder, objects: NewObjects, action: TreeAction) -> None:
+    path = _unused_path(builder, action.path)
+    builder.put(path, TreeLeaf(EXECUTABLE if action.executable else FILE, objects.add("blob", action.content or b"")))
 
 
-def _update(draft: TreeBuilder, objects: NewObjects, action: TreeAction) -> None:
-    path, leaf = _existing_leaf(draft, action.path)
-    draft.put(path, _changed_leaf(leaf, objects, action))
+def _update(builder: TreeBuilder, objects: NewObjects, action: TreeAction) -> None:
+    path, leaf = _existing_leaf(builder, action.path)
+    builder.put(path, _changed_leaf(leaf, objects, action))
 
 
-def _move(draft: TreeBuilder, objects: NewObjects, action: TreeAction) -> None:
-    previous, leaf = _existing_leaf(draft, action.previous_path)
+def _move(builder: TreeBuilder, objects: NewObjects, action: TreeAction) -> None:
+    previous, leaf = _existing_leaf(builder, action.previous_path)
     if action.path == action.previous_path:
         raise InvalidAction(_EXISTS)
-    draft.remove(previous)
-    draft.put(_unused_path(draft, action.path), _changed_leaf(leaf, objects, action))
+    builder.remove(previous)
+    builder.put(_unused_path(builder, action.path), _changed_leaf(leaf, objects, action))
 
 
-def _delete(draft: TreeBuilder, objects: NewObjects, action: TreeAction) -> None:  # noqa: ARG001 - All actions take the same three.
-    draft.remove(_existing_leaf(draft, action.path)[0])
+def _delete(builder: TreeBuilder, objects: NewObjects, action: TreeAction) -> None:  # noqa: ARG001 - All actions have this signature.
+    builder.remove(_existing_leaf(builder, action.path)[0])
 
 
-def _chmod(draft: TreeBuilder, objects: NewObjects, action: TreeAction) -> None:
-    path, leaf = _existing_leaf(draft, action.path)
+def _chmod(builder: TreeBuilder, objects: NewObjects, action: TreeAction) -> None:
+    path, leaf = _existing_leaf(builder, action.path)
     if leaf.mode in (LINK, SUBMODULE):
-        raise InvalidAction("Only a file can be made executable, or stop being so")
-    draft.put(path, _changed_leaf(leaf, objects, action))
+        raise InvalidAction("Only the executable bit of a regular file can be changed")
+    builder.put(path, _changed_leaf(leaf, objects, action))
 
 
 _APPLY: dict[str, Callable[[TreeBuilder, NewObjects, TreeAction], None]] = {
@@ -151,31 +153,31 @@ _APPLY: dict[str, Callable[[TreeBuilder, NewObjects, TreeAction], None]] = {
 }
 
 
-def _unused_path(draft: TreeBuilder, path: str) -> bytes:
-    """The bytes of a path at which nothing lies."""
+def _unused_path(builder: TreeBuilder, path: str) -> bytes:
+    """Return the bytes of a path that must not exist yet."""
     raw = path.encode()
-    found = draft.find(raw)
-    if found is not None:
-        raise InvalidAction(_FOLDER_EXISTS if found.is_folder else _EXISTS)
+    existing = builder.find(raw)
+    if existing is not None:
+        raise InvalidAction(_FOLDER_EXISTS if existing.is_folder else _EXISTS)
     return raw
 
 
-def _existing_leaf(draft: TreeBuilder, path: str) -> tuple[bytes, TreeLeaf]:
-    """What lies at a path, and the bytes of that; its name may be one that is only shown as this text."""
-    missing: type[InvalidAction] = NoSuchFile
-    for spelling in path_encodings(path):
-        found = draft.find(spelling)
-        if found is not None and not found.is_folder:
-            return spelling, found
-        missing = missing if found is None else InvalidAction
-    raise missing(_MISSING)
+def _existing_leaf(builder: TreeBuilder, path: str) -> tuple[bytes, TreeLeaf]:
+    """Return the existing file at a path, and the bytes of its name, which may be Latin-1."""
+    error_type: type[InvalidAction] = NoSuchFile
+    for raw in path_encodings(path):
+        leaf = builder.find(raw)
+        if leaf is not None and not leaf.is_folder:
+            return raw, leaf
+        error_type = error_type if leaf is None else InvalidAction
+    raise error_type(_MISSING)
 
 
 def _changed_leaf(leaf: TreeLeaf, objects: NewObjects, action: TreeAction) -> TreeLeaf:
-    """A file with what an action says of its content and mode; a link stays one, whatever it points at then."""
+    """Return the entry with the content and mode of an action; a symbolic link stays one."""
     if leaf.mode == SUBMODULE:
         if action.content is not None:
-            raise InvalidAction("A submodule has no content that could be changed here")
+            raise InvalidAction("The content of a submodule cannot be changed")
         return leaf
     if action.content is not None:
         leaf = leaf._replace(oid=objects.add("blob", action.content))

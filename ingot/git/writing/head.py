@@ -1,4 +1,4 @@
-"""Pointing HEAD to where a row says, also when several do so at once or one was killed on the way."""
+"""Updates of HEAD to the default branch in the database, safe against concurrency and crashes."""
 
 import fcntl
 import os
@@ -10,7 +10,7 @@ from ingot.log import log_failure
 
 
 def head_or_none(repository: Repository) -> str | None:
-    """The branch that HEAD points to, or nothing where HEAD cannot be read."""
+    """Return the branch that HEAD points at, or None if HEAD cannot be read."""
     try:
         return repository.head_branch()
     except DamagedRepository as error:
@@ -19,20 +19,20 @@ def head_or_none(repository: Repository) -> str | None:
 
 
 def can_be_head(repository: Repository, branch: str) -> bool:
-    """Whether HEAD may point to a branch: any will do for an empty repository, others must be there."""
+    """Return whether HEAD may point at a branch: it must exist unless the repository is empty."""
     return repository.branch_exists(branch) or repository.is_empty()
 
 
-def point_head_to(repository: Repository, wanted: Callable[[], str | None]) -> str | None:
-    """Point HEAD to the wanted branch, if it may; gives the branch that HEAD points to then.
+def point_head_to(repository: Repository, read_branch: Callable[[], str | None]) -> str | None:
+    """Point HEAD at the branch that ``read_branch`` returns, if possible; return the branch it points at afterwards.
 
-    ``wanted`` is asked under a lock: of two who settle at once, the later one has the later answer. The lock ends
-    with its holder, however that ends.
+    ``read_branch`` is called under a lock, so that of two concurrent calls the later one uses the newer value. The
+    kernel releases the lock when its process ends.
     """
     descriptor = os.open(repository.path / "refs", os.O_RDONLY | os.O_DIRECTORY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
-        branch, head = wanted(), head_or_none(repository)
+        branch, head = read_branch(), head_or_none(repository)
         if branch is None or branch == head or not can_be_head(repository, branch):
             return head
         repository.set_head(branch)

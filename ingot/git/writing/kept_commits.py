@@ -1,4 +1,4 @@
-"""Commits that stay readable whatever becomes of branches: each is held by a reference of ours alone."""
+"""Commits that stay readable when branches change, each retained by an internal ref."""
 
 from ingot.git.core.errors import GitError
 from ingot.git.core.repository import Repository
@@ -9,10 +9,10 @@ _MAX_ATTEMPTS = 3
 
 
 def pin_commit(repository: Repository, oid: str) -> None:
-    """Hold a commit with all that it leads to; returns when the disk knows.
+    """Retain a commit with its history; returns when the ref is on disk.
 
-    The reference is named after the only value that it can have. So it matters to no cache of references, and of
-    two who make it at once it is the same who wins.
+    The ref is named after the only value that it can have, so caches of refs need not be invalidated, and concurrent
+    creations do not conflict.
     """
     ref = f"refs/keep/{oid}"
     for attempt in range(1, _MAX_ATTEMPTS + 1):
@@ -20,8 +20,8 @@ def pin_commit(repository: Repository, oid: str) -> None:
             return
         try:
             update_refs(repository, [RefUpdate(ref, NO_OID, oid)])
-        except RefMoved:  # Somebody else has made it just now.
+        except RefMoved:  # Another process has just created it.
             return
-        except GitError:  # Somebody else is making it, and git waits only a moment.
+        except GitError:  # Another process holds the lock, and git waits only briefly.
             if attempt == _MAX_ATTEMPTS:
                 raise

@@ -1,6 +1,6 @@
-"""Commits that bring one line of history to another: merges, squashed lines, and lines done again elsewhere.
+"""Merge commits, squashed commits and rebases.
 
-All of this only makes objects; whoever wants a branch to have them moves it.
+These functions only create objects; the caller updates the branch.
 """
 
 import msgspec
@@ -14,51 +14,51 @@ from ingot.git.writing.commits import CommitMetadata, write_commit
 from ingot.git.writing.merge_trees import MergeConflict, write_merged_tree
 
 MAX_REBASED_COMMITS = 1_000
-"""Doing more commits again would take minutes; whoever has so many does it at home."""
+"""Rebasing more commits would take minutes; users can do that locally."""
 
 
 class TooManyCommits(Exception):
-    """There are more commits than are done again here."""
+    """The rebase has more than ``MAX_REBASED_COMMITS`` commits."""
 
 
 class MergeResult(msgspec.Struct, frozen=True):
-    """What was made for a merge: the commit for the branch to have, and the squashed one where there is one."""
+    """The commit for the target branch, and the squashed commit if there is one."""
 
     commit: str
     squashed: str | None = None
 
 
-def merge_commit(repository: Repository, onto: str, head: str, words: CommitMetadata) -> MergeResult:
-    """Join two lines of history in a commit with both as its parents; raises ``MergeConflict``."""
-    return MergeResult(write_commit(repository, write_merged_tree(repository, onto, head), [onto, head], words))
+def merge_commit(repository: Repository, onto: str, head: str, metadata: CommitMetadata) -> MergeResult:
+    """Create a merge commit of two branches; raise ``MergeConflict``."""
+    return MergeResult(write_commit(repository, write_merged_tree(repository, onto, head), [onto, head], metadata))
 
 
 def squash_merge(
-    repository: Repository, onto: str, head: str, squashed: CommitMetadata, words: CommitMetadata
+    repository: Repository, onto: str, head: str, squashed: CommitMetadata, metadata: CommitMetadata
 ) -> MergeResult:
-    """The same, where all that a line did is one commit that stands where it began.
+    """Create a merge commit whose second parent is one squashed commit at the merge base; raise ``MergeConflict``.
 
-    The tree of the merge is that of merging the line itself, so a squash never conflicts where a merge would not.
+    The tree is that of merging the branch itself, so a squash only conflicts where a merge would.
     """
     tree = write_merged_tree(repository, onto, head)
     single = squash_commit(repository, onto, head, squashed)
-    return MergeResult(write_commit(repository, tree, [onto, single], words), single)
+    return MergeResult(write_commit(repository, tree, [onto, single], metadata), single)
 
 
-def squash_commit(repository: Repository, onto: str, head: str, words: CommitMetadata) -> str:
-    """One commit with all that a line of history did since it parted; raises ``MergeConflict`` where it never did."""
+def squash_commit(repository: Repository, onto: str, head: str, metadata: CommitMetadata) -> str:
+    """Create one commit with all changes since the merge base; raise ``MergeConflict`` if there is none."""
     base = merge_base_or_none(repository, [onto, head])
     if base is None:
         raise MergeConflict
     (tip,) = read_commits(repository, [head])
-    return write_commit(repository, tip.tree, [base], words)
+    return write_commit(repository, tip.tree, [base], metadata)
 
 
 def rebase_commits(repository: Repository, onto: str, head: str, committer: Signature) -> str:
-    """The tip of a line of history whose commits were done again, one by one, upon ``onto``; raises ``MergeConflict``.
+    """Rebase the commits of ``head`` onto ``onto`` and return the new tip; raise ``MergeConflict``.
 
-    Merges in it are passed over, as git does, and so is what would change nothing any more. Where nothing is left,
-    the tip is ``onto`` itself.
+    Merges and commits that no longer change anything are skipped, as in git. If nothing remains, the tip is ``onto``
+    itself.
     """
     tip = read_commits(repository, [onto])[0]
     for commit in _commits_to_rebase(repository, onto, head):
@@ -74,7 +74,7 @@ def rebase_commits(repository: Repository, onto: str, head: str, committer: Sign
 
 
 def _commits_to_rebase(repository: Repository, onto: str, head: str) -> list[Commit]:
-    """The commits of ``head`` that ``onto`` lacks, in the order in which they are done again."""
+    """List the commits of ``head`` that ``onto`` lacks, in the order of the rebase."""
     listed = run_git(
         [
             "rev-list",

@@ -1,4 +1,4 @@
-"""What merge requests bring: commits of one repository that are kept in another one, whatever becomes of the first."""
+"""Commits and refs of merge requests in the target repository, retained independently of the source."""
 
 from collections.abc import Callable, Sequence
 
@@ -16,18 +16,18 @@ from ingot.git.writing.ref_updates import RefMoved, RefUpdate, update_refs
 _MAX_ATTEMPTS = 5
 _FETCH_SECONDS = 600.0
 MAX_COUNTED_FILES = 1000
-"""So many files are counted; of more it is said that there are more."""
+"""Maximum number of counted files; beyond it the count is shown as ``1000+``."""
 MAX_PATCH_BYTES = 32 * 2**20
 
 
 def copy_commit(source: Repository, target: Repository, oid: str) -> None:
-    """Let ``target`` have a commit of ``source`` with all that it leads to; only what it lacks is copied."""
+    """Copy a commit of ``source`` with its history to ``target``; only missing objects are transferred."""
     if commit_or_none(target, oid) is not None:
         return
     try:
         _fetch(source, target, oid)
     except GitError:
-        # Of two who fetch the same at once, one finds the reference locked.
+        # If two processes fetch the same commit, one of them finds the ref locked.
         if commit_or_none(target, oid) is None:
             raise
 
@@ -39,7 +39,7 @@ def _fetch(source: Repository, target: Repository, oid: str) -> None:
             "--no-tags",
             "--no-write-fetch-head",
             "--quiet",
-            # The helper does not inherit our configuration, but must not mind another user's directory either.
+            # The upload-pack process does not inherit our configuration, but must accept a directory of another user.
             "--upload-pack=git -c safe.directory='*' upload-pack",
             "--",
             str(source.path.absolute()),
@@ -52,36 +52,37 @@ def _fetch(source: Repository, target: Repository, oid: str) -> None:
 
 
 def pin_commits(repository: Repository, oids: Sequence[str]) -> None:
-    """Hold commits with all that they lead to; returns when the disk knows."""
+    """Retain commits with their history; returns when the refs are on disk."""
     for attempt in range(1, _MAX_ATTEMPTS + 1):
         missing = [oid for oid in dict.fromkeys(oids) if repository.tip(_pin_ref(oid)) is None]
         if not missing:
             return
         try:
             update_refs(repository, [RefUpdate(_pin_ref(oid), NO_OID, oid) for oid in missing])
-        except (RefMoved, GitError):  # Somebody else makes one of them at the same time.
+        except (RefMoved, GitError):  # Another process creates one of them at the same time.
             if attempt == _MAX_ATTEMPTS:
                 raise
 
 
 def merge_request_head_ref(iid: int) -> str:
-    """The name under which clients fetch what a merge request brings."""
+    """Return the ref under which clients fetch the head of a merge request."""
     return f"{MERGE_REQUEST_REFS}/{iid}/head"
 
 
 def merge_request_merge_ref(iid: int) -> str:
-    """The name under which clients fetch what its target would be with it."""
+    """Return the ref under which clients fetch the merge result of a merge request."""
     return f"{MERGE_REQUEST_REFS}/{iid}/merge"
 
 
-def update_head_ref(repository: Repository, iid: int, wanted: Callable[[], str | None]) -> None:
-    """Let the reference of a merge request follow what is wanted, which is asked again when it was moved.
+def update_head_ref(repository: Repository, iid: int, read_head: Callable[[], str | None]) -> None:
+    """Move the head ref of a merge request to the commit that ``read_head`` returns.
 
-    Of two who move it at once, the later one so finds what the other one had not seen yet.
+    ``read_head`` is called again if the ref was moved meanwhile: of two concurrent updates, the later one sees the
+    newer commit.
     """
     ref = merge_request_head_ref(iid)
     for _ in range(_MAX_ATTEMPTS):
-        oid = wanted()
+        oid = read_head()
         tip = repository.tip(ref)
         if oid is None or oid == tip:
             return
@@ -92,34 +93,34 @@ def update_head_ref(repository: Repository, iid: int, wanted: Callable[[], str |
 
 
 def delete_head_ref(repository: Repository, iid: int) -> None:
-    """Let nobody fetch what a merge request brought any more."""
+    """Delete the head and merge refs of a merge request, so that it can no longer be fetched."""
     tips = ((ref, repository.tip(ref)) for ref in (merge_request_head_ref(iid), merge_request_merge_ref(iid)))
-    gone = [RefUpdate(ref, tip, NO_OID) for ref, tip in tips if tip is not None]
-    if gone:
-        update_refs(repository, gone)
+    deletions = [RefUpdate(ref, tip, NO_OID) for ref, tip in tips if tip is not None]
+    if deletions:
+        update_refs(repository, deletions)
 
 
 def count_between(repository: Repository, old: str | None, new: str) -> int:
-    """How many commits ``new`` leads to and ``old`` does not."""
-    less = [] if old is None else [f"^{old}"]
-    return int(run_git(["rev-list", "--count", "--end-of-options", new, *less, "--"], repository.path).out)
+    """Count the commits that are reachable from ``new`` and not from ``old``."""
+    excluded = [] if old is None else [f"^{old}"]
+    return int(run_git(["rev-list", "--count", "--end-of-options", new, *excluded, "--"], repository.path).out)
 
 
 def count_files(repository: Repository, old: str, new: str) -> str:
-    """How many files differ, as it is shown."""
+    """Return the number of changed files as displayed text."""
     args = ["diff-tree", "-r", "-M", "--name-only", "-z", old, new, "--"]
     count = run_git(args, repository.path, env=BUFFERED_OUTPUT).out.count(b"\0")
     return str(count) if count <= MAX_COUNTED_FILES else f"{MAX_COUNTED_FILES}+"
 
 
 def commits_not_in(repository: Repository, new: str, olds: Sequence[str], limit: int) -> list[str]:
-    """The newest commits that ``new`` leads to and none of the others does, the newest first."""
+    """List the newest commits that are reachable from ``new`` and from none of the others, newest first."""
     args = ["rev-list", f"--max-count={limit}", "--end-of-options", new, *(f"^{old}" for old in olds), "--"]
     return run_git(args, repository.path).out.decode().split()
 
 
 def raw_patch(repository: Repository, old: str | None, new: str) -> bytes:
-    """What leads from one commit to another, or from nothing to it, as other programs apply it."""
+    """Return the diff between two commits, or from the empty tree, as an applicable patch."""
     args = ["diff-tree", "-r", "-p", "-M", "--no-ext-diff", "--no-textconv", "--no-color"]
     try:
         return run_git(

@@ -1,4 +1,4 @@
-"""Merging two lines of history into one tree: git's own merge, with renames and criss-cross bases, and no work tree."""
+"""Merges of two commits into a tree by ``git merge-tree``, without a work tree."""
 
 import secrets
 import shutil
@@ -11,12 +11,12 @@ from ingot.git.core.repository import Repository
 _TIMEOUT_SECONDS = 120.0
 _CLEAN, _CONFLICTS = 0, 1
 _UNRELATED = "refusing to merge unrelated histories"
-# What is thrown away at once need not reach the disk.
+# Temporary objects need not be synced to disk.
 _NOT_DURABLE: Config = (("core.fsync", "none"),)
 
 
 class MergeConflict(Exception):
-    """It does not go without a person; ``paths`` are those that both sides changed in ways that do not fit."""
+    """The merge has conflicts; ``paths`` are the conflicting files."""
 
     def __init__(self, paths: Sequence[str] = ()) -> None:
         super().__init__(", ".join(paths) or "nothing in common")
@@ -24,39 +24,39 @@ class MergeConflict(Exception):
 
 
 def write_merged_tree(repository: Repository, ours: str, theirs: str) -> str:
-    """The tree that a merge of two commits has, written to last; raises ``MergeConflict``.
+    """Merge two commits and return the tree, written durably; raise ``MergeConflict``.
 
-    Histories that share no commit are not merged: git's own merge refuses them too, since that is nearly always a slip.
+    Unrelated histories are not merged, as in git: that is nearly always a mistake.
     """
     try:
         return _merge(repository, ours, theirs)
     except GitError:
-        # As for any loose object: housekeeping may have removed the folder just before something was put into it.
+        # As for any loose object: housekeeping may have removed the folder just before the object was written.
         return _merge(repository, ours, theirs)
 
 
 def can_merge(repository: Repository, ours: str, theirs: str) -> bool:
-    """Whether two commits can be merged; nothing stays of the attempt."""
-    # Named like the quarantine of a push, so that what a killed process leaves is swept up with those.
-    aside = repository.path / "objects" / f"incoming-{secrets.token_hex(8)}"
-    aside.mkdir()
+    """Return whether two commits can be merged, without leaving objects behind."""
+    # Named like the quarantine of a push, so that housekeeping also removes the leftovers of a killed process.
+    quarantine = repository.path / "objects" / f"incoming-{secrets.token_hex(8)}"
+    quarantine.mkdir()
     env = {
-        "GIT_OBJECT_DIRECTORY": str(aside.absolute()),
-        "GIT_ALTERNATE_OBJECT_DIRECTORIES": str(aside.parent.absolute()),
+        "GIT_OBJECT_DIRECTORY": str(quarantine.absolute()),
+        "GIT_ALTERNATE_OBJECT_DIRECTORIES": str(quarantine.parent.absolute()),
     }
     try:
         _merge(repository, ours, theirs, env, _NOT_DURABLE)
     except MergeConflict:
         return False
     finally:
-        shutil.rmtree(aside, ignore_errors=True)
+        shutil.rmtree(quarantine, ignore_errors=True)
     return True
 
 
 def _merge(
     repository: Repository, ours: str, theirs: str, env: Mapping[str, str] | None = None, config: Config = ()
 ) -> str:
-    outcome = run_git(
+    result = run_git(
         ["merge-tree", "--write-tree", "--no-messages", "--name-only", "-z"],
         repository.path,
         operands=[ours, theirs],
@@ -65,12 +65,12 @@ def _merge(
         config=config,
         check=False,
     )
-    tree, *paths = outcome.out.decode(errors="replace").rstrip("\0").split("\0")
-    if outcome.status == _CLEAN:
+    tree, *paths = result.out.decode(errors="replace").rstrip("\0").split("\0")
+    if result.status == _CLEAN:
         return tree
-    # It says the same of a commit that is not there, but then it has no tree to show.
-    if outcome.status == _CONFLICTS and tree:
+    # The status is the same for a missing commit, but then there is no tree.
+    if result.status == _CONFLICTS and tree:
         raise MergeConflict(paths)
-    if _UNRELATED in outcome.said:
+    if _UNRELATED in result.stderr:
         raise MergeConflict
-    raise GitError("merge-tree", outcome.status, outcome.said)
+    raise GitError("merge-tree", result.status, result.stderr)

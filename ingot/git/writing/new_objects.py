@@ -1,4 +1,4 @@
-"""New objects: made in memory first, so that a refused change leaves nothing behind, then written to last."""
+"""New git objects: created in memory, so that a rejected change leaves nothing behind, then written durably."""
 
 import hashlib
 import re
@@ -18,29 +18,29 @@ from ingot.git.history.commits import Signature
 Kind = Literal["commit", "tree", "blob"]
 _NUMBERS: dict[Kind, int] = {"commit": 1, "tree": 2, "blob": 3}
 _MAX_LOOSE_OBJECTS = 40
-"""More are written as one pack: its two files are synced to the disk sooner than so many."""
+"""More objects are written as one pack, whose two files are synced faster."""
 _MAX_LOOSE_BYTES = 2**20
-"""The library packs and hashes a large one while every other thread waits; Python and git let them go on."""
+"""libgit2 compresses and hashes a large object without releasing the GIL; the pack is built without it."""
 _TIMEOUT_SECONDS = 300.0
 _STRICT_FSCK = "--strict=zeroPaddedFilemode=ignore"
-"""An old slip, which untouched entries beside the new ones may have."""
+"""An old mistake that unchanged entries next to the new ones may contain."""
 _MAX_OFFSET_MINUTES = 99 * 60 + 59
 _FORBIDDEN_IN_NAMES = re.compile(r"[\x00-\x1f\x7f<>]+")
 _STRIPPED_FROM_NAMES = " .,:;\"'\\"
 
 
 class InvalidObjects(Exception):
-    """git would not let these objects be pushed."""
+    """git's object checks reject these objects."""
 
 
 class NewObjects:
-    """Objects under construction, each after those that it names."""
+    """Objects under construction, in dependency order."""
 
     def __init__(self) -> None:
         self._made: dict[str, tuple[Kind, bytes]] = {}
 
     def add(self, kind: Kind, content: bytes) -> str:
-        """Take one up; gives its id."""
+        """Add an object; return its id."""
         digest = hashlib.sha1(b"%s %d\0" % (kind.encode(), len(content)), usedforsecurity=False)
         digest.update(content)
         oid = digest.hexdigest()
@@ -48,29 +48,33 @@ class NewObjects:
         return oid
 
     def store(self, repository: Repository, *, checked: bool = False) -> None:
-        """Write what is not there yet; returns when the disk has it. ``checked`` lets git look at it first."""
+        """Write the missing objects and return when they are on disk; ``checked`` runs git's object checks first."""
         with noticing_removal(repository.path):
             self._store(repository, checked=checked)
 
     def _store(self, repository: Repository, *, checked: bool) -> None:
         handle = open_repository(repository.path)
-        # The library claims to have an empty tree wherever it looks, and git does not.
-        fresh = [made for oid, made in self._made.items() if not made[1] or oid not in handle]
-        if checked or len(fresh) > _MAX_LOOSE_OBJECTS or any(len(content) > _MAX_LOOSE_BYTES for _, content in fresh):
-            _write_pack(repository, fresh)
+        # libgit2 always reports the empty tree as present, but git does not.
+        missing = [entry for oid, entry in self._made.items() if not entry[1] or oid not in handle]
+        if (
+            checked
+            or len(missing) > _MAX_LOOSE_OBJECTS
+            or any(len(content) > _MAX_LOOSE_BYTES for _, content in missing)
+        ):
+            _write_pack(repository, missing)
             return
-        for kind, content in fresh:
+        for kind, content in missing:
             write_object(repository, kind, content)
 
 
 def write_object(repository: Repository, kind: Kind, content: bytes) -> str:
-    """Write an object by itself; returns its id when the disk has it."""
+    """Write a loose object; return its id when it is on disk."""
     handle = open_repository(repository.path)
     number = pygit2_module().enums.ObjectType(_NUMBERS[kind])
     try:
         return str(handle.write(number, content))
     except (OSError, KeyError):
-        # Housekeeping removes folders that it has emptied, maybe just before this was to be put into one.
+        # Housekeeping may have removed the empty folder just before the object was written.
         return str(handle.write(number, content))
 
 
@@ -81,28 +85,28 @@ def _write_pack(repository: Repository, objects: list[tuple[Kind, bytes]]) -> No
     for kind, content in objects:
         pack += _header(_NUMBERS[kind], len(content)) + zlib.compress(content, 1)
     pack += hashlib.sha1(pack, usedforsecurity=False).digest()
-    # In a folder aside, as pushes are: git looks at what it may act upon only when its files have their names.
-    aside = repository.path / "objects" / f"incoming-{secrets.token_hex(8)}"
-    env = {"GIT_OBJECT_DIRECTORY": str(aside), "GIT_ALTERNATE_OBJECT_DIRECTORIES": str(aside.parent)}
-    (aside / "pack").mkdir(parents=True)
+    # Written to a separate folder first, as for pushes: git reads the pack only after its files are in place.
+    quarantine = repository.path / "objects" / f"incoming-{secrets.token_hex(8)}"
+    env = {"GIT_OBJECT_DIRECTORY": str(quarantine), "GIT_ALTERNATE_OBJECT_DIRECTORIES": str(quarantine.parent)}
+    (quarantine / "pack").mkdir(parents=True)
     try:
         run_git(
             ["index-pack", "--stdin", _STRICT_FSCK], repository.path, bytes(pack), timeout=_TIMEOUT_SECONDS, env=env
         )
-        # The index comes last, because with it the pack is there for everybody.
-        for file in sorted((aside / "pack").iterdir(), key=lambda file: file.suffix == ".idx"):
-            file.rename(aside.parent / "pack" / file.name)
-        sync_folder(aside.parent / "pack")
+        # The index comes last, because it makes the pack visible to readers.
+        for file in sorted((quarantine / "pack").iterdir(), key=lambda file: file.suffix == ".idx"):
+            file.rename(quarantine.parent / "pack" / file.name)
+        sync_folder(quarantine.parent / "pack")
     except GitError as error:
-        if "fsck error" in error.said or "in packed object" in error.said:
+        if "fsck error" in error.stderr or "in packed object" in error.stderr:
             raise InvalidObjects from error
         raise
     finally:
-        shutil.rmtree(aside, ignore_errors=True)
+        shutil.rmtree(quarantine, ignore_errors=True)
 
 
 def _header(number: int, size: int) -> bytes:
-    """What kind of object comes, and how long it is: four bits of that, then seven in each further byte."""
+    """Return the header of a packed object: its type and size, four bits of the size first, then seven per byte."""
     header = bytearray([number << 4 | size & 0x0F])
     size >>= 4
     while size:
@@ -112,10 +116,12 @@ def _header(number: int, size: int) -> bytes:
     return bytes(header)
 
 
-def signature_line(person: Signature) -> str:
-    """Somebody as git writes them; nothing in a name may look like its end, and one without a name has an address."""
+def signature_line(signature: Signature) -> str:
+    """Format the name, email and time of a signature; characters that could end a field are removed."""
     name, email = (
-        _FORBIDDEN_IN_NAMES.sub("", text).strip(_STRIPPED_FROM_NAMES) for text in (person.name, person.email)
+        _FORBIDDEN_IN_NAMES.sub("", text).strip(_STRIPPED_FROM_NAMES) for text in (signature.name, signature.email)
     )
-    sign, minutes = "-" if person.offset < 0 else "+", min(abs(person.offset), _MAX_OFFSET_MINUTES)
-    return f"{name or email or 'unknown'} <{email}> {max(person.time, 0)} {sign}{minutes // 60:02d}{minutes % 60:02d}"
+    sign, minutes = "-" if signature.offset < 0 else "+", min(abs(signature.offset), _MAX_OFFSET_MINUTES)
+    return (
+        f"{name or email or 'unknown'} <{email}> {max(signature.time, 0)} {sign}{minutes // 60:02d}{minutes % 60:02d}"
+    )

@@ -1,20 +1,20 @@
-"""Where a file may be written within a repository: nowhere that anybody's checkout could take for something else."""
+"""Rules for new file paths, which reject names that a checkout on any file system could interpret as ``.git``."""
 
 import re
 
 MAX_BYTES = 4096
 MAX_PART_BYTES = 255
 
-# Some file systems leave these letters out of names, so that what has them among its own is the same file.
+# Some file systems ignore these characters in names, so names that differ only by them are the same file.
 _INVISIBLE_CHARACTERS = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")
-# Others drop what stands at the end, take what is behind a colon for a stream of the file, and know a short name.
+# Others drop trailing dots and spaces, treat the part after a colon as a stream, and have short names.
 _DOT_GIT = re.compile(r"(?:\.git|git~1)[. ]*(?::.*)?", re.IGNORECASE | re.ASCII | re.DOTALL)
-# What git itself reads from checkouts, ``.gitmodules`` above all, in its long and short names.
+# Files that git reads from checkouts, above all ``.gitmodules``, in their long and short names.
 _READ_BY_GIT = re.compile(r"\.git|gi[t0-9]|gi[^.]*~", re.IGNORECASE | re.ASCII)
 
 
 def new_path_error(path: str) -> str | None:
-    """Why no file can be written at a path, or nothing where one can; what ``git fsck`` would refuse is refused."""
+    """Return why no file can be written at a path, or None; paths that ``git fsck`` rejects are rejected."""
     if not path:
         return "can't be blank"
     try:
@@ -28,21 +28,21 @@ def new_path_error(path: str) -> str | None:
     parts = path.split("/")
     if "" in parts:
         return "cannot begin or end with a slash, or have two in a row"
-    # A backslash is a letter to us and a slash to others.
+    # On some systems a backslash separates path segments.
     if any(part in (".", "..") for part in re.split(r"[/\\]", path)):
         return "cannot have '.' or '..' as a part"
     if _may_contain_dot_git(path) and any(_is_dot_git(part) for part in parts):
-        return "cannot lead into '.git'"
+        return "cannot contain '.git'"
     return None
 
 
 def is_git_special_file(path: str) -> bool:
-    """Whether git may act upon what a file says, since its name is one of git's own in some spelling."""
+    """Return whether git may interpret the content of a file, since its name is one of git's own in some spelling."""
     return _READ_BY_GIT.match(_INVISIBLE_CHARACTERS.sub("", path.rpartition("/")[2])) is not None
 
 
 def _may_contain_dot_git(path: str) -> bool:
-    """Whether the parts are worth a look; a call can bring some hundred thousand of them."""
+    """Return whether the segments need to be checked; a request can contain hundreds of thousands of them."""
     plain = _INVISIBLE_CHARACTERS.sub("", path).lower()
     return ".git" in plain or "git~1" in plain
 

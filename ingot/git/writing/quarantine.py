@@ -1,4 +1,4 @@
-"""What a push brought that is not accepted yet."""
+"""Inspection of the objects of a push before it is accepted."""
 
 from pathlib import Path
 
@@ -7,12 +7,12 @@ from ingot.git.core.repository import Repository
 
 
 def largest_new_file(repository: Repository, quarantine: Path) -> int:
-    """The size of the largest file among the objects of a push."""
-    listed = run_git(
+    """Return the size of the largest blob among the objects of a push."""
+    result = run_git(
         ["cat-file", "--batch-all-objects", "--unordered", "--batch-check=%(objecttype) %(objectsize)"],
         repository.path,
         env={"GIT_OBJECT_DIRECTORY": str(quarantine), "GIT_ALTERNATE_OBJECT_DIRECTORIES": ""},
         max_bytes=512 * 2**20,
     )
-    sizes = (line.partition(b" ") for line in listed.out.splitlines())
+    sizes = (line.partition(b" ") for line in result.out.splitlines())
     return max((int(size) for kind, _, size in sizes if kind == b"blob"), default=0)

@@ -1,4 +1,4 @@
-"""Changing references: all of them or none, each only from the value that it was expected to have."""
+"""Atomic ref updates, each conditional on the expected old value."""
 
 import os
 import re
@@ -16,17 +16,17 @@ from ingot.git.history.commits import NO_OID
 from ingot.git.writing.head import point_head_to
 
 STALE_LOCK_SECONDS = 15.0
-"""git locks a reference for moments; a killed one leaves the lock, and nobody could change the reference any more."""
+"""git holds ref locks only briefly; a killed process leaves its lock file, which would block the ref forever."""
 _TIMEOUT_SECONDS = 120.0
 _LOCK_TIMEOUT_CONFIG = ("core.filesRefLockTimeout", "2000")
-"""In milliseconds; its own default is shorter than a busy disk takes for one change."""
+"""In milliseconds; the default is shorter than one update takes on a busy disk."""
 _LOCKED_MESSAGE = re.compile(r"Unable to create '.*\.lock': File exists")
 _MOVED_MESSAGE = re.compile(r"is at [0-9a-f]{40} but expected|reference already exists|unable to resolve reference")
 _CONFLICT_MESSAGE = re.compile(r"' exists; cannot create '")
 
 
 class RefUpdate(msgspec.Struct, frozen=True, array_like=True):
-    """One reference by its full name: from which object to which; zeros where there is none."""
+    """Update of one ref by its full name, from an old object to a new one; zeros mean that it does not exist."""
 
     ref: str
     old: str
@@ -34,33 +34,33 @@ class RefUpdate(msgspec.Struct, frozen=True, array_like=True):
 
     @property
     def creates(self) -> bool:
-        """Whether it was not there before."""
+        """Return whether the ref is created."""
         return self.old == NO_OID
 
     @property
     def deletes(self) -> bool:
-        """Whether it is not there any more."""
+        """Return whether the ref is deleted."""
         return self.new == NO_OID
 
     @property
     def branch(self) -> str | None:
-        """The short name, where it is a branch."""
+        """Return the short name if it is a branch."""
         return self.ref.removeprefix("refs/heads/") if self.ref.startswith("refs/heads/") else None
 
     @property
     def tag(self) -> str | None:
-        """The short name, where it is a tag."""
+        """Return the short name if it is a tag."""
         return self.ref.removeprefix("refs/tags/") if self.ref.startswith("refs/tags/") else None
 
 
 class RefMoved(Exception):
-    """A reference has another value than was expected: somebody else was first."""
+    """A ref has another value than expected: a concurrent update was first."""
 
 
 class RefNameConflict(Exception):
-    """A name is the beginning of another one, as ``a`` and ``a/b``: git can hold only one of them.
+    """A name is a prefix of another one, such as ``a`` and ``a/b``: git can store only one of them.
 
-    ``wanted`` and ``other`` are their full names, where whatever was in the way is still there.
+    ``wanted`` and ``other`` are their full names, if the conflicting ref still exists.
     """
 
     def __init__(self, wanted: str = "", other: str = "") -> None:
@@ -70,24 +70,24 @@ class RefNameConflict(Exception):
 
 
 def update_refs(repository: Repository, updates: Sequence[RefUpdate]) -> None:
-    """Change references in one transaction; returns when the disk has them."""
+    """Update refs in one transaction; returns when they are on disk. Raise ``RefMoved`` or ``RefNameConflict``."""
     script = b"".join(_command_line(update) for update in updates)
     try:
         _run_update_ref(repository, script)
     except GitError as error:
-        if _MOVED_MESSAGE.search(error.said):
+        if _MOVED_MESSAGE.search(error.stderr):
             raise RefMoved from error
-        if _CONFLICT_MESSAGE.search(error.said):
+        if _CONFLICT_MESSAGE.search(error.stderr):
             raise _find_name_conflict(repository, updates) from error
-        if not _LOCKED_MESSAGE.search(error.said):
+        if not _LOCKED_MESSAGE.search(error.stderr):
             raise
         if not break_stale_locks(repository, [update.ref for update in updates]):
-            raise RefMoved from error  # Somebody has held it for all this time, so it is about to move.
+            raise RefMoved from error  # Another process has held the lock all this time, so the ref is about to move.
         _run_update_ref(repository, script)
 
 
 def _find_name_conflict(repository: Repository, updates: Sequence[RefUpdate]) -> RefNameConflict:
-    """Which two names it is; looked up, since names may hold whatever git writes around them."""
+    """Find the two conflicting names. They are looked up because git's message cannot be parsed reliably."""
     for update in updates:
         if not update.creates:
             continue
@@ -114,7 +114,7 @@ def _run_update_ref(repository: Repository, script: bytes) -> None:
 
 
 def break_stale_locks(repository: Repository, refs: Iterable[str]) -> list[str]:
-    """Remove locks that killed processes left on these references; gives their names."""
+    """Remove lock files that killed processes left on these refs; return their names."""
     broken = []
     for name in (*refs, "packed-refs"):
         lock = os.fsencode(repository.path) + b"/" + name.encode() + b".lock"
@@ -122,22 +122,22 @@ def break_stale_locks(repository: Repository, refs: Iterable[str]) -> list[str]:
             if time.time() - os.stat(lock).st_mtime > STALE_LOCK_SECONDS:  # noqa: PTH116 - The name is bytes.
                 os.unlink(lock)  # noqa: PTH108 - The name is bytes here too.
                 broken.append(name)
-        except OSError:  # There is none, or another process has just removed it; else git reports it.
+        except OSError:  # There is no lock, or another process has just removed it; otherwise git reports it.
             continue
     return broken
 
 
 def set_first_head(repository: Repository, created: Sequence[str]) -> str:
-    """Let HEAD follow one of the first branches of a repository; gives the branch that HEAD points to.
+    """Point HEAD at one of the first branches of a repository; return the branch that it points at.
 
-    Of several who create the first ones at once, whoever comes later finds that HEAD has its branch.
+    Of several concurrent pushes of first branches, only one changes HEAD.
     """
     head = repository.head_branch()
     if not created or repository.branch_exists(head):
         return head
     chosen = next((name for name in ("main", "master") if name in created), created[0])
 
-    def wanted() -> str | None:
+    def unless_head_exists() -> str | None:
         return None if repository.branch_exists(repository.head_branch()) else chosen
 
-    return point_head_to(repository, wanted) or head
+    return point_head_to(repository, unless_head_exists) or head

@@ -1,4 +1,4 @@
-"""A tree under construction: folders are read when somebody goes into them, and all else stays as it is."""
+"""Editable tree: folders are read on first access, and unchanged subtrees are reused."""
 
 import re
 from typing import TYPE_CHECKING, NamedTuple, Union
@@ -15,14 +15,14 @@ _ENTRY = re.compile(rb"([0-7]+) ([^\0]+)\0(.{20})", re.DOTALL)
 
 
 class TreeLeaf(NamedTuple):
-    """What a tree has under a name, as git wrote it; a folder is one until somebody goes into it."""
+    """Raw entry of a tree; a folder that has not been read yet is one too."""
 
     mode: bytes
     oid: str
 
     @property
     def is_folder(self) -> bool:
-        """Whether further names lie below it."""
+        """Return whether this is a folder."""
         return self.mode.lstrip(b"0") == FOLDER
 
 
@@ -30,25 +30,25 @@ Folder = dict[bytes, Union[TreeLeaf, "Folder"]]
 
 
 class PathConflict(Exception):
-    """A part of a path is a file, a link or a submodule, and nothing can lie below it."""
+    """A parent of the path is a file, a symbolic link or a submodule."""
 
 
 class TreeBuilder:
-    """What will be in a commit; nothing is written before it is all there."""
+    """Tree of a commit under construction; ``finish`` creates the objects."""
 
     def __init__(self, repository: Repository, tree: str | None) -> None:
         self._handle = open_repository(repository.path)
         self._root = _read_folder(self._handle, tree) if tree else {}
 
     def find(self, path: bytes) -> TreeLeaf | None:
-        """What lies at a path; nothing where nothing does, or where a part of the path is no folder."""
+        """Return the entry at a path, or None if it or one of its parents does not exist."""
         *above, name = path.split(b"/")
         folder = self._go(above)
-        found = folder.get(name) if folder is not None else None
-        return TreeLeaf(FOLDER, "") if isinstance(found, dict) else found
+        entry = folder.get(name) if folder is not None else None
+        return TreeLeaf(FOLDER, "") if isinstance(entry, dict) else entry
 
     def put(self, path: bytes, leaf: TreeLeaf) -> None:
-        """Let a file lie at a path, with all folders above it; raises ``PathConflict``."""
+        """Put an entry at a path and create its parent folders; raise ``PathConflict`` if a parent is not a folder."""
         *above, name = path.split(b"/")
         folder = self._root
         for part in above:
@@ -61,7 +61,7 @@ class TreeBuilder:
         folder[name] = leaf
 
     def remove(self, path: bytes) -> None:
-        """Take away what lies at a path, and every folder that is empty then."""
+        """Remove the entry at a path, and all folders that become empty."""
         parts = path.split(b"/")
         folders: list[Folder] = [self._root]
         for part in parts[:-1]:
@@ -75,8 +75,8 @@ class TreeBuilder:
                 break
 
     def finish(self, objects: NewObjects) -> str:
-        """Make the trees; gives the id of the root."""
-        # Not by recursion: a path may have more parts than our stack has room for.
+        """Create the tree objects; return the id of the root."""
+        # Not recursive: a path may be deeper than our stack.
         folders = [self._root]
         for folder in folders:
             folders += [inner for inner in folder.values() if isinstance(inner, dict)]
@@ -94,12 +94,12 @@ class TreeBuilder:
         return folder
 
     def _enter(self, folder: Folder, name: bytes) -> Folder | None:
-        found = folder.get(name)
-        if isinstance(found, dict):
-            return found
-        if found is None or not found.is_folder:
+        entry = folder.get(name)
+        if isinstance(entry, dict):
+            return entry
+        if entry is None or not entry.is_folder:
             return None
-        inner = folder[name] = _read_folder(self._handle, found.oid)
+        inner = folder[name] = _read_folder(self._handle, entry.oid)
         return inner
 
 
@@ -112,7 +112,7 @@ def _write_folder(folder: Folder, ids: dict[int, str]) -> bytes:
     entries = []
     for name, inner in folder.items():
         leaf = TreeLeaf(FOLDER, ids[id(inner)]) if isinstance(inner, dict) else inner
-        # Folders are sorted as if their names ended with a slash.
+        # git sorts folders as if their names ended with a slash.
         key = name + b"/" if leaf.is_folder else name
         entries.append((key, leaf.mode + b" " + name + b"\0" + bytes.fromhex(leaf.oid)))
     return b"".join(entry for _, entry in sorted(entries))

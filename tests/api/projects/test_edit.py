@@ -104,7 +104,7 @@ def test_only_unknown_parameters_are_named(api: Api, make: Make) -> None:
     refused = api.put(url, make.root, mirror_user_id=7, pages_access_level="enabled", **{"x" * 300: 1})
     named = f"mirror_user_id, pages_access_level, {'x' * 100}"
     assert refused.status_code == 400
-    assert refused.json() == {"message": f"400 (Bad request) nothing of this can be changed here: {named}"}
+    assert refused.json() == {"message": f"400 (Bad request) unknown parameters: {named}"}
     missing = {"message": '400 (Bad request) "name" not given'}
     assert api.put(url, make.root, issues_enabled="").json() == missing
     assert api.put(f"{url}?private_token={make.root.token}").json() == missing

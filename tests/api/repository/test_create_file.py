@@ -112,7 +112,7 @@ def test_writing_through_a_link(api: Api, shop: Workshop) -> None:
     """Somebody pushed a link to /etc, and now writes below it."""
     before = files_in(shop.repository.path)
     refused = api.post(f"/projects/{shop.project.id}/repository/files/link%2Fingot-was-here", shop.developer, **SAID)
-    assert "nothing can lie below it" in message_of(refused)
+    assert "A parent of the path is a file" in message_of(refused)
     assert files_in(shop.repository.path) == before
 
 
