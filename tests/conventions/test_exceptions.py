@@ -9,7 +9,7 @@ BROAD = {"Exception", "BaseException", "OSError", "ConnectionError", "RuntimeErr
 OF_PARTS = {
     "DamagedRepository",
     "DirectoryTrouble",
-    "GitFailed",
+    "GitError",
     "GitSaidTooMuch",
     "GitTimedOut",
     "MissingRepository",
