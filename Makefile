@@ -6,7 +6,7 @@ T ?=
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: pictures help run setup test test-sqlite test-postgresql check types rules format bench soak migration schema access events lock
+.PHONY: pictures help run setup test test-sqlite test-postgresql check types rules format bench soak migration schema access events labels lock
 
 help: ## List these words
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/' | expand -t 20
@@ -74,6 +74,9 @@ access: setup ## Write docs/access.md: who may call what
 
 events: setup ## Write docs/events.md: the subscribers of every event, in order
 	$(BIN)/python -m ingot.cli.event_table > docs/events.new && mv docs/events.new docs/events.md
+
+labels: setup ## Write tests/conventions/labels.txt: the labels of all pages
+	$(BIN)/python -m tests.conventions.labels
 
 pictures: setup ## Take the pictures in docs/pictures anew
 	sh scripts/browser
