@@ -30,7 +30,7 @@ def reject_form(visit: Visit, headers: dict[bytes, bytes]) -> TemplateResponse:
     texts = _long_texts(visit, headers)
     if visit.headers.fragment or not texts:
         return error_page(422)
-    context = {"title": "The form was too old", "texts": texts, "sign_in": "", "back": _referring_page(visit, headers)}
+    context = {"title": "The form has expired", "texts": texts, "sign_in": "", "back": _referring_page(visit, headers)}
     return TemplateResponse("sign_in/turned_away.html", context, 422)
 
 

@@ -19,12 +19,12 @@ def error_messages(refusal: Exception) -> list[str]:
         case NotFound():
             return [_with_full_stop(refusal.message or f"{refusal.what or 'This'} was not found")]
         case Unchanged():
-            return ["It is so already."]
+            return ["Nothing to change: this is already the current state."]
         case Denied():
-            return [_with_full_stop(refusal.reason or "You may not do this")]
+            return [_with_full_stop(refusal.reason or "You do not have permission to do this")]
         case Unavailable():
             return ["The server cannot answer right now. Try again in a moment."]
-    return ["That did not work. Check what you entered and try again."]
+    return ["The request failed. Check your input and try again."]
 
 
 def _error_message(field: str, reason: str) -> str:

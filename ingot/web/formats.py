@@ -23,7 +23,7 @@ def ago(stamp: str, now: Timestamp) -> str:
     seconds = (to_datetime(now) - to_datetime(Timestamp(stamp))).total_seconds()
     past, seconds = seconds >= 0, abs(seconds)
     if seconds < _STEPS[0][0]:
-        return "just now" if past else "in a moment"
+        return "just now" if past else "in less than a minute"
     length, unit = next(step for step in reversed(_STEPS) if seconds >= step[0])
     number = int(seconds // length)
     text = f"{number} {unit}{'s' * (number != 1)}"

@@ -1,13 +1,13 @@
 """What scopes mean, in the words of pages."""
 
 SCOPE_DESCRIPTIONS = {
-    "api": "Everything that you may do yourself, through the API",
-    "read_user": "Read your profile and other users'",
-    "read_api": "Read everything that you may see, through the API",
-    "read_repository": "Clone and fetch repositories",
-    "write_repository": "Clone, fetch and push",
+    "api": "Full access to the API with your permissions",
+    "read_user": "Read your profile and the profiles of other users",
+    "read_api": "Read-only access to the API",
+    "read_repository": "Read-only access to repositories",
+    "write_repository": "Read and write access to repositories",
     "sudo": "Act as other users (administrators only)",
-    "openid": "Know who you are, and sign you in elsewhere",
-    "profile": "Read your name, username and picture",
-    "email": "Read your e-mail address",
+    "openid": "Sign you in with OpenID Connect",
+    "profile": "Read your name, username and avatar",
+    "email": "Read your email address",
 }

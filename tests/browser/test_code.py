@@ -28,7 +28,7 @@ def test_code_is_read_and_talked_about(window: Window, person: Person, project: 
     expect(page.locator(".files td.said").get_by_text("Change the middle")).to_be_visible()
 
     page.keyboard.press("t")
-    box = page.get_by_label("A part of the path")
+    box = page.get_by_label("File path")
     expect(box).to_be_focused()
     with page.expect_response("**/find_file/**"):
         page.reload()
@@ -46,7 +46,7 @@ def test_code_is_read_and_talked_about(window: Window, person: Person, project: 
     assert window.barriers() == []
 
     page.locator("table.diff .add a").click()
-    page.get_by_label("About line 50").fill("Is this in metres?")
+    page.get_by_label("Comment on line 50").fill("Is this in metres?")
     page.get_by_role("button", name="Comment", exact=True).first.click()
     expect(page.locator("tr.talk").get_by_text("Is this in metres?")).to_be_visible()
     (comment,) = api.get(f"{project.url}/repository/commits/master/comments", person).json()

@@ -34,7 +34,7 @@ def test_copying_works_where_the_connection_is_not_encrypted(window: Window, per
 def test_the_commands_of_a_first_push_are_copied_whole(window: Window, person: Person, project: Project) -> None:
     window.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page = window.enter(person).open(f"/{project.path}")
-    page.get_by_role("button", name="Copy the commands of step two").click()
+    page.get_by_role("button", name="Copy the commands of step 2").click()
     expect(page.get_by_text("Copied")).to_be_visible()
 
     copied = page.evaluate("navigator.clipboard.readText()").splitlines()
@@ -62,7 +62,7 @@ def test_who_was_signed_out_hears_so_and_keeps_the_text(window: Window, person: 
     assert "401" in window.complaints.pop(), "The library says so too."
     page.get_by_role("button", name="Write").first.click()
     page.get_by_role("button", name="Comment", exact=True).click()
-    expect(page.get_by_label("What you typed")).to_have_value("Oil it *well*, and oil it often")
+    expect(page.get_by_label("Your text")).to_have_value("Oil it *well*, and oil it often")
     page.get_by_role("link", name="sign in").click()
     page.get_by_label("Username or email").fill(person.username)
     page.get_by_label("Password").fill(person.password)
@@ -104,7 +104,7 @@ def test_a_download_says_that_it_is_being_made(
     with page.expect_download() as begun:
         shown = link.evaluate("link => { link.click(); link.click(); return [link.textContent, link.ariaBusy] }")
 
-    assert shown == ["It is being made…", "true"]
+    assert shown == ["Preparing download…", "true"]
     begun.value.save_as(tmp_path / "hinge.zip")
     assert any(name.endswith("/hinge.txt") for name in ZipFile(tmp_path / "hinge.zip").namelist())
     expect(link).to_be_visible()
@@ -115,7 +115,7 @@ def test_a_download_says_that_it_is_being_made(
 def test_single_keys_are_listed_and_can_be_turned_off(window: Window, person: Person, project: Project) -> None:
     """Who speaks to the machine would press them by speaking (WCAG 2.1.4)."""
     page = window.enter(person).open(f"/{project.path}/-/issues/1")
-    keys = page.get_by_role("checkbox", name="Single keys work")
+    keys = page.get_by_role("checkbox", name="Enable keyboard shortcuts")
     expect(keys).not_to_be_visible()
     page.keyboard.press("?")
     expect(keys).to_be_checked()
@@ -125,7 +125,7 @@ def test_single_keys_are_listed_and_can_be_turned_off(window: Window, person: Pe
     page.keyboard.press("/")
     expect(page.get_by_role("searchbox", name="Search")).to_be_focused()
 
-    page.get_by_text("Keys", exact=True).click()
+    page.get_by_text("Keyboard shortcuts", exact=True).click()
     keys.uncheck()
     page.reload()
     page.keyboard.press("/")

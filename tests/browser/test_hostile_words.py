@@ -49,7 +49,7 @@ def test_nor_does_it_where_scripts_show_words(open_window: Callable[..., Window]
     window.page.add_init_script(f"window.{MARK} = () => console.error('it ran')")
 
     page = window.open(f"/{world.project.path}/-/find_file/master")
-    page.get_by_placeholder("A part of the path").press_sequentially("moon")
+    page.get_by_placeholder("File path").press_sequentially("moon")
     page.get_by_role("link", name="moon").first.wait_for()
     assert page.evaluate(_ALIVE, MARK) == []
 

@@ -73,14 +73,14 @@ def test_facts_and_emoji_by_keyboard(window: Window, person: Person, project: Pr
     expect(edit).to_be_focused()
     expect(page.locator(".fact .label")).to_have_text(["cellar", "leak"])
     expect(page.locator(".talks > .event")).to_contain_text("added")
-    expect(page.get_by_text("Nobody has said anything yet.")).to_be_hidden()
+    expect(page.get_by_text("No comments yet.")).to_be_hidden()
     page.get_by_role("link", name="Edit due date").press("Enter")
     expect(page.locator("#fact_due_date")).to_be_focused()
     page.keyboard.press("Escape")
     expect(page.get_by_role("link", name="Edit due date")).to_be_focused()
 
-    page.get_by_role("link", name="Add an emoji").press("Enter")
-    page.get_by_role("searchbox", name="Find an emoji").fill("sailb")
+    page.get_by_role("link", name="Add reaction").press("Enter")
+    page.get_by_role("searchbox", name="Search emoji").fill("sailb")
     expect(page.get_by_role("button", name="Give thumbsup")).to_have_count(0)
     assert window.barriers() == []
     page.keyboard.press("ArrowDown")
@@ -128,4 +128,4 @@ def test_a_template_replaces_what_was_typed_only_after_a_question(
     page.get_by_role("link", name="Bug").click()
 
     expect(text).to_have_value("My own words")
-    assert asked == ["Replace the description by this template?"]
+    assert asked == ["Replace the description with this template?"]

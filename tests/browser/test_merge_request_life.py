@@ -34,17 +34,17 @@ def test_from_open_to_merged_with_a_conflict_on_the_way(
 ) -> None:
     page = window.enter(person).open(f"/{project.path}/-/merge_requests/new?merge_request[source_branch]=topic")
     _open(page)
-    expect(page.get_by_role("heading", name="Ready to be merged")).to_be_visible()
+    expect(page.get_by_role("heading", name="Ready to merge")).to_be_visible()
 
     _write(api, person, project, "PUT", "master", "low\nlower\n")
     page.reload()
-    expect(page.get_by_role("heading", name="Not ready to be merged")).to_be_visible()
-    expect(page.get_by_text("Solve the conflicts")).to_be_visible()
+    expect(page.get_by_role("heading", name="Not ready to merge")).to_be_visible()
+    expect(page.get_by_text("Resolve conflicts locally")).to_be_visible()
     page.clock.install()
     page.reload()
     _solve(f"{window.url}/{project.path}.git".replace("://", f"://x:{person.token}@"), tmp_path)
     page.clock.fast_forward(15_000)  # The box looks again by itself.
-    expect(page.get_by_role("heading", name="Ready to be merged")).to_be_visible()
+    expect(page.get_by_role("heading", name="Ready to merge")).to_be_visible()
 
     page.get_by_role("button", name="Merge", exact=True).click()
     expect(page.locator(".state.merged").first).to_be_visible()
@@ -78,7 +78,7 @@ def test_a_discussion_on_a_line(window: Window, person: Person, project: Project
 
     page.locator("table.diff a[href*='at=']").last.click()
     page.locator("textarea").first.fill("Is this in metres?")
-    page.get_by_role("button", name="Start a discussion").first.click()
+    page.get_by_role("button", name="Start discussion").first.click()
 
     expect(page.get_by_text("Is this in metres?")).to_be_visible()
     notes = api.get(f"{project.url}/merge_requests/1/discussions", person).json()

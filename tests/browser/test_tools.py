@@ -36,7 +36,7 @@ def test_a_program_is_let_in(window: Window, person: Person) -> None:
     page.goto(
         f"{window.url}/oauth/authorize?client_id={number}&redirect_uri={OUT_OF_BAND}&response_type=code&scope=api&state=x"
     )
-    expect(page.get_by_role("heading", name="Let Tide bot act for you?")).to_be_visible()
+    expect(page.get_by_role("heading", name="Authorize Tide bot")).to_be_visible()
     page.get_by_role("button", name="Authorize").click()
     page.wait_for_load_state()
     code = page.locator("code").first.inner_text()
@@ -59,7 +59,7 @@ def test_settings_and_hooks_of_a_project(window: Window, person: Person, make: M
 
     page.goto(f"{window.url}/{project.path}/-/hooks")
     page.get_by_label("URL").fill("https://ci.example.org/hook")
-    page.get_by_role("button", name="Add hook").click()
+    page.get_by_role("button", name="Add webhook").click()
 
     expect(page.get_by_role("link", name="https://ci.example.org/hook")).to_be_visible()
     assert [hook["url"] for hook in api.get(f"{project.url}/hooks", person).json()] == ["https://ci.example.org/hook"]

@@ -109,12 +109,12 @@ def test_every_name_of_a_file_works_and_is_escaped(browser: Browser, code: Code,
         ("tree/v1/lib", "long.py"),
         ("tree/master/lib", ">Library<"),
         ("blob/feature/with/slash/only.here", "here"),
-        ("blob/master/module", "A submodule"),
-        ("blob/master/link", "A symbolic link to"),
-        ("blob/master/empty", "An empty file."),
-        ("blob/master/binary.bin", "A binary file."),
-        ("blob/master/huge.txt", "too large to show"),
-        ("blob/master/big.lfs", "kept with Git LFS"),
+        ("blob/master/module", "Submodule at commit"),
+        ("blob/master/link", "Symbolic link to"),
+        ("blob/master/empty", "This file is empty."),
+        ("blob/master/binary.bin", "This is a binary file."),
+        ("blob/master/huge.txt", "too large to display"),
+        ("blob/master/big.lfs", "stored in Git LFS"),
         ("blob/master/latin.txt", "naïve café"),
         ("blob/master/run.sh", "executable"),
         ("blob/master/README.md", "line 2"),
@@ -122,14 +122,14 @@ def test_every_name_of_a_file_works_and_is_escaped(browser: Browser, code: Code,
         ("blob/master/lib/long.py", "Show all 1000 lines"),
         ("blob/master/lib/long.py?all=1", 'id="L1000"'),
         ("blame/master/lib/long.py", 'id="L1000"'),
-        ("commits/master/README.md", "History of README.md"),
+        ("commits/master/README.md", "History: README.md"),
         ("commits/master?author=Nobody", "No commits"),
         ("commits/master?search=merge", "Merge side"),
         ("compare/v1...master", "Merge side"),
-        ("compare/master...v1", "Nothing to compare"),
+        ("compare/master...v1", "No differences"),
         ("compare/v1..feature/with/slash?view=split", "only.here"),
         ("branches", "feature/with/slash"),
-        ("branches?search=nothing", "Nothing found"),
+        ("branches?search=nothing", "No branches found"),
         ("tags", "v/2"),
         ("tags/v/2", "Release notes"),
         ("releases", "No releases yet"),
@@ -138,10 +138,10 @@ def test_every_name_of_a_file_works_and_is_escaped(browser: Browser, code: Code,
         ("graphs/feature/with/slash", "Ada Writer"),
         ("refs?search=v", "v/2"),
         ("forks", "No forks"),
-        ("compare", "Name two branches"),
+        ("compare", "Enter two branches"),
         ("find_file", "long.py"),
         ("find_file/feature/with/slash?search=ONLY", "only.here"),
-        ("find_file/v1?search=nowhere", "Nothing found"),
+        ("find_file/v1?search=nowhere", "No files found"),
         (f"find_file/master?search={quote(HOSTILE)}", "odd/"),
     ],
 )
@@ -166,7 +166,7 @@ def test_a_project_may_be_called_like_a_page(browser: Browser, make: Make) -> No
     project = make_project(make, group=inner, name="tags", visibility="public")
 
     assert project.path == f"{inner.path}/tags"
-    assert "Three steps" in browser.get(f"/{project.path}").text
+    assert "Push your first commit" in browser.get(f"/{project.path}").text
     assert browser.get(f"/{project.path}/-/branches").status_code == 200
     assert browser.get(f"/{inner.path}/branches").status_code == 404
 
@@ -339,9 +339,9 @@ def test_a_file_is_found_by_a_part_of_its_path(browser: Browser, code: Code, mon
     monkeypatch.setattr(file_finder, "_MAX_IN_BROWSER", 2)
     monkeypatch.setattr(file_names, "MAX_FILES", 5)
     assert browser.get(code("find_file/master?list=1")).json() == listed[:2]
-    assert "these are the first 5 files" in browser.get(code("find_file/master")).text
+    assert "Only the first 5 files" in browser.get(code("find_file/master")).text
     monkeypatch.setattr(file_names, "MAX_FILES", 100_000)
-    assert "the first 2 files are looked through" in browser.get(code("find_file/master")).text
+    assert "cover the first 2 files" in browser.get(code("find_file/master")).text
 
 
 def test_every_address_that_the_api_gives_answers(browser: Browser, api: Api, make: Make, code: Code) -> None:

@@ -86,7 +86,7 @@ def test_what_somebody_else_changed_is_told_and_nothing_is_lost(desk: Desk) -> N
     refused = desk.browser.post(desk("edit/work/a.txt"), data=mine)
 
     assert refused.status_code == 422
-    assert all(said in refused.text for said in ("has changed since", "mine &lt;b&gt;", "My words", "See what has"))
+    assert all(said in refused.text for said in ("has changed since", "mine &lt;b&gt;", "My words", "View the changes"))
     assert desk.content("a.txt") == b"theirs"
     again = desk.browser.post(desk("edit/work/a.txt"), data={**mine, "overwrite": "1"})
     assert (again.status_code, desk.content("a.txt")) == (302, b"mine <b>")
@@ -110,12 +110,14 @@ def test_a_reader_is_told_what_they_can_do(desk: Desk, open_browser: Callable[[]
 
     for address in ("edit/work/a.txt", "new/work", "upload/work", "new_dir/work", "delete/work/a.txt"):
         page = reader.get(desk(address))
-        assert (page.status_code, "Fork it" in page.text, "<textarea" in page.text) == (200, True, False), address
+        assert (page.status_code, "Fork the project" in page.text, "<textarea" in page.text) == (200, True, False), (
+            address
+        )
     token = reader.form(desk("new/work"), "/-/theme").fields["authenticity_token"]
     data = {"authenticity_token": token, "file_path": "x", "content": "x", "branch": "work"}
     assert reader.post(desk("new/work"), data=data).status_code == 422
     assert reader.get(desk("blob/work/x")).status_code == 404
-    assert "is not one" in desk.browser.get(desk(f"edit/{desk.first}/a.txt")).text
+    assert "only on a branch" in desk.browser.get(desk(f"edit/{desk.first}/a.txt")).text
 
 
 def test_uploads_and_folders(desk: Desk) -> None:
@@ -139,7 +141,7 @@ def test_the_first_file_of_all(desk: Desk, make: Make) -> None:
     project = make_project(make, members={desk.developer: Level.MASTER})
     address = f"/{project.path}/-/new/master"
 
-    assert "Three steps" in desk.browser.get(f"/{project.path}").text
+    assert "Push your first commit" in desk.browser.get(f"/{project.path}").text
     assert desk.browser.get(f"/{project.path}/-/tree").headers["location"] == f"/{project.path}"
     sent = desk.browser.submit(address, address, fields={"file_path": "README.md", "content": "# Hi"})
     assert sent.headers["location"] == f"/{project.path}/-/blob/master/README.md"
@@ -298,9 +300,13 @@ def test_an_import_is_shown_until_it_is_done(desk: Desk, house: House, make: Mak
         return desk.browser.get(home).text, part
 
     page, part = is_at("started")
-    assert ("under way" in page, "Three steps" in page, "Receiving &lt;b&gt;" in page) == (True, False, True)
+    assert ("Import in progress" in page, "Push your first commit" in page, "Receiving &lt;b&gt;" in page) == (
+        True,
+        False,
+        True,
+    )
     assert ("every 2s" in part.text, "hx-refresh" in part.headers) == (True, False)
     page, part = is_at("failed")
-    assert ("The import failed" in page, "No &lt;i&gt;" in page, part.headers["hx-refresh"]) == (True, True, "true")
+    assert ("Import failed" in page, "No &lt;i&gt;" in page, part.headers["hx-refresh"]) == (True, True, "true")
     page, part = is_at("finished")
-    assert ("import" in page, "Three steps" in page, part.headers["hx-refresh"]) == (False, True, "true")
+    assert ("import" in page, "Push your first commit" in page, part.headers["hx-refresh"]) == (False, True, "true")

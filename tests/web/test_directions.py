@@ -7,7 +7,7 @@ from tests.api.merge_requests.offering import commit, filled_project
 from tests.client import Make, Person
 from tests.web.browser import Browser
 
-WARNING = "has signs that change the direction of writing"
+WARNING = "contains bidirectional Unicode characters"
 SIGNS = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 TROJAN = 'if level != "user\u202e \u2066# <b>only admins\u2069 \u2066":\n    pass\n'
 

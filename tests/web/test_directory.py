@@ -112,7 +112,7 @@ def test_a_password_of_ours_does_not_open_an_account_of_the_directory(second: Se
         assert browser.sign_in("ben", SECRET).status_code == 302
         assert browser.get("/profile/account").status_code == 200, "Nobody asks them to change what opens nothing."
         page = browser.get("/profile/password/edit").text
-        assert ("Change it there" in page, 'name="user[current_password]"' in page) == (True, False)
+        assert ("Change your password there" in page, 'name="user[current_password]"' in page) == (True, False)
         sent = {"user[current_password]": SECRET, "user[password]": "another one of ours"}
         sent |= {"user[password_confirmation]": sent["user[password]"], "authenticity_token": browser.token()}
         assert browser.post("/profile/password", data=sent).status_code == 422

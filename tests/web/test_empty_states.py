@@ -26,7 +26,7 @@ def test_a_wiki_page_that_nobody_wrote_can_be_written(
     browser.signed_in_as(person)
 
     shown = browser.get(missing)
-    assert (shown.status_code, "There is no such page yet" in shown.text) == (404, True)
+    assert (shown.status_code, "This page does not exist yet" in shown.text) == (404, True)
     written = browser.post(
         f"/{project.path}/-/wikis",
         data={"authenticity_token": browser.token(), "wiki[title]": "How to moor", "wiki[content]": "With ropes."},
@@ -45,13 +45,13 @@ def test_a_board_without_lists_says_how_to_get_one(
     page = f"/{project.path}/-/boards"
     browser.signed_in_as(person)
 
-    assert "Lists are made of labels" in browser.get(page, follow_redirects=True).text
+    assert "Lists are based on labels" in browser.get(page, follow_redirects=True).text
     label = api.post(f"{project.url}/labels", person, name="Doing", color="#123456").json()["id"]
-    assert "add one under “Change board”" in browser.get(page, follow_redirects=True).text
-    assert "Change board" not in open_browser().get(page, follow_redirects=True).text
+    assert "Add a list under “Edit board”" in browser.get(page, follow_redirects=True).text
+    assert "Edit board" not in open_browser().get(page, follow_redirects=True).text
     board = api.get(f"{project.url}/boards", person).json()[0]["id"]
     assert api.post(f"{project.url}/boards/{board}/lists", person, label_id=label).status_code == 201
-    assert "add one under" not in browser.get(page, follow_redirects=True).text
+    assert "Add a list under" not in browser.get(page, follow_redirects=True).text
 
 
 def test_who_mistyped_the_password_types_only_that_again(browser: Browser, person: Person) -> None:

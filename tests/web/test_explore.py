@@ -97,7 +97,7 @@ def test_the_life_of_a_snippet(browser: Browser, person: Person, project: Projec
     assert browser.get(there.replace("/-/", "/")).status_code == 200
     raw = browser.get(f"{there}/raw")
     assert (raw.text, raw.headers["content-type"]) == (HOSTILE, "text/plain; charset=utf-8")
-    assert ("Start a discussion" in browser.get(there).text) is shared, "Only those of projects are talked about."
+    assert ("Start discussion" in browser.get(there).text) is shared, "Only those of projects are talked about."
     if shared:
         browser.submit(there, f"{there}/notes", fields={"note[body]": f"Nice {HOSTILE}"})
         assert browser.get(there).text.count('class="note"') == 1
@@ -247,7 +247,7 @@ def _in_turn(sent: dict[str, Any]) -> str:
 def test_the_life_of_a_wiki(browser: Browser, person: Person, project: Project) -> None:
     browser.signed_in_as(person)
     wiki = f"/{project.path}/-/wikis"
-    assert "No first page yet" in browser.get(wiki).text
+    assert "The wiki has no pages yet" in browser.get(wiki).text
     sent: dict[str, Any] = {"wiki[title]": "home", "wiki[content]": f"**Welcome** to [tides](tides)\n\n{HOSTILE}"}
 
     refused = browser.submit(f"{wiki}/new", wiki, fields={**sent, "wiki[title]": ""})
@@ -263,4 +263,4 @@ def test_the_life_of_a_wiki(browser: Browser, person: Person, project: Project) 
     assert "Later" in browser.get(f"/{project.path}/wikis/home").text
     assert browser.get(f"{wiki}/nothing").status_code == 404
     browser.submit(wiki, f"{wiki}/home", fields={"_method": "delete"})
-    assert "No first page yet" in browser.get(wiki).text
+    assert "The wiki has no pages yet" in browser.get(wiki).text

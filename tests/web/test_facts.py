@@ -157,7 +157,7 @@ def test_more_is_found_by_a_search(browser: Browser, scene: Scene) -> None:
     assert 'value="third"' not in found
     assert 'value="first"' not in browser.get(f"{url}/labels?search=firs&fact[chosen][]=first", headers=SCRIPT).text
     assert f"@{scene.reporter.username}" in browser.get(f"{url}/assignees?search={scene.reporter.username}").text
-    assert "Nothing else is like that." in browser.get(f"{url}/milestone?search=nothing-at-all").text
+    assert "No matching results." in browser.get(f"{url}/milestone?search=nothing-at-all").text
     for odd in ("search[]=1", "search=%00", "fact[chosen]=1", "fact=1", "shown[a]=b"):
         assert browser.get(f"{url}/labels?{odd}").status_code == 200
 

@@ -27,13 +27,13 @@ def test_first_steps_for_everybody(browser: Browser, api: Api, make: Make, after
     assert 'value="git clone ssh://git@' in page.text
     assert 'href="/api/v4/docs"' in page.text
     assert "PRIVATE-TOKEN: &lt;your token&gt;" in page.text
-    assert "Ingot keeps git repositories" in page.text
+    assert "Ingot hosts git repositories" in page.text
     assert 'href="/help"' in browser.get("/explore").text
     changed = {"enabled_git_access_protocol": "http", "help_page_hide_commercial_content": True}
     assert api.put("/application/settings", make.root, **changed).status_code == 200
     page = browser.get("/help")
     assert "ssh-keygen" not in page.text and "ssh://" not in page.text
-    assert "Ingot keeps git repositories" not in page.text
+    assert "Ingot hosts git repositories" not in page.text
 
 
 def test_what_administrators_wrote(browser: Browser, afterwards: None) -> None:

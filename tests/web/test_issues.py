@@ -190,7 +190,7 @@ def test_a_stranger_is_offered_nothing_and_may_nothing(
     ):
         assert stranger.post(path, data=sent | {"authenticity_token": token}).status_code in (403, 422)
     assert browser.get(page).status_code == 200, "Everybody reads it."
-    assert "Sign in</a> to say something" in browser.get(page).text
+    assert "Sign in</a> to comment" in browser.get(page).text
 
 
 def test_templates_of_the_project_are_offered(api: Api, open_browser: Callable[[], Browser], scene: Scene) -> None:

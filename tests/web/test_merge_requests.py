@@ -75,7 +75,7 @@ def test_lists_are_filtered_by_the_address(make: Make, scene: Scene, open_browse
         {"source_branch": one["source_branch"], "target_branch": "master"},
     ):
         assert "Tide" in browser.get(f"{base}?{urlencode(query)}").text
-    assert "Nothing found" in browser.get(f"{base}?search=nothing-at-all").text
+    assert "No merge requests found" in browser.get(f"{base}?search=nothing-at-all").text
     assert browser.get(f"{base}?state=x&sort=x&page=x&label_name[a]=b&search[]=a").status_code == 200
     assert "Tide" in browser.get(f"/groups/{group}/-/merge_requests?search=Tide").text
     assert "Tide" in browser.get("/dashboard/merge_requests").text
@@ -143,13 +143,13 @@ def test_opening_one_from_the_link_that_a_push_prints(make: Make, scene: Scene, 
 def test_choosing_branches(scene: Scene, browser: Browser, open_browser: Open) -> None:
     base = f"/{scene.project.path}/-/merge_requests/new"
 
-    assert "From" in browser.get(base).text
+    assert "Source branch" in browser.get(base).text
     asked = {"merge_request[source_branch]": "nowhere<b>", "merge_request[target_branch]": "master"}
     wrong = browser.get(f"{base}?{urlencode(asked)}").text
     assert "There is no branch nowhere&lt;b&gt;" in wrong
     same = {"merge_request[source_branch]": "master", "merge_request[target_branch]": "master"}
     assert "Choose two different branches." in browser.get(f"{base}?{urlencode(same)}").text
-    assert "No branch of yours to offer" in open_browser().signed_in_as(scene.reporter).get(base).text
+    assert "No source branch available" in open_browser().signed_in_as(scene.reporter).get(base).text
     assert open_browser().signed_in_as(scene.stranger).get(base).status_code == 404
     assert open_browser().get(base).status_code == 302
 
@@ -201,7 +201,7 @@ def test_a_hidden_fork_is_not_named(make: Make, open_browser: Open) -> None:
             seen = visitor.get(page + path)
             assert seen.status_code == 200
             assert theirs.path not in seen.text
-    assert "of a project that is not to be seen" in open_browser().get(page).text
+    assert "from a project that you cannot see" in open_browser().get(page).text
 
 
 def test_talking_about_a_line(make: Make, scene: Scene, browser: Browser, open_browser: Open) -> None:
@@ -245,7 +245,7 @@ def test_talking_about_a_line(make: Make, scene: Scene, browser: Browser, open_b
 def test_merging_with_words_of_ones_own(make: Make, scene: Scene, browser: Browser) -> None:
     request = offer(make, scene.project, scene.developer, title=f"Merge {HOSTILE}")
     page = scene.page(request)
-    assert "Ready to be merged" in browser.get(page).text
+    assert "Ready to merge" in browser.get(page).text
 
     fields = {"merge_commit_message": "My words\r\n\r\nMore", "should_remove_source_branch": "1"}
     stale = browser.submit(page, f"{page}/merge", **{**fields, "sha": "0" * 40})
@@ -294,7 +294,7 @@ def test_every_reason_why_not(make: Make, scene: Scene, browser: Browser) -> Non
         assert later.status_code == 302
         assert _now(make.api, scene, request)["merge_when_pipeline_succeeds"] is True
         part = browser.get(f"{page}/box?state=opened", headers={"HX-Request": "true"})
-        assert "Is merged when the pipeline succeeds" in part.text
+        assert "Set to merge when the pipeline succeeds" in part.text
         assert "<html" not in part.text
         assert "hx-refresh" not in part.headers
         assert browser.submit(page, f"{page}/cancel_merge").status_code == 302
@@ -329,10 +329,10 @@ def test_rebasing_and_closing_and_approving(make: Make, scene: Scene, browser: B
     assert _now(make.api, scene, request)["sha"] != request["sha"]
     assert f"{page}/rebase" not in browser.get(page).text
     assert browser.submit(page, f"{page}/approval", approved="true").status_code == 302
-    assert "Take my approval back" in browser.get(page).text
+    assert "Revoke approval" in browser.get(page).text
     assert browser.submit(page, f"{page}/approval", approved="false").status_code == 302
     assert browser.submit(page, f"{page}/state", state_event="close").status_code == 302
-    assert "Nothing was merged." in browser.get(page).text
+    assert "The changes were not merged." in browser.get(page).text
     assert browser.submit(page, f"{page}/state", state_event="reopen").status_code == 302
     assert _now(make.api, scene, request)["state"] == "opened"
 

@@ -98,7 +98,7 @@ def test_labels_are_ranked(api: Api, make: Make, owner: Browser, guest: Browser,
         return int(browser.post(f"{page}/{made[number]}/rank", data=sent).status_code)
 
     def ranked() -> list[str]:
-        shown = owner.get(page).text.partition("<h2>By priority</h2>")[2].partition("<h2>Others</h2>")[0]
+        shown = owner.get(page).text.partition("<h2>Prioritized labels</h2>")[2].partition("<h2>Other labels</h2>")[0]
         return sorted((name for name in names if f">{name}<" in shown), key=lambda name: shown.index(f">{name}<"))
 
     assert ranked() == names[:2]
@@ -108,7 +108,7 @@ def test_labels_are_ranked(api: Api, make: Make, owner: Browser, guest: Browser,
     assert ranked() == [names[2], names[1], names[0]]
     assert move(1, "drop") == 302
     assert [api.get(f"{url}/{number}", scene.owner).json()["priority"] for number in made] == [1, None, 0]
-    assert "<h2>By priority</h2>" in guest.get(page).text
+    assert "<h2>Prioritized labels</h2>" in guest.get(page).text
     assert "/rank" not in guest.get(page).text
     assert move(1, "last", guest) == 403
     sent = {"_method": "put", "authenticity_token": owner.token(), "move": "up"}
@@ -124,7 +124,7 @@ def test_a_label_is_promoted(api: Api, owner: Browser, scene: Scene) -> None:
 
     assert owner.submit(page, f"{page}/{label['id']}/promote").status_code == 302
     assert "wide" in [one["name"] for one in api.get(f"{scene.group.url}/labels", scene.owner).json()]
-    assert "of the group" in owner.get(page).text
+    assert "group label" in owner.get(page).text
 
 
 @pytest.mark.parametrize("kind", ["project", "group"])
@@ -275,18 +275,18 @@ def test_todos_are_done(api: Api, make: Make, guest: Browser, scene: Scene) -> N
     first, second = api.get("/todos", scene.guest).json()
 
     shown = guest.get("/dashboard/todos").text
-    assert 'To do <span class="number">2</span>' in shown
+    assert 'To-dos <span class="number">2</span>' in shown
     assert "<script>alert" not in shown
     for todo in (first, second):
         assert guest.get(todo["target_url"].split("#")[0]).status_code == 200
-    assert "Nothing found" in guest.get("/dashboard/todos?type=MergeRequest").text
+    assert "No to-do items found" in guest.get("/dashboard/todos?type=MergeRequest").text
     assert guest.get("/dashboard/todos?type=x&action[]=1&project_id=-1&state=z").status_code == 200
 
     assert guest.submit("/dashboard/todos", f"/dashboard/todos/{first['id']}/done").status_code == 302
     assert [todo["id"] for todo in api.get("/todos", scene.guest).json()] == [second["id"]]
     assert guest.submit("/dashboard/todos", "/dashboard/todos/done").status_code == 302
     assert api.get("/todos", scene.guest).json() == []
-    assert "Nothing to do" in guest.get("/dashboard/todos").text
+    assert "Your to-do list is empty" in guest.get("/dashboard/todos").text
     assert str(two[0]["iid"]) in guest.get("/dashboard/todos?state=done").text
 
 

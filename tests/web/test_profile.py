@@ -99,7 +99,7 @@ def test_addresses_are_added_proven_and_made_the_first(
     finally:
         api.put("/application/settings", make.root, send_user_confirmation_email=False)
     page = mine.get("/profile/emails").text
-    assert "not confirmed" in page
+    assert "unconfirmed" in page
     number = re.findall(r"/profile/emails/(\d+)/confirm", page)[0]
     early = _send(mine, f"/profile/emails/{number}/primary")
     assert early.status_code == 422, "Nobody takes an address that they have not proven."
@@ -142,7 +142,7 @@ def test_ssh_keys(mine: Browser, person: Person, make: Make, open_browser: Calla
     assert HOSTILE not in refused.text
     assert "&lt;script&gt;" in refused.text
     assert _send(mine, f"/profile/keys/{number}", _method="delete").status_code == 302
-    assert "You have none yet" in mine.get("/profile/keys").text
+    assert "You have no SSH keys" in mine.get("/profile/keys").text
     assert _send(mine, "/profile/gpg_keys", **{"gpg_key[key]": HOSTILE}).status_code == 422
     assert _send(mine, "/profile/gpg_keys/1", _method="delete").status_code == 302
 
@@ -190,7 +190,7 @@ def test_tries_to_sign_in_are_written_down(
     thief.post("/users/sign_in", data=sent, headers={"User-Agent": HOSTILE})
     api.post("/session", login=person.username, password="wrong password")
     page = mine.get("/profile/audit_log").text
-    assert (page.count("Refused"), page.count("Signed in<")) == (2, 1)
+    assert (page.count("Failed"), page.count("Signed in<")) == (2, 1)
     assert HOSTILE not in page
     assert "127.0.0.1" in page
     assert mine.get("/profile/audit_log?page=99999999999999999999").status_code == 200

@@ -60,7 +60,7 @@ def test_a_fork_is_shown_until_its_copy_is_there(
 ) -> None:
     home = _fork(owner, original, person)
     page, part = owner.get(home).text, owner.get(f"{home}/-/import", headers=PART)
-    assert ("is being copied" in page, "Three steps" in page, "Look again" in page) == (True, False, True)
+    assert ("Forking in progress" in page, "Push your first commit" in page, "Refresh" in page) == (True, False, True)
     assert ("every 2s" in part.text, "hx-refresh" in part.headers) == (True, False)
     assert _status(api, home, person) == ("scheduled", None)
 
@@ -85,7 +85,7 @@ def test_a_fork_whose_original_goes_meanwhile_says_so(
 
     assert _status(api, home, person) == ("failed", "The source project no longer exists")
     page = owner.get(home).text
-    assert ("The copy failed" in page, "Three steps" in page) == (True, True)
+    assert ("Forking failed" in page, "Push your first commit" in page) == (True, True)
 
 
 @pytest.mark.parametrize("how", ["dropped", "lost", "deleted", "twice"])
@@ -135,13 +135,13 @@ def test_a_project_is_watched_until_it_is_gone(
     assert open_browser().get(there).status_code == 302
     house.work()
     gone = owner.get(there, headers=PART).text
-    assert (f"{project.path} is gone" in gone, "every 2s" in gone) == (True, False)
+    assert (f"{project.path} has been deleted" in gone, "every 2s" in gone) == (True, False)
 
     # Another one at the same path, deleted later, has a page of its own.
     again = make_project(make, person, path="leaves")
     _delete(owner, f"/{again.path}", again.path)
     house.work()
-    assert "is gone" in owner.get(there).text
+    assert "has been deleted" in owner.get(there).text
 
 
 def test_a_group_is_watched_until_all_of_it_is_gone(owner: Browser, make: Make, person: Person, house: House) -> None:
@@ -154,7 +154,7 @@ def test_a_group_is_watched_until_all_of_it_is_gone(owner: Browser, make: Make, 
     there = _delete(owner, f"/groups/{group.path}", group.path).headers["location"]
 
     page = owner.get(there).text
-    assert "0 of 2 projects are gone" in page
+    assert "0 of 2 projects deleted" in page
     assert [project.path in page for project in made] == [True, True]
     database = house.app.database
     job = database.read(lambda db: db.value(_JOB, kind=REMOVE_PROJECT))
@@ -164,7 +164,7 @@ def test_a_group_is_watched_until_all_of_it_is_gone(owner: Browser, make: Make, 
     assert ("could not be removed" in page, 'value="1"' in page) == (True, True)
     database.write(lambda db: db.run(update(jobs).where(jobs.c.id == job).values(state="waiting")))
     house.work()
-    assert f"The group {group.path} is gone" in owner.get(there).text
+    assert f"The group {group.path} has been deleted" in owner.get(there).text
     assert owner.get(f"/groups/{bystander.path}").status_code == 200
 
 
@@ -175,4 +175,4 @@ def test_a_download_says_that_it_began(browser: Browser, original: Project) -> N
     assert began[0] == "_service_download=4f7k; Path=/; SameSite=Strict; Max-Age=60"
     for hostile in ("a;b", "a b", "%0d%0aX: y", "ä", "x" * 17, ""):
         assert "_service_download" not in browser.get(address, params={"began": hostile}).headers.get("set-cookie", "")
-    assert 'data-download="It is being made' in browser.get(f"/{original.path}").text
+    assert 'data-download="Preparing download' in browser.get(f"/{original.path}").text

@@ -43,7 +43,7 @@ def test_everybody_needs_a_second_factor(
     for path in ("/", "/profile/account", f"/{project.path}", "/explore", "/oauth/authorize"):
         assert browser.get(path).headers.get("location") == HERE, path
     asked = browser.get(HERE)
-    assert "Everybody here needs a second factor" in asked.text
+    assert "This server requires two-factor authentication" in asked.text
     token = browser.form(HERE, HERE).fields["authenticity_token"]
     sent = {"authenticity_token": token, "personal_access_token[name]": "x", "personal_access_token[scopes][]": "api"}
     assert browser.post("/profile/personal_access_tokens", data=sent).headers["location"] == HERE
@@ -105,7 +105,7 @@ def test_people_may_have_to_leave_applications_to_administrators(
     form = browser.form("/profile/applications", "/oauth/applications")
     decide(user_oauth_applications=False)
 
-    assert "New application" not in browser.get("/profile/applications").text
+    assert "Add application" not in browser.get("/profile/applications").text
     named = {"doorkeeper_application[name]": "x", "doorkeeper_application[redirect_uri]": "http://app.example/"}
     assert browser.post("/oauth/applications", data={**form.fields, **named}).status_code == 404
 

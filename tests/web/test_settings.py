@@ -153,7 +153,7 @@ def test_a_deploy_token_is_shown_once(owner: Browser, project: Project) -> None:
 
     assert refused.status_code == 422
     assert 'value="robot"' in refused.text
-    secret = made.text.split('aria-label="The new token"')[0].rpartition('value="')[2].split('"')[0]
+    secret = made.text.split('aria-label="New deploy token"')[0].rpartition('value="')[2].split('"')[0]
     assert len(secret) > 10
     later = owner.get(f"{settings}/repository").text
     assert "robot" in later
@@ -227,4 +227,4 @@ def test_pipelines_that_are_off_have_no_variables(owner: Browser, api: Api, pers
 
     page = owner.get(f"/{project.path}/-/settings/ci_cd")
 
-    assert (page.status_code, "switched off" in page.text) == (200, True)
+    assert (page.status_code, "CI/CD is disabled" in page.text) == (200, True)

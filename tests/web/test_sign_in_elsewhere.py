@@ -175,7 +175,7 @@ def test_a_second_factor_is_asked_for_here_too(
 
     second.app.database.write(lambda db: db.update(users, held.id, two_factor_enabled=True))
     asked = _come_back(house, there, here)
-    assert (asked.status_code, "Second step" in asked.text) == (200, True)
+    assert (asked.status_code, "Two-factor authentication" in asked.text) == (200, True)
     assert not here.is_signed_in()
 
 
@@ -228,7 +228,7 @@ def test_somebody_links_and_unlinks_who_they_are_there(
 ) -> None:
     held = second.make.user(username=second.make.name("held"), password="correct horse battery")
     account = here.signed_in_as(held).get("/profile/account").text
-    assert "Link The first" in account
+    assert "Connect The first" in account
 
     asked = _leave_to_link(house, there, here)
     assert (asked.status_code, person.email in asked.text, held.username in asked.text) == (200, True, True)
@@ -255,7 +255,7 @@ def test_somebody_links_and_unlinks_who_they_are_there(
 
     unlink = here.submit("/profile/account", "/profile/identities/openid_connect")
     assert unlink.status_code == 302
-    assert "Link The first" in here.get("/profile/account").text
+    assert "Connect The first" in here.get("/profile/account").text
 
 
 def test_nobody_unlinks_their_only_way_in(house: House, there: Browser, here: Browser) -> None:

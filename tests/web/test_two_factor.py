@@ -37,7 +37,7 @@ def turn_on(browser: Browser, steps: int = 0) -> tuple[str, list[str]]:
 def _second_step(browser: Browser, person: Person, code: str, **changes: str) -> httpx.Response:
     asked = browser.sign_in(person.username, PASSWORD)
     assert asked.status_code == 200
-    assert "Second step" in asked.text
+    assert "Two-factor authentication" in asked.text
     (form,) = [form for form in forms_of(asked) if form.action == "/users/sign_in"]
     return browser.post(form.action, data={**form.fields, "user[otp_attempt]": code, **changes})
 

@@ -1,10 +1,10 @@
-/* Small comforts; every page works without them. */
+/* Progressive enhancement: every page works without this script. */
 (() => {
   "use strict";
-  const each = (root, selector, work) => root.querySelectorAll(selector).forEach(work);
+  const each = (root, selector, callback) => root.querySelectorAll(selector).forEach(callback);
 
-  /* Black or white, whichever is easier to read on a colour. */
-  function readable(color) {
+  /* Returns black or white, whichever has the higher contrast with the background color. */
+  function contrastColor(color) {
     const parts = /^#([0-9a-f]{2})([0-9a-f]{2})([0-9a-f]{2})$/i.exec(color);
     if (!parts) return "";
     const [red, green, blue] = parts.slice(1).map((part) => {
@@ -14,37 +14,37 @@
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179 ? "#000000" : "#ffffff";
   }
 
-  function dress(root) {
+  function applyDataStyles(root) {
     each(root, "[data-color]", (element) => {
       element.style.background = element.dataset.color;
-      element.style.color = readable(element.dataset.color) || element.dataset.text;
+      element.style.color = contrastColor(element.dataset.color) || element.dataset.text;
     });
     each(root, "[data-share]", (element) => { element.style.flexGrow = element.dataset.share; });
     each(root, "[data-width]", (element) => { element.style.width = `${element.dataset.width}%`; });
   }
 
-  /* On a narrow screen the page that one is on may lie outside of the row that names it. */
-  function show(link) {
+  /* Scrolls the tab of the current page into view: on a narrow screen the row of tabs overflows. */
+  function scrollToTab(link) {
     const row = link.closest("nav");
     const [outer, inner] = [row.getBoundingClientRect(), link.getBoundingClientRect()];
     if (row.scrollWidth > row.clientWidth) row.scrollLeft += inner.left - outer.left - (outer.width - inner.width) / 2;
   }
 
-  /* Where the connection is not encrypted, browsers let nobody write to the clipboard but by the old way. */
+  /* navigator.clipboard exists only in secure contexts; plain HTTP needs execCommand. */
   async function copy(field, text) {
     if (navigator.clipboard) return navigator.clipboard.writeText(text);
     const source = field?.select ? field : document.body.appendChild(Object.assign(document.createElement("textarea"), { value: text }));
     source.select();
     const done = document.execCommand("copy");
     if (source !== field) source.remove();
-    if (!done) throw new Error("The browser does not copy.");
+    if (!done) throw new Error("The browser rejected the copy command.");
   }
 
   document.addEventListener("DOMContentLoaded", () => {
-    dress(document);
-    each(document, "nav a[aria-current]", show);
+    applyDataStyles(document);
+    each(document, "nav a[aria-current]", scrollToTab);
   });
-  document.addEventListener("htmx:load", (event) => dress(event.target));
+  document.addEventListener("htmx:load", (event) => applyDataStyles(event.target));
 
   document.addEventListener("click", (event) => {
     const button = event.target.closest("button");
@@ -64,7 +64,7 @@
     }
   });
 
-  /* A second click sends nothing twice. */
+  /* Prevents a double click from submitting a form twice. */
   const sent = new WeakSet();
   document.addEventListener("submit", (event) => {
     const form = event.target;
@@ -74,20 +74,20 @@
     setTimeout(() => sent.delete(form), 3000);
   });
 
-  /* What a script asked for in vain is told, where else nothing would happen. */
-  function tell(text) {
+  /* Shows a failed htmx request at the top of the page; htmx itself ignores it. */
+  function showError(text) {
     const line = document.querySelector(".trouble") || document.body.insertBefore(document.createElement("p"), document.body.firstChild);
     line.className = "broadcast trouble";
     line.setAttribute("role", "alert");
     line.textContent = text;
   }
-  document.addEventListener("htmx:sendError", () => tell("The server cannot be reached. Try again in a moment."));
-  document.addEventListener("htmx:responseError", (event) => tell(event.detail.xhr.status === 401
-    ? "You are signed out. Sign in in another tab, then try again here."
-    : "That did not work. Reload the page and try again."));
+  document.addEventListener("htmx:sendError", () => showError("The server cannot be reached. Check your connection and try again."));
+  document.addEventListener("htmx:responseError", (event) => showError(event.detail.xhr.status === 401
+    ? "You are signed out. Sign in in another tab, then try again."
+    : "The request failed. Reload the page and try again."));
   document.addEventListener("htmx:afterOnLoad", (event) => { if (event.detail.xhr.status < 400) document.querySelector(".trouble")?.remove(); });
 
-  /* A template is taken without a question where it replaces nothing that somebody typed. */
+  /* Skips the confirmation when a description template does not replace user input. */
   document.addEventListener("htmx:confirm", (event) => {
     const templates = event.target.closest("nav.templates");
     const field = templates && document.getElementById(templates.dataset.fills);
@@ -103,22 +103,22 @@
     if (templates) delete templates.dataset.typed;
   });
 
-  /* Who speaks to the machine, or hits keys by accident, turns single keys off; a browser may refuse to keep that. */
-  const kept = (() => { try { return window.localStorage; } catch { return { getItem() {}, setItem() {} }; } })();
+  /* Single-key shortcuts can be disabled (WCAG 2.1.4). Local storage throws when the browser blocks it. */
+  const storage = (() => { try { return window.localStorage; } catch { return { getItem() {}, setItem() {} }; } })();
   document.addEventListener("DOMContentLoaded", () => each(document, "[data-keys]", (box) => {
     box.closest("details").hidden = false;
-    box.checked = kept.getItem("keys") !== "off";
-    box.addEventListener("change", () => kept.setItem("keys", box.checked ? "on" : "off"));
+    box.checked = storage.getItem("keys") !== "off";
+    box.addEventListener("change", () => storage.setItem("keys", box.checked ? "on" : "off"));
   }));
 
-  /* One key leads to what is marked with it, unless somebody types. */
+  /* Activates the element whose data-key matches the pressed key, except while the user is typing. */
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape") each(document, "details.menu[open]", (menu) => { menu.open = false; });
     if (event.ctrlKey || event.metaKey || event.altKey) {
       if (event.key === "Enter" && event.target.matches("textarea")) event.target.form?.requestSubmit();
       return;
     }
-    if (event.target.matches("input, textarea, select, [contenteditable]") || kept.getItem("keys") === "off") return;
+    if (event.target.matches("input, textarea, select, [contenteditable]") || storage.getItem("keys") === "off") return;
     const target = document.querySelector(`[data-key="${CSS.escape(event.key)}"]`);
     if (!target) return;
     event.preventDefault();

@@ -1,7 +1,7 @@
-/* Links that lead to a small form show it in place; without a script they lead to a page of its own. */
+/* Opens small forms in place; without scripts their links open a separate page. */
 (() => {
   "use strict";
-  const places = {
+  const targets = {
     edit: (link) => [link.closest(".note").querySelector(".body"), "innerHTML"],
     award: (link) => [link.closest(".picker") || link.closest(".awards"), "outerHTML"],
     fact: (link) => [link.closest(".fact"), "outerHTML"],
@@ -12,13 +12,13 @@
     const link = event.target.closest?.("a[data-part]");
     if (!link || !window.htmx || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
-    const [target, swap] = places[link.dataset.part](link);
+    const [target, swap] = targets[link.dataset.part](link);
     window.htmx.ajax("GET", link.getAttribute("href"), { target, swap, source: link }).then(() => {
       document.querySelector(".comment textarea[autofocus]")?.focus();
     });
   });
 
-  /* What is chosen stays while somebody searches for more; Escape thinks better of it. */
+  /* Keeps the selected options while the user searches for others. Escape cancels. */
   document.addEventListener("change", (event) => {
     const chosen = event.target.closest?.(".fact .found .choice");
     if (!chosen) return;

@@ -1,4 +1,4 @@
-/* Cards of a board by mouse; by keyboard each has a form of its own, which this fills in and sends. */
+/* Drag and drop of board cards: fills in and submits the form that each card has for the keyboard. */
 (() => {
   "use strict";
   let card = null;
@@ -11,21 +11,21 @@
     event.dataTransfer.setData("text/plain", card.dataset.iid);
   });
 
-  function mark(column) {
+  function highlightColumn(column) {
     document.querySelectorAll(".column.over").forEach((each) => { if (each !== column) each.classList.remove("over"); });
     column?.classList.add("over");
   }
 
   document.addEventListener("dragover", (event) => {
     const column = card && event.target.closest?.(".column");
-    if (card) mark(column);
+    if (card) highlightColumn(column);
     if (column) event.preventDefault();
   });
 
   document.addEventListener("dragend", () => {
     card?.classList.remove("dragged");
     card = null;
-    mark(null);
+    highlightColumn(null);
   });
 
   document.addEventListener("drop", (event) => {

@@ -1,0 +1,104 @@
+"""Names and prose that a newcomer can read: see docs/glossary.md for the few terms that are ours."""
+
+import ast
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.conventions.labels import CATALOGUE, ROOT, template_labels
+
+PACKAGE = ROOT / "ingot"
+# Public class names that may be defined in more than one module.
+SHARED_CLASS_NAMES: frozenset[str] = frozenset()
+# Module names that look like participles, each with the reason why it is a noun here.
+NOUN_MODULES = {
+    "highlighting": "syntax highlighting",
+    "housekeeping": "git's term for repacking and pruning",
+    "listing": "a directory listing",
+    "paging": "the noun for pages of a list",
+    "pending": "notifications that wait for their job",
+    "ranking": "order by priority",
+    "rendering": "the step that makes HTML",
+    "routing": "the noun for finding an endpoint",
+    "sharing": "GitLab's term for sharing projects with groups",
+    "staged": "a module of the documented layout",
+    "streaming": "sending data while it is produced",
+    "testing": "a package for tests of others",
+    "time_tracking": "GitLab's term",
+    "access_denied": "the name of the page",
+    "feed": "a feed of events",
+}
+_PARTICIPLE = re.compile(r"(ing|ed)$")
+_BAD_OPENING = re.compile(
+    r"(The same|What|Who|Whom|Whose|Whoever|Whatever|Where|How|Those|Somebody|Nobody|Everybody|Such)\b"
+)
+_PRIVATE_WORDS = re.compile(
+    r"\b(whoever|whatever|somebody|nobody|mends?|mended|wish|wishes|is led|leads on)\b", re.IGNORECASE
+)
+_BAD_LABEL = re.compile(r"(What|Who|Whom|Whose|Whoever|Whatever|Where|How|Those|Somebody|Nobody)\b(?!.*\?$)")
+
+
+def _modules() -> Iterator[tuple[Path, ast.Module]]:
+    for path in sorted(PACKAGE.rglob("*.py")):
+        if not {"vendor", "versions"} & set(path.parts):
+            yield path, ast.parse(path.read_text())
+
+
+def _docstrings() -> Iterator[tuple[str, str]]:
+    for path, tree in _modules():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+                text = ast.get_docstring(node)
+                if text:
+                    yield f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', 1)}", text
+
+
+def test_a_public_class_name_is_defined_once() -> None:
+    """A search for a class name finds one definition."""
+    defined = defaultdict(list)
+    for path, tree in _modules():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                defined[node.name].append(str(path.relative_to(ROOT)))
+    repeated = {name: places for name, places in defined.items() if len(places) > 1}
+    assert {name: places for name, places in repeated.items() if name not in SHARED_CLASS_NAMES} == {}
+
+
+def test_module_names_are_nouns() -> None:
+    """A module is named after what it contains, not after what is done there."""
+    participles = {path.stem: str(path.relative_to(ROOT)) for path, _ in _modules() if _PARTICIPLE.search(path.stem)}
+    assert {stem: path for stem, path in participles.items() if stem not in NOUN_MODULES} == {}
+
+
+def test_docstrings_open_with_a_noun_phrase_or_a_verb() -> None:
+    assert [(place, text[:60]) for place, text in _docstrings() if _BAD_OPENING.match(text)] == []
+
+
+def test_docstrings_use_the_terms_of_the_field() -> None:
+    assert [(place, text[:60]) for place, text in _docstrings() if _PRIVATE_WORDS.search(text)] == []
+
+
+def test_page_labels_are_in_the_catalogue() -> None:
+    """``make labels`` writes it, so that a reviewer reads every new label as a reader of the page does."""
+    assert template_labels() == set(CATALOGUE.read_text().splitlines())
+
+
+def test_page_labels_are_nouns_or_verbs() -> None:
+    """Labels use the words that users of other forges know, in sentence case and without a full stop."""
+    labels = sorted(template_labels())
+    assert [label for label in labels if _BAD_LABEL.match(label) or _PRIVATE_WORDS.search(label)] == []
+    assert [label for label in labels if label.endswith(".") and not label.endswith("…")] == []
+
+
+def test_the_architecture_page_lists_the_packages() -> None:
+    """docs/architecture.md shows what ``ls ingot/`` shows."""
+    text = (ROOT / "docs" / "architecture.md").read_text()
+    block = text.split("## Packages")[1].split("```")[1]
+    listed = {name.strip() for line in block.strip().splitlines() for name in re.split(r"\s{2,}", line)[0].split(",")}
+    present = {
+        path.stem
+        for path in PACKAGE.iterdir()
+        if path.suffix == ".py" or (path.is_dir() and not path.name.startswith("_"))
+    }
+    assert listed == {name for name in present if not name.startswith("_")}
