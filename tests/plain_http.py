@@ -11,16 +11,16 @@ from functools import cache, cached_property
 from typing import Any
 
 import httpx
+import pytest
 from httpx._transports import default
 
 MOST_BYTES = 65_536
-_make_context = default.create_ssl_context
 
 
 @cache
 def _usual_context(_file: str | None, _folder: str | None) -> ssl.SSLContext:
     """What is trusted where these two say what that is."""
-    return _make_context()
+    return httpx.create_ssl_context()
 
 
 def share_certificates() -> None:
@@ -29,9 +29,9 @@ def share_certificates() -> None:
     def context(verify: Any = True, cert: Any = None, trust_env: bool = True) -> ssl.SSLContext:
         if verify is True and cert is None and trust_env:
             return _usual_context(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))
-        return _make_context(verify, cert, trust_env)
+        return httpx.create_ssl_context(verify, cert, trust_env)
 
-    default.create_ssl_context = context
+    pytest.MonkeyPatch().setattr(default, "create_ssl_context", context)
 
 
 class PlainTransport(httpx.BaseTransport):

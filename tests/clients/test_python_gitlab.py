@@ -34,7 +34,8 @@ def _created(gl: gitlab.Gitlab, make: Make, **more: Any) -> Any:
 @pytest.mark.parametrize("how", ["private_token", "oauth_token"])
 def test_who_one_is(house: House, make: Make, how: str) -> None:
     user = make.user()
-    with gitlab.Gitlab(house.url, **{how: user.token}) as client:
+    credentials: dict[str, Any] = {how: user.token}
+    with gitlab.Gitlab(house.url, **credentials) as client:
         client.auth()
         assert client.user is not None
         assert (client.user.id, client.user.username) == (user.id, user.username)

@@ -175,7 +175,8 @@ def test_errors_say_what_is_wrong(gl: gitlab.Gitlab, house: House, make: Make) -
         assert hidden.value.response_code == 404
         with pytest.raises(GitlabCreateError) as taken:
             [client.projects.create({"name": "Twice"}) for _ in range(2)]
-        assert taken.value.error_message == {"name": ["has already been taken"], "path": ["has already been taken"]}
+        message: object = taken.value.error_message  # Declared as a string, but it is the decoded JSON.
+        assert message == {"name": ["has already been taken"], "path": ["has already been taken"]}
     with pytest.raises(GitlabHttpError):
         gl.http_put(f"/projects/{project.id}/transfer", post_data={})
 

@@ -9,7 +9,8 @@ from ingot.accounts.sessions.service import FAILURE_WINDOW_SECONDS, MAX_FAILURES
 from ingot.core.db.connection import Connection
 from ingot.core.jobs.admin import list_jobs
 from ingot.core.jobs.queue import enqueue
-from ingot.core.jobs.worker import JobWorker, RecurringJob
+from ingot.core.jobs.schedule import RecurringJob
+from ingot.core.jobs.worker import JobWorker
 from tests.server.inside import Clock, Inside, first_settings, served_inside
 from tests.server.process import PASSWORD
 

@@ -5,6 +5,7 @@ import queue
 import random
 import subprocess
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -108,7 +109,7 @@ def test_merges_are_cut_off(stopped: Server, tmp_path: Path) -> None:
 
         load, enough = Load(merge), dice.randint(0, AT_ONCE - 3)
         with load.running():
-            until("some answers", lambda load=load, enough=enough: load.reached(enough), 60.0)
+            until("some answers", partial(load.reached, enough), 60.0)
             time.sleep(dice.random() * 0.15)
             server.kill()
         if dice.random() < 0.5:

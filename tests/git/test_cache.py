@@ -163,7 +163,8 @@ def _use_all(repository: Repository, ids: dict[int, str], tip: str) -> None:
             if entry is not None:
                 content_digest(read_blob(repository, entry.oid))
         window = list_tree(repository, commit.oid, b"", 0, 100)
-        last_commits(repository, commit.oid, b"", [entry.name for entry in window.entries if window])
+        assert window is not None
+        last_commits(repository, commit.oid, b"", [entry.name for entry in window.entries])
 
 
 def test_accounted_sizes_are_close_to_the_memory_that_is_used(repository: Repository) -> None:

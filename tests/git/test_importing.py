@@ -278,7 +278,11 @@ HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/x-git-upload-pack-advertis
 
 def test_a_server_that_says_nothing(store: RepositoryStore, key: str) -> None:
     """Attack: keep the importer waiting. The deadline ends it."""
-    with answering(lambda connection: connection.recv(1) and None) as port:
+
+    def stay_silent(connection: socket.socket) -> None:
+        connection.recv(1)
+
+    with answering(stay_silent) as port:
         reason = fetch_into(store.path_of(key), f"http://127.0.0.1:{port}/x", Pin("127.0.0.1", port), timeout=1.0)
     assert reason == "The import took too long"
     assert is_empty_but_valid(store.path_of(key))

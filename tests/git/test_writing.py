@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from ingot.git.core.library import open_repository
 from ingot.git.core.repository import Repository
 from ingot.git.history.commits import Commit, Signature, commit_or_none
 from ingot.git.maintenance.housekeeping import run_housekeeping
@@ -342,7 +343,7 @@ def test_a_folder_that_vanishes_in_between(repository: Repository, monkeypatch: 
     """The folder of an object is removed just before the object is put into it: the second try works."""
     from ingot.git.writing import new_objects
 
-    real = new_objects.open_repository(repository.path)
+    real = open_repository(repository.path)
     tries = []
 
     class Vanishing:

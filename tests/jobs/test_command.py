@@ -1,6 +1,7 @@
 """``ingot jobs``, as an administrator types it."""
 
 import subprocess
+from functools import partial
 
 from ingot.app import open_database
 from ingot.core.jobs.queue import MAX_ATTEMPTS, enqueue
@@ -27,7 +28,7 @@ def _bury(bench: Bench, job_id: int) -> None:
 def test_list_retry_and_drop(bench: Bench) -> None:
     assert _ingot(bench, "list").stdout == "There are no jobs.\n"
     waiting, dead, other = (
-        bench.database.write(lambda db, kind=kind: enqueue(db, kind, {"secret": "hunter2"}))
+        bench.database.write(partial(enqueue, kind=kind, payload={"secret": "hunter2"}))
         for kind in ("mail", "import", "hook")
     )
     _bury(bench, dead)

@@ -4,6 +4,7 @@ import os
 import signal
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -41,7 +42,7 @@ def notes(folder: Path) -> list[str]:
 def add(bench: Bench, kind: str, *payloads: object) -> None:
     database = open_database(bench.settings)
     for payload in payloads:
-        database.write(lambda db, payload=payload: enqueue(db, kind, payload))
+        database.write(partial(enqueue, kind=kind, payload=payload))
     database.close()
 
 

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import httpx
 
@@ -34,7 +34,7 @@ def ingot(*arguments: object, stdin: str = "", **more: str) -> subprocess.Comple
     return forking.run("ingot", *map(str, arguments), stdin=stdin, env=environment(**more))
 
 
-def until(what: str, look: Callable[[], T | None], seconds: float = 60.0) -> T:
+def until(what: str, look: Callable[[], T | Literal[False] | None], seconds: float = 60.0) -> T:
     """Look again and again until there is something to see; fails with ``what`` when time is up."""
     deadline = time.monotonic() + seconds
     while True:
@@ -77,8 +77,9 @@ class Server:
         (self.data / "run" / "address").unlink(missing_ok=True)
         words, chosen = self._words(arguments), self._chosen(more)
         with self._log.open("ab") as log, self._out.open("ab") as out:
-            streams = {"stdout": out.fileno(), "stderr": log.fileno()}
-            self.process = forking.start("ingot", *words, env=chosen, new_session=True, **streams)
+            self.process = forking.start(
+                "ingot", *words, stdout=out.fileno(), stderr=log.fileno(), env=chosen, new_session=True
+            )
         if wait:
             self.wait_until_ready()
         return self
@@ -143,7 +144,8 @@ class Server:
 
     def child(self, name: str) -> int:
         """The process that serves as ``name`` now."""
-        return [event["pid"] for event in self.events("started") if event["process"] == name][-1]
+        pids: list[int] = [event["pid"] for event in self.events("started") if event["process"] == name]
+        return pids[-1]
 
     def children(self) -> list[int]:
         """Every process that this server ever started."""
@@ -180,7 +182,7 @@ def serving(data: Path, database_url: str = "", *arguments: object, **more: str)
     """A server for the length of a block."""
     server = Server(data, database_url)
     try:
-        yield server.start(*arguments, **more)
+        yield server.start(*arguments, wait=True, **more)
     finally:
         server.kill()
 

@@ -1,6 +1,7 @@
 """OAuth 2: an application gets a token from a person, and acts for them."""
 
 from collections.abc import Callable
+from typing import Any
 
 import httpx
 import pytest
@@ -305,7 +306,7 @@ def test_a_program_on_the_persons_machine_listens_at_any_port(
 def test_what_is_asked_for_in_a_wrong_way(signed_in: Browser, app: App) -> None:
     assert signed_in.get(app.address(client_id="nobody")).status_code == 400
     assert signed_in.get("/oauth/authorize").status_code == 400
-    rows = [
+    rows: list[tuple[dict[str, Any], str]] = [
         ({"response_type": "nonsense"}, "unsupported_response_type"),
         ({"response_type": None}, "unsupported_response_type"),
         ({"response_type": 'é"'}, "unsupported_response_type"),
@@ -386,7 +387,7 @@ def test_what_is_kept_of_codes_and_tokens_is_no_use_to_a_thief(signed_in: Browse
     from ingot.accounts.tokens.tables import access_tokens
 
     tables = (oauth_applications, oauth_codes, oauth_tokens, access_tokens)
-    kept = repr([house.app.database.read(lambda db, table=table: db.rows(select(table))) for table in tables])
+    kept = repr(house.app.database.read(lambda db: [db.rows(select(table)) for table in tables]))
     for secret in (code, token["access_token"], token["refresh_token"], app.secret):
         assert secret not in kept
         assert secret not in house.log.getvalue()

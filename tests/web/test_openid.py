@@ -15,7 +15,7 @@ from gitlab import Gitlab
 from joserfc import jwt
 from joserfc.jwk import KeySet
 
-from ingot.app import all_endpoints
+from ingot.registry import all_endpoints
 from tests.client import Api, Make, Person
 from tests.conftest import House
 from tests.making import Project, make_project

@@ -53,8 +53,8 @@ def test_asking_is_answered_with_the_request(api: Api, make: Make, kind: str) ->
 def test_who_may_ask(api: Api, make: Make, kind: str, who: str, attributes: dict[str, Any], status: int) -> None:
     owner, guest = make.user(), make.user()
     source = _source(make, kind, owner, {guest: 10}, **attributes)
-    caller = make.user(external=True) if who == "external" else make.user()
-    caller = {"nobody": None, "guest": guest, "owner": owner}.get(who, caller)
+    stranger = make.user(external=who == "external")
+    caller = {"nobody": None, "guest": guest, "owner": owner}.get(who, stranger)
 
     assert api.post(f"{source.url}/access_requests", caller).status_code == status
     assert len(ids(api.get(f"{source.url}/access_requests", owner))) == (1 if status == 201 else 0)

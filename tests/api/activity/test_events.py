@@ -1,6 +1,7 @@
 """What people did: who did what to what, and who may know."""
 
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -100,8 +101,8 @@ def test_pushes(api: Api, make: Make) -> None:
     assert (first["push_data"]["commit_count"], first["push_data"]["ref"]) == (1, "master")
     start = first["push_data"]["commit_to"]
     for number in range(2):
-        sent = {"file_path": f"file-{number}", "action": "create", "content": "x"}
-        sent = {"branch": "work", "start_branch": "master" if not number else None, "actions": [sent]}
+        action = {"file_path": f"file-{number}", "action": "create", "content": "x"}
+        sent = {"branch": "work", "start_branch": "master" if not number else None, "actions": [action]}
         message = f"{'long ' * 20}\n\nbody" if number else "One\n\nmore"
         made = api.post(f"{base}/commits", owner, commit_message=message, **{k: v for k, v in sent.items() if v})
         assert made.status_code == 201, made.text
@@ -316,9 +317,7 @@ def test_statements_do_not_grow_with_the_page(api: Api, make: Make) -> None:
         api.post(f"/projects/{project.id}/repository/branches", person, **branch)
 
     for path in (f"/projects/{project.id}/events", "/events", f"/users/{other.id}/events"):
-        few, many = (
-            statements_of(make, lambda size=size, path=path: api.get(path, owner, per_page=size)) for size in (3, 100)
-        )
+        few, many = (statements_of(make, partial(api.get, path, owner, per_page=size)) for size in (3, 100))
         assert many <= few, path
 
 

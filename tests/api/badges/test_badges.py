@@ -1,5 +1,6 @@
 """Badges of projects and groups."""
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -127,7 +128,7 @@ def test_a_project_shows_the_badges_of_all_groups_around_it(api: Api, make: Make
     assert api.delete(f"/projects/{project.id}/badges/{badge_id}", cast.owner).status_code == 200
     assert ids(api.get(f"/groups/{top.id}/badges", cast.owner)) == [badge_id]
     few, many = (
-        statements_of(make, lambda n=n: api.get(f"/projects/{project.id}/badges", cast.owner, per_page=n))
+        statements_of(make, partial(api.get, f"/projects/{project.id}/badges", cast.owner, per_page=n))
         for n in (1, 100)
     )
     assert many <= few

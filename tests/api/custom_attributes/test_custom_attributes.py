@@ -1,5 +1,6 @@
 """Custom attributes of projects and groups."""
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -87,5 +88,5 @@ def test_a_list_has_pages_and_one_cost(api: Api, make: Make) -> None:
     where = f"/projects/{project.id}/custom_attributes"
     page = api.get(where, make.root, per_page=2)
     assert ([each["key"] for each in page.json()], page.headers["x-total"]) == (["a", "b"], "3")
-    few, many = (statements_of(make, lambda n=n: api.get(where, make.root, per_page=n)) for n in (1, 100))
+    few, many = (statements_of(make, partial(api.get, where, make.root, per_page=n)) for n in (1, 100))
     assert many <= few

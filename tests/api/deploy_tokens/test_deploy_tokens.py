@@ -1,5 +1,6 @@
 """Deploy tokens of projects and groups."""
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -192,5 +193,5 @@ def test_a_list_has_pages_and_one_cost(api: Api, make: Make, cast: Cast) -> None
         api.post(f"/projects/{project.id}/deploy_tokens", cast.owner, **SENT)
     where = f"/projects/{project.id}/deploy_tokens"
     assert api.get(where, cast.owner, per_page=2).headers["x-total-pages"] == "3"
-    few, many = (statements_of(make, lambda n=n: api.get(where, cast.owner, per_page=n)) for n in (1, 100))
+    few, many = (statements_of(make, partial(api.get, where, cast.owner, per_page=n)) for n in (1, 100))
     assert many <= few

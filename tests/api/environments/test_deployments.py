@@ -1,6 +1,7 @@
 """Deployments that callers report."""
 
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import pytest
@@ -134,7 +135,7 @@ def test_the_list_has_filters_order_and_one_cost(api: Api, make: Make, cast: Cas
     page = api.get(where, cast.reporter, per_page=2)
     assert (ids(page), page.headers["x-total"]) == ([first, second], "3")
     assert ids(api.get(where, cast.reporter, pagination="keyset", per_page=2)) == [third, second]
-    few, many = (statements_of(make, lambda n=n: api.get(where, cast.reporter, per_page=n)) for n in (1, 100))
+    few, many = (statements_of(make, partial(api.get, where, cast.reporter, per_page=n)) for n in (1, 100))
     assert many <= few
 
 

@@ -1,6 +1,7 @@
 """Environments."""
 
 import re
+from functools import partial
 from typing import Any
 
 import pytest
@@ -175,7 +176,7 @@ def test_the_list_has_filters_pages_and_one_cost(api: Api, make: Make, cast: Cas
     assert api.get(where, cast.reporter, search="review", name="production").status_code == 400
     page = api.get(where, cast.reporter, per_page=2, page=2)
     assert (ids(page), page.headers["x-total"]) == (made[2:], "3")
-    few, many = (statements_of(make, lambda n=n: api.get(where, cast.reporter, per_page=n)) for n in (1, 100))
+    few, many = (statements_of(make, partial(api.get, where, cast.reporter, per_page=n)) for n in (1, 100))
     assert many <= few
 
 

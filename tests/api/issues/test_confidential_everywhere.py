@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from ingot.app import all_endpoints
 from ingot.core.access.levels import Level
+from ingot.registry import all_endpoints
 from tests.api.issues.writing import make_milestone, write_issue
 from tests.client import Api, Make, Person
 from tests.making import Group, Project, make_group, make_project

@@ -1,5 +1,7 @@
 """Issues: written, read, listed, edited, and who may."""
 
+from typing import Any
+
 import pytest
 
 from ingot.core.access.levels import Level
@@ -38,12 +40,13 @@ def test_list_filters(api: Api, make: Make) -> None:
     owner, other = make.user(), make.user()
     project = make_project(make, owner, members={other: Level.REPORTER})
     base = f"/projects/{project.id}/issues"
-    for title, more in [
+    created: list[tuple[str, dict[str, Any]]] = [
         ("one", {"labels": "a,b"}),
         ("two", {"labels": "a"}),
         ("three searched", {"assignee_ids": [other.id]}),
         ("four", {"confidential": True}),
-    ]:
+    ]
+    for title, more in created:
         assert api.post(base, owner, title=title, **more).status_code == 201
     api.put(f"{base}/2", owner, state_event="close")
 

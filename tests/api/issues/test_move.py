@@ -1,5 +1,7 @@
 """Moving issues to another project."""
 
+from functools import partial
+
 import pytest
 
 from ingot.core.access.levels import Level
@@ -140,7 +142,7 @@ def test_where_one_went_takes_one_statement(api: Api, make: Make) -> None:
         api.post(f"{base}/move", owner, to_project_id=target.id)
     path = f"/projects/{source.id}/issues"
     assert all(one["moved_to_id"] for one in api.get(path, owner).json())
-    few, many = (statements_of(make, lambda size=size: api.get(path, owner, per_page=size)) for size in (1, 3))
+    few, many = (statements_of(make, partial(api.get, path, owner, per_page=size)) for size in (1, 3))
     assert few == many
 
 

@@ -121,7 +121,8 @@ def test_what_has_an_end_stops_counting_on_its_day(api: Api, house: House, make:
         share(make, project, other, Level.DEVELOPER)
         add_members(make, other, {person: Level.DEVELOPER}, **ends)
     else:
-        add_members(make, {"project": project, "group": group, "group above": top}[by], {person: 30}, **ends)
+        subjects: dict[str, Group | Project] = {"project": project, "group": group, "group above": top}
+        add_members(make, subjects[by], {person: 30}, **ends)
 
     with day(house, "2888-06-14"):
         assert _seen(api, project, person) == (200, [project.id], 200)

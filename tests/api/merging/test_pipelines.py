@@ -1,5 +1,6 @@
 """What pipelines are made of, and which ones belong to a merge request."""
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -54,10 +55,7 @@ def test_what_a_pipeline_is_made_of(api: Api, make: Make, project: Project, owne
     assert (jobs[0]["commit"]["id"], jobs[0]["pipeline"]["id"], jobs[0]["user"]["id"]) == (head, number, owner.id)
     for part in ("statuses", "jobs"):
         whole = f"/projects/{project.id}/pipelines/{number}/{part}"
-        few, many = (
-            statements_of(make, lambda size=size, whole=whole: api.get(whole, owner, per_page=size))
-            for size in (1, 100)
-        )
+        few, many = (statements_of(make, partial(api.get, whole, owner, per_page=size)) for size in (1, 100))
         assert many <= few
     path = f"/projects/{project.id}/pipelines/{number}/jobs"
     assert ids(api.get(path, owner, scope=["failed"])) == []

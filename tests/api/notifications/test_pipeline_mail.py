@@ -1,6 +1,7 @@
 """Mail about pipelines, by a real SMTP server: whoever pushed hears of failures, and of successes where they chose."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -57,7 +58,7 @@ def test_a_failure_is_told_to_who_pushed(api: Api, house: House, make: Make, box
     assert box.receive() == []
 
 
-WISHES = [
+WISHES: list[tuple[dict[str, Any], set[str]]] = [
     ({"level": "participating"}, {"failed"}),
     ({"level": "watch"}, {"failed"}),
     ({"level": "mention"}, set()),

@@ -8,9 +8,10 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
+from io import BufferedIOBase
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import uvicorn
 from sqlalchemy import select
@@ -33,6 +34,9 @@ from tests.client import Api, Make, Person
 from tests.conftest import ROOT_PASSWORD, ROOT_TOKEN, House
 from tests.git.conftest import Clone, git
 from tests.git.git_server import GitServer, _Handler
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
 
 _JOBS = select(jobs).order_by(jobs.c.id)
 
@@ -152,23 +156,30 @@ class _SlowHandler(_Handler):
         self.wfile = _Halves(self.wfile, self.server)
 
 
-class _Halves:
-    def __init__(self, plain: Any, server: SlowServer) -> None:
+class _Halves(BufferedIOBase):
+    """Stream of a response that can be held up in the middle of a large write."""
+
+    def __init__(self, plain: BufferedIOBase, server: SlowServer) -> None:
         self._plain = plain
         self._server = server
 
-    def write(self, data: bytes) -> int:
+    def write(self, buffer: "ReadableBuffer", /) -> int:
+        data = bytes(buffer)
         if self._server.holds and len(data) > 10_000:
             half = len(data) // 2
             self._plain.write(data[:half])
             self._server.reached.set()
             assert self._server.go.wait(60)
             data = data[half:]
-        written: int = self._plain.write(data)
-        return written
+        return self._plain.write(data)
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._plain, name)
+    def flush(self) -> None:
+        if not self.closed:
+            self._plain.flush()
+
+    def close(self) -> None:
+        super().close()
+        self._plain.close()
 
 
 def fill(root: Path, name: str = "remote.git") -> Path:

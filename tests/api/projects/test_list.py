@@ -157,7 +157,7 @@ def test_orders(api: Api, ordered: tuple[Person, dict[int, str]], params: dict[s
     ],
 )
 def test_what_is_no_filter_is_told(api: Api, name: str, value: str) -> None:
-    refused = api.get("/projects", **{name: value})
+    refused = api.get("/projects", None, **{name: value})
 
     assert (refused.status_code, refused.json()) == (400, {"message": {name: ["is invalid"]}})
 

@@ -36,11 +36,11 @@ def test_who_sees_how_much(
     owner = make.user()
     group = make_group(make, owner, visibility="public") if home == "group" else None
     project = make_project(make, owner, group=group, visibility=visibility)
-    caller = make.user(external="external" in who)
+    other = make.user(external="external" in who)
     levels = {"external guest": 10, "guest": 10, "developer": 30, "master": 40}
     if who in levels:
-        api.post(f"{project.url}/members", owner, user_id=caller.id, access_level=levels[who])
-    caller = {"nobody": None, "owner": owner, "root": make.root}.get(who, caller)
+        api.post(f"{project.url}/members", owner, user_id=other.id, access_level=levels[who])
+    caller = {"nobody": None, "owner": owner, "root": make.root}.get(who, other)
 
     for path in (project.url, project.url_by_path, project.url_by_path.upper().replace("/PROJECTS/", "/projects/")):
         answer = api.get(path, caller)

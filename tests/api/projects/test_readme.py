@@ -80,8 +80,9 @@ def test_for_somebody_else_and_in_a_group(api: Api, make: Make) -> None:
 
 def test_only_who_asks_gets_one(api: Api, make: Make) -> None:
     owner = make.user()
-    for number, wanted in enumerate(({}, {"initialize_with_readme": False}, {"initialize_with_readme": "0"})):
-        plain = api.post("/projects", owner, name=f"plain-{number}", **wanted)
+    choices: list[dict[str, Any]] = [{}, {"initialize_with_readme": False}, {"initialize_with_readme": "0"}]
+    for number, choice in enumerate(choices):
+        plain = api.post("/projects", owner, name=f"plain-{number}", **choice)
         assert plain.json()["empty_repo"] is True
     assert api.post("/projects", owner, name="odd", initialize_with_readme="perhaps").status_code == 400
     assert api.post("/projects", owner, name="plain-0", initialize_with_readme=True).status_code == 400

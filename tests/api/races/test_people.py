@@ -1,12 +1,14 @@
 """Owners and administrators who go at once leave one behind, and what is counted is counted once."""
 
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
 from sqlalchemy import select
 
 from ingot.accounts.users.tables import users
 from ingot.core.access.levels import Level
+from ingot.core.db.connection import Connection
 from tests.api.races.racing import Send, Track
 from tests.client import Api, Make, Person
 from tests.making import make_group, make_project
@@ -60,13 +62,13 @@ def two_administrators(make: Make) -> Iterator[list[Person]]:
         if row[0] not in (two[0].id, two[1].id)
     ]
 
-    def set_others(admin: bool) -> None:
+    def set_others(db: Connection, admin: bool) -> None:
         for user_id in others:
-            make.database.write(lambda db, user_id=user_id: db.update(users, user_id, admin=admin))
+            db.update(users, user_id, admin=admin)
 
-    set_others(False)
+    make.database.write(partial(set_others, admin=False))
     yield two
-    set_others(True)
+    make.database.write(partial(set_others, admin=True))
     for person in two:
         assert make.api.delete(f"/users/{person.id}", make.root).status_code == 200
 

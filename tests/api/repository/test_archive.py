@@ -6,6 +6,7 @@ import subprocess
 import tarfile
 import zipfile
 from bz2 import decompress
+from collections.abc import Callable
 from pathlib import Path
 
 import httpx
@@ -30,7 +31,12 @@ SPELLINGS = [
     ("/repository/archive.tar", "tar"),
     ("/repository/archive.zip", "zip"),
 ]
-UNPACK = {"tar.gz": gzip.decompress, "tar.bz2": decompress, "tar": bytes, "zip": bytes}
+UNPACK: dict[str, Callable[[bytes], bytes]] = {
+    "tar.gz": gzip.decompress,
+    "tar.bz2": decompress,
+    "tar": bytes,
+    "zip": bytes,
+}
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ def sample(house: House, make: Make) -> Sample:
 
 
 def _blame(api: Api, sample: Sample, path: str, **params: Any) -> list[tuple[str, list[str]]]:
-    answer = api.get(f"{sample.url}/files/{in_path(path)}/blame", ref="master", **params)
+    answer = api.get(f"{sample.url}/files/{in_path(path)}/blame", None, ref="master", **params)
     assert answer.status_code == 200, answer.text
     return [(part["commit"]["id"], part["lines"]) for part in answer.json()]
 
@@ -61,7 +61,7 @@ def test_a_range_of_lines(api: Api, sample: Sample) -> None:
 def test_lines_that_are_none_are_refused(api: Api, sample: Sample, start: object, end: object) -> None:
     params = {"range[start]": start, "range[end]": end}
 
-    answer = api.get(f"{sample.url}/files/README.md/blame", ref="master", **params)
+    answer = api.get(f"{sample.url}/files/README.md/blame", None, ref="master", **params)
 
     assert answer.status_code == 400, answer.text
     assert list(answer.json()["message"]) == ["range"]
@@ -69,7 +69,7 @@ def test_lines_that_are_none_are_refused(api: Api, sample: Sample, start: object
 
 def test_half_a_range_is_refused(api: Api, sample: Sample) -> None:
     for params in ({"range[start]": 1}, {"range": 1}, {"range[]": 1}):
-        answer = api.get(f"{sample.url}/files/README.md/blame", ref="master", **params)
+        answer = api.get(f"{sample.url}/files/README.md/blame", None, ref="master", **params)
         assert answer.status_code == 400, answer.text
 
 
@@ -112,7 +112,7 @@ def test_a_file_of_many_lines_is_told_part_by_part(
 
     def lines(path: str, start: int, end: int) -> list[str]:
         asked = {"range[start]": start, "range[end]": end}
-        answer = api.get(f"{url}/{path}/blame", ref="master", **asked)
+        answer = api.get(f"{url}/{path}/blame", None, ref="master", **asked)
         assert answer.status_code == 200, answer.text
         return [line for part in answer.json() for line in part["lines"]]
 
@@ -120,7 +120,7 @@ def test_a_file_of_many_lines_is_told_part_by_part(
     assert lines("many", 6, 10) == ["5", "6", "7", "8", "9"]
     assert lines("many", 8, 2**62) == ["7", "8", "9", "10", "11"]
     for asked in ({}, {"range[start]": 2, "range[end]": 7}, {"range[start]": 1, "range[end]": 2**62}):
-        refused = api.get(f"{url}/many/blame", ref="master", **asked)
+        refused = api.get(f"{url}/many/blame", None, ref="master", **asked)
         assert (refused.status_code, refused.json()["message"]) == (
             400,
             {"range": ["is required and may contain at most 5 lines"]},

@@ -96,7 +96,7 @@ def test_since_they_parted(house: House, api: Api, make: Make) -> None:
     assert paths(**between("master", "topic")) == ["b"]
     assert paths(**between("master", "topic", straight="true")) == ["b", "c"]
     assert paths(**between("master", "other")) == ["d"]
-    unrelated = api.get(f"/projects/{project.id}/repository/merge_base", **{"refs[]": ["master", "other"]})
+    unrelated = api.get(f"/projects/{project.id}/repository/merge_base", None, **{"refs[]": ["master", "other"]})
     assert (unrelated.status_code, unrelated.json()) == (404, {"message": "404 Merge Base Not Found"})
 
 
@@ -132,7 +132,7 @@ def test_missing_parameters(api: Api, built: Built) -> None:
     """The first one is named."""
     url = f"/projects/{built.project.id}/repository/compare"
     assert api.get(url, to="master").json() == {"message": '400 (Bad request) "from" not given'}
-    assert api.get(url, **{"from": "master"}).json() == {"message": '400 (Bad request) "to" not given'}
+    assert api.get(url, None, **{"from": "master"}).json() == {"message": '400 (Bad request) "to" not given'}
     assert api.get(url, **between("master", "v1", straight="x")).status_code == 400
 
 
@@ -156,11 +156,11 @@ def test_contributors(api: Api, built: Built) -> None:
 def test_merge_base(api: Api, built: Built) -> None:
     """Of two or more."""
     url = f"/projects/{built.project.id}/repository/merge_base"
-    answer = api.get(url, **{"refs[]": ["side/ünï", built.main]})
+    answer = api.get(url, None, **{"refs[]": ["side/ünï", built.main]})
     assert (answer.status_code, answer.json()["id"]) == (200, built.first)
     assert answer.json()["title"] == "Begin"
-    assert api.get(url, **{"refs[]": ["ahead", "master", "v1"]}).json()["id"] == built.last
-    assert api.get(url, **{"refs[]": ["v1", "v1"]}).json()["id"] == built.merge
+    assert api.get(url, None, **{"refs[]": ["ahead", "master", "v1"]}).json()["id"] == built.last
+    assert api.get(url, None, **{"refs[]": ["v1", "v1"]}).json()["id"] == built.merge
 
 
 WRONG: list[tuple[list[str], str]] = [
@@ -174,7 +174,7 @@ WRONG: list[tuple[list[str], str]] = [
 @pytest.mark.parametrize(("refs", "words"), WRONG)
 def test_merge_base_of_what_is_not_there(api: Api, built: Built, refs: list[str], words: str) -> None:
     """It says what is wrong."""
-    answer = api.get(f"/projects/{built.project.id}/repository/merge_base", **{"refs[]": refs})
+    answer = api.get(f"/projects/{built.project.id}/repository/merge_base", None, **{"refs[]": refs})
     assert (answer.status_code, answer.json()) == (400, {"message": words})
 
 
@@ -189,7 +189,7 @@ def test_an_empty_repository(api: Api, make: Make) -> None:
     project = make_project(make, visibility="public")
     assert api.get(f"/projects/{project.id}/repository/contributors").json() == []
     assert api.get(f"/projects/{project.id}/repository/compare", **between("master", "master")).status_code == 404
-    assert api.get(f"/projects/{project.id}/repository/merge_base", **{"refs[]": ["a", "b"]}).status_code == 400
+    assert api.get(f"/projects/{project.id}/repository/merge_base", None, **{"refs[]": ["a", "b"]}).status_code == 400
 
 
 WHO = [("administrator", 200), ("reporter", 200), ("guest", 403), ("stranger", 404), ("nobody", 404)]

@@ -158,7 +158,7 @@ def test_branches_that_are_not_there(shop: Workshop, branch: str) -> None:
 
 def test_somebody_else_as_the_author(shop: Workshop) -> None:
     """The author may be said; who committed it is who called."""
-    said = {"author_name": "Eve\nauthor Root <root@x>", "author_email": "eve@example.org"}
+    said: dict[str, Any] = {"author_name": "Eve\nauthor Root <root@x>", "author_email": "eve@example.org"}
     commit = shop.commit(act("create", "x", content="x"), **said).json()
     assert (commit["author_name"], commit["author_email"]) == ("Eveauthor Root root@x", "eve@example.org")
     assert (commit["committer_name"], commit["committer_email"]) == (shop.developer.username, shop.developer.email)
@@ -237,7 +237,7 @@ def test_a_new_branch(api: Api, make: Make, shop: Workshop) -> None:
     assert "on a branch" in message_of(shop.commit(action, branch="three", start_branch="nope"))
     for sha in ("0" * 40, "nope", "dev..master", "-x"):
         assert "start_sha" in message_of(shop.commit(action, branch="three", start_sha=sha))
-    both = {"start_sha": shop.first, "start_branch": "dev"}
+    both: dict[str, Any] = {"start_sha": shop.first, "start_branch": "dev"}
     assert "start_sha" in message_of(shop.commit(action, branch="three", **both))
     elsewhere = make_project(make, visibility="private")
     for other in (elsewhere.id, elsewhere.path, "nobody/nothing"):
@@ -270,7 +270,7 @@ def test_who_may(api: Api, make: Make, shop: Workshop) -> None:
     """Developers commit, but not to protected branches, and nobody to an archived project."""
     path = f"/projects/{shop.project.id}/repository/commits"
     said = {"branch": "dev", "commit_message": "x", "actions": [act("create", "who", content="x")]}
-    assert api.post(path, **said).status_code == 401
+    assert api.post(path, None, **said).status_code == 401
     assert shop.commit(act("create", "who", content="x"), who=shop.stranger).status_code == 403
     assert shop.commit(act("create", "who", content="x"), who=shop.reporter).status_code == 403
     hidden = make_project(make, visibility="private")

@@ -87,7 +87,7 @@ def test_racing_with_pushes(house: House, shop: Workshop) -> None:
 
 def test_a_branch_that_moves_just_then(shop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
     """The branch moves between building the commit and swapping the reference: it is built anew upon that."""
-    real = staged.commit_actions
+    real = commit_actions
     moved: list[str] = []
 
     def with_a_push(repository: Any, parent: Commit | None, actions: Any, words: CommitMetadata, **more: Any) -> str:

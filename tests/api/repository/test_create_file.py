@@ -134,7 +134,7 @@ def test_first_files_and_new_branches(api: Api, empty_shop: Workshop) -> None:
 def test_who_may(api: Api, make: Make, shop: Workshop) -> None:
     """As with any push."""
     url = f"/projects/{shop.project.id}/repository/files"
-    assert api.post(f"{url}/x", **SAID).status_code == 401
+    assert api.post(f"{url}/x", None, **SAID).status_code == 401
     assert api.post(f"{url}/x", shop.reporter, **SAID).status_code == 403
     assert api.post(f"{url}/x", shop.developer, **{**SAID, "branch": "master"}).status_code == 403
     assert api.post(f"{url}/x", shop.master, **{**SAID, "branch": "master"}).status_code == 201

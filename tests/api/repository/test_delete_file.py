@@ -75,7 +75,7 @@ def test_what_is_wrong(api: Api, shop: Workshop) -> None:
 def test_who_may(api: Api, make: Make, shop: Workshop) -> None:
     """As with any push; what is gone already is no way to learn about a project."""
     for path in (f"/projects/{shop.project.id}/repository/files/lines", f"{shop.project.url}/repository/files/nope"):
-        assert api.delete(path, **SAID).status_code == 401
+        assert api.delete(path, None, **SAID).status_code == 401
         assert api.delete(path, shop.reporter, **SAID).status_code == 403
         assert api.delete(path, shop.developer, **{**SAID, "branch": "master"}).status_code == 403
     api.post(f"/projects/{shop.project.id}/archive", make.root)

@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx
 import pytest
 
+from ingot.git.writing.commits import commit_actions
 from ingot.repositories.commit_writing import staged
 from tests.api.repository.workshop import Workshop, message_of
 from tests.client import Api, Make
@@ -83,7 +84,7 @@ def test_missing_parameters(api: Api, shop: Workshop) -> None:
 def test_who_may(api: Api, make: Make, shop: Workshop) -> None:
     """As with any push."""
     path = f"/projects/{shop.project.id}/repository/files/README.md"
-    assert api.put(path, **SAID).status_code == 401
+    assert api.put(path, None, **SAID).status_code == 401
     assert api.put(path, shop.stranger, **SAID).status_code == 403
     assert api.put(path, shop.developer, **{**SAID, "branch": "master"}).status_code == 403
     api.post(f"/projects/{shop.project.id}/archive", make.root)
@@ -108,7 +109,7 @@ def test_changes_at_once(api: Api, shop: Workshop) -> None:
 
 def test_a_branch_that_never_rests(api: Api, shop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whenever the commit is ready somebody has pushed again: in the end it is refused, and no push is lost."""
-    real = staged.commit_actions
+    real = commit_actions
     pushes: list[str] = []
 
     def always_late(repository: object, parent: object, actions: object, words: object, **more: object) -> str:

@@ -1,6 +1,7 @@
 """Todos: how they come, how they are listed, and how they are done."""
 
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import pytest
@@ -302,7 +303,7 @@ def test_statements_do_not_grow_with_the_page(api: Api, make: Make) -> None:
         if not number % 2:
             api.post(f"/projects/{project.id}/issues/{issue['iid']}/notes", owner, body=text)
 
-    few, many = (statements_of(make, lambda size=size: api.get("/todos", person, per_page=size)) for size in (2, 100))
+    few, many = (statements_of(make, partial(api.get, "/todos", person, per_page=size)) for size in (2, 100))
 
     assert many <= few
 

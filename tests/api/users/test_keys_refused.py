@@ -29,7 +29,7 @@ def _titles(api: Api, person: Person) -> list[str]:
 
 def _modulus(bits: int) -> bytes:
     """A number of this size, which is enough for a public key."""
-    return (2 ** (bits - 1) + 1).to_bytes(bits // 8 + 1, "big")
+    return ((1 << (bits - 1)) + 1).to_bytes(bits // 8 + 1, "big")
 
 
 BREAKS = ["\n", "\r", "\r\n", "\v", "\f", "\x1e", "\x85", "\u2028", "\u2029"]

@@ -1,5 +1,7 @@
 """Variables of projects, groups and the instance."""
 
+from functools import partial
+
 import pytest
 from sqlalchemy import text
 
@@ -246,7 +248,7 @@ def test_a_list_has_pages_and_one_cost(api: Api, make: Make, cast: Cast) -> None
     assert [each["key"] for each in page.json()] == ["KEY_3", "KEY_4", "KEY_5"]
     assert (page.headers["x-total"], page.headers["x-next-page"]) == ("7", "3")
     few, many = (
-        statements_of(make, lambda size=size: api.get(f"/groups/{group.id}/variables", cast.owner, per_page=size))
+        statements_of(make, partial(api.get, f"/groups/{group.id}/variables", cast.owner, per_page=size))
         for size in (1, 100)
     )
     assert many <= few

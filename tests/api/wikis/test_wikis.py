@@ -1,6 +1,7 @@
 """Wikis: pages written, read, listed, edited, deleted, and who may."""
 
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 from urllib.parse import quote
 
@@ -234,7 +235,7 @@ def test_a_page_of_pages_takes_the_same_work(api: Api, make: Make) -> None:
     costs = {
         statements_of(
             make,
-            lambda size=size, content=content: api.get(f"/projects/{project.id}/wikis?{content}", owner, per_page=size),
+            partial(api.get, f"/projects/{project.id}/wikis?{content}", owner, per_page=size),
         )
         for size in (1, 3)
         for content in ("with_content=true", "with_content=false")
