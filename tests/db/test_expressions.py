@@ -10,7 +10,7 @@ from ingot.collaboration.merge_requests.tables import MERGE_REQUEST_COLUMNS, Mer
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list, list_as_table, packed_columns, without_index
 from ingot.projects.projects.tables import projects
-from tests.api.merge_requests.offering import filled_project, offer
+from tests.api.merge_requests.factories import filled_project, make_merge_request
 from tests.client import Make
 
 
@@ -53,7 +53,7 @@ def test_a_list_is_a_table(make: Make) -> None:
 def test_records_in_one_are_the_same_records(make: Make, text: str) -> None:
     """Whatever a text holds that looks like something else; and yes and no stay what they are."""
     project = filled_project(make)
-    made = offer(make, project, description=text, squash=True)
+    made = make_merge_request(make, project, description=text, squash=True)
     this = merge_requests.c.id == made["id"]
     plain, in_one = (
         select(*MERGE_REQUEST_COLUMNS).where(this),

@@ -15,7 +15,7 @@ from ingot.core.db.connection import Connection
 from ingot.core.db.times import add_duration
 from ingot.core.jobs.tables import jobs
 from ingot.settings import Settings
-from tests.api.projects.importing import SlowServer, filled
+from tests.api.projects.import_server import SlowServer, filled
 from tests.git.conftest import git
 from tests.git.git_server import serving
 from tests.server.process import Server, until

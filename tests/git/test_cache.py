@@ -31,7 +31,7 @@ from ingot.git.trees.entries import entry_or_none
 from ingot.git.trees.file_names import list_file_names
 from ingot.git.trees.listing import list_tree
 from ingot.git.trees.search import search_files
-from tests.histories import History
+from tests.git_history import History
 
 ROOMY = 10 * 2**20
 

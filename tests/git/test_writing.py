@@ -14,7 +14,7 @@ from ingot.git.writing.commits import MAX_STEPS, CommitMetadata, InvalidAction, 
 from ingot.git.writing.new_objects import write_object
 from ingot.git.writing.path_rules import is_git_special_file, new_path_error
 from tests.git.conftest import files_in, git
-from tests.histories import History
+from tests.git_history import History
 
 ADA = Signature("Ada", "ada@example.com", 1_700_000_000, 0)
 WORDS = CommitMetadata("Change\n\nWith a body\n", ADA, ADA)

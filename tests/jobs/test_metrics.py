@@ -10,19 +10,19 @@ from ingot.core.db.times import add_duration
 from ingot.core.jobs.admin import delete_job
 from ingot.core.jobs.queue import count_failure, enqueue
 from ingot.core.jobs.tables import jobs
-from tests.conftest import House
+from tests.conftest import Instance
 
 
-def _numbers(house: House) -> dict[str, float]:
-    text = httpx.get(f"{house.url}/-/metrics").text
+def _numbers(instance: Instance) -> dict[str, float]:
+    text = httpx.get(f"{instance.url}/-/metrics").text
     return {name: float(value) for name, value in re.findall(r"^(ingot_jobs\S+) (\S+)$", text, re.MULTILINE)}
 
 
-def test_depth_age_and_failures_are_read_when_asked(house: House) -> None:
-    house.work()
-    before = _numbers(house)
+def test_depth_age_and_failures_are_read_when_asked(instance: Instance) -> None:
+    instance.work()
+    before = _numbers(instance)
     assert before["ingot_jobs_oldest_seconds"] < 7200
-    database = house.app.database
+    database = instance.app.database
 
     def enqueue_in(db: Connection, hours: int) -> int:
         return enqueue(db, "metered", 1, add_duration(db.now, hours=hours))
@@ -31,7 +31,7 @@ def test_depth_age_and_failures_are_read_when_asked(house: House) -> None:
     database.write(lambda db: db.update(jobs, dead, state="dead"))
     database.write(lambda db: count_failure(db, "metered"))
     try:
-        now = _numbers(house)
+        now = _numbers(instance)
     finally:
         for job_id in (overdue, coming, dead):
             database.write(partial(delete_job, job_id=job_id))

@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeVar
 
 import httpx
 
-from tests import forking
+from tests import fork_server
 
 T = TypeVar("T")
 INGOT = [sys.executable, "-m", "ingot"]
@@ -31,7 +31,7 @@ def environment(**more: str) -> dict[str, str]:
 
 def ingot(*arguments: object, stdin: str = "", **more: str) -> subprocess.CompletedProcess[str]:
     """Run a command to its end."""
-    return forking.run("ingot", *map(str, arguments), stdin=stdin, env=environment(**more))
+    return fork_server.run("ingot", *map(str, arguments), stdin=stdin, env=environment(**more))
 
 
 def until(what: str, look: Callable[[], T | Literal[False] | None], seconds: float = 60.0) -> T:
@@ -60,7 +60,7 @@ class Server:
     def __init__(self, data: Path, database_url: str = "") -> None:
         self.data = data
         self.database_url = database_url
-        self.process: subprocess.Popen[bytes] | forking.Process | None = None
+        self.process: subprocess.Popen[bytes] | fork_server.Process | None = None
         self.url = ""
         self._log = data.parent / f"{data.name}.log"
         self._out = data.parent / f"{data.name}.out"
@@ -69,7 +69,7 @@ class Server:
         """Do what the first start does, and end."""
         words = ["migrate", "--data", str(self.data)]
         words += ["--database-url", self.database_url] if self.database_url else []
-        done = forking.run("ingot", *words, env=self._chosen({}))
+        done = fork_server.run("ingot", *words, env=self._chosen({}))
         assert done.returncode == 0, done.stderr
 
     def start(self, *arguments: object, wait: bool = True, **more: str) -> "Server":
@@ -77,7 +77,7 @@ class Server:
         (self.data / "run" / "address").unlink(missing_ok=True)
         words, chosen = self._words(arguments), self._chosen(more)
         with self._log.open("ab") as log, self._out.open("ab") as out:
-            self.process = forking.start(
+            self.process = fork_server.start(
                 "ingot", *words, stdout=out.fileno(), stderr=log.fileno(), env=chosen, new_session=True
             )
         if wait:

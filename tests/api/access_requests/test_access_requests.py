@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from tests.client import Api, Make, Person
-from tests.conftest import House
-from tests.making import Group, Project, add_members, day, ids, make_group, make_project, statements_of
+from tests.conftest import Instance
+from tests.factories import Group, Project, add_members, day, ids, make_group, make_project, statements_of
 
 VIEW = {"id", "username", "name", "state", "avatar_url", "web_url", "requested_at"}
 KINDS = pytest.mark.parametrize("kind", ["group", "project"])
@@ -122,13 +122,13 @@ def test_adding_somebody_settles_their_request(api: Api, make: Make, kind: str) 
 
 
 @KINDS
-def test_whose_membership_ended_may_ask_again(api: Api, house: House, make: Make, kind: str) -> None:
+def test_whose_membership_ended_may_ask_again(api: Api, instance: Instance, make: Make, kind: str) -> None:
     owner, former = make.user(), make.user()
     source = _source(make, kind, owner)
     add_members(make, source, {former: 30}, expires_at="2888-01-01")
 
     assert api.post(f"{source.url}/access_requests", former).status_code == 403
-    with day(house, "2888-01-01"):
+    with day(instance, "2888-01-01"):
         assert api.post(f"{source.url}/access_requests", former).status_code == 201
         approved = api.put(f"{source.url}/access_requests/{former.id}/approve", owner)
         assert (approved.status_code, approved.json()["expires_at"]) == (201, None)

@@ -6,7 +6,7 @@ from functools import partial
 import pytest
 
 from tests.client import Api, Make
-from tests.making import ids, make_group, make_project, statements_of
+from tests.factories import ids, make_group, make_project, statements_of
 
 KINDS = ["projects", "groups", "users"]
 

@@ -7,7 +7,7 @@ import pytest
 from ingot.core.access.levels import Level
 from tests.api.groups.test_create import VIEW
 from tests.client import Api, Make
-from tests.making import Project, by_path, ids, make_group, make_project, share
+from tests.factories import Project, by_path, ids, make_group, make_project, share
 
 WHO = [
     ("nobody", "public", 401),

@@ -6,7 +6,7 @@ import pytest
 
 from ingot.core.access.levels import Level
 from tests.client import Api, Make
-from tests.making import make_project
+from tests.factories import make_project
 
 
 def test_create_and_read(api: Api, make: Make) -> None:

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from ingot.core.access.levels import Level
-from tests.api.merge_requests.offering import commit, filled_project, fork, offer
-from tests.api.merging.merging import merged, url
+from tests.api.merge_requests.factories import commit, filled_project, fork, make_merge_request
+from tests.api.merging.merge_calls import merged, url
 from tests.client import Api, Make, Person
-from tests.making import Project, add_members, ids, statements_of
+from tests.factories import Project, add_members, ids, statements_of
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +85,7 @@ def test_who_sees_what_a_pipeline_is_made_of(api: Api, make: Make, owner: Person
 
 def test_pipelines_of_a_merge_request(api: Api, make: Make, project: Project, owner: Person) -> None:
     """Of all heads that it has had, the newest first, also when it is merged; not of other branches."""
-    merge_request = offer(make, project, owner)
+    merge_request = make_merge_request(make, project, owner)
     branch = merge_request["source_branch"]
     assert api.get(f"/projects/{project.id}/merge_requests/{merge_request['iid']}/pipelines", owner).json() == []
     assert merge_request["head_pipeline"] is None

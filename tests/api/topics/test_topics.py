@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.client import Api, Make, Person
-from tests.making import make_project, statements_of
+from tests.factories import make_project, statements_of
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 32
 

@@ -8,7 +8,7 @@ from cryptography.hazmat.primitives.asymmetric import ed25519
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
 from tests.client import Api, Make, Person
-from tests.ssh_lines import (
+from tests.ssh_public_keys import (
     SK_ECDSA,
     SK_ED25519,
     blob_of,
