@@ -24,7 +24,13 @@ setup: .venv/.dev ## Install all dependencies, including those of tests and chec
 	PYTHON=$(PYTHON) sh scripts/setup requirements-dev.lock
 	@touch .venv/.run $@
 
-test: test-sqlite test-postgresql ## Run all tests on SQLite and PostgreSQL; T=PATH runs a part
+# Both databases are tested and reported even if the first run fails; the status tells whether either did.
+test: setup ## Run all tests on SQLite and PostgreSQL; T=PATH runs a part
+	@status=0; \
+	$(MAKE) --no-print-directory test-sqlite && sqlite=passed || { sqlite=FAILED; status=1; }; \
+	$(MAKE) --no-print-directory test-postgresql && postgresql=passed || { postgresql=FAILED; status=1; }; \
+	echo "SQLite: $$sqlite, PostgreSQL: $$postgresql"; \
+	exit $$status
 
 test-sqlite: setup
 	@sh scripts/browser

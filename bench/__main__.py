@@ -10,16 +10,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from bench.forest import plant
 from bench.hooks import measure_hooks
 from bench.issues import ISSUES, fill_issues, measure_issues
 from bench.load import get, requests_per_second
 from bench.merge_requests import REQUESTS, fill_merge_requests, measure_merge_requests
+from bench.namespace_data import fill_namespaces
 from bench.pages import PASSWORD, fill_pages, measure_pages
-from bench.people import PERSON_TOKEN, TOKEN, fill
 from bench.process import idle_megabytes, start_seconds
 from bench.projects import SLOWEST, measure
 from bench.repositories import fill_projects, measure_git, measure_moments, measure_reads
+from bench.user_data import PERSON_TOKEN, TOKEN, fill
 from ingot.operations.startup import initialize_instance
 from ingot.settings import Settings
 
@@ -110,15 +110,15 @@ def _measure_calls(data: Path, url: str, seconds: float) -> None:
 
 
 def _measure_projects(folder: Path, seconds: float) -> None:
-    forests = {}
+    filled = {}
     for how_many in (1_000, 10_000):
-        data = folder / f"forest-{how_many}"
+        data = folder / f"projects-{how_many}"
         settings = Settings(data=data, root_token=TOKEN, root_password="-" * 9)
         initialize_instance(settings)
-        print(f"planting {how_many} projects", flush=True)
-        forests[data] = plant(settings, how_many)
-    (bush, small), (forest, large) = forests.items()
-    with _server("app", forest, "") as port, _server("app", bush, "") as other:
+        print(f"adding {how_many} projects", flush=True)
+        filled[data] = fill_namespaces(settings, how_many)
+    (small_folder, small), (large_folder, large) = filled.items()
+    with _server("app", large_folder, "") as port, _server("app", small_folder, "") as other:
         measured = measure((port, large), (other, small), seconds, ROUNDS)
     for name, least in (("GET /projects/:id", 0.28), ("page as a member of 500", 0.06)):
         share = measured.shares[name]
@@ -190,4 +190,5 @@ def _measure_process(data: Path) -> None:
     _line("idle memory, MB", megabytes, "<= 160", megabytes <= 160, "aim 120")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -17,8 +17,8 @@ from pathlib import Path
 import httpx
 from sqlalchemy import delete, select
 
-from bench.people import TOKEN
 from bench.repositories import Finding
+from bench.user_data import TOKEN
 from ingot.app import open_database
 from ingot.core.db.connection import Connection
 from ingot.integrations.webhooks.outbox import queue_event

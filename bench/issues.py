@@ -11,8 +11,8 @@ import httpx
 from sqlalchemy import Select, func, insert, literal, select, true
 
 from bench.load import get, post, requests_per_second
-from bench.people import TOKEN
 from bench.repositories import Finding
+from bench.user_data import TOKEN
 from ingot.app import open_database
 from ingot.collaboration.iids.tables import internal_ids
 from ingot.collaboration.issues.tables import issue_assignees, issue_counts, issues

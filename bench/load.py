@@ -4,6 +4,7 @@ import asyncio
 import json
 import time
 from collections.abc import Sequence
+from functools import partial
 from itertools import cycle
 
 import uvloop
@@ -71,7 +72,7 @@ def requests_per_second(port: int, requests: Sequence[bytes], seconds: float, co
             done: asyncio.Future[None] = loop.create_future()
             turn = [*requests[number:], *requests[:number]]
             _, connection = await loop.create_connection(
-                lambda turn=turn, done=done: _Connection(turn, started + seconds, done), "127.0.0.1", port
+                partial(_Connection, turn, started + seconds, done), "127.0.0.1", port
             )
             made.append((connection, done))
         for _, done in made:

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 import httpx
 
-from bench.histories import names, write_branches, write_history
+from bench.git_history import names, write_branches, write_history
 from bench.load import get, requests_per_second
-from bench.people import TOKEN
 from bench.repositories import ENV, WHO, Finding, Place, made, ratio, timed
+from bench.user_data import TOKEN
 from ingot.app import open_database
 from ingot.collaboration.iids.tables import internal_ids
 from ingot.collaboration.merge_requests.tables import merge_request_counts, merge_request_versions, merge_requests

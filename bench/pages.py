@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import httpx
 
 from bench.load import get, requests_per_second
-from bench.people import TOKEN
 from bench.repositories import Finding
+from bench.user_data import TOKEN
 
 PASSWORD = "-" * 9
 LEAST = 0.03

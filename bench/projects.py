@@ -1,11 +1,11 @@
-"""Projects and groups: single reads and pages against F1, and every list against the same list in a small forest."""
+"""Projects and groups: single reads and pages against F1, and every list against the same list in a small instance."""
 
 import statistics
 from typing import NamedTuple
 
-from bench.forest import MEMBER, MEMBER_NAME, Forest
 from bench.load import get, requests_per_second
-from bench.people import TOKEN
+from bench.namespace_data import MEMBER, MEMBER_NAME, NamespaceData
+from bench.user_data import TOKEN
 
 SLOWEST = 1.5
 
@@ -16,12 +16,12 @@ class Measured(NamedTuple):
     shares: dict[str, float]
     """Requests per second over F1."""
     slowdowns: dict[str, float]
-    """The time in the large forest over that in the small one."""
+    """Time with 10,000 projects over the time with 1,000."""
 
 
-def _lists(forest: Forest) -> dict[str, bytes]:
-    project_id = forest.belonging[0]
-    group_id = next(group_id for group_id, _, visibility in forest.groups if visibility == "public")
+def _lists(namespace_data: NamespaceData) -> dict[str, bytes]:
+    project_id = namespace_data.belonging[0]
+    group_id = next(group_id for group_id, _, visibility in namespace_data.groups if visibility == "public")
     paths = {
         "projects": "/projects",
         "projects, page 10": "/projects?page=10",
@@ -38,7 +38,7 @@ def _lists(forest: Forest) -> dict[str, bytes]:
         "projects, by path": "/projects?order_by=path&sort=asc",
         "projects, by activity": "/projects?order_by=last_activity_at",
         "projects, by stars": "/projects?order_by=star_count",
-        # As many as a page holds are found in both forests.
+        # As many as a page holds are found in both instances.
         "projects, search": "/projects?search=project-77&per_page=5",
         "projects, search, whole page": "/projects?search=project-77",
         "projects, search by name": "/projects/search/project-77?per_page=5",
@@ -60,11 +60,13 @@ def _lists(forest: Forest) -> dict[str, bytes]:
     return lists
 
 
-def measure(large: tuple[int, Forest], small: tuple[int, Forest], seconds: float, rounds: int) -> Measured:
+def measure(
+    large: tuple[int, NamespaceData], small: tuple[int, NamespaceData], seconds: float, rounds: int
+) -> Measured:
     """Measure on the ports of two servers, in turns, so that what else runs on the machine slows both alike."""
-    (port, forest), (other, bush) = large, small
-    of_member = [get(f"/api/v4/projects/{project_id}", MEMBER) for project_id in forest.belonging[:64]]
-    single = {"GET /projects/:id": of_member, "page as a member of 500": [_lists(forest)["projects, membership"]]}
+    (port, large_data), (other, small_data) = large, small
+    of_member = [get(f"/api/v4/projects/{project_id}", MEMBER) for project_id in large_data.belonging[:64]]
+    single = {"GET /projects/:id": of_member, "page as a member of 500": [_lists(large_data)["projects, membership"]]}
     constant = [get("/api/v4/bench")]
     shares = {
         name: statistics.median(
@@ -73,12 +75,12 @@ def measure(large: tuple[int, Forest], small: tuple[int, Forest], seconds: float
         )
         for name, requests in single.items()
     }
-    few = _lists(bush)
+    few = _lists(small_data)
     slowdowns = {
         name: statistics.median(
             requests_per_second(other, [few[name]], seconds / 4) / requests_per_second(port, [request], seconds / 4)
             for _ in range(rounds)
         )
-        for name, request in _lists(forest).items()
+        for name, request in _lists(large_data).items()
     }
     return Measured(shares, slowdowns)

@@ -18,9 +18,9 @@ from urllib.parse import quote
 import httpx
 from sqlalchemy import bindparam, select
 
-from bench.histories import COMMITS, DEEP, names, write_bulk, write_history
+from bench.git_history import COMMITS, DEEP, names, write_bulk, write_history
 from bench.load import get, requests_per_second
-from bench.people import TOKEN
+from bench.user_data import TOKEN
 from ingot.accounts.keys.params import CreateKey
 from ingot.accounts.keys.service import create_key
 from ingot.app import open_database

@@ -10,8 +10,8 @@ import jsonschema
 
 from ingot.core.db.database import Database
 from ingot.registry import api_document
-from tests.conforming import Check, Conforming
-from tests.plain_http import PlainTransport
+from tests.http_transport import StdlibTransport
+from tests.schema_validation import Check, SchemaValidator
 
 TIMEOUT = httpx.Timeout(60).as_dict()
 USER_AGENT = "client of the tests"
@@ -43,7 +43,7 @@ class Contract:
             pattern = re.compile(re.sub(r"\{\w+\}", "[^/]+", path))
             for method, operation in self._document["paths"][path].items():
                 self._operations.setdefault((method, path.count("/")), []).append((pattern, operation))
-        self._conforming = Conforming(self._document["components"]["schemas"])
+        self._validator = SchemaValidator(self._document["components"]["schemas"])
         self._checks: dict[int, Check] = {}
 
     def check(self, method: str, path: str, answer: httpx.Response) -> None:
@@ -71,7 +71,7 @@ class Contract:
     def _compare(self, schema: dict[str, Any], body: Any) -> None:
         check = self._checks.get(id(schema))
         if check is None:
-            check = self._checks[id(schema)] = self._conforming.check_of(schema)
+            check = self._checks[id(schema)] = self._validator.check_of(schema)
         if not check(body):
             jsonschema.Draft202012Validator({**schema, "components": self._document["components"]}).validate(body)
 
@@ -81,7 +81,7 @@ class Api:
 
     def __init__(self, url: str) -> None:
         self.url = url
-        self._transport = PlainTransport(url, timeout=60)
+        self._transport = StdlibTransport(url, timeout=60)
         self._contract = Contract()
 
     def __enter__(self) -> "Api":

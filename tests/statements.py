@@ -74,7 +74,8 @@ def count_statements(database: Database) -> Database:
 def recorded_statements(database: Database) -> Iterator[list[str]]:
     """Collect the texts of the statements that a database runs within the block."""
     counter = _counters[database]
-    counter.texts = texts = []
+    texts: list[str] = []
+    counter.texts = texts
     try:
         yield texts
     finally:

@@ -12,7 +12,7 @@ from playwright.sync_api import BrowserContext, Page, sync_playwright
 
 from ingot.web.cookies import SESSION_COOKIE
 from tests.client import Make, Person
-from tests.conftest import House
+from tests.conftest import Instance
 from tests.web.browser import Browser
 
 PASSWORD = "correct horse battery"
@@ -66,7 +66,7 @@ class Window:
             self.complaints.append(f"asked for {request.url}")
 
     def open(self, path: str) -> Page:
-        """Go to a page of the house."""
+        """Go to a page of the instance."""
         self.page.goto(self.url + path)
         return self.page
 
@@ -101,12 +101,12 @@ def told(violations: list[dict[str, Any]]) -> list[str]:
 
 
 @pytest.fixture
-def open_window(chromium: Chromium, house: House) -> Iterator[Callable[..., Window]]:
+def open_window(chromium: Chromium, instance: Instance) -> Iterator[Callable[..., Window]]:
     """Opens windows that share nothing; options are those of a context, such as ``color_scheme``."""
     windows: list[Window] = []
 
     def open_one(**options: Any) -> Window:
-        windows.append(Window(chromium.new_context(**options), house.url))
+        windows.append(Window(chromium.new_context(**options), instance.url))
         return windows[-1]
 
     yield open_one

@@ -8,10 +8,10 @@ import pytest
 
 from tests.browser.conftest import AXE, RULES, Window, told
 from tests.client import Make
-from tests.conftest import House
-from tests.everywhere.addresses import addresses
-from tests.everywhere.words import Words
-from tests.everywhere.world import World, open_world
+from tests.conftest import Instance
+from tests.sample_data.addresses import addresses
+from tests.sample_data.records import SampleData, open_sample_data
+from tests.sample_data.texts import SampleTexts
 
 _READER = (Path(__file__).parent / "reader.js").read_text()
 _READ = "([path, sent, rules]) => readPage(path, sent, rules)"
@@ -22,10 +22,10 @@ _BROKEN = """<!doctype html><html lang="en"><title>Broken</title><main><h1>Broke
 
 
 @pytest.fixture(scope="module")
-def world(house: House, make: Make) -> Iterator[World]:
+def samples(instance: Instance, make: Make) -> Iterator[SampleData]:
     """Something on each page."""
-    with open_world(house, make, Words(hostile=False)) as world:
-        yield world
+    with open_sample_data(instance, make, SampleTexts(hostile=False)) as samples:
+        yield samples
 
 
 def _begin(window: Window) -> Window:
@@ -52,16 +52,16 @@ def _read(window: Window, path: str, sent: dict[str, str] | None = None, status:
 
 
 @pytest.mark.parametrize("visitor", ["owner", "colleague", "root", "nobody"])
-def test_no_page_keeps_anybody_out(open_window: Callable[..., Window], world: World, visitor: str) -> None:
-    """The list of pages is made of all routes; a house test sees to it."""
+def test_no_page_keeps_anybody_out(open_window: Callable[..., Window], samples: SampleData, visitor: str) -> None:
+    """The list of pages is made of all routes; an instance test sees to it."""
     window = open_window(viewport=_DESK)
     if visitor != "nobody":
-        window.enter(world.people[visitor])
+        window.enter(samples.people[visitor])
     _begin(window)
 
     found = {
         f"{address.route} {address.path}": _read(window, address.path, address.sent, address.status)
-        for address in addresses(world)
+        for address in addresses(samples)
         if address.visitor == visitor
     }
 
@@ -81,10 +81,10 @@ def test_who_looks_sees_what_is_wrong(open_window: Callable[..., Window]) -> Non
     assert ["By day" in found[1], "By night" in found[2]] == [True, True]
 
 
-def test_a_phone_shows_the_tab_that_is_open(open_window: Callable[..., Window], world: World) -> None:
-    window = open_window(viewport=_PHONE).enter(world.owner)
+def test_a_phone_shows_the_tab_that_is_open(open_window: Callable[..., Window], samples: SampleData) -> None:
+    window = open_window(viewport=_PHONE).enter(samples.owner)
 
     for path in ("", "/-/issues/1", "/-/merge_requests/1/diffs", "/-/edit", "/-/boards"):
-        tab = window.open(f"/{world.project.path}{path}").locator(".tabs a[aria-current]").first.bounding_box()
+        tab = window.open(f"/{samples.project.path}{path}").locator(".tabs a[aria-current]").first.bounding_box()
         assert tab is not None, path
         assert tab["x"] >= 0 and tab["x"] + tab["width"] <= 390, path

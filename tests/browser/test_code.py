@@ -5,13 +5,13 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import Window
 from tests.client import Api, Make, Person
-from tests.conftest import House
-from tests.histories import History
-from tests.making import Project, make_project
+from tests.conftest import Instance
+from tests.factories import Project, make_project
+from tests.git_history import History
 
 
 @pytest.fixture
-def project(house: House, make: Make, person: Person) -> Project:
+def project(instance: Instance, make: Make, person: Person) -> Project:
     """A file of a hundred lines, of which the last commit has changed one in the middle."""
     made = make_project(make, person, visibility="public")
     lines = [f"line {number}" for number in range(1, 101)]
@@ -19,7 +19,7 @@ def project(house: House, make: Make, person: Person) -> Project:
     history.commit(files={"lib/tides.py": "\n".join([*lines, ""]), "README.md": "Read\n"}, message="Begin")
     lines[49] = "changed"
     history.commit(files={"lib/tides.py": "\n".join([*lines, ""])}, message="Change the middle")
-    history.fill(house, made)
+    history.fill(instance, made)
     return made
 
 

@@ -2,11 +2,11 @@
 
 import shutil
 
-from tests.casting import Cast, project_with
 from tests.client import Api, Make
-from tests.conftest import House
-from tests.histories import repository_of
-from tests.making import make_project
+from tests.conftest import Instance
+from tests.factories import make_project
+from tests.git_history import repository_of
+from tests.roles import UsersByRole, project_with
 
 
 def test_linked_issues_are_of_the_same_project(api: Api, make: Make) -> None:
@@ -34,28 +34,28 @@ def test_there_are_no_incidents(api: Api, make: Make) -> None:
     assert api.get(url, make.root, issue_type="nonsense").status_code == 400
 
 
-def test_a_project_says_where_its_readme_is(api: Api, make: Make, cast: Cast) -> None:
+def test_a_project_says_where_its_readme_is(api: Api, make: Make, roles: UsersByRole) -> None:
     """``glab repo view`` takes branch and file out of that address."""
-    project = project_with(make, cast, visibility="internal", path=make.name("readme"))
+    project = project_with(make, roles, visibility="internal", path=make.name("readme"))
     url = f"/projects/{project.id}"
     address = f"{api.get(url, make.root).json()['web_url']}/-/blob"
     assert "readme_url" not in api.get(url, make.root).json()
     files = f"{url}/repository/files"
     sent = {"branch": "master", "content": "hello", "commit_message": "Say hello"}
-    assert api.post(f"{files}/docs%2FREADME.md", cast.master, **sent).status_code == 201
+    assert api.post(f"{files}/docs%2FREADME.md", roles.master, **sent).status_code == 201
     assert "readme_url" not in api.get(url, make.root).json()
     for name, quoted in (("readme.rst", "readme.rst"), ("ReadMe.md", "ReadMe.md")):
-        assert api.post(f"{files}/{name}", cast.master, **sent).status_code == 201
-        assert api.get(url, cast.guest).json()["readme_url"] == f"{address}/master/{quoted}"
+        assert api.post(f"{files}/{name}", roles.master, **sent).status_code == 201
+        assert api.get(url, roles.guest).json()["readme_url"] == f"{address}/master/{quoted}"
     assert api.put(url, make.root, visibility="private").status_code == 200
-    assert "readme_url" not in api.get(url, cast.guest).json()
-    assert api.get(url, cast.reporter).json()["readme_url"] == f"{address}/master/ReadMe.md"
-    api.delete(f"{files}/ReadMe.md", cast.master, branch="master", commit_message="Say less")
-    assert api.get(url, cast.reporter).json()["readme_url"] == f"{address}/master/readme.rst"
+    assert "readme_url" not in api.get(url, roles.guest).json()
+    assert api.get(url, roles.reporter).json()["readme_url"] == f"{address}/master/ReadMe.md"
+    api.delete(f"{files}/ReadMe.md", roles.master, branch="master", commit_message="Say less")
+    assert api.get(url, roles.reporter).json()["readme_url"] == f"{address}/master/readme.rst"
 
 
-def test_a_project_is_shown_though_its_repository_cannot_be_read(api: Api, make: Make, house: House) -> None:
+def test_a_project_is_shown_though_its_repository_cannot_be_read(api: Api, make: Make, instance: Instance) -> None:
     project = make_project(make, initialize_with_readme=True)
-    shutil.rmtree(repository_of(house, project).path)
+    shutil.rmtree(repository_of(instance, project).path)
     shown = api.get(f"/projects/{project.id}", make.root)
     assert (shown.status_code, "readme_url" in shown.json()) == (200, False)

@@ -3,8 +3,8 @@
 import httpx
 
 from tests.client import Api, Make
-from tests.conftest import House
-from tests.making import make_project
+from tests.conftest import Instance
+from tests.factories import make_project
 
 
 def test_a_position_in_which_nothing_is_said_is_none(api: Api, make: Make) -> None:
@@ -24,11 +24,11 @@ def test_a_position_in_which_nothing_is_said_is_none(api: Api, make: Make) -> No
     assert half.status_code == 400
 
 
-def test_whoever_looks_for_another_api_reads_that_there_is_none(house: House, make: Make) -> None:
+def test_whoever_looks_for_another_api_reads_that_there_is_none(instance: Instance, make: Make) -> None:
     """``glab api graphql`` and editors read the answer as JSON."""
     headers = {"Authorization": f"Bearer {make.root.token}"}
     for path in ("/api/graphql", "/api/graphql/", "/api/v5/user", "/api", "/api/"):
-        answer = httpx.post(house.url + path, headers=headers, json={"query": "{ currentUser { username } }"})
+        answer = httpx.post(instance.url + path, headers=headers, json={"query": "{ currentUser { username } }"})
         assert (answer.status_code, answer.json()) == (404, {"error": "404 Not Found"})
         assert answer.headers["content-type"] == "application/json"
 

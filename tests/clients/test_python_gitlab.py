@@ -14,14 +14,14 @@ from gitlab.exceptions import (
 
 from tests.api.users.test_gpg_keys import EXPORTED
 from tests.client import Api, Make
-from tests.conftest import House
-from tests.ssh_lines import ed25519_line
+from tests.conftest import Instance
+from tests.ssh_public_keys import ed25519_line
 
 
 @pytest.fixture
-def gl(house: House, make: Make) -> Iterator[gitlab.Gitlab]:
+def gl(instance: Instance, make: Make) -> Iterator[gitlab.Gitlab]:
     """The client of the administrator."""
-    with gitlab.Gitlab(house.url, private_token=make.root.token) as client:
+    with gitlab.Gitlab(instance.url, private_token=make.root.token) as client:
         yield client
 
 
@@ -32,9 +32,10 @@ def _created(gl: gitlab.Gitlab, make: Make, **more: Any) -> Any:
 
 
 @pytest.mark.parametrize("how", ["private_token", "oauth_token"])
-def test_who_one_is(house: House, make: Make, how: str) -> None:
+def test_who_one_is(instance: Instance, make: Make, how: str) -> None:
     user = make.user()
-    with gitlab.Gitlab(house.url, **{how: user.token}) as client:
+    credentials: dict[str, Any] = {how: user.token}
+    with gitlab.Gitlab(instance.url, **credentials) as client:
         client.auth()
         assert client.user is not None
         assert (client.user.id, client.user.username) == (user.id, user.username)
@@ -43,8 +44,8 @@ def test_who_one_is(house: House, make: Make, how: str) -> None:
         assert revision != "unknown"
 
 
-def test_a_wrong_token_is_an_authentication_error(house: House) -> None:
-    with gitlab.Gitlab(house.url, private_token="nonsense") as client, pytest.raises(GitlabAuthenticationError):
+def test_a_wrong_token_is_an_authentication_error(instance: Instance) -> None:
+    with gitlab.Gitlab(instance.url, private_token="nonsense") as client, pytest.raises(GitlabAuthenticationError):
         client.auth()
 
 
@@ -117,8 +118,8 @@ def test_gpg_keys(gl: gitlab.Gitlab, make: Make) -> None:
     assert user.gpgkeys.list(get_all=True) == []
 
 
-def test_ones_own_keys_and_addresses(house: House, make: Make) -> None:
-    with gitlab.Gitlab(house.url, private_token=make.user().token) as client:
+def test_ones_own_keys_and_addresses(instance: Instance, make: Make) -> None:
+    with gitlab.Gitlab(instance.url, private_token=make.user().token) as client:
         client.auth()
         assert client.user is not None
         key = client.user.keys.create({"title": "Own", "key": ed25519_line()})
@@ -129,11 +130,11 @@ def test_ones_own_keys_and_addresses(house: House, make: Make) -> None:
         email.delete()
 
 
-def test_impersonation_tokens(gl: gitlab.Gitlab, house: House, make: Make) -> None:
+def test_impersonation_tokens(gl: gitlab.Gitlab, instance: Instance, make: Make) -> None:
     user = _created(gl, make)
 
     token = user.impersonationtokens.create({"name": "Acting", "scopes": ["api", "read_user"]})
-    with gitlab.Gitlab(house.url, private_token=token.token) as acting:
+    with gitlab.Gitlab(instance.url, private_token=token.token) as acting:
         acting.auth()
         assert acting.user is not None
         assert acting.user.id == user.id
@@ -143,29 +144,29 @@ def test_impersonation_tokens(gl: gitlab.Gitlab, house: House, make: Make) -> No
     assert [each.id for each in user.impersonationtokens.list(state="inactive", get_all=True)] == [token.id]
 
 
-def test_personal_access_tokens(gl: gitlab.Gitlab, house: House, make: Make) -> None:
+def test_personal_access_tokens(gl: gitlab.Gitlab, instance: Instance, make: Make) -> None:
     user = _created(gl, make)
     token = user.personal_access_tokens.create({"name": "Own", "scopes": ["api"]})
     listed = gl.personal_access_tokens.list(user_id=user.id, get_all=True)
     assert [each.id for each in listed] == [token.id]
 
-    with gitlab.Gitlab(house.url, private_token=token.token) as client:
+    with gitlab.Gitlab(instance.url, private_token=token.token) as client:
         own = client.personal_access_tokens.get("self")
         assert (own.id, own.scopes) == (token.id, ["api"])
         own.rotate()
         successor = own.token
         with pytest.raises(GitlabAuthenticationError):
             client.auth()
-    with gitlab.Gitlab(house.url, private_token=successor) as client:
+    with gitlab.Gitlab(instance.url, private_token=successor) as client:
         client.personal_access_tokens.get("self").delete()
         with pytest.raises(GitlabAuthenticationError):
             client.auth()
     assert gl.personal_access_tokens.list(user_id=user.id, state="active", get_all=True) == []
 
 
-def test_status(house: House, gl: gitlab.Gitlab, make: Make) -> None:
+def test_status(instance: Instance, gl: gitlab.Gitlab, make: Make) -> None:
     user = make.user()
-    with gitlab.Gitlab(house.url, private_token=user.token) as client:
+    with gitlab.Gitlab(instance.url, private_token=user.token) as client:
         client.auth()
         assert client.user is not None
         status = client.user.status.get()

@@ -9,14 +9,14 @@ import pytest
 from gitlab.exceptions import GitlabCherryPickError, GitlabCreateError, GitlabGetError, GitlabUpdateError
 
 from tests.client import Make
-from tests.conftest import House
-from tests.making import make_project
+from tests.conftest import Instance
+from tests.factories import make_project
 
 
 @pytest.fixture
-def project(house: House, make: Make) -> Iterator[Any]:
+def project(instance: Instance, make: Make) -> Iterator[Any]:
     """An empty project, as the administrator's client sees it."""
-    with gitlab.Gitlab(house.url, private_token=make.root.token) as client:
+    with gitlab.Gitlab(instance.url, private_token=make.root.token) as client:
         yield client.projects.get(make_project(make).id)
 
 

@@ -6,15 +6,15 @@ import pytest
 from gitlab import Gitlab, GitlabCreateError, GitlabGetError, GitlabProjectDeployKeyError
 
 from tests.client import Make
-from tests.conftest import House
-from tests.making import make_project
-from tests.ssh_lines import ed25519_line
+from tests.conftest import Instance
+from tests.factories import make_project
+from tests.ssh_public_keys import ed25519_line
 
 
 @pytest.fixture(scope="module")
-def client(house: House, make: Make) -> Iterator[Gitlab]:
+def client(instance: Instance, make: Make) -> Iterator[Gitlab]:
     """The administrator's client."""
-    with Gitlab(house.url, private_token=make.root.token) as made:
+    with Gitlab(instance.url, private_token=make.root.token) as made:
         yield made
 
 

@@ -7,14 +7,14 @@ import pytest
 from gitlab.exceptions import GitlabCreateError, GitlabDeleteError, GitlabGetError, GitlabListError, GitlabUpdateError
 
 from tests.client import Make
-from tests.conftest import House
-from tests.making import make_group, make_project, share
+from tests.conftest import Instance
+from tests.factories import make_group, make_project, share
 
 
 @pytest.fixture
-def gl(house: House, make: Make) -> Iterator[gitlab.Gitlab]:
+def gl(instance: Instance, make: Make) -> Iterator[gitlab.Gitlab]:
     """The client of the administrator."""
-    with gitlab.Gitlab(house.url, private_token=make.root.token) as client:
+    with gitlab.Gitlab(instance.url, private_token=make.root.token) as client:
         yield client
 
 
@@ -41,10 +41,10 @@ def test_groups_are_made_found_changed_and_deleted(gl: gitlab.Gitlab, make: Make
             gl.groups.get(gone)
 
 
-def test_lists(gl: gitlab.Gitlab, house: House, make: Make) -> None:
+def test_lists(gl: gitlab.Gitlab, instance: Instance, make: Make) -> None:
     user = make.user()
     mine, public = make_group(make, user), make_group(make, visibility="public")
-    with gitlab.Gitlab(house.url, private_token=user.token) as client:
+    with gitlab.Gitlab(instance.url, private_token=user.token) as client:
         assert [each.id for each in client.groups.list(get_all=True)] == [mine.id]
         everything = {each.id for each in client.groups.list(all_available=True, iterator=True)}
         assert {mine.id, public.id} <= everything
@@ -94,7 +94,7 @@ def test_members(gl: gitlab.Gitlab, make: Make) -> None:
 
 def make_group_of(make: Make, group_id: int):  # type: ignore[no-untyped-def] # A small adapter for this file.
     """The group with this number as tests know groups."""
-    from tests.making import Group
+    from tests.factories import Group
 
     shown = make.api.get(f"/groups/{group_id}", make.root).json()
     return Group(shown["id"], shown["full_path"], shown["name"])
@@ -136,7 +136,7 @@ def test_namespaces(gl: gitlab.Gitlab, make: Make) -> None:
     assert gl.namespaces.exists(group.path).exists is True
 
 
-def test_shares_with_groups(gl: gitlab.Gitlab, house: House, make: Make) -> None:
+def test_shares_with_groups(gl: gitlab.Gitlab, instance: Instance, make: Make) -> None:
     member = make.user()
     invited = make_group(make, members={member: 40})
     group = gl.groups.get(make_group(make).id)
@@ -146,7 +146,7 @@ def test_shares_with_groups(gl: gitlab.Gitlab, house: House, make: Make) -> None
 
     (shared,) = gl.groups.get(group.id).shared_with_groups
     assert (shared["group_id"], shared["group_access_level"]) == (invited.id, 30)
-    with gitlab.Gitlab(house.url, private_token=member.token) as client:
+    with gitlab.Gitlab(instance.url, private_token=member.token) as client:
         assert client.projects.get(project.id).id == project.id
         assert [each.id for each in client.projects.list(membership=True)] == [project.id]
         assert group.id in [each.id for each in client.groups.list()]
@@ -158,7 +158,7 @@ def test_shares_with_groups(gl: gitlab.Gitlab, house: House, make: Make) -> None
     assert {each.id for each in found.groups.list(with_shared=True)} == {group.id, invited.id}
 
 
-def test_memberships_of_a_user(gl: gitlab.Gitlab, house: House, make: Make) -> None:
+def test_memberships_of_a_user(gl: gitlab.Gitlab, instance: Instance, make: Make) -> None:
     person = make.user()
     group = make_group(make, members={person: 30})
     user = gl.users.get(person.id)

@@ -6,15 +6,15 @@ import pytest
 from gitlab import Gitlab, GitlabCreateError, GitlabGetError, GitlabHookTestError
 
 from tests.client import Make
-from tests.conftest import House
-from tests.making import make_group, make_project
+from tests.conftest import Instance
+from tests.factories import make_group, make_project
 
 URL = "https://example.com/hook"
 
 
-def test_hooks_of_projects_and_groups(house: House, make: Make) -> None:
+def test_hooks_of_projects_and_groups(instance: Instance, make: Make) -> None:
     """Made, read, listed, changed, saved as read, tried out and deleted."""
-    with Gitlab(house.url, private_token=make.root.token) as client:
+    with Gitlab(instance.url, private_token=make.root.token) as client:
         owners: list[Any] = [client.projects.get(make_project(make).id), client.groups.get(make_group(make).id)]
         for owner in owners:
             hook = owner.hooks.create({"url": URL, "push_events": 1, "token": "secret", "name": "Bot"})
@@ -34,9 +34,9 @@ def test_hooks_of_projects_and_groups(house: House, make: Make) -> None:
                 owner.hooks.get(hook.id)
 
 
-def test_system_hooks(house: House, make: Make) -> None:
+def test_system_hooks(instance: Instance, make: Make) -> None:
     """For administrators."""
-    with Gitlab(house.url, private_token=make.root.token) as client:
+    with Gitlab(instance.url, private_token=make.root.token) as client:
         hook: Any = client.hooks.create({"url": URL})
         assert client.hooks.get(hook.id).url == URL
         assert hook.id in [each.id for each in client.hooks.list(get_all=True)]

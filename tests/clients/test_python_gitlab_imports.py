@@ -7,7 +7,7 @@ import gitlab
 import httpx
 import pytest
 
-from tests.api.projects.importing import Importer, SlowServer, filled, serving_importer
+from tests.api.projects.import_server import Importer, SlowServer, filled, serving_importer
 from tests.conftest import ROOT_TOKEN
 from tests.git.git_server import serving
 from tests.server.process import fresh_database
@@ -24,7 +24,7 @@ def importer(tmp_path_factory: pytest.TempPathFactory, database_url: str) -> Ite
 @pytest.fixture
 def client(importer: Importer) -> Iterator[gitlab.Gitlab]:
     """Its client, signed in as root."""
-    with gitlab.Gitlab(importer.house.url, private_token=ROOT_TOKEN) as client:
+    with gitlab.Gitlab(importer.instance.url, private_token=ROOT_TOKEN) as client:
         yield client
 
 
@@ -34,7 +34,7 @@ def test_a_project_is_imported(importer: Importer, client: gitlab.Gitlab, tmp_pa
         project = client.projects.create({"name": "imported", "import_url": f"{server.url}/remote.git"})
         assert project.import_status == "scheduled"
         assert project.imports.get().import_status == "scheduled"
-        importer.house.work()
+        importer.instance.work()
         status = project.imports.get()
         assert (status.import_status, status.import_error) == ("finished", None)
         again = client.projects.get(project.id, statistics=True)
@@ -61,6 +61,6 @@ def test_a_file_is_uploaded_and_served(importer: Importer, client: gitlab.Gitlab
     assert [upload["alt"] for upload in uploads] == ["picture", "notes.txt"]
     assert uploads[0]["markdown"] == f"![picture]({uploads[0]['url']})"
     headers = {"PRIVATE-TOKEN": ROOT_TOKEN}
-    address = f"{importer.house.url}/{project.path_with_namespace}{uploads[1]['url']}"
+    address = f"{importer.instance.url}/{project.path_with_namespace}{uploads[1]['url']}"
     assert httpx.get(address, headers=headers).text == "hello"
     assert httpx.get(address).status_code == 404

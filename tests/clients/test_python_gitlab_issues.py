@@ -6,14 +6,14 @@ import pytest
 from gitlab import Gitlab, GitlabCreateError, GitlabGetError, GitlabUpdateError
 
 from tests.client import Make
-from tests.conftest import House
-from tests.making import make_group, make_project
+from tests.conftest import Instance
+from tests.factories import make_group, make_project
 
 
 @pytest.fixture(scope="module")
-def client(house: House, make: Make) -> Iterator[Gitlab]:
+def client(instance: Instance, make: Make) -> Iterator[Gitlab]:
     """The administrator's client."""
-    with Gitlab(house.url, private_token=make.root.token) as made:
+    with Gitlab(instance.url, private_token=make.root.token) as made:
         yield made
 
 

@@ -5,16 +5,16 @@ from collections.abc import Iterator
 import pytest
 from gitlab import Gitlab, GitlabCreateError, GitlabGetError
 
-from tests.api.merge_requests.offering import commit, filled_project
+from tests.api.merge_requests.factories import commit, filled_project
 from tests.client import Make
-from tests.conftest import House
-from tests.making import make_group
+from tests.conftest import Instance
+from tests.factories import make_group
 
 
 @pytest.fixture(scope="module")
-def client(house: House, make: Make) -> Iterator[Gitlab]:
+def client(instance: Instance, make: Make) -> Iterator[Gitlab]:
     """The administrator's client."""
-    with Gitlab(house.url, private_token=make.root.token) as made:
+    with Gitlab(instance.url, private_token=make.root.token) as made:
         yield made
 
 

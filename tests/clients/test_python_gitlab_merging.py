@@ -5,15 +5,15 @@ from collections.abc import Iterator
 import pytest
 from gitlab import Gitlab, GitlabMRClosedError, GitlabMROnBuildSuccessError
 
-from tests.api.merge_requests.offering import commit, filled_project, offer
+from tests.api.merge_requests.factories import commit, filled_project, make_merge_request
 from tests.client import Make
-from tests.conftest import House
+from tests.conftest import Instance
 
 
 @pytest.fixture(scope="module")
-def client(house: House, make: Make) -> Iterator[Gitlab]:
+def client(instance: Instance, make: Make) -> Iterator[Gitlab]:
     """The administrator's client."""
-    with Gitlab(house.url, private_token=make.root.token) as made:
+    with Gitlab(instance.url, private_token=make.root.token) as made:
         yield made
 
 
@@ -21,7 +21,7 @@ def test_merging(client: Gitlab, make: Make) -> None:
     """Now, with words and a wish for the branch; a second time the client hears that it is closed."""
     made = filled_project(make)
     project = client.projects.get(made.id)
-    request = project.mergerequests.get(offer(make, made)["iid"])
+    request = project.mergerequests.get(make_merge_request(make, made)["iid"])
     assert request.merge_status == "can_be_merged"
     trial = request.merge_ref()
     assert isinstance(trial, dict)
@@ -37,7 +37,7 @@ def test_merging(client: Gitlab, make: Make) -> None:
 def test_rebasing(client: Gitlab, make: Make) -> None:
     made = filled_project(make)
     project = client.projects.get(made.id)
-    request = project.mergerequests.get(offer(make, made)["iid"])
+    request = project.mergerequests.get(make_merge_request(make, made)["iid"])
     newest = commit(make, made, "master", {"more": "x\n"})
     request.rebase()
     moved = project.mergerequests.get(request.iid, include_rebase_in_progress=True)
@@ -45,10 +45,10 @@ def test_rebasing(client: Gitlab, make: Make) -> None:
     assert project.commits.get(moved.sha).parent_ids == [newest]
 
 
-def test_merging_when_the_pipeline_succeeds(client: Gitlab, make: Make, house: House) -> None:
+def test_merging_when_the_pipeline_succeeds(client: Gitlab, make: Make, instance: Instance) -> None:
     made = filled_project(make)
     project = client.projects.get(made.id)
-    request = project.mergerequests.get(offer(make, made)["iid"])
+    request = project.mergerequests.get(make_merge_request(make, made)["iid"])
     status = {"ref": request.source_branch, "name": "ci"}
     project.commits.get(request.sha).statuses.create({"state": "running", **status})
     request.merge(merge_when_pipeline_succeeds=True)
@@ -59,7 +59,7 @@ def test_merging_when_the_pipeline_succeeds(client: Gitlab, make: Make, house: H
         request.cancel_merge_when_pipeline_succeeds()
     request.merge(merge_when_pipeline_succeeds=True)
     project.commits.get(request.sha).statuses.create({"state": "success", **status})
-    house.work()
+    instance.work()
     assert project.mergerequests.get(request.iid).state == "merged"
     (pipeline,) = request.pipelines.list(get_all=True)
     whole = project.pipelines.get(pipeline.id)

@@ -15,19 +15,19 @@ from gitlab.exceptions import (
 )
 
 from tests.client import Make, Person
-from tests.conftest import House
-from tests.making import make_group, make_project
+from tests.conftest import Instance
+from tests.factories import make_group, make_project
 
 
 @pytest.fixture
-def gl(house: House, make: Make) -> Iterator[gitlab.Gitlab]:
+def gl(instance: Instance, make: Make) -> Iterator[gitlab.Gitlab]:
     """The client of the administrator."""
-    with gitlab.Gitlab(house.url, private_token=make.root.token) as client:
+    with gitlab.Gitlab(instance.url, private_token=make.root.token) as client:
         yield client
 
 
-def _client(house: House, person: Person) -> gitlab.Gitlab:
-    return gitlab.Gitlab(house.url, private_token=person.token)
+def _client(instance: Instance, person: Person) -> gitlab.Gitlab:
+    return gitlab.Gitlab(instance.url, private_token=person.token)
 
 
 def test_projects_are_made_found_changed_and_deleted(gl: gitlab.Gitlab, make: Make) -> None:
@@ -52,10 +52,10 @@ def test_projects_are_made_found_changed_and_deleted(gl: gitlab.Gitlab, make: Ma
     assert gone.value.response_code == 404
 
 
-def test_projects_are_walked_through(house: House, make: Make) -> None:
+def test_projects_are_walked_through(instance: Instance, make: Make) -> None:
     user = make.user()
     made = [make_project(make, user).id for _ in range(5)]
-    with _client(house, user) as client:
+    with _client(instance, user) as client:
         by_pages = client.projects.list(owned=True, iterator=True, per_page=2, order_by="id", sort="asc")
         assert [each.id for each in by_pages] == made
         assert by_pages.total == 5
@@ -92,9 +92,9 @@ def test_members(gl: gitlab.Gitlab, make: Make) -> None:
     assert [each.id for each in project.users.list()] == [make.root.id]
 
 
-def test_access_requests(gl: gitlab.Gitlab, house: House, make: Make) -> None:
+def test_access_requests(gl: gitlab.Gitlab, instance: Instance, make: Make) -> None:
     person, project = make.user(), make_project(make, visibility="public")
-    with _client(house, person) as client:
+    with _client(instance, person) as client:
         for source in (client.projects.get(project.id), client.groups.get(make_group(make, visibility="public").id)):
             request = source.accessrequests.create()
             assert request.id == person.id
@@ -105,11 +105,11 @@ def test_access_requests(gl: gitlab.Gitlab, house: House, make: Make) -> None:
             assert source.members.get(person.id).access_level == 20
 
 
-def test_forks(gl: gitlab.Gitlab, house: House, make: Make) -> None:
+def test_forks(gl: gitlab.Gitlab, instance: Instance, make: Make) -> None:
     person = make.user()
     project = make_project(make, visibility="public")
     group = make_group(make, person)
-    with _client(house, person) as client:
+    with _client(instance, person) as client:
         source = client.projects.get(project.id)
         fork = source.forks.create({})
         assert client.projects.get(fork.id).forked_from_project["id"] == project.id
@@ -126,9 +126,9 @@ def test_forks(gl: gitlab.Gitlab, house: House, make: Make) -> None:
     assert not hasattr(gl.projects.get(made.id), "forked_from_project")
 
 
-def test_stars(house: House, make: Make) -> None:
+def test_stars(instance: Instance, make: Make) -> None:
     person, project = make.user(), make_project(make, visibility="public")
-    with _client(house, person) as client:
+    with _client(instance, person) as client:
         source = client.projects.get(project.id)
         source.star()
         assert client.projects.get(project.id).star_count == 1
@@ -164,10 +164,10 @@ def test_archive_share_transfer_and_the_rest(gl: gitlab.Gitlab, make: Make) -> N
     project.housekeeping()
 
 
-def test_errors_say_what_is_wrong(gl: gitlab.Gitlab, house: House, make: Make) -> None:
+def test_errors_say_what_is_wrong(gl: gitlab.Gitlab, instance: Instance, make: Make) -> None:
     user = make.user()
     project = make_project(make)
-    with _client(house, user) as client:
+    with _client(instance, user) as client:
         with pytest.raises(GitlabGetError):
             client.projects.get(project.id)
         with pytest.raises(GitlabDeleteError) as hidden:
@@ -175,7 +175,8 @@ def test_errors_say_what_is_wrong(gl: gitlab.Gitlab, house: House, make: Make) -
         assert hidden.value.response_code == 404
         with pytest.raises(GitlabCreateError) as taken:
             [client.projects.create({"name": "Twice"}) for _ in range(2)]
-        assert taken.value.error_message == {"name": ["has already been taken"], "path": ["has already been taken"]}
+        message: object = taken.value.error_message  # Declared as a string, but it is the decoded JSON.
+        assert message == {"name": ["has already been taken"], "path": ["has already been taken"]}
     with pytest.raises(GitlabHttpError):
         gl.http_put(f"/projects/{project.id}/transfer", post_data={})
 

@@ -8,20 +8,20 @@ from gitlab import Gitlab
 from gitlab.exceptions import GitlabCreateError, GitlabGetError
 
 from tests.client import Make
-from tests.conftest import House
-from tests.histories import History
-from tests.making import make_project
+from tests.conftest import Instance
+from tests.factories import make_project
+from tests.git_history import History
 
 
 @pytest.fixture
-def project(house: House, make: Make) -> Iterator[Any]:
+def project(instance: Instance, make: Make) -> Iterator[Any]:
     """A project with a branch and a tag."""
     made = make_project(make)
     history = History()
     first = history.commit(files={"README.md": "hello\n"})
     history.tag("v1.0", first, "One")
-    history.fill(house, made)
-    with Gitlab(house.url, private_token=make.root.token) as client:
+    history.fill(instance, made)
+    with Gitlab(instance.url, private_token=make.root.token) as client:
         yield client.projects.get(made.id)
 
 

@@ -6,16 +6,16 @@ import pytest
 from gitlab import Gitlab, GitlabSearchError
 from gitlab.const import SearchScope
 
-from tests.api.issues.writing import write_issue
+from tests.api.issues.factories import make_issue
 from tests.client import Make
-from tests.conftest import House
-from tests.making import make_group, make_project
+from tests.conftest import Instance
+from tests.factories import make_group, make_project
 
 
 @pytest.fixture(scope="module")
-def client(house: House, make: Make) -> Iterator[Gitlab]:
+def client(instance: Instance, make: Make) -> Iterator[Gitlab]:
     """The administrator's client."""
-    with Gitlab(house.url, private_token=make.root.token) as made:
+    with Gitlab(instance.url, private_token=make.root.token) as made:
         yield made
 
 
@@ -23,7 +23,7 @@ def test_searches(client: Gitlab, make: Make) -> None:
     word = make.name("sought")
     group = make_group(make)
     project = make_project(make, group=group, name=word, initialize_with_readme=True)
-    issue = write_issue(make, project, make.root, title=word)
+    issue = make_issue(make, project, make.root, title=word)
     for found in (
         client.search(SearchScope.PROJECTS, word),
         client.groups.get(group.id).search(SearchScope.PROJECTS, word),

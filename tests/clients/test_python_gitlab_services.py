@@ -6,15 +6,15 @@ import pytest
 from gitlab import Gitlab, GitlabGetError, GitlabUpdateError
 
 from tests.client import Make
-from tests.conftest import House
-from tests.making import make_project
+from tests.conftest import Instance
+from tests.factories import make_project
 
 WEBHOOK = "https://hooks.example.com/services/T/B/x"
 
 
-def test_services_and_integrations(house: House, make: Make) -> None:
+def test_services_and_integrations(instance: Instance, make: Make) -> None:
     """Set, read, listed, saved as read and deleted."""
-    with Gitlab(house.url, private_token=make.root.token) as client:
+    with Gitlab(instance.url, private_token=make.root.token) as client:
         project = client.projects.get(make_project(make).id)
         managers: list[Any] = [project.services, project.integrations]
         for manager in managers:
@@ -35,9 +35,9 @@ def test_services_and_integrations(house: House, make: Make) -> None:
             assert manager.list(get_all=True) == []
 
 
-def test_what_the_client_says_that_services_need_is_enough(house: House, make: Make) -> None:
+def test_what_the_client_says_that_services_need_is_enough(instance: Instance, make: Make) -> None:
     """Every service that both know, with the attributes that the client calls required."""
-    with Gitlab(house.url, private_token=make.root.token) as client:
+    with Gitlab(instance.url, private_token=make.root.token) as client:
         project: Any = client.projects.get(make_project(make).id)
         known = [each for each in project.integrations.available() if each not in LATER]
         for slug in known:

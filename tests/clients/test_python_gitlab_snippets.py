@@ -7,14 +7,14 @@ import pytest
 from gitlab import Gitlab, GitlabGetError
 
 from tests.client import Make
-from tests.conftest import House
-from tests.making import make_project
+from tests.conftest import Instance
+from tests.factories import make_project
 
 
 @pytest.fixture(scope="module")
-def client(house: House, make: Make) -> Iterator[Gitlab]:
+def client(instance: Instance, make: Make) -> Iterator[Gitlab]:
     """The administrator's client."""
-    with Gitlab(house.url, private_token=make.root.token) as made:
+    with Gitlab(instance.url, private_token=make.root.token) as made:
         yield made
 
 

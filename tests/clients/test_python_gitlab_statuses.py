@@ -8,25 +8,25 @@ from gitlab import Gitlab, GitlabCreateError
 from gitlab.v4.objects import Project
 
 from tests.client import Make
-from tests.conftest import House
-from tests.histories import History
-from tests.making import make_project
+from tests.conftest import Instance
+from tests.factories import make_project
+from tests.git_history import History
 
 
 @pytest.fixture(scope="module")
-def client(house: House, make: Make) -> Iterator[Gitlab]:
+def client(instance: Instance, make: Make) -> Iterator[Gitlab]:
     """The administrator's client."""
-    with Gitlab(house.url, private_token=make.root.token) as made:
+    with Gitlab(instance.url, private_token=make.root.token) as made:
         yield made
 
 
 @pytest.fixture
-def project(house: House, client: Gitlab, make: Make) -> Project:
+def project(instance: Instance, client: Gitlab, make: Make) -> Project:
     """A project with a commit, of its own for each test."""
     made = make_project(make, visibility="public")
     history = History()
     history.commit(files={"file.txt": "one\ntwo\n"})
-    history.fill(house, made)
+    history.fill(instance, made)
     return client.projects.get(made.id)
 
 

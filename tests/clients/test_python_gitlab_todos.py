@@ -6,14 +6,14 @@ import gitlab
 import pytest
 
 from tests.client import Make
-from tests.conftest import House
-from tests.making import Project, make_project
+from tests.conftest import Instance
+from tests.factories import Project, make_project
 
 
 @pytest.fixture
-def client(house: House, make: Make) -> Iterator[gitlab.Gitlab]:
+def client(instance: Instance, make: Make) -> Iterator[gitlab.Gitlab]:
     """The client of somebody who is new."""
-    with gitlab.Gitlab(house.url, private_token=make.user().token) as new:
+    with gitlab.Gitlab(instance.url, private_token=make.user().token) as new:
         new.auth()
         yield new
 

@@ -14,7 +14,7 @@ from ingot.cache import DEFAULT_BUDGET_MB, REGISTRY, CacheRegistry
 from ingot.core.http.metrics import Metrics
 from ingot.settings import InvalidSetting, Settings, load_settings
 from tests.client import Api, Make
-from tests.conftest import House
+from tests.conftest import Instance
 
 ROOT = Path(__file__).parents[2]
 _ROW = re.compile(r"^\| `([a-z-]+)` \| .+ \| .+ \| ([\d.]+) MiB \|$", re.MULTILINE)
@@ -50,9 +50,9 @@ def test_functools_caches_are_bounded() -> None:
     assert unbounded == []
 
 
-def test_every_cache_has_metrics(house: House, api: Api, make: Make) -> None:
+def test_every_cache_has_metrics(instance: Instance, api: Api, make: Make) -> None:
     assert api.get("/user", make.root).status_code == 200
-    figures = {(kind, name): float(value) for kind, name, value in _METRIC.findall(_scraped(house))}
+    figures = {(kind, name): float(value) for kind, name, value in _METRIC.findall(_scraped(instance))}
     names = [cache.name for cache in REGISTRY.caches()]
     assert figures.keys() == {
         (kind, name) for kind in ("entries", "bytes", "hits_total", "misses_total") for name in names
@@ -79,8 +79,8 @@ def test_metrics_of_ended_workers_hold_no_memory(tmp_path: Path) -> None:
     assert figures == {"entries": 1, "bytes": cache.bytes, "hits_total": 2, "misses_total": 0}
 
 
-def _scraped(house: House) -> str:
-    return httpx.get(f"{house.url}/-/metrics").text
+def _scraped(instance: Instance) -> str:
+    return httpx.get(f"{instance.url}/-/metrics").text
 
 
 @pytest.mark.parametrize("value", ["-1", "many"])

@@ -86,7 +86,7 @@ def test_pages_send_what_the_endpoint_takes() -> None:
         sent = call.node.args[1] if len(call.node.args) > 1 else None
         if not isinstance(sent, ast.Dict):
             continue
-        names = {key.value for key in sent.keys if isinstance(key, ast.Constant)}
+        names = {str(key.value) for key in sent.keys if isinstance(key, ast.Constant)}
         taken = set(PAGING)
         for endpoint in call.endpoints:
             taken |= (

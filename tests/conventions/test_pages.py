@@ -3,7 +3,7 @@
 from collections import Counter
 
 from ingot.web.component import ALL_PAGES
-from tests.everywhere.addresses import ELSEWHERE, FILES, LEFT_OUT, NOT_PAGES, PARTS, ROUTES, STATES, THE_SAME
+from tests.sample_data.addresses import ELSEWHERE, FILES, LEFT_OUT, NOT_PAGES, PARTS, ROUTES, STATES, THE_SAME
 
 HANDLERS = {
     place.path: place.handler.__module__ for pages in ALL_PAGES for place in pages.places if place.method == "GET"

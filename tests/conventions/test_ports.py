@@ -37,6 +37,6 @@ def test_every_declared_port_is_filled(tmp_path: Path) -> None:
 def test_a_port_is_filled_once() -> None:
     """Two implementations of one port are a mistake, not a choice."""
     (port, *_) = _declared()
-    filled = object.__new__(port)
+    filled: object = object.__new__(port)
     with pytest.raises(TypeError):
         Ports(filled, filled)

@@ -1,13 +1,16 @@
 """SQL that must be written so that indexes serve it."""
 
+from functools import partial
+
 import pytest
 from sqlalchemy import and_, or_, select
 
 from ingot.accounts.users.tables import users
 from ingot.collaboration.merge_requests.tables import MERGE_REQUEST_COLUMNS, MergeRequest, merge_requests
+from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import in_list, list_as_table, packed_columns, without_index
 from ingot.projects.projects.tables import projects
-from tests.api.merge_requests.offering import filled_project, offer
+from tests.api.merge_requests.factories import filled_project, make_merge_request
 from tests.client import Make
 
 
@@ -18,7 +21,7 @@ def test_one_of_a_list_is_looked_up_by_its_index(make: Make, around: object) -> 
     for statement in (select(users.c.id).where(condition), select(users.c.id).where(in_list(users.c.id, "some"))):
         text = make.database.statements.compiled(statement).text
         assert "= 1" not in text
-        found = make.database.read(lambda db, of=statement: db.rows(of, some=[1], others=[1]))
+        found = make.database.read(partial(Connection.rows, statement=statement, some=[1], others=[1]))
         assert found == [(1,)]
     not_one = select(users.c.id).where(~in_list(users.c.id, "some"), users.c.id < 3)
     assert make.database.read(lambda db: db.rows(not_one, some=[1])) == [(2,)]
@@ -50,7 +53,7 @@ def test_a_list_is_a_table(make: Make) -> None:
 def test_records_in_one_are_the_same_records(make: Make, text: str) -> None:
     """Whatever a text holds that looks like something else; and yes and no stay what they are."""
     project = filled_project(make)
-    made = offer(make, project, description=text, squash=True)
+    made = make_merge_request(make, project, description=text, squash=True)
     this = merge_requests.c.id == made["id"]
     plain, in_one = (
         select(*MERGE_REQUEST_COLUMNS).where(this),

@@ -13,7 +13,7 @@ from ingot.core.db.search import MIN_INDEXED_LENGTH, is_indexed, search_term, te
 from ingot.projects.namespaces.tables import namespaces
 from ingot.projects.projects.tables import projects
 from tests.client import Api, Make
-from tests.making import ids, make_group, make_project
+from tests.factories import ids, make_group, make_project
 
 # Letters that fold, signs that patterns, phrases and query languages know, and characters of two to four bytes.
 ALPHABET = "abAB12-_%.\\\"'*(){}:^+ äßİıſΣςé中文字🚀👩‍🚀\u200b\u0301"

@@ -9,8 +9,9 @@ from ingot.accounts.sessions.service import FAILURE_WINDOW_SECONDS, MAX_FAILURES
 from ingot.core.db.connection import Connection
 from ingot.core.jobs.admin import list_jobs
 from ingot.core.jobs.queue import enqueue
-from ingot.core.jobs.worker import JobWorker, RecurringJob
-from tests.server.inside import Clock, Inside, first_settings, served_inside
+from ingot.core.jobs.schedule import RecurringJob
+from ingot.core.jobs.worker import JobWorker
+from tests.server.in_process_server import Clock, InProcessServer, first_settings, serve_in_process
 from tests.server.process import PASSWORD
 
 
@@ -20,12 +21,12 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def inside(place: Path, empty_database: str, clock: Clock) -> Iterator[Inside]:
-    with served_inside(first_settings(place, empty_database), clock) as inside:
+def inside(place: Path, empty_database: str, clock: Clock) -> Iterator[InProcessServer]:
+    with serve_in_process(first_settings(place, empty_database), clock) as inside:
         yield inside
 
 
-def _token(inside: Inside, **attributes: str) -> str:
+def _token(inside: InProcessServer, **attributes: str) -> str:
     made = inside.call(
         "POST", "/users/1/personal_access_tokens", json={"name": "token", "scopes": ["api"], **attributes}
     )
@@ -34,23 +35,23 @@ def _token(inside: Inside, **attributes: str) -> str:
     return token
 
 
-def _sign_in(inside: Inside, password: str = PASSWORD) -> int:
+def _sign_in(inside: InProcessServer, password: str = PASSWORD) -> int:
     return inside.call("POST", "/session", "", json={"login": "root", "password": password}).status_code
 
 
-def _open_page(inside: Inside) -> int:
+def _open_page(inside: InProcessServer) -> int:
     """Whether the browser's session still counts: 200 if it does, 302 to the sign-in if not."""
     return inside.client.get("/profile/account").status_code
 
 
-def _sign_in_by_page(inside: Inside) -> None:
+def _sign_in_by_page(inside: InProcessServer) -> None:
     form = inside.client.get("/users/sign_in").text
     token = form.partition('name="authenticity_token" value="')[2].partition('"')[0]
     sent = {"user[login]": "root", "user[password]": PASSWORD, "authenticity_token": token}
     assert inside.client.post("/users/sign_in", data=sent).status_code == 302
 
 
-def test_tokens_end_with_the_year_and_no_earlier(inside: Inside, clock: Clock) -> None:
+def test_tokens_end_with_the_year_and_no_earlier(inside: InProcessServer, clock: Clock) -> None:
     soon = (clock()[:4], int(clock()[:4]) + 3)
     lasting = _token(inside)
     long = _token(inside, expires_at=f"{soon[1]}-01-01")
@@ -70,7 +71,7 @@ def test_tokens_end_with_the_year_and_no_earlier(inside: Inside, clock: Clock) -
     assert inside.call("GET", "/user", long).status_code == 200
 
 
-def test_sessions_end_ahead_and_survive_the_way_back(inside: Inside, clock: Clock) -> None:
+def test_sessions_end_ahead_and_survive_the_way_back(inside: InProcessServer, clock: Clock) -> None:
     _sign_in_by_page(inside)
     assert _open_page(inside) == 200
     clock.jump(days=-1)
@@ -82,7 +83,7 @@ def test_sessions_end_ahead_and_survive_the_way_back(inside: Inside, clock: Cloc
     assert _open_page(inside) == 200
 
 
-def test_a_window_of_failed_sign_ins_is_never_stretched(inside: Inside, clock: Clock) -> None:
+def test_a_window_of_failed_sign_ins_is_never_stretched(inside: InProcessServer, clock: Clock) -> None:
     """Whoever is locked out for ten minutes must not be for a day because the clock was set back."""
     for _ in range(MAX_FAILURES_PER_ACCOUNT):
         assert _sign_in(inside, "wrong password") == 401
@@ -98,7 +99,7 @@ def test_a_window_of_failed_sign_ins_is_never_stretched(inside: Inside, clock: C
 
 
 @pytest.mark.parametrize("days", [365, -1])
-def test_lists_keep_their_order(inside: Inside, clock: Clock, days: int) -> None:
+def test_lists_keep_their_order(inside: InProcessServer, clock: Clock, days: int) -> None:
     def create(name: str) -> None:
         sent = {"username": name, "name": name, "email": f"{name}@example.org", "force_random_password": True}
         assert inside.call("POST", "/users", json=sent).status_code == 201
@@ -111,7 +112,7 @@ def test_lists_keep_their_order(inside: Inside, clock: Clock, days: int) -> None
 
 
 @pytest.mark.parametrize("days", [365, -1])
-def test_recurring_work_goes_on(inside: Inside, clock: Clock, days: int) -> None:
+def test_recurring_work_goes_on(inside: InProcessServer, clock: Clock, days: int) -> None:
     done: list[str] = []
 
     def work(db: Connection) -> None:
@@ -129,7 +130,7 @@ def test_recurring_work_goes_on(inside: Inside, clock: Clock, days: int) -> None
 
 
 @pytest.mark.parametrize("days", [365, -1])
-def test_jobs_run_although_the_clock_jumped(inside: Inside, clock: Clock, days: int) -> None:
+def test_jobs_run_although_the_clock_jumped(inside: InProcessServer, clock: Clock, days: int) -> None:
     """What was queued before runs now, and what failed is tried again within the hour, not after a day."""
     ran: list[str] = []
     fails = [True]
@@ -155,7 +156,7 @@ def test_jobs_run_although_the_clock_jumped(inside: Inside, clock: Clock, days: 
     assert inside.database.read(lambda db: list_jobs(db, None, 1)[1]) == 0
 
 
-def test_a_job_that_keeps_failing_is_tried_ever_less_often(inside: Inside, clock: Clock) -> None:
+def test_a_job_that_keeps_failing_is_tried_ever_less_often(inside: InProcessServer, clock: Clock) -> None:
     """Also while the clock jumps about: each time it fails, the pause is counted from then."""
     tries: list[int] = []
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ingot.git.maintenance.integrity import find_problems
-from tests.faults.pushing import Remote, leftovers
+from tests.faults.push_remote import Remote, leftovers
 from tests.server.process import Server
 from tests.transport.conftest import Tree
 

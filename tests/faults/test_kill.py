@@ -22,7 +22,7 @@ ROUNDS = int(os.environ.get("INGOT_SOAK_ROUNDS", "3"))
 WRITERS = 4
 
 
-class Load:
+class LoadGenerator:
     """People who create users without a pause, and remember who was acknowledged."""
 
     def __init__(self, server: Server, name: str) -> None:
@@ -87,7 +87,7 @@ def test_what_was_acknowledged_survives(stopped: Server) -> None:
     stopped.start("--workers", 2)
     known: list[str] = []
     for round_number in range(ROUNDS):
-        load = Load(stopped, f"round-{round_number}")
+        load = LoadGenerator(stopped, f"round-{round_number}")
         enough = chance.randint(1, 40)
         with load.running():
             until("some users", lambda load=load, enough=enough: len(load.acknowledged) >= enough)  # type: ignore[misc]
@@ -103,7 +103,7 @@ def test_what_was_acknowledged_survives(stopped: Server) -> None:
 def test_a_signal_under_load_loses_nothing(stopped: Server) -> None:
     """Fault 16: what is in flight is answered, what was answered is kept, and the exit status is 0."""
     stopped.start("--workers", 2)
-    load = Load(stopped, "drained")
+    load = LoadGenerator(stopped, "drained")
     with load.running():
         until("some users", lambda: len(load.acknowledged) >= 20)
         assert stopped.stop() == 0

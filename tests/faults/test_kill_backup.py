@@ -8,8 +8,8 @@ from pathlib import Path
 
 import httpx
 
-from tests import forking
-from tests.faults.load import Load, check_projects
+from tests import fork_server
+from tests.faults.load_generator import LoadGenerator, check_projects
 from tests.faults.test_kill_projects import filled_project, start
 from tests.server.process import Server, environment, fresh_database, ingot, until
 
@@ -21,9 +21,9 @@ def _options(data: Path, database_url: str) -> list[str]:
     return ["--data", str(data), *(["--database-url", database_url] if database_url else [])]
 
 
-def _begin(server: Server, file: Path) -> forking.Process:
+def _begin(server: Server, file: Path) -> fork_server.Process:
     words = ("backup", str(file), *_options(server.data, server.database_url))
-    return forking.start("ingot", *words, env=environment(), new_session=True)
+    return fork_server.start("ingot", *words, env=environment(), new_session=True)
 
 
 def _written(file: Path) -> int:
@@ -37,7 +37,7 @@ def _written(file: Path) -> int:
     return max(sizes, default=-1)
 
 
-def _reached(file: Path, backup: forking.Process, enough: int) -> bool:
+def _reached(file: Path, backup: fork_server.Process, enough: int) -> bool:
     return _written(file) >= enough or backup.poll() is not None
 
 
@@ -65,7 +65,7 @@ def test_a_backup_is_whole_or_none(stopped: Server, database_url: str, tmp_path:
                 return server.call("DELETE", f"/projects/{answer.json()['id']}")
             return answer
 
-        load = Load(change)
+        load = LoadGenerator(change)
         enough = chance.randint(0, size)
         with load.running():
             backup = _begin(server, file)
@@ -107,7 +107,7 @@ def test_a_backup_under_load_restores(stopped: Server, database_url: str, tmp_pa
             return server.call("DELETE", f"/projects/{answer.json()['id']}")
         return answer
 
-    load = Load(change)
+    load = LoadGenerator(change)
     file, target = tmp_path / "backup.tar.gz", tmp_path / "target"
     with load.running():
         until("some forks", lambda: load.reached(3), SECONDS)

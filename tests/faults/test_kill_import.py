@@ -3,6 +3,7 @@
 import os
 import signal
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from ingot.core.db.connection import Connection
 from ingot.core.db.times import add_duration
 from ingot.core.jobs.tables import jobs
 from ingot.settings import Settings
-from tests.api.projects.importing import SlowServer, filled
+from tests.api.projects.import_server import SlowServer, filled
 from tests.git.conftest import git
 from tests.git.git_server import serving
 from tests.server.process import Server, until
@@ -86,6 +87,11 @@ def let_leases_lapse(server: Server) -> None:
     database.close()
 
 
+def _has_started(server: Server, project_id: int) -> bool:
+    started: bool = status_of(server, project_id)["import_status"] == "started"
+    return started
+
+
 @pytest.mark.parametrize("with_git", [True, False], ids=["git dies too", "git lives on"])
 def test_an_import_that_is_killed_is_begun_anew(stopped: Server, remote: SlowServer, with_git: bool) -> None:
     """Half of the pack has come when the power fails (fault 3)."""
@@ -96,7 +102,7 @@ def test_an_import_that_is_killed_is_begun_anew(stopped: Server, remote: SlowSer
         remote.hold()
         project_id = create(server, remote, f"round-{number}")
         assert remote.reached.wait(SECONDS)
-        until("its start", lambda project=project_id: status_of(server, project)["import_status"] == "started")
+        until("its start", partial(_has_started, server, project_id))
 
         server.kill()
         if with_git:

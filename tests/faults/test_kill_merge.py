@@ -5,6 +5,7 @@ import queue
 import random
 import subprocess
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +25,10 @@ from ingot.git.writing.commits import CommitMetadata
 from ingot.git.writing.merge_commits import merge_commit
 from ingot.git.writing.ref_updates import RefUpdate, update_refs
 from ingot.repositories.ref_changes.service import open_intent
-from tests.faults.load import Load, database_of, let_leases_lapse
-from tests.faults.pushing import Remote, git_processes, kill_git
+from tests.faults.load_generator import LoadGenerator, database_of, let_leases_lapse
+from tests.faults.push_remote import Remote, git_processes, kill_git
 from tests.faults.test_kill_push import _age_locks
-from tests.histories import History, run
+from tests.git_history import History, run
 from tests.server.process import Server, until
 
 ROUNDS = int(os.environ.get("INGOT_SOAK_ROUNDS", "2"))
@@ -106,9 +107,9 @@ def test_merges_are_cut_off(stopped: Server, tmp_path: Path) -> None:
             except queue.Empty:
                 return None
 
-        load, enough = Load(merge), dice.randint(0, AT_ONCE - 3)
+        load, enough = LoadGenerator(merge), dice.randint(0, AT_ONCE - 3)
         with load.running():
-            until("some answers", lambda load=load, enough=enough: load.reached(enough), 60.0)
+            until("some answers", partial(load.reached, enough), 60.0)
             time.sleep(dice.random() * 0.15)
             server.kill()
         if dice.random() < 0.5:

@@ -13,7 +13,15 @@ import httpx
 from ingot.git.maintenance.integrity import restore_config
 from ingot.projects.projects.queries import existing_project
 from ingot.projects.projects.service import REMOVE_PROJECT
-from tests.faults.load import WRITERS, Load, check_projects, database_of, jobs_left, let_leases_lapse, store_of
+from tests.faults.load_generator import (
+    WRITERS,
+    LoadGenerator,
+    check_projects,
+    database_of,
+    jobs_left,
+    let_leases_lapse,
+    store_of,
+)
 from tests.git.conftest import Clone, git
 from tests.server.process import Server, ingot, until
 
@@ -62,7 +70,7 @@ def _new_keys(server: Server, act: Callable[[], httpx.Response]) -> set[str]:
     return set(store_of(server).keys()) - before
 
 
-def kill_under(server: Server, load: Load, enough: int) -> None:
+def kill_under(server: Server, load: LoadGenerator, enough: int) -> None:
     """Kill all processes once so many calls were acknowledged, and start anew."""
     with load.running():
         until("some answers", lambda: load.reached(enough), SECONDS)
@@ -89,7 +97,7 @@ def test_a_fork_is_whole_or_not_there(stopped: Server, tmp_path: Path) -> None:
             name = f"fork-{round_number}-{writer}-{number}"
             return server.call("POST", f"/projects/{source}/fork", json={"name": name, "path": name})
 
-        load = Load(fork)
+        load = LoadGenerator(fork)
         kill_under(server, load, chance.randint(1, 12))
         check_projects(server)
         for _, _, fork_made in load.acknowledged:
@@ -126,7 +134,7 @@ def test_a_deleted_project_goes_whole(stopped: Server, tmp_path: Path) -> None:
                 return None
             return server.call("DELETE", f"/projects/{begun[writer, number][0]}")
 
-        load = Load(delete)
+        load = LoadGenerator(delete)
         kill_under(server, load, chance.randint(1, 8))
         until("the end of all removals", lambda: jobs_left(server, REMOVE_PROJECT) == 0, SECONDS)
         check_projects(server)
@@ -171,7 +179,7 @@ def test_what_moves_arrives_or_stays(stopped: Server) -> None:
                 where[writer] = goal
             return answer
 
-        load = Load(move)
+        load = LoadGenerator(move)
         kill_under(server, load, chance.randint(1, 30))
         check_projects(server)
         top = server.call("GET", f"/groups/{rolling}").json()["parent_id"]

@@ -12,8 +12,8 @@ from ingot.git.core.repository import Repository
 from ingot.git.maintenance.integrity import find_problems
 from ingot.git.writing.ref_updates import STALE_LOCK_SECONDS, RefUpdate, update_refs
 from ingot.repositories.ref_changes.service import open_intent
-from tests.faults.load import database_of
-from tests.faults.pushing import ZERO, Remote, git_processes, kill_git
+from tests.faults.load_generator import database_of
+from tests.faults.push_remote import ZERO, Remote, git_processes, kill_git
 from tests.server.process import Server, until
 from tests.transport.conftest import Tree
 

@@ -12,7 +12,7 @@ import pytest
 
 from ingot.core.db import engines
 from ingot.settings import Settings
-from tests.server.inside import Inside, first_settings, served_inside
+from tests.server.in_process_server import InProcessServer, first_settings, serve_in_process
 
 HOLD_FILE = """
 import sqlite3, sys
@@ -53,18 +53,18 @@ def wait() -> float:
 
 
 @pytest.fixture
-def inside(place: Path, empty_database: str, wait: float, monkeypatch: pytest.MonkeyPatch) -> Iterator[Inside]:
+def inside(place: Path, empty_database: str, wait: float, monkeypatch: pytest.MonkeyPatch) -> Iterator[InProcessServer]:
     """A server that waits for one second only, unless a test says otherwise."""
     monkeypatch.setattr(engines, "LOCK_WAIT_SECONDS", wait)
-    with served_inside(first_settings(place, empty_database)) as inside:
+    with serve_in_process(first_settings(place, empty_database)) as inside:
         yield inside
 
 
-def _create(inside: Inside, **more: Any) -> Any:
+def _create(inside: InProcessServer, **more: Any) -> Any:
     return inside.call("POST", "/users", json={**WANTED, **more})
 
 
-def test_writes_wait_then_say_that_they_may_be_tried_again(inside: Inside) -> None:
+def test_writes_wait_then_say_that_they_may_be_tried_again(inside: InProcessServer) -> None:
     with _held(inside.settings), ThreadPoolExecutor(1) as pool:
         writing = pool.submit(_create, inside)
         while not writing.done():
@@ -81,7 +81,7 @@ def test_writes_wait_then_say_that_they_may_be_tried_again(inside: Inside) -> No
 
 
 @pytest.mark.parametrize("wait", [60.0])
-def test_a_short_wait_is_not_noticed_and_reads_go_on_meanwhile(inside: Inside) -> None:
+def test_a_short_wait_is_not_noticed_and_reads_go_on_meanwhile(inside: InProcessServer) -> None:
     with ThreadPoolExecutor(1) as pool:
         with _held(inside.settings):
             writing = pool.submit(_create, inside)
@@ -91,7 +91,7 @@ def test_a_short_wait_is_not_noticed_and_reads_go_on_meanwhile(inside: Inside) -
         assert writing.result().status_code == 201
 
 
-def test_a_page_says_so_too(inside: Inside) -> None:
+def test_a_page_says_so_too(inside: InProcessServer) -> None:
     """Signing in writes a session."""
     form = inside.client.get("/users/sign_in").text
     token = form.partition('name="authenticity_token" value="')[2].partition('"')[0]

@@ -11,37 +11,37 @@ from ingot.app import job_worker
 from ingot.core.jobs.admin import list_jobs, retry_job
 from ingot.log import Log
 from tests.client import Api, Make
-from tests.conftest import House
-from tests.making import make_project
+from tests.conftest import Instance
+from tests.factories import make_project
 
 
-def test_no_mail_server_answers(house: House, api: Api, make: Make) -> None:
+def test_no_mail_server_answers(instance: Instance, api: Api, make: Make) -> None:
     """Fault 20: people sign in and use git all the same, and their mail leaves once it can."""
-    house.work()
+    instance.work()
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
-        settings = dataclasses.replace(house.settings, smtp_url=f"smtp://127.0.0.1:{closed.getsockname()[1]}")
+        settings = dataclasses.replace(instance.settings, smtp_url=f"smtp://127.0.0.1:{closed.getsockname()[1]}")
         person = make.user(password="a long password")
         asking = {"username": make.name("mailed"), "name": "x", "reset_password": True}
         assert api.post("/users", make.root, **asking, email="late@example.org").status_code == 201
-        worker = job_worker(settings, house.app.database, Log("json", io.StringIO()))
+        worker = job_worker(settings, instance.app.database, Log("json", io.StringIO()))
         while worker.run_once():
             pass
 
-    waiting = [job for job in house.app.database.read(lambda db: list_jobs(db, "waiting", 100)[0]) if job.attempts]
+    waiting = [job for job in instance.app.database.read(lambda db: list_jobs(db, "waiting", 100)[0]) if job.attempts]
     assert [(job.kind, job.attempts) for job in waiting] == [("mail", 1)]
-    with httpx.Client(base_url=house.url) as browser:
+    with httpx.Client(base_url=instance.url) as browser:
         page = browser.get("/users/sign_in").text
         token = page.split('name="authenticity_token" value="')[1].split('"')[0]
         form = {"user[login]": person.username, "user[password]": person.password, "authenticity_token": token}
         assert browser.post("/users/sign_in", data=form).status_code == 302
     project = make_project(make, person, initialize_with_readme=True)
-    address = house.url.replace("://", f"://{person.username}:{person.token}@") + f"/{project.path}.git"
+    address = instance.url.replace("://", f"://{person.username}:{person.token}@") + f"/{project.path}.git"
     listed = subprocess.run(["git", "ls-remote", address], capture_output=True, check=True, timeout=60)
     assert b"refs/heads/master" in listed.stdout
 
-    before = len(house.mails())
-    house.app.database.write(lambda db: retry_job(db, waiting[0].id))
-    sent = house.mails()[before:]
+    before = len(instance.mails())
+    instance.app.database.write(lambda db: retry_job(db, waiting[0].id))
+    sent = instance.mails()[before:]
     assert len(sent) == 1
     assert "late@example.org" in sent[0]

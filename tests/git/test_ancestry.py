@@ -6,7 +6,7 @@ from ingot.git.core.repository import Repository
 from ingot.git.history.ancestry import is_ancestor, new_commits_among
 from ingot.git.history.commits import NO_OID
 from ingot.git.maintenance.store import RepositoryStore
-from tests.histories import History
+from tests.git_history import History
 
 
 @pytest.fixture

@@ -31,7 +31,7 @@ from ingot.git.trees.entries import entry_or_none
 from ingot.git.trees.file_names import list_file_names
 from ingot.git.trees.listing import list_tree
 from ingot.git.trees.search import search_files
-from tests.histories import History
+from tests.git_history import History
 
 ROOMY = 10 * 2**20
 
@@ -163,7 +163,8 @@ def _use_all(repository: Repository, ids: dict[int, str], tip: str) -> None:
             if entry is not None:
                 content_digest(read_blob(repository, entry.oid))
         window = list_tree(repository, commit.oid, b"", 0, 100)
-        last_commits(repository, commit.oid, b"", [entry.name for entry in window.entries if window])
+        assert window is not None
+        last_commits(repository, commit.oid, b"", [entry.name for entry in window.entries])
 
 
 def test_accounted_sizes_are_close_to_the_memory_that_is_used(repository: Repository) -> None:

@@ -8,7 +8,7 @@ from ingot.git.core.layout import make_bare_repository
 from ingot.git.core.repository import Repository
 from ingot.git.diffs.line_positions import Side, changes_line
 from ingot.git.writing.kept_commits import pin_commit
-from tests.histories import History, run
+from tests.git_history import History, run
 
 PATCH = (
     "--- a/f\n+++ b/f\n@@ -1,3 +1,3 @@ above\n one\n--- two\n+++ deux\n three\n"

@@ -14,7 +14,7 @@ from ingot.git.history.commits import read_commits
 from ingot.git.maintenance.store import RepositoryStore
 from ingot.offload import WouldBlock, forbid_blocking
 from tests.git.conftest import git
-from tests.histories import History
+from tests.git_history import History
 
 LINES = "".join(f"line {number}\n" for number in range(40))
 

@@ -10,7 +10,7 @@ from ingot.git.history.folder_commits import NOT_FOUND_IN_TIME, cached_last_comm
 from ingot.git.maintenance.store import RepositoryStore
 from ingot.offload import WouldBlock, forbid_blocking
 from tests.git.conftest import git
-from tests.histories import History, parting_and_meeting
+from tests.git_history import History, parting_and_meeting
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from ingot.git.core.errors import DamagedRepository, GitError, MissingRepository
 from ingot.git.maintenance.housekeeping import run_housekeeping
 from ingot.git.maintenance.store import RepositoryStore, new_key
 from tests.git.conftest import Clone, files_in, git
-from tests.git.killing import killed_at_each_step
+from tests.git.kill_points import killed_at_each_step
 
 
 def fork(store: RepositoryStore, source: str) -> str:

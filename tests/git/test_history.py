@@ -20,7 +20,7 @@ from ingot.git.history.log import (
 from ingot.git.maintenance.store import RepositoryStore
 from ingot.offload import WouldBlock, forbid_blocking
 from tests.git.conftest import git
-from tests.histories import History
+from tests.git_history import History
 
 START = 1_500_000_000
 

@@ -12,7 +12,7 @@ from ingot.git.maintenance.housekeeping import run_housekeeping
 from ingot.git.maintenance.store import RepositoryStore
 from ingot.offload import WouldBlock, forbid_blocking
 from tests.git.conftest import git
-from tests.histories import History, parting_and_meeting
+from tests.git_history import History, parting_and_meeting
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from ingot.git.writing.commits import CommitMetadata
 from ingot.git.writing.merge_commits import TooManyCommits, merge_commit, rebase_commits, squash_commit, squash_merge
 from ingot.git.writing.merge_trees import MergeConflict, can_merge, write_merged_tree
 from tests.git.conftest import ENVIRONMENT, files_in, git
-from tests.histories import History
+from tests.git_history import History
 
 LINES = "".join(f"line {number}\n" for number in range(60))
 MODULE, MOVED, ELSEWHERE = "2" * 40, "3" * 40, "4" * 40

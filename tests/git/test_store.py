@@ -8,7 +8,7 @@ import pytest
 from ingot.git.core.errors import MissingRepository
 from ingot.git.maintenance.store import RepositoryStore, new_key
 from tests.git.conftest import Clone, files_in, git
-from tests.git.killing import killed_at_each_step
+from tests.git.kill_points import killed_at_each_step
 
 
 def test_a_new_repository_is_one(store: RepositoryStore, clone: Clone, tmp_path: Path) -> None:

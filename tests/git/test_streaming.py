@@ -18,7 +18,7 @@ from ingot.git.maintenance.store import RepositoryStore
 from ingot.git.trees.archives import stream_archive
 from ingot.git.trees.blobs import content_digest, read_blob, read_start, stream_blob
 from ingot.offload import WouldBlock, forbid_blocking
-from tests.histories import History, run
+from tests.git_history import History, run
 
 CONTENT = bytes(range(256)) * 20_000
 

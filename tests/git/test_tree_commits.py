@@ -13,7 +13,7 @@ from ingot.git.history.tree_commits import cached_last_commit, cached_tree_commi
 from ingot.git.maintenance.store import RepositoryStore
 from ingot.offload import forbid_blocking
 from tests.git.conftest import git
-from tests.histories import History, parting_and_meeting
+from tests.git_history import History, parting_and_meeting
 
 
 @pytest.fixture

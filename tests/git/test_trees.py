@@ -12,7 +12,7 @@ from ingot.git.trees.entries import TreeEntry, entry_or_none
 from ingot.git.trees.listing import TooManyFolders, list_tree
 from ingot.offload import WouldBlock, forbid_blocking
 from tests.git.conftest import git
-from tests.histories import History, run
+from tests.git_history import History, run
 
 
 @pytest.fixture

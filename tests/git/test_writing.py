@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from ingot.git.core.library import open_repository
 from ingot.git.core.repository import Repository
 from ingot.git.history.commits import Commit, Signature, commit_or_none
 from ingot.git.maintenance.housekeeping import run_housekeeping
@@ -13,7 +14,7 @@ from ingot.git.writing.commits import MAX_STEPS, CommitMetadata, InvalidAction, 
 from ingot.git.writing.new_objects import write_object
 from ingot.git.writing.path_rules import is_git_special_file, new_path_error
 from tests.git.conftest import files_in, git
-from tests.histories import History
+from tests.git_history import History
 
 ADA = Signature("Ada", "ada@example.com", 1_700_000_000, 0)
 WORDS = CommitMetadata("Change\n\nWith a body\n", ADA, ADA)
@@ -342,7 +343,7 @@ def test_a_folder_that_vanishes_in_between(repository: Repository, monkeypatch: 
     """The folder of an object is removed just before the object is put into it: the second try works."""
     from ingot.git.writing import new_objects
 
-    real = new_objects.open_repository(repository.path)
+    real = open_repository(repository.path)
     tries = []
 
     class Vanishing:

@@ -64,7 +64,7 @@ def until(holds: Callable[[], object]) -> None:
 
 
 @pytest.fixture(scope="session")
-def instance(tmp_path_factory: pytest.TempPathFactory, database_url: str) -> Settings:
+def queue_settings(tmp_path_factory: pytest.TempPathFactory, database_url: str) -> Settings:
     """An instance that nothing serves."""
     if database_url:
         import psycopg
@@ -81,9 +81,9 @@ def instance(tmp_path_factory: pytest.TempPathFactory, database_url: str) -> Set
 
 
 @pytest.fixture
-def bench(instance: Settings) -> Iterator[Bench]:
+def bench(queue_settings: Settings) -> Iterator[Bench]:
     """An empty queue."""
-    bench = Bench(instance, Clock())
+    bench = Bench(queue_settings, Clock())
 
     def empty(db: Connection) -> None:
         for table in (jobs, recurring_jobs, job_failures):

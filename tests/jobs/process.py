@@ -10,7 +10,8 @@ from typing import Any
 
 from ingot.app import open_database
 from ingot.core.db.database import Database
-from ingot.core.jobs.worker import JobWorker, RecurringJob
+from ingot.core.jobs.schedule import RecurringJob
+from ingot.core.jobs.worker import JobWorker
 from ingot.log import Log
 from ingot.settings import Settings
 

@@ -1,12 +1,13 @@
 """``ingot jobs``, as an administrator types it."""
 
 import subprocess
+from functools import partial
 
 from ingot.app import open_database
 from ingot.core.jobs.queue import MAX_ATTEMPTS, enqueue
 from ingot.core.jobs.tables import jobs
 from ingot.core.mail.delivery import send_mail
-from tests import forking
+from tests import fork_server
 from tests.jobs.conftest import DEADLINE_SECONDS, Bench, until
 
 
@@ -16,7 +17,7 @@ def _arguments(bench: Bench, *words: str) -> list[str]:
 
 
 def _ingot(bench: Bench, *words: str) -> "subprocess.CompletedProcess[str]":
-    return forking.run(*_arguments(bench, *words))
+    return fork_server.run(*_arguments(bench, *words))
 
 
 def _bury(bench: Bench, job_id: int) -> None:
@@ -27,7 +28,7 @@ def _bury(bench: Bench, job_id: int) -> None:
 def test_list_retry_and_drop(bench: Bench) -> None:
     assert _ingot(bench, "list").stdout == "There are no jobs.\n"
     waiting, dead, other = (
-        bench.database.write(lambda db, kind=kind: enqueue(db, kind, {"secret": "hunter2"}))
+        bench.database.write(partial(enqueue, kind=kind, payload={"secret": "hunter2"}))
         for kind in ("mail", "import", "hook")
     )
     _bury(bench, dead)
@@ -60,14 +61,14 @@ def test_list_retry_and_drop(bench: Bench) -> None:
 def test_options_may_stand_before_the_verb(bench: Bench) -> None:
     bench.database.write(lambda db: enqueue(db, "mail", 1))
     words = _arguments(bench)
-    assert "waiting" in forking.run(*words, "list").stdout
+    assert "waiting" in fork_server.run(*words, "list").stdout
 
 
 def test_without_a_verb_it_works_until_sigterm_and_readiness_sees_it(bench: Bench) -> None:
     database = open_database(bench.settings)
     engine = bench.database.engine
     assert not engine.is_served("jobs")
-    worker = forking.start(*_arguments(bench))
+    worker = fork_server.start(*_arguments(bench))
     try:
         until(lambda: engine.is_served("jobs"))
         database.write(lambda db: send_mail(db, "joe@example.com", "Hello", "A text"))

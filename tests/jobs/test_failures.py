@@ -1,6 +1,7 @@
 """Jobs that fail: again and again, ever less often, then left to a person."""
 
 import json
+from functools import partial
 from typing import Any
 
 import pytest
@@ -67,7 +68,7 @@ def test_pauses_are_spread_between_five_seconds_and_an_hour() -> None:
 def test_all_dead_jobs_can_be_retried_and_any_dropped(bench: Bench) -> None:
     worker = JobWorker(bench.database, {}, [], bench.log)
     for number in range(2):
-        bench.database.write(lambda db, number=number: enqueue(db, "unknown", number))
+        bench.database.write(partial(enqueue, kind="unknown", payload=number))
     for _ in range(MAX_ATTEMPTS):
         while worker.run_once():
             pass
@@ -114,7 +115,7 @@ def test_later_is_no_failure(bench: Bench) -> None:
 def test_failures_are_counted_by_kind(bench: Bench) -> None:
     worker = JobWorker(bench.database, {"a": _failing(OSError()), "b": _failing(OSError())}, [], bench.log)
     for kind in ("a", "a", "b"):
-        bench.database.write(lambda db, kind=kind: enqueue(db, kind, None))
+        bench.database.write(partial(enqueue, kind=kind, payload=None))
         assert worker.run_once()
     numbers = bench.database.read(queue_stats)
     assert numbers.failures == {"a": 2, "b": 1}

@@ -4,6 +4,7 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import pytest
@@ -103,7 +104,7 @@ def test_one_kind_never_holds_every_thread(bench: Bench) -> None:
 
     worker = JobWorker(database, {"import": long, "mail": lambda _, payload: mails.append(payload)}, [], bench.log)
     for number in range(6):
-        database.write(lambda db, number=number: enqueue(db, "import", number))
+        database.write(partial(enqueue, kind="import", payload=number))
     with working(worker):
         until(lambda: len(running) == 3)
         database.write(lambda db: enqueue(db, "mail", 1))

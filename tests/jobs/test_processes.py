@@ -4,26 +4,27 @@ import os
 import signal
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from ingot.app import open_database
 from ingot.core.jobs.queue import enqueue
-from tests import forking
+from tests import fork_server
 from tests.jobs.conftest import DEADLINE_SECONDS, Bench, until
 
-Start = Callable[..., forking.Process]
+Start = Callable[..., fork_server.Process]
 
 
 @pytest.fixture
 def start(bench: Bench, tmp_path: Path) -> Iterator[Start]:
     """Starts workers that leave traces in the test's folder."""
-    processes: list[forking.Process] = []
+    processes: list[fork_server.Process] = []
 
-    def begin(lease: float = 60.0, grace: float = 8.0) -> forking.Process:
+    def begin(lease: float = 60.0, grace: float = 8.0) -> fork_server.Process:
         arguments = [str(bench.settings.data), bench.settings.database_url, str(tmp_path), str(lease), str(grace)]
-        process = forking.start("tests.jobs.process", *arguments)
+        process = fork_server.start("tests.jobs.process", *arguments)
         processes.append(process)
         return process
 
@@ -41,7 +42,7 @@ def notes(folder: Path) -> list[str]:
 def add(bench: Bench, kind: str, *payloads: object) -> None:
     database = open_database(bench.settings)
     for payload in payloads:
-        database.write(lambda db, payload=payload: enqueue(db, kind, payload))
+        database.write(partial(enqueue, kind=kind, payload=payload))
     database.close()
 
 

@@ -4,7 +4,8 @@ import pytest
 
 from ingot.app import open_database
 from ingot.core.db.connection import Connection
-from ingot.core.jobs.worker import JobWorker, RecurringJob
+from ingot.core.jobs.schedule import RecurringJob
+from ingot.core.jobs.worker import JobWorker
 from tests.jobs.conftest import Bench
 
 
@@ -60,4 +61,4 @@ def test_a_shorter_rhythm_and_a_clock_set_back_do_not_put_it_off(bench: Bench) -
 
 def test_two_of_the_same_name_are_refused(bench: Bench) -> None:
     with pytest.raises(ValueError, match="same name"):
-        JobWorker(bench.database, {}, [RecurringJob(1, len, "a"), RecurringJob(2, len, "a")], bench.log)
+        JobWorker(bench.database, {}, [RecurringJob(1, repr, "a"), RecurringJob(2, repr, "a")], bench.log)

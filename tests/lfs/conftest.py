@@ -9,8 +9,8 @@ import httpx
 import pytest
 
 from tests.client import Person
-from tests.conftest import House
-from tests.making import Project
+from tests.conftest import Instance
+from tests.factories import Project
 
 KIND = "application/vnd.git-lfs+json"
 
@@ -94,7 +94,7 @@ class Lfs:
 
 
 @pytest.fixture(scope="session")
-def lfs(house: House) -> Iterator[Lfs]:
+def lfs(instance: Instance) -> Iterator[Lfs]:
     """Such a client."""
     with httpx.Client(timeout=60) as client:
-        yield Lfs(house.url, client)
+        yield Lfs(instance.url, client)

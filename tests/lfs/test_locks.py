@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from ingot.core.access.levels import Level
-from tests.casting import Cast, project_with
 from tests.client import Api, Make, Person
+from tests.factories import Project, make_project
 from tests.lfs.conftest import Lfs
-from tests.making import Project, make_project
+from tests.roles import UsersByRole, project_with
 
 
 def _lock(lfs: Lfs, project: Project, who: Person, path: str) -> dict[str, Any]:
@@ -19,20 +19,20 @@ def _lock(lfs: Lfs, project: Project, who: Person, path: str) -> dict[str, Any]:
     return lock
 
 
-def test_a_lock_is_taken_seen_and_given_back(make: Make, lfs: Lfs, cast: Cast) -> None:
-    project = project_with(make, cast)
-    lock = _lock(lfs, project, cast.developer, "art/big file.psd")
+def test_a_lock_is_taken_seen_and_given_back(make: Make, lfs: Lfs, roles: UsersByRole) -> None:
+    project = project_with(make, roles)
+    lock = _lock(lfs, project, roles.developer, "art/big file.psd")
     assert lock == {
         "id": lock["id"],
         "path": "art/big file.psd",
         "locked_at": lock["locked_at"],
-        "owner": {"name": cast.developer.username},
+        "owner": {"name": roles.developer.username},
     }
     assert isinstance(lock["id"], str)
-    again = lfs.json(project, "info/lfs/locks", cast.master, path="art/big file.psd")
+    again = lfs.json(project, "info/lfs/locks", roles.master, path="art/big file.psd")
     assert (again.status_code, again.json()["lock"]) == (409, lock)
     assert {"message", "documentation_url", "request_id"} < set(again.json())
-    listed = lfs.call("GET", project, "info/lfs/locks", cast.reporter)
+    listed = lfs.call("GET", project, "info/lfs/locks", roles.reporter)
     assert listed.json() == {"locks": [lock]}
     for query, found in (
         ({"path": "art/big file.psd"}, [lock]),
@@ -44,15 +44,15 @@ def test_a_lock_is_taken_seen_and_given_back(make: Make, lfs: Lfs, cast: Cast) -
         ({"refspec": "refs/heads/master", "limit": "x", "cursor": ""}, [lock]),
         ({"cursor": "x"}, []),
     ):
-        assert lfs.call("GET", project, "info/lfs/locks", cast.reporter, params=query).json()["locks"] == found
-    mine = lfs.json(project, "info/lfs/locks/verify", cast.developer).json()
+        assert lfs.call("GET", project, "info/lfs/locks", roles.reporter, params=query).json()["locks"] == found
+    mine = lfs.json(project, "info/lfs/locks/verify", roles.developer).json()
     assert mine == {"ours": [lock], "theirs": []}
-    theirs = lfs.json(project, "info/lfs/locks/verify", cast.master, ref={"name": "x"}).json()
+    theirs = lfs.json(project, "info/lfs/locks/verify", roles.master, ref={"name": "x"}).json()
     assert theirs == {"ours": [], "theirs": [lock]}
-    gone = lfs.json(project, f"info/lfs/locks/{lock['id']}/unlock", cast.developer, force=False)
+    gone = lfs.json(project, f"info/lfs/locks/{lock['id']}/unlock", roles.developer, force=False)
     assert (gone.status_code, gone.json()) == (200, {"lock": lock})
-    assert lfs.json(project, f"info/lfs/locks/{lock['id']}/unlock", cast.developer).status_code == 404
-    assert lfs.call("GET", project, "info/lfs/locks", cast.reporter).json() == {"locks": []}
+    assert lfs.json(project, f"info/lfs/locks/{lock['id']}/unlock", roles.developer).status_code == 404
+    assert lfs.call("GET", project, "info/lfs/locks", roles.reporter).json() == {"locks": []}
 
 
 WHO = [
@@ -69,10 +69,10 @@ WHO = [
 
 @pytest.mark.parametrize(("role", "sees", "locks", "unlocks", "forces"), WHO)
 def test_who_may_what(
-    make: Make, lfs: Lfs, cast: Cast, role: str, sees: int, locks: int, unlocks: int, forces: int
+    make: Make, lfs: Lfs, roles: UsersByRole, role: str, sees: int, locks: int, unlocks: int, forces: int
 ) -> None:
     """Those who push lock; a lock is its owner's, and a master's by force."""
-    project, caller = project_with(make, cast), cast[role]
+    project, caller = project_with(make, roles), roles[role]
     other = make.user()
     make.api.post(f"/projects/{project.id}/members", make.root, user_id=other.id, access_level=30)
     lock = _lock(lfs, project, other, "theirs")
@@ -85,15 +85,15 @@ def test_who_may_what(
     assert lfs.json(project, path, caller, force=True).status_code == forces
 
 
-def test_a_lock_is_only_found_where_it_belongs(make: Make, lfs: Lfs, cast: Cast) -> None:
+def test_a_lock_is_only_found_where_it_belongs(make: Make, lfs: Lfs, roles: UsersByRole) -> None:
     """Attack: give back, by its number, a lock of a project that one does not see."""
-    project, own = project_with(make, cast), make_project(make, cast.stranger)
-    lock = _lock(lfs, project, cast.owner, "file")
+    project, own = project_with(make, roles), make_project(make, roles.stranger)
+    lock = _lock(lfs, project, roles.owner, "file")
     for number in (lock["id"], "0", "x", "9" * 30, "..%2f..", "%00"):
-        answer = lfs.json(own, f"info/lfs/locks/{number}/unlock", cast.stranger, force=True)
+        answer = lfs.json(own, f"info/lfs/locks/{number}/unlock", roles.stranger, force=True)
         assert answer.status_code == 404
-    assert lfs.call("GET", project, "info/lfs/locks", cast.owner).json()["locks"] == [lock]
-    _lock(lfs, own, cast.stranger, "file")
+    assert lfs.call("GET", project, "info/lfs/locks", roles.owner).json()["locks"] == [lock]
+    _lock(lfs, own, roles.stranger, "file")
 
 
 @pytest.mark.parametrize(

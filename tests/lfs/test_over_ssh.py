@@ -12,9 +12,9 @@ import pytest
 from ingot.core.access.levels import Level
 from ingot.core.db.times import add_duration
 from tests.client import Api, Make, Person
-from tests.conftest import House
+from tests.conftest import Instance
+from tests.factories import Project, make_project
 from tests.lfs.conftest import Lfs
-from tests.making import Project, make_project
 from tests.transport.conftest import BASE, ssh_command
 
 
@@ -30,13 +30,13 @@ def keys(tmp_path: Path) -> Callable[[], tuple[str, Path]]:
     return make_one
 
 
-def _ask(house: House, key: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    ssh = [*ssh_command(key).split(), "-T", "-p", str(house.settings.ssh_port), "git@127.0.0.1"]
+def _ask(instance: Instance, key: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    ssh = [*ssh_command(key).split(), "-T", "-p", str(instance.settings.ssh_port), "git@127.0.0.1"]
     return subprocess.run([*ssh, " ".join(words)], env=BASE, capture_output=True, text=True, check=False)
 
 
-def _way(house: House, key: Path, project: Project, operation: str) -> dict[str, Any]:
-    answer = _ask(house, key, "git-lfs-authenticate", f"/{project.path}.git", operation)
+def _way(instance: Instance, key: Path, project: Project, operation: str) -> dict[str, Any]:
+    answer = _ask(instance, key, "git-lfs-authenticate", f"/{project.path}.git", operation)
     assert answer.returncode == 0, answer.stderr
     way: dict[str, Any] = json.loads(answer.stdout)
     return way
@@ -55,31 +55,31 @@ def _person_with_key(api: Api, make: Make, keys: Callable[[], tuple[str, Path]])
 
 
 def test_a_person_goes_on_over_http(
-    house: House, api: Api, make: Make, lfs: Lfs, keys: Callable[[], tuple[str, Path]]
+    instance: Instance, api: Api, make: Make, lfs: Lfs, keys: Callable[[], tuple[str, Path]]
 ) -> None:
     owner, key, _ = _person_with_key(api, make, keys)
     project = make_project(make, owner, visibility="private")
-    way = _way(house, key, project, "upload")
-    assert way["href"] == f"{house.url}/{project.path}.git/info/lfs"
+    way = _way(instance, key, project, "upload")
+    assert way["href"] == f"{instance.url}/{project.path}.git/info/lfs"
     assert way["expires_in"] == 1800
     assert _who(way)[0] == owner.username
     content = b"brought with a key"
     lfs.bring(project, _who(way), content)
     lock = lfs.json(project, "info/lfs/locks", _who(way), path="file").json()["lock"]
     assert lock["owner"]["name"] == owner.username
-    down = _who(_way(house, key, project, "download"))
+    down = _who(_way(instance, key, project, "download"))
     assert lfs.get(project, down, content).content == content
     refused = lfs.batch(project, down, "upload", content)
     assert refused.status_code == 403
 
 
 def test_a_token_opens_nothing_else(
-    house: House, api: Api, make: Make, lfs: Lfs, keys: Callable[[], tuple[str, Path]]
+    instance: Instance, api: Api, make: Make, lfs: Lfs, keys: Callable[[], tuple[str, Path]]
 ) -> None:
     """Attack: use the token in another project, for git itself, for the API, altered, or when its time is over."""
     owner, key, _ = _person_with_key(api, make, keys)
     project, other = (make_project(make, owner, visibility="private") for _ in range(2))
-    name, token = _who(_way(house, key, project, "upload"))
+    name, token = _who(_way(instance, key, project, "upload"))
     content = b"x"
     assert lfs.batch(project, (name, token), "upload", content).status_code == 200
     assert lfs.batch(other, (name, token), "upload", content).status_code == 404
@@ -101,18 +101,18 @@ def test_a_token_opens_nothing_else(
         f"{prefix}..",
     ):
         assert lfs.batch(other, (name, bad), "upload", content).status_code == 401
-    clock = house.app.database.clock
+    clock = instance.app.database.clock
     now = clock()
-    house.app.database.clock = lambda: add_duration(now, seconds=1801)
+    instance.app.database.clock = lambda: add_duration(now, seconds=1801)
     try:
         assert lfs.batch(project, (name, token), "upload", content).status_code == 401
     finally:
-        house.app.database.clock = clock
-    assert token not in house.log.getvalue()
+        instance.app.database.clock = clock
+    assert token not in instance.log.getvalue()
 
 
 def test_a_token_ends_with_its_key_and_its_holder(
-    house: House, api: Api, make: Make, lfs: Lfs, keys: Callable[[], tuple[str, Path]]
+    instance: Instance, api: Api, make: Make, lfs: Lfs, keys: Callable[[], tuple[str, Path]]
 ) -> None:
     """Attack D29: go on with the token when the key is removed, the membership is over, or the user blocked."""
     owner = make.user()
@@ -120,7 +120,7 @@ def test_a_token_ends_with_its_key_and_its_holder(
     project = make_project(make, owner, visibility="private", members={person: Level.DEVELOPER})
     content = b"x"
     lfs.bring(project, owner, content)
-    who = _who(_way(house, key, project, "upload"))
+    who = _who(_way(instance, key, project, "upload"))
     assert lfs.get(project, who, content).status_code == 200
     api.put(f"/projects/{project.id}/members/{person.id}", owner, access_level=20)
     assert lfs.batch(project, who, "upload", content).status_code == 403
@@ -135,7 +135,7 @@ def test_a_token_ends_with_its_key_and_its_holder(
 
 
 def test_a_deploy_key_reads_and_brings_as_it_may(
-    house: House, api: Api, make: Make, lfs: Lfs, keys: Callable[[], tuple[str, Path]]
+    instance: Instance, api: Api, make: Make, lfs: Lfs, keys: Callable[[], tuple[str, Path]]
 ) -> None:
     owner = make.user()
     project, other = (make_project(make, owner, visibility="private") for _ in range(2))
@@ -143,7 +143,7 @@ def test_a_deploy_key_reads_and_brings_as_it_may(
     added = api.post(f"/projects/{project.id}/deploy_keys", owner, title="robot", key=line, can_push=True).json()
     where = f"/projects/{project.id}/deploy_keys/{added['id']}"
     content = b"of a machine"
-    up = _who(_way(house, key, project, "upload"))
+    up = _who(_way(instance, key, project, "upload"))
     assert up[0] == f"deploy-key-{added['id']}"
     lfs.bring(project, up, content)
     lock = lfs.json(project, "info/lfs/locks", up, path="file").json()["lock"]
@@ -151,16 +151,16 @@ def test_a_deploy_key_reads_and_brings_as_it_may(
     assert lfs.json(project, "info/lfs/locks/verify", owner).json()["ours"] == [lock]
     api.put(where, owner, can_push=False)
     assert lfs.batch(project, up, "upload", b"more").status_code == 403
-    refused = _ask(house, key, "git-lfs-authenticate", project.path, "upload")
+    refused = _ask(instance, key, "git-lfs-authenticate", project.path, "upload")
     assert (refused.returncode, "write access" in refused.stderr, refused.stdout) == (128, True, "")
-    down = _who(_way(house, key, project, "download"))
+    down = _who(_way(instance, key, project, "download"))
     assert lfs.get(project, down, content).content == content
-    assert "could not be found" in _ask(house, key, "git-lfs-authenticate", other.path, "download").stderr
+    assert "could not be found" in _ask(instance, key, "git-lfs-authenticate", other.path, "download").stderr
     api.delete(where, owner)
     assert lfs.get(project, down, content).status_code == 401
 
 
-def test_nothing_is_run(house: House, api: Api, make: Make, keys: Callable[[], tuple[str, Path]]) -> None:
+def test_nothing_is_run(instance: Instance, api: Api, make: Make, keys: Callable[[], tuple[str, Path]]) -> None:
     """Attack: add words, signs of the shell, or another operation to the command."""
     owner, key, _ = _person_with_key(api, make, keys)
     project = make_project(make, owner)
@@ -174,8 +174,8 @@ def test_nothing_is_run(house: House, api: Api, make: Make, keys: Callable[[], t
         ["''", "download"],
         ["../../etc/passwd", "download"],
     ):
-        answer = _ask(house, key, "git-lfs-authenticate", *words)
+        answer = _ask(instance, key, "git-lfs-authenticate", *words)
         assert (answer.returncode, answer.stdout) == (128, ""), words
     api.put(f"/projects/{project.id}", owner, lfs_enabled=False)
-    off = _ask(house, key, "git-lfs-authenticate", project.path, "download")
+    off = _ask(instance, key, "git-lfs-authenticate", project.path, "download")
     assert (off.returncode, "not enabled" in off.stderr) == (128, True)

@@ -5,10 +5,10 @@ import secrets
 import pytest
 
 from ingot.repositories.lfs.pointers import parse_pointer
-from tests.casting import Cast, project_with
 from tests.client import Api, Make, Person
+from tests.factories import Project, make_project
 from tests.lfs.conftest import Lfs, oid_of
-from tests.making import Project, make_project
+from tests.roles import UsersByRole, project_with
 
 VERSION = "version https://git-lfs.github.com/spec/v1\n"
 
@@ -25,43 +25,43 @@ def commit(api: Api, person: Person, project: Project, name: str, text: str) -> 
     return f"/projects/{project.id}/repository/files/{name}/raw"
 
 
-def test_the_large_file_or_what_stands_for_it(api: Api, make: Make, cast: Cast, lfs: Lfs) -> None:
-    project = project_with(make, cast, visibility="private")
+def test_the_large_file_or_what_stands_for_it(api: Api, make: Make, roles: UsersByRole, lfs: Lfs) -> None:
+    project = project_with(make, roles, visibility="private")
     content = secrets.token_bytes(300_000)
-    lfs.bring(project, cast.developer, content)
+    lfs.bring(project, roles.developer, content)
     pointer = pointer_to(content)
-    url = commit(api, cast.owner, project, "big.bin", pointer)
+    url = commit(api, roles.owner, project, "big.bin", pointer)
     for without in ({}, {"lfs": False}):
-        assert api.get(url, cast.reporter, ref="master", **without).text == pointer
-    large = api.get(url, cast.reporter, ref="master", lfs=True)
+        assert api.get(url, roles.reporter, ref="master", **without).text == pointer
+    large = api.get(url, roles.reporter, ref="master", lfs=True)
     assert (large.status_code, large.content) == (200, content)
     assert large.headers["content-type"] == "application/octet-stream"
     assert large.headers["content-disposition"] == 'attachment; filename="big.bin"'
     assert large.headers["content-security-policy"] == "sandbox; default-src 'none'"
     assert large.headers["etag"] == f'"{oid_of(content)}"'
     asked = {"ref": "master", "lfs": "true"}
-    part = api.request("GET", url, cast.reporter, params=asked, headers={"Range": "bytes=299990-"})
+    part = api.request("GET", url, roles.reporter, params=asked, headers={"Range": "bytes=299990-"})
     assert (part.status_code, part.content) == (206, content[299_990:])
-    head = api.request("HEAD", url, cast.reporter, params=asked)
+    head = api.request("HEAD", url, roles.reporter, params=asked)
     assert (head.status_code, head.headers["content-length"], head.content) == (200, "300000", b"")
-    assert api.get(url, cast.guest, ref="master", lfs=True).status_code == 403
-    assert api.get(url, cast.stranger, ref="master", lfs=True).status_code == 404
-    assert api.get(url, cast.reporter, ref="master", lfs="maybe").status_code == 400
-    plain = commit(api, cast.owner, project, "plain.txt", "hello\n")
-    assert api.get(plain, cast.reporter, ref="master", lfs=True).text == "hello\n"
+    assert api.get(url, roles.guest, ref="master", lfs=True).status_code == 403
+    assert api.get(url, roles.stranger, ref="master", lfs=True).status_code == 404
+    assert api.get(url, roles.reporter, ref="master", lfs="maybe").status_code == 400
+    plain = commit(api, roles.owner, project, "plain.txt", "hello\n")
+    assert api.get(plain, roles.reporter, ref="master", lfs=True).text == "hello\n"
 
-    assert api.put(f"/projects/{project.id}", cast.owner, lfs_enabled=False).status_code == 200
-    assert api.get(url, cast.reporter, ref="master", lfs=True).text == pointer
+    assert api.put(f"/projects/{project.id}", roles.owner, lfs_enabled=False).status_code == 200
+    assert api.get(url, roles.reporter, ref="master", lfs=True).text == pointer
 
 
-def test_a_pointer_opens_no_other_project(api: Api, make: Make, cast: Cast, lfs: Lfs) -> None:
+def test_a_pointer_opens_no_other_project(api: Api, make: Make, roles: UsersByRole, lfs: Lfs) -> None:
     """Whoever knows the digest of a file elsewhere gets nothing by committing it (D10, D45)."""
     secret = secrets.token_bytes(1000)
-    lfs.bring(project_with(make, cast, visibility="private"), cast.owner, secret)
-    own = make_project(make, cast.stranger)
+    lfs.bring(project_with(make, roles, visibility="private"), roles.owner, secret)
+    own = make_project(make, roles.stranger)
     for name, text in {"theirs": pointer_to(secret), "nowhere": pointer_to(b"never brought")}.items():
-        url = commit(api, cast.stranger, own, name, text)
-        refused = api.get(url, cast.stranger, ref="master", lfs=True)
+        url = commit(api, roles.stranger, own, name, text)
+        refused = api.get(url, roles.stranger, ref="master", lfs=True)
         assert (refused.status_code, refused.json()) == (404, {"message": "404 File Not Found"})
 
 

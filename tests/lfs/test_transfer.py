@@ -8,20 +8,20 @@ from urllib.parse import unquote
 import pytest
 
 from ingot.core.access.levels import Level
-from tests.casting import Cast, project_with
 from tests.client import Api, Make, Person
-from tests.conftest import House
+from tests.conftest import Instance
+from tests.factories import Project, make_project
 from tests.lfs.conftest import KIND, Lfs, named, oid_of
-from tests.making import Project, make_project
+from tests.roles import UsersByRole, project_with
 
 
 def _fresh(size: int = 1000) -> bytes:
     return secrets.token_bytes(size)
 
 
-def _place(house: House, content: bytes) -> Path:
+def _place(instance: Instance, content: bytes) -> Path:
     oid = oid_of(content)
-    return house.settings.data / "lfs" / oid[:2] / oid[2:4] / oid[4:]
+    return instance.settings.data / "lfs" / oid[:2] / oid[2:4] / oid[4:]
 
 
 def _counted(api: Api, person: Person, project: Project) -> int:
@@ -29,22 +29,22 @@ def _counted(api: Api, person: Person, project: Project) -> int:
     return size
 
 
-def test_a_file_comes_and_goes_as_clients_do_it(house: House, api: Api, make: Make, lfs: Lfs) -> None:
+def test_a_file_comes_and_goes_as_clients_do_it(instance: Instance, api: Api, make: Make, lfs: Lfs) -> None:
     owner = make.user()
     project = make_project(make, owner, visibility="private")
     content, empty = _fresh(3_000_001), b""
     asked = lfs.batch(project, owner, "upload", content, empty).json()
     assert (asked["transfer"], asked["hash_algo"]) == ("basic", "sha256")
     first = asked["objects"][0]
-    base = f"{house.url}/{project.path}.git"
+    base = f"{instance.url}/{project.path}.git"
     assert {name: first[name] for name in ("oid", "size", "authenticated")} == {**named(content), "authenticated": True}
     assert first["actions"]["upload"]["href"] == f"{base}/gitlab-lfs/objects/{oid_of(content)}/{len(content)}"
     assert first["actions"]["verify"]["href"] == f"{base}/info/lfs/objects/verify"
     assert lfs.follow("POST", first["actions"]["verify"], json=named(content)).status_code == 404
     for each in (content, empty):
         lfs.bring(project, owner, each)
-    assert _place(house, content).read_bytes() == content
-    assert list((house.settings.data / "lfs" / "incoming").iterdir()) == []
+    assert _place(instance, content).read_bytes() == content
+    assert list((instance.settings.data / "lfs" / "incoming").iterdir()) == []
     assert lfs.batch(project, owner, "upload", content).json()["objects"] == [named(content)]
     wrong = lfs.json(project, "info/lfs/objects/verify", owner, oid=oid_of(content), size=1)
     assert wrong.status_code == 422
@@ -83,7 +83,7 @@ WRONG = [
 @pytest.mark.parametrize(("sent", "size", "status"), WRONG, ids=["content", "short", "long"])
 @pytest.mark.parametrize("streamed", [True, False])
 def test_what_is_not_what_it_says_is_refused(
-    house: House, api: Api, make: Make, lfs: Lfs, sent: bytes, size: int | None, status: int, streamed: bool
+    instance: Instance, api: Api, make: Make, lfs: Lfs, sent: bytes, size: int | None, status: int, streamed: bool
 ) -> None:
     """Nothing of it stays, and the project has not got it."""
     owner = make.user()
@@ -94,12 +94,12 @@ def test_what_is_not_what_it_says_is_refused(
     assert (answer.status_code, answer.headers["content-type"]) == (status, KIND)
     assert set(answer.json()) == {"message", "documentation_url", "request_id"}
     assert lfs.get(project, owner, promised).status_code == 404
-    assert not _place(house, promised).exists()
-    assert list((house.settings.data / "lfs" / "incoming").iterdir()) == []
+    assert not _place(instance, promised).exists()
+    assert list((instance.settings.data / "lfs" / "incoming").iterdir()) == []
     assert _counted(api, owner, project) == 0
 
 
-def test_a_digest_alone_proves_nothing(house: House, make: Make, lfs: Lfs) -> None:
+def test_a_digest_alone_proves_nothing(instance: Instance, make: Make, lfs: Lfs) -> None:
     """Attack: know the digest of a file in a hidden project, and say that one's own project has it too."""
     owner, thief = make.user(), make.user()
     hidden, own = make_project(make, owner, visibility="private"), make_project(make, thief)
@@ -133,17 +133,17 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("oid", HOSTILE)
-def test_no_name_leads_out_of_the_store(house: House, make: Make, lfs: Lfs, oid: str) -> None:
+def test_no_name_leads_out_of_the_store(instance: Instance, make: Make, lfs: Lfs, oid: str) -> None:
     """Attack D10: name a file so that it lies, or is looked for, outside of the store."""
     owner = make.user()
     project = make_project(make, owner)
-    kept = house.settings.data / "lfs"
+    kept = instance.settings.data / "lfs"
     before = sorted(kept.rglob("*"))
     auth = (owner.username, owner.token)
     target = f"/{project.path}.git/gitlab-lfs/objects/{oid}".encode()
     # As written: a client that is no attacker would tidy the path up.
-    assert lfs.client.get(house.url, auth=auth, extensions={"target": target}).status_code == 400
-    put = lfs.client.put(house.url, auth=auth, content=b"abc", extensions={"target": target + b"/3"})
+    assert lfs.client.get(instance.url, auth=auth, extensions={"target": target}).status_code == 400
+    put = lfs.client.put(instance.url, auth=auth, content=b"abc", extensions={"target": target + b"/3"})
     assert put.status_code == 400
     for name in (oid, unquote(oid, "latin-1")):
         for operation in ("upload", "download"):
@@ -216,10 +216,10 @@ WHO = [
 
 
 @pytest.mark.parametrize(("role", "down", "up"), WHO)
-def test_who_may_what(make: Make, lfs: Lfs, cast: Cast, role: str, down: int, up: int) -> None:
-    project, caller = project_with(make, cast), cast[role]
+def test_who_may_what(make: Make, lfs: Lfs, roles: UsersByRole, role: str, down: int, up: int) -> None:
+    project, caller = project_with(make, roles), roles[role]
     content = _fresh()
-    lfs.bring(project, cast.owner, content)
+    lfs.bring(project, roles.owner, content)
     answers = [lfs.batch(project, caller, "download", content), lfs.get(project, caller, content)]
     assert [each.status_code for each in answers] == [down, down]
     fresh = _fresh()
@@ -231,7 +231,7 @@ def test_who_may_what(make: Make, lfs: Lfs, cast: Cast, role: str, down: int, up
             assert each.headers["lfs-authenticate"] == each.headers["www-authenticate"] == 'Basic realm="Ingot"'
         if each.status_code >= 400:
             assert set(each.json()) == {"message", "documentation_url", "request_id"}
-    assert (lfs.get(project, cast.owner, fresh).status_code == 200) == (up == 200)
+    assert (lfs.get(project, roles.owner, fresh).status_code == 200) == (up == 200)
 
 
 def test_a_public_project_is_read_by_everybody(make: Make, lfs: Lfs) -> None:
@@ -344,7 +344,7 @@ def test_the_same_file_from_many_at_once(api: Api, make: Make, lfs: Lfs) -> None
         assert _counted(api, owner, project) == len(content)
 
 
-def test_a_client_that_goes_leaves_nothing(house: House, make: Make, lfs: Lfs) -> None:
+def test_a_client_that_goes_leaves_nothing(instance: Instance, make: Make, lfs: Lfs) -> None:
     owner = make.user()
     project = make_project(make, owner)
     content = _fresh(400_000)
@@ -358,7 +358,7 @@ def test_a_client_that_goes_leaves_nothing(house: House, make: Make, lfs: Lfs) -
         lfs.call("PUT", project, path, owner, content=pieces())
     lfs.bring(project, owner, content)
     assert lfs.get(project, owner, content).content == content
-    folder = house.settings.data / "lfs" / "incoming"
+    folder = instance.settings.data / "lfs" / "incoming"
     for _ in range(200):
         if not list(folder.iterdir()):
             break

@@ -27,10 +27,10 @@ from ingot.core.db.paging import Page
 from ingot.errors import Denied, NotFound
 from ingot.projects.projects.queries import existing_project, find_project
 from ingot.projects.projects.tables import Project
-from tests.api.issues.writing import write_issue
+from tests.api.issues.factories import make_issue
 from tests.client import Make, Person
-from tests.making import Group, add_members, make_group, make_project, share
-from tests.making import Project as MadeProject
+from tests.factories import Group, add_members, make_group, make_project, share
+from tests.factories import Project as MadeProject
 
 USER = Actor(user_id=70_007, username="u", via="private")
 EXTERNAL = Actor(user_id=70_008, username="e", external=True, via="private")
@@ -41,7 +41,7 @@ ROOT = Actor(user_id=1, username="root", admin=True, via="private")
 def sample(make: Make) -> tuple[Project, Issue]:
     """Records to vary."""
     made = make_project(make)
-    issue_id = write_issue(make, made, make.root)["id"]
+    issue_id = make_issue(make, made, make.root)["id"]
     return make.database.read(lambda db: (existing_project(db, made.id), issue_by_id(db, issue_id)))
 
 
@@ -191,9 +191,7 @@ def _written(make: Make, dice: random.Random, project: MadeProject, people: list
     """An issue by somebody who may, or by root where they may not; assigned to somebody who may be."""
     sent = {"title": make.name("issue"), "confidential": dice.random() < 0.6}
     answer = make.api.post(f"{project.url}/issues", dice.choice(people), **sent)
-    issue: dict[str, Any] = (
-        answer.json() if answer.status_code == 201 else write_issue(make, project, make.root, **sent)
-    )
+    issue: dict[str, Any] = answer.json() if answer.status_code == 201 else make_issue(make, project, make.root, **sent)
     path = f"{project.url}/issues/{issue['iid']}"
     if dice.random() < 0.5:
         make.api.put(path, make.root, assignee_ids=[dice.choice(people).id])

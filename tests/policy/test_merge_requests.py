@@ -24,10 +24,10 @@ from ingot.core.db.paging import Page
 from ingot.errors import Denied, NotFound
 from ingot.projects.projects.queries import existing_project
 from ingot.projects.projects.tables import Project
-from tests.api.merge_requests.offering import filled_project, offer
+from tests.api.merge_requests.factories import filled_project, make_merge_request
 from tests.client import Make, Person
-from tests.making import Project as MadeProject
-from tests.making import add_members, make_group, share
+from tests.factories import Project as MadeProject
+from tests.factories import add_members, make_group, share
 
 USER = Actor(user_id=70_007, username="u", via="private")
 EXTERNAL = Actor(user_id=70_008, username="e", external=True, via="private")
@@ -40,7 +40,7 @@ _ALL = ListMergeRequests(scope="all")
 def sample(make: Make) -> tuple[Project, MergeRequest]:
     """Records to vary."""
     made = filled_project(make)
-    number = offer(make, made)["id"]
+    number = make_merge_request(make, made)["id"]
     return make.database.read(lambda db: (existing_project(db, made.id), merge_request_by_id(db, number)))
 
 
@@ -138,7 +138,7 @@ def test_lists_show_exactly_what_the_rule_lets_see(make: Make) -> None:
         add_members(make, project, {person: dice.choice([0, 0, 10, 20]) for person in (*people, outside)})
         if number % 3 == 0:
             share(make, project, outer if group is groups[2] else groups[2], dice.choice([10, 20, 30]))
-        made.append((project, offer(make, project)))
+        made.append((project, make_merge_request(make, project)))
         if number == 5:
             make.api.put(f"/projects/{project.id}", make.root, name=project.name, merge_requests_enabled=False)
     numbers = {each["id"] for _, each in made}

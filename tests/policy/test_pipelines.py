@@ -16,7 +16,7 @@ from ingot.repositories.context import RepositoryContext
 from ingot.repositories.pipelines.outcome import StatusPart, combined_status, mean_coverage, total_duration
 from ingot.repositories.statuses.policy import may_read_pipelines
 from tests.client import Make
-from tests.making import make_project
+from tests.factories import make_project
 
 USER = Actor(user_id=7, username="u", via="private")
 EXTERNAL = Actor(user_id=8, username="e", external=True, via="private")

@@ -23,8 +23,8 @@ from ingot.projects.projects.params import ListProjects
 from ingot.projects.projects.queries import existing_project, find_project, list_projects, visible_projects_by_path
 from ingot.projects.projects.tables import Project, projects
 from tests.client import Make, Person
-from tests.making import Group, make_group, make_project, share
-from tests.making import Project as MadeProject
+from tests.factories import Group, make_group, make_project, share
+from tests.factories import Project as MadeProject
 
 USER = Actor(user_id=7, username="u", via="private")
 EXTERNAL = Actor(user_id=8, username="e", external=True, via="private")

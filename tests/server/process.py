@@ -10,11 +10,11 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import httpx
 
-from tests import forking
+from tests import fork_server
 
 T = TypeVar("T")
 INGOT = [sys.executable, "-m", "ingot"]
@@ -31,10 +31,10 @@ def environment(**more: str) -> dict[str, str]:
 
 def ingot(*arguments: object, stdin: str = "", **more: str) -> subprocess.CompletedProcess[str]:
     """Run a command to its end."""
-    return forking.run("ingot", *map(str, arguments), stdin=stdin, env=environment(**more))
+    return fork_server.run("ingot", *map(str, arguments), stdin=stdin, env=environment(**more))
 
 
-def until(what: str, look: Callable[[], T | None], seconds: float = 60.0) -> T:
+def until(what: str, look: Callable[[], T | Literal[False] | None], seconds: float = 60.0) -> T:
     """Look again and again until there is something to see; fails with ``what`` when time is up."""
     deadline = time.monotonic() + seconds
     while True:
@@ -60,7 +60,7 @@ class Server:
     def __init__(self, data: Path, database_url: str = "") -> None:
         self.data = data
         self.database_url = database_url
-        self.process: subprocess.Popen[bytes] | forking.Process | None = None
+        self.process: subprocess.Popen[bytes] | fork_server.Process | None = None
         self.url = ""
         self._log = data.parent / f"{data.name}.log"
         self._out = data.parent / f"{data.name}.out"
@@ -69,7 +69,7 @@ class Server:
         """Do what the first start does, and end."""
         words = ["migrate", "--data", str(self.data)]
         words += ["--database-url", self.database_url] if self.database_url else []
-        done = forking.run("ingot", *words, env=self._chosen({}))
+        done = fork_server.run("ingot", *words, env=self._chosen({}))
         assert done.returncode == 0, done.stderr
 
     def start(self, *arguments: object, wait: bool = True, **more: str) -> "Server":
@@ -77,8 +77,9 @@ class Server:
         (self.data / "run" / "address").unlink(missing_ok=True)
         words, chosen = self._words(arguments), self._chosen(more)
         with self._log.open("ab") as log, self._out.open("ab") as out:
-            streams = {"stdout": out.fileno(), "stderr": log.fileno()}
-            self.process = forking.start("ingot", *words, env=chosen, new_session=True, **streams)
+            self.process = fork_server.start(
+                "ingot", *words, stdout=out.fileno(), stderr=log.fileno(), env=chosen, new_session=True
+            )
         if wait:
             self.wait_until_ready()
         return self
@@ -143,7 +144,8 @@ class Server:
 
     def child(self, name: str) -> int:
         """The process that serves as ``name`` now."""
-        return [event["pid"] for event in self.events("started") if event["process"] == name][-1]
+        pids: list[int] = [event["pid"] for event in self.events("started") if event["process"] == name]
+        return pids[-1]
 
     def children(self) -> list[int]:
         """Every process that this server ever started."""
@@ -180,7 +182,7 @@ def serving(data: Path, database_url: str = "", *arguments: object, **more: str)
     """A server for the length of a block."""
     server = Server(data, database_url)
     try:
-        yield server.start(*arguments, **more)
+        yield server.start(*arguments, wait=True, **more)
     finally:
         server.kill()
 

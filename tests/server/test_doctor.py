@@ -4,6 +4,7 @@ import os
 import subprocess
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -143,8 +144,12 @@ def test_a_picture_that_is_gone(patient: Patient) -> None:
 
 def test_large_files_that_are_lost_or_cut_off(patient: Patient) -> None:
     files = lfs_files_of(patient.settings)
+
+    def add_object(db: Connection, oid: str) -> None:
+        db.insert(lfs_objects, oid=oid, size=5, created_at=db.now)
+
     for oid, kept in (("a" * 64, None), ("b" * 64, b"cut"), ("c" * 64, b"whole")):
-        patient.database.write(lambda db, oid=oid: db.insert(lfs_objects, oid=oid, size=5, created_at=db.now))
+        patient.database.write(partial(add_object, oid=oid))
         if kept is not None:
             files.path_of(oid).parent.mkdir(parents=True)
             files.path_of(oid).write_bytes(kept)

@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 
 from tests.faults.test_kill_merge import Offers
-from tests.histories import run
+from tests.git_history import run
 from tests.server.process import TOKEN, Server
 
 BRANCHES = 12

@@ -5,6 +5,7 @@ import re
 import socket
 import stat
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -12,7 +13,7 @@ import pytest
 from tests.server.process import PASSWORD, TOKEN, Server, ingot, serving, until
 
 FIRST = re.compile(r"Sign in as root with the password (\S+)")
-NOTHING_CHOSEN = {"INGOT_ROOT_PASSWORD": "", "INGOT_ROOT_TOKEN": ""}
+NOTHING_CHOSEN: dict[str, Any] = {"INGOT_ROOT_PASSWORD": "", "INGOT_ROOT_TOKEN": ""}
 
 
 def test_the_first_start_prints_a_password_once(stopped: Server) -> None:
@@ -168,7 +169,7 @@ def test_an_ephemeral_server_leaves_nothing_behind(stopped: Server, tmp_path: Pa
     room = tmp_path / "room"
     room.mkdir()
     stopped.start_anew("--ephemeral", wait=False, TMPDIR=str(room))
-    serving_at = until("the address", lambda: stopped.process and (stopped.events("serving") or [None])[0])
+    serving_at = until("the address", lambda: stopped.events("serving"))[0]
     stopped.url = serving_at["url"]
     until("readiness", lambda: stopped.ready() == 200)
     assert [Path(serving_at["data"])] == list(room.iterdir())

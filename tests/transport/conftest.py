@@ -10,8 +10,8 @@ from urllib.parse import quote
 import pytest
 
 from tests.client import Api, Make, Person
-from tests.conftest import House
-from tests.making import Project
+from tests.conftest import Instance
+from tests.factories import Project
 
 BASE = {
     "PATH": os.environ["PATH"],
@@ -73,11 +73,11 @@ def tree(tmp_path: Path) -> Tree:
     return made
 
 
-def over_http(house: House, project: Project | str, person: Person | None, token: str = "") -> str:
+def over_http(instance: Instance, project: Project | str, person: Person | None, token: str = "") -> str:
     """The URL by which somebody reaches a project with their token."""
     path = project if isinstance(project, str) else project.path
     who = f"{person.username}:{quote(token or person.token, safe='')}@" if person else ""
-    return f"{house.url.replace('http://', f'http://{who}')}/{path}.git"
+    return f"{instance.url.replace('http://', f'http://{who}')}/{path}.git"
 
 
 @pytest.fixture
@@ -102,10 +102,10 @@ def ssh_command(key: Path | str) -> str:
     return f"ssh -i {key} {options}"
 
 
-def over_ssh(house: House, project: Project | str) -> str:
+def over_ssh(instance: Instance, project: Project | str) -> str:
     """The URL of a project over SSH."""
     path = project if isinstance(project, str) else project.path
-    return f"ssh://git@127.0.0.1:{house.settings.ssh_port}/{path}.git"
+    return f"ssh://git@127.0.0.1:{instance.settings.ssh_port}/{path}.git"
 
 
 @dataclass
@@ -118,22 +118,22 @@ class Way:
 
 @pytest.fixture(params=["http", "ssh"])
 def way(
-    request: pytest.FixtureRequest, house: House, make: Make, ssh_key: Callable[[Person], dict[str, str]]
+    request: pytest.FixtureRequest, instance: Instance, make: Make, ssh_key: Callable[[Person], dict[str, str]]
 ) -> Callable[[Person], Way]:
     """Either way to the server; tests run once for each."""
 
     def choose(person: Person) -> Way:
         if request.param == "http":
-            return Way(lambda project: over_http(house, project, person), {})
-        return Way(lambda project: over_ssh(house, project), ssh_key(person))
+            return Way(lambda project: over_http(instance, project, person), {})
+        return Way(lambda project: over_ssh(instance, project), ssh_key(person))
 
     return choose
 
 
 @pytest.fixture(autouse=True)
-def no_faults(house: House) -> Iterator[None]:
+def no_faults(instance: Instance) -> Iterator[None]:
     """Whatever clients do, nothing is a fault of ours."""
-    before = len(house.log.getvalue())
+    before = len(instance.log.getvalue())
     yield
-    lines = house.log.getvalue()[before:].splitlines()
+    lines = instance.log.getvalue()[before:].splitlines()
     assert not [line for line in lines if '"event": "fault"' in line]

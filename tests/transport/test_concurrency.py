@@ -9,11 +9,11 @@ import pytest
 
 from ingot.git.maintenance.housekeeping import run_housekeeping
 from tests.client import Api, Make, Person
-from tests.conftest import House
-from tests.histories import repository_of, run
-from tests.making import make_project
+from tests.conftest import Instance
+from tests.factories import make_project
+from tests.git_history import repository_of, run
 from tests.transport.conftest import BASE, Tree, Way, over_http
-from tests.transport.test_flows import recorded
+from tests.transport.test_workflows import recorded
 from tests.transport.wire import ZERO
 
 BRANCHES = 30
@@ -34,7 +34,7 @@ def _at_once(tree: Tree, commands: list[list[str]], env: dict[str, str]) -> list
         return list(pool.map(type_it, commands))
 
 
-def test_one_branch_each(house: House, make: Make, tree: Tree, way: Callable[[Person], Way]) -> None:
+def test_one_branch_each(instance: Instance, make: Make, tree: Tree, way: Callable[[Person], Way]) -> None:
     """All win (fault 11)."""
     owner = make.user()
     project = make_project(make, owner)
@@ -47,13 +47,13 @@ def test_one_branch_each(house: House, make: Make, tree: Tree, way: Callable[[Pe
     )
     assert [status for status, _ in ended] == [0] * many, [said for status, said in ended if status]
     refs = sorted(["refs/heads/master", *(f"refs/heads/b{number}" for number in range(many))])
-    assert sorted(recorded(house, project)) == [(ref, ZERO, tip) for ref in refs]
-    repository = repository_of(house, project)
+    assert sorted(recorded(instance, project)) == [(ref, ZERO, tip) for ref in refs]
+    repository = repository_of(instance, project)
     assert [ref.decode() for ref in repository.refs()] == refs
     assert run(repository.path, "fsck", "--strict") == ""
 
 
-def test_one_branch_for_all(house: House, make: Make, tree: Tree, way: Callable[[Person], Way]) -> None:
+def test_one_branch_for_all(instance: Instance, make: Make, tree: Tree, way: Callable[[Person], Way]) -> None:
     """From the same value, each to another one: exactly one wins, and the others are told why not."""
     owner = make.user()
     project = make_project(make, owner)
@@ -77,28 +77,28 @@ def test_one_branch_for_all(house: House, make: Make, tree: Tree, way: Callable[
     for status, said in ended:
         assert status == 0 or any(word in said for word in words), said
     tip = tree.git("rev-parse", f"rival-{won[0]}")
-    assert recorded(house, project)[2:] == [("refs/heads/race", base, tip)]
-    repository = repository_of(house, project)
+    assert recorded(instance, project)[2:] == [("refs/heads/race", base, tip)]
+    repository = repository_of(instance, project)
     assert repository.tip("refs/heads/race") == tip
     assert run(repository.path, "fsck", "--strict", "--no-dangling") == ""
     assert not list(repository.path.rglob("*.lock"))
 
 
 @pytest.mark.parametrize("call", ["create", "delete"])
-def test_a_push_against_the_api(house: House, api: Api, make: Make, tree: Tree, call: str) -> None:
+def test_a_push_against_the_api(instance: Instance, api: Api, make: Make, tree: Tree, call: str) -> None:
     """One wins, and the record says which."""
     owner = make.user()
     project = make_project(make, owner)
     first = tree.commit()
     second = tree.commit(content="two\n")
-    url = over_http(house, project, owner)
+    url = over_http(instance, project, owner)
     tree.git("push", "-q", url, "master")
     branches = f"/projects/{project.id}/repository/branches"
     for number in range(4):
         name = f"race-{number}"
         if call == "delete":
             tree.git("push", "-q", url, f"{first}:refs/heads/{name}")
-        before = len(recorded(house, project))
+        before = len(recorded(instance, project))
         with ThreadPoolExecutor(2) as pool:
             pushing = pool.submit(_at_once, tree, [["push", url, f"{second}:refs/heads/{name}"]], {})
             if call == "create":
@@ -106,16 +106,16 @@ def test_a_push_against_the_api(house: House, api: Api, make: Make, tree: Tree, 
             else:
                 answer = api.delete(f"{branches}/{name}", owner)
             (status, said) = pushing.result()[0]
-        changes = recorded(house, project)[before:]
+        changes = recorded(instance, project)[before:]
         assert answer.status_code in (200, 201, 204, 400, 409), answer.text
         # A push that came after the other is seen by git's own client, which then tries from where it is.
         assert len(changes) == (status == 0) + (answer.status_code < 300), (status, said, answer.text)
-        tip = repository_of(house, project).tip(f"refs/heads/{name}")
+        tip = repository_of(instance, project).tip(f"refs/heads/{name}")
         assert (tip or ZERO) == changes[-1][2]
 
 
 def test_clones_while_everything_moves(
-    house: House, make: Make, tree: Tree, way: Callable[[Person], Way], tmp_path: Path
+    instance: Instance, make: Make, tree: Tree, way: Callable[[Person], Way], tmp_path: Path
 ) -> None:
     """Clones, pushes and housekeeping do not disturb one another."""
     owner = make.user()
@@ -126,7 +126,7 @@ def test_clones_while_everything_moves(
     for number in range(10):
         tree.commit(f"file-{number}", f"{number}\n" * 2000)
         tree.git("push", "-q", url, "master", f"master:b{number}")
-    repository = repository_of(house, project)
+    repository = repository_of(instance, project)
     clones = [["clone", "-q", url, str(tmp_path / f"clone-{number}")] for number in range(CLONES)]
     with ThreadPoolExecutor(2) as pool:
         cloning = pool.submit(_at_once, tree, clones, chosen.env)
@@ -143,4 +143,4 @@ def test_clones_while_everything_moves(
         assert Tree(tmp_path / f"clone-{number}").git("fsck", "--strict") == ""
     assert run(repository.path, "fsck", "--strict") == ""
     assert repository.tip("refs/heads/master") == tree.git("rev-parse", "HEAD")
-    assert len(recorded(house, project)) == 20 + 8
+    assert len(recorded(instance, project)) == 20 + 8

@@ -9,9 +9,9 @@ from sqlalchemy import delete
 from ingot.accounts.instance.tables import throttles
 from ingot.accounts.sessions.service import MAX_FAILURES_PER_ACCOUNT
 from tests.client import Api, Make
-from tests.conftest import House
-from tests.histories import History
-from tests.making import Project, day, make_group, make_project
+from tests.conftest import Instance
+from tests.factories import Project, day, make_group, make_project
+from tests.git_history import History
 from tests.transport.conftest import Tree, over_http, over_ssh
 from tests.transport.wire import Auth, advertised, auth_of, call_git
 
@@ -20,13 +20,13 @@ Answers = tuple[int, int]
 
 
 @pytest.fixture
-def project(house: House, make: Make) -> Project:
+def project(instance: Instance, make: Make) -> Project:
     """A private project of somebody who has a password."""
     owner = make.user(password=PASSWORD)
     made = make_project(make, owner, visibility="private")
     history = History()
     history.commit(files={"a": "a\n"})
-    history.fill(house, made)
+    history.fill(instance, made)
     return made
 
 
@@ -36,10 +36,12 @@ def owner_id(api: Api, make: Make, project: Project) -> int:
     return owner
 
 
-def opened(house: House, project: Project, auth: Auth) -> Answers:
+def opened(instance: Instance, project: Project, auth: Auth) -> Answers:
     """What a clone and a push are answered with."""
     path = f"{project.path}.git"
-    return advertised(house, path, "upload", auth).status_code, advertised(house, path, "receive", auth).status_code
+    return advertised(instance, path, "upload", auth).status_code, advertised(
+        instance, path, "receive", auth
+    ).status_code
 
 
 # What the scopes of a token open: a clone, a push.
@@ -56,115 +58,115 @@ SCOPES = [
 
 @pytest.mark.parametrize(("scopes", "answers"), SCOPES)
 def test_scopes(
-    house: House, api: Api, make: Make, project: Project, scopes: tuple[str, ...], answers: Answers
+    instance: Instance, api: Api, make: Make, project: Project, scopes: tuple[str, ...], answers: Answers
 ) -> None:
     """Whatever name comes with it; also as the name itself, as bearer and in the API's own header."""
     owner = owner_id(api, make, project)
     token = make.token(owner, *scopes)
     for auth in (("anything", token), ("oauth2", token), ("", token), (token, ""), (token, "x-oauth-basic")):
-        assert opened(house, project, auth) == answers, auth
+        assert opened(instance, project, auth) == answers, auth
     for headers in ({"Authorization": f"Bearer {token}"}, {"PRIVATE-TOKEN": token}):
         for service, status in zip(("upload", "receive"), answers, strict=True):
             path = f"/{project.path}.git/info/refs?service=git-{service}-pack"
-            assert call_git(house, "GET", path, headers=headers).status_code == status
+            assert call_git(instance, "GET", path, headers=headers).status_code == status
     if answers[1] == 403:
-        refused = advertised(house, f"{project.path}.git", "receive", ("me", token)).text
+        refused = advertised(instance, f"{project.path}.git", "receive", ("me", token)).text
         assert refused.strip() == "This token cannot push: it lacks the scope write_repository or api."
 
 
-def test_scopes_say_nothing_of_hidden_projects(house: House, make: Make, project: Project) -> None:
+def test_scopes_say_nothing_of_hidden_projects(instance: Instance, make: Make, project: Project) -> None:
     """A token that cannot read repositories does not tell which there are."""
     stranger = make.user()
     token = make.token(stranger.id, "read_user")
-    answers = {advertised(house, path, "upload", ("me", token)).text for path in (f"{project.path}.git", "a/b.git")}
+    answers = {advertised(instance, path, "upload", ("me", token)).text for path in (f"{project.path}.git", "a/b.git")}
     assert len(answers) == 1
 
 
-def test_revoked_and_expired_tokens(house: House, api: Api, make: Make, project: Project) -> None:
+def test_revoked_and_expired_tokens(instance: Instance, api: Api, make: Make, project: Project) -> None:
     owner = owner_id(api, make, project)
     made = api.post(f"/users/{owner}/personal_access_tokens", make.root, name="t", scopes=["api"]).json()
     auth = ("me", made["token"])
-    assert opened(house, project, auth) == (200, 200)
+    assert opened(instance, project, auth) == (200, 200)
     assert api.delete(f"/personal_access_tokens/{made['id']}", make.root).status_code in (200, 204)
-    assert opened(house, project, auth) == (401, 401)
+    assert opened(instance, project, auth) == (401, 401)
     ending = ("me", make.token(owner, "api", expires_at="2030-01-01"))
-    assert opened(house, project, ending) == (200, 200)
-    with day(house, "2030-01-02"):
-        assert opened(house, project, ending) == (401, 401)
+    assert opened(instance, project, ending) == (200, 200)
+    with day(instance, "2030-01-02"):
+        assert opened(instance, project, ending) == (401, 401)
 
 
-def test_impersonation_tokens(house: House, api: Api, make: Make, project: Project) -> None:
+def test_impersonation_tokens(instance: Instance, api: Api, make: Make, project: Project) -> None:
     """They are the user's, with the scopes that they were given."""
     owner = owner_id(api, make, project)
     for scopes, answers in ((["api"], (200, 200)), (["read_user"], (403, 403))):
         made = api.post(f"/users/{owner}/impersonation_tokens", make.root, name="t", scopes=scopes)
         assert made.status_code == 201, made.text
-        assert opened(house, project, ("me", made.json()["token"])) == answers
+        assert opened(instance, project, ("me", made.json()["token"])) == answers
         api.delete(f"/users/{owner}/impersonation_tokens/{made.json()['id']}", make.root)
-        assert opened(house, project, ("me", made.json()["token"])) == (401, 401)
+        assert opened(instance, project, ("me", made.json()["token"])) == (401, 401)
 
 
-def test_a_blocked_user(house: House, api: Api, make: Make, project: Project) -> None:
+def test_a_blocked_user(instance: Instance, api: Api, make: Make, project: Project) -> None:
     owner = owner_id(api, make, project)
     username = project.path.partition("/")[0]
     token = make.token(owner)
-    assert opened(house, project, (username, PASSWORD)) == (200, 200)
+    assert opened(instance, project, (username, PASSWORD)) == (200, 200)
     assert api.post(f"/users/{owner}/block", make.root).status_code == 201
-    assert opened(house, project, (username, token)) == (401, 401)
-    assert opened(house, project, (username, PASSWORD)) == (401, 401)
+    assert opened(instance, project, (username, token)) == (401, 401)
+    assert opened(instance, project, (username, PASSWORD)) == (401, 401)
 
 
-def test_passwords(house: House, make: Make, project: Project, tree: Tree) -> None:
+def test_passwords(instance: Instance, make: Make, project: Project, tree: Tree) -> None:
     """By name or address; what is wrong is refused also where nothing would be needed."""
     username = project.path.partition("/")[0]
     for login in (username, username.upper(), f"{username}@example.org"):
-        assert opened(house, project, (login, PASSWORD)) == (200, 200)
+        assert opened(instance, project, (login, PASSWORD)) == (200, 200)
     public = make_project(make, visibility="public")
     for auth in ((username, "wrong"), ("nobody-of-this-name", "wrong"), (username, "")):
-        assert opened(house, public, auth) == (401, 401)
-    url = over_http(house, project, None).replace("http://", f"http://{username}:{PASSWORD.replace(' ', '%20')}@")
+        assert opened(instance, public, auth) == (401, 401)
+    url = over_http(instance, project, None).replace("http://", f"http://{username}:{PASSWORD.replace(' ', '%20')}@")
     assert "HEAD" in tree.git("ls-remote", url)
     assert "Access denied" in tree.git("ls-remote", url.replace("horse", "cow"), fails=True)
 
 
-def test_wrong_passwords_are_throttled(house: House, api: Api, make: Make, project: Project) -> None:
+def test_wrong_passwords_are_throttled(instance: Instance, api: Api, make: Make, project: Project) -> None:
     """Who guesses is told to wait; tokens work meanwhile, and a right one is never a failure."""
     username = project.path.partition("/")[0]
     token = make.token(owner_id(api, make, project))
     path = f"{project.path}.git"
     try:
         for _ in range(MAX_FAILURES_PER_ACCOUNT):
-            assert advertised(house, path, "upload", (username, token)).status_code == 200
-            assert advertised(house, path, "upload", (username, "wrong")).status_code == 401
-        waiting = advertised(house, path, "upload", (username, PASSWORD))
+            assert advertised(instance, path, "upload", (username, token)).status_code == 200
+            assert advertised(instance, path, "upload", (username, "wrong")).status_code == 401
+        waiting = advertised(instance, path, "upload", (username, PASSWORD))
         assert waiting.status_code == 429
         assert int(waiting.headers["retry-after"]) > 0
         assert "www-authenticate" not in waiting.headers
-        assert advertised(house, path, "upload", (username, token)).status_code == 200
+        assert advertised(instance, path, "upload", (username, token)).status_code == 200
     finally:
-        house.app.database.write(lambda db: db.run(delete(throttles)))
+        instance.app.database.write(lambda db: db.run(delete(throttles)))
 
 
-def test_tokens_that_ended_are_no_wrong_passwords(house: House, api: Api, make: Make, project: Project) -> None:
+def test_tokens_that_ended_are_no_wrong_passwords(instance: Instance, api: Api, make: Make, project: Project) -> None:
     """A machine that goes on with an old token does not keep its user from signing in."""
     username = project.path.partition("/")[0]
     owner = owner_id(api, make, project)
     made = api.post(f"/users/{owner}/personal_access_tokens", make.root, name="t", scopes=["api"]).json()
     api.delete(f"/personal_access_tokens/{made['id']}", make.root)
     for _ in range(MAX_FAILURES_PER_ACCOUNT + 1):
-        assert advertised(house, f"{project.path}.git", "upload", (username, made["token"])).status_code == 401
-    assert opened(house, project, (username, PASSWORD)) == (200, 200)
+        assert advertised(instance, f"{project.path}.git", "upload", (username, made["token"])).status_code == 401
+    assert opened(instance, project, (username, PASSWORD)) == (200, 200)
 
 
 MALFORMED = ["Basic", "Basic !!!", "Basic " + base64.b64encode(b"\xff\xfe:\xff").decode(), "Basic ÿ", "Bearer ÿ"]
 
 
 @pytest.mark.parametrize("value", MALFORMED)
-def test_what_is_no_credential(house: House, project: Project, value: str) -> None:
+def test_what_is_no_credential(instance: Instance, project: Project, value: str) -> None:
     """Never a fault, and never more than nobody may."""
     headers = {"Authorization": value.encode("latin-1")}
     answer = call_git(
-        house,
+        instance,
         "GET",
         f"/{project.path}.git/info/refs?service=git-upload-pack",
         headers=headers,  # type: ignore[arg-type] # Bytes are taken as they are.
@@ -173,14 +175,14 @@ def test_what_is_no_credential(house: House, project: Project, value: str) -> No
 
 
 @pytest.mark.parametrize("name", ["a\0b", "\0", "x" * 100_000, "é" * 50, "' OR 1=1 --", ":", ""])
-def test_hostile_names_and_secrets(house: House, project: Project, name: str) -> None:
+def test_hostile_names_and_secrets(instance: Instance, project: Project, name: str) -> None:
     for auth in ((name, "secret"), ("name", name or "\0"), (name, name)):
-        status = advertised(house, f"{project.path}.git", "upload", auth).status_code
+        status = advertised(instance, f"{project.path}.git", "upload", auth).status_code
         assert status in (400, 401, 431), auth
-    house.app.database.write(lambda db: db.run(delete(throttles)))
+    instance.app.database.write(lambda db: db.run(delete(throttles)))
 
 
-def test_deploy_tokens(house: House, api: Api, make: Make) -> None:
+def test_deploy_tokens(instance: Instance, api: Api, make: Make) -> None:
     """They read what they belong to, under their own name, and never write."""
     owner = make.user()
     group = make_group(make, owner, visibility="private")
@@ -195,43 +197,45 @@ def test_deploy_tokens(house: House, api: Api, make: Make) -> None:
 
     of_project = give(inside.url, "read_repository")
     of_group = give(group.url, "read_repository")
-    assert [opened(house, each, of_project) for each in (inside, below, elsewhere)] == [
+    assert [opened(instance, each, of_project) for each in (inside, below, elsewhere)] == [
         (200, 403),
         (404, 404),
         (404, 404),
     ]
-    assert [opened(house, each, of_group) for each in (inside, below, elsewhere)] == [
+    assert [opened(instance, each, of_group) for each in (inside, below, elsewhere)] == [
         (200, 403),
         (200, 403),
         (404, 404),
     ]
     for wrong in (("another", of_project[1]), ("", of_project[1]), (of_project[1], ""), (owner.username, of_group[1])):
-        assert opened(house, inside, wrong) == (401, 401)
+        assert opened(instance, inside, wrong) == (401, 401)
     for where in (inside.url, group.url):
-        assert opened(house, inside, give(where, "read_registry")) == (403, 403)
+        assert opened(instance, inside, give(where, "read_registry")) == (403, 403)
     ending = give(inside.url, "read_repository", expires_at="2030-01-01T00:00:00Z")
-    assert opened(house, inside, ending)[0] == 200
-    with day(house, "2030-02-01"):
-        assert opened(house, inside, ending) == (401, 401)
+    assert opened(instance, inside, ending)[0] == 200
+    with day(instance, "2030-02-01"):
+        assert opened(instance, inside, ending) == (401, 401)
     listed = api.get(f"/projects/{inside.id}/deploy_tokens", owner).json()
     for token in listed:
         api.delete(f"/projects/{inside.id}/deploy_tokens/{token['id']}", owner)
-    assert opened(house, inside, of_project) == (401, 401)
-    house.app.database.write(lambda db: db.run(delete(throttles)))
+    assert opened(instance, inside, of_project) == (401, 401)
+    instance.app.database.write(lambda db: db.run(delete(throttles)))
 
 
-def test_a_key_ends(house: House, make: Make, tree: Tree, ssh_key: Callable[..., dict[str, str]], api: Api) -> None:
+def test_a_key_ends(
+    instance: Instance, make: Make, tree: Tree, ssh_key: Callable[..., dict[str, str]], api: Api
+) -> None:
     """A key that was taken away, or whose day has come, opens nothing."""
     owner = make.user()
     project = make_project(make, owner)
     tree.env = ssh_key(owner)
-    tree.git("ls-remote", over_ssh(house, project))
+    tree.git("ls-remote", over_ssh(instance, project))
     (key,) = api.get("/user/keys", owner).json()
     assert api.delete(f"/user/keys/{key['id']}", owner).status_code in (200, 204)
-    tree.git("ls-remote", over_ssh(house, project), fails=True)
+    tree.git("ls-remote", over_ssh(instance, project), fails=True)
     again = api.post("/user/keys", owner, title="again", key=key["key"], expires_at="2030-01-01T00:00:00Z")
     assert again.status_code == 201, again.text
-    tree.git("ls-remote", over_ssh(house, project))
-    with day(house, "2030-01-02"):
-        tree.git("ls-remote", over_ssh(house, project), fails=True)
-    assert advertised(house, f"{project.path}.git", "upload", auth_of(owner)).status_code == 200
+    tree.git("ls-remote", over_ssh(instance, project))
+    with day(instance, "2030-01-02"):
+        tree.git("ls-remote", over_ssh(instance, project), fails=True)
+    assert advertised(instance, f"{project.path}.git", "upload", auth_of(owner)).status_code == 200

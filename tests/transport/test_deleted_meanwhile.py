@@ -10,34 +10,34 @@ from ingot.transport import http
 from ingot.transport.children import GitProcess
 from ingot.transport.targets import open_target_repository
 from tests.client import Make
-from tests.conftest import House
-from tests.histories import repository_of
-from tests.making import Project, make_project
+from tests.conftest import Instance
+from tests.factories import Project, make_project
+from tests.git_history import repository_of
 from tests.transport.conftest import Tree, over_http
 
 
-def _delete(house: House, project: Project) -> None:
-    shutil.rmtree(repository_of(house, project).path)
+def _delete(instance: Instance, project: Project) -> None:
+    shutil.rmtree(repository_of(instance, project).path)
     gone = {"namespace_id": None, "full_path_key": f"deleted//{project.id}"}
-    house.app.database.write(lambda db: db.update(projects, project.id, **gone))
+    instance.app.database.write(lambda db: db.update(projects, project.id, **gone))
 
 
 @pytest.mark.parametrize("when", ["before git is started", "before the repository is opened"])
 def test_a_project_that_goes_under_a_fetch(
-    house: House, make: Make, tree: Tree, monkeypatch: pytest.MonkeyPatch, when: str
+    instance: Instance, make: Make, tree: Tree, monkeypatch: pytest.MonkeyPatch, when: str
 ) -> None:
     owner = make.user()
     project = make_project(make, owner)
-    url = over_http(house, project, owner)
+    url = over_http(instance, project, owner)
     tree.commit()
     tree.git("push", "-q", url, "master")
 
     async def delete_first(*_: Any, **__: Any) -> NoReturn:
-        _delete(house, project)
+        _delete(instance, project)
         raise FileNotFoundError
 
     def delete_and_open(*args: Any) -> Any:
-        _delete(house, project)
+        _delete(instance, project)
         return open_target_repository(*args)
 
     if when == "before git is started":

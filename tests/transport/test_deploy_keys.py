@@ -11,9 +11,9 @@ from sqlalchemy import bindparam, select
 
 from ingot.repositories.ref_changes.tables import ref_changes
 from tests.client import Api, Make, Person
-from tests.conftest import House
-from tests.histories import History
-from tests.making import Project, make_project
+from tests.conftest import Instance
+from tests.factories import Project, make_project
+from tests.git_history import History
 from tests.transport.conftest import BASE, Tree, over_ssh, ssh_command
 
 _ACTORS = select(ref_changes.c.actor_id).where(ref_changes.c.project_id == bindparam("project"))
@@ -38,49 +38,49 @@ def _let_in(api: Api, person: Person, project: Project, line: str, **attributes:
     return f"/projects/{project.id}/deploy_keys/{added.json()['id']}"
 
 
-def _ssh(house: House, env: dict[str, str], *command: str) -> subprocess.CompletedProcess[str]:
-    words = [*env["GIT_SSH_COMMAND"].split(), "-T", "-p", str(house.settings.ssh_port), "git@127.0.0.1", *command]
+def _ssh(instance: Instance, env: dict[str, str], *command: str) -> subprocess.CompletedProcess[str]:
+    words = [*env["GIT_SSH_COMMAND"].split(), "-T", "-p", str(instance.settings.ssh_port), "git@127.0.0.1", *command]
     return subprocess.run(words, env=BASE, capture_output=True, text=True, check=False)
 
 
-def _filled(house: House, make: Make, owner: Person, **attributes: Any) -> Project:
+def _filled(instance: Instance, make: Make, owner: Person, **attributes: Any) -> Project:
     project = make_project(make, owner, **attributes)
     history = History()
     history.commit(files={"README": "hello\n"})
-    history.fill(house, project)
+    history.fill(instance, project)
     return project
 
 
-def _actors(house: House, project: Project) -> list[int | None]:
-    return [row[0] for row in house.app.database.read(lambda db: db.rows(_ACTORS, project=project.id))]
+def _actors(instance: Instance, project: Project) -> list[int | None]:
+    return [row[0] for row in instance.app.database.read(lambda db: db.rows(_ACTORS, project=project.id))]
 
 
 def test_a_key_reads_its_projects_and_no_others(
-    house: House, api: Api, make: Make, tree: Tree, machine: Callable[[], Machine]
+    instance: Instance, api: Api, make: Make, tree: Tree, machine: Callable[[], Machine]
 ) -> None:
     """Attack: with the key of one project, look into others; whether they are there does not show."""
     owner = make.user()
-    project = _filled(house, make, owner, visibility="private")
-    hidden = _filled(house, make, owner, visibility="private")
-    internal = _filled(house, make, owner, visibility="internal")
-    public = _filled(house, make, owner, visibility="public")
+    project = _filled(instance, make, owner, visibility="private")
+    hidden = _filled(instance, make, owner, visibility="private")
+    internal = _filled(instance, make, owner, visibility="internal")
+    public = _filled(instance, make, owner, visibility="public")
     line, tree.env = machine()
-    tree.git("ls-remote", over_ssh(house, project), fails=True)
+    tree.git("ls-remote", over_ssh(instance, project), fails=True)
     _let_in(api, owner, project, line)
-    assert "refs/heads/master" in tree.git("ls-remote", over_ssh(house, project))
-    assert "refs/heads/master" in tree.git("ls-remote", over_ssh(house, public))
+    assert "refs/heads/master" in tree.git("ls-remote", over_ssh(instance, project))
+    assert "refs/heads/master" in tree.git("ls-remote", over_ssh(instance, public))
     for other in (hidden, internal, "no/such-project", str(hidden.id)):
-        assert "could not be found" in tree.git("ls-remote", over_ssh(house, other), fails=True)
+        assert "could not be found" in tree.git("ls-remote", over_ssh(instance, other), fails=True)
     tree.commit()
     for place in (project, public):
-        said = tree.git("push", over_ssh(house, place), "master:topic", fails=True)
+        said = tree.git("push", over_ssh(instance, place), "master:topic", fails=True)
         assert "This deploy key does not have write access to this project." in said
-    assert "Welcome to Ingot, deploy key" in _ssh(house, tree.env).stdout
-    assert _ssh(house, tree.env, "id").returncode == 128
+    assert "Welcome to Ingot, deploy key" in _ssh(instance, tree.env).stdout
+    assert _ssh(instance, tree.env, "id").returncode == 128
 
 
 def test_a_key_that_may_push_passes_the_gate(
-    house: House, api: Api, make: Make, tree: Tree, machine: Callable[[], Machine]
+    instance: Instance, api: Api, make: Make, tree: Tree, machine: Callable[[], Machine]
 ) -> None:
     """It stands as a master does: what is protected holds, and what happened is its creator's."""
     owner, master = make.user(), make.user()
@@ -90,20 +90,20 @@ def test_a_key_that_may_push_passes_the_gate(
     _let_in(api, master, project, line, can_push=True)
     _let_in(api, owner, other, line)
     first = tree.commit()
-    tree.git("push", "-q", over_ssh(house, project), "master")
+    tree.git("push", "-q", over_ssh(instance, project), "master")
     tree.commit(content="two\n")
-    tree.git("push", "-q", over_ssh(house, project), "master", "master:topic")
+    tree.git("push", "-q", over_ssh(instance, project), "master", "master:topic")
     for refused in (f"+{first}:master", ":master"):
-        tree.git("push", over_ssh(house, project), refused, fails=True)
-    assert _actors(house, project) == [master.id] * 3
-    said = tree.git("push", over_ssh(house, other), "master", fails=True)
+        tree.git("push", over_ssh(instance, project), refused, fails=True)
+    assert _actors(instance, project) == [master.id] * 3
+    said = tree.git("push", over_ssh(instance, other), "master", fails=True)
     assert "does not have write access" in said
     api.post(f"/projects/{project.id}/archive", owner)
-    assert "archived" in tree.git("push", over_ssh(house, project), "master:more", fails=True)
+    assert "archived" in tree.git("push", over_ssh(instance, project), "master:more", fails=True)
 
 
 def test_an_administrators_key_is_no_administrator(
-    house: House, api: Api, make: Make, tree: Tree, machine: Callable[[], Machine]
+    instance: Instance, api: Api, make: Make, tree: Tree, machine: Callable[[], Machine]
 ) -> None:
     """Attack: what an administrator let in acts with the administrator's rights."""
     owner = make.user()
@@ -112,22 +112,22 @@ def test_an_administrators_key_is_no_administrator(
     line, tree.env = machine()
     _let_in(api, make.root, project, line, can_push=True)
     tree.commit()
-    tree.git("push", "-q", over_ssh(house, project), "master")
+    tree.git("push", "-q", over_ssh(instance, project), "master")
     rule = {"name": "sealed", "push_access_level": 0, "merge_access_level": 0}
     assert api.post(f"/projects/{project.id}/protected_branches", owner, **rule).status_code == 201
-    assert "protected" in tree.git("push", over_ssh(house, project), "master:sealed", fails=True)
-    tree.git("push", over_ssh(house, hidden), "master", fails=True)
-    tree.git("ls-remote", over_ssh(house, hidden), fails=True)
-    assert _actors(house, project) == [make.root.id]
+    assert "protected" in tree.git("push", over_ssh(instance, project), "master:sealed", fails=True)
+    tree.git("push", over_ssh(instance, hidden), "master", fails=True)
+    tree.git("ls-remote", over_ssh(instance, hidden), fails=True)
+    assert _actors(instance, project) == [make.root.id]
 
 
 def test_what_is_taken_from_a_key_is_gone_at_once(
-    house: House, api: Api, make: Make, tree: Tree, machine: Callable[[], Machine]
+    instance: Instance, api: Api, make: Make, tree: Tree, machine: Callable[[], Machine]
 ) -> None:
     """Attack: go on with a key after it was restricted, removed, or has run out."""
     owner = make.user()
-    project = _filled(house, make, owner, visibility="private")
-    url = over_ssh(house, project)
+    project = _filled(instance, make, owner, visibility="private")
+    url = over_ssh(instance, project)
     line, tree.env = machine()
     key = _let_in(api, owner, project, line, can_push=True)
     tree.git("fetch", "-q", url, "master")
@@ -151,16 +151,18 @@ def test_what_is_taken_from_a_key_is_gone_at_once(
     tree.git("ls-remote", url, fails=True)
 
 
-def test_the_last_use_is_noted(house: House, api: Api, make: Make, tree: Tree, machine: Callable[[], Machine]) -> None:
+def test_the_last_use_is_noted(
+    instance: Instance, api: Api, make: Make, tree: Tree, machine: Callable[[], Machine]
+) -> None:
     """Out of band, so that it is there soon, and nobody's own activity."""
     owner = make.user()
-    project = _filled(house, make, owner, visibility="private")
+    project = _filled(instance, make, owner, visibility="private")
     line, tree.env = machine()
     key = _let_in(api, owner, project, line)
     assert api.get(key, owner).json()["last_used_at"] is None
     seen = api.get(f"/users/{owner.id}", make.root).json()["last_activity_on"]
     until = monotonic() + 60
     while api.get(key, owner).json()["last_used_at"] is None and monotonic() < until:
-        tree.git("ls-remote", over_ssh(house, project))
+        tree.git("ls-remote", over_ssh(instance, project))
     assert api.get(key, owner).json()["last_used_at"] is not None
     assert api.get(f"/users/{owner.id}", make.root).json()["last_activity_on"] == seen

@@ -8,11 +8,11 @@ from ingot.git.writing.ref_updates import RefUpdate, update_refs
 from ingot.repositories.ref_changes import service, staged
 from ingot.repositories.ref_changes.tables import RefIntent
 from tests.client import Api, Make
-from tests.conftest import House
-from tests.histories import repository_of
-from tests.making import make_project
+from tests.conftest import Instance
+from tests.factories import make_project
+from tests.git_history import repository_of
 from tests.transport.conftest import Tree, over_http
-from tests.transport.test_flows import recorded
+from tests.transport.test_workflows import recorded
 from tests.transport.wire import ZERO
 
 # What stands in the header, how the message is written, and how it is read.
@@ -29,7 +29,7 @@ CLAIMED = [
 ]
 
 
-def test_no_claimed_encoding_stops_a_push(house: House, api: Api, make: Make, tree: Tree) -> None:
+def test_no_claimed_encoding_stops_a_push(instance: Instance, api: Api, make: Make, tree: Tree) -> None:
     """Attack: half a sign in a message made every answer about the project a fault, and the next start fail."""
     owner = make.user()
     project = make_project(make, owner)
@@ -41,7 +41,7 @@ def test_no_claimed_encoding_stops_a_push(house: House, api: Api, make: Make, tr
         raw.write_bytes(body + b"\nencoding " + encoding + b"\n\n" + message + b"\n")
         tip = tree.git("hash-object", "-t", "commit", "-w", "--literally", str(raw))
         tips.append(f"{tip}:refs/heads/b{place}")
-    tree.git("push", "-q", over_http(house, project, owner), "master", *tips)
+    tree.git("push", "-q", over_http(instance, project, owner), "master", *tips)
     shown = api.get(f"/projects/{project.id}/repository/branches", owner).json()
     titles = {branch["name"]: branch["commit"]["title"] for branch in shown}
     assert titles.pop("master") == "A change"
@@ -52,17 +52,17 @@ def test_no_claimed_encoding_stops_a_push(house: House, api: Api, make: Make, tr
 
 
 def test_one_change_in_trouble_leaves_the_others_alone(
-    house: House, make: Make, tree: Tree, monkeypatch: pytest.MonkeyPatch
+    instance: Instance, make: Make, tree: Tree, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What cannot be settled is told, and keeps neither others from being recorded nor the server from starting."""
     owner = make.user()
     broken, whole = make_project(make, owner), make_project(make, owner)
     tip = tree.commit()
-    change, database = [RefUpdate("refs/heads/master", ZERO, tip)], house.app.database
+    change, database = [RefUpdate("refs/heads/master", ZERO, tip)], instance.app.database
     for project in (broken, whole):
-        tree.git("push", "-q", over_http(house, project, owner), "master:refs/tags/v1")
+        tree.git("push", "-q", over_http(instance, project, owner), "master:refs/tags/v1")
         database.write(lambda db, project=project: service.open_intent(db, project.id, owner.id, "http", change))  # type: ignore[misc] # It is a default.
-        update_refs(repository_of(house, project), change)
+        update_refs(repository_of(instance, project), change)
     settle = staged.reconcile_intent
 
     def hindered(database: Database, repository: Repository, intent: RefIntent) -> None:
@@ -71,8 +71,8 @@ def test_one_change_in_trouble_leaves_the_others_alone(
         settle(database, repository, intent)
 
     monkeypatch.setattr(staged, "reconcile_intent", hindered)
-    house.app.settle()
-    assert recorded(house, whole)[1:] == [("refs/heads/master", ZERO, tip)]
+    instance.app.settle()
+    assert recorded(instance, whole)[1:] == [("refs/heads/master", ZERO, tip)]
     monkeypatch.undo()
-    house.app.settle()
-    assert recorded(house, broken)[1:] == [("refs/heads/master", ZERO, tip)]
+    instance.app.settle()
+    assert recorded(instance, broken)[1:] == [("refs/heads/master", ZERO, tip)]

@@ -6,8 +6,8 @@ from typing import NamedTuple
 import pytest
 
 from tests.client import Api, Make, Person
-from tests.conftest import House
-from tests.making import Project, make_project
+from tests.conftest import Instance
+from tests.factories import Project, make_project
 from tests.transport.conftest import Tree, Way, over_http, over_ssh
 from tests.transport.wire import auth_of, exchange, packet
 
@@ -30,10 +30,10 @@ class Scene(NamedTuple):
 
 
 @pytest.fixture
-def scene(house: House, api: Api, make: Make, tree: Tree) -> Scene:
+def scene(instance: Instance, api: Api, make: Make, tree: Tree) -> Scene:
     owner = make.user()
     project = make_project(make, owner, visibility="public")
-    url = over_http(house, project, owner)
+    url = over_http(instance, project, owner)
     old = tree.commit("again", "was here before\n")
     tree.git("rm", "-q", "again")
     tree.commit("other", "other\n")
@@ -75,7 +75,7 @@ def test_what_only_hidden_merge_requests_hold_is_not_fetched(
     empty.git("fetch", "-q", url, scene.head, scene.version)
 
 
-def test_no_packet_gets_past_the_look(house: House, api: Api, scene: Scene) -> None:
+def test_no_packet_gets_past_the_look(instance: Instance, api: Api, scene: Scene) -> None:
     """Requests that git's client would not send: without an end, in pieces, garbled, with much besides."""
     assert api.put(f"/projects/{scene.project.id}", scene.owner, merge_requests_enabled=False).status_code == 200
     path, auth = f"{scene.project.path}.git", auth_of(scene.owner)
@@ -91,15 +91,15 @@ def test_no_packet_gets_past_the_look(house: House, api: Api, scene: Scene) -> N
         (two, asking + packet(f"want {scene.tip}\n") + packet("done\n") + b"0000" + asking + want + b"0000"),
         (two, packet("command=object-info") + b"0001" + packet("size") + packet(f"oid {scene.secret}") + b"0000"),
     ):
-        answer = exchange(house, path, "upload", body, auth, headers)
+        answer = exchange(instance, path, "upload", body, auth, headers)
         assert b"not our ref" in answer.content and b"PACK" not in answer.content.partition(b"ERR")[2], body
     for garbage in (b"zzzz", b"0003", b"00", b"ffff"):
-        assert exchange(house, path, "upload", garbage + want, auth, two).status_code in (200, 400)
-        assert b"PACK" not in exchange(house, path, "upload", asking + garbage + want + b"0000", auth, two).content
+        assert exchange(instance, path, "upload", garbage + want, auth, two).status_code in (200, 400)
+        assert b"PACK" not in exchange(instance, path, "upload", asking + garbage + want + b"0000", auth, two).content
 
 
 def test_the_api_does_not_show_it_either(
-    house: House, api: Api, make: Make, tree: Tree, scene: Scene, ssh_key: Callable[[Person], dict[str, str]]
+    instance: Instance, api: Api, make: Make, tree: Tree, scene: Scene, ssh_key: Callable[[Person], dict[str, str]]
 ) -> None:
     here, reader = f"/projects/{scene.project.id}", make.user()
     code = f"{here}/repository"
@@ -127,6 +127,6 @@ def test_the_api_does_not_show_it_either(
         assert api.get(f"{code}/{path}", reader).status_code == 200, path
 
     tree.env = ssh_key(reader)
-    archive = ("archive", f"--remote={over_ssh(house, scene.project)}", "--format=tar")
+    archive = ("archive", f"--remote={over_ssh(instance, scene.project)}", "--format=tar")
     assert tree.git(*archive, scene.head, fails=True)
     assert tree.git(*archive, "-o", "got.tar", "master") == ""

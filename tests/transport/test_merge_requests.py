@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 
-from tests.api.merge_requests.offering import fork
+from tests.api.merge_requests.factories import fork
 from tests.client import Api, Make, Person
-from tests.conftest import House
-from tests.making import make_project
+from tests.conftest import Instance
+from tests.factories import make_project
 from tests.transport.conftest import Tree, Way
 
 
@@ -39,7 +39,7 @@ def test_pushes_move_it_and_clients_fetch_it(api: Api, make: Make, tree: Tree, w
 
 
 def test_a_push_to_a_fork_moves_it_too(
-    api: Api, house: House, make: Make, tree: Tree, way: Callable[[Person], Way]
+    api: Api, instance: Instance, make: Make, tree: Tree, way: Callable[[Person], Way]
 ) -> None:
     owner, person = make.user(), make.user()
     project = make_project(make, owner, visibility="public")

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from tests.client import Api, Make, Person
-from tests.making import make_project
+from tests.factories import make_project
 from tests.transport.conftest import Tree, Way
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from tests.client import Api, Make, Person
-from tests.conftest import House
-from tests.histories import History, repository_of
-from tests.making import Project, make_group, make_project
+from tests.conftest import Instance
+from tests.factories import Project, make_group, make_project
+from tests.git_history import History, repository_of
 from tests.transport.conftest import Tree, Way
 from tests.transport.wire import MISSING, advertised_at, auth_of, call_git, connected, key_of
 
@@ -21,19 +21,19 @@ def owner(make: Make) -> Person:
 
 
 @pytest.fixture
-def project(house: House, make: Make, owner: Person) -> Project:
+def project(instance: Instance, make: Make, owner: Person) -> Project:
     """A private project with a commit."""
     made = make_project(make, owner, visibility="private")
     history = History()
     history.commit(
         files={"config": "[core]\n\thooksPath = hooks\n", "hooks/pre-receive": ("100755", "#!/bin/sh\nexit 1\n")}
     )
-    history.fill(house, made)
+    history.fill(instance, made)
     return made
 
 
 def test_old_and_other_spellings(
-    house: House, api: Api, make: Make, owner: Person, project: Project, tree: Tree, way: Callable[[Person], Way]
+    instance: Instance, api: Api, make: Make, owner: Person, project: Project, tree: Tree, way: Callable[[Person], Way]
 ) -> None:
     """By any case, without ``.git``, and by the path that it had before."""
     chosen = way(owner)
@@ -78,18 +78,20 @@ HOSTILE = [
 ]
 
 
-def test_no_way_to_a_repository(house: House, owner: Person, project: Project, ssh_key: Give, tmp_path: Path) -> None:
+def test_no_way_to_a_repository(
+    instance: Instance, owner: Person, project: Project, ssh_key: Give, tmp_path: Path
+) -> None:
     """Neither shows anything: who is known reads that there is none, and nobody is asked who they are."""
     first, last = project.path.split("/")
     parts = {"path": project.path, "first": first, "last": last, "id": str(project.id)}
     for path in (each.format(**parts) for each in HOSTILE):
         for service in ("upload", "receive"):
             target = f"/{path}/info/refs?service=git-{service}-pack"
-            known, content = advertised_at(house, target, auth_of(owner))
-            nobody, _ = advertised_at(house, target)
+            known, content = advertised_at(instance, target, auth_of(owner))
+            nobody, _ = advertised_at(instance, target)
             assert (known, nobody) in ((404, 401), (404, 404)), path
             assert b"refs/heads" not in content
-    with connected(house, key_of(ssh_key(owner)), tmp_path) as connection:
+    with connected(instance, key_of(ssh_key(owner)), tmp_path) as connection:
         for path in (each.format(**parts) for each in HOSTILE):
             if not path.startswith("//"):  # Which is the same as one here: an address has none before the host's own.
                 said = connection.run(f"git-upload-pack '{path}'")
@@ -122,37 +124,37 @@ DUMB = [
 
 
 @pytest.mark.parametrize("inside", DUMB)
-def test_what_lies_in_a_repository(house: House, owner: Person, project: Project, inside: str) -> None:
+def test_what_lies_in_a_repository(instance: Instance, owner: Person, project: Project, inside: str) -> None:
     """Only the smart protocol reaches it (D48); whether it is there makes no difference."""
     answers = []
     for path in (project.path, f"{owner.username}/never"):
         for method in ("GET", "POST", "PUT", "DELETE", "HEAD", "PROPFIND"):
-            answer = call_git(house, method, f"/{path}.git/{inside}", auth_of(owner))
+            answer = call_git(instance, method, f"/{path}.git/{inside}", auth_of(owner))
             assert answer.status_code in (404, 405), (method, path)
             answers.append((method, answer.status_code, answer.content))
     assert answers[: len(answers) // 2] == answers[len(answers) // 2 :]
 
 
-def test_methods_and_kinds(house: House, owner: Person, project: Project) -> None:
+def test_methods_and_kinds(instance: Instance, owner: Person, project: Project) -> None:
     """A wrong method or content type is told so, to those who may know."""
     path = f"/{project.path}.git"
     auth = auth_of(owner)
     for method, inside in (("POST", "info/refs?service=git-upload-pack"), ("GET", "git-upload-pack")):
-        assert call_git(house, method, f"{path}/{inside}", auth).status_code == 405
-        assert call_git(house, method, f"{path}/{inside}").status_code == 401
+        assert call_git(instance, method, f"{path}/{inside}", auth).status_code == 405
+        assert call_git(instance, method, f"{path}/{inside}").status_code == 401
     for kind in ("", "text/plain", "application/x-git-receive-pack-request"):
         sent = {"Content-Type": kind} if kind else {}
-        answer = call_git(house, "POST", f"{path}/git-upload-pack", auth, sent, content=b"0000")
+        answer = call_git(instance, "POST", f"{path}/git-upload-pack", auth, sent, content=b"0000")
         assert answer.status_code == 415
 
 
 def test_what_is_in_the_tree_configures_nothing(
-    house: House, owner: Person, project: Project, tree: Tree, way: Callable[[Person], Way]
+    instance: Instance, owner: Person, project: Project, tree: Tree, way: Callable[[Person], Way]
 ) -> None:
     """Files that look like git's own, and hooks in the repository's folder, are only files (D47)."""
     chosen = way(owner)
     tree.env = chosen.env
-    folder = repository_of(house, project).path
+    folder = repository_of(instance, project).path
     (folder / "hooks").mkdir()
     ran = folder / "ran"
     for name in ("pre-receive", "update", "post-receive", "post-update", "reference-transaction"):

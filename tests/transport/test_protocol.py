@@ -21,12 +21,12 @@ from ingot.transport.callers import anonymous_caller
 from ingot.transport.greeting import RequestedPath
 from ingot.transport.receiving import Push
 from tests.client import Make, Person
-from tests.conftest import House
-from tests.histories import repository_of, run
-from tests.making import Project, make_project
+from tests.conftest import Instance
+from tests.factories import Project, make_project
+from tests.git_history import repository_of, run
 from tests.server.process import TOKEN, Server, serving, until
 from tests.transport.conftest import Tree, over_http, ssh_command
-from tests.transport.test_flows import recorded
+from tests.transport.test_workflows import recorded
 from tests.transport.wire import ZERO, auth_of, connected, exchange, key_of, packet, send_commands
 
 OPAQUE = os.urandom(3 * 2**20)
@@ -38,11 +38,11 @@ def owner(make: Make) -> Person:
 
 
 @pytest.fixture
-def project(house: House, make: Make, owner: Person, tree: Tree) -> Project:
+def project(instance: Instance, make: Make, owner: Person, tree: Tree) -> Project:
     """A project with a commit."""
     made = make_project(make, owner)
     tree.commit()
-    tree.git("push", "-q", over_http(house, made, owner), "master")
+    tree.git("push", "-q", over_http(instance, made, owner), "master")
     return made
 
 
@@ -70,68 +70,73 @@ GARBAGE = {
 
 @pytest.mark.parametrize("what", GARBAGE)
 def test_garbage(
-    house: House, owner: Person, project: Project, ssh_key: Callable[..., dict[str, str]], tmp_path: Path, what: str
+    instance: Instance,
+    owner: Person,
+    project: Project,
+    ssh_key: Callable[..., dict[str, str]],
+    tmp_path: Path,
+    what: str,
 ) -> None:
     """Both services, both ways, and the second version of the protocol (D44)."""
-    repository = repository_of(house, project)
+    repository = repository_of(instance, project)
     before = repository.refs()
     for service in ("upload", "receive"):
         for headers in ({}, {"Git-Protocol": "version=2"}, {"Git-Protocol": "version=1"}):
-            answer = exchange(house, f"{project.path}.git", service, GARBAGE[what], auth_of(owner), headers)
+            answer = exchange(instance, f"{project.path}.git", service, GARBAGE[what], auth_of(owner), headers)
             assert answer.status_code in (200, 400), answer.text
             assert answer.status_code == 200 or answer.text == "Git does not understand this request.\n"
-    with connected(house, key_of(ssh_key(owner)), tmp_path) as connection:
+    with connected(instance, key_of(ssh_key(owner)), tmp_path) as connection:
         for service in ("upload", "receive"):
             connection.run(f"git-{service}-pack '{project.path}'", GARBAGE[what])
         assert connection.run(f"git-upload-pack '{project.path}'", b"0000").status == 0
     assert repository.refs() == before
     assert not list(repository.path.glob("objects/*incoming-*"))
     assert run(repository.path, "fsck", "--strict") == ""
-    assert len(recorded(house, project)) == 1
+    assert len(recorded(instance, project)) == 1
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "x-gzip", "deflate", "br", "GZIP"])
-def test_encodings(house: House, owner: Person, project: Project, encoding: str) -> None:
+def test_encodings(instance: Instance, owner: Person, project: Project, encoding: str) -> None:
     """What does not unpack is told so; a bomb is counted as it unpacks (D19)."""
     path, auth, sent = f"{project.path}.git", auth_of(owner), {"Content-Encoding": encoding}
     for service in ("upload", "receive"):
-        assert exchange(house, path, service, b"no gzip at all", auth, sent).status_code == 400
+        assert exchange(instance, path, service, b"no gzip at all", auth, sent).status_code == 400
     bomb = gzip.compress(b"\0" * (65 * 2**20), 9)
-    assert exchange(house, path, "upload", bomb, auth, sent).status_code == 413
+    assert exchange(instance, path, "upload", bomb, auth, sent).status_code == 413
     asked = gzip.compress(b"0000")
-    assert exchange(house, path, "upload", asked, auth, sent).status_code == 200
+    assert exchange(instance, path, "upload", asked, auth, sent).status_code == 200
 
 
 def test_more_references_than_a_push_may_change(
-    house: House, owner: Person, project: Project, monkeypatch: pytest.MonkeyPatch
+    instance: Instance, owner: Person, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Refused in words, whether they can be listed or are more than anybody could hold."""
-    tip = repository_of(house, project).tip("refs/heads/master")
+    tip = repository_of(instance, project).tip("refs/heads/master")
     assert tip is not None
     commands = [(ZERO, tip, f"refs/heads/x{number}") for number in range(60)]
     monkeypatch.setattr("ingot.repositories.ref_changes.staged.MAX_REFS", 50)
-    assert "A push may change 50 references at most." in send_commands(house, project, owner, commands)
+    assert "A push may change 50 references at most." in send_commands(instance, project, owner, commands)
     monkeypatch.undo()
     monkeypatch.setattr(receiving, "MAX_HOOK_REQUEST_BYTES", 1000)
     said = f"A push may change {policy.MAX_REFS} references at most."
-    assert said in send_commands(house, project, owner, commands)
+    assert said in send_commands(instance, project, owner, commands)
     monkeypatch.undo()
-    assert len(recorded(house, project)) == 1
-    assert "ok refs/heads/x59" in send_commands(house, project, owner, commands)
-    assert len(recorded(house, project)) == 61
+    assert len(recorded(instance, project)) == 1
+    assert "ok refs/heads/x59" in send_commands(instance, project, owner, commands)
+    assert len(recorded(instance, project)) == 61
 
 
-def test_push_options(house: House, owner: Person, project: Project, tree: Tree) -> None:
+def test_push_options(instance: Instance, owner: Person, project: Project, tree: Tree) -> None:
     """They are taken, whatever they say."""
     tree.commit(content="two\n")
-    url = over_http(house, project, owner)
+    url = over_http(instance, project, owner)
     tree.git("push", "-q", "-o", "ci.skip", "-o", "x=$(id)", "-o", "--help", url, "master")
-    assert len(recorded(house, project)) == 2
+    assert len(recorded(instance, project)) == 2
 
 
-def test_a_request_in_small_pieces(house: House, owner: Person, project: Project) -> None:
+def test_a_request_in_small_pieces(instance: Instance, owner: Person, project: Project) -> None:
     """Byte by byte over a raw connection, chunk by chunk."""
-    port = httpx.URL(house.url).port
+    port = httpx.URL(instance.url).port
     with socket.create_connection(("127.0.0.1", port)) as connection:
         head = (
             f"POST /{project.path}.git/git-upload-pack HTTP/1.1\r\nHost: x\r\nPRIVATE-TOKEN: {owner.token}\r\n"
@@ -228,19 +233,19 @@ def test_bombs(small: Server) -> None:
     assert answer.status_code == 413
 
 
-def test_nothing_stays_open(house: House, owner: Person, project: Project) -> None:
+def test_nothing_stays_open(instance: Instance, owner: Person, project: Project) -> None:
     """No pipe of a push is left when it has ended, nor of one that could not even begin."""
 
     def count() -> int:
         return len(list(Path("/proc/self/fd").iterdir()))
 
     nowhere = Repository(Path("/nowhere"))
-    row = house.app.database.read(lambda db: existing_project(db, project.id))
+    row = instance.app.database.read(lambda db: existing_project(db, project.id))
 
     async def begin() -> None:
         push = Push(
-            house.app.database,
-            house.app.kernel.pool,
+            instance.app.database,
+            instance.app.kernel.pool,
             nowhere,
             row,
             anonymous_caller,
@@ -260,8 +265,8 @@ def test_nothing_stays_open(house: House, owner: Person, project: Project) -> No
         assert count() <= before  # A connection of an earlier test may end meanwhile.
 
     asyncio.run(begin_all())
-    exchange(house, f"{project.path}.git", "receive", b"0000", auth_of(owner))
+    exchange(instance, f"{project.path}.git", "receive", b"0000", auth_of(owner))
     before = count()
     for _ in range(5):
-        exchange(house, f"{project.path}.git", "receive", b"0000", auth_of(owner))
+        exchange(instance, f"{project.path}.git", "receive", b"0000", auth_of(owner))
     until("the end of what is open", lambda: count() <= before)

@@ -8,11 +8,11 @@ import pytest
 
 from ingot.core.access.levels import Level
 from tests.client import Api, Make, Person
-from tests.conftest import House
-from tests.histories import repository_of, run
-from tests.making import Project, make_project
+from tests.conftest import Instance
+from tests.factories import Project, make_project
+from tests.git_history import repository_of, run
 from tests.transport.conftest import Tree, Way, over_http, over_ssh
-from tests.transport.test_flows import recorded
+from tests.transport.test_workflows import recorded
 from tests.transport.wire import ZERO, connected, key_of, packet, send_commands
 
 HEX = "0123456789abcdef" * 4
@@ -49,7 +49,7 @@ ALLOWED = [
 ]
 
 
-def test_names(house: House, make: Make, tree: Tree, way: Callable[[Person], Way]) -> None:
+def test_names(instance: Instance, make: Make, tree: Tree, way: Callable[[Person], Way]) -> None:
     """Names that read as something else are refused (D2, D3, D4), each with its reason; others are taken."""
     owner = make.user()
     project = make_project(make, owner)
@@ -60,9 +60,9 @@ def test_names(house: House, make: Make, tree: Tree, way: Callable[[Person], Way
     tree.git("push", "-q", url, "master")
     for ref, words in REFUSED.items():
         assert words in tree.git("push", url, f"{first}:{ref}", fails=True), ref
-    assert list(repository_of(house, project).refs()) == [b"refs/heads/master"]
+    assert list(repository_of(instance, project).refs()) == [b"refs/heads/master"]
     tree.git("push", "-q", url, *(f"{first}:{ref}" for ref in ALLOWED))
-    assert len(recorded(house, project)) == 1 + len(ALLOWED)
+    assert len(recorded(instance, project)) == 1 + len(ALLOWED)
     second = tree.commit(content="two\n")
     tree.git("push", "-q", url, "master:refs/heads/master")
     seen = tree.git("ls-remote", url)
@@ -70,12 +70,12 @@ def test_names(house: House, make: Make, tree: Tree, way: Callable[[Person], Way
     assert f"{first}\trefs/tags/master" in seen, "a tag of the same name stays what it was"
 
 
-def test_hand_made_names(house: House, make: Make, tree: Tree) -> None:
+def test_hand_made_names(instance: Instance, make: Make, tree: Tree) -> None:
     """What git's own client would not even send."""
     owner = make.user()
     project = make_project(make, owner)
     first = tree.commit()
-    tree.git("push", "-q", over_http(house, project, owner), "master")
+    tree.git("push", "-q", over_http(instance, project, owner), "master")
     names = [
         "HEAD",
         "refs/heads/a:b",
@@ -94,21 +94,21 @@ def test_hand_made_names(house: House, make: Make, tree: Tree) -> None:
         "refs/heads/" + "x" * 300,
     ]
     for name in names:
-        report = send_commands(house, project, owner, [(ZERO, first, name)])
+        report = send_commands(instance, project, owner, [(ZERO, first, name)])
         assert "ok " + name not in report, name
-    assert list(repository_of(house, project).refs()) == [b"refs/heads/master"]
-    assert len(recorded(house, project)) == 1
+    assert list(repository_of(instance, project).refs()) == [b"refs/heads/master"]
+    assert len(recorded(instance, project)) == 1
 
 
-def test_names_that_are_not_text(house: House, make: Make, tree: Tree) -> None:
+def test_names_that_are_not_text(instance: Instance, make: Make, tree: Tree) -> None:
     """Bytes that are no UTF-8 cannot be shown by the API, so they are refused."""
     owner = make.user()
     project = make_project(make, owner)
     tree.commit()
-    tree.git("push", "-q", over_http(house, project, owner), "master")
+    tree.git("push", "-q", over_http(instance, project, owner), "master")
     first = tree.git("rev-parse", "HEAD")
     (tree.folder / ".git" / "packed-refs").write_bytes(f"{first} refs/heads/".encode() + b"caf\xe9\n")
-    said = tree.git("push", over_http(house, project, owner), "refs/heads/*:refs/heads/*", fails=True)
+    said = tree.git("push", over_http(instance, project, owner), "refs/heads/*:refs/heads/*", fails=True)
     assert "must be valid UTF-8" in said
 
 
@@ -133,21 +133,25 @@ CLAIMS = [
 
 
 @pytest.mark.parametrize("commands", [each for _, each in CLAIMS], ids=[name for name, _ in CLAIMS])
-def test_false_claims(house: House, make: Make, tree: Tree, commands: list[tuple[str, str, str]]) -> None:
+def test_false_claims(instance: Instance, make: Make, tree: Tree, commands: list[tuple[str, str, str]]) -> None:
     """What may be done follows from what is there, and not from what somebody says is there."""
     owner, developer = make.user(), make.user()
     project = make_project(make, owner, members={developer: Level.DEVELOPER})
     ids = {"one": tree.commit(), "two": tree.commit(content="two\n")}
-    tree.git("push", "-q", over_http(house, project, owner), "master", "HEAD~:refs/heads/topic", "HEAD~:refs/tags/v1")
-    repository = repository_of(house, project)
-    before, noted = repository.refs(), recorded(house, project)
+    tree.git(
+        "push", "-q", over_http(instance, project, owner), "master", "HEAD~:refs/heads/topic", "HEAD~:refs/tags/v1"
+    )
+    repository = repository_of(instance, project)
+    before, noted = repository.refs(), recorded(instance, project)
     told = [(ids.get(old, old), ids.get(new, new), ref) for old, new, ref in commands]
-    send_commands(house, project, developer, told)
+    send_commands(instance, project, developer, told)
     assert repository.refs() == before
-    assert recorded(house, project) == noted
+    assert recorded(instance, project) == noted
 
 
-def test_tags_are_for_masters_to_change(house: House, make: Make, tree: Tree, way: Callable[[Person], Way]) -> None:
+def test_tags_are_for_masters_to_change(
+    instance: Instance, make: Make, tree: Tree, way: Callable[[Person], Way]
+) -> None:
     owner, developer = make.user(), make.user()
     project = make_project(make, owner, members={developer: Level.DEVELOPER})
     mine, theirs = way(owner), way(developer)
@@ -162,14 +166,14 @@ def test_tags_are_for_masters_to_change(house: House, make: Make, tree: Tree, wa
 
 
 def test_protected_branches_and_tags(
-    house: House, api: Api, make: Make, tree: Tree, way: Callable[[Person], Way]
+    instance: Instance, api: Api, make: Make, tree: Tree, way: Callable[[Person], Way]
 ) -> None:
     """By patterns too, with slashes in the name (D43)."""
     owner, developer = make.user(), make.user()
     project = make_project(make, owner, members={developer: Level.DEVELOPER})
     theirs = way(developer)
     tree.commit()
-    tree.git("push", "-q", over_http(house, project, owner), "master", "master:rel/1/x", "master:refs/tags/v1")
+    tree.git("push", "-q", over_http(instance, project, owner), "master", "master:rel/1/x", "master:refs/tags/v1")
     assert api.post(f"/projects/{project.id}/protected_branches", owner, name="rel/*").status_code == 201
     assert api.post(f"/projects/{project.id}/protected_tags", owner, name="v*").status_code == 201
     tree.git("commit", "-q", "--amend", "-m", "Another")
@@ -184,7 +188,7 @@ def test_protected_branches_and_tags(
     }.items():
         refused = tree.git("push", url, spec, fails=True, env=env)
         assert words in refused or "non-fast-forward" in refused, (spec, refused)
-    said = tree.git("push", over_http(house, project, owner), ":rel/1/x", ":refs/tags/v1", fails=True)
+    said = tree.git("push", over_http(instance, project, owner), ":rel/1/x", ":refs/tags/v1", fails=True)
     assert (
         "refs/heads/rel/1/x: You can only delete protected branches using the web interface." in said
         or "refs/tags/v1: Protected tags cannot be deleted." in said
@@ -193,11 +197,13 @@ def test_protected_branches_and_tags(
     assert "refs/heads/rel/2: You are not allowed to push code to protected branches on this project." in several
     alone = tree.git("push", url, "master:rel/2", fails=True, env=env)
     assert "refs/heads/rel/2: " not in alone
-    assert len(recorded(house, project)) == 3
+    assert len(recorded(instance, project)) == 3
     tree.git("push", "-q", url, "master:relative", env=env)
 
 
-def test_the_first_push_is_for_masters(house: House, make: Make, tree: Tree, way: Callable[[Person], Way]) -> None:
+def test_the_first_push_is_for_masters(
+    instance: Instance, make: Make, tree: Tree, way: Callable[[Person], Way]
+) -> None:
     owner, developer = make.user(), make.user()
     project = make_project(make, owner, members={developer: Level.DEVELOPER})
     theirs = way(developer)
@@ -206,12 +212,12 @@ def test_the_first_push_is_for_masters(house: House, make: Make, tree: Tree, way
     assert "You are not allowed to push code to protected branches on this project." in said
 
 
-def _with_internal_refs(house: House, make: Make, tree: Tree) -> tuple[Person, Project, str]:
+def _with_internal_refs(instance: Instance, make: Make, tree: Tree) -> tuple[Person, Project, str]:
     owner = make.user()
     project = make_project(make, owner)
     tree.commit()
-    tree.git("push", "-q", over_http(house, project, owner), "master")
-    path = repository_of(house, project).path
+    tree.git("push", "-q", over_http(instance, project, owner), "master")
+    path = repository_of(instance, project).path
     secret = run(path, "commit-tree", "-m", "secret", run(path, "rev-parse", "master^{tree}"))
     for ref in ("refs/keep/secret", "refs/intents/secret", "refs/merge-requests/1/head"):
         run(path, "update-ref", ref, secret)
@@ -219,10 +225,10 @@ def _with_internal_refs(house: House, make: Make, tree: Tree) -> tuple[Person, P
 
 
 def test_internal_refs_are_never_shown(
-    house: House, api: Api, make: Make, tree: Tree, way: Callable[[Person], Way]
+    instance: Instance, api: Api, make: Make, tree: Tree, way: Callable[[Person], Way]
 ) -> None:
     """Neither listed nor fetched by name, whatever the protocol (D45)."""
-    owner, project, secret = _with_internal_refs(house, make, tree)
+    owner, project, secret = _with_internal_refs(instance, make, tree)
     chosen = way(owner)
     tree.env = chosen.env
     url = chosen.url(project)
@@ -242,11 +248,11 @@ def test_internal_refs_are_never_shown(
 
 
 def test_internal_refs_are_not_packed_up(
-    house: House, make: Make, tree: Tree, ssh_key: Callable[..., dict[str, str]], tmp_path: Path
+    instance: Instance, make: Make, tree: Tree, ssh_key: Callable[..., dict[str, str]], tmp_path: Path
 ) -> None:
     """An archive over SSH is made of what is shown, and of nothing on the disk."""
-    owner, project, _ = _with_internal_refs(house, make, tree)
-    with connected(house, key_of(ssh_key(owner)), tmp_path) as connection:
+    owner, project, _ = _with_internal_refs(instance, make, tree)
+    with connected(instance, key_of(ssh_key(owner)), tmp_path) as connection:
 
         def archive(*arguments: str) -> tuple[int, bytes, str]:
             asked = b"".join(packet(f"argument {argument}\n") for argument in arguments) + b"0000"
@@ -270,7 +276,7 @@ def test_internal_refs_are_not_packed_up(
 
 
 def test_an_archive_of_a_branch_that_a_tag_is_called_like(
-    house: House, make: Make, tree: Tree, ssh_key: Callable[..., dict[str, str]]
+    instance: Instance, make: Make, tree: Tree, ssh_key: Callable[..., dict[str, str]]
 ) -> None:
     """The branch is packed, as everywhere, though git itself would take the tag (D4)."""
     owner = make.user()
@@ -280,7 +286,7 @@ def test_an_archive_of_a_branch_that_a_tag_is_called_like(
     tree.git("tag", "master")
     tree.git("tag", "only")
     tree.commit("new.txt")
-    url = over_ssh(house, project)
+    url = over_ssh(instance, project)
     tree.git("push", "-q", url, "refs/heads/master", "refs/tags/master", "refs/tags/only")
 
     def packed(*arguments: str) -> set[str]:

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from tests.casting import Cast, project_with
 from tests.client import Api, Make, Person
-from tests.conftest import House
-from tests.histories import History
-from tests.making import Project
+from tests.conftest import Instance
+from tests.factories import Project
+from tests.git_history import History
+from tests.roles import UsersByRole, project_with
 from tests.transport.conftest import Tree, over_http
 from tests.transport.wire import advertised, auth_of, connected, key_of
 
@@ -45,26 +45,26 @@ READS = [
 
 
 @pytest.fixture(scope="module")
-def cast(make: Make) -> Cast:
-    return Cast(make)
+def roles(make: Make) -> UsersByRole:
+    return UsersByRole(make)
 
 
 @pytest.fixture(scope="module")
-def project(house: House, make: Make, cast: Cast) -> Project:
-    made = project_with(make, cast, visibility="public")
+def project(instance: Instance, make: Make, roles: UsersByRole) -> Project:
+    made = project_with(make, roles, visibility="public")
     history = History()
     history.commit(files={"a": "a\n"})
     history.commit("topic", files={"b": "b\n"})
-    history.fill(house, made)
+    history.fill(instance, made)
     sent = {"source_branch": "topic", "target_branch": "master", "title": "Seldom seen"}
-    assert make.api.post(f"{made.url}/merge_requests", cast.developer, **sent).status_code == 201
+    assert make.api.post(f"{made.url}/merge_requests", roles.developer, **sent).status_code == 201
     return made
 
 
 @pytest.fixture(params=["enabled", "private", "disabled"])
-def level(request: pytest.FixtureRequest, api: Api, cast: Cast, project: Project) -> str:
+def level(request: pytest.FixtureRequest, api: Api, roles: UsersByRole, project: Project) -> str:
     chosen: str = request.param
-    answer = api.put(project.url, cast.owner, repository_access_level=chosen)
+    answer = api.put(project.url, roles.owner, repository_access_level=chosen)
     assert (answer.status_code, answer.json()["repository_access_level"]) == (200, chosen)
     return chosen
 
@@ -74,9 +74,9 @@ def _reads(level: str, role: str) -> bool:
 
 
 @pytest.mark.parametrize("role", ["nobody", "stranger", "guest", *READERS])
-def test_the_api_obeys_it(api: Api, cast: Cast, project: Project, level: str, role: str) -> None:
+def test_the_api_obeys_it(api: Api, roles: UsersByRole, project: Project, level: str, role: str) -> None:
     """The project itself stays as visible as it is."""
-    person = cast[role]
+    person = roles[role]
     assert api.get(project.url, person).status_code == 200
     for path in READS:
         status = api.get(f"{project.url}/{path}", person).status_code
@@ -90,8 +90,10 @@ def test_the_api_obeys_it(api: Api, cast: Cast, project: Project, level: str, ro
 
 
 @pytest.mark.parametrize("role", ["stranger", "reporter", "developer", "administrator"])
-def test_lists_over_many_projects_obey_it(api: Api, cast: Cast, project: Project, level: str, role: str) -> None:
-    person = cast[role]
+def test_lists_over_many_projects_obey_it(
+    api: Api, roles: UsersByRole, project: Project, level: str, role: str
+) -> None:
+    person = roles[role]
     listed = api.get("/merge_requests", person, scope="all", search="Seldom", per_page=100).json()
     assert (project.id in {each["project_id"] for each in listed}) == _reads(level, role)
     found = api.get("/search", person, scope="merge_requests", search="Seldom").json()
@@ -102,24 +104,26 @@ def test_lists_over_many_projects_obey_it(api: Api, cast: Cast, project: Project
 
 
 @pytest.mark.parametrize("role", ["nobody", "stranger", "guest", *READERS])
-def test_git_over_http_obeys_it(house: House, cast: Cast, project: Project, level: str, role: str) -> None:
-    person, reads = cast[role], _reads(level, role)
+def test_git_over_http_obeys_it(
+    instance: Instance, roles: UsersByRole, project: Project, level: str, role: str
+) -> None:
+    person, reads = roles[role], _reads(level, role)
     writes = reads and role in ("developer", "administrator")
     for service, may, sentence in (("upload", reads, NO_CODE), ("receive", writes, NO_PUSH)):
-        answer = advertised(house, f"{project.path}.git", service, auth_of(person))
+        answer = advertised(instance, f"{project.path}.git", service, auth_of(person))
         # The nameless are asked who they are: they may be a member.
         assert answer.status_code == (200 if may else 401 if person is None else 403), service
         assert may or person is None or answer.text.startswith(sentence)
         # The wiki is another matter.
         if service == "upload":
-            assert advertised(house, f"{project.path}.wiki.git", service, auth_of(person)).status_code == 200
+            assert advertised(instance, f"{project.path}.wiki.git", service, auth_of(person)).status_code == 200
 
 
 def test_git_over_ssh_obeys_it(
-    house: House, cast: Cast, project: Project, level: str, ssh_key: Give, tmp_path: Path
+    instance: Instance, roles: UsersByRole, project: Project, level: str, ssh_key: Give, tmp_path: Path
 ) -> None:
     for role in ("stranger", "developer"):
-        with connected(house, key_of(ssh_key(getattr(cast, role))), tmp_path) as connection:
+        with connected(instance, key_of(ssh_key(getattr(roles, role))), tmp_path) as connection:
             for service in ("git-upload-pack", "git-upload-archive"):
                 said = connection.run(f"{service} '{project.path}'", b"0000")
                 refused = said.err.strip() == NO_CODE
@@ -130,15 +134,15 @@ def test_git_over_ssh_obeys_it(
             assert (said.status == 0) == _reads(level, role)
 
 
-def test_writes_by_the_api_obey_it(api: Api, make: Make, cast: Cast, project: Project, level: str) -> None:
+def test_writes_by_the_api_obey_it(api: Api, make: Make, roles: UsersByRole, project: Project, level: str) -> None:
     on = level != "disabled"
     actions = [{"action": "create", "file_path": make.name("f"), "content": "x"}]
     calls: list[tuple[str, dict[str, Any], Person]] = [
-        ("repository/commits", {"branch": "topic", "commit_message": "m", "actions": actions}, cast.developer),
-        ("repository/branches", {"branch": make.name("b"), "ref": "master"}, cast.developer),
-        ("repository/tags", {"tag_name": make.name("t"), "ref": "master"}, cast.developer),
-        ("statuses/master", {"state": "success", "name": make.name("s")}, cast.developer),
-        ("merge_requests", {"source_branch": make.name("x"), "target_branch": "master", "title": "t"}, cast.stranger),
+        ("repository/commits", {"branch": "topic", "commit_message": "m", "actions": actions}, roles.developer),
+        ("repository/branches", {"branch": make.name("b"), "ref": "master"}, roles.developer),
+        ("repository/tags", {"tag_name": make.name("t"), "ref": "master"}, roles.developer),
+        ("statuses/master", {"state": "success", "name": make.name("s")}, roles.developer),
+        ("merge_requests", {"source_branch": make.name("x"), "target_branch": "master", "title": "t"}, roles.stranger),
         ("fork", {"path": make.name("fork")}, make.user()),
     ]
     for path, sent, person in calls:
@@ -149,21 +153,21 @@ def test_writes_by_the_api_obey_it(api: Api, make: Make, cast: Cast, project: Pr
             assert status == (201 if on else 403), (path, status)
 
 
-def test_a_fork_does_not_open_what_was_closed(api: Api, make: Make, cast: Cast, project: Project) -> None:
-    api.put(project.url, cast.owner, repository_access_level="private")
-    fork = api.post(f"{project.url}/fork", cast.reporter, path=make.name("fork")).json()
+def test_a_fork_does_not_open_what_was_closed(api: Api, make: Make, roles: UsersByRole, project: Project) -> None:
+    api.put(project.url, roles.owner, repository_access_level="private")
+    fork = api.post(f"{project.url}/fork", roles.reporter, path=make.name("fork")).json()
     assert fork["repository_access_level"] == "private"
-    assert api.get(f"/projects/{fork['id']}/repository/tree", cast.stranger).status_code == 403
+    assert api.get(f"/projects/{fork['id']}/repository/tree", roles.stranger).status_code == 403
 
 
 def test_who_is_shut_out_loses_it_at_once(
-    house: House, api: Api, cast: Cast, project: Project, tree: Tree, tmp_path: Path
+    instance: Instance, api: Api, roles: UsersByRole, project: Project, tree: Tree, tmp_path: Path
 ) -> None:
     """A clone of yesterday is of no use for a fetch of today."""
-    api.put(project.url, cast.owner, repository_access_level="enabled")
-    url = over_http(house, project, cast.stranger)
+    api.put(project.url, roles.owner, repository_access_level="enabled")
+    url = over_http(instance, project, roles.stranger)
     tree.git("fetch", "-q", url, "master")
-    api.put(project.url, cast.owner, repository_access_level="private")
+    api.put(project.url, roles.owner, repository_access_level="private")
     assert NO_CODE in tree.git("fetch", "-q", url, "master", fails=True)
-    api.put(project.url, cast.owner, repository_access_level="enabled")
+    api.put(project.url, roles.owner, repository_access_level="enabled")
     tree.git("fetch", "-q", url, "master")

@@ -11,10 +11,10 @@ import pytest
 
 from ingot.transport import ssh
 from tests.client import Api, Make, Person
-from tests.conftest import House
-from tests.making import Project, make_project
+from tests.conftest import Instance
+from tests.factories import Project, make_project
 from tests.server.process import until
-from tests.ssh_lines import ed25519_line
+from tests.ssh_public_keys import ed25519_line
 from tests.transport.conftest import ssh_command
 from tests.transport.wire import OpenConnection, connected, key_of
 
@@ -65,16 +65,16 @@ COMMANDS = [
 ]
 
 
-def _ssh(house: House, key: Path, *args: str, sent: bytes = b"") -> "subprocess.CompletedProcess[bytes]":
-    there = ["-p", str(house.settings.ssh_port)]
+def _ssh(instance: Instance, key: Path, *args: str, sent: bytes = b"") -> "subprocess.CompletedProcess[bytes]":
+    there = ["-p", str(instance.settings.ssh_port)]
     return subprocess.run(
         [*ssh_command(key).split(), *there, *args], capture_output=True, check=False, timeout=60, input=sent
     )
 
 
-def test_commands(house: House, owner: Person, project: Project, ssh_key: Give, tmp_path: Path) -> None:
+def test_commands(instance: Instance, owner: Person, project: Project, ssh_key: Give, tmp_path: Path) -> None:
     """None gets near a shell (D11)."""
-    with connected(house, key_of(ssh_key(owner)), tmp_path) as connection:
+    with connected(instance, key_of(ssh_key(owner)), tmp_path) as connection:
         for command in (each.format(path=project.path) for each in COMMANDS):
             said = connection.run(command)
             assert said.status not in (0, None), command[:100]
@@ -83,7 +83,7 @@ def test_commands(house: House, owner: Person, project: Project, ssh_key: Give, 
         assert connection.run(f"git upload-pack '{project.path}'", b"0000").status == 0
 
 
-def test_no_environment(house: House, owner: Person, project: Project, ssh_key: Give, tmp_path: Path) -> None:
+def test_no_environment(instance: Instance, owner: Person, project: Project, ssh_key: Give, tmp_path: Path) -> None:
     """Of what a client wishes to have in the environment, only the protocol counts, and only where it is one."""
     trace = tmp_path / "trace"
     wishes = {
@@ -100,7 +100,7 @@ def test_no_environment(house: House, owner: Person, project: Project, ssh_key: 
     key, command = key_of(ssh_key(owner)), f"git-upload-pack '{project.path}'"
 
     def asked(wish: str) -> bytes:
-        done = _ssh(house, key, "-o", f"SetEnv={wish}", "git@127.0.0.1", command, sent=b"0000")
+        done = _ssh(instance, key, "-o", f"SetEnv={wish}", "git@127.0.0.1", command, sent=b"0000")
         assert done.returncode == 0, done.stderr
         return done.stdout
 
@@ -111,37 +111,37 @@ def test_no_environment(house: House, owner: Person, project: Project, ssh_key: 
     assert not trace.exists()
 
 
-def test_nothing_but_commands(house: House, owner: Person, ssh_key: Give, tmp_path: Path) -> None:
+def test_nothing_but_commands(instance: Instance, owner: Person, ssh_key: Give, tmp_path: Path) -> None:
     """No terminal, no tunnel in either direction, no agent, no files."""
     key = key_of(ssh_key(owner))
     greeting = f"Welcome to Ingot, @{owner.username}!\n".encode()
-    done = _ssh(house, key, "-T", "git@127.0.0.1")
+    done = _ssh(instance, key, "-T", "git@127.0.0.1")
     assert (done.returncode, done.stdout) == (0, greeting)
-    done = _ssh(house, key, "-tt", "git@127.0.0.1")
+    done = _ssh(instance, key, "-tt", "git@127.0.0.1")
     assert b"$" not in done.stdout
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen()
         listener.settimeout(0.5)
         port = listener.getsockname()[1]
-        done = _ssh(house, key, "-W", f"127.0.0.1:{port}", "git@127.0.0.1")
+        done = _ssh(instance, key, "-W", f"127.0.0.1:{port}", "git@127.0.0.1")
         assert done.returncode != 0
-        done = _ssh(house, key, "-o", "ExitOnForwardFailure=yes", "-R", f"0:127.0.0.1:{port}", "-N", "git@127.0.0.1")
+        done = _ssh(instance, key, "-o", "ExitOnForwardFailure=yes", "-R", f"0:127.0.0.1:{port}", "-N", "git@127.0.0.1")
         assert done.returncode != 0
         with pytest.raises(TimeoutError):
             listener.accept()
-    done = _ssh(house, key, "-s", "git@127.0.0.1", "sftp")
+    done = _ssh(instance, key, "-s", "git@127.0.0.1", "sftp")
     assert (done.returncode, done.stdout) == (255, b"")
     for words in (["scp", "-O"], ["scp"]):
         options = ssh_command(key).split()[1:]
-        target = f"scp://git@127.0.0.1:{house.settings.ssh_port}//tmp/pwned-by-scp"
+        target = f"scp://git@127.0.0.1:{instance.settings.ssh_port}//tmp/pwned-by-scp"
         copied = subprocess.run([*words, *options, str(key), target], capture_output=True, check=False, timeout=60)
         assert copied.returncode != 0
     assert not Path("/tmp/pwned-by-scp").exists()
 
 
 def test_only_known_keys_of_active_users(
-    house: House, api: Api, make: Make, owner: Person, project: Project, ssh_key: Give, tmp_path: Path
+    instance: Instance, api: Api, make: Make, owner: Person, project: Project, ssh_key: Give, tmp_path: Path
 ) -> None:
     """An unknown key, another name than git, a password, and the key of somebody who is blocked (D12)."""
     unknown = tmp_path / "unknown"
@@ -149,17 +149,17 @@ def test_only_known_keys_of_active_users(
     known = key_of(ssh_key(owner))
     refused = [(unknown, "git"), (known, "root"), (known, owner.username), (known, ""), (known, "git" * 200)]
     for key, name in refused:
-        done = _ssh(house, key, "-o", "PreferredAuthentications=publickey", "-l", name or "''", "127.0.0.1")
+        done = _ssh(instance, key, "-o", "PreferredAuthentications=publickey", "-l", name or "''", "127.0.0.1")
         assert done.returncode == 255 and done.stdout == b"", name
     methods = "PreferredAuthentications=password,keyboard-interactive,none,hostbased,gssapi-with-mic"
-    assert _ssh(house, known, "-o", methods, "-o", "BatchMode=yes", "git@127.0.0.1").returncode == 255
-    assert _ssh(house, known, "-T", "git@127.0.0.1").returncode == 0
+    assert _ssh(instance, known, "-o", methods, "-o", "BatchMode=yes", "git@127.0.0.1").returncode == 255
+    assert _ssh(instance, known, "-T", "git@127.0.0.1").returncode == 0
     assert api.post(f"/users/{owner.id}/block", make.root).status_code == 201
-    assert _ssh(house, known, "-T", "git@127.0.0.1").returncode == 255
+    assert _ssh(instance, known, "-T", "git@127.0.0.1").returncode == 255
 
 
 def test_a_key_that_is_shown_but_not_held(
-    house: House, make: Make, owner: Person, ssh_key: Give, tmp_path: Path
+    instance: Instance, make: Make, owner: Person, ssh_key: Give, tmp_path: Path
 ) -> None:
     """Naming somebody else's key before one's own does not make one somebody else."""
     other = make.user()
@@ -170,7 +170,7 @@ def test_a_key_that_is_shown_but_not_held(
     Path(f"{shown}.pub").write_bytes(Path(f"{theirs}.pub").read_bytes())
     options = ["-i", str(shown), "-i", str(mine), *ssh_command(mine).split()[3:]]
     done = subprocess.run(
-        ["ssh", *options, "-T", "-p", str(house.settings.ssh_port), "git@127.0.0.1"],
+        ["ssh", *options, "-T", "-p", str(instance.settings.ssh_port), "git@127.0.0.1"],
         capture_output=True,
         check=False,
         timeout=60,
@@ -178,7 +178,7 @@ def test_a_key_that_is_shown_but_not_held(
     assert f"@{other.username}".encode() not in done.stdout
 
 
-def test_a_session_before_the_proof(house: House, project: Project) -> None:
+def test_a_session_before_the_proof(instance: Instance, project: Project) -> None:
     """A client that opens a session without having proven anything is thrown out (D12)."""
 
     class Impatient(asyncssh.SSHClient):
@@ -194,7 +194,7 @@ def test_a_session_before_the_proof(house: House, project: Project) -> None:
         connection, _ = await asyncssh.create_connection(
             Impatient,
             "127.0.0.1",
-            house.settings.ssh_port,
+            instance.settings.ssh_port,
             username="git",
             known_hosts=None,
             client_keys=None,
@@ -231,13 +231,15 @@ def test_keys_are_one_line(api: Api, make: Make, line: str) -> None:
     assert all("\n" not in key["key"] and key["key"].startswith(first) for key in kept)
 
 
-def test_many_commands_at_once(house: House, owner: Person, project: Project, ssh_key: Give, tmp_path: Path) -> None:
+def test_many_commands_at_once(
+    instance: Instance, owner: Person, project: Project, ssh_key: Give, tmp_path: Path
+) -> None:
     """More than have a place wait for theirs."""
 
     def begin(connection: OpenConnection) -> "subprocess.Popen[bytes]":
         return connection.popen(f"git-upload-pack '{project.path}'")
 
-    with connected(house, key_of(ssh_key(owner)), tmp_path) as connection:
+    with connected(instance, key_of(ssh_key(owner)), tmp_path) as connection:
         processes = [begin(connection) for _ in range(20)]
         for process in processes:
             out, _ = process.communicate(b"0000", timeout=60)
@@ -245,20 +247,20 @@ def test_many_commands_at_once(house: House, owner: Person, project: Project, ss
 
 
 def test_many_who_never_prove_anything(
-    house: House, owner: Person, ssh_key: Give, monkeypatch: pytest.MonkeyPatch
+    instance: Instance, owner: Person, ssh_key: Give, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They are turned away before they take everybody's memory; when they have gone, a key opens the door again."""
-    until("those of other tests to be gone", lambda: house.ssh and not house.ssh.knocking)
+    until("those of other tests to be gone", lambda: instance.ssh and not instance.ssh.knocking)
     monkeypatch.setattr(ssh, "MAX_UNAUTHENTICATED_CONNECTIONS", 3)
     key = key_of(ssh_key(owner))
-    there = ("127.0.0.1", house.settings.ssh_port)
+    there = ("127.0.0.1", instance.settings.ssh_port)
     waiting = [socket.create_connection(there) for _ in range(3)]
     for connection in waiting:
         assert connection.recv(4) == b"SSH-"
     with socket.create_connection(there) as one_more:
         assert len(one_more.recv(100)) < 100 and one_more.recv(100) == b"", "it is closed at once"
-    assert _ssh(house, key, "-T", "git@127.0.0.1").returncode == 255
+    assert _ssh(instance, key, "-T", "git@127.0.0.1").returncode == 255
     for connection in waiting:
         connection.close()
-    while _ssh(house, key, "-T", "git@127.0.0.1").returncode != 0:  # The server has yet to see that they went.
+    while _ssh(instance, key, "-T", "git@127.0.0.1").returncode != 0:  # The server has yet to see that they went.
         pass

@@ -8,8 +8,8 @@ import pytest
 
 from ingot.transport.host_keys import KEY_TYPES, host_keys
 from tests.client import Make
-from tests.conftest import House
-from tests.making import make_project
+from tests.conftest import Instance
+from tests.factories import make_project
 from tests.transport.conftest import Tree, over_ssh
 
 Give = Callable[..., dict[str, str]]
@@ -31,10 +31,10 @@ def test_host_keys_are_made_once_and_kept(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["ed25519", "rsa", "ecdsa"])
-def test_every_kind_of_key_opens(house: House, make: Make, tree: Tree, ssh_key: Give, kind: str) -> None:
+def test_every_kind_of_key_opens(instance: Instance, make: Make, tree: Tree, ssh_key: Give, kind: str) -> None:
     owner = make.user()
     project = make_project(make, owner)
     tree.env = ssh_key(owner, kind)
     tip = tree.commit()
-    tree.git("push", "-q", over_ssh(house, project), "master")
-    assert tree.git("ls-remote", over_ssh(house, project), "refs/heads/master").split()[0] == tip
+    tree.git("push", "-q", over_ssh(instance, project), "master")
+    assert tree.git("ls-remote", over_ssh(instance, project), "refs/heads/master").split()[0] == tip

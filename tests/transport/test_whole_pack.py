@@ -11,9 +11,9 @@ from ingot.git.maintenance import whole_pack
 from ingot.git.maintenance.housekeeping import run_housekeeping
 from ingot.git.maintenance.whole_pack import NOTE_NAME, has_whole_pack, record_whole_pack
 from tests.client import Api, Make, Person
-from tests.conftest import House
-from tests.histories import repository_of
-from tests.making import Project, make_project
+from tests.conftest import Instance
+from tests.factories import Project, make_project
+from tests.git_history import repository_of
 from tests.transport.conftest import Tree, Way, over_http
 
 
@@ -29,7 +29,7 @@ def project(make: Make, owner: Person) -> Project:
 
 @pytest.fixture
 def repository(
-    house: House, owner: Person, project: Project, tree: Tree, monkeypatch: pytest.MonkeyPatch
+    instance: Instance, owner: Person, project: Project, tree: Tree, monkeypatch: pytest.MonkeyPatch
 ) -> Repository:
     """One with two branches and a tag, all of it in one pack."""
     monkeypatch.setattr(whole_pack, "MIN_BYTES", 1)
@@ -37,8 +37,8 @@ def repository(
     tree.git("checkout", "-q", "-b", "topic")
     tree.commit("second", "two\n" * 100)
     tree.git("tag", "-a", "v1", "-m", "First")
-    tree.git("push", "-q", over_http(house, project, owner), "master", "topic", "v1")
-    repository = repository_of(house, project)
+    tree.git("push", "-q", over_http(instance, project, owner), "master", "topic", "v1")
+    repository = repository_of(instance, project)
     run_housekeeping(repository.path)
     assert has_whole_pack(repository.path)
     return repository
@@ -90,20 +90,22 @@ def test_whoever_wants_less_or_more_gets_just_that(
 
 
 def test_a_pack_that_is_gone_is_made_anew(
-    house: House, owner: Person, project: Project, repository: Repository, tree: Tree
+    instance: Instance, owner: Person, project: Project, repository: Repository, tree: Tree
 ) -> None:
     lines = (repository.path / NOTE_NAME).read_text().splitlines()
     for wrong in ("objects/pack/pack-gone.pack", "", "$(touch harm)", "-n"):
         (repository.path / NOTE_NAME).write_text("\n".join([wrong, *lines[1:], ""]))
-        tree.git("clone", "-q", "--bare", over_http(house, project, owner), f"made-{wrong[:3].strip('$(-') or 'none'}")
+        tree.git(
+            "clone", "-q", "--bare", over_http(instance, project, owner), f"made-{wrong[:3].strip('$(-') or 'none'}"
+        )
         assert not (repository.path / "harm").exists()
 
 
 def test_what_merge_requests_hold_is_not_sent_to_all(
-    api: Api, house: House, owner: Person, project: Project, repository: Repository, tree: Tree
+    api: Api, instance: Instance, owner: Person, project: Project, repository: Repository, tree: Tree
 ) -> None:
     """A pack with anything besides what branches and tags lead to is none that everybody gets."""
-    url = over_http(house, project, owner)
+    url = over_http(instance, project, owner)
     tree.git("checkout", "-q", "-b", "offer", "master")
     tree.commit("secret", "nobody knows\n")
     tree.git("push", "-q", url, "offer")
@@ -118,10 +120,15 @@ def test_what_merge_requests_hold_is_not_sent_to_all(
 
 
 def test_only_a_repository_of_one_pack_has_it(
-    house: House, owner: Person, project: Project, repository: Repository, tree: Tree, monkeypatch: pytest.MonkeyPatch
+    instance: Instance,
+    owner: Person,
+    project: Project,
+    repository: Repository,
+    tree: Tree,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     tree.commit("third", "three\n")
-    tree.git("push", "-q", over_http(house, project, owner), "topic")
+    tree.git("push", "-q", over_http(instance, project, owner), "topic")
     assert not record_whole_pack(repository.path)
     assert not has_whole_pack(repository.path)
     tree.git("-C", str(repository.path), "repack", "-a", "-d", "-q")

@@ -8,14 +8,14 @@ import pytest
 
 from ingot.core.access.levels import Level
 from tests.client import Api, Make, Person
-from tests.conftest import House
-from tests.making import make_project
+from tests.conftest import Instance
+from tests.factories import make_project
 from tests.transport.conftest import Tree, Way, over_http, over_ssh, ssh_command
-from tests.transport.test_flows import recorded
+from tests.transport.test_workflows import recorded
 
 
 def test_clone_change_and_push(
-    house: House, api: Api, make: Make, tree: Tree, way: Callable[[Person], Way], tmp_path: Path
+    instance: Instance, api: Api, make: Make, tree: Tree, way: Callable[[Person], Way], tmp_path: Path
 ) -> None:
     """What was written over the API is cloned, and what is pushed is read there; the project knows nothing of it."""
     owner = make.user()
@@ -41,7 +41,7 @@ def test_clone_change_and_push(
     copy.git("pull", "-q")
     assert (copy.folder / "docs/renamed.md").read_text() == "edited"
     assert not (copy.folder / "docs/with spaces.markdown").exists()
-    assert recorded(house, project) == []
+    assert recorded(instance, project) == []
     assert api.get(f"/projects/{project.id}", owner).json()["empty_repo"]
     assert copy.git("ls-remote", chosen.url(project)) == ""
 
@@ -79,25 +79,25 @@ WHO = [
 
 @pytest.mark.parametrize(("level", "visibility", "reads", "writes"), WHO)
 def test_who_may(
-    house: House, api: Api, make: Make, tree: Tree, level: Level, visibility: str, reads: bool, writes: bool
+    instance: Instance, api: Api, make: Make, tree: Tree, level: Level, visibility: str, reads: bool, writes: bool
 ) -> None:
     """Reporters clone, developers push, as over the API."""
     owner, other = make.user(), make.user()
     project = make_project(make, owner, visibility=visibility, members={other: level})
     api.post(f"/projects/{project.id}/wikis", owner, title="home", content="x")
-    url = over_http(house, f"{project.path}.wiki", other)
+    url = over_http(instance, f"{project.path}.wiki", other)
     tree.git("ls-remote", url, fails=not reads)
     tree.commit("new.md", "y\n")
     tree.git("push", url, "HEAD:refs/heads/new", fails=not writes)
-    tree.git("ls-remote", over_http(house, f"{project.path}.wiki", None), fails=visibility != "public")
+    tree.git("ls-remote", over_http(instance, f"{project.path}.wiki", None), fails=visibility != "public")
 
 
-def test_disabled_archived_and_missing(house: House, api: Api, make: Make, tree: Tree) -> None:
+def test_disabled_archived_and_missing(instance: Instance, api: Api, make: Make, tree: Tree) -> None:
     """An archived project's wiki is only read, one that is turned off not at all, and there is only one wiki."""
     owner = make.user()
     project = make_project(make, owner)
     api.post(f"/projects/{project.id}/wikis", owner, title="home", content="x")
-    url = over_http(house, f"{project.path}.wiki", owner)
+    url = over_http(instance, f"{project.path}.wiki", owner)
     tree.commit("new.md", "y\n")
     api.post(f"/projects/{project.id}/archive", owner)
     assert "archived" in tree.git("push", url, "HEAD:refs/heads/new", fails=True)
@@ -107,16 +107,16 @@ def test_disabled_archived_and_missing(house: House, api: Api, make: Make, tree:
     assert "no wiki" in tree.git("ls-remote", url, fails=True)
     assert "no wiki" in tree.git("push", url, "HEAD:refs/heads/new", fails=True)
     for path in (f"{project.path}.wiki.wiki", ".wiki", f"{owner.username}/.wiki", f"{owner.username}/none.wiki"):
-        tree.git("ls-remote", over_http(house, path, owner), fails=True)
+        tree.git("ls-remote", over_http(instance, path, owner), fails=True)
 
 
-def test_tokens_and_deploy_keys(house: House, api: Api, make: Make, tree: Tree, tmp_path: Path) -> None:
+def test_tokens_and_deploy_keys(instance: Instance, api: Api, make: Make, tree: Tree, tmp_path: Path) -> None:
     """A token that only reads does not push, and no deploy key pushes to a wiki."""
     owner = make.user()
     project = make_project(make, owner)
     reading = make.token(owner.id, "read_repository")
     tree.commit("new.md", "y\n")
-    url = over_http(house, f"{project.path}.wiki", owner, reading)
+    url = over_http(instance, f"{project.path}.wiki", owner, reading)
     assert tree.git("ls-remote", url) == ""
     assert "cannot push" in tree.git("push", url, "HEAD:refs/heads/new", fails=True)
     key = tmp_path / "machine"
@@ -125,7 +125,7 @@ def test_tokens_and_deploy_keys(house: House, api: Api, make: Make, tree: Tree, 
     added = api.post(f"/projects/{project.id}/deploy_keys", owner, title="robot", key=line, can_push=True)
     assert added.status_code == 201, added.text
     tree.env = {"GIT_SSH_COMMAND": ssh_command(key)}
-    url = over_ssh(house, f"{project.path}.wiki")
+    url = over_ssh(instance, f"{project.path}.wiki")
     assert tree.git("ls-remote", url) == ""
     assert "Deploy keys cannot push" in tree.git("push", url, "HEAD:refs/heads/new", fails=True)
 

@@ -13,8 +13,8 @@ from typing import Any
 import httpx
 
 from tests.client import Person
-from tests.conftest import House
-from tests.making import Project
+from tests.conftest import Instance
+from tests.factories import Project
 from tests.transport.conftest import ssh_command
 
 ZERO = "0" * 40
@@ -37,25 +37,25 @@ def packet(line: str | bytes) -> bytes:
 
 
 def call_git(
-    house: House, method: str, path: str, auth: Auth = None, headers: dict[str, str] | None = None, **options: Any
+    instance: Instance, method: str, path: str, auth: Auth = None, headers: dict[str, str] | None = None, **options: Any
 ) -> httpx.Response:
     """Any request, with the path exactly as written."""
     sent = dict(headers or {})
     if auth is not None:
         sent["Authorization"] = "Basic " + base64.b64encode(":".join(auth).encode()).decode()
     raw, _, query = path.partition("?")
-    url = httpx.URL(house.url).copy_with(raw_path=f"{raw}{f'?{query}' if query else ''}".encode())
+    url = httpx.URL(instance.url).copy_with(raw_path=f"{raw}{f'?{query}' if query else ''}".encode())
     return _client.request(method, url, headers=sent, **options)
 
 
-def advertised(house: House, path: str, service: str = "upload", auth: Auth = None) -> httpx.Response:
+def advertised(instance: Instance, path: str, service: str = "upload", auth: Auth = None) -> httpx.Response:
     """The first thing that a clone (``upload``) or a push (``receive``) asks for."""
-    return call_git(house, "GET", f"/{path}/info/refs?service=git-{service}-pack", auth)
+    return call_git(instance, "GET", f"/{path}/info/refs?service=git-{service}-pack", auth)
 
 
-def advertised_at(house: House, target: str, auth: Auth = None) -> tuple[int, bytes]:
+def advertised_at(instance: Instance, target: str, auth: Auth = None) -> tuple[int, bytes]:
     """The same of a target exactly as it is written, which clients would put in order before they send it."""
-    connection = HTTPConnection(httpx.URL(house.url).host, httpx.URL(house.url).port, timeout=60)
+    connection = HTTPConnection(httpx.URL(instance.url).host, httpx.URL(instance.url).port, timeout=60)
     sent = {"Authorization": "Basic " + base64.b64encode(":".join(auth).encode()).decode()} if auth else {}
     try:
         connection.request("GET", target, headers=sent)
@@ -66,21 +66,25 @@ def advertised_at(house: House, target: str, auth: Auth = None) -> tuple[int, by
 
 
 def exchange(
-    house: House, path: str, service: str, body: Any, auth: Auth = None, headers: dict[str, str] | None = None
+    instance: Instance, path: str, service: str, body: Any, auth: Auth = None, headers: dict[str, str] | None = None
 ) -> httpx.Response:
     """The second thing."""
     kind = {"Content-Type": f"application/x-git-{service}-pack-request", **(headers or {})}
-    return call_git(house, "POST", f"/{path}/git-{service}-pack", auth, kind, content=body)
+    return call_git(instance, "POST", f"/{path}/git-{service}-pack", auth, kind, content=body)
 
 
 def send_commands(
-    house: House, project: Project, person: Person, commands: Sequence[tuple[str, str, str]], pack: bytes = EMPTY_PACK
+    instance: Instance,
+    project: Project,
+    person: Person,
+    commands: Sequence[tuple[str, str, str]],
+    pack: bytes = EMPTY_PACK,
 ) -> str:
     """Push by hand: ``(old, new, ref)`` as the client claims them; gives git's report."""
     lines = [f"{old} {new} {ref}" for old, new, ref in commands]
     lines[0] += "\0report-status side-band-64k agent=by-hand"
     body = b"".join(map(packet, lines)) + b"0000" + pack
-    answer = exchange(house, f"{project.path}.git", "receive", body, auth_of(person))
+    answer = exchange(instance, f"{project.path}.git", "receive", body, auth_of(person))
     assert answer.status_code == 200, answer.text
     return answer.text
 
@@ -97,8 +101,8 @@ class Said:
 class OpenConnection:
     """One connection over which any number of commands run."""
 
-    def __init__(self, house: House, command: Sequence[str], control: Path) -> None:
-        self._there = ["-p", str(house.settings.ssh_port), "-S", str(control), "git@127.0.0.1"]
+    def __init__(self, instance: Instance, command: Sequence[str], control: Path) -> None:
+        self._there = ["-p", str(instance.settings.ssh_port), "-S", str(control), "git@127.0.0.1"]
         self._command = command
 
     def run(self, command: str, input: bytes = b"", *options: str) -> Said:
@@ -114,12 +118,12 @@ class OpenConnection:
 
 
 @contextmanager
-def connected(house: House, key: Path, folder: Path) -> Iterator[OpenConnection]:
+def connected(instance: Instance, key: Path, folder: Path) -> Iterator[OpenConnection]:
     """A connection that stays open for the length of a block."""
     command = ssh_command(key).split()
     control = folder / f"c{abs(hash(key)) % 10_000}"
     master = subprocess.Popen(
-        [*command, "-M", "-N", "-S", str(control), "-p", str(house.settings.ssh_port), "git@127.0.0.1"],
+        [*command, "-M", "-N", "-S", str(control), "-p", str(instance.settings.ssh_port), "git@127.0.0.1"],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -128,7 +132,7 @@ def connected(house: House, key: Path, folder: Path) -> Iterator[OpenConnection]
         waiting = [*command, "-S", str(control), "-O", "check", "git@127.0.0.1"]
         while subprocess.run(waiting, capture_output=True, check=False).returncode != 0:
             assert master.poll() is None, "the connection was refused"
-        yield OpenConnection(house, command, control)
+        yield OpenConnection(instance, command, control)
     finally:
         master.kill()
         master.wait()

@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 
 from tests.client import Person
-from tests.plain_http import PlainTransport
+from tests.http_transport import StdlibTransport
 
 
 @dataclass
@@ -49,7 +49,7 @@ class Browser:
 
     def __init__(self, url: str) -> None:
         self.url = url
-        self._client = httpx.Client(base_url=url, timeout=60, mounts={url: PlainTransport(url, timeout=30)})
+        self._client = httpx.Client(base_url=url, timeout=60, mounts={url: StdlibTransport(url, timeout=30)})
 
     def __enter__(self) -> "Browser":
         return self

@@ -8,23 +8,23 @@ from sqlalchemy import delete
 
 from ingot.accounts.instance.tables import throttles
 from tests.client import Make, Person
-from tests.conftest import House
+from tests.conftest import Instance
 from tests.web.browser import Browser
 
 PASSWORD = "correct horse battery"
 
 
 @pytest.fixture(autouse=True)
-def no_tries_yet(house: House) -> None:
+def no_tries_yet(instance: Instance) -> None:
     """All tests come from one address, whose tries would add up."""
-    house.app.database.write(lambda db: db.run(delete(throttles)))
+    instance.app.database.write(lambda db: db.run(delete(throttles)))
 
 
 @pytest.fixture
-def open_browser(house: House) -> Iterator[Callable[[], Browser]]:
+def open_browser(instance: Instance) -> Iterator[Callable[[], Browser]]:
     """Opens browsers that share nothing."""
     with ExitStack() as stack:
-        yield lambda: stack.enter_context(Browser(house.url))
+        yield lambda: stack.enter_context(Browser(instance.url))
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from tests.client import Api, Make, Person
-from tests.conftest import House
-from tests.making import Project, make_group, make_project
+from tests.conftest import Instance
+from tests.factories import Project, make_group, make_project
 from tests.web.browser import Browser
 
 KEYS = ("web_url", "target_url")
@@ -87,13 +87,13 @@ def _addresses(found: Any) -> Iterator[str]:
 
 
 def test_every_address_leads_somewhere(
-    house: House, api: Api, make: Make, person: Person, project: Project, open_browser: Callable[[], Browser]
+    instance: Instance, api: Api, make: Make, person: Person, project: Project, open_browser: Callable[[], Browser]
 ) -> None:
     told = set()
     for path in _asked(project, project.namespace_id, person):
         answer = api.get(path, person)
         assert answer.status_code == 200, (path, answer.text)
-        told |= {address for address in _addresses(answer.json()) if address.startswith(house.url)}
+        told |= {address for address in _addresses(answer.json()) if address.startswith(instance.url)}
     group_path = project.path.rpartition("/")[0]
     assert len(told) >= 14
     member, stranger, nobody = open_browser(), open_browser(), open_browser()
@@ -102,7 +102,7 @@ def test_every_address_leads_somewhere(
 
     wrong = {}
     for address in sorted(told):
-        path = address.removeprefix(house.url).partition("#")[0]
+        path = address.removeprefix(instance.url).partition("#")[0]
         answers = {"member": member.get(path), "stranger": stranger.get(path), "nobody": nobody.get(path)}
         hidden = group_path in path
         wanted = {"member": 200, "stranger": 404 if hidden else 200, "nobody": 404 if hidden else 200}

@@ -9,8 +9,8 @@ from ingot.core.jobs.admin import list_jobs
 from ingot.core.jobs.queue import enqueue
 from ingot.core.jobs.tables import jobs
 from tests.client import Api, Make, Person
-from tests.conftest import ROOT_PASSWORD, House
-from tests.making import make_project
+from tests.conftest import ROOT_PASSWORD, Instance
+from tests.factories import make_project
 from tests.web.browser import Browser
 from tests.web.conftest import PASSWORD
 
@@ -83,19 +83,19 @@ def test_messages_to_everybody(admin: Browser) -> None:
     assert admin.submit(page, f"{page}/{number}", fields={"_method": "delete"}).status_code == 302
 
 
-def test_jobs_that_gave_up_run_again_or_go(admin: Browser, house: House) -> None:
+def test_jobs_that_gave_up_run_again_or_go(admin: Browser, instance: Instance) -> None:
     def bury(db: Connection) -> list[int]:
         numbers = [enqueue(db, "no such kind", {}) for _ in range(2)]
         for number in numbers:
             db.update(jobs, number, state="dead")
         return numbers
 
-    numbers = house.app.database.write(bury)
+    numbers = instance.app.database.write(bury)
     again, gone = (f"/admin/jobs/{number}" for number in numbers)
     assert admin.get("/admin/jobs").text.count("no such kind") == 2
     assert admin.submit("/admin/jobs", f"{again}/retry").status_code == 302
     assert admin.submit("/admin/jobs", gone, fields={"_method": "delete"}).status_code == 302
-    kept = house.app.database.read(lambda db: list_jobs(db, None, 10_000)[0])
+    kept = instance.app.database.read(lambda db: list_jobs(db, None, 10_000)[0])
     assert [(job.id, job.state) for job in kept if job.id in numbers] == [(numbers[0], "waiting")]
     assert gone not in admin.get("/admin/jobs").text
 

@@ -6,8 +6,8 @@ import httpx
 import pytest
 
 from tests.client import Api, Make, Person
-from tests.conftest import House
-from tests.making import make_group, make_project
+from tests.conftest import Instance
+from tests.factories import make_group, make_project
 from tests.web.test_uploads import sign_in
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 32
@@ -25,7 +25,7 @@ def _pictured(api: Api, make: Make, owner: Person, kind: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("kind", ["projects", "groups"])
-def test_a_token_opens_the_picture_that_it_may_see(house: House, api: Api, make: Make, kind: str) -> None:
+def test_a_token_opens_the_picture_that_it_may_see(instance: Instance, api: Api, make: Make, kind: str) -> None:
     """However the token comes; strangers get what they get for a picture that never was."""
     owner, stranger = make.user(password="a long password"), make.user()
     view = _pictured(api, make, owner, kind)
@@ -42,7 +42,7 @@ def test_a_token_opens_the_picture_that_it_may_see(house: House, api: Api, make:
     assert status(headers={"PRIVATE-TOKEN": stranger.token}) == 404
     assert status(headers={"PRIVATE-TOKEN": "wrong"}) == 401
     assert status() == 404
-    with httpx.Client(base_url=house.url) as browser:
+    with httpx.Client(base_url=instance.url) as browser:
         sign_in(browser, owner)
         assert browser.get(url).content == PNG
         # Who brings a token is whom it stands for, whatever their cookie says.

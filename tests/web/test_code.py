@@ -11,11 +11,11 @@ import pytest
 
 from ingot.git.trees import file_names
 from ingot.web.code import file_finder, tree_rows
-from tests.api.repository.sample import FILES, NAMES, as_shown
+from tests.api.repository.sample_repository import FILES, NAMES, as_shown
 from tests.client import Api, Make, Person
-from tests.conftest import House
-from tests.histories import History
-from tests.making import Project, make_group, make_project
+from tests.conftest import Instance
+from tests.factories import Project, make_group, make_project
+from tests.git_history import History
 from tests.web.browser import Browser
 from tests.web.conftest import PASSWORD
 from tests.web.hostile import HOSTILE, is_safe
@@ -29,7 +29,7 @@ WILD = "wild/\"'<img/src=x>#%25&+ü"
 class Code:
     """A public project with files of every kind, and the addresses of its pages."""
 
-    def __init__(self, house: House, make: Make) -> None:
+    def __init__(self, instance: Instance, make: Make) -> None:
         self.project: Project = make_project(make, visibility="public", description="About <b>it</b>")
         history = History()
         files = {**FILES, "lib/long.py": LONG, "lib/README.md": "# Library\n\n[up](../README.md)\n", "big.lfs": POINTER}
@@ -41,7 +41,7 @@ class Code:
         history.commit(WILD, {"here.txt": "x\n"}, parents=(merge,), message="Wild")
         history.tag("v1", first)
         history.tag("v/2", merge, f"A tag {HOSTILE}")
-        made = history.fill(house, self.project)
+        made = history.fill(instance, self.project)
         self.first, self.second, self.merge = made[first], made[second], made[merge]
 
     def __call__(self, rest: str = "") -> str:
@@ -49,9 +49,9 @@ class Code:
 
 
 @pytest.fixture(scope="module")
-def code(house: House, make: Make) -> Code:
+def code(instance: Instance, make: Make) -> Code:
     """Tests of this module only read it."""
-    return Code(house, make)
+    return Code(instance, make)
 
 
 def test_a_project_shows_its_code(browser: Browser, code: Code) -> None:
@@ -65,14 +65,14 @@ def test_a_project_shows_its_code(browser: Browser, code: Code) -> None:
 
 
 def test_each_entry_tells_its_last_commit(
-    browser: Browser, house: House, make: Make, monkeypatch: pytest.MonkeyPatch
+    browser: Browser, instance: Instance, make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tree_rows, "_SHORT_SECONDS", 60.0)
     project = make_project(make, visibility="public")
     history = History()
     first = history.commit(files={"old/a": "x", "old/b": "x", "new": "x"}, message=f"First {HOSTILE}")
     last = history.commit(files={"new": "y", "old/b": "y"}, message="Second")
-    made = history.fill(house, project)
+    made = history.fill(instance, project)
     home, part = f"/{project.path}", f"/{project.path}/-/tree/master?last=1"
 
     fresh = browser.get(home).text
@@ -289,7 +289,7 @@ def test_a_commit_is_shown_with_its_difference(browser: Browser, code: Code) -> 
     assert "<line" in browser.get(code("commits")).text, "A merge has lines in the graph."
 
 
-def test_no_commit_of_the_graph_is_above_its_children(browser: Browser, house: House, make: Make) -> None:
+def test_no_commit_of_the_graph_is_above_its_children(browser: Browser, instance: Instance, make: Make) -> None:
     """Those of one second come in any order."""
     project = make_project(make, visibility="public")
     history = History()
@@ -297,7 +297,7 @@ def test_no_commit_of_the_graph_is_above_its_children(browser: Browser, house: H
     marks += [history.commit(files={"a": str(number)}, at=1_500_000_000) for number in range(1, 4)]
     side = history.commit("side", {"b": "x"}, parents=(marks[-1],), at=1_500_000_000)
     history.commit(files={"b": "x"}, parents=(marks[-1], side), message="Merge", at=1_500_000_000)
-    history.fill(house, project)
+    history.fill(instance, project)
 
     pictures = re.findall(r"<svg.*?</svg>", browser.get(f"/{project.path}/-/commits").text)
     assert len(pictures) == 6
@@ -380,12 +380,12 @@ PRIVATE += [
 
 
 def test_who_may_not_see_a_project_finds_nothing(
-    open_browser: Callable[[], Browser], house: House, make: Make, person: Person
+    open_browser: Callable[[], Browser], instance: Instance, make: Make, person: Person
 ) -> None:
     guest = make.user(password=PASSWORD)
     project = make_project(make, members={guest: 10})
     history = History()
-    oid = history.fill(house, project)[1] if history.commit(files={"a.txt": "secret\n"}) else ""
+    oid = history.fill(instance, project)[1] if history.commit(files={"a.txt": "secret\n"}) else ""
     nobody, stranger, member = open_browser(), open_browser().signed_in_as(person), open_browser().signed_in_as(guest)
 
     for rest in [*PRIVATE, f"commit/{oid}"]:

@@ -10,9 +10,9 @@ import pytest
 from ingot.core.access.levels import Level
 from ingot.projects.projects.tables import projects
 from tests.client import Api, Make, Person
-from tests.conftest import ROOT_PASSWORD, House
-from tests.histories import History
-from tests.making import Project, make_project
+from tests.conftest import ROOT_PASSWORD, Instance
+from tests.factories import Project, make_project
+from tests.git_history import History
 from tests.web.browser import Browser
 from tests.web.conftest import PASSWORD
 
@@ -43,13 +43,13 @@ class Desk:
 
 
 @pytest.fixture
-def desk(browser: Browser, api: Api, house: House, make: Make) -> Desk:
+def desk(browser: Browser, api: Api, instance: Instance, make: Make) -> Desk:
     """``master`` is protected, ``work`` is not."""
     developer = make.user(password=PASSWORD)
     project = make_project(make, visibility="public", members={developer: Level.DEVELOPER})
     history = History()
     history.commit(files={"a.txt": "one\r\ntwo\r\n", "latin.txt": "café\n".encode("latin-1"), "dir/b": "b\n"})
-    oid = history.fill(house, project)[1]
+    oid = history.fill(instance, project)[1]
     assert api.post(f"{project.url}/repository/branches", make.root, branch="work", ref="master").status_code == 201
     api.post(f"{project.url}/protected_branches", make.root, name="master")
     return Desk(api, browser.signed_in_as(developer), developer, project, oid)
@@ -284,7 +284,7 @@ def test_stars_and_forks(desk: Desk) -> None:
     assert "copy" in desk.browser.get(desk("forks")).text
 
 
-def test_an_import_is_shown_until_it_is_done(desk: Desk, house: House, make: Make) -> None:
+def test_an_import_is_shown_until_it_is_done(desk: Desk, instance: Instance, make: Make) -> None:
     project = make_project(make, members={desk.developer: Level.MASTER})
     home = f"/{project.path}"
 
@@ -295,7 +295,7 @@ def test_an_import_is_shown_until_it_is_done(desk: Desk, house: House, make: Mak
             "import_progress": "Receiving <b>",
             "import_error": "No <i>",
         }
-        house.app.database.write(lambda db: db.update(projects, project.id, **state))
+        instance.app.database.write(lambda db: db.update(projects, project.id, **state))
         part = desk.browser.get(f"{home}/-/import", headers={"HX-Request": "true"})
         return desk.browser.get(home).text, part
 

@@ -7,10 +7,10 @@ import pytest
 
 from ingot.core.access.levels import Level
 from ingot.web.component import ALL_PAGES
-from tests.api.issues.writing import make_milestone, write_issue
+from tests.api.issues.factories import make_issue, make_milestone
 from tests.client import Make, Person
 from tests.conftest import ROOT_PASSWORD
-from tests.making import Group, Project, make_group, make_project
+from tests.factories import Group, Project, make_group, make_project
 from tests.web.browser import Browser
 from tests.web.conftest import PASSWORD
 
@@ -43,8 +43,8 @@ def scene(make: Make) -> Scene:
     levels = {people["guest"]: Level.GUEST, people["reporter"]: Level.REPORTER}
     project = make_project(make, group=group, visibility="public", members=levels)
     milestone = make_milestone(make, project)
-    plain = write_issue(make, project, make.root, title="plain", labels="hush", milestone_id=milestone["id"])
-    issue = write_issue(make, project, people["author"], title=SECRET, description=SECRET, confidential=True)
+    plain = make_issue(make, project, make.root, title="plain", labels="hush", milestone_id=milestone["id"])
+    issue = make_issue(make, project, people["author"], title=SECRET, description=SECRET, confidential=True)
     base = f"{project.url}/issues/{issue['iid']}"
     sent = {"assignee_ids": [people["assignee"].id], "labels": "hush", "milestone_id": milestone["id"]}
     assert make.api.put(base, make.root, **sent).status_code == 200

@@ -8,23 +8,23 @@ import pytest
 
 from ingot.app import job_worker
 from ingot.log import Log
-from tests.directory import BASE, LOOKING, PEOPLE, SECRET, Server
+from tests.ldap_directory import BASE, LOOKING, PEOPLE, SECRET, LdapServerProcess
 from tests.oauth_client import by_password
-from tests.second_house import Second, serving
+from tests.second_instance import SecondInstance, serving
 from tests.web.browser import Browser
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[Server]:
+def server() -> Iterator[LdapServerProcess]:
     """The directory."""
-    made = Server()
+    made = LdapServerProcess()
     made.begin(*PEOPLE.values())
     yield made
     made.end()
 
 
 @pytest.fixture(scope="module")
-def second(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Second]:
+def second(server: LdapServerProcess, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecondInstance]:
     """An instance that asks the directory."""
     with serving(
         tmp_path_factory.mktemp("with_directory"),
@@ -38,25 +38,25 @@ def second(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         yield served
 
 
-def _signs_in(second: Second, login: str, password: str = SECRET) -> bool:
+def _signs_in(second: SecondInstance, login: str, password: str = SECRET) -> bool:
     with Browser(second.url) as browser:
         return browser.sign_in(login, password).status_code == 302 and browser.is_signed_in()
 
 
-def _user(second: Second, username: str) -> dict[str, object]:
+def _user(second: SecondInstance, username: str) -> dict[str, object]:
     found = second.api.get("/users", second.make.root, username=username).json()
     shown: dict[str, object] = second.api.get(f"/users/{found[0]['id']}", second.make.root).json()
     return shown
 
 
-def _check(second: Second) -> None:
+def _check(second: SecondInstance) -> None:
     """Let the job ask the directory, as it does every hour."""
     from ingot.accounts.identity_providers.directory_users import DirectoryCheck
 
     DirectoryCheck(second.settings).run(second.app.database, None)
 
 
-def test_people_of_the_directory_come_in_and_have_an_account(second: Second) -> None:
+def test_people_of_the_directory_come_in_and_have_an_account(second: SecondInstance) -> None:
     assert _signs_in(second, "ann")
     assert _signs_in(second, "ann"), "And once more, as the same."
     shown = _user(second, "ann")
@@ -89,12 +89,12 @@ def test_people_of_the_directory_come_in_and_have_an_account(second: Second) -> 
         ("", SECRET),
     ],
 )
-def test_nobody_else_does(second: Second, login: str, password: str) -> None:
+def test_nobody_else_does(second: SecondInstance, login: str, password: str) -> None:
     """The filter keeps guests out; who is disabled there, or has no password to show, stays out too."""
     assert not _signs_in(second, login, password)
 
 
-def test_a_name_here_is_not_a_name_there(second: Second) -> None:
+def test_a_name_here_is_not_a_name_there(second: SecondInstance) -> None:
     """Somebody there is called like the administrator here, and is somebody else."""
     root = second.make.root
     assert _signs_in(second, root.username, root.password)
@@ -103,7 +103,7 @@ def test_a_name_here_is_not_a_name_there(second: Second) -> None:
     assert _user(second, "root")["identities"] == []
 
 
-def test_a_password_of_ours_does_not_open_an_account_of_the_directory(second: Second) -> None:
+def test_a_password_of_ours_does_not_open_an_account_of_the_directory(second: SecondInstance) -> None:
     assert _signs_in(second, "ben")
     number = _user(second, "ben")["id"]
     second.api.put(f"/users/{number}", second.make.root, password="a password of ours")
@@ -127,7 +127,9 @@ def test_a_password_of_ours_does_not_open_an_account_of_the_directory(second: Se
     assert ["your organization's directory" in mail for mail in hints] == [True]
 
 
-def test_who_leaves_the_directory_is_blocked_until_they_are_back(second: Second, server: Server) -> None:
+def test_who_leaves_the_directory_is_blocked_until_they_are_back(
+    second: SecondInstance, server: LdapServerProcess
+) -> None:
     assert _signs_in(second, "cat")
     number = _user(second, "cat")["id"]
     token = second.make.token(int(str(number)))
@@ -146,7 +148,7 @@ def test_who_leaves_the_directory_is_blocked_until_they_are_back(second: Second,
     assert _signs_in(second, "cat")
 
 
-def test_a_directory_that_is_away_keeps_nobody_else_out(second: Second, server: Server) -> None:
+def test_a_directory_that_is_away_keeps_nobody_else_out(second: SecondInstance, server: LdapServerProcess) -> None:
     server.end()
     root = second.make.root
     try:

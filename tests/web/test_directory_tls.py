@@ -10,8 +10,8 @@ from ingot.accounts.identity_providers.ldap import UNTRUSTED, LdapDirectory
 from ingot.operations.doctor.directory import check_directory
 from ingot.settings import Settings
 from tests.certificates import certificate_for
-from tests.directory import BASE, LOOKING, PEOPLE, SECRET, Server
-from tests.second_house import serving
+from tests.ldap_directory import BASE, LOOKING, PEOPLE, SECRET, LdapServerProcess
+from tests.second_instance import serving
 from tests.web.browser import Browser
 
 
@@ -34,22 +34,24 @@ def how(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture(scope="module")
-def server(own: str, how: str) -> Iterator[Server]:
+def server(own: str, how: str) -> Iterator[LdapServerProcess]:
     """The directory."""
-    made = Server()
+    made = LdapServerProcess()
     made.begin(PEOPLE["ann"], tls=(how, own))
     yield made
     made.end()
 
 
-def _chosen(server: Server, how: str, trusted: str) -> dict[str, object]:
+def _chosen(server: LdapServerProcess, how: str, trusted: str) -> dict[str, object]:
     scheme = "ldaps" if how == "tls" else "ldap"
     named = {"ldap_base": BASE, "ldap_bind_dn": LOOKING[0], "ldap_bind_password": LOOKING[1]}
     where = {"ldap_url": f"{scheme}://localhost:{server.port}", "ldap_start_tls": how == "start"}
     return {**named, **where, "ldap_ca_file": trusted, "ldap_sign_up": True}
 
 
-def test_people_come_in_by_a_connection_that_is_encrypted(server: Server, how: str, own: str, tmp_path: Path) -> None:
+def test_people_come_in_by_a_connection_that_is_encrypted(
+    server: LdapServerProcess, how: str, own: str, tmp_path: Path
+) -> None:
     chosen = _chosen(server, how, own)
     with serving(tmp_path / "data", **chosen) as second, Browser(second.url) as browser:
         assert browser.sign_in("ann", SECRET).status_code == 302
@@ -58,7 +60,7 @@ def test_people_come_in_by_a_connection_that_is_encrypted(server: Server, how: s
 
 @pytest.mark.parametrize("trusted", ["nothing of it", "another", "not even a file"])
 def test_a_certificate_that_nobody_vouches_for_is_refused(
-    server: Server, how: str, foreign: str, tmp_path: Path, trusted: str
+    server: LdapServerProcess, how: str, foreign: str, tmp_path: Path, trusted: str
 ) -> None:
     file = {"nothing of it": "", "another": foreign}.get(trusted, str(tmp_path / "gone.pem"))
     settings = Settings(data=tmp_path, **_chosen(server, how, file))  # type: ignore[arg-type] # As a file would say it.
@@ -75,7 +77,7 @@ def test_a_certificate_that_nobody_vouches_for_is_refused(
 # ldap3 leaves the socket of a refused certificate to the garbage collector.
 @pytest.mark.filterwarnings("ignore:Exception ignored in. <ssl.SSLSocket:pytest.PytestUnraisableExceptionWarning")
 def test_the_certificate_of_another_host_is_refused(how: str, foreign: str, tmp_path: Path) -> None:
-    server = Server()
+    server = LdapServerProcess()
     server.begin(PEOPLE["ann"], tls=(how, foreign))
     try:
         settings = Settings(data=tmp_path, **_chosen(server, how, foreign))  # type: ignore[arg-type] # As a file would say it.
@@ -86,7 +88,7 @@ def test_the_certificate_of_another_host_is_refused(how: str, foreign: str, tmp_
 
 
 def test_what_cannot_be_encrypted_is_not_used(tmp_path: Path, own: str) -> None:
-    server = Server()
+    server = LdapServerProcess()
     server.begin(PEOPLE["ann"])
     try:
         settings = Settings(data=tmp_path, **_chosen(server, "start", own))  # type: ignore[arg-type] # As a file would say it.

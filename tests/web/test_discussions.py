@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 import pytest
 
 from ingot.core.access.levels import Level
-from tests.api.issues.writing import write_issue
+from tests.api.issues.factories import make_issue
 from tests.client import Api, Make, Person
-from tests.making import Project, make_project
+from tests.factories import Project, make_project
 from tests.web.browser import Browser
 from tests.web.conftest import PASSWORD
 
@@ -39,7 +39,7 @@ def scene(make: Make) -> Scene:
 @pytest.fixture
 def issue(make: Make, scene: Scene) -> dict[str, Any]:
     """A fresh issue of the owner's."""
-    return write_issue(make, scene.project, scene.owner)
+    return make_issue(make, scene.project, scene.owner)
 
 
 def _page(scene: Scene, issue: dict[str, Any]) -> str:

@@ -8,7 +8,7 @@ import pytest
 
 from ingot.core.access.levels import Level
 from tests.client import Api, Make, Person
-from tests.making import Project, add_members, make_project
+from tests.factories import Project, add_members, make_project
 from tests.web.browser import Browser
 from tests.web.hostile import is_safe
 

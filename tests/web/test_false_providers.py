@@ -12,7 +12,7 @@ import pytest
 from joserfc import jwt
 from joserfc.jwk import OctKey, RSAKey
 
-from tests.second_house import Second, serving
+from tests.second_instance import SecondInstance, serving
 from tests.web.browser import Browser
 
 START = "/users/auth/openid_connect"
@@ -83,7 +83,7 @@ def provider() -> Iterator[Provider]:
 
 
 @pytest.fixture(scope="module")
-def second(provider: Provider, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Second]:
+def second(provider: Provider, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecondInstance]:
     """An instance that trusts it."""
     with serving(
         tmp_path_factory.mktemp("trusting"),
@@ -95,7 +95,7 @@ def second(provider: Provider, tmp_path_factory: pytest.TempPathFactory) -> Iter
         yield served
 
 
-def _status(second: Second, provider: Provider, **said: Any) -> int:
+def _status(second: SecondInstance, provider: Provider, **said: Any) -> int:
     """How a sign-in ends of which the provider says this."""
     provider.claims = said.pop("claims", {})
     provider.key, provider.algorithm = said.pop("key", KEY), said.pop("algorithm", "RS256")
@@ -113,7 +113,7 @@ def _status(second: Second, provider: Provider, **said: Any) -> int:
         return came.status_code
 
 
-def test_what_is_right_is_taken(second: Second, provider: Provider) -> None:
+def test_what_is_right_is_taken(second: SecondInstance, provider: Provider) -> None:
     assert _status(second, provider) == 302
     assert _status(second, provider, claims={"aud": ["us", "them"], "azp": "us"}) == 302
     assert second.api.get("/users", second.make.root, search="Some Body").json()[0]["username"] == "somebody"
@@ -139,18 +139,18 @@ def test_what_is_right_is_taken(second: Second, provider: Provider) -> None:
     ],
     ids=lambda said: next(iter(said)),
 )
-def test_what_is_not_is_refused(second: Second, provider: Provider, said: dict[str, Any]) -> None:
+def test_what_is_not_is_refused(second: SecondInstance, provider: Provider, said: dict[str, Any]) -> None:
     assert _status(second, provider, **dict(said)) == 502
 
 
-def test_an_address_that_nobody_proved_makes_no_account(second: Second, provider: Provider) -> None:
+def test_an_address_that_nobody_proved_makes_no_account(second: SecondInstance, provider: Provider) -> None:
     for claims in ({"email_verified": False}, {"email_verified": None}, {"email": None}, {"email": "nonsense"}):
         assert _status(second, provider, claims={"sub": "43", **claims}) == 403
     taken = {"sub": "44", "email": "admin@example.com"}
     assert _status(second, provider, claims=taken) == 403, "The administrator's, and linking is not allowed."
 
 
-def test_names_that_cannot_be_had_are_changed(second: Second, provider: Provider) -> None:
+def test_names_that_cannot_be_had_are_changed(second: SecondInstance, provider: Provider) -> None:
     rows = [("45", "root", "root2"), ("46", "../../x y", "x-y"), ("47", "é", "user2"), ("48", "api", "api2")]
     for sub, wanted, made in rows:
         claims = {"sub": sub, "email": f"p{sub}@false.example", "preferred_username": wanted}

@@ -9,7 +9,7 @@ import pytest
 
 from tests.client import Api, Make, Person
 from tests.conftest import ROOT_PASSWORD
-from tests.making import make_group, make_project, statements_of
+from tests.factories import make_group, make_project, statements_of
 from tests.web.browser import Browser
 from tests.web.conftest import PASSWORD
 

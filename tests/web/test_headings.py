@@ -1,7 +1,7 @@
 """A page has one title, whatever the texts on it begin with."""
 
 from tests.client import Api, Make, Person
-from tests.making import make_project
+from tests.factories import make_project
 from tests.web.browser import Browser
 
 TEXT = "# Harbour\n\n## Quay\n\n###### Ring\n"

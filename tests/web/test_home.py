@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from tests.client import Api, Make, Person
-from tests.making import make_project
+from tests.factories import make_project
 from tests.web.browser import Browser
 
 

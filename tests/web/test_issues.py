@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 import pytest
 
 from ingot.core.access.levels import Level
-from tests.api.issues.writing import make_milestone, write_issue
+from tests.api.issues.factories import make_issue, make_milestone
 from tests.client import Api, Make, Person
-from tests.making import Group, Project, make_group, make_project
+from tests.factories import Group, Project, make_group, make_project
 from tests.web.browser import Browser
 from tests.web.conftest import PASSWORD
 
@@ -42,10 +42,10 @@ def some(make: Make, scene: Scene) -> dict[str, dict[str, Any]]:
     milestone = make_milestone(make, scene.project)["id"]
     assert make.api.post(f"{scene.project.url}/labels", scene.owner, name="a & b", color="#ff0000").status_code == 201
     return {
-        "labelled": write_issue(make, scene.project, scene.owner, title="Labelled one", labels="a & b"),
-        "planned": write_issue(make, scene.project, scene.owner, title="Planned one", milestone_id=milestone),
-        "mine": write_issue(make, scene.project, scene.stranger, title="Mine one", description=HOSTILE),
-        "hostile": write_issue(make, scene.project, scene.owner, title=HOSTILE, description=HOSTILE),
+        "labelled": make_issue(make, scene.project, scene.owner, title="Labelled one", labels="a & b"),
+        "planned": make_issue(make, scene.project, scene.owner, title="Planned one", milestone_id=milestone),
+        "mine": make_issue(make, scene.project, scene.stranger, title="Mine one", description=HOSTILE),
+        "hostile": make_issue(make, scene.project, scene.owner, title=HOSTILE, description=HOSTILE),
     }
 
 
@@ -119,7 +119,7 @@ def test_an_issue_from_its_writing_to_its_end(api: Api, open_browser: Callable[[
 
 
 def test_who_was_slower_loses_nothing(api: Api, make: Make, open_browser: Callable[[], Browser], scene: Scene) -> None:
-    issue = write_issue(make, scene.project, scene.owner, description="- [ ] one\n- [x] two")
+    issue = make_issue(make, scene.project, scene.owner, description="- [ ] one\n- [x] two")
     browser, page = open_browser().signed_in_as(scene.owner), scene.url(issue)
     form = browser.form(f"{page}/edit", page, "put").fields
     tasks = browser.form(page, f"{page}/tasks").fields
@@ -135,7 +135,7 @@ def test_who_was_slower_loses_nothing(api: Api, make: Make, open_browser: Callab
 
 def test_tasks_are_ticked(api: Api, make: Make, open_browser: Callable[[], Browser], scene: Scene) -> None:
     text = "- [ ] one\n\n```\n- [ ] code\n```\n\n1. [x] two `[ ]`"
-    issue = write_issue(make, scene.project, scene.owner, description=text)
+    issue = make_issue(make, scene.project, scene.owner, description=text)
     browser, page, url = open_browser().signed_in_as(scene.owner), scene.url(issue), f"{scene.project.url}/issues/"
 
     assert browser.get(page).text.count('class="task"') == 2
@@ -152,7 +152,7 @@ def test_tasks_are_ticked(api: Api, make: Make, open_browser: Callable[[], Brows
 
 
 def test_links_and_moving(api: Api, make: Make, open_browser: Callable[[], Browser], scene: Scene) -> None:
-    issue, other = (write_issue(make, scene.project, scene.owner) for _ in range(2))
+    issue, other = (make_issue(make, scene.project, scene.owner) for _ in range(2))
     elsewhere = make_project(make, scene.owner)
     browser, page = open_browser().signed_in_as(scene.owner), scene.url(issue)
     url = f"{scene.project.url}/issues/{issue['iid']}"
@@ -174,7 +174,7 @@ def test_links_and_moving(api: Api, make: Make, open_browser: Callable[[], Brows
 def test_a_stranger_is_offered_nothing_and_may_nothing(
     make: Make, open_browser: Callable[[], Browser], browser: Browser, scene: Scene
 ) -> None:
-    issue = write_issue(make, scene.project, scene.owner)
+    issue = make_issue(make, scene.project, scene.owner)
     page, stranger = scene.url(issue), open_browser().signed_in_as(scene.stranger)
     shown = stranger.get(page).text
     token = stranger.token()
@@ -223,7 +223,7 @@ def test_commits_of_members_only(make: Make, browser: Browser, open_browser: Cal
     owner = make.user(password=PASSWORD)
     guest = make.user(password=PASSWORD)
     project = make_project(make, owner, members={guest: Level.GUEST})
-    issue = write_issue(make, project, owner)
+    issue = make_issue(make, project, owner)
     pages = [f"/{project.path}/-/issues", f"/{project.path}/-/issues/{issue['iid']}", f"/{project.path}/-/labels"]
     member = open_browser().signed_in_as(guest)
 

@@ -4,7 +4,7 @@ import pytest
 
 from ingot.web.projects import namespaces
 from tests.client import Make, Person
-from tests.making import Group, Project, make_group, make_project
+from tests.factories import Group, Project, make_group, make_project
 from tests.web.browser import Browser
 from tests.web.conftest import PASSWORD
 from tests.web.hostile import HOSTILE, is_safe

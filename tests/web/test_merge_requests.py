@@ -7,11 +7,11 @@ from urllib.parse import urlencode
 import pytest
 
 from ingot.core.access.levels import Level
-from tests.api.merge_requests.offering import commit, filled_project, fork, offer
+from tests.api.merge_requests.factories import commit, filled_project, fork, make_merge_request
 from tests.client import Api, Make, Person
-from tests.conftest import House
-from tests.histories import repository_of
-from tests.making import Project, make_group
+from tests.conftest import Instance
+from tests.factories import Project, make_group
+from tests.git_history import repository_of
 from tests.web.browser import Browser, forms_of
 from tests.web.conftest import PASSWORD
 
@@ -58,8 +58,8 @@ def _now(api: Api, scene: Scene, request: dict[str, Any]) -> dict[str, Any]:
 def test_lists_are_filtered_by_the_address(make: Make, scene: Scene, open_browser: Open) -> None:
     make.api.post(f"{scene.project.url}/labels", scene.owner, name=HOSTILE, color="#ff0000")
     sent: dict[str, Any] = {"title": f"Tide {HOSTILE}", "labels": HOSTILE, "assignee_id": scene.reporter.id}
-    one = offer(make, scene.project, scene.developer, **sent)
-    closed = offer(make, scene.project, scene.owner, title="Ebb")
+    one = make_merge_request(make, scene.project, scene.developer, **sent)
+    closed = make_merge_request(make, scene.project, scene.owner, title="Ebb")
     make.api.put(f"{scene.project.url}/merge_requests/{closed['iid']}", scene.owner, state_event="close")
     browser = open_browser().signed_in_as(scene.reporter)
     base, group = f"/{scene.project.path}/-/merge_requests", scene.project.path.rpartition("/")[0]
@@ -88,7 +88,9 @@ def test_lists_are_filtered_by_the_address(make: Make, scene: Scene, open_browse
 
 
 def test_every_page_is_for_those_who_may_see_it(make: Make, scene: Scene, open_browser: Open) -> None:
-    request = offer(make, scene.project, scene.developer, title=f"Look {HOSTILE}", description=f"**So** {HOSTILE}")
+    request = make_merge_request(
+        make, scene.project, scene.developer, title=f"Look {HOSTILE}", description=f"**So** {HOSTILE}"
+    )
     page = scene.page(request)
     reporter, stranger = (open_browser().signed_in_as(one) for one in (scene.reporter, scene.stranger))
 
@@ -154,15 +156,15 @@ def test_choosing_branches(scene: Scene, browser: Browser, open_browser: Open) -
     assert open_browser().get(base).status_code == 302
 
 
-def test_comparing_with_a_fork_writes_to_neither_repository(house: House, make: Make, open_browser: Open) -> None:
+def test_comparing_with_a_fork_writes_to_neither_repository(instance: Instance, make: Make, open_browser: Open) -> None:
     """The page is a read: commits of the one must not come to be in the other."""
     owner, forker = make.user(password=PASSWORD), make.user(password=PASSWORD)
     project = filled_project(make, owner, visibility="public")
     theirs = fork(make, project, forker)
     commit(make, theirs, "new", {"new.txt": "new\n"}, forker, start="master")
     commit(make, project, "master", {"moved.txt": "on\n"}, owner)
-    house.work()
-    repositories = [repository_of(house, one) for one in (project, theirs)]
+    instance.work()
+    repositories = [repository_of(instance, one) for one in (project, theirs)]
     before = [sorted(one.path.rglob("*")) for one in repositories]
     asked = {"merge_request[source_project_id]": theirs.id, "merge_request[source_branch]": "new"}
     browser = open_browser().signed_in_as(forker)
@@ -172,7 +174,7 @@ def test_comparing_with_a_fork_writes_to_neither_repository(house: House, make: 
     assert "new.txt" in shown.text
     assert "moved.txt" not in shown.text
     assert [sorted(one.path.rglob("*")) for one in repositories] == before
-    assert list((house.settings.data / "repositories" / ".trash").glob("*")) == []
+    assert list((instance.settings.data / "repositories" / ".trash").glob("*")) == []
 
 
 def test_a_hidden_fork_is_not_named(make: Make, open_browser: Open) -> None:
@@ -205,7 +207,7 @@ def test_a_hidden_fork_is_not_named(make: Make, open_browser: Open) -> None:
 
 
 def test_talking_about_a_line(make: Make, scene: Scene, browser: Browser, open_browser: Open) -> None:
-    request = offer(make, scene.project, scene.owner, description="x")
+    request = make_merge_request(make, scene.project, scene.owner, description="x")
     page, file = scene.page(request), f"{request['source_branch']}.txt"
     reporter = open_browser().signed_in_as(scene.reporter)
     (link,) = {one for one in browser.get(f"{page}/diffs").text.split('"') if one.startswith("?at=")}
@@ -243,7 +245,7 @@ def test_talking_about_a_line(make: Make, scene: Scene, browser: Browser, open_b
 
 
 def test_merging_with_words_of_ones_own(make: Make, scene: Scene, browser: Browser) -> None:
-    request = offer(make, scene.project, scene.developer, title=f"Merge {HOSTILE}")
+    request = make_merge_request(make, scene.project, scene.developer, title=f"Merge {HOSTILE}")
     page = scene.page(request)
     assert "Ready to merge" in browser.get(page).text
 
@@ -269,7 +271,7 @@ def test_merging_with_words_of_ones_own(make: Make, scene: Scene, browser: Brows
 
 
 def test_every_reason_why_not(make: Make, scene: Scene, browser: Browser) -> None:
-    request = offer(make, scene.project, scene.developer, title="Draft: Wait")
+    request = make_merge_request(make, scene.project, scene.developer, title="Draft: Wait")
     page, url = scene.page(request), f"{scene.project.url}/merge_requests/{request['iid']}"
     rules = {"only_allow_merge_if_pipeline_succeeds": True, "only_allow_merge_if_all_discussions_are_resolved": True}
     make.api.put(scene.project.url, scene.owner, **rules)
@@ -321,7 +323,7 @@ def test_conflicts_say_how_to_solve_them(make: Make, scene: Scene, browser: Brow
 
 
 def test_rebasing_and_closing_and_approving(make: Make, scene: Scene, browser: Browser) -> None:
-    request = offer(make, scene.project, scene.developer, title="Behind")
+    request = make_merge_request(make, scene.project, scene.developer, title="Behind")
     page = scene.page(request)
     commit(make, scene.project, "master", {make.name("moved"): "on\n"}, scene.owner)
 
@@ -338,7 +340,7 @@ def test_rebasing_and_closing_and_approving(make: Make, scene: Scene, browser: B
 
 
 def test_editing_and_deleting(make: Make, scene: Scene, browser: Browser, open_browser: Open) -> None:
-    request = offer(make, scene.project, scene.developer, title="Before")
+    request = make_merge_request(make, scene.project, scene.developer, title="Before")
     page, other = scene.page(request), make.name("target")
     make.api.post(f"{scene.project.url}/repository/branches", scene.owner, branch=other, ref="master")
     title, target = "merge_request[title]", "merge_request[target_branch]"
@@ -372,7 +374,7 @@ def test_editing_and_deleting(make: Make, scene: Scene, browser: Browser, open_b
 def test_branches_that_are_gone(make: Make, scene: Scene, browser: Browser) -> None:
     target = make.name("target")
     make.api.post(f"{scene.project.url}/repository/branches", scene.owner, branch=target, ref="master")
-    request = offer(make, scene.project, scene.developer, target_branch=target)
+    request = make_merge_request(make, scene.project, scene.developer, target_branch=target)
     page, branches = scene.page(request), f"{scene.project.url}/repository/branches"
     make.api.delete(f"{branches}/{request['source_branch']}", scene.owner)
     shown = browser.get(page).text
@@ -385,7 +387,7 @@ def test_branches_that_are_gone(make: Make, scene: Scene, browser: Browser) -> N
 
 
 def test_after_a_merge(make: Make, scene: Scene, browser: Browser, open_browser: Open) -> None:
-    request = offer(make, scene.project, scene.developer)
+    request = make_merge_request(make, scene.project, scene.developer)
     page, branch = scene.page(request), f"{scene.project.url}/repository/branches/{request['source_branch']}"
     assert browser.submit(page, f"{page}/merge").status_code == 302
     commits = f"/{scene.project.path}/-/commit/{_now(make.api, scene, request)['merge_commit_sha']}"
@@ -435,11 +437,11 @@ def test_templates_are_offered(make: Make, scene: Scene, browser: Browser) -> No
 def test_an_author_wished_it_gone(make: Make, scene: Scene, browser: Browser) -> None:
     """Who merges may think otherwise; who is not asked changes nothing."""
     for removes, ticked, status in ((True, {}, 200), (True, {"should_remove_source_branch": "1"}, 404)):
-        request = offer(make, scene.project, scene.developer, remove_source_branch=removes)
+        request = make_merge_request(make, scene.project, scene.developer, remove_source_branch=removes)
         page, branch = scene.page(request), f"{scene.project.url}/repository/branches/{request['source_branch']}"
         assert browser.submit(page, f"{page}/merge", **ticked).status_code == 302
         assert make.api.get(branch, scene.owner).status_code == status
-    request = offer(make, scene.project, scene.developer, remove_source_branch=True)
+    request = make_merge_request(make, scene.project, scene.developer, remove_source_branch=True)
     page, branch = scene.page(request), f"{scene.project.url}/repository/branches/{request['source_branch']}"
     sent = {"authenticity_token": browser.token(), "sha": request["sha"], "options": "1"}
     assert browser.post(f"{page}/merge", data=sent).status_code == 302

@@ -1,12 +1,13 @@
 """OAuth 2: an application gets a token from a person, and acts for them."""
 
 from collections.abc import Callable
+from typing import Any
 
 import httpx
 import pytest
 
 from tests.client import Api, Make, Person
-from tests.conftest import House
+from tests.conftest import Instance
 from tests.oauth_client import (
     CALLBACK,
     App,
@@ -133,24 +134,24 @@ def test_renewing_may_narrow_and_never_widen(signed_in: Browser, app: App) -> No
     assert with_bearer(app.url, narrow["access_token"], "/api/v4/projects", "POST").status_code == 403
 
 
-def test_a_password_is_enough_without_any_application(house: House, person: Person, app: App) -> None:
-    answer = by_password(house.url, person)
+def test_a_password_is_enough_without_any_application(instance: Instance, person: Person, app: App) -> None:
+    answer = by_password(instance.url, person)
     token = answer.json()
     assert answer.status_code == 200
-    assert with_bearer(house.url, token["access_token"]).json()["id"] == person.id
+    assert with_bearer(instance.url, token["access_token"]).json()["id"] == person.id
     renewed = httpx.post(
-        f"{house.url}/oauth/token",
+        f"{instance.url}/oauth/token",
         json={"grant_type": "refresh_token", "refresh_token": token["refresh_token"]},
     )
     assert renewed.status_code == 200
 
-    named = by_password(house.url, person, client_id=app.uid, client_secret=app.secret, scope="read_user")
+    named = by_password(instance.url, person, client_id=app.uid, client_secret=app.secret, scope="read_user")
     assert named.json()["scope"] == "read_user"
-    assert by_password(house.url, person, client_id=app.uid, client_secret="x").json()["error"] == "invalid_client"
-    assert by_password(house.url, person, client_id=app.uid).json()["error"] == "invalid_client"
-    assert by_password(house.url, person, scope="nonsense").json()["error"] == "invalid_scope"
+    assert by_password(instance.url, person, client_id=app.uid, client_secret="x").json()["error"] == "invalid_client"
+    assert by_password(instance.url, person, client_id=app.uid).json()["error"] == "invalid_client"
+    assert by_password(instance.url, person, scope="nonsense").json()["error"] == "invalid_scope"
     stranger = Person(0, person.username, "", "", "wrong password")
-    wrong = by_password(house.url, stranger)
+    wrong = by_password(instance.url, stranger)
     assert (wrong.status_code, wrong.json()["error"]) == (401, "invalid_grant")
 
 
@@ -305,7 +306,7 @@ def test_a_program_on_the_persons_machine_listens_at_any_port(
 def test_what_is_asked_for_in_a_wrong_way(signed_in: Browser, app: App) -> None:
     assert signed_in.get(app.address(client_id="nobody")).status_code == 400
     assert signed_in.get("/oauth/authorize").status_code == 400
-    rows = [
+    rows: list[tuple[dict[str, Any], str]] = [
         ({"response_type": "nonsense"}, "unsupported_response_type"),
         ({"response_type": None}, "unsupported_response_type"),
         ({"response_type": 'é"'}, "unsupported_response_type"),
@@ -377,7 +378,9 @@ def test_tokens_are_told_about_and_taken_back(signed_in: Browser, app: App, pers
     assert app.refresh(token["refresh_token"]).json()["error"] == "invalid_grant"
 
 
-def test_what_is_kept_of_codes_and_tokens_is_no_use_to_a_thief(signed_in: Browser, app: App, house: House) -> None:
+def test_what_is_kept_of_codes_and_tokens_is_no_use_to_a_thief(
+    signed_in: Browser, app: App, instance: Instance
+) -> None:
     code = app.code(signed_in)
     token = app.trade(code).json()
     from sqlalchemy import select
@@ -386,7 +389,7 @@ def test_what_is_kept_of_codes_and_tokens_is_no_use_to_a_thief(signed_in: Browse
     from ingot.accounts.tokens.tables import access_tokens
 
     tables = (oauth_applications, oauth_codes, oauth_tokens, access_tokens)
-    kept = repr([house.app.database.read(lambda db, table=table: db.rows(select(table))) for table in tables])
+    kept = repr(instance.app.database.read(lambda db: [db.rows(select(table)) for table in tables]))
     for secret in (code, token["access_token"], token["refresh_token"], app.secret):
         assert secret not in kept
-        assert secret not in house.log.getvalue()
+        assert secret not in instance.log.getvalue()

@@ -15,10 +15,10 @@ from gitlab import Gitlab
 from joserfc import jwt
 from joserfc.jwk import KeySet
 
-from ingot.app import all_endpoints
+from ingot.registry import all_endpoints
 from tests.client import Api, Make, Person
-from tests.conftest import House
-from tests.making import Project, make_project
+from tests.conftest import Instance
+from tests.factories import Project, make_project
 from tests.oauth_client import App, agree, answers, by_password, register, with_bearer
 from tests.web.browser import Browser
 from tests.web.conftest import PASSWORD
@@ -98,7 +98,7 @@ def test_an_address_counts_as_proven_where_proof_is_asked_for(browser: Browser, 
 
 
 def test_an_address_taken_while_nobody_asked_is_proven_by_its_own_mail_alone(
-    house: House, open_browser: Callable[[], Browser], api: Api, make: Make, app: App
+    instance: Instance, open_browser: Callable[[], Browser], api: Api, make: Make, app: App
 ) -> None:
     """Somebody takes another's address, and would prove it by a mail to their own, or by one of before."""
     thief, victim = make.user(password=PASSWORD), f"{make.name('victim')}@example.org"
@@ -111,7 +111,7 @@ def test_an_address_taken_while_nobody_asked_is_proven_by_its_own_mail_alone(
         return claims["email"], claims["email_verified"]
 
     def mailed(address: str) -> str:
-        written = [quopri.decodestring(mail.encode()).decode() for mail in house.mails() if f"To: {address}" in mail]
+        written = [quopri.decodestring(mail.encode()).decode() for mail in instance.mails() if f"To: {address}" in mail]
         return str(re.findall(r"/users/confirmation\?confirmation_token=[\w-]+", written[-1])[-1])
 
     assert mine.submit(emails, emails, fields={"email[email]": victim}).status_code == 302
@@ -136,10 +136,10 @@ def test_an_address_taken_while_nobody_asked_is_proven_by_its_own_mail_alone(
         api.put("/application/settings", make.root, send_user_confirmation_email=False)
 
 
-def test_the_addresses_are_told_and_lead_somewhere(house: House) -> None:
-    told = httpx.get(f"{house.url}/.well-known/openid-configuration").json()
-    assert told["issuer"] == house.url
-    assert httpx.get(f"{house.url}/.well-known/oauth-authorization-server").json() == told
+def test_the_addresses_are_told_and_lead_somewhere(instance: Instance) -> None:
+    told = httpx.get(f"{instance.url}/.well-known/openid-configuration").json()
+    assert told["issuer"] == instance.url
+    assert httpx.get(f"{instance.url}/.well-known/oauth-authorization-server").json() == told
     (key,) = httpx.get(told["jwks_uri"]).json()["keys"]
     assert (key["kty"], key["alg"], key["use"]) == ("RSA", "RS256", "sig")
     assert "d" not in key
@@ -158,7 +158,7 @@ def test_a_program_may_ask_without_showing_anything(
     assert browser.get(app.address(scope="openid", prompt="consent")).status_code == 200
 
 
-def test_the_key_is_made_once(house: House, tmp_path: Path) -> None:
+def test_the_key_is_made_once(instance: Instance, tmp_path: Path) -> None:
     from ingot.accounts.oauth.signing_key import signing_key
 
     (tmp_path / "secrets").mkdir()
@@ -225,39 +225,39 @@ def _opens_nothing(client: httpx.Client, project: Project) -> None:
         assert client.get(path).status_code in (302, 403, 404), path
 
 
-def test_who_may_only_know_somebody_may_do_nothing(house: House, person: Person, make: Make) -> None:
+def test_who_may_only_know_somebody_may_do_nothing(instance: Instance, person: Person, make: Make) -> None:
     """D30: a token that tells who somebody is opens no call, no page, no file and no repository."""
-    token = by_password(house.url, person, scope="openid profile email").json()["access_token"]
+    token = by_password(instance.url, person, scope="openid profile email").json()["access_token"]
     project = make_project(make, person, visibility="private")
-    with httpx.Client(base_url=house.url, headers={"Authorization": f"Bearer {token}"}) as client:
+    with httpx.Client(base_url=instance.url, headers={"Authorization": f"Bearer {token}"}) as client:
         _opens_nothing(client, project)
-    git = httpx.get(f"{house.url}/{project.path}.git/info/refs?service=git-upload-pack", auth=("oauth2", token))
+    git = httpx.get(f"{instance.url}/{project.path}.git/info/refs?service=git-upload-pack", auth=("oauth2", token))
     assert git.status_code == 403
 
 
 def test_git_and_a_client_library_take_the_token(
-    browser: Browser, app: App, person: Person, make: Make, house: House, tmp_path: Path
+    browser: Browser, app: App, person: Person, make: Make, instance: Instance, tmp_path: Path
 ) -> None:
     token = app.trade(app.code(browser)).json()["access_token"]
-    with Gitlab(house.url, oauth_token=token) as client:
+    with Gitlab(instance.url, oauth_token=token) as client:
         client.auth()
         assert client.user is not None
         assert client.user.username == person.username
         project = client.projects.create({"name": make.name("project"), "initialize_with_readme": True})
-    remote = f"{house.url.replace('://', f'://oauth2:{token}@')}/{project.path_with_namespace}.git"
+    remote = f"{instance.url.replace('://', f'://oauth2:{token}@')}/{project.path_with_namespace}.git"
     subprocess.run(["git", "clone", "-q", remote, str(tmp_path / "clone")], check=True, capture_output=True)
     assert (tmp_path / "clone" / "README.md").exists()
-    with Gitlab(house.url, private_token=make.root.token) as admin:
+    with Gitlab(instance.url, private_token=make.root.token) as admin:
         made = admin.applications.create({"name": "x", "redirect_uri": "http://x.example/", "scopes": "api"})
         assert made.secret
         assert made.id in [each.id for each in admin.applications.list(get_all=True)]
         admin.applications.delete(made.id)
 
 
-def test_tries_with_passwords_are_bounded(house: House, person: Person) -> None:
+def test_tries_with_passwords_are_bounded(instance: Instance, person: Person) -> None:
     stranger = Person(0, person.username, "", "", "wrong password")
-    answered = [by_password(house.url, stranger) for _ in range(11)]
+    answered = [by_password(instance.url, stranger) for _ in range(11)]
     assert {answer.status_code for answer in answered[:10]} == {401}
     assert answered[10].status_code == 429
     assert int(answered[10].headers["retry-after"]) > 0
-    assert by_password(house.url, person).status_code == 429
+    assert by_password(instance.url, person).status_code == 429

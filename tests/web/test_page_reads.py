@@ -6,8 +6,8 @@ from contextlib import contextmanager
 import pytest
 
 from ingot.core.db.connection import CompiledStatement, Connection
-from tests.api.issues.writing import make_milestone, write_issue
-from tests.api.merge_requests.offering import filled_project, offer
+from tests.api.issues.factories import make_milestone, make_issue
+from tests.api.merge_requests.factories import filled_project, make_merge_request
 from tests.client import Make, Person
 from tests.web.browser import Browser
 from tests.web.conftest import PASSWORD
@@ -48,10 +48,10 @@ def test_issue(make: Make, person: Person, browser: Browser, reads_of: Callable[
     project = filled_project(make, person, visibility="public")
     milestone = make_milestone(make, project)["id"]
     make.api.post(f"{project.url}/labels", person, name="bug", color="#ff0000")
-    first = write_issue(make, project, person, title="First")
+    first = make_issue(make, project, person, title="First")
     text = f"As in #{first['iid']}, said @{other.username}.\n\n- [ ] a task"
     sent = {"labels": "bug", "milestone_id": milestone, "assignee_ids": [other.id]}
-    issue = write_issue(make, project, person, title="Second", description=text, **sent)
+    issue = make_issue(make, project, person, title="Second", description=text, **sent)
     url = f"{project.url}/issues/{issue['iid']}"
     make.api.post(f"{url}/links", person, target_project_id=project.id, target_issue_iid=first["iid"])
     make.api.post(f"{url}/award_emoji", other, name="tada")
@@ -74,7 +74,9 @@ def test_merge_request(
 ) -> None:
     project = filled_project(make, person)
     make.api.post(f"{project.url}/labels", person, name="bug", color="#ff0000")
-    request = offer(make, project, person, title="Change", description="Text", labels="bug", assignee_id=person.id)
+    request = make_merge_request(
+        make, project, person, title="Change", description="Text", labels="bug", assignee_id=person.id
+    )
     url = f"{project.url}/merge_requests/{request['iid']}"
     for number in range(3):
         assert make.api.post(f"{url}/notes", person, body=f"Note {number}").status_code == 201

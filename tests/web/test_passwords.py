@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.client import Api, Make, Person
-from tests.conftest import House
+from tests.conftest import Instance
 from tests.web.browser import Browser
 from tests.web.conftest import PASSWORD
 
@@ -83,8 +83,8 @@ def test_a_password_set_by_an_administrator_leads_every_page_to_a_new_one(
     assert browser.is_signed_in()
 
 
-def _link(house: House, address: str) -> str:
-    mail = [mail for mail in house.mails() if f"To: {address}" in mail][-1].replace("=\n", "").replace("=3D", "=")
+def _link(instance: Instance, address: str) -> str:
+    mail = [mail for mail in instance.mails() if f"To: {address}" in mail][-1].replace("=\n", "").replace("=3D", "=")
     found = re.search(r"(/users/password/edit\?reset_password_token=[\w-]+)", mail)
     assert found, mail
     return found[1]
@@ -95,11 +95,13 @@ def _choose(browser: Browser, link: str, password: str = NEW) -> Any:
     return browser.submit(link, "/users/password", fields=fields)
 
 
-def test_a_link_by_mail_works_once(house: House, api: Api, open_browser: Callable[[], Browser], person: Person) -> None:
+def test_a_link_by_mail_works_once(
+    instance: Instance, api: Api, open_browser: Callable[[], Browser], person: Person
+) -> None:
     signed_in, forgetful = open_browser().signed_in_as(person), open_browser()
     asked = forgetful.submit("/users/password/new", "/users/password", fields={"user[email]": person.email.upper()})
     assert asked.status_code == 200
-    link = _link(house, person.email)
+    link = _link(instance, person.email)
     form = forgetful.form(link, "/users/password")
     assert _choose(forgetful, link, "short").status_code == 422
 
@@ -114,24 +116,24 @@ def test_a_link_by_mail_works_once(house: House, api: Api, open_browser: Callabl
     assert forgetful.sign_in(person.username, NEW).status_code == 302
 
 
-def test_a_newer_link_takes_the_older_ones_place(house: House, browser: Browser, person: Person) -> None:
+def test_a_newer_link_takes_the_older_ones_place(instance: Instance, browser: Browser, person: Person) -> None:
     links = []
     for _ in range(2):
         browser.submit("/users/password/new", "/users/password", fields={"user[email]": person.email})
-        links.append(_link(house, person.email))
+        links.append(_link(instance, person.email))
 
     assert browser.get(links[0]).status_code == 404
     assert browser.get(links[1]).status_code == 200
 
 
 def test_the_answer_does_not_say_whether_there_is_such_an_address(
-    house: House, api: Api, make: Make, browser: Browser, person: Person
+    instance: Instance, api: Api, make: Make, browser: Browser, person: Person
 ) -> None:
     """D40: strangers, the blocked and nobody at all get the same page; only one of them gets a mail."""
     blocked = make.user(password=PASSWORD)
     api.post(f"/users/{blocked.id}/block", make.root)
     addresses = [person.email, f"{make.name('nobody')}@example.org", blocked.email]
-    before = len(house.mails())
+    before = len(instance.mails())
 
     pages = {
         browser.submit("/users/password/new", "/users/password", fields={"user[email]": address}).text
@@ -139,20 +141,20 @@ def test_the_answer_does_not_say_whether_there_is_such_an_address(
     }
 
     assert len(pages) == 1
-    sent = house.mails()[before:]
+    sent = instance.mails()[before:]
     assert len(sent) == 1
     assert person.email in sent[0]
 
 
 @pytest.mark.parametrize("as_json", [False, True])
 def test_two_addresses_at_once_get_no_mail(
-    house: House, make: Make, browser: Browser, person: Person, as_json: bool
+    instance: Instance, make: Make, browser: Browser, person: Person, as_json: bool
 ) -> None:
     """D38: email[]=victim&email[]=attacker once sent the victim's link to the attacker too."""
     attacker = make.user(password=PASSWORD)
     token = browser.form("/users/password/new", "/users/password").fields["authenticity_token"]
     addresses = [person.email, attacker.email]
-    before = len(house.mails())
+    before = len(instance.mails())
 
     if as_json:
         answer = browser.post("/users/password", json={"authenticity_token": token, "user": {"email": addresses}})
@@ -160,11 +162,11 @@ def test_two_addresses_at_once_get_no_mail(
         answer = browser.post("/users/password", data={"authenticity_token": token, "user[email][]": addresses})
 
     assert answer.status_code in (200, 400, 422)
-    assert house.mails()[before:] == []
+    assert instance.mails()[before:] == []
 
 
-def test_few_mails_are_sent_to_whoever_keeps_asking(house: House, browser: Browser, person: Person) -> None:
-    before = len(house.mails())
+def test_few_mails_are_sent_to_whoever_keeps_asking(instance: Instance, browser: Browser, person: Person) -> None:
+    before = len(instance.mails())
     statuses = [
         browser.submit("/users/password/new", "/users/password", fields={"user[email]": person.email}).status_code
         for _ in range(8)
@@ -172,7 +174,7 @@ def test_few_mails_are_sent_to_whoever_keeps_asking(house: House, browser: Brows
 
     assert statuses[0] == 200
     assert statuses[-1] == 429
-    assert len(house.mails()) - before == statuses.count(200)
+    assert len(instance.mails()) - before == statuses.count(200)
 
 
 @pytest.mark.parametrize("token", ["", "nonsense", "%00", "a" * 5000])
@@ -181,12 +183,12 @@ def test_a_link_that_nobody_sent_leads_nowhere(browser: Browser, token: str) -> 
     assert browser.get(f"/users/confirmation?confirmation_token={token}").status_code == 404
 
 
-def test_a_new_user_chooses_a_password_by_mail(house: House, api: Api, make: Make, browser: Browser) -> None:
+def test_a_new_user_chooses_a_password_by_mail(instance: Instance, api: Api, make: Make, browser: Browser) -> None:
     username = make.name("chooser")
     sent = {"username": username, "email": f"{username}@example.org", "name": "x", "reset_password": True}
     assert api.post("/users", make.root, **sent).status_code == 201
 
-    assert _choose(browser, _link(house, sent["email"])).status_code == 302  # type: ignore[arg-type]
+    assert _choose(browser, _link(instance, sent["email"])).status_code == 302  # type: ignore[arg-type]
     assert browser.sign_in(username, NEW).status_code == 302
 
 
@@ -200,11 +202,13 @@ def asks_to_confirm(api: Api, make: Make) -> Iterator[None]:
 
 @pytest.mark.usefixtures("asks_to_confirm")
 def test_an_address_is_confirmed_by_a_click_and_not_by_a_look(
-    house: House, api: Api, make: Make, browser: Browser
+    instance: Instance, api: Api, make: Make, browser: Browser
 ) -> None:
     """Programs that look at every link in a mail must not confirm anything; the link works once."""
     person = make.user(password=PASSWORD, confirm=False)
-    mail = [mail for mail in house.mails() if f"To: {person.email}" in mail][-1].replace("=\n", "").replace("=3D", "=")
+    mail = (
+        [mail for mail in instance.mails() if f"To: {person.email}" in mail][-1].replace("=\n", "").replace("=3D", "=")
+    )
     found = re.search(r"(/users/confirmation\?confirmation_token=[\w-]+)", mail)
     assert found
     for _ in range(2):

@@ -8,9 +8,9 @@ import pytest
 from ingot.git.core.errors import GitOutputTooLarge
 from ingot.git.core.repository import Repository
 from ingot.git.diffs import patches
-from tests.api.merge_requests.offering import commit, filled_project, offer
+from tests.api.merge_requests.factories import commit, filled_project, make_merge_request
 from tests.client import Make, Person
-from tests.making import Project
+from tests.factories import Project
 from tests.transport.conftest import BASE
 from tests.web.browser import Browser
 from tests.web.conftest import PASSWORD
@@ -36,7 +36,7 @@ def _git(folder: Path, *args: str, text: bytes = b"") -> str:
 
 def test_git_takes_them(make: Make, owner: Person, project: Project, browser: Browser, tmp_path: Path) -> None:
     """What a merge request brings is applied with ``git am`` and with ``git apply``, with the same files at the end."""
-    request = offer(make, project, owner, title="Two steps")
+    request = make_merge_request(make, project, owner, title="Two steps")
     commit(make, project, request["source_branch"], {"süß.txt": "second\n"}, owner, message="Ünd noch eins")
     browser.signed_in_as(owner)
     page = f"/{project.path}/-/merge_requests/{request['iid']}"
@@ -63,7 +63,7 @@ def test_git_takes_them(make: Make, owner: Person, project: Project, browser: Br
 
 
 def test_of_one_commit(make: Make, owner: Person, project: Project, browser: Browser) -> None:
-    request = offer(make, project, owner, title="To be merged")
+    request = make_merge_request(make, project, owner, title="To be merged")
     merged = make.api.put(f"{project.url}/merge_requests/{request['iid']}/merge", owner)
     merge, second = merged.json()["merge_commit_sha"], request["sha"]
     browser.signed_in_as(owner)
@@ -105,7 +105,7 @@ def _firsts(make: Make, owner: Person, project: Project) -> list[str]:
 
 
 def test_they_are_for_those_who_see_the_page(make: Make, owner: Person, project: Project, browser: Browser) -> None:
-    request = offer(make, project, owner, title="Hidden")
+    request = make_merge_request(make, project, owner, title="Hidden")
     for ending in ("patch", "diff"):
         for path in (f"commit/{request['sha']}.{ending}", f"merge_requests/{request['iid']}.{ending}"):
             assert browser.get(f"/{project.path}/-/{path}").status_code == 404

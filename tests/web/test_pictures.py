@@ -3,9 +3,9 @@
 import pytest
 
 from ingot.web.external_images import replace_external_images
-from tests.api.issues.writing import write_issue
+from tests.api.issues.factories import make_issue
 from tests.client import Make
-from tests.making import make_project
+from tests.factories import make_project
 from tests.web.browser import Browser
 
 BASE = "https://forge.example"
@@ -40,7 +40,7 @@ def test_our_own_stay(html: str) -> None:
 def test_a_page_shows_no_picture_that_the_browser_would_not_load(browser: Browser, make: Make) -> None:
     project = make_project(make, visibility="public")
     text = '![seen <by> "you"](https://x.example/track.png) <img src=//x.example/y.png onerror=alert(1)>'
-    issue = write_issue(make, project, make.root, title="Watched", description=text)
+    issue = make_issue(make, project, make.root, title="Watched", description=text)
 
     page = browser.get(f"/{project.path}/-/issues/{issue['iid']}").text
 

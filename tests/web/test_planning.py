@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 import pytest
 
 from ingot.core.access.levels import Level
-from tests.api.issues.writing import write_issue
+from tests.api.issues.factories import make_issue
 from tests.client import Api, Make, Person
-from tests.making import Group, Project, make_group, make_project
+from tests.factories import Group, Project, make_group, make_project
 from tests.web.browser import Browser
 from tests.web.conftest import PASSWORD
 
@@ -139,8 +139,8 @@ def test_a_milestone_from_its_making_to_its_end(
     one = owner.submit(f"{page}/new", page, fields=fields).headers["location"]
     (milestone,) = api.get(url, scene.owner, search=kind).json()
     assert milestone["web_url"].endswith(one.replace("/-/", "/") if kind == "project" else one)
-    done = write_issue(make, scene.project, scene.owner, milestone_id=milestone["id"])
-    write_issue(make, scene.project, scene.owner, milestone_id=milestone["id"])
+    done = make_issue(make, scene.project, scene.owner, milestone_id=milestone["id"])
+    make_issue(make, scene.project, scene.owner, milestone_id=milestone["id"])
     api.put(f"{scene.project.url}/issues/{done['iid']}", scene.owner, state_event="close")
 
     shown = guest.get(one).text
@@ -170,7 +170,7 @@ def test_how_far_milestones_are(
     """What somebody may not see is not counted for them either."""
     title = make.name("far")
     group = api.post(f"{scene.group.url}/milestones", scene.owner, title=title).json()["id"]
-    made = [write_issue(make, scene.project, scene.owner, milestone_id=group, confidential=hid) for hid in (0, 0, 1)]
+    made = [make_issue(make, scene.project, scene.owner, milestone_id=group, confidential=hid) for hid in (0, 0, 1)]
     api.put(f"{scene.project.url}/issues/{made[0]['iid']}", scene.owner, state_event="close")
 
     for kind in ("project", "group"):
@@ -195,7 +195,7 @@ def test_a_milestone_is_promoted(api: Api, owner: Browser, scene: Scene) -> None
 def test_cards_are_moved(api: Api, make: Make, owner: Browser, guest: Browser, scene: Scene) -> None:
     project = make_project(make, scene.owner, group=scene.group)
     labels = [api.post(f"{project.url}/labels", scene.owner, name=name, color="#111111").json() for name in "ab"]
-    first, second = (write_issue(make, project, scene.owner, title=HOSTILE) for _ in range(2))
+    first, second = (make_issue(make, project, scene.owner, title=HOSTILE) for _ in range(2))
     page = owner.get(f"/{project.path}/-/boards").headers["location"]
     for label in labels:
         assert owner.submit(page, f"{page}/lists", label_id=str(label["id"])).status_code == 302
@@ -241,8 +241,8 @@ def test_cards_are_moved(api: Api, make: Make, owner: Browser, guest: Browser, s
 def test_a_group_has_boards_too(api: Api, make: Make, owner: Browser, guest: Browser, scene: Scene) -> None:
     start = f"{scene.page('group')}/boards"
     projects = [make_project(make, scene.owner, group=scene.group) for _ in range(2)]
-    issues = [write_issue(make, project, scene.owner, title=HOSTILE) for project in projects]
-    outside = write_issue(make, make_project(make, scene.owner), scene.owner)
+    issues = [make_issue(make, project, scene.owner, title=HOSTILE) for project in projects]
+    outside = make_issue(make, make_project(make, scene.owner), scene.owner)
     label = api.post(f"{scene.group.url}/labels", scene.owner, name=make.name("lane"), color="#111111").json()
     page = owner.submit(start, start, **{"board[name]": "Together"}).headers["location"]
     assert owner.submit(page, f"{page}/lists", label_id=str(label["id"])).status_code == 302
@@ -268,7 +268,7 @@ def test_a_group_has_boards_too(api: Api, make: Make, owner: Browser, guest: Bro
 
 
 def test_todos_are_done(api: Api, make: Make, guest: Browser, scene: Scene) -> None:
-    two = [write_issue(make, scene.project, scene.owner, title=f"{HOSTILE} {n}") for n in range(2)]
+    two = [make_issue(make, scene.project, scene.owner, title=f"{HOSTILE} {n}") for n in range(2)]
     for issue in two:
         note = f"@{scene.guest.username} {HOSTILE}"
         api.post(f"{scene.project.url}/issues/{issue['iid']}/notes", scene.owner, body=note)
@@ -313,7 +313,7 @@ def test_every_address_that_the_api_gives_leads_somewhere(
     planned = [
         api.post(f"{start}/milestones", scene.owner, title=make.name("plan")).json() for start in (group, project)
     ]
-    issue = write_issue(make, scene.project, scene.owner, milestone_id=planned[0]["id"])
+    issue = make_issue(make, scene.project, scene.owner, milestone_id=planned[0]["id"])
     todo = api.post(f"{project}/issues/{issue['iid']}/todo", scene.owner).json()
     addresses = [issue["web_url"], todo["target_url"], issue["milestone"]["web_url"]]
     addresses += [milestone["web_url"] for milestone in planned]

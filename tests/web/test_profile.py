@@ -8,8 +8,8 @@ import httpx
 import pytest
 
 from tests.client import Api, Make, Person
-from tests.conftest import House
-from tests.making import make_group, make_project
+from tests.conftest import Instance
+from tests.factories import make_group, make_project
 from tests.web.browser import Browser
 from tests.web.conftest import PASSWORD
 
@@ -90,7 +90,7 @@ def test_what_a_profile_cannot_say_stays_in_the_form(mine: Browser) -> None:
 
 
 def test_addresses_are_added_proven_and_made_the_first(
-    mine: Browser, person: Person, house: House, api: Api, make: Make, open_browser: Callable[[], Browser]
+    mine: Browser, person: Person, instance: Instance, api: Api, make: Make, open_browser: Callable[[], Browser]
 ) -> None:
     address = f"{make.name('mail')}@example.org"
     api.put("/application/settings", make.root, send_user_confirmation_email=True)
@@ -104,7 +104,7 @@ def test_addresses_are_added_proven_and_made_the_first(
     early = _send(mine, f"/profile/emails/{number}/primary")
     assert early.status_code == 422, "Nobody takes an address that they have not proven."
     assert _send(mine, f"/profile/emails/{number}/confirm").status_code == 302
-    written = [quopri.decodestring(mail.encode()).decode() for mail in house.mails() if address in mail]
+    written = [quopri.decodestring(mail.encode()).decode() for mail in instance.mails() if address in mail]
     link = re.findall(r"confirmation_token=([\w-]+)", written[-1])[0]
     open_browser().submit(f"/users/confirmation?confirmation_token={link}", "/users/confirmation")
     assert _send(mine, f"/profile/emails/{number}/primary").status_code == 302

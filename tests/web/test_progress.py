@@ -15,9 +15,9 @@ from ingot.projects.forks.service import COPY_FORK, fail_lost_copies
 from ingot.projects.projects.service import REMOVE_PROJECT
 from ingot.projects.projects.tables import projects
 from tests.client import Api, Make, Person
-from tests.conftest import House
-from tests.histories import History
-from tests.making import Project, by_path, make_group, make_project
+from tests.conftest import Instance
+from tests.factories import Project, by_path, make_group, make_project
+from tests.git_history import History
 from tests.web.browser import Browser
 from tests.web.conftest import PASSWORD
 
@@ -34,12 +34,12 @@ def owner(browser: Browser, person: Person) -> Browser:
 
 
 @pytest.fixture
-def original(house: House, make: Make) -> Project:
+def original(instance: Instance, make: Make) -> Project:
     """A project with something in it."""
     project = make_project(make, visibility="public")
     history = History()
     history.commit(files={"README": "Hello from the original\n"})
-    history.fill(house, project)
+    history.fill(instance, project)
     return project
 
 
@@ -56,7 +56,7 @@ def _status(api: Api, home: str, person: Person) -> tuple[str, str | None]:
 
 
 def test_a_fork_is_shown_until_its_copy_is_there(
-    owner: Browser, original: Project, person: Person, api: Api, house: House
+    owner: Browser, original: Project, person: Person, api: Api, instance: Instance
 ) -> None:
     home = _fork(owner, original, person)
     page, part = owner.get(home).text, owner.get(f"{home}/-/import", headers=PART)
@@ -64,7 +64,7 @@ def test_a_fork_is_shown_until_its_copy_is_there(
     assert ("every 2s" in part.text, "hx-refresh" in part.headers) == (True, False)
     assert _status(api, home, person) == ("scheduled", None)
 
-    house.work()
+    instance.work()
 
     assert owner.get(f"{home}/-/import", headers=PART).headers["hx-refresh"] == "true"
     assert "Hello from the original" in owner.get(home).text
@@ -75,13 +75,13 @@ def test_a_fork_is_shown_until_its_copy_is_there(
 
 
 def test_a_fork_whose_original_goes_meanwhile_says_so(
-    owner: Browser, original: Project, person: Person, api: Api, house: House
+    owner: Browser, original: Project, person: Person, api: Api, instance: Instance
 ) -> None:
     home = _fork(owner, original, person)
-    key = house.app.database.read(lambda db: db.value(_KEY, project=original.id))
-    shutil.rmtree(RepositoryStore(house.settings.data / "repositories").path_of(key))
+    key = instance.app.database.read(lambda db: db.value(_KEY, project=original.id))
+    shutil.rmtree(RepositoryStore(instance.settings.data / "repositories").path_of(key))
 
-    house.work()
+    instance.work()
 
     assert _status(api, home, person) == ("failed", "The source project no longer exists")
     page = owner.get(home).text
@@ -90,20 +90,20 @@ def test_a_fork_whose_original_goes_meanwhile_says_so(
 
 @pytest.mark.parametrize("how", ["dropped", "lost", "deleted", "twice"])
 def test_a_copy_that_nobody_makes_or_wants_ends(
-    owner: Browser, original: Project, person: Person, api: Api, house: House, how: str
+    owner: Browser, original: Project, person: Person, api: Api, instance: Instance, how: str
 ) -> None:
-    home, database = _fork(owner, original, person), house.app.database
+    home, database = _fork(owner, original, person), instance.app.database
     job = database.read(lambda db: db.value(_JOB, kind=COPY_FORK))
     fork = api.get(f"/users/{person.id}/projects", person).json()[0]["id"]
     if how == "deleted":
         api.delete(f"/projects/{fork}", person)
-        house.work()
+        instance.work()
         assert owner.get(home).status_code == 404
         return
     if how == "twice":
-        house.work()
+        instance.work()
         key = database.read(lambda db: db.value(_KEY, project=fork))
-        ForkJobs(RepositoryStore(house.settings.data / "repositories")).run(database, {"project_id": fork})
+        ForkJobs(RepositoryStore(instance.settings.data / "repositories")).run(database, {"project_id": fork})
         assert database.read(lambda db: db.value(_KEY, project=fork)) == key
         return
     if how == "dropped":
@@ -122,7 +122,7 @@ def _delete(browser: Browser, url: str, path: str) -> httpx.Response:
 
 
 def test_a_project_is_watched_until_it_is_gone(
-    owner: Browser, open_browser: Callable[[], Browser], make: Make, person: Person, house: House
+    owner: Browser, open_browser: Callable[[], Browser], make: Make, person: Person, instance: Instance
 ) -> None:
     project = make_project(make, person, path="leaves")
     there = _delete(owner, f"/{project.path}", project.path).headers["location"]
@@ -133,18 +133,20 @@ def test_a_project_is_watched_until_it_is_gone(
     other = open_browser().signed_in_as(make.user(password=PASSWORD))
     assert [other.get(there).status_code, owner.get(there[:-1] + "x").status_code] == [404, 404]
     assert open_browser().get(there).status_code == 302
-    house.work()
+    instance.work()
     gone = owner.get(there, headers=PART).text
     assert (f"{project.path} has been deleted" in gone, "every 2s" in gone) == (True, False)
 
     # Another one at the same path, deleted later, has a page of its own.
     again = make_project(make, person, path="leaves")
     _delete(owner, f"/{again.path}", again.path)
-    house.work()
+    instance.work()
     assert "has been deleted" in owner.get(there).text
 
 
-def test_a_group_is_watched_until_all_of_it_is_gone(owner: Browser, make: Make, person: Person, house: House) -> None:
+def test_a_group_is_watched_until_all_of_it_is_gone(
+    owner: Browser, make: Make, person: Person, instance: Instance
+) -> None:
     group = make_group(make, person)
     below = make_group(make, person, parent=group)
     made = [make_project(make, person, namespace_id=each.id) for each in (group, below)]
@@ -156,14 +158,14 @@ def test_a_group_is_watched_until_all_of_it_is_gone(owner: Browser, make: Make, 
     page = owner.get(there).text
     assert "0 of 2 projects deleted" in page
     assert [project.path in page for project in made] == [True, True]
-    database = house.app.database
+    database = instance.app.database
     job = database.read(lambda db: db.value(_JOB, kind=REMOVE_PROJECT))
     database.write(lambda db: db.run(_GIVE_UP, job=job))
-    house.work()
+    instance.work()
     page = owner.get(there).text
     assert ("could not be removed" in page, 'value="1"' in page) == (True, True)
     database.write(lambda db: db.run(update(jobs).where(jobs.c.id == job).values(state="waiting")))
-    house.work()
+    instance.work()
     assert f"The group {group.path} has been deleted" in owner.get(there).text
     assert owner.get(f"/groups/{bystander.path}").status_code == 200
 

@@ -3,24 +3,24 @@
 import pytest
 
 from tests.client import Api, Make
-from tests.conftest import House
-from tests.making import make_project
+from tests.conftest import Instance
+from tests.factories import make_project
 from tests.web.browser import Browser
 
 
 @pytest.mark.parametrize("target", ["/a\x0bb", "/a\x01b", "/a\x7fb", "/a\tb", "/aéb c"])
-def test_signs_that_no_header_may_hold(house: House, make: Make, target: str) -> None:
+def test_signs_that_no_header_may_hold(instance: Instance, make: Make, target: str) -> None:
     """They used to end the connection without an answer."""
     user = make.user(password="correct-horse")
-    with Browser(house.url) as browser:
+    with Browser(instance.url) as browser:
         values = {"user[login]": user.username, "user[password]": user.password, "redirect_to": target}
         answer = browser.submit("/users/sign_in", "/users/sign_in", **values)
         assert answer.status_code == 302
         assert answer.headers["location"].isascii()
 
 
-def test_the_way_back_keeps_its_query(house: House, make: Make) -> None:
-    with Browser(house.url) as browser:
+def test_the_way_back_keeps_its_query(instance: Instance, make: Make) -> None:
+    with Browser(instance.url) as browser:
         answer = browser.get("/profile/account?x=1&y=2")
         assert answer.headers["location"] == "/users/sign_in?redirect_to=%2Fprofile%2Faccount%3Fx%3D1%26y%3D2"
 
@@ -30,11 +30,11 @@ def test_a_setting_cannot_break_signing_out(api: Api, make: Make) -> None:
         assert api.put("/application/settings", make.root, after_sign_out_path=path).status_code == 400
 
 
-def test_the_address_for_git_leads_to_the_project(house: House, make: Make) -> None:
+def test_the_address_for_git_leads_to_the_project(instance: Instance, make: Make) -> None:
     """People open what they copied for ``git clone``; of a hidden project it tells as little as its page does."""
     owner = make.user()
     shown, hidden = (make_project(make, owner, visibility=level) for level in ("public", "private"))
-    with Browser(house.url) as browser:
+    with Browser(instance.url) as browser:
         answer = browser.get(f"/{shown.path}.git")
         assert (answer.status_code, answer.headers["location"]) == (302, f"/{shown.path}")
         assert [browser.get(f"/{path}").status_code for path in (f"{hidden.path}.git", f"{shown.path}.git.git")] == [

@@ -9,9 +9,9 @@ import httpx
 import pytest
 
 from ingot.web.component import ALL_PAGES
-from tests.api.issues.writing import write_issue
+from tests.api.issues.factories import make_issue
 from tests.client import Api, Make, Person
-from tests.making import make_project
+from tests.factories import make_project
 from tests.web.browser import Browser
 from tests.web.conftest import PASSWORD
 
@@ -20,7 +20,7 @@ from tests.web.conftest import PASSWORD
 def project_issue(make: Make) -> str:
     """The address of an issue that everybody may see."""
     project = make_project(make, visibility="public")
-    return f"/{project.path}/-/issues/{write_issue(make, project, make.root, title='Open')['iid']}"
+    return f"/{project.path}/-/issues/{make_issue(make, project, make.root, title='Open')['iid']}"
 
 
 PLACES = [place for pages in ALL_PAGES for place in pages.places]

@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from tests.client import Api, Make, Person
-from tests.making import Project, make_group, make_project
+from tests.factories import Project, make_group, make_project
 from tests.web.browser import Browser
 from tests.web.conftest import PASSWORD
 

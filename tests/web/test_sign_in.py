@@ -10,7 +10,7 @@ from ingot.errors import Throttled, Unauthenticated
 from ingot.settings import Settings
 from ingot.web.cookies import set_cookie
 from tests.client import Api, Make, Person
-from tests.conftest import House
+from tests.conftest import Instance
 from tests.web.browser import Browser, forms_of
 from tests.web.conftest import PASSWORD
 
@@ -97,9 +97,9 @@ def test_the_api_and_the_page_count_together(api: Api, browser: Browser, person:
     assert browser.sign_in(person.username, PASSWORD).status_code == 429
 
 
-def test_a_hundred_failures_stop_an_address_whatever_the_names(house: House, make: Make, person: Person) -> None:
+def test_a_hundred_failures_stop_an_address_whatever_the_names(instance: Instance, make: Make, person: Person) -> None:
     """Somebody tries one password with many names; nobody else's address is stopped by that."""
-    database, ip, other_ip = house.app.database, "198.51.100.7", "198.51.100.8"
+    database, ip, other_ip = instance.app.database, "198.51.100.7", "198.51.100.8"
     for number in range(100):
         with pytest.raises(Unauthenticated):
             check_password(database, f"{make.name('guessed')}-{number}", "wrong", ip)
@@ -161,7 +161,7 @@ def test_odd_paths_lead_nowhere(browser: Browser, path: str) -> None:
 
 
 @pytest.mark.parametrize("method", ["post", "delete"])
-def test_signing_out_ends_the_session_itself(house: House, browser: Browser, person: Person, method: str) -> None:
+def test_signing_out_ends_the_session_itself(instance: Instance, browser: Browser, person: Person, method: str) -> None:
     browser.signed_in_as(person)
     cookie = browser.cookies["_service_session"]
     form = browser.form("/profile/account", "/users/sign_out")
@@ -169,7 +169,7 @@ def test_signing_out_ends_the_session_itself(house: House, browser: Browser, per
     answer = browser.post("/users/sign_out", data={**form.fields, **({} if method == "post" else {"_method": method})})
 
     assert (answer.status_code, answer.headers["location"]) == (302, "/users/sign_in")
-    with Browser(house.url) as thief:
+    with Browser(instance.url) as thief:
         thief.cookies.set("_service_session", cookie)
         assert not thief.is_signed_in()
 
@@ -201,7 +201,7 @@ def test_the_cookie_is_secure_exactly_where_people_come_by_https(external_url: s
     assert ("secure" in value.decode().lower().split("; ")) is secure
 
 
-def test_an_account_has_one_limit_by_whatever_name_it_is_tried(house: House, api: Api, make: Make) -> None:
+def test_an_account_has_one_limit_by_whatever_name_it_is_tried(instance: Instance, api: Api, make: Make) -> None:
     """Ten guesses by username, then none by address; and many at once are no way around it."""
     user = make.user(password="correct-horse")
     names = [user.username, user.email] * 10

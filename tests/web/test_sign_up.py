@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from tests.client import Api, Make
-from tests.conftest import House
-from tests.mailing import mailbox, text_of
+from tests.conftest import Instance
+from tests.smtp_server import mailbox, text_of
 from tests.web.browser import Browser
 from tests.web.conftest import PASSWORD
 
@@ -105,10 +105,12 @@ def test_whose_addresses(browser: Browser, make: Make, allow: Callable[..., None
         browser.cookies.clear()
 
 
-def test_an_address_is_proven_first(house: House, browser: Browser, make: Make, allow: Callable[..., None]) -> None:
+def test_an_address_is_proven_first(
+    instance: Instance, browser: Browser, make: Make, allow: Callable[..., None]
+) -> None:
     """Nobody signs in with an address that is not theirs; who lost the mail asks for another, which replaces it."""
     name = make.name()
-    with mailbox(house) as box:
+    with mailbox(instance) as box:
         allow(send_user_confirmation_email=True, after_sign_up_text="Wait for the post")
         page = _sign_up(browser, name)
         assert (page.status_code, "Wait for the post" in page.text) == (200, True)
@@ -132,10 +134,10 @@ def test_an_address_is_proven_first(house: House, browser: Browser, make: Make, 
         assert said.status_code == 200 and box.receive() == [], "What is proven needs no mail."
 
 
-def test_a_forgotten_password_by_a_real_server(house: House, browser: Browser, make: Make) -> None:
+def test_a_forgotten_password_by_a_real_server(instance: Instance, browser: Browser, make: Make) -> None:
     """D38: one letter, to exactly the owner; an address that nobody has, or several at once, get none."""
     person, attacker = make.user(password=PASSWORD), make.user()
-    with mailbox(house) as box:
+    with mailbox(instance) as box:
         browser.submit("/users/password/new", "/users/password", fields={"user[email]": person.email})
         ((to, mail),) = box.receive()
         assert to == mail["To"] == person.email

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.client import Api, Make, Person
-from tests.making import Project, make_project
+from tests.factories import Project, make_project
 from tests.web.browser import Browser
 
 FILES = [

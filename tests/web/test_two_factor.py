@@ -12,8 +12,8 @@ from ingot.accounts.two_factor.totp import STEP_SECONDS, totp_code
 from ingot.accounts.users.tables import users
 from ingot.core.db.times import to_datetime
 from tests.client import Api, Person
-from tests.conftest import House
-from tests.making import make_project
+from tests.conftest import Instance
+from tests.factories import make_project
 from tests.oauth_client import by_password, shown
 from tests.web.browser import Browser, forms_of
 from tests.web.conftest import PASSWORD
@@ -43,10 +43,10 @@ def _second_step(browser: Browser, person: Person, code: str, **changes: str) ->
 
 
 @pytest.fixture(autouse=True)
-def still(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+def still(instance: Instance, monkeypatch: pytest.MonkeyPatch) -> None:
     """Time stands still, for us as for the server: or a test meets the end of a step now and then."""
-    now = house.app.database.clock()
-    monkeypatch.setattr(house.app.database, "clock", lambda: now)
+    now = instance.app.database.clock()
+    monkeypatch.setattr(instance.app.database, "clock", lambda: now)
     monkeypatch.setattr(f"{__name__}.time", SimpleNamespace(time=lambda: to_datetime(now).timestamp()))
 
 
@@ -118,17 +118,17 @@ def test_guesses_are_bounded(
 
 
 def test_a_password_alone_opens_nothing_any_more(
-    guarded: tuple[str, list[str]], house: House, api: Api, person: Person, make: object
+    guarded: tuple[str, list[str]], instance: Instance, api: Api, person: Person, make: object
 ) -> None:
     refused = api.post("/session", login=person.username, password=PASSWORD)
     assert refused.status_code == 401
     assert "personal access token" in refused.json()["message"]
     wrong = api.post("/session", login=person.username, password="wrong password")
     assert "token" not in wrong.json()["message"], "Only who knows the password hears of it."
-    token = by_password(house.url, person)
+    token = by_password(instance.url, person)
     assert (token.status_code, token.json()["error"]) == (401, "invalid_grant")
     project = make_project(make, person, visibility="private")  # type: ignore[arg-type]
-    git = f"{house.url}/{project.path}.git/info/refs?service=git-upload-pack"
+    git = f"{instance.url}/{project.path}.git/info/refs?service=git-upload-pack"
     denied = httpx.get(git, auth=(person.username, PASSWORD))
     assert denied.status_code == 401
     assert "personal access token" in denied.text
@@ -137,11 +137,11 @@ def test_a_password_alone_opens_nothing_any_more(
 
 
 def test_who_has_no_password_shows_the_factor_to_turn_it_off(
-    guarded: tuple[str, list[str]], browser: Browser, person: Person, house: House
+    guarded: tuple[str, list[str]], browser: Browser, person: Person, instance: Instance
 ) -> None:
     """Whoever signs in elsewhere has none; an open session alone must not take the factor away."""
     _, codes = guarded
-    house.app.database.write(lambda db: db.update(users, person.id, password_hash=None))
+    instance.app.database.write(lambda db: db.update(users, person.id, password_hash=None))
     page = browser.get(HERE)
     assert "current_password" not in page.text
     fields = {"authenticity_token": browser.token()}
@@ -158,11 +158,11 @@ def test_who_has_no_password_shows_the_factor_to_turn_it_off(
 
 
 def test_who_has_no_password_shows_the_factor_to_delete_the_account(
-    guarded: tuple[str, list[str]], browser: Browser, person: Person, house: House
+    guarded: tuple[str, list[str]], browser: Browser, person: Person, instance: Instance
 ) -> None:
     """An open session and the name, which everybody can read on it, must not be enough."""
     _, codes = guarded
-    house.app.database.write(lambda db: db.update(users, person.id, password_hash=None))
+    instance.app.database.write(lambda db: db.update(users, person.id, password_hash=None))
     assert 'name="otp_attempt"' in browser.get("/profile/account").text
     fields = {"authenticity_token": browser.token(), "_method": "delete", "username": person.username}
     for wrong in ({}, {"otp_attempt": "000000"}, {"otp_attempt": codes[0], "username": "other"}):

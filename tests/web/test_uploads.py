@@ -9,7 +9,7 @@ import pytest
 
 from ingot.projects.uploads.files import upload_files
 from tests.client import Api, Make, Person
-from tests.conftest import House
+from tests.conftest import Instance
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 4
 SCRIPT = b"<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>"
@@ -18,8 +18,8 @@ SCRIPT = b"<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></sv
 class Place:
     """A project with an upload, and who may see it."""
 
-    def __init__(self, house: House, api: Api, make: Make, visibility: str = "private") -> None:
-        self.house, self.api = house, api
+    def __init__(self, instance: Instance, api: Api, make: Make, visibility: str = "private") -> None:
+        self.instance, self.api = instance, api
         self.owner = make.user()
         made = api.post("/projects", self.owner, name=make.name("files"), visibility=visibility)
         assert made.status_code == 201, made.text
@@ -36,13 +36,13 @@ class Place:
     def get(self, path: str, who: Person | None = None, **options: Any) -> httpx.Response:
         """Ask for a page."""
         headers = {"PRIVATE-TOKEN": who.token} if who else {}
-        return httpx.get(self.house.url + path, headers=headers, **options)
+        return httpx.get(self.instance.url + path, headers=headers, **options)
 
 
 @pytest.fixture
-def place(house: House, api: Api, make: Make) -> Place:
+def place(instance: Instance, api: Api, make: Make) -> Place:
     """A private one."""
-    return Place(house, api, make)
+    return Place(instance, api, make)
 
 
 def sign_in(browser: httpx.Client, person: Person) -> None:
@@ -53,7 +53,7 @@ def sign_in(browser: httpx.Client, person: Person) -> None:
     assert browser.post("/users/sign_in", data=form).status_code == 302
 
 
-def test_a_private_file_is_for_those_who_see_the_project(place: Place, house: House, make: Make) -> None:
+def test_a_private_file_is_for_those_who_see_the_project(place: Place, instance: Instance, make: Make) -> None:
     """The secret alone opens nothing: strangers get what they get for a file that never was."""
     view = place.upload("dk.png")
     path, stranger = view["full_path"], make.user(password="a long password")
@@ -67,11 +67,11 @@ def test_a_private_file_is_for_those_who_see_the_project(place: Place, house: Ho
         f"/projects/{place.project['id']}/members", place.owner, user_id=stranger.id, access_level=10
     )
     assert added.status_code == 201, added.text
-    with httpx.Client(base_url=house.url) as browser:
+    with httpx.Client(base_url=instance.url) as browser:
         sign_in(browser, stranger)
         assert browser.get(path).content == PNG
     assert place.get(path, stranger).content == PNG
-    assert httpx.get(f"{house.url}{path}", headers={"Authorization": f"Bearer {stranger.token}"}).status_code == 200
+    assert httpx.get(f"{instance.url}{path}", headers={"Authorization": f"Bearer {stranger.token}"}).status_code == 200
     assert place.get(path, params={"private_token": stranger.token}).status_code == 200
     gone = place.api.delete(f"/projects/{place.project['id']}/members/{stranger.id}", place.owner)
     assert gone.status_code in (200, 204)
@@ -88,9 +88,9 @@ def test_a_token_must_reach_it(place: Place, make: Make) -> None:
     assert statuses == {"api": 200, "read_api": 200, "read_user": 403, "read_repository": 403}
 
 
-def test_a_public_file_is_for_everybody(house: House, api: Api, make: Make) -> None:
+def test_a_public_file_is_for_everybody(instance: Instance, api: Api, make: Make) -> None:
     """And stops being so when the project does."""
-    place = Place(house, api, make, "public")
+    place = Place(instance, api, make, "public")
     path = place.upload("dk.png")["full_path"]
     assert place.get(path).content == PNG
     assert api.put(f"/projects/{place.project['id']}", place.owner, visibility="private").status_code == 200
@@ -123,7 +123,7 @@ def test_nothing_that_is_served_can_run(place: Place, name: str, kind: str) -> N
     assert answer.headers["content-disposition"].startswith("attachment; " if name in ATTACHED else "inline; ")
     assert answer.headers["cache-control"] == "private, no-cache"
     assert answer.headers["content-length"] == str(len(SCRIPT))
-    head = httpx.head(place.house.url + view["full_path"], headers={"PRIVATE-TOKEN": place.owner.token})
+    head = httpx.head(place.instance.url + view["full_path"], headers={"PRIVATE-TOKEN": place.owner.token})
     assert (head.status_code, head.headers["content-length"], head.content) == (200, str(len(SCRIPT)), b"")
 
 
@@ -146,9 +146,9 @@ def test_newer_addresses_lead_there_too(place: Place) -> None:
         assert place.get(f"/-/project/{name}{view['url']}").status_code == 404
 
 
-def test_nested_groups_and_old_paths_lead_there(house: House, api: Api, make: Make) -> None:
+def test_nested_groups_and_old_paths_lead_there(instance: Instance, api: Api, make: Make) -> None:
     """A path may be of any depth, and the one before a rename is still good."""
-    place = Place(house, api, make)
+    place = Place(instance, api, make)
     parent = make.name("outer")
     outer = api.post("/groups", make.root, name=parent, path=parent).json()
     inner = api.post("/groups", make.root, name="inner", path="inner", parent_id=outer["id"]).json()
@@ -164,9 +164,9 @@ def test_nested_groups_and_old_paths_lead_there(house: House, api: Api, make: Ma
     assert place.get(view["full_path"]).status_code == 404
 
 
-def test_another_project_does_not_show_it(house: House, api: Api, make: Make) -> None:
+def test_another_project_does_not_show_it(instance: Instance, api: Api, make: Make) -> None:
     """A secret belongs to one project: a public one of the attacker's opens no other."""
-    place, other = Place(house, api, make), Place(house, api, make, "public")
+    place, other = Place(instance, api, make), Place(instance, api, make, "public")
     view = place.upload("dk.png")
     assert place.get(f"/{other.project['path_with_namespace']}{view['url']}", other.owner).status_code == 404
     assert place.get(f"/-/project/{other.project['id']}{view['url']}", other.owner).status_code == 404
@@ -198,13 +198,13 @@ def test_no_name_leads_out_of_the_folder(place: Place, name: str) -> None:
     view = place.upload("dk.png")
     folder = view["full_path"].removesuffix("dk.png")
     for start in (folder, f"/-/project/{place.project['id']}{view['url'].removesuffix('dk.png')}"):
-        status, body = raw_get(place.house, start + name, place.owner)
+        status, body = raw_get(place.instance, start + name, place.owner)
         assert status == 404
         assert PNG not in body
-        secret = (place.house.settings.data / "secrets" / "instance.key").read_bytes()
+        secret = (place.instance.settings.data / "secrets" / "instance.key").read_bytes()
         assert secret not in body
         assert b"root:" not in body
-    assert raw_get(place.house, folder + "%64k.png", place.owner)[0] == 200, "a name may be encoded once"
+    assert raw_get(place.instance, folder + "%64k.png", place.owner)[0] == 200, "a name may be encoded once"
 
 
 @pytest.mark.parametrize("secret", ["..%2F..", "%2e%2e", "A" * 32, "0" * 31, "0" * 32, "0" * 33])
@@ -213,12 +213,12 @@ def test_no_secret_but_the_right_one(place: Place, secret: str) -> None:
     place.upload("dk.png")
     project = place.project
     for start in (f"/{project['path_with_namespace']}", f"/-/project/{project['id']}"):
-        assert raw_get(place.house, f"{start}/uploads/{secret}/dk.png", place.owner)[0] == 404
+        assert raw_get(place.instance, f"{start}/uploads/{secret}/dk.png", place.owner)[0] == 404
 
 
-def raw_get(house: House, path: str, who: Person) -> tuple[int, bytes]:
+def raw_get(instance: Instance, path: str, who: Person) -> tuple[int, bytes]:
     """Send a path as it is."""
-    parts = urlsplit(house.url)
+    parts = urlsplit(instance.url)
     with socket.create_connection((parts.hostname or "", parts.port or 0), timeout=60) as connection:
         lines = [f"GET {path} HTTP/1.1", f"Host: {parts.netloc}", f"PRIVATE-TOKEN: {who.token}", "Connection: close"]
         connection.sendall("\r\n".join([*lines, "", ""]).encode("latin-1"))
@@ -235,7 +235,7 @@ def test_a_large_file_comes_whole_and_a_reader_may_leave(place: Place) -> None:
     path = place.upload("large.bin", content)["full_path"]
     assert place.get(path, place.owner).content == content
     headers = {"PRIVATE-TOKEN": place.owner.token}
-    with httpx.stream("GET", place.house.url + path, headers=headers) as answer:
+    with httpx.stream("GET", place.instance.url + path, headers=headers) as answer:
         next(answer.iter_raw(1000))
     assert place.get(path, place.owner).status_code == 200
 
@@ -243,7 +243,7 @@ def test_a_large_file_comes_whole_and_a_reader_may_leave(place: Place) -> None:
 def test_a_file_that_is_gone_is_missing(place: Place) -> None:
     """Somebody tidied the disk by hand."""
     view = place.upload("dk.png")
-    files = upload_files(place.house.settings)
+    files = upload_files(place.instance.settings)
     files.remove_all(place.project["id"])
     assert place.get(view["full_path"], place.owner).status_code == 404
 
@@ -252,5 +252,5 @@ def test_only_reading(place: Place) -> None:
     """No other method has a meaning there."""
     path = place.upload("dk.png")["full_path"]
     for method in ("POST", "PUT", "DELETE"):
-        answer = httpx.request(method, place.house.url + path, headers={"PRIVATE-TOKEN": place.owner.token})
+        answer = httpx.request(method, place.instance.url + path, headers={"PRIVATE-TOKEN": place.owner.token})
         assert answer.status_code == 405

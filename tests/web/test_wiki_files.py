@@ -6,8 +6,8 @@ import httpx
 import pytest
 
 from tests.client import Api, Make, Person
-from tests.conftest import House
-from tests.making import Project, make_project
+from tests.conftest import Instance
+from tests.factories import Project, make_project
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(256))
 
@@ -20,61 +20,61 @@ def attach(api: Api, project: Project, person: Person, name: str, content: bytes
     return path
 
 
-def get(house: House, path: str, who: Person | None = None) -> httpx.Response:
+def get(instance: Instance, path: str, who: Person | None = None) -> httpx.Response:
     """Ask for a page."""
-    return httpx.get(house.url + path, headers={"PRIVATE-TOKEN": who.token} if who else {})
+    return httpx.get(instance.url + path, headers={"PRIVATE-TOKEN": who.token} if who else {})
 
 
-def test_for_those_who_read_the_wiki(house: House, api: Api, make: Make) -> None:
+def test_for_those_who_read_the_wiki(instance: Instance, api: Api, make: Make) -> None:
     owner, stranger = make.user(), make.user()
     project = make_project(make, owner, visibility="private")
     path = attach(api, project, owner, "a.png", PNG)
 
     for url in (f"/{project.path}/wikis/{path}", f"/{project.path}/-/wikis/{path}"):
-        shown = get(house, url, owner)
+        shown = get(instance, url, owner)
         assert (shown.status_code, shown.content, shown.headers["content-type"]) == (200, PNG, "image/png")
-        assert get(house, url, stranger).status_code == get(house, url).status_code == 404
+        assert get(instance, url, stranger).status_code == get(instance, url).status_code == 404
     # A page that mentions it leads there.
     sent = {"title": "docs/start", "content": f"![a]({path}) [up](other) [beside](./more)"}
     assert api.post(f"{project.url}/wikis", owner, **sent).status_code == 201
     html = api.get(f"{project.url}/wikis/docs%2Fstart", owner, render_html=True).json()["content"]
-    base = f"{house.url}/{project.path}/wikis"
+    base = f"{instance.url}/{project.path}/wikis"
     assert all(f'"{base}/{inside}"' in html for inside in (path, "other", "docs/more"))
     # Nothing is kept for who has lost it.
     assert api.put(project.url, owner, wiki_enabled=False).status_code == 200
-    assert get(house, f"/{project.path}/wikis/{path}", owner).status_code == 404
+    assert get(instance, f"/{project.path}/wikis/{path}", owner).status_code == 404
 
 
 @pytest.mark.parametrize("name", ["a.svg", "a.html"])
-def test_nothing_runs(house: House, api: Api, make: Make, name: str) -> None:
+def test_nothing_runs(instance: Instance, api: Api, make: Make, name: str) -> None:
     """As D24: what could run is only downloaded."""
     owner = make.user()
     project = make_project(make, owner)
     path = attach(api, project, owner, name, b"<svg onload=alert(1)>")
 
-    shown = get(house, f"/{project.path}/wikis/{path}", owner)
+    shown = get(instance, f"/{project.path}/wikis/{path}", owner)
     assert shown.headers["content-type"] == "application/octet-stream"
     assert shown.headers["content-disposition"].startswith("attachment")
     assert "sandbox" in shown.headers["content-security-policy"]
 
 
-def test_large_ones_are_sent_in_pieces(house: House, api: Api, make: Make) -> None:
+def test_large_ones_are_sent_in_pieces(instance: Instance, api: Api, make: Make) -> None:
     owner = make.user()
     project = make_project(make, owner)
     content = bytes(range(256)) * 4 * 1024 * 3
     path = attach(api, project, owner, "large.bin", content)
 
-    assert get(house, f"/{project.path}/wikis/{path}", owner).content == content
+    assert get(instance, f"/{project.path}/wikis/{path}", owner).content == content
 
 
-def test_only_what_was_attached(house: House, api: Api, make: Make) -> None:
+def test_only_what_was_attached(instance: Instance, api: Api, make: Make) -> None:
     owner = make.user()
     project = make_project(make, owner)
     path = attach(api, project, owner, "a.txt", b"text")
     folder = str(Path(path).parent)
 
-    assert get(house, f"/{project.path}/wikis/{path}", owner).text == "text"
+    assert get(instance, f"/{project.path}/wikis/{path}", owner).text == "text"
     for wrong in (f"{folder}/b.txt", f"{folder}/..%2f..%2fa.txt", f"uploads/{'0' * 32}/a.txt", f"{folder}/%00"):
-        assert get(house, f"/{project.path}/wikis/{wrong}", owner).status_code == 404, wrong
+        assert get(instance, f"/{project.path}/wikis/{wrong}", owner).status_code == 404, wrong
     empty = make_project(make, owner)
-    assert get(house, f"/{empty.path}/wikis/{path}", owner).status_code == 404
+    assert get(instance, f"/{empty.path}/wikis/{path}", owner).status_code == 404

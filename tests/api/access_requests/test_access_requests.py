@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from tests.client import Api, Make, Person
-from tests.conftest import House
-from tests.making import Group, Project, add_members, day, ids, make_group, make_project, statements_of
+from tests.conftest import Instance
+from tests.factories import Group, Project, add_members, day, ids, make_group, make_project, statements_of
 
 VIEW = {"id", "username", "name", "state", "avatar_url", "web_url", "requested_at"}
 KINDS = pytest.mark.parametrize("kind", ["group", "project"])
@@ -53,8 +53,8 @@ def test_asking_is_answered_with_the_request(api: Api, make: Make, kind: str) ->
 def test_who_may_ask(api: Api, make: Make, kind: str, who: str, attributes: dict[str, Any], status: int) -> None:
     owner, guest = make.user(), make.user()
     source = _source(make, kind, owner, {guest: 10}, **attributes)
-    caller = make.user(external=True) if who == "external" else make.user()
-    caller = {"nobody": None, "guest": guest, "owner": owner}.get(who, caller)
+    stranger = make.user(external=who == "external")
+    caller = {"nobody": None, "guest": guest, "owner": owner}.get(who, stranger)
 
     assert api.post(f"{source.url}/access_requests", caller).status_code == status
     assert len(ids(api.get(f"{source.url}/access_requests", owner))) == (1 if status == 201 else 0)
@@ -122,13 +122,13 @@ def test_adding_somebody_settles_their_request(api: Api, make: Make, kind: str) 
 
 
 @KINDS
-def test_whose_membership_ended_may_ask_again(api: Api, house: House, make: Make, kind: str) -> None:
+def test_whose_membership_ended_may_ask_again(api: Api, instance: Instance, make: Make, kind: str) -> None:
     owner, former = make.user(), make.user()
     source = _source(make, kind, owner)
     add_members(make, source, {former: 30}, expires_at="2888-01-01")
 
     assert api.post(f"{source.url}/access_requests", former).status_code == 403
-    with day(house, "2888-01-01"):
+    with day(instance, "2888-01-01"):
         assert api.post(f"{source.url}/access_requests", former).status_code == 201
         approved = api.put(f"{source.url}/access_requests/{former.id}/approve", owner)
         assert (approved.status_code, approved.json()["expires_at"]) == (201, None)

@@ -1,16 +1,17 @@
 """What people did: who did what to what, and who may know."""
 
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 import pytest
 
 from ingot.core.access.levels import Level
 from ingot.projects.members.service import delete_expired_memberships
-from tests.api.issues.writing import write_issue
+from tests.api.issues.factories import make_issue
 from tests.client import Api, Make, Person
-from tests.conftest import House
-from tests.making import Project, day, make_group, make_project, statements_of
+from tests.conftest import Instance
+from tests.factories import Project, day, make_group, make_project, statements_of
 
 
 def _events(api: Api, project: Project, caller: Person | None, **filters: Any) -> list[dict[str, Any]]:
@@ -51,7 +52,7 @@ def test_the_life_of_a_milestone(api: Api, make: Make) -> None:
 def test_the_life_of_an_issue(api: Api, make: Make) -> None:
     owner = make.user()
     project = make_project(make, owner)
-    issue = write_issue(make, project, owner, title="first words")
+    issue = make_issue(make, project, owner, title="first words")
     url = f"/projects/{project.id}/issues/{issue['iid']}"
     note = api.post(f"{url}/notes", owner, body="indeed").json()
     api.put(url, owner, state_event="close")
@@ -100,8 +101,8 @@ def test_pushes(api: Api, make: Make) -> None:
     assert (first["push_data"]["commit_count"], first["push_data"]["ref"]) == (1, "master")
     start = first["push_data"]["commit_to"]
     for number in range(2):
-        sent = {"file_path": f"file-{number}", "action": "create", "content": "x"}
-        sent = {"branch": "work", "start_branch": "master" if not number else None, "actions": [sent]}
+        action = {"file_path": f"file-{number}", "action": "create", "content": "x"}
+        sent = {"branch": "work", "start_branch": "master" if not number else None, "actions": [action]}
         message = f"{'long ' * 20}\n\nbody" if number else "One\n\nmore"
         made = api.post(f"{base}/commits", owner, commit_message=message, **{k: v for k, v in sent.items() if v})
         assert made.status_code == 201, made.text
@@ -154,7 +155,7 @@ def test_pushes(api: Api, make: Make) -> None:
     assert (tagged["data"]["ref"], first["data"]["commits"][0]["message"]) == ("refs/tags/v1", "Initial commit")
 
 
-def test_members_come_and_go(api: Api, house: House, make: Make) -> None:
+def test_members_come_and_go(api: Api, instance: Instance, make: Make) -> None:
     owner, person, guest = make.user(), make.user(), make.user()
     project = make_project(make, owner, members={person: Level.GUEST})
     api.delete(f"/projects/{project.id}/members/{person.id}", owner)
@@ -163,17 +164,17 @@ def test_members_come_and_go(api: Api, house: House, make: Make) -> None:
 
     seen = [(event["author_id"], event["action_name"]) for event in _events(api, project, owner)]
     assert seen == [(guest.id, "joined"), (person.id, "left"), (person.id, "joined"), (owner.id, "created")]
-    with day(house, "2050-01-02"):
-        house.app.database.write(delete_expired_memberships)
+    with day(instance, "2050-01-02"):
+        instance.app.database.write(delete_expired_memberships)
     assert _events(api, project, owner)[0]["action_name"] == "removed due to membership expiration from"
 
 
-def test_filters(api: Api, house: House, make: Make) -> None:
+def test_filters(api: Api, instance: Instance, make: Make) -> None:
     owner = make.user()
     project = make_project(make, owner)
-    with day(house, "2040-05-05"):
-        issue = write_issue(make, project, owner)
-    with day(house, "2040-05-06"):
+    with day(instance, "2040-05-05"):
+        issue = make_issue(make, project, owner)
+    with day(instance, "2040-05-06"):
         api.put(f"/projects/{project.id}/issues/{issue['iid']}", owner, state_event="close")
 
     for filters, names in [
@@ -199,8 +200,8 @@ def test_own_and_others(api: Api, make: Make) -> None:
     owner, member, stranger = make.user(), make.user(), make.user()
     private = make_project(make, owner, visibility="private", members={member: Level.DEVELOPER})
     public = make_project(make, owner, visibility="public")
-    write_issue(make, private, member)
-    write_issue(make, public, member)
+    make_issue(make, private, member)
+    make_issue(make, public, member)
 
     def places(path: str, caller: Person, **filters: Any) -> list[int]:
         answer = api.get(path, caller, **filters)
@@ -240,10 +241,10 @@ def told(make: Make) -> tuple[Project, dict[str, Person | None]]:
         assert person is not None
         sent = {"user_id": person.id, "access_level": level}
         assert make.api.post(f"/projects/{project.id}/members", owner, **sent).status_code == 201
-    plain = write_issue(make, project, owner, title="plain")
+    plain = make_issue(make, project, owner, title="plain")
     url = f"/projects/{project.id}/issues/{plain['iid']}/notes"
     assert make.api.post(url, owner, body="unspeakable among us", internal=True).status_code == 201
-    secret = write_issue(make, project, author, title="unspeakable", confidential=True)
+    secret = make_issue(make, project, author, title="unspeakable", confidential=True)
     url = f"/projects/{project.id}/issues/{secret['iid']}"
     assert make.api.post(f"{url}/notes", author, body="unspeakable").status_code == 201
     return project, people
@@ -295,7 +296,7 @@ def test_what_goes(api: Api, make: Make) -> None:
     owner, leaving = make.user(), make.user()
     gone = make_project(make, owner, visibility="public")
     stays = make_project(make, group=make_group(make, members={owner: Level.OWNER, leaving: Level.DEVELOPER}))
-    write_issue(make, stays, leaving)
+    make_issue(make, stays, leaving)
     assert len(_events(api, stays, owner)) == 2
 
     api.delete(f"/projects/{gone.id}", owner)
@@ -310,15 +311,13 @@ def test_statements_do_not_grow_with_the_page(api: Api, make: Make) -> None:
     owner, other = make.user(), make.user()
     project = make_project(make, owner, members={other: Level.DEVELOPER}, initialize_with_readme=True)
     for person in (owner, other) * 3:
-        issue = write_issue(make, project, person)
+        issue = make_issue(make, project, person)
         api.post(f"/projects/{project.id}/issues/{issue['iid']}/notes", person, body="x")
         branch = {"branch": f"of-{person.username}-{issue['iid']}", "ref": "master"}
         api.post(f"/projects/{project.id}/repository/branches", person, **branch)
 
     for path in (f"/projects/{project.id}/events", "/events", f"/users/{other.id}/events"):
-        few, many = (
-            statements_of(make, lambda size=size, path=path: api.get(path, owner, per_page=size)) for size in (3, 100)
-        )
+        few, many = (statements_of(make, partial(api.get, path, owner, per_page=size)) for size in (3, 100))
         assert many <= few, path
 
 
@@ -327,7 +326,7 @@ def test_a_long_list_has_pages_and_no_total(api: Api, make: Make, monkeypatch: p
     owner = make.user()
     project = make_project(make, owner)
     for _ in range(4):
-        write_issue(make, project, owner)
+        make_issue(make, project, owner)
     monkeypatch.setattr("ingot.discovery.activity.queries.MAX_COUNTED", 3)
 
     seen, url = [], f"/projects/{project.id}/events?per_page=2"

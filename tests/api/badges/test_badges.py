@@ -1,5 +1,6 @@
 """Badges of projects and groups."""
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -7,10 +8,10 @@ import pytest
 from ingot.core.access.levels import Level
 from ingot.projects.projects.api import repository_store
 from ingot.projects.projects.queries import existing_project
-from tests.casting import Cast, group_with, project_with
 from tests.client import Api, Make
-from tests.conftest import House
-from tests.making import ids, make_group, make_project, statements_of
+from tests.conftest import Instance
+from tests.factories import ids, make_group, make_project, statements_of
+from tests.roles import UsersByRole, group_with, project_with
 
 SENT = {"link_url": "https://example.com/%{project_path}", "image_url": "https://img.example.com/%{project_id}.svg"}
 PROJECT_CALLERS = [
@@ -32,8 +33,10 @@ GROUP_CALLERS = [
 
 
 @pytest.mark.parametrize(("role", "read", "write"), PROJECT_CALLERS)
-def test_masters_change_those_of_a_project(api: Api, make: Make, cast: Cast, role: str, read: int, write: int) -> None:
-    project, caller = project_with(make, cast), cast[role]
+def test_masters_change_those_of_a_project(
+    api: Api, make: Make, roles: UsersByRole, role: str, read: int, write: int
+) -> None:
+    project, caller = project_with(make, roles), roles[role]
     made = api.post(f"/projects/{project.id}/badges", caller, **SENT)
     assert made.status_code == (201 if write == 200 else write)
     badge_id = api.post(f"/projects/{project.id}/badges", make.root, **SENT).json()["id"]
@@ -49,8 +52,10 @@ def test_masters_change_those_of_a_project(api: Api, make: Make, cast: Cast, rol
 
 
 @pytest.mark.parametrize(("role", "read", "write"), GROUP_CALLERS)
-def test_owners_change_those_of_a_group(api: Api, make: Make, cast: Cast, role: str, read: int, write: int) -> None:
-    group, caller = group_with(make, cast), cast[role]
+def test_owners_change_those_of_a_group(
+    api: Api, make: Make, roles: UsersByRole, role: str, read: int, write: int
+) -> None:
+    group, caller = group_with(make, roles), roles[role]
     made = api.post(f"/groups/{group.id}/badges", caller, **SENT)
     assert made.status_code == (201 if write == 200 else write)
     badge_id = api.post(f"/groups/{group.id}/badges", make.root, **SENT).json()["id"]
@@ -63,15 +68,17 @@ def test_owners_change_those_of_a_group(api: Api, make: Make, cast: Cast, role: 
     assert (badge_id in ids(api.get(f"/groups/{group.id}/badges", make.root))) == (write != 200)
 
 
-def test_placeholders_say_what_the_project_is_called(api: Api, make: Make, cast: Cast, house: House) -> None:
-    project = make_project(make, cast.owner, name="Ein Größtes", path=make.name("path"))
+def test_placeholders_say_what_the_project_is_called(
+    api: Api, make: Make, roles: UsersByRole, instance: Instance
+) -> None:
+    project = make_project(make, roles.owner, name="Ein Größtes", path=make.name("path"))
     url = "https://example.com/%{project_path}/%{project_id}/%{project_name}/%{project_title}/%{default_branch}/%{what}"
     sent = {"name": "build", "link_url": url, "image_url": "http://example.com/a%20ü?x=%{commit_sha}"}
-    made = api.post(f"/projects/{project.id}/badges", cast.owner, **sent)
+    made = api.post(f"/projects/{project.id}/badges", roles.owner, **sent)
     path = project.path.rpartition("/")[2]
     rendered = (
         f"https://example.com/{project.path}/{project.id}/{path}/Ein%20Gr%C3%B6%C3%9Ftes/"
-        f"{house.settings.default_branch}/%{{what}}"
+        f"{instance.settings.default_branch}/%{{what}}"
     )
     assert made.json() == {
         **sent,
@@ -80,7 +87,7 @@ def test_placeholders_say_what_the_project_is_called(api: Api, make: Make, cast:
         "rendered_link_url": rendered,
         "rendered_image_url": "http://example.com/a%20%C3%BC?x=%{commit_sha}",  # There is no commit yet.
     }
-    tried = api.get(f"/projects/{project.id}/badges/render", cast.owner, link_url=url, image_url=SENT["image_url"])
+    tried = api.get(f"/projects/{project.id}/badges/render", roles.owner, link_url=url, image_url=SENT["image_url"])
     assert tried.json() == {
         "name": None,
         "link_url": url,
@@ -90,56 +97,58 @@ def test_placeholders_say_what_the_project_is_called(api: Api, make: Make, cast:
     }
 
 
-def test_a_commit_is_named_only_to_those_who_may_read_code(api: Api, make: Make, cast: Cast, house: House) -> None:
+def test_a_commit_is_named_only_to_those_who_may_read_code(
+    api: Api, make: Make, roles: UsersByRole, instance: Instance
+) -> None:
     """Attack: a guest of a private project learns its newest commit from a badge."""
-    project = project_with(make, cast)
+    project = project_with(make, roles)
     sha = "0123456789" * 4
-    key = house.app.database.read(lambda db: existing_project(db, project.id)).repository_key
-    branch = repository_store(house.settings).open(key).path / "refs" / "heads" / house.settings.default_branch
+    key = instance.app.database.read(lambda db: existing_project(db, project.id)).repository_key
+    branch = repository_store(instance.settings).open(key).path / "refs" / "heads" / instance.settings.default_branch
     branch.parent.mkdir(parents=True, exist_ok=True)
     branch.write_text(sha + "\n")
     sent = {**SENT, "link_url": "https://example.com/%{commit_sha}"}
-    badge_id = api.post(f"/projects/{project.id}/badges", cast.owner, **sent).json()["id"]
-    for person, shown in ((cast.reporter, sha), (cast.guest, "%{commit_sha}")):
+    badge_id = api.post(f"/projects/{project.id}/badges", roles.owner, **sent).json()["id"]
+    for person, shown in ((roles.reporter, sha), (roles.guest, "%{commit_sha}")):
         seen = api.get(f"/projects/{project.id}/badges/{badge_id}", person).json()
         assert seen["rendered_link_url"] == f"https://example.com/{shown}"
 
 
-def test_a_project_shows_the_badges_of_all_groups_around_it(api: Api, make: Make, cast: Cast) -> None:
-    top = make_group(make, cast.owner)
-    inner = make_group(make, cast.owner, parent=top)
-    project = make_project(make, cast.owner, group=inner)
-    other = make_group(make, cast.owner)
-    above = api.post(f"/groups/{top.id}/badges", cast.owner, **SENT, name="top").json()
-    around = api.post(f"/groups/{inner.id}/badges", cast.owner, **SENT).json()
-    own = api.post(f"/projects/{project.id}/badges", cast.owner, **SENT).json()
-    api.post(f"/groups/{other.id}/badges", cast.owner, **SENT)
+def test_a_project_shows_the_badges_of_all_groups_around_it(api: Api, make: Make, roles: UsersByRole) -> None:
+    top = make_group(make, roles.owner)
+    inner = make_group(make, roles.owner, parent=top)
+    project = make_project(make, roles.owner, group=inner)
+    other = make_group(make, roles.owner)
+    above = api.post(f"/groups/{top.id}/badges", roles.owner, **SENT, name="top").json()
+    around = api.post(f"/groups/{inner.id}/badges", roles.owner, **SENT).json()
+    own = api.post(f"/projects/{project.id}/badges", roles.owner, **SENT).json()
+    api.post(f"/groups/{other.id}/badges", roles.owner, **SENT)
 
-    listed = api.get(f"/projects/{project.id}/badges", cast.owner)
+    listed = api.get(f"/projects/{project.id}/badges", roles.owner)
     assert ids(listed) == [above["id"], around["id"], own["id"]]
     assert [each["kind"] for each in listed.json()] == ["group", "group", "project"]
     assert {each["rendered_link_url"] for each in listed.json()} == {f"https://example.com/{project.path}"}
-    assert ids(api.get(f"/projects/{project.id}/badges", cast.owner, name="top")) == [above["id"]]
-    assert ids(api.get(f"/groups/{inner.id}/badges", cast.owner)) == [around["id"]]
+    assert ids(api.get(f"/projects/{project.id}/badges", roles.owner, name="top")) == [above["id"]]
+    assert ids(api.get(f"/groups/{inner.id}/badges", roles.owner)) == [around["id"]]
     badge_id = above["id"]
-    assert api.get(f"/projects/{project.id}/badges/{badge_id}", cast.owner).status_code == 404
-    assert api.put(f"/projects/{project.id}/badges/{badge_id}", cast.owner, name="x").status_code == 404
-    assert api.delete(f"/projects/{project.id}/badges/{badge_id}", cast.owner).status_code == 200
-    assert ids(api.get(f"/groups/{top.id}/badges", cast.owner)) == [badge_id]
+    assert api.get(f"/projects/{project.id}/badges/{badge_id}", roles.owner).status_code == 404
+    assert api.put(f"/projects/{project.id}/badges/{badge_id}", roles.owner, name="x").status_code == 404
+    assert api.delete(f"/projects/{project.id}/badges/{badge_id}", roles.owner).status_code == 200
+    assert ids(api.get(f"/groups/{top.id}/badges", roles.owner)) == [badge_id]
     few, many = (
-        statements_of(make, lambda n=n: api.get(f"/projects/{project.id}/badges", cast.owner, per_page=n))
+        statements_of(make, partial(api.get, f"/projects/{project.id}/badges", roles.owner, per_page=n))
         for n in (1, 100)
     )
     assert many <= few
 
 
-def test_a_group_shows_its_badges_as_on_a_project_that_one_sees(api: Api, make: Make, cast: Cast) -> None:
-    group = make_group(make, cast.owner, visibility="public", members={cast.guest: Level.GUEST})
-    badge = api.post(f"/groups/{group.id}/badges", cast.owner, **SENT).json()
+def test_a_group_shows_its_badges_as_on_a_project_that_one_sees(api: Api, make: Make, roles: UsersByRole) -> None:
+    group = make_group(make, roles.owner, visibility="public", members={roles.guest: Level.GUEST})
+    badge = api.post(f"/groups/{group.id}/badges", roles.owner, **SENT).json()
     assert badge["rendered_link_url"] == SENT["link_url"]
-    hidden = make_project(make, cast.owner, group=group, visibility="private")
-    shown = make_project(make, cast.owner, group=group, visibility="public")
-    for person, project in ((cast.owner, hidden), (cast.stranger, shown)):
+    hidden = make_project(make, roles.owner, group=group, visibility="private")
+    shown = make_project(make, roles.owner, group=group, visibility="public")
+    for person, project in ((roles.owner, hidden), (roles.stranger, shown)):
         seen = api.get(f"/groups/{group.id}/badges", person).json()[0]
         assert seen["rendered_link_url"] == f"https://example.com/{project.path}"
 
@@ -165,36 +174,36 @@ URLS = [
 
 
 @pytest.mark.parametrize(("url", "status"), URLS, ids=lambda value: str(value)[:30])
-def test_only_addresses_in_the_web_are_kept(api: Api, make: Make, cast: Cast, url: Any, status: int) -> None:
+def test_only_addresses_in_the_web_are_kept(api: Api, make: Make, roles: UsersByRole, url: Any, status: int) -> None:
     """Attack: a badge whose link runs a script in the page that shows it."""
-    project = project_with(make, cast)
+    project = project_with(make, roles)
     for field in ("link_url", "image_url"):
-        answer = api.post(f"/projects/{project.id}/badges", cast.owner, **{**SENT, field: url})
+        answer = api.post(f"/projects/{project.id}/badges", roles.owner, **{**SENT, field: url})
         assert answer.status_code == status
         assert status == 201 or field in answer.json()["message"]
-    badge_id = api.post(f"/projects/{project.id}/badges", cast.owner, **SENT).json()["id"]
-    edited = api.put(f"/projects/{project.id}/badges/{badge_id}", cast.owner, link_url=url)
+    badge_id = api.post(f"/projects/{project.id}/badges", roles.owner, **SENT).json()["id"]
+    edited = api.put(f"/projects/{project.id}/badges/{badge_id}", roles.owner, link_url=url)
     assert edited.status_code == (200 if status == 201 else 400)
 
 
-def test_what_is_missing_or_gone(api: Api, make: Make, cast: Cast) -> None:
-    project = project_with(make, cast)
-    missing = api.post(f"/projects/{project.id}/badges", cast.owner, link_url="https://example.com")
+def test_what_is_missing_or_gone(api: Api, make: Make, roles: UsersByRole) -> None:
+    project = project_with(make, roles)
+    missing = api.post(f"/projects/{project.id}/badges", roles.owner, link_url="https://example.com")
     assert (missing.status_code, missing.json()["message"]) == (400, '400 (Bad request) "image_url" not given')
-    long = api.post(f"/projects/{project.id}/badges", cast.owner, **SENT, name="n" * 256)
+    long = api.post(f"/projects/{project.id}/badges", roles.owner, **SENT, name="n" * 256)
     assert long.status_code == 400
-    badge_id = api.post(f"/projects/{project.id}/badges", cast.owner, **SENT).json()["id"]
+    badge_id = api.post(f"/projects/{project.id}/badges", roles.owner, **SENT).json()["id"]
     for _ in range(2):
-        gone = api.delete(f"/projects/{project.id}/badges/{badge_id}", cast.owner)
+        gone = api.delete(f"/projects/{project.id}/badges/{badge_id}", roles.owner)
         assert (gone.status_code, gone.content) == (200, b"")
-    assert api.get(f"/projects/{project.id}/badges/x", cast.owner).status_code == 400
+    assert api.get(f"/projects/{project.id}/badges/x", roles.owner).status_code == 400
 
 
-def test_an_archived_project_is_read_only(api: Api, make: Make, cast: Cast) -> None:
-    project = project_with(make, cast)
-    badge_id = api.post(f"/projects/{project.id}/badges", cast.owner, **SENT).json()["id"]
-    api.post(f"/projects/{project.id}/archive", cast.owner)
-    for caller in (cast.owner, make.root):
+def test_an_archived_project_is_read_only(api: Api, make: Make, roles: UsersByRole) -> None:
+    project = project_with(make, roles)
+    badge_id = api.post(f"/projects/{project.id}/badges", roles.owner, **SENT).json()["id"]
+    api.post(f"/projects/{project.id}/archive", roles.owner)
+    for caller in (roles.owner, make.root):
         assert ids(api.get(f"/projects/{project.id}/badges", caller)) == [badge_id]
         assert api.post(f"/projects/{project.id}/badges", caller, **SENT).status_code == 403
         assert api.put(f"/projects/{project.id}/badges/{badge_id}", caller, name="x").status_code == 403

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from tests.casting import Cast, project_with
 from tests.client import Api, Make, Person
-from tests.making import Project, make_group, make_project, statements_of
+from tests.factories import Project, make_group, make_project, statements_of
+from tests.roles import UsersByRole, project_with
 
 RED = "#FF0000"
 
@@ -198,21 +198,23 @@ WHO = [
 
 
 @pytest.fixture(scope="module")
-def private(make: Make, cast: Cast) -> Project:
+def private(make: Make, roles: UsersByRole) -> Project:
     """A private project of theirs."""
-    return project_with(make, cast)
+    return project_with(make, roles)
 
 
 @pytest.mark.parametrize(("role", "reads", "writes"), WHO)
-def test_who_may(api: Api, make: Make, cast: Cast, private: Project, role: str, reads: int, writes: int) -> None:
-    path, (held,) = _lists(api, cast.owner, private, make.name("label"))
-    base, caller = f"/projects/{private.id}/boards", cast[role]
-    board = api.post(base, cast.owner, name="other").json()["id"]
+def test_who_may(
+    api: Api, make: Make, roles: UsersByRole, private: Project, role: str, reads: int, writes: int
+) -> None:
+    path, (held,) = _lists(api, roles.owner, private, make.name("label"))
+    base, caller = f"/projects/{private.id}/boards", roles[role]
+    board = api.post(base, roles.owner, name="other").json()["id"]
     assert api.get(base, caller).status_code == reads
     assert api.get(f"{base}/{board}", caller).status_code == reads
     assert api.get(path, caller).status_code == reads
     assert api.get(f"{path}/{held}", caller).status_code == reads
-    label_id = _label(api, cast.owner, private, make.name("label"))
+    label_id = _label(api, roles.owner, private, make.name("label"))
     assert api.post(base, caller, name="x").status_code == writes
     assert api.post(path, caller, label_id=label_id).status_code == writes
     done = 200 if writes == 201 else writes

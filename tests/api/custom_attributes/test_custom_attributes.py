@@ -1,19 +1,20 @@
 """Custom attributes of projects and groups."""
 
+from functools import partial
 from typing import Any
 
 import pytest
 
-from tests.casting import Cast
 from tests.client import Api, Make
-from tests.making import make_group, make_project, statements_of
+from tests.factories import make_group, make_project, statements_of
+from tests.roles import UsersByRole
 
 CALLERS = [("administrator", 200), ("owner", 403), ("stranger", 403), ("nobody", 401)]
 
 
 @pytest.mark.parametrize(("role", "status"), CALLERS)
-def test_only_administrators_note_on_projects(api: Api, make: Make, cast: Cast, role: str, status: int) -> None:
-    project, caller = make_project(make, cast.owner, visibility="public"), cast[role]
+def test_only_administrators_note_on_projects(api: Api, make: Make, roles: UsersByRole, role: str, status: int) -> None:
+    project, caller = make_project(make, roles.owner, visibility="public"), roles[role]
     key = "cost centre"
     assert api.put(f"/projects/{project.id}/custom_attributes/{key}", caller, value="1").status_code == status
     api.put(f"/projects/{project.id}/custom_attributes/{key}", make.root, value="4711")
@@ -26,8 +27,8 @@ def test_only_administrators_note_on_projects(api: Api, make: Make, cast: Cast, 
 
 
 @pytest.mark.parametrize(("role", "status"), CALLERS)
-def test_only_administrators_note_on_groups(api: Api, make: Make, cast: Cast, role: str, status: int) -> None:
-    group, caller = make_group(make, cast.owner, visibility="public"), cast[role]
+def test_only_administrators_note_on_groups(api: Api, make: Make, roles: UsersByRole, role: str, status: int) -> None:
+    group, caller = make_group(make, roles.owner, visibility="public"), roles[role]
     assert api.put(f"/groups/{group.id}/custom_attributes/key", caller, value="1").status_code == status
     api.put(f"/groups/{group.id}/custom_attributes/key", make.root, value="2")
 
@@ -69,12 +70,12 @@ def test_what_cannot_be_is_refused(api: Api, make: Make, key: str, sent: dict[st
     assert (answer.status_code, answer.json()["message"]) == (400, message)
 
 
-def test_places_that_are_not_there_or_archived(api: Api, make: Make, cast: Cast) -> None:
+def test_places_that_are_not_there_or_archived(api: Api, make: Make, roles: UsersByRole) -> None:
     assert api.get("/projects/0/custom_attributes", make.root).status_code == 404
     assert api.put("/groups/0/custom_attributes/key", make.root, value="x").status_code == 404
-    project = make_project(make, cast.owner)
+    project = make_project(make, roles.owner)
     api.put(f"/projects/{project.id}/custom_attributes/key", make.root, value="x")
-    api.post(f"/projects/{project.id}/archive", cast.owner)
+    api.post(f"/projects/{project.id}/archive", roles.owner)
     assert api.get(f"/projects/{project.id}/custom_attributes/key", make.root).status_code == 200
     assert api.put(f"/projects/{project.id}/custom_attributes/key", make.root, value="y").status_code == 403
     assert api.delete(f"/projects/{project.id}/custom_attributes/key", make.root).status_code == 403
@@ -87,5 +88,5 @@ def test_a_list_has_pages_and_one_cost(api: Api, make: Make) -> None:
     where = f"/projects/{project.id}/custom_attributes"
     page = api.get(where, make.root, per_page=2)
     assert ([each["key"] for each in page.json()], page.headers["x-total"]) == (["a", "b"], "3")
-    few, many = (statements_of(make, lambda n=n: api.get(where, make.root, per_page=n)) for n in (1, 100))
+    few, many = (statements_of(make, partial(api.get, where, make.root, per_page=n)) for n in (1, 100))
     assert many <= few

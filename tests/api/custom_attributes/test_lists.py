@@ -1,11 +1,12 @@
 """Lists by custom attributes, and lists that show them: for administrators alone."""
 
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 
 from tests.client import Api, Make
-from tests.making import ids, make_group, make_project, statements_of
+from tests.factories import ids, make_group, make_project, statements_of
 
 KINDS = ["projects", "groups", "users"]
 
@@ -76,7 +77,7 @@ def test_what_was_noted_is_shown_where_asked_for(api: Api, make: Make, kind: str
     for _ in range(3):  # Alike, since rows of other tests may have what takes another statement.
         _note(api, make, kind, made(), team=team)
     place = f"/{kind}?with_custom_attributes=true&custom_attributes[team]={team}"
-    few, many = (statements_of(make, lambda n=n: api.get(f"{place}&per_page={n}", make.root)) for n in (1, 50))
+    few, many = (statements_of(make, partial(api.get, f"{place}&per_page={n}", make.root)) for n in (1, 50))
     assert many <= few
 
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from tests.casting import Cast, project_with
 from tests.client import Api, Make, Person
-from tests.making import Project, ids, make_project, statements_of
-from tests.ssh_lines import ed25519_line, rsa_line, sha256_of
+from tests.factories import Project, ids, make_project, statements_of
+from tests.roles import UsersByRole, project_with
+from tests.ssh_public_keys import ed25519_line, rsa_line, sha256_of
 
 CALLERS = [
     ("administrator", 200),
@@ -33,8 +33,8 @@ def _add(api: Api, person: Person, project: Project, line: str = "", **attribute
 
 
 @pytest.mark.parametrize(("role", "status"), CALLERS)
-def test_masters_let_keys_in(api: Api, make: Make, cast: Cast, role: str, status: int) -> None:
-    project, other, caller = project_with(make, cast), project_with(make, cast), cast[role]
+def test_masters_let_keys_in(api: Api, make: Make, roles: UsersByRole, role: str, status: int) -> None:
+    project, other, caller = project_with(make, roles), project_with(make, roles), roles[role]
     where = f"/projects/{project.id}/deploy_keys"
     made = api.post(where, caller, title="mine", key=ed25519_line())
     assert made.status_code == (201 if status == 200 else status)
@@ -54,10 +54,12 @@ def test_masters_let_keys_in(api: Api, make: Make, cast: Cast, role: str, status
         assert api.get(f"/projects/{other.id}/deploy_keys", make.root).json() == []
 
 
-def test_a_key_is_shown_with_all_that_clients_read(api: Api, make: Make, cast: Cast) -> None:
-    project = project_with(make, cast)
+def test_a_key_is_shown_with_all_that_clients_read(api: Api, make: Make, roles: UsersByRole) -> None:
+    project = project_with(make, roles)
     line = rsa_line(2048)
-    key = _add(api, cast.master, project, f"  {line} robot@ci \n", title=" CI ", can_push=True, expires_at="2099-01-02")
+    key = _add(
+        api, roles.master, project, f"  {line} robot@ci \n", title=" CI ", can_push=True, expires_at="2099-01-02"
+    )
     assert key == {
         "id": key["id"],
         "title": "CI",
@@ -70,22 +72,22 @@ def test_a_key_is_shown_with_all_that_clients_read(api: Api, make: Make, cast: C
         "can_push": True,
     }
     assert len(key["fingerprint"].split(":")) == 16
-    assert api.get(f"/projects/{project.id}/deploy_keys", cast.master).json() == [key]
-    assert api.get(f"/projects/{project.id}/deploy_keys/{key['id']}", cast.master).json() == key
-    changed = api.put(f"/projects/{project.id}/deploy_keys/{key['id']}", cast.master, can_push=False).json()
+    assert api.get(f"/projects/{project.id}/deploy_keys", roles.master).json() == [key]
+    assert api.get(f"/projects/{project.id}/deploy_keys/{key['id']}", roles.master).json() == key
+    changed = api.put(f"/projects/{project.id}/deploy_keys/{key['id']}", roles.master, can_push=False).json()
     assert changed == {**key, "can_push": False}
     assert api.get(f"/keys/{key['id']}", make.root).json()["user"] is None
 
 
 @pytest.mark.parametrize(("role", "status"), [("administrator", 200), ("owner", 403), ("nobody", 401)])
-def test_only_administrators_list_all(api: Api, make: Make, cast: Cast, role: str, status: int) -> None:
+def test_only_administrators_list_all(api: Api, make: Make, roles: UsersByRole, role: str, status: int) -> None:
     """Keys of users are not among them; one that may push somewhere says so."""
-    first, second = project_with(make, cast), project_with(make, cast)
+    first, second = project_with(make, roles), project_with(make, roles)
     line = ed25519_line()
-    key = _add(api, cast.owner, first, line)
-    _add(api, cast.owner, second, line, can_push=True)
-    own = api.post("/user/keys", cast.owner, title="mine", key=ed25519_line()).json()["id"]
-    answer = api.get("/deploy_keys", cast[role], per_page=100, pagination="keyset", sort="desc")
+    key = _add(api, roles.owner, first, line)
+    _add(api, roles.owner, second, line, can_push=True)
+    own = api.post("/user/keys", roles.owner, title="mine", key=ed25519_line()).json()["id"]
+    answer = api.get("/deploy_keys", roles[role], per_page=100, pagination="keyset", sort="desc")
     assert answer.status_code == status
     if status == 200:
         shown = {each["id"]: each for each in answer.json()}
@@ -93,75 +95,75 @@ def test_only_administrators_list_all(api: Api, make: Make, cast: Cast, role: st
         assert own not in shown
 
 
-def test_the_same_key_serves_several_projects(api: Api, make: Make, cast: Cast) -> None:
+def test_the_same_key_serves_several_projects(api: Api, make: Make, roles: UsersByRole) -> None:
     """Whether it may push is each project's own matter; its title is one for all."""
-    first, second = project_with(make, cast), project_with(make, cast)
+    first, second = project_with(make, roles), project_with(make, roles)
     line = ed25519_line()
-    key = _add(api, cast.owner, first, line, can_push=True)
-    again = _add(api, cast.owner, first, line, title="another", can_push=False)
+    key = _add(api, roles.owner, first, line, can_push=True)
+    again = _add(api, roles.owner, first, line, title="another", can_push=False)
     assert again == key
-    joined = _add(api, cast.owner, second, line, title="another")
+    joined = _add(api, roles.owner, second, line, title="another")
     assert joined == {**key, "can_push": False}
-    api.put(f"/projects/{second.id}/deploy_keys/{key['id']}", cast.owner, title="both")
-    assert api.get(f"/projects/{first.id}/deploy_keys/{key['id']}", cast.owner).json() == {**key, "title": "both"}
+    api.put(f"/projects/{second.id}/deploy_keys/{key['id']}", roles.owner, title="both")
+    assert api.get(f"/projects/{first.id}/deploy_keys/{key['id']}", roles.owner).json() == {**key, "title": "both"}
 
     for _ in range(2):
-        gone = api.delete(f"/projects/{first.id}/deploy_keys/{key['id']}", cast.owner)
+        gone = api.delete(f"/projects/{first.id}/deploy_keys/{key['id']}", roles.owner)
         assert (gone.status_code, gone.content) == (200, b"")
-    assert api.get(f"/projects/{second.id}/deploy_keys/{key['id']}", cast.owner).status_code == 200
-    assert api.delete(f"/projects/{second.id}/deploy_keys/{key['id']}", cast.owner).status_code == 200
+    assert api.get(f"/projects/{second.id}/deploy_keys/{key['id']}", roles.owner).status_code == 200
+    assert api.delete(f"/projects/{second.id}/deploy_keys/{key['id']}", roles.owner).status_code == 200
     assert api.get(f"/keys/{key['id']}", make.root).status_code == 404
-    assert api.post("/user/keys", cast.stranger, title="now mine", key=line).status_code == 201
+    assert api.post("/user/keys", roles.stranger, title="now mine", key=line).status_code == 201
 
 
-def test_only_keys_that_somebody_knows_are_enabled(api: Api, make: Make, cast: Cast) -> None:
+def test_only_keys_that_somebody_knows_are_enabled(api: Api, make: Make, roles: UsersByRole) -> None:
     """Attack: by counting through numbers, or by a public key, find out about and let in keys of hidden projects."""
-    hidden, own = make_project(make, cast.owner, visibility="private"), make_project(make, cast.stranger)
+    hidden, own = make_project(make, roles.owner, visibility="private"), make_project(make, roles.stranger)
     line = ed25519_line()
-    key_id = _add(api, cast.owner, hidden, line)["id"]
-    users_key = api.post("/user/keys", cast.stranger, title="mine", key=ed25519_line()).json()["id"]
+    key_id = _add(api, roles.owner, hidden, line)["id"]
+    users_key = api.post("/user/keys", roles.stranger, title="mine", key=ed25519_line()).json()["id"]
     for number in (key_id, users_key, 999_999_999):
-        refused = api.post(f"/projects/{own.id}/deploy_keys/{number}/enable", cast.stranger)
+        refused = api.post(f"/projects/{own.id}/deploy_keys/{number}/enable", roles.stranger)
         assert (refused.status_code, refused.json()) == (404, {"message": "404 Deploy Key Not Found"})
-    taken = api.post(f"/projects/{own.id}/deploy_keys", cast.stranger, title="x", key=line)
+    taken = api.post(f"/projects/{own.id}/deploy_keys", roles.stranger, title="x", key=line)
     assert (taken.status_code, taken.json()["message"]) == (400, TAKEN)
-    assert api.get(f"/projects/{own.id}/deploy_keys/{key_id}", cast.stranger).status_code == 404
-    assert api.put(f"/projects/{own.id}/deploy_keys/{key_id}", cast.stranger, title="x").status_code == 404
-    assert api.delete(f"/projects/{own.id}/deploy_keys/{key_id}", cast.stranger).status_code == 200
-    assert api.get(f"/projects/{hidden.id}/deploy_keys/{key_id}", cast.owner).json()["title"] == "robot"
+    assert api.get(f"/projects/{own.id}/deploy_keys/{key_id}", roles.stranger).status_code == 404
+    assert api.put(f"/projects/{own.id}/deploy_keys/{key_id}", roles.stranger, title="x").status_code == 404
+    assert api.delete(f"/projects/{own.id}/deploy_keys/{key_id}", roles.stranger).status_code == 200
+    assert api.get(f"/projects/{hidden.id}/deploy_keys/{key_id}", roles.owner).json()["title"] == "robot"
 
-    added = {"user_id": cast.stranger.id, "access_level": 30}
+    added = {"user_id": roles.stranger.id, "access_level": 30}
     api.post(f"/projects/{hidden.id}/members", make.root, **added)
-    assert api.post(f"/projects/{own.id}/deploy_keys/{key_id}/enable", cast.stranger).status_code == 404
-    api.put(f"/projects/{hidden.id}/members/{cast.stranger.id}", make.root, access_level=40)
+    assert api.post(f"/projects/{own.id}/deploy_keys/{key_id}/enable", roles.stranger).status_code == 404
+    api.put(f"/projects/{hidden.id}/members/{roles.stranger.id}", make.root, access_level=40)
     for _ in range(2):
-        enabled = api.post(f"/projects/{own.id}/deploy_keys/{key_id}/enable", cast.stranger)
+        enabled = api.post(f"/projects/{own.id}/deploy_keys/{key_id}/enable", roles.stranger)
         assert (enabled.status_code, enabled.json()["can_push"]) == (201, False)
-    assert ids(api.get(f"/projects/{own.id}/deploy_keys", cast.stranger)) == [key_id]
+    assert ids(api.get(f"/projects/{own.id}/deploy_keys", roles.stranger)) == [key_id]
 
 
-def test_a_key_stands_for_a_user_or_opens_projects(api: Api, make: Make, cast: Cast) -> None:
-    project = project_with(make, cast)
+def test_a_key_stands_for_a_user_or_opens_projects(api: Api, make: Make, roles: UsersByRole) -> None:
+    project = project_with(make, roles)
     users_line, line = ed25519_line(), ed25519_line()
-    assert api.post("/user/keys", cast.owner, title="mine", key=users_line).status_code == 201
-    refused = api.post(f"/projects/{project.id}/deploy_keys", cast.owner, title="x", key=users_line)
+    assert api.post("/user/keys", roles.owner, title="mine", key=users_line).status_code == 201
+    refused = api.post(f"/projects/{project.id}/deploy_keys", roles.owner, title="x", key=users_line)
     assert (refused.status_code, refused.json()["message"]) == (400, TAKEN)
-    _add(api, cast.owner, project, line)
-    refused = api.post("/user/keys", cast.owner, title="x", key=f"{line} with a comment")
+    _add(api, roles.owner, project, line)
+    refused = api.post("/user/keys", roles.owner, title="x", key=f"{line} with a comment")
     assert (refused.status_code, refused.json()["message"]) == (400, TAKEN)
 
 
-def test_keys_go_with_their_projects(api: Api, make: Make, cast: Cast) -> None:
+def test_keys_go_with_their_projects(api: Api, make: Make, roles: UsersByRole) -> None:
     """Those that open another one stay."""
-    doomed, other = make_project(make, cast.owner), make_project(make, cast.owner)
+    doomed, other = make_project(make, roles.owner), make_project(make, roles.owner)
     shared, lone = ed25519_line(), ed25519_line()
-    kept = _add(api, cast.owner, doomed, shared)["id"]
-    _add(api, cast.owner, other, shared)
-    gone = _add(api, cast.owner, doomed, lone)["id"]
-    assert api.delete(f"/projects/{doomed.id}", cast.owner).status_code == 200
+    kept = _add(api, roles.owner, doomed, shared)["id"]
+    _add(api, roles.owner, other, shared)
+    gone = _add(api, roles.owner, doomed, lone)["id"]
+    assert api.delete(f"/projects/{doomed.id}", roles.owner).status_code == 200
     assert api.get(f"/keys/{kept}", make.root).status_code == 200
     assert api.get(f"/keys/{gone}", make.root).status_code == 404
-    assert ids(api.get(f"/projects/{other.id}/deploy_keys", cast.owner)) == [kept]
+    assert ids(api.get(f"/projects/{other.id}/deploy_keys", roles.owner)) == [kept]
 
 
 REFUSED = [
@@ -180,32 +182,34 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("sent", "message"), REFUSED, ids=lambda value: str(value)[:40])
-def test_what_cannot_be_is_refused(api: Api, make: Make, cast: Cast, sent: dict[str, Any], message: object) -> None:
-    project = project_with(make, cast)
+def test_what_cannot_be_is_refused(
+    api: Api, make: Make, roles: UsersByRole, sent: dict[str, Any], message: object
+) -> None:
+    project = project_with(make, roles)
     if isinstance(sent.get("key"), str):
         sent = {**sent, "key": sent["key"].replace("LINE", ed25519_line())}
-    answer = api.post(f"/projects/{project.id}/deploy_keys", cast.owner, **sent)
+    answer = api.post(f"/projects/{project.id}/deploy_keys", roles.owner, **sent)
     assert (answer.status_code, answer.json()["message"]) == (400, message)
-    assert api.get(f"/projects/{project.id}/deploy_keys", cast.owner).json() == []
+    assert api.get(f"/projects/{project.id}/deploy_keys", roles.owner).json() == []
 
 
-def test_an_edit_says_something_that_can_be(api: Api, make: Make, cast: Cast) -> None:
-    project = project_with(make, cast)
-    where = f"/projects/{project.id}/deploy_keys/{_add(api, cast.owner, project)['id']}"
-    assert api.put(where, cast.owner).json()["message"] == '400 (Bad request) "title" not given'
-    assert api.put(where, cast.owner, title=" ").json()["message"] == {"title": ["can't be blank"]}
-    assert api.put(where, cast.owner, title="x" * 256).status_code == 400
-    assert api.put(where, cast.owner, title="日本 🦊", can_push="on").json()["title"] == "日本 🦊"
-    assert api.put(f"/projects/{project.id}/deploy_keys/none", cast.owner, title="x").status_code == 400
-    assert api.put(f"/projects/{project.id}/deploy_keys/{10**20}", cast.owner, title="x").status_code == 400
+def test_an_edit_says_something_that_can_be(api: Api, make: Make, roles: UsersByRole) -> None:
+    project = project_with(make, roles)
+    where = f"/projects/{project.id}/deploy_keys/{_add(api, roles.owner, project)['id']}"
+    assert api.put(where, roles.owner).json()["message"] == '400 (Bad request) "title" not given'
+    assert api.put(where, roles.owner, title=" ").json()["message"] == {"title": ["can't be blank"]}
+    assert api.put(where, roles.owner, title="x" * 256).status_code == 400
+    assert api.put(where, roles.owner, title="日本 🦊", can_push="on").json()["title"] == "日本 🦊"
+    assert api.put(f"/projects/{project.id}/deploy_keys/none", roles.owner, title="x").status_code == 400
+    assert api.put(f"/projects/{project.id}/deploy_keys/{10**20}", roles.owner, title="x").status_code == 400
 
 
-def test_an_archived_project_is_read_only(api: Api, make: Make, cast: Cast) -> None:
-    project = project_with(make, cast)
-    key_id = _add(api, cast.owner, project)["id"]
-    api.post(f"/projects/{project.id}/archive", cast.owner)
+def test_an_archived_project_is_read_only(api: Api, make: Make, roles: UsersByRole) -> None:
+    project = project_with(make, roles)
+    key_id = _add(api, roles.owner, project)["id"]
+    api.post(f"/projects/{project.id}/archive", roles.owner)
     where = f"/projects/{project.id}/deploy_keys"
-    for caller in (cast.owner, make.root):
+    for caller in (roles.owner, make.root):
         assert api.get(f"{where}/{key_id}", caller).status_code == 200
         assert api.post(where, caller, title="x", key=ed25519_line()).status_code == 403
         assert api.put(f"{where}/{key_id}", caller, title="x").status_code == 403
@@ -213,29 +217,29 @@ def test_an_archived_project_is_read_only(api: Api, make: Make, cast: Cast) -> N
         assert api.delete(f"{where}/{key_id}", caller).status_code == 403
 
 
-def test_a_list_has_pages_and_one_cost(api: Api, make: Make, cast: Cast) -> None:
-    project = project_with(make, cast)
+def test_a_list_has_pages_and_one_cost(api: Api, make: Make, roles: UsersByRole) -> None:
+    project = project_with(make, roles)
     for _ in range(5):
-        _add(api, cast.owner, project)
+        _add(api, roles.owner, project)
 
     def cost(where: str, caller: Person, size: int) -> int:
         return statements_of(make, lambda: api.get(where, caller, per_page=size))
 
-    for where, caller in ((f"/projects/{project.id}/deploy_keys", cast.owner), ("/deploy_keys", make.root)):
+    for where, caller in ((f"/projects/{project.id}/deploy_keys", roles.owner), ("/deploy_keys", make.root)):
         assert int(api.get(where, caller, per_page=2).headers["x-total-pages"]) >= 3
         assert cost(where, caller, 100) <= cost(where, caller, 1)
 
 
-def test_the_same_key_from_two_at_once(api: Api, make: Make, cast: Cast) -> None:
+def test_the_same_key_from_two_at_once(api: Api, make: Make, roles: UsersByRole) -> None:
     """Both are answered as if one had come after the other."""
-    first, second = project_with(make, cast), project_with(make, cast)
+    first, second = project_with(make, roles), project_with(make, roles)
     for _ in range(5):
         line = ed25519_line()
         with ThreadPoolExecutor(4) as pool:
-            made = list(pool.map(partial(_add, api, cast.owner, line=line), [first, second] * 2))
+            made = list(pool.map(partial(_add, api, roles.owner, line=line), [first, second] * 2))
         assert len({each["id"] for each in made}) == 1
         with ThreadPoolExecutor(4) as pool:
             where = [f"/projects/{place.id}/deploy_keys/{made[0]['id']}" for place in (first, second)]
-            gone = list(pool.map(lambda path: api.delete(path, cast.owner).status_code, where * 2))
+            gone = list(pool.map(lambda path: api.delete(path, roles.owner).status_code, where * 2))
         assert gone == [200] * 4
         assert api.get(f"/keys/{made[0]['id']}", make.root).status_code == 404

@@ -1,15 +1,16 @@
 """Deploy tokens of projects and groups."""
 
+from functools import partial
 from typing import Any
 
 import pytest
 from sqlalchemy import text
 
 from ingot.projects.deploy_tokens.queries import deploy_token_by_credentials
-from tests.casting import Cast, group_with, project_with
 from tests.client import Api, Make
-from tests.conftest import House
-from tests.making import day, ids, make_group, make_project, statements_of
+from tests.conftest import Instance
+from tests.factories import day, ids, make_group, make_project, statements_of
+from tests.roles import UsersByRole, group_with, project_with
 
 SENT: dict[str, Any] = {"name": "deployer", "scopes": ["read_repository"]}
 PROJECT_CALLERS = [
@@ -32,8 +33,8 @@ GROUP_CALLERS = [
 
 
 @pytest.mark.parametrize(("role", "status"), PROJECT_CALLERS)
-def test_masters_manage_those_of_a_project(api: Api, make: Make, cast: Cast, role: str, status: int) -> None:
-    project, caller = project_with(make, cast), cast[role]
+def test_masters_manage_those_of_a_project(api: Api, make: Make, roles: UsersByRole, role: str, status: int) -> None:
+    project, caller = project_with(make, roles), roles[role]
     made = api.post(f"/projects/{project.id}/deploy_tokens", caller, **SENT)
     assert made.status_code == (201 if status == 200 else status)
     token_id = api.post(f"/projects/{project.id}/deploy_tokens", make.root, **SENT).json()["id"]
@@ -46,8 +47,10 @@ def test_masters_manage_those_of_a_project(api: Api, make: Make, cast: Cast, rol
 
 
 @pytest.mark.parametrize(("role", "read", "write"), GROUP_CALLERS)
-def test_owners_manage_those_of_a_group(api: Api, make: Make, cast: Cast, role: str, read: int, write: int) -> None:
-    group, caller = group_with(make, cast), cast[role]
+def test_owners_manage_those_of_a_group(
+    api: Api, make: Make, roles: UsersByRole, role: str, read: int, write: int
+) -> None:
+    group, caller = group_with(make, roles), roles[role]
     made = api.post(f"/groups/{group.id}/deploy_tokens", caller, **SENT)
     assert made.status_code == (201 if write == 200 else write)
     token_id = api.post(f"/groups/{group.id}/deploy_tokens", make.root, **SENT).json()["id"]
@@ -59,22 +62,24 @@ def test_owners_manage_those_of_a_group(api: Api, make: Make, cast: Cast, role: 
 
 
 @pytest.mark.parametrize(("role", "status"), [("administrator", 200), ("owner", 403), ("nobody", 401)])
-def test_only_administrators_list_all(api: Api, make: Make, cast: Cast, role: str, status: int) -> None:
-    project, group = project_with(make, cast), group_with(make, cast)
+def test_only_administrators_list_all(api: Api, make: Make, roles: UsersByRole, role: str, status: int) -> None:
+    project, group = project_with(make, roles), group_with(make, roles)
     made = [
         api.post(f"/projects/{project.id}/deploy_tokens", make.root, **SENT).json()["id"],
         api.post(f"/groups/{group.id}/deploy_tokens", make.root, **SENT).json()["id"],
     ]
-    answer = api.get("/deploy_tokens", cast[role], per_page=100)
+    answer = api.get("/deploy_tokens", roles[role], per_page=100)
     assert answer.status_code == status
     if status == 200:
         assert set(made) <= set(ids(answer))
 
 
-def test_the_secret_is_shown_once_and_only_its_digest_is_kept(api: Api, make: Make, cast: Cast, house: House) -> None:
+def test_the_secret_is_shown_once_and_only_its_digest_is_kept(
+    api: Api, make: Make, roles: UsersByRole, instance: Instance
+) -> None:
     """Attack: whoever may list tokens, or copied the database, fetches with them."""
-    project = project_with(make, cast)
-    made = api.post(f"/projects/{project.id}/deploy_tokens", cast.owner, **SENT).json()
+    project = project_with(make, roles)
+    made = api.post(f"/projects/{project.id}/deploy_tokens", roles.owner, **SENT).json()
     secret = made["token"]
     assert made == {
         "id": made["id"],
@@ -89,27 +94,27 @@ def test_the_secret_is_shown_once_and_only_its_digest_is_kept(api: Api, make: Ma
     }
     token_id = made["id"]
     for answer in (
-        api.get(f"/projects/{project.id}/deploy_tokens", cast.owner),
-        api.get(f"/projects/{project.id}/deploy_tokens/{token_id}", cast.owner),
+        api.get(f"/projects/{project.id}/deploy_tokens", roles.owner),
+        api.get(f"/projects/{project.id}/deploy_tokens/{token_id}", roles.owner),
         api.get("/deploy_tokens", make.root, per_page=100),
     ):
         assert answer.status_code == 200
         assert secret not in answer.text and '"token"' not in answer.text
-    rows = house.app.database.read(lambda db: db.rows(text("SELECT * FROM deploy_tokens")))
+    rows = instance.app.database.read(lambda db: db.rows(text("SELECT * FROM deploy_tokens")))
     assert secret not in repr(rows)
-    assert secret not in house.log.getvalue()
+    assert secret not in instance.log.getvalue()
 
 
-def test_credentials_prove_a_token(api: Api, make: Make, cast: Cast, house: House) -> None:
+def test_credentials_prove_a_token(api: Api, make: Make, roles: UsersByRole, instance: Instance) -> None:
     """Name and secret belong together, and end with their time, their row, or their project."""
-    project, other = project_with(make, cast), project_with(make, cast)
+    project, other = project_with(make, roles), project_with(make, roles)
     where = f"/projects/{project.id}/deploy_tokens"
-    own = api.post(where, cast.owner, **SENT).json()
-    named = api.post(where, cast.owner, **SENT, username="robot+1", expires_at="2030-01-02").json()
-    doomed = api.post(f"/projects/{other.id}/deploy_tokens", cast.owner, **SENT).json()
+    own = api.post(where, roles.owner, **SENT).json()
+    named = api.post(where, roles.owner, **SENT, username="robot+1", expires_at="2030-01-02").json()
+    doomed = api.post(f"/projects/{other.id}/deploy_tokens", roles.owner, **SENT).json()
 
     def proves(made: dict[str, Any], username: str | None = None) -> int | None:
-        held = house.app.database.read(
+        held = instance.app.database.read(
             lambda db: deploy_token_by_credentials(
                 db, made["username"] if username is None else username, made["token"]
             )
@@ -120,17 +125,17 @@ def test_credentials_prove_a_token(api: Api, make: Make, cast: Cast, house: Hous
     assert proves(own, named["username"]) is None
     assert proves({**own, "token": own["token"][:-1]}) is None
     assert named["username"] == "robot+1"
-    with day(house, "2030-01-02"):
+    with day(instance, "2030-01-02"):
         assert (proves(own), proves(named)) == (project.id, None)
         shown = {each["id"]: each for each in api.get(where, make.root).json()}
         assert (shown[named["id"]]["expired"], shown[named["id"]]["active"]) == (True, False)
         assert ids(api.get(where, make.root, active=True)) == [own["id"]]
         assert ids(api.get(where, make.root, active=False)) == [named["id"]]
-    assert api.delete(f"/projects/{other.id}", cast.owner).status_code == 200
+    assert api.delete(f"/projects/{other.id}", roles.owner).status_code == 200
     assert proves(doomed) is None
     assert doomed["id"] not in ids(api.get("/deploy_tokens", make.root, per_page=100))
     for _ in range(2):
-        gone = api.delete(f"{where}/{own['id']}", cast.owner)
+        gone = api.delete(f"{where}/{own['id']}", roles.owner)
         assert (gone.status_code, gone.content) == (200, b"")
     assert proves(own) is None
 
@@ -150,47 +155,49 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("sent", "message"), REFUSED, ids=lambda value: str(value)[:40])
-def test_what_cannot_be_is_refused(api: Api, make: Make, cast: Cast, sent: dict[str, Any], message: object) -> None:
-    group = group_with(make, cast)
-    answer = api.post(f"/groups/{group.id}/deploy_tokens", cast.owner, **sent)
+def test_what_cannot_be_is_refused(
+    api: Api, make: Make, roles: UsersByRole, sent: dict[str, Any], message: object
+) -> None:
+    group = group_with(make, roles)
+    answer = api.post(f"/groups/{group.id}/deploy_tokens", roles.owner, **sent)
     assert (answer.status_code, answer.json()["message"]) == (400, message)
-    assert api.get(f"/groups/{group.id}/deploy_tokens", cast.owner).json() == []
+    assert api.get(f"/groups/{group.id}/deploy_tokens", roles.owner).json() == []
 
 
-def test_scopes_come_as_a_text_too_and_once_each(api: Api, make: Make, cast: Cast) -> None:
-    project = project_with(make, cast)
+def test_scopes_come_as_a_text_too_and_once_each(api: Api, make: Make, roles: UsersByRole) -> None:
+    project = project_with(make, roles)
     sent = {"name": "日本", "scopes": "read_registry,write_registry,read_registry", "expires_at": "2001-01-01"}
-    made = api.post(f"/projects/{project.id}/deploy_tokens", cast.owner, **sent).json()
+    made = api.post(f"/projects/{project.id}/deploy_tokens", roles.owner, **sent).json()
     assert made["scopes"] == ["read_registry", "write_registry"]
     assert (made["name"], made["expires_at"], made["expired"]) == ("日本", "2001-01-01T00:00:00.000Z", True)
 
 
-def test_a_token_is_only_found_where_it_belongs(api: Api, make: Make, cast: Cast) -> None:
-    project, other = project_with(make, cast), make_project(make, cast.stranger)
-    group = make_group(make, cast.stranger)
-    token_id = api.post(f"/projects/{project.id}/deploy_tokens", cast.owner, **SENT).json()["id"]
+def test_a_token_is_only_found_where_it_belongs(api: Api, make: Make, roles: UsersByRole) -> None:
+    project, other = project_with(make, roles), make_project(make, roles.stranger)
+    group = make_group(make, roles.stranger)
+    token_id = api.post(f"/projects/{project.id}/deploy_tokens", roles.owner, **SENT).json()["id"]
     for where in (f"/projects/{other.id}/deploy_tokens", f"/groups/{group.id}/deploy_tokens"):
-        assert api.get(f"{where}/{token_id}", cast.stranger).status_code == 404
-        assert api.delete(f"{where}/{token_id}", cast.stranger).status_code == 200
-        assert api.get(f"{where}/none", cast.stranger).status_code == 400
-    assert api.get(f"/projects/{project.id}/deploy_tokens/{token_id}", cast.owner).status_code == 200
+        assert api.get(f"{where}/{token_id}", roles.stranger).status_code == 404
+        assert api.delete(f"{where}/{token_id}", roles.stranger).status_code == 200
+        assert api.get(f"{where}/none", roles.stranger).status_code == 400
+    assert api.get(f"/projects/{project.id}/deploy_tokens/{token_id}", roles.owner).status_code == 200
 
 
-def test_an_archived_project_is_read_only(api: Api, make: Make, cast: Cast) -> None:
-    project = project_with(make, cast)
-    token_id = api.post(f"/projects/{project.id}/deploy_tokens", cast.owner, **SENT).json()["id"]
-    api.post(f"/projects/{project.id}/archive", cast.owner)
-    for caller in (cast.owner, make.root):
+def test_an_archived_project_is_read_only(api: Api, make: Make, roles: UsersByRole) -> None:
+    project = project_with(make, roles)
+    token_id = api.post(f"/projects/{project.id}/deploy_tokens", roles.owner, **SENT).json()["id"]
+    api.post(f"/projects/{project.id}/archive", roles.owner)
+    for caller in (roles.owner, make.root):
         assert api.get(f"/projects/{project.id}/deploy_tokens/{token_id}", caller).status_code == 200
         assert api.post(f"/projects/{project.id}/deploy_tokens", caller, **SENT).status_code == 403
         assert api.delete(f"/projects/{project.id}/deploy_tokens/{token_id}", caller).status_code == 403
 
 
-def test_a_list_has_pages_and_one_cost(api: Api, make: Make, cast: Cast) -> None:
-    project = project_with(make, cast)
+def test_a_list_has_pages_and_one_cost(api: Api, make: Make, roles: UsersByRole) -> None:
+    project = project_with(make, roles)
     for _ in range(5):
-        api.post(f"/projects/{project.id}/deploy_tokens", cast.owner, **SENT)
+        api.post(f"/projects/{project.id}/deploy_tokens", roles.owner, **SENT)
     where = f"/projects/{project.id}/deploy_tokens"
-    assert api.get(where, cast.owner, per_page=2).headers["x-total-pages"] == "3"
-    few, many = (statements_of(make, lambda n=n: api.get(where, cast.owner, per_page=n)) for n in (1, 100))
+    assert api.get(where, roles.owner, per_page=2).headers["x-total-pages"] == "3"
+    few, many = (statements_of(make, partial(api.get, where, roles.owner, per_page=n)) for n in (1, 100))
     assert many <= few

@@ -4,9 +4,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tests.casting import Cast, project_with
 from tests.client import Api, Make
-from tests.making import ids, make_project, statements_of
+from tests.factories import ids, make_project, statements_of
+from tests.roles import UsersByRole, project_with
 
 
 def test_give_and_take_back(api: Api, make: Make) -> None:
@@ -121,13 +121,13 @@ CALLERS = [
 
 
 @pytest.mark.parametrize(("role", "read", "give"), CALLERS)
-def test_who_gives(api: Api, make: Make, cast: Cast, role: str, read: int, give: int) -> None:
+def test_who_gives(api: Api, make: Make, roles: UsersByRole, role: str, read: int, give: int) -> None:
     """Those who see an issue."""
-    project = project_with(make, cast)
-    api.post(f"/projects/{project.id}/issues", cast.master, title="one")
+    project = project_with(make, roles)
+    api.post(f"/projects/{project.id}/issues", roles.master, title="one")
     base = f"/projects/{project.id}/issues/1/award_emoji"
-    assert api.get(base, cast[role]).status_code == read
-    assert api.post(base, cast[role], name="thumbsdown").status_code == give
+    assert api.get(base, roles[role]).status_code == read
+    assert api.post(base, roles[role], name="thumbsdown").status_code == give
     assert _votes(api, make, project.id) == (0, 1 if give == 201 else 0)
 
 

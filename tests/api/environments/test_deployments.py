@@ -1,13 +1,14 @@
 """Deployments that callers report."""
 
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import pytest
 
-from tests.casting import Cast, project_with
 from tests.client import Api, Make
-from tests.making import ids, make_project, statements_of
+from tests.factories import ids, make_project, statements_of
+from tests.roles import UsersByRole, project_with
 
 SHA = "0123456789abcdef0123456789abcdef01234567"
 SENT: dict[str, Any] = {"environment": "live", "sha": SHA, "ref": "main", "tag": False, "status": "running"}
@@ -24,9 +25,9 @@ CALLERS = [
 
 @pytest.mark.parametrize(("role", "read", "write"), CALLERS)
 def test_developers_report_and_reporters_read(
-    api: Api, make: Make, cast: Cast, role: str, read: int, write: int
+    api: Api, make: Make, roles: UsersByRole, role: str, read: int, write: int
 ) -> None:
-    project, caller = project_with(make, cast), cast[role]
+    project, caller = project_with(make, roles), roles[role]
     made = api.post(f"/projects/{project.id}/deployments", caller, **SENT)
     assert made.status_code == (201 if write == 200 else write)
     deployment_id = api.post(f"/projects/{project.id}/deployments", make.root, **SENT).json()["id"]
@@ -39,10 +40,10 @@ def test_developers_report_and_reporters_read(
     assert now["status"] == ("failed" if write == 200 else "running")
 
 
-def test_a_deployment_has_all_its_fields_and_makes_its_environment(api: Api, make: Make, cast: Cast) -> None:
-    project = project_with(make, cast)
-    made = api.post(f"/projects/{project.id}/deployments", cast.developer, **{**SENT, "sha": SHA.upper()})
-    environments = api.get(f"/projects/{project.id}/environments", cast.developer).json()
+def test_a_deployment_has_all_its_fields_and_makes_its_environment(api: Api, make: Make, roles: UsersByRole) -> None:
+    project = project_with(make, roles)
+    made = api.post(f"/projects/{project.id}/deployments", roles.developer, **{**SENT, "sha": SHA.upper()})
+    environments = api.get(f"/projects/{project.id}/environments", roles.developer).json()
     (environment,) = environments
     brief = ("id", "name", "slug", "external_url", "created_at", "updated_at")
     assert made.json() == {
@@ -57,32 +58,32 @@ def test_a_deployment_has_all_its_fields_and_makes_its_environment(api: Api, mak
         "environment": {name: environment[name] for name in brief},
         "deployable": None,
     }
-    assert made.json()["user"]["username"] == cast.developer.username
-    again = api.post(f"/projects/{project.id}/deployments", cast.developer, **SENT).json()
+    assert made.json()["user"]["username"] == roles.developer.username
+    again = api.post(f"/projects/{project.id}/deployments", roles.developer, **SENT).json()
     assert (again["iid"], again["environment"]["id"]) == (2, environment["id"])
-    other = api.post(f"/projects/{project_with(make, cast).id}/deployments", cast.developer, **SENT).json()
+    other = api.post(f"/projects/{project_with(make, roles).id}/deployments", roles.developer, **SENT).json()
     assert other["iid"] == 1
 
 
-def test_a_success_is_what_runs_there(api: Api, make: Make, cast: Cast) -> None:
-    project = project_with(make, cast)
+def test_a_success_is_what_runs_there(api: Api, make: Make, roles: UsersByRole) -> None:
+    project = project_with(make, roles)
     where = f"/projects/{project.id}/deployments"
-    first = api.post(where, cast.developer, **SENT).json()
+    first = api.post(where, roles.developer, **SENT).json()
     environment_id, deployment_id = first["environment"]["id"], first["id"]
-    api.post(f"/projects/{project.id}/environments/{environment_id}/stop", cast.developer)
+    api.post(f"/projects/{project.id}/environments/{environment_id}/stop", roles.developer)
     place = f"/projects/{project.id}/environments/{environment_id}"
-    assert api.get(place, cast.developer).json()["last_deployment"] is None
-    done = api.put(f"/projects/{project.id}/deployments/{deployment_id}", cast.developer, status="success")
+    assert api.get(place, roles.developer).json()["last_deployment"] is None
+    done = api.put(f"/projects/{project.id}/deployments/{deployment_id}", roles.developer, status="success")
     assert (done.status_code, done.json()["status"]) == (200, "success")
-    shown = api.get(place, cast.developer).json()
+    shown = api.get(place, roles.developer).json()
     assert (shown["state"], shown["last_deployment"]["id"]) == ("available", deployment_id)
-    back = api.put(f"{where}/{deployment_id}", cast.developer, status="running")
+    back = api.put(f"{where}/{deployment_id}", roles.developer, status="running")
     assert (back.status_code, back.json()["message"]) == (400, {"status": ["cannot become running after success"]})
-    assert api.put(f"{where}/{deployment_id}", cast.developer, status="success").status_code == 200
-    api.post(where, cast.developer, **{**SENT, "status": "failed"})
-    assert api.get(place, cast.developer).json()["last_deployment"]["id"] == deployment_id
-    assert api.delete(place, cast.owner).status_code == 200
-    assert api.get(where, cast.developer).json() == [], "deployments go with their environment"
+    assert api.put(f"{where}/{deployment_id}", roles.developer, status="success").status_code == 200
+    api.post(where, roles.developer, **{**SENT, "status": "failed"})
+    assert api.get(place, roles.developer).json()["last_deployment"]["id"] == deployment_id
+    assert api.delete(place, roles.owner).status_code == 200
+    assert api.get(where, roles.developer).json() == [], "deployments go with their environment"
 
 
 REFUSED: list[tuple[dict[str, Any], object]] = [
@@ -104,61 +105,63 @@ REFUSED: list[tuple[dict[str, Any], object]] = [
 
 
 @pytest.mark.parametrize(("sent", "message"), REFUSED, ids=lambda value: str(value)[:40])
-def test_what_cannot_be_is_refused(api: Api, make: Make, cast: Cast, sent: dict[str, Any], message: object) -> None:
-    project = project_with(make, cast)
-    answer = api.post(f"/projects/{project.id}/deployments", cast.owner, **{**SENT, **sent})
+def test_what_cannot_be_is_refused(
+    api: Api, make: Make, roles: UsersByRole, sent: dict[str, Any], message: object
+) -> None:
+    project = project_with(make, roles)
+    answer = api.post(f"/projects/{project.id}/deployments", roles.owner, **{**SENT, **sent})
     assert (answer.status_code, answer.json()["message"]) == (400, message)
-    assert api.get(f"/projects/{project.id}/environments", cast.owner).json() == []
+    assert api.get(f"/projects/{project.id}/environments", roles.owner).json() == []
 
 
-def test_the_list_has_filters_order_and_one_cost(api: Api, make: Make, cast: Cast) -> None:
-    project = project_with(make, cast)
+def test_the_list_has_filters_order_and_one_cost(api: Api, make: Make, roles: UsersByRole) -> None:
+    project = project_with(make, roles)
     where = f"/projects/{project.id}/deployments"
     made = [
-        api.post(where, cast.developer, **{**SENT, "ref": ref, "environment": place, "status": status}).json()
+        api.post(where, roles.developer, **{**SENT, "ref": ref, "environment": place, "status": status}).json()
         for ref, place, status in (("b", "live", "success"), ("a", "test", "failed"), ("c", "live", "running"))
     ]
     first, second, third = (each["id"] for each in made)
-    assert ids(api.get(where, cast.reporter)) == [first, second, third]
-    assert ids(api.get(where, cast.reporter, sort="desc")) == [third, second, first]
-    assert ids(api.get(where, cast.reporter, order_by="ref")) == [second, first, third]
-    assert ids(api.get(where, cast.reporter, environment="live")) == [first, third]
-    assert ids(api.get(where, cast.reporter, status="failed")) == [second]
-    assert ids(api.get(where, cast.reporter, status="blocked")) == []
-    assert ids(api.get(where, cast.reporter, updated_before="2001-01-01")) == []
-    assert len(ids(api.get(where, cast.reporter, updated_after="2001-01-01"))) == 3
-    assert ids(api.get(where, cast.reporter, finished_after="2001-01-01")) == [first, second]
-    assert ids(api.get(where, cast.reporter, finished_before="2001-01-01")) == []
-    assert api.get(where, cast.reporter, order_by="sha").status_code == 400
-    assert api.get(where, cast.reporter, updated_after="7").status_code == 400
-    page = api.get(where, cast.reporter, per_page=2)
+    assert ids(api.get(where, roles.reporter)) == [first, second, third]
+    assert ids(api.get(where, roles.reporter, sort="desc")) == [third, second, first]
+    assert ids(api.get(where, roles.reporter, order_by="ref")) == [second, first, third]
+    assert ids(api.get(where, roles.reporter, environment="live")) == [first, third]
+    assert ids(api.get(where, roles.reporter, status="failed")) == [second]
+    assert ids(api.get(where, roles.reporter, status="blocked")) == []
+    assert ids(api.get(where, roles.reporter, updated_before="2001-01-01")) == []
+    assert len(ids(api.get(where, roles.reporter, updated_after="2001-01-01"))) == 3
+    assert ids(api.get(where, roles.reporter, finished_after="2001-01-01")) == [first, second]
+    assert ids(api.get(where, roles.reporter, finished_before="2001-01-01")) == []
+    assert api.get(where, roles.reporter, order_by="sha").status_code == 400
+    assert api.get(where, roles.reporter, updated_after="7").status_code == 400
+    page = api.get(where, roles.reporter, per_page=2)
     assert (ids(page), page.headers["x-total"]) == ([first, second], "3")
-    assert ids(api.get(where, cast.reporter, pagination="keyset", per_page=2)) == [third, second]
-    few, many = (statements_of(make, lambda n=n: api.get(where, cast.reporter, per_page=n)) for n in (1, 100))
+    assert ids(api.get(where, roles.reporter, pagination="keyset", per_page=2)) == [third, second]
+    few, many = (statements_of(make, partial(api.get, where, roles.reporter, per_page=n)) for n in (1, 100))
     assert many <= few
 
 
-def test_a_deployment_is_only_found_where_it_belongs(api: Api, make: Make, cast: Cast) -> None:
-    project, other = project_with(make, cast), make_project(make, cast.stranger)
-    deployment_id = api.post(f"/projects/{project.id}/deployments", cast.owner, **SENT).json()["id"]
+def test_a_deployment_is_only_found_where_it_belongs(api: Api, make: Make, roles: UsersByRole) -> None:
+    project, other = project_with(make, roles), make_project(make, roles.stranger)
+    deployment_id = api.post(f"/projects/{project.id}/deployments", roles.owner, **SENT).json()["id"]
     where = f"/projects/{other.id}/deployments"
-    assert api.get(f"{where}/{deployment_id}", cast.stranger).status_code == 404
-    assert api.put(f"{where}/{deployment_id}", cast.stranger, status="failed").status_code == 404
-    assert api.get(f"{where}/x", cast.stranger).status_code == 400
+    assert api.get(f"{where}/{deployment_id}", roles.stranger).status_code == 404
+    assert api.put(f"{where}/{deployment_id}", roles.stranger, status="failed").status_code == 404
+    assert api.get(f"{where}/x", roles.stranger).status_code == 400
 
 
-def test_numbers_have_no_gaps_however_many_report_at_once(api: Api, make: Make, cast: Cast) -> None:
-    project = project_with(make, cast)
+def test_numbers_have_no_gaps_however_many_report_at_once(api: Api, make: Make, roles: UsersByRole) -> None:
+    project = project_with(make, roles)
     where = f"/projects/{project.id}/deployments"
     with ThreadPoolExecutor(6) as pool:
-        answers = list(pool.map(lambda _: api.post(where, cast.developer, **SENT), range(12)))
+        answers = list(pool.map(lambda _: api.post(where, roles.developer, **SENT), range(12)))
     assert {answer.status_code for answer in answers} == {201}
     assert sorted(answer.json()["iid"] for answer in answers) == list(range(1, 13))
 
 
-def test_a_deployment_outlives_who_reported_it(api: Api, make: Make, cast: Cast) -> None:
+def test_a_deployment_outlives_who_reported_it(api: Api, make: Make, roles: UsersByRole) -> None:
     person = make.user()
-    project = make_project(make, cast.owner, members={person: 30})
+    project = make_project(make, roles.owner, members={person: 30})
     deployment_id = api.post(f"/projects/{project.id}/deployments", person, **SENT).json()["id"]
     assert api.delete(f"/users/{person.id}", make.root).status_code in (200, 204)
-    assert api.get(f"/projects/{project.id}/deployments/{deployment_id}", cast.owner).json()["user"] is None
+    assert api.get(f"/projects/{project.id}/deployments/{deployment_id}", roles.owner).json()["user"] is None

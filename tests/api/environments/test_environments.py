@@ -1,13 +1,14 @@
 """Environments."""
 
 import re
+from functools import partial
 from typing import Any
 
 import pytest
 
-from tests.casting import Cast, project_with
 from tests.client import Api, Make
-from tests.making import ids, make_project, statements_of
+from tests.factories import ids, make_project, statements_of
+from tests.roles import UsersByRole, project_with
 
 CALLERS = [
     # reads, creates and stops, changes and deletes
@@ -23,8 +24,8 @@ CALLERS = [
 
 
 @pytest.mark.parametrize(("role", "read", "deploy", "change"), CALLERS)
-def test_who_may_what(api: Api, make: Make, cast: Cast, role: str, read: int, deploy: int, change: int) -> None:
-    project, caller = project_with(make, cast), cast[role]
+def test_who_may_what(api: Api, make: Make, roles: UsersByRole, role: str, read: int, deploy: int, change: int) -> None:
+    project, caller = project_with(make, roles), roles[role]
     made = api.post(f"/projects/{project.id}/environments", caller, name="by-caller")
     assert made.status_code == (201 if deploy == 200 else deploy)
     environment_id = api.post(f"/projects/{project.id}/environments", make.root, name="live").json()["id"]
@@ -43,16 +44,16 @@ def test_who_may_what(api: Api, make: Make, cast: Cast, role: str, read: int, de
 
 
 @pytest.mark.parametrize("visibility", ["internal", "public"])
-def test_seeing_a_project_is_not_enough(api: Api, make: Make, cast: Cast, visibility: str) -> None:
-    project = make_project(make, cast.owner, visibility=visibility)
-    assert api.get(f"/projects/{project.id}/environments", cast.stranger).status_code == 403
-    assert api.get(f"/projects/{project.id}/environments", cast.owner).status_code == 200
+def test_seeing_a_project_is_not_enough(api: Api, make: Make, roles: UsersByRole, visibility: str) -> None:
+    project = make_project(make, roles.owner, visibility=visibility)
+    assert api.get(f"/projects/{project.id}/environments", roles.stranger).status_code == 403
+    assert api.get(f"/projects/{project.id}/environments", roles.owner).status_code == 200
 
 
-def test_an_environment_has_all_its_fields(api: Api, make: Make, cast: Cast) -> None:
-    project = project_with(make, cast)
+def test_an_environment_has_all_its_fields(api: Api, make: Make, roles: UsersByRole) -> None:
+    project = project_with(make, roles)
     sent = {"name": "production", "external_url": "https://live.example.com/ü"}
-    made = api.post(f"/projects/{project.id}/environments", cast.owner, **sent)
+    made = api.post(f"/projects/{project.id}/environments", roles.owner, **sent)
     environment_id = made.json()["id"]
     brief = made.json()["project"]
     assert (made.status_code, made.json()) == (
@@ -70,10 +71,10 @@ def test_an_environment_has_all_its_fields(api: Api, make: Make, cast: Cast) -> 
         },
     )
     assert (brief["id"], brief["path_with_namespace"]) == (project.id, project.path)
-    one = api.get(f"/projects/{project.id}/environments/{environment_id}", cast.owner).json()
+    one = api.get(f"/projects/{project.id}/environments/{environment_id}", roles.owner).json()
     assert one == {**made.json(), "last_deployment": None}
     where = f"/projects/{project.id}/environments/{environment_id}"
-    edited = api.put(where, cast.owner, name="live site", external_url="", tier="other").json()
+    edited = api.put(where, roles.owner, name="live site", external_url="", tier="other").json()
     assert (edited["name"], edited["slug"], edited["external_url"], edited["tier"]) == (
         "live site",
         "production",
@@ -96,18 +97,18 @@ SLUGS = [
 
 
 @pytest.mark.parametrize(("name", "slug"), SLUGS)
-def test_the_slug_follows_from_the_name(api: Api, make: Make, cast: Cast, name: str, slug: str) -> None:
-    project = project_with(make, cast)
-    made = api.post(f"/projects/{project.id}/environments", cast.owner, name=name)
+def test_the_slug_follows_from_the_name(api: Api, make: Make, roles: UsersByRole, name: str, slug: str) -> None:
+    project = project_with(make, roles)
+    made = api.post(f"/projects/{project.id}/environments", roles.owner, name=name)
     assert made.status_code == 201, made.text
     assert re.fullmatch(slug, made.json()["slug"])
     assert len(made.json()["slug"]) <= 24
 
 
-def test_a_slug_is_given_out_once(api: Api, make: Make, cast: Cast) -> None:
-    project = project_with(make, cast)
-    slug = api.post(f"/projects/{project.id}/environments", cast.owner, name="Upper").json()["slug"]
-    other = api.post(f"/projects/{project.id}/environments", cast.owner, name=slug)
+def test_a_slug_is_given_out_once(api: Api, make: Make, roles: UsersByRole) -> None:
+    project = project_with(make, roles)
+    slug = api.post(f"/projects/{project.id}/environments", roles.owner, name="Upper").json()["slug"]
+    other = api.post(f"/projects/{project.id}/environments", roles.owner, name=slug)
     assert other.status_code == 201
     assert other.json()["slug"] != slug
 
@@ -139,73 +140,75 @@ REFUSED: list[tuple[dict[str, Any], object]] = [
 
 
 @pytest.mark.parametrize(("sent", "message"), REFUSED, ids=lambda value: str(value)[:40])
-def test_what_cannot_be_is_refused(api: Api, make: Make, cast: Cast, sent: dict[str, Any], message: object) -> None:
-    project = project_with(make, cast)
+def test_what_cannot_be_is_refused(
+    api: Api, make: Make, roles: UsersByRole, sent: dict[str, Any], message: object
+) -> None:
+    project = project_with(make, roles)
     where = f"/projects/{project.id}/environments"
-    api.post(where, cast.owner, name="taken", external_url="https://taken.example.com")
-    answer = api.post(where, cast.owner, **sent)
+    api.post(where, roles.owner, name="taken", external_url="https://taken.example.com")
+    answer = api.post(where, roles.owner, **sent)
     assert (answer.status_code, answer.json()["message"]) == (400, message)
-    held = api.post(where, cast.owner, name="held").json()
+    held = api.post(where, roles.owner, name="held").json()
     if sent:
-        edited = api.put(f"{where}/{held['id']}", cast.owner, **sent)
+        edited = api.put(f"{where}/{held['id']}", roles.owner, **sent)
         assert (edited.status_code, edited.json()["message"]) == (400, message)
-    same = api.put(f"{where}/{held['id']}", cast.owner, name="held")
+    same = api.put(f"{where}/{held['id']}", roles.owner, name="held")
     assert same.status_code == 200, "its own name is not another's"
 
 
-def test_the_list_has_filters_pages_and_one_cost(api: Api, make: Make, cast: Cast) -> None:
-    project = project_with(make, cast)
+def test_the_list_has_filters_pages_and_one_cost(api: Api, make: Make, roles: UsersByRole) -> None:
+    project = project_with(make, roles)
     where = f"/projects/{project.id}/environments"
     names = ("production", "review/one", "Review/two")
-    made = [api.post(where, cast.owner, name=name).json()["id"] for name in names]
+    made = [api.post(where, roles.owner, name=name).json()["id"] for name in names]
     environment_id = made[0]
     for _ in range(2):
-        stopped = api.post(f"/projects/{project.id}/environments/{environment_id}/stop", cast.developer, force=True)
+        stopped = api.post(f"/projects/{project.id}/environments/{environment_id}/stop", roles.developer, force=True)
         assert (stopped.status_code, stopped.json()["state"]) == (200, "stopped")
-    assert ids(api.get(where, cast.reporter)) == made
-    assert ids(api.get(where, cast.reporter, name="production")) == made[:1]
-    assert ids(api.get(where, cast.reporter, name="Production")) == []
-    assert ids(api.get(where, cast.reporter, search="REVIEW/")) == made[1:]
-    assert ids(api.get(where, cast.reporter, search="e%_")) == []
-    assert ids(api.get(where, cast.reporter, states="available")) == made[1:]
-    assert ids(api.get(where, cast.reporter, states="stopped")) == made[:1]
-    assert ids(api.get(where, cast.reporter, states="stopping")) == []
-    assert api.get(where, cast.reporter, states="gone").status_code == 400
-    assert api.get(where, cast.reporter, search="re").status_code == 400
-    assert api.get(where, cast.reporter, search="review", name="production").status_code == 400
-    page = api.get(where, cast.reporter, per_page=2, page=2)
+    assert ids(api.get(where, roles.reporter)) == made
+    assert ids(api.get(where, roles.reporter, name="production")) == made[:1]
+    assert ids(api.get(where, roles.reporter, name="Production")) == []
+    assert ids(api.get(where, roles.reporter, search="REVIEW/")) == made[1:]
+    assert ids(api.get(where, roles.reporter, search="e%_")) == []
+    assert ids(api.get(where, roles.reporter, states="available")) == made[1:]
+    assert ids(api.get(where, roles.reporter, states="stopped")) == made[:1]
+    assert ids(api.get(where, roles.reporter, states="stopping")) == []
+    assert api.get(where, roles.reporter, states="gone").status_code == 400
+    assert api.get(where, roles.reporter, search="re").status_code == 400
+    assert api.get(where, roles.reporter, search="review", name="production").status_code == 400
+    page = api.get(where, roles.reporter, per_page=2, page=2)
     assert (ids(page), page.headers["x-total"]) == (made[2:], "3")
-    few, many = (statements_of(make, lambda n=n: api.get(where, cast.reporter, per_page=n)) for n in (1, 100))
+    few, many = (statements_of(make, partial(api.get, where, roles.reporter, per_page=n)) for n in (1, 100))
     assert many <= few
 
 
-def test_an_environment_is_only_found_where_it_belongs(api: Api, make: Make, cast: Cast) -> None:
-    project, other = project_with(make, cast), make_project(make, cast.stranger)
-    environment_id = api.post(f"/projects/{project.id}/environments", cast.owner, name="live").json()["id"]
+def test_an_environment_is_only_found_where_it_belongs(api: Api, make: Make, roles: UsersByRole) -> None:
+    project, other = project_with(make, roles), make_project(make, roles.stranger)
+    environment_id = api.post(f"/projects/{project.id}/environments", roles.owner, name="live").json()["id"]
     where = f"/projects/{other.id}/environments/{environment_id}"
-    assert api.get(where, cast.stranger).status_code == 404
-    assert api.put(where, cast.stranger, name="x").status_code == 404
-    assert api.post(f"{where}/stop", cast.stranger).status_code == 404
+    assert api.get(where, roles.stranger).status_code == 404
+    assert api.put(where, roles.stranger, name="x").status_code == 404
+    assert api.post(f"{where}/stop", roles.stranger).status_code == 404
     for _ in range(2):
-        gone = api.delete(where, cast.stranger)
+        gone = api.delete(where, roles.stranger)
         assert (gone.status_code, gone.content) == (200, b"")
-    assert api.get(f"/projects/{other.id}/environments/x", cast.stranger).status_code == 400
-    assert api.get(f"/projects/{project.id}/environments/{environment_id}", cast.owner).status_code == 200
+    assert api.get(f"/projects/{other.id}/environments/x", roles.stranger).status_code == 400
+    assert api.get(f"/projects/{project.id}/environments/{environment_id}", roles.owner).status_code == 200
 
 
 @pytest.mark.parametrize(("edit", "read", "write"), [("archive", 200, 403), ("jobs", 403, 403)])
 def test_an_archived_project_is_read_only_and_one_without_jobs_has_none(
-    api: Api, make: Make, cast: Cast, edit: str, read: int, write: int
+    api: Api, make: Make, roles: UsersByRole, edit: str, read: int, write: int
 ) -> None:
-    project = project_with(make, cast)
+    project = project_with(make, roles)
     where = f"/projects/{project.id}/environments"
-    environment_id = api.post(where, cast.owner, name="live").json()["id"]
+    environment_id = api.post(where, roles.owner, name="live").json()["id"]
     if edit == "archive":
-        api.post(f"/projects/{project.id}/archive", cast.owner)
+        api.post(f"/projects/{project.id}/archive", roles.owner)
     else:
-        api.put(f"/projects/{project.id}", cast.owner, jobs_enabled=False)
+        api.put(f"/projects/{project.id}", roles.owner, jobs_enabled=False)
     deployment = {"environment": "live", "sha": "a" * 40, "ref": "main", "tag": False, "status": "success"}
-    for caller in (cast.owner, make.root):
+    for caller in (roles.owner, make.root):
         assert api.get(where, caller).status_code == read
         assert api.get(f"{where}/{environment_id}", caller).status_code == read
         assert api.get(f"/projects/{project.id}/deployments", caller).status_code == read

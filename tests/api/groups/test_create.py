@@ -7,7 +7,7 @@ import pytest
 
 from ingot.core.access.levels import Level
 from tests.client import Api, Make, Person
-from tests.making import make_group, make_project
+from tests.factories import make_group, make_project
 
 VIEW = {
     "id",

@@ -1,10 +1,12 @@
 """Deleting groups, and what becomes of groups when their owners go."""
 
+from typing import Any
+
 import pytest
 
 from ingot.core.access.levels import Level
 from tests.client import Api, Make
-from tests.making import by_path, ids, make_group, make_project, share
+from tests.factories import by_path, ids, make_group, make_project, share
 
 WHO = [
     (Level.OWNER, "private", 200),
@@ -88,7 +90,7 @@ def test_who_counts_as_another_owner(api: Api, make: Make, besides: str, status:
     above = make_group(make, other)
     group = make_group(make, parent=above) if besides == "an owner above" else make_group(make)
     api.post(f"{group.url}/members", make.root, user_id=owner.id, access_level=50)
-    sent = {"user_id": other.id, "access_level": 40 if besides == "a master" else 50}
+    sent: dict[str, Any] = {"user_id": other.id, "access_level": 40 if besides == "a master" else 50}
     if besides == "one until next year":
         sent |= {"expires_at": "2999-01-01"}
     if besides not in ("nobody", "an owner above"):

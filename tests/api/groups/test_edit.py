@@ -7,8 +7,8 @@ import pytest
 
 from ingot.core.access.levels import Level
 from tests.client import Api, Make
-from tests.conftest import House
-from tests.making import by_path, make_group, make_project
+from tests.conftest import Instance
+from tests.factories import by_path, make_group, make_project
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 32
 WHO = [
@@ -165,13 +165,13 @@ def test_restricted_levels_are_for_administrators(api: Api, make: Make) -> None:
         api.put("/application/settings", make.root, restricted_visibility_levels=[])
 
 
-def test_an_avatar_is_shown_to_those_who_see_the_group(api: Api, house: House, make: Make) -> None:
+def test_an_avatar_is_shown_to_those_who_see_the_group(api: Api, instance: Instance, make: Make) -> None:
     group = make_group(make)
     sent = {"files": {"avatar": ("face.png", PNG, "image/png")}}
 
     shown = api.request("PUT", group.url, make.root, **sent).json()["avatar_url"]
 
-    assert shown == f"{house.url}/uploads/-/system/group/avatar/{group.id}/face.png"
+    assert shown == f"{instance.url}/uploads/-/system/group/avatar/{group.id}/face.png"
     assert httpx.get(shown).status_code == 404
     api.put(group.url, make.root, visibility="public")
     assert httpx.get(shown).content == PNG

@@ -6,7 +6,7 @@ import pytest
 
 from ingot.core.access.levels import Level
 from tests.client import Api, Make, Person
-from tests.making import Group, add_members, ids, make_group, make_project, statements_of
+from tests.factories import Group, add_members, ids, make_group, make_project, statements_of
 
 
 def test_the_list_needs_a_user(api: Api) -> None:
@@ -14,7 +14,7 @@ def test_the_list_needs_a_user(api: Api) -> None:
 
 
 @pytest.fixture(scope="module")
-def cast(make: Make) -> dict[str, Any]:
+def roles(make: Make) -> dict[str, Any]:
     """One group of each kind, seen from one user."""
     user, stem = make.user(), make.name("cast")
     owned = make_group(make, user, path=f"{stem}-owned")
@@ -34,9 +34,9 @@ def cast(make: Make) -> dict[str, Any]:
     return {"user": user, "stem": stem, **groups}
 
 
-def _seen(api: Api, cast: dict[str, Any], caller: Person, **params: Any) -> set[str]:
-    found = set(ids(api.get("/groups", caller, per_page=100, search=cast["stem"], **params)))
-    return {name for name, group in cast.items() if isinstance(group, Group) and group.id in found}
+def _seen(api: Api, roles: dict[str, Any], caller: Person, **params: Any) -> set[str]:
+    found = set(ids(api.get("/groups", caller, per_page=100, search=roles["stem"], **params)))
+    return {name for name, group in roles.items() if isinstance(group, Group) and group.id in found}
 
 
 ALL = {"owned", "below", "guest", "inherited", "private", "internal", "public"}
@@ -52,16 +52,16 @@ LISTS: list[tuple[dict[str, Any], set[str]]] = [
 
 @pytest.mark.parametrize(("params", "expected"), LISTS)
 def test_a_user_sees_their_own_and_what_they_ask_for(
-    api: Api, cast: dict[str, Any], params: dict[str, Any], expected: set[str]
+    api: Api, roles: dict[str, Any], params: dict[str, Any], expected: set[str]
 ) -> None:
-    assert _seen(api, cast, cast["user"], **params) == expected
+    assert _seen(api, roles, roles["user"], **params) == expected
 
 
-def test_others_see_what_is_open_to_them(api: Api, make: Make, cast: dict[str, Any]) -> None:
-    assert _seen(api, cast, make.user(), all_available=True) == {"internal", "public"}
-    assert _seen(api, cast, make.user(external=True), all_available=True) == {"public"}
-    assert _seen(api, cast, make.user()) == set()
-    assert _seen(api, cast, make.root) == ALL
+def test_others_see_what_is_open_to_them(api: Api, make: Make, roles: dict[str, Any]) -> None:
+    assert _seen(api, roles, make.user(), all_available=True) == {"internal", "public"}
+    assert _seen(api, roles, make.user(external=True), all_available=True) == {"public"}
+    assert _seen(api, roles, make.user()) == set()
+    assert _seen(api, roles, make.root) == ALL
 
 
 def test_whoever_belongs_to_something_inside_sees_the_groups_around_it(api: Api, make: Make) -> None:
@@ -77,11 +77,11 @@ def test_whoever_belongs_to_something_inside_sees_the_groups_around_it(api: Api,
         assert api.get(group.url, user).status_code == status
 
 
-def test_some_can_be_skipped(api: Api, cast: dict[str, Any]) -> None:
-    everything = set(ids(api.get("/groups", cast["user"])))
-    skipped = {cast["guest"].id, cast["below"].id}
+def test_some_can_be_skipped(api: Api, roles: dict[str, Any]) -> None:
+    everything = set(ids(api.get("/groups", roles["user"])))
+    skipped = {roles["guest"].id, roles["below"].id}
 
-    assert set(ids(api.get("/groups", cast["user"], **{"skip_groups[]": list(skipped)}))) == everything - skipped
+    assert set(ids(api.get("/groups", roles["user"], **{"skip_groups[]": list(skipped)}))) == everything - skipped
 
 
 ORDERS = [

@@ -4,7 +4,7 @@ import pytest
 
 from ingot.core.access.levels import Level
 from tests.client import Api, Make
-from tests.making import add_members, by_path, make_group, make_project, statements_of
+from tests.factories import add_members, by_path, make_group, make_project, statements_of
 
 VIEW = {"id", "name", "path", "kind", "full_path", "parent_id", "web_url"}
 COUNT = "members_count_with_descendants"

@@ -4,7 +4,7 @@ import pytest
 
 from ingot.core.access.levels import Level
 from tests.client import Api, Make
-from tests.making import make_group, make_project
+from tests.factories import make_group, make_project
 
 LEVELS = {"developer": Level.DEVELOPER, "master": Level.MASTER, "owner": Level.OWNER}
 WHO = [

@@ -1,11 +1,13 @@
 """Reading one group, by number or path, and what is in it."""
 
+from typing import Any
+
 import pytest
 
 from ingot.core.access.levels import Level
 from tests.api.groups.test_create import VIEW
 from tests.client import Api, Make
-from tests.making import by_path, ids, make_group, make_project, share
+from tests.factories import Project, by_path, ids, make_group, make_project, share
 
 WHO = [
     ("nobody", "public", 401),
@@ -79,7 +81,7 @@ def test_projects_of_a_group(api: Api, make: Make) -> None:
     api.post(f"{archived.url}/archive", make.root)
     api.post(f"{here.url}/star", member)
 
-    lists = [
+    lists: list[tuple[dict[str, Any], set[Project]]] = [
         ({}, {here, shared, archived}),
         ({"with_shared": False}, {here, archived}),
         ({"include_subgroups": True}, {here, shared, archived, deep}),

@@ -8,8 +8,8 @@ import pytest
 from ingot.core.access.levels import Level
 from ingot.projects.group_shares.service import delete_expired_group_shares
 from tests.client import Api, Make, Person
-from tests.conftest import House
-from tests.making import Group, day, ids, make_group, make_project, share
+from tests.conftest import Instance
+from tests.factories import Group, day, ids, make_group, make_project, share
 
 AVAILABLE = {"all_available": True, "order_by": "id", "sort": "desc"}
 
@@ -142,7 +142,7 @@ def test_only_members_of_the_invited_group_itself_belong(api: Api, make: Make) -
 
     assert [api.get(project.url, each).status_code for each in (member, above, below, further)] == [200, 404, 404, 404]
     assert [api.get(group.url, each).status_code for each in (member, above, below, further)] == [200, 404, 404, 404]
-    # Nor does what was shared with the group become theirs: they are guests of the house, not members.
+    # Nor does what was shared with the group become theirs: they are guests of the instance, not members.
     elsewhere = make_project(make)
     share(make, elsewhere, group, 30)
     assert api.get(elsewhere.url, member).status_code == 404
@@ -162,15 +162,15 @@ def test_groups_around_the_inviting_one_are_seen_but_not_held(api: Api, make: Ma
     assert api.get(project.url, member).status_code == 404
 
 
-def test_it_ends_on_its_day(house: House, api: Api, make: Make) -> None:
+def test_it_ends_on_its_day(instance: Instance, api: Api, make: Make) -> None:
     member = make.user()
     group, invited = make_group(make), make_group(make, members={member: 30})
     project = make_project(make, group=group)
     share(make, group, invited, 40, expires_at="2050-05-05")
 
-    with day(house, "2050-05-04"):
+    with day(instance, "2050-05-04"):
         assert api.get(project.url, member).status_code == 200
-    with day(house, "2050-05-05"):
+    with day(instance, "2050-05-05"):
         assert api.get(project.url, member).status_code == 404
         assert api.get(group.url, member).status_code == 404
         assert ids(api.get("/projects", member)) == ids(api.get("/projects", make.user()))
@@ -180,12 +180,12 @@ def test_it_ends_on_its_day(house: House, api: Api, make: Make) -> None:
         assert api.get(project.url, member).status_code == 200
 
 
-def test_what_has_ended_is_swept_up(house: House, make: Make) -> None:
+def test_what_has_ended_is_swept_up(instance: Instance, make: Make) -> None:
     group, invited = make_group(make), make_group(make)
     share(make, group, invited, 40, expires_at="2001-01-01")
 
-    assert house.app.database.write(delete_expired_group_shares) >= 1
-    assert house.app.database.write(delete_expired_group_shares) == 0
+    assert instance.app.database.write(delete_expired_group_shares) >= 1
+    assert instance.app.database.write(delete_expired_group_shares) == 0
 
 
 def test_it_ends_with_a_membership_and_with_either_group(api: Api, make: Make) -> None:

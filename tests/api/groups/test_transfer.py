@@ -4,7 +4,7 @@ import pytest
 
 from ingot.core.access.levels import Level
 from tests.client import Api, Make
-from tests.making import by_path, ids, make_group, make_project
+from tests.factories import by_path, ids, make_group, make_project
 
 
 def test_a_group_moves_with_all_below(api: Api, make: Make) -> None:

@@ -13,8 +13,8 @@ from ingot.integrations.webhooks.delivery.dispatcher import HookDispatcher
 from ingot.log import Log
 from tests.api.hooks.receiver import Receiver
 from tests.client import Api, Make
-from tests.conftest import House
-from tests.making import make_project
+from tests.conftest import Instance
+from tests.factories import make_project
 
 
 @pytest.fixture
@@ -42,13 +42,13 @@ def clock() -> Clock:
 
 
 @pytest.fixture(scope="module")
-def dispatcher(house: House, clock: Clock) -> Iterator[HookDispatcher]:
+def dispatcher(instance: Instance, clock: Clock) -> Iterator[HookDispatcher]:
     """Delivers what the server has to tell; local addresses may be reached, by it and by who saves a hook."""
-    runner = house.app.kernel._runner
-    allowed, before = replace(house.settings, allow_local_requests=True), runner._settings
+    runner = instance.app.kernel._runner
+    allowed, before = replace(instance.settings, allow_local_requests=True), runner._settings
     runner._settings = allowed
-    database = open_database(house.settings, clock)
-    dispatcher = hook_dispatcher(allowed, database, Log("json", house.log))
+    database = open_database(instance.settings, clock)
+    dispatcher = hook_dispatcher(allowed, database, Log("json", instance.log))
     dispatcher.start()
     yield dispatcher
     assert dispatcher.stop()

@@ -19,7 +19,7 @@ from ingot.integrations.webhooks.tables import hook_deliveries
 from tests.api.hooks.conftest import Clock, Told
 from tests.api.hooks.receiver import DEADLINE_SECONDS, Answer
 from tests.client import Api, Make
-from tests.conftest import House
+from tests.conftest import Instance
 
 _STATES = (
     select(hook_deliveries.c.state, hook_deliveries.c.attempts, hook_deliveries.c.due_at)
@@ -31,8 +31,8 @@ _STATES = (
 class Log:
     """What became of a hook's deliveries."""
 
-    def __init__(self, told: Told, api: Api, make: Make, house: House) -> None:
-        self._told, self._api, self._make, self._house = told, api, make, house
+    def __init__(self, told: Told, api: Api, make: Make, instance: Instance) -> None:
+        self._told, self._api, self._make, self._instance = told, api, make, instance
 
     def events(self, count: int) -> list[Any]:
         """What was sent, the oldest first, once there is so much of it."""
@@ -45,7 +45,7 @@ class Log:
     def states(self) -> list[tuple[str, int, str]]:
         """How the deliveries stand."""
         hook = int(self._told.hook.rpartition("/")[2])
-        return self._house.app.database.read(lambda db: db.rows(_STATES, hook=hook))
+        return self._instance.app.database.read(lambda db: db.rows(_STATES, hook=hook))
 
     def hook(self) -> Any:
         """The hook."""
@@ -53,9 +53,9 @@ class Log:
 
 
 @pytest.fixture
-def log(told: Told, api: Api, make: Make, house: House) -> Log:
+def log(told: Told, api: Api, make: Make, instance: Instance) -> Log:
     """What became of what the project told."""
-    return Log(told, api, make, house)
+    return Log(told, api, make, instance)
 
 
 @pytest.fixture(autouse=True)
@@ -65,7 +65,7 @@ def on_time(clock: Clock) -> Iterator[None]:
     clock.seconds = 0.0
 
 
-def test_the_headers_of_a_request(told: Told, house: House) -> None:
+def test_the_headers_of_a_request(told: Told, instance: Instance) -> None:
     """Those that receivers know, a key for each message, and a signature where one is wanted."""
     raw = b"0123456789abcdef0123456789abcdef"
     secrets = {"token": "tökén", "signing_token": "whsec_" + base64.b64encode(raw).decode()}
@@ -76,7 +76,7 @@ def test_the_headers_of_a_request(told: Told, house: House) -> None:
     headers = got.headers
     assert (headers["content-type"], headers["x-gitlab-event"]) == ("application/json", "Issue Hook")
     assert headers["x-gitlab-token"].encode("latin-1").decode() == "tökén"
-    assert (headers["x-gitlab-instance"], headers["x-env"]) == (house.url, "test")
+    assert (headers["x-gitlab-instance"], headers["x-env"]) == (instance.url, "test")
     assert headers["authorization"] == "Basic " + base64.b64encode(b"ada:p@ss").decode()
     assert headers["webhook-id"] == headers["idempotency-key"]
     signed = f"{headers['webhook-id']}.{headers['webhook-timestamp']}.".encode() + got.raw

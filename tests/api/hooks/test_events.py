@@ -12,8 +12,8 @@ from ingot.core.access.levels import Level
 from tests.api.hooks.conftest import Told
 from tests.api.hooks.receiver import Receiver
 from tests.client import Api, Make, Person
-from tests.conftest import House
-from tests.making import add_members, make_group, make_project
+from tests.conftest import Instance
+from tests.factories import add_members, make_group, make_project
 from tests.transport.conftest import Tree, over_http, over_ssh, ssh_key
 
 __all__ = ["ssh_key"]
@@ -58,7 +58,7 @@ def write_file(told: Told, path: str, **more: Any) -> str:
     return str(told.post("/repository/commits", **sent)["id"])
 
 
-def test_a_commit_through_the_api(told: Told, house: House) -> None:
+def test_a_commit_through_the_api(told: Told, instance: Instance) -> None:
     """The push event of the documentation."""
     before = told.post("/repository/branches", branch="dev", ref="master")["commit"]["id"]
     created = told.next("Push Hook")
@@ -78,18 +78,18 @@ def test_a_commit_through_the_api(told: Told, house: House) -> None:
     assert commit.keys() >= COMMIT | {"added", "modified", "removed"}
     assert (commit["id"], commit["message"], commit["added"]) == (oid, "Write a/ä.txt", ["a/ä.txt"])
     assert commit["author"] == {"name": "Administrator", "email": "admin@example.com"}
-    assert commit["url"] == f"{house.url}/{told.project.path}/commit/{oid}"
-    assert push["project"]["git_http_url"] == f"{house.url}/{told.project.path}.git"
+    assert commit["url"] == f"{instance.url}/{told.project.path}/commit/{oid}"
+    assert push["project"]["git_http_url"] == f"{instance.url}/{told.project.path}.git"
 
     told.delete("/repository/branches/dev")
     gone = told.next("Push Hook")
     assert (gone["before"], gone["after"], gone["checkout_sha"], gone["commits"]) == (before, ZERO, None, [])
 
 
-def test_a_push_of_many_commits_over_http(told: Told, house: House, make: Make, tmp_path: Path) -> None:
+def test_a_push_of_many_commits_over_http(told: Told, instance: Instance, make: Make, tmp_path: Path) -> None:
     """Twenty commits at most, the newest, oldest first; one event for each branch and tag, however they came."""
     tree = Tree(tmp_path / "tree")
-    url = over_http(house, told.project, make.root)
+    url = over_http(instance, told.project, make.root)
     Tree(tmp_path).git("clone", "-q", url, str(tree.folder))
     for number in range(23):
         tree.commit("README.md", f"{number}\n", f"Change {number}")
@@ -109,13 +109,13 @@ def test_a_push_of_many_commits_over_http(told: Told, house: House, make: Make, 
 
 
 def test_a_push_over_ssh(
-    told: Told, house: House, make: Make, tmp_path: Path, ssh_key: Callable[[Person], dict[str, str]]
+    told: Told, instance: Instance, make: Make, tmp_path: Path, ssh_key: Callable[[Person], dict[str, str]]
 ) -> None:
     """The same event as by any other way."""
     person = make.user()
     told.post("/members", user_id=person.id, access_level=40)
     tree = Tree(tmp_path / "tree", ssh_key(person))
-    Tree(tmp_path, tree.env).git("clone", "-q", over_ssh(house, told.project), str(tree.folder))
+    Tree(tmp_path, tree.env).git("clone", "-q", over_ssh(instance, told.project), str(tree.folder))
     oid = tree.commit()
     tree.git("push", "-q", "origin", "master")
     push = told.next("Push Hook")
@@ -133,7 +133,7 @@ def test_tags_through_the_api(told: Told) -> None:
     assert (gone["after"], gone["before"], gone["checkout_sha"]) == (ZERO, made["after"], None)
 
 
-def test_issues(told: Told, house: House) -> None:
+def test_issues(told: Told, instance: Instance) -> None:
     """Opened, changed, closed and opened again; what was and what is."""
     issue = told.post("/issues", title="One", description="Text", labels="a", assignee_ids=[1])
     opened = told.next("Issue Hook")
@@ -141,7 +141,7 @@ def test_issues(told: Told, house: House) -> None:
     assert attributes.keys() >= ISSUE | {"url", "action"}
     assert (attributes["id"], attributes["iid"], attributes["action"]) == (issue["id"], issue["iid"], "open")
     assert (attributes["state"], attributes["assignee_ids"], attributes["assignee_id"]) == ("opened", [1], 1)
-    assert attributes["url"] == f"{house.url}/{told.project.path}/issues/{issue['iid']}"
+    assert attributes["url"] == f"{instance.url}/{told.project.path}/issues/{issue['iid']}"
     assert attributes["created_at"] == issue["created_at"][:19] + "Z"
     assert opened["user"].keys() >= {"name", "username", "avatar_url"}
     assert opened["assignees"] == [opened["assignee"]] == [opened["user"]]
@@ -183,7 +183,7 @@ def test_moving_an_issue(told: Told, api: Api, make: Make, receiver: Receiver) -
     assert [attributes[each.path]["moved_to_id"] for each in (told, there)] == [moved, None]
 
 
-def test_notes_on_issues_commits_and_snippets(told: Told, house: House) -> None:
+def test_notes_on_issues_commits_and_snippets(told: Told, instance: Instance) -> None:
     """Each with what it is about."""
     issue = told.post("/issues", title="One")
     told.next("Issue Hook")
@@ -193,7 +193,7 @@ def test_notes_on_issues_commits_and_snippets(told: Told, house: House) -> None:
     assert attributes.keys() >= NOTE
     assert (attributes["id"], attributes["note"], attributes["noteable_type"]) == (note["id"], "Hello :+1:", "Issue")
     assert (attributes["noteable_id"], attributes["commit_id"], attributes["system"]) == (issue["id"], "", False)
-    assert attributes["url"] == f"{house.url}/{told.project.path}/issues/{issue['iid']}#note_{note['id']}"
+    assert attributes["url"] == f"{instance.url}/{told.project.path}/issues/{issue['iid']}#note_{note['id']}"
     assert attributes["created_at"] == note["created_at"][:19].replace("T", " ") + " UTC"
     assert on_issue["issue"].keys() >= ISSUE
     assert (on_issue["project_id"], on_issue["issue"]["iid"]) == (told.project.id, issue["iid"])
@@ -226,7 +226,7 @@ def test_notes_on_issues_commits_and_snippets(told: Told, house: House) -> None:
     assert told.next("Note Hook")["object_attributes"]["note"] == "A discussion"
 
 
-def test_wiki_pages(told: Told, house: House, make: Make, tmp_path: Path) -> None:
+def test_wiki_pages(told: Told, instance: Instance, make: Make, tmp_path: Path) -> None:
     """Through the API and by a push to the wiki."""
     told.post("/wikis", title="My page", content="Hello")
     made = told.next("Wiki Page Hook")
@@ -236,7 +236,7 @@ def test_wiki_pages(told: Told, house: House, make: Make, tmp_path: Path) -> Non
     assert page.keys() == {"title", "content", "format", "message", "slug", "url", "action"}
     assert (page["title"], page["content"], page["format"]) == ("My page", "Hello", "markdown")
     assert (page["slug"], page["action"], page["message"]) == ("My-page", "create", "Create My-page")
-    assert page["url"] == f"{house.url}/{told.project.path}/wikis/My-page"
+    assert page["url"] == f"{instance.url}/{told.project.path}/wikis/My-page"
 
     told.put("/wikis/My-page", title="Other page", content="Changed")
     changed = told.next("Wiki Page Hook")["object_attributes"]
@@ -246,7 +246,7 @@ def test_wiki_pages(told: Told, house: House, make: Make, tmp_path: Path) -> Non
     assert (gone["slug"], gone["content"], gone["action"]) == ("Other-page", "Changed", "delete")
 
     tree = Tree(tmp_path / "wiki")
-    url = over_http(house, f"{told.project.path}.wiki", make.root)
+    url = over_http(instance, f"{told.project.path}.wiki", make.root)
     Tree(tmp_path).git("clone", "-q", url, str(tree.folder))
     tree.commit("home.md", "Pushed", "By a push")
     tree.commit("picture.png", "No page", "A picture")

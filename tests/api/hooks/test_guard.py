@@ -16,8 +16,8 @@ from ingot.log import Log
 from ingot.projects.projects.api import repository_store
 from tests.api.hooks.receiver import DEADLINE_SECONDS, Receiver
 from tests.client import Api, Make
-from tests.conftest import House
-from tests.making import make_project
+from tests.conftest import Instance
+from tests.factories import make_project
 
 
 class Names:
@@ -43,13 +43,13 @@ def names() -> Names:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def guarded(house: House, names: Names) -> Iterator[None]:
+def guarded(instance: Instance, names: Names) -> Iterator[None]:
     """A dispatcher that may reach public addresses, and one of ours that the operator has allowed."""
-    database = open_database(house.settings)
+    database = open_database(instance.settings)
     guard = SsrfGuard(allowed=[ip_network("127.0.0.2/32")], resolve=names)
-    log = Log("json", house.log)
-    finisher = PayloadCompletion(database, repository_store(house.settings), log)
-    dispatcher = HookDispatcher(database, guard, finisher, house.url, log)
+    log = Log("json", instance.log)
+    finisher = PayloadCompletion(database, repository_store(instance.settings), log)
+    dispatcher = HookDispatcher(database, guard, finisher, instance.url, log)
     dispatcher.start()
     yield
     assert dispatcher.stop()

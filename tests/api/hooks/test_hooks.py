@@ -13,8 +13,8 @@ from ingot.integrations.webhooks import service
 from ingot.integrations.webhooks.params import WriteHook
 from ingot.integrations.webhooks.queries import HookOwner
 from tests.client import Api, Make, Person
-from tests.conftest import House
-from tests.making import Project, make_group, make_project, statements_of
+from tests.conftest import Instance
+from tests.factories import Project, make_group, make_project, statements_of
 
 URL = "https://example.com/hook?x=1"
 FLAGS = [
@@ -261,7 +261,7 @@ def test_there_is_an_end_to_how_many(api: Api, make: Make, monkeypatch: pytest.M
 
 
 def test_of_several_at_once_only_so_many_are_added(
-    api: Api, make: Make, house: House, monkeypatch: pytest.MonkeyPatch
+    api: Api, make: Make, instance: Instance, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(service, "MAX_HOOKS", 2)
     project, group = make_project(make), make_group(make)
@@ -272,7 +272,7 @@ def test_of_several_at_once_only_so_many_are_added(
         def add(_: int, owner: HookOwner = owner, line: threading.Barrier = line) -> bool:
             line.wait()
             try:
-                house.app.database.write(lambda db: service.create_hook(db, owner, WriteHook(url=URL), guard))
+                instance.app.database.write(lambda db: service.create_hook(db, owner, WriteHook(url=URL), guard))
             except Invalid:
                 return False
             return True

@@ -10,13 +10,13 @@ from ingot.core.access.levels import Level
 from ingot.integrations.webhooks.delivery.dispatcher import HookDispatcher
 from tests.api.hooks.receiver import Receiver
 from tests.api.hooks.test_events import COMMIT, NOTE, OLDER, REPOSITORY
-from tests.api.issues.writing import make_milestone
-from tests.api.merge_requests.offering import commit, filled_project, fork, offer
-from tests.api.merging.merging import merged, offer_branch
-from tests.api.merging.test_when_ready import report
+from tests.api.issues.factories import make_milestone
+from tests.api.merge_requests.factories import commit, filled_project, fork, make_merge_request
+from tests.api.merging.merge_calls import make_branch_merge_request, merged
+from tests.api.merging.test_auto_merge import report
 from tests.client import Api, Make
-from tests.conftest import House
-from tests.making import Project, add_members, make_group, make_project
+from tests.conftest import Instance
+from tests.factories import Project, add_members, make_group, make_project
 from tests.transport.conftest import Tree, over_http
 
 ATTRIBUTES = {
@@ -59,11 +59,11 @@ def edit(api: Api, make: Make, place: Place, merge_request: dict[str, Any], **se
     assert answer.status_code == 200, answer.text
 
 
-def test_from_opening_to_merging(api: Api, make: Make, house: House, place: Place) -> None:
+def test_from_opening_to_merging(api: Api, make: Make, instance: Instance, place: Place) -> None:
     """The event of the documentation, with what was and what is."""
     project = place.project
     milestone = make_milestone(make, project, title="v1")
-    made = offer(
+    made = make_merge_request(
         make, project, title="WIP: One", description="Text", labels="a", assignee_id=1, milestone_id=milestone["id"]
     )
     opened = place.next()
@@ -81,12 +81,12 @@ def test_from_opening_to_merging(api: Api, make: Make, house: House, place: Plac
     assert part["assignee"] == opened["assignee"] == opened["assignees"][0] == opened["user"]
     assert opened["user"].keys() >= {"name", "username", "avatar_url"}
     assert (part["work_in_progress"], part["merge_status"], part["merge_commit_sha"]) == (True, "unchecked", None)
-    assert part["url"] == f"{house.url}/{project.path}/merge_requests/1"
+    assert part["url"] == f"{instance.url}/{project.path}/merge_requests/1"
     assert part["created_at"] == made["created_at"][:19] + "Z"
     last = part["last_commit"]
     assert last.keys() >= COMMIT
     assert (last["id"], last["message"], last["author"]["name"]) == (made["sha"], "Change", "Administrator")
-    assert last["url"] == f"{house.url}/{project.path}/commit/{made['sha']}"
+    assert last["url"] == f"{instance.url}/{project.path}/commit/{made['sha']}"
     assert [label["title"] for label in opened["labels"]] == ["a"]
     assert opened["changes"] == {}
 
@@ -116,13 +116,13 @@ def test_from_opening_to_merging(api: Api, make: Make, house: House, place: Plac
     assert (part["action"], part["state"], part["merge_commit_sha"]) == ("merge", "merged", done["merge_commit_sha"])
     assert api.delete(f"{project.url}/merge_requests/1", make.root).status_code == 200
     # Of what is deleted nothing is told: the next one is what comes next.
-    offer(make, project, title="After")
+    make_merge_request(make, project, title="After")
     assert place.told()["title"] == "After"
 
 
-def test_pushes(api: Api, make: Make, house: House, place: Place, tmp_path: Path) -> None:
+def test_pushes(api: Api, make: Make, instance: Instance, place: Place, tmp_path: Path) -> None:
     """By the API and by git: new commits are an update from what was before; the target's own may merge it."""
-    made = offer(make, place.project)
+    made = make_merge_request(make, place.project)
     branch, place_of_it = made["source_branch"], place.told()["last_commit"]["id"]
     assert place_of_it == made["sha"]
     second = commit(make, place.project, branch, {"second": "x"}, message="Second")
@@ -131,7 +131,7 @@ def test_pushes(api: Api, make: Make, house: House, place: Place, tmp_path: Path
     assert part["last_commit"]["message"] == "Second"
 
     tree = Tree(tmp_path / "tree")
-    Tree(tmp_path).git("clone", "-q", "-b", branch, over_http(house, place.project, make.root), str(tree.folder))
+    Tree(tmp_path).git("clone", "-q", "-b", branch, over_http(instance, place.project, make.root), str(tree.folder))
     third = tree.commit("third", "x", "Third")
     tree.git("push", "-q", "origin", branch)
     pushed = place.next()
@@ -155,7 +155,7 @@ def test_forks(api: Api, make: Make, place: Place) -> None:
     hook = api.post(f"{other.url}/hooks", person, url=place.receiver.url("/fork"), **flags)
     assert hook.status_code == 201, hook.text
     first = commit(make, other, branch, {branch: "x"}, person, start="master")
-    made = offer_branch(make, other, branch, person, target_project_id=place.project.id)
+    made = make_branch_merge_request(make, other, branch, person, target_project_id=place.project.id)
     part = place.told()
     assert (part["source_project_id"], part["target_project_id"]) == (other.id, place.project.id)
     assert part["source"]["path_with_namespace"] == other.path
@@ -173,23 +173,23 @@ def test_forks(api: Api, make: Make, place: Place) -> None:
     assert (about["source"], about["last_commit"]["id"]) == (None, second)
 
 
-def test_the_job_that_merges(api: Api, make: Make, house: House, place: Place) -> None:
+def test_the_job_that_merges(api: Api, make: Make, instance: Instance, place: Place) -> None:
     """In the name of who wanted it; that it waits is not told, nor that it does not any more."""
-    made = offer(make, place.project)
+    made = make_merge_request(make, place.project)
     place.next()
     report(api, place.project, made, make.root, "running")
     url = f"{place.project.url}/merge_requests/{made['iid']}/merge"
     assert api.put(url, make.root, merge_when_pipeline_succeeds=True).status_code == 200
     report(api, place.project, made, make.root, "success")
-    house.work()
+    instance.work()
     told = place.next()
     assert (told["object_attributes"]["action"], told["user"]["username"]) == ("merge", "root")
     assert told["object_attributes"]["merge_commit_sha"]
 
 
-def test_notes(api: Api, make: Make, house: House, place: Place) -> None:
+def test_notes(api: Api, make: Make, instance: Instance, place: Place) -> None:
     """With what they are about; internal ones only reach who asks for those."""
-    made = offer(make, place.project, title="WIP: One", assignee_id=1)
+    made = make_merge_request(make, place.project, title="WIP: One", assignee_id=1)
     place.next()
     url = f"{place.project.url}/merge_requests/{made['iid']}"
     note = api.post(f"{url}/notes", make.root, body="Look").json()
@@ -199,7 +199,7 @@ def test_notes(api: Api, make: Make, house: House, place: Place) -> None:
     assert (attributes["id"], attributes["noteable_type"], attributes["noteable_id"]) == (
         note["id"], "MergeRequest", made["id"],
     )  # fmt: skip
-    assert attributes["url"] == f"{house.url}/{place.project.path}/merge_requests/{made['iid']}#note_{note['id']}"
+    assert attributes["url"] == f"{instance.url}/{place.project.path}/merge_requests/{made['iid']}#note_{note['id']}"
     assert about.keys() >= (ATTRIBUTES - {"st_commits", "st_diffs"}) | {"position", "locked_at", "assignee"}
     assert (about["iid"], about["work_in_progress"], about["last_commit"]["id"]) == (made["iid"], True, made["sha"])
     assert about["created_at"] == made["created_at"][:19].replace("T", " ") + " UTC"
@@ -229,13 +229,13 @@ def test_groups_and_the_instance(api: Api, make: Make, place: Place) -> None:
         assert made.status_code == 201, made.text
         system.append(made.json()["id"])
     try:
-        offer(make, project, title="Inside")
+        make_merge_request(make, project, title="Inside")
         got = receiver.some(2)
         assert {each.path for each in got} == {"/group-True", "/system-True"}
         assert [each.body["object_attributes"]["title"] for each in got] == ["Inside"] * 2
         headers = {each.path: each.headers["x-gitlab-event"] for each in got}
         assert headers == {"/group-True": "Merge Request Hook", "/system-True": "System Hook"}
-        offer(make, place.project, title="Elsewhere")
+        make_merge_request(make, place.project, title="Elsewhere")
         assert {each.path for each in receiver.some(2)} == {f"/{place.project.id}", "/system-True"}
     finally:
         for number in system:
@@ -247,7 +247,7 @@ def test_trying_it_out(api: Api, make: Make, place: Place) -> None:
     (hook,) = api.get(f"{place.project.url}/hooks", make.root).json()
     url = f"{place.project.url}/hooks/{hook['id']}/test/merge_requests_events"
     assert api.post(url, make.root).status_code == 422
-    offer(make, place.project, title="One")
+    make_merge_request(make, place.project, title="One")
     place.next()
     assert api.post(url, make.root).status_code == 201
     part = place.told()

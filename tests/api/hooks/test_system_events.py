@@ -9,8 +9,8 @@ from ingot.integrations.webhooks.delivery.dispatcher import HookDispatcher
 from tests.api.hooks.conftest import Told
 from tests.api.hooks.receiver import Receiver
 from tests.client import Api, Make
-from tests.making import make_group, make_project
-from tests.ssh_lines import ed25519_line
+from tests.factories import make_group, make_project
+from tests.ssh_public_keys import ed25519_line
 
 PROJECT = {
     "created_at", "updated_at", "event_name", "name", "owner_email", "owner_name", "path", "path_with_namespace",

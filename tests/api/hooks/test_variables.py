@@ -7,7 +7,7 @@ import pytest
 from tests.api.hooks.conftest import Told
 from tests.api.hooks.receiver import Answer, Receiver
 from tests.client import Api, Make
-from tests.making import make_group, make_project
+from tests.factories import make_group, make_project
 
 SECRET = "hidden-way"
 

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tests.client import Api, Make
-from tests.conftest import House
+from tests.conftest import Instance
 
 PATHS = ["/version", "/metadata"]
 
@@ -17,11 +17,11 @@ def test_every_user_may_ask(api: Api, make: Make, path: str) -> None:
     assert api.get(path, as_user=make.root).status_code == 200
 
 
-def test_version_is_the_configured_one(api: Api, make: Make, house: House) -> None:
+def test_version_is_the_configured_one(api: Api, make: Make, instance: Instance) -> None:
     said = api.get("/version", as_user=make.user()).json()
 
     assert said.keys() == {"version", "revision"}
-    assert said["version"] == house.settings.reported_version
+    assert said["version"] == instance.settings.reported_version
     assert re.fullmatch(r"\d+\.\d+\.\d+", said["version"])
     assert re.fullmatch(r"[0-9a-f]{7}", said["revision"])
 

@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 import pytest
 
 from ingot.core.access.levels import Level
-from tests.api.issues.writing import make_milestone, write_issue
+from tests.api.issues.factories import make_issue, make_milestone
 from tests.client import Api, Make, Person
-from tests.making import Project, make_project
+from tests.factories import Project, make_project
 
 HOUR = 3600
 
@@ -83,7 +83,7 @@ CASES: list[tuple[dict[str, Any], str, dict[str, Any]]] = [
 def test_a_note_commands(
     api: Api, make: Make, scene: Scene, created: dict[str, Any], body: str, expected: dict[str, Any]
 ) -> None:
-    issue = write_issue(make, scene.project, scene.owner, **created)
+    issue = make_issue(make, scene.project, scene.owner, **created)
 
     answer = command(api, scene, issue, body)
 
@@ -102,7 +102,7 @@ def test_moving_on_the_board(api: Api, make: Make, scene: Scene) -> None:
     for title in ("board-doing", "board-done"):
         label = api.post(f"{url}/labels", scene.owner, name=title, color="#fff").json()["id"]
         assert api.post(f"{url}/boards/{board}/lists", scene.owner, label_id=label).status_code == 201
-    issue = write_issue(make, scene.project, scene.owner, labels="board-doing,board-other")
+    issue = make_issue(make, scene.project, scene.owner, labels="board-doing,board-other")
 
     def labels(body: str, person: Person | None = None) -> list[str]:
         assert command(api, scene, issue, body, person).status_code == 202
@@ -116,7 +116,7 @@ def test_moving_on_the_board(api: Api, make: Make, scene: Scene) -> None:
 
 
 def test_people(api: Api, make: Make, scene: Scene) -> None:
-    issue = write_issue(make, scene.project, scene.owner)
+    issue = make_issue(make, scene.project, scene.owner)
     stranger = make.user()
 
     def assignee(body: str) -> str | None:
@@ -135,7 +135,7 @@ def test_people(api: Api, make: Make, scene: Scene) -> None:
 
 def test_what_is_answered(api: Api, make: Make, scene: Scene) -> None:
     """Of nothing but commands no note is made; what else was said is one, without them."""
-    issue = write_issue(make, scene.project, scene.owner)
+    issue = make_issue(make, scene.project, scene.owner)
 
     alone = command(api, scene, issue, "/close\n/label ~bug")
     assert alone.status_code == 202
@@ -167,13 +167,13 @@ def test_who_may_not_is_passed_over(api: Api, make: Make, scene: Scene) -> None:
         '/close\n/title Mine\n/label ~bug\n/assign me\n/milestone %"v 1"\n/due tomorrow\n/estimate 1h\n/spend 1h\n'
         f"/confidential\n/duplicate #1\n/move {scene.other.path}"
     )
-    theirs = write_issue(make, scene.project, scene.owner)
+    theirs = make_issue(make, scene.project, scene.owner)
     answer = command(api, scene, theirs, text, scene.author)
     assert answer.status_code == 202
     assert answer.json() == {"commands_changes": {}, "summary": []}
     assert shown(api, scene, theirs)["updated_at"] == theirs["updated_at"]
 
-    own = write_issue(make, scene.project, scene.author)
+    own = make_issue(make, scene.project, scene.author)
     assert command(api, scene, own, "Done.\n/close\n/label ~bug", scene.author).json()["body"] == "Done."
     now = shown(api, scene, own)
     assert (now["state"], now["labels"]) == ("closed", [])
@@ -183,7 +183,7 @@ def test_a_description_commands(api: Api, make: Make, scene: Scene) -> None:
     text = 'It broke.\n\n/label ~bug\n/assign me\n/milestone %"v 1"\n/due 2030-01-02\n/estimate 2h\n/spend 1h\n/close'
     sent = {"description": text, "labels": "old"}
 
-    made = write_issue(make, scene.project, scene.reporter, **sent)
+    made = make_issue(make, scene.project, scene.reporter, **sent)
     assert made["description"] == "It broke."
     assert (made["labels"], made["state"], made["due_date"]) == (["bug", "old"], "opened", "2030-01-02")
     assert made["assignee"]["username"] == scene.reporter.username
@@ -191,13 +191,13 @@ def test_a_description_commands(api: Api, make: Make, scene: Scene) -> None:
     assert made["time_stats"]["time_estimate"] == 2 * HOUR
     assert made["time_stats"]["total_time_spent"] == HOUR
 
-    by_guest = write_issue(make, scene.project, scene.author, description="/label ~bug\n/confidential")
+    by_guest = make_issue(make, scene.project, scene.author, description="/label ~bug\n/confidential")
     assert (by_guest["labels"], by_guest["confidential"], by_guest["description"]) == ([], True, None)
 
 
 def test_duplicates(api: Api, make: Make, scene: Scene) -> None:
-    first, second = (write_issue(make, scene.project, scene.owner) for _ in range(2))
-    secret = write_issue(make, scene.project, scene.owner, confidential=True)
+    first, second = (make_issue(make, scene.project, scene.owner) for _ in range(2))
+    secret = make_issue(make, scene.project, scene.owner, confidential=True)
 
     def said(issue: dict[str, Any]) -> list[str]:
         url = f"{scene.project.url}/issues/{issue['iid']}/notes"
@@ -216,7 +216,7 @@ def test_duplicates(api: Api, make: Make, scene: Scene) -> None:
 
 def test_moving(api: Api, make: Make, scene: Scene) -> None:
     link = f"![a](/uploads/{'a' * 32}/a.png)"
-    issue = write_issue(make, scene.project, scene.reporter, description=link)
+    issue = make_issue(make, scene.project, scene.reporter, description=link)
 
     nowhere = command(api, scene, issue, f"/move {scene.project.path}\n/move no/such\n/move 7")
     assert nowhere.json()["summary"] == []
@@ -234,9 +234,9 @@ def test_moving(api: Api, make: Make, scene: Scene) -> None:
 
 def test_nothing_is_half_done(api: Api, make: Make, scene: Scene) -> None:
     """Where one thing that a text wants is refused as a whole, nothing of it has happened, also not the note."""
-    issue = write_issue(make, scene.project, scene.owner)
+    issue = make_issue(make, scene.project, scene.owner)
     for some in (range(60), range(60, 101)):
-        write_issue(make, scene.project, scene.owner, labels=",".join(f"l{number}" for number in some))
+        make_issue(make, scene.project, scene.owner, labels=",".join(f"l{number}" for number in some))
     words = " ".join(f"l{number}" for number in range(60))
     more = " ".join(f"l{number}" for number in range(60, 101))
 
@@ -248,12 +248,12 @@ def test_nothing_is_half_done(api: Api, make: Make, scene: Scene) -> None:
 
 def test_what_is_elsewhere_is_as_good_as_none(api: Api, make: Make, scene: Scene) -> None:
     """As D27: nothing of a project is reached by a command in another, nor is it told that it is there."""
-    issue = write_issue(make, scene.project, scene.owner)
+    issue = make_issue(make, scene.project, scene.owner)
     hidden = make_project(make, visibility="private")
     for path, sent in {"labels": {"name": "hidden", "color": "#ff0000"}, "milestones": {"title": "hidden"}}.items():
         assert api.post(f"{hidden.url}/{path}", make.root, **sent).status_code == 201
     label = api.get(f"{hidden.url}/labels", make.root).json()[0]["id"]
-    write_issue(make, hidden, make.root)
+    make_issue(make, hidden, make.root)
     text = f"/label ~hidden ~{label}\n/milestone %hidden\n/move {hidden.path}\n/duplicate {hidden.path}#1"
 
     for named in (text, text.replace(hidden.path, "no/such")):

@@ -8,9 +8,9 @@ import pytest
 
 from ingot.core.access.levels import Level
 from ingot.registry import all_endpoints
-from tests.api.issues.writing import make_milestone, write_issue
+from tests.api.issues.factories import make_issue, make_milestone
 from tests.client import Api, Make, Person
-from tests.making import Group, Project, make_group, make_project
+from tests.factories import Group, Project, make_group, make_project
 
 OUTSIDERS = ["stranger", "external", "guest"]
 INSIDERS = ["author", "assignee", "reporter", "developer", "administrator"]
@@ -36,8 +36,8 @@ def test_projects_do_not_count_them(api: Api, make: Make) -> None:
     """How many there are is told to all who see a project; so only those count that all of them see."""
     owner, stranger = make.user(), make.user()
     project = make_project(make, owner, visibility="public")
-    write_issue(make, project, owner)
-    iid = write_issue(make, project, owner, confidential=True)["iid"]
+    make_issue(make, project, owner)
+    iid = make_issue(make, project, owner, confidential=True)["iid"]
 
     def counted() -> int:
         answers = [api.get(f"/projects/{project.id}", person).json() for person in (owner, stranger)]
@@ -78,8 +78,8 @@ def scene(make: Make) -> Scene:
     levels = {people["guest"]: Level.GUEST, people["reporter"]: Level.REPORTER, people["developer"]: Level.DEVELOPER}
     project = make_project(make, group=group, visibility="public", members=levels)
     milestone = make_milestone(make, project)
-    plain = write_issue(make, project, make.root, title="plain")
-    issue = write_issue(make, project, people["author"], title=SECRET, description=SECRET, confidential=True)
+    plain = make_issue(make, project, make.root, title="plain")
+    issue = make_issue(make, project, people["author"], title=SECRET, description=SECRET, confidential=True)
     base = f"/projects/{project.id}/issues/{issue['iid']}"
     sent = {"assignee_ids": [people["assignee"].id], "labels": "hush", "milestone_id": milestone["id"]}
     assert make.api.put(base, make.root, **sent).status_code == 200
@@ -167,7 +167,7 @@ def test_all_at_once_when_it_changes(api: Api, make: Make) -> None:
     """D29: who may see it changes with the next call."""
     stranger, reporter = make.user(), make.user()
     project = make_project(make, visibility="public", members={reporter: Level.REPORTER})
-    base = f"/projects/{project.id}/issues/{write_issue(make, project, make.root)['iid']}"
+    base = f"/projects/{project.id}/issues/{make_issue(make, project, make.root)['iid']}"
 
     def seen(caller: Person) -> bool:
         status = api.get(base, caller).status_code

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from ingot.core.access.levels import Level
-from tests.api.issues.writing import make_milestone, write_issue
+from tests.api.issues.factories import make_issue, make_milestone
 from tests.client import Api, Make
-from tests.making import make_group, make_project, statements_of
+from tests.factories import make_group, make_project, statements_of
 
 FIELDS = {
     "id",
@@ -68,10 +68,10 @@ def test_one_assignee_counts(api: Api, make: Make) -> None:
     owner, first, second = make.user(), make.user(), make.user()
     project = make_project(make, owner, members={first: Level.GUEST, second: Level.GUEST})
 
-    several = write_issue(make, project, owner, assignee_ids=[first.id, second.id])
+    several = make_issue(make, project, owner, assignee_ids=[first.id, second.id])
     assert [person["id"] for person in several["assignees"]] == [first.id]
-    assert write_issue(make, project, owner, assignee_id=second.id)["assignee"]["id"] == second.id
-    assert write_issue(make, project, owner, assignee_ids=[0])["assignees"] == []
+    assert make_issue(make, project, owner, assignee_id=second.id)["assignee"]["id"] == second.id
+    assert make_issue(make, project, owner, assignee_ids=[0])["assignees"] == []
     base = f"/projects/{project.id}/issues/{several['iid']}"
     assert api.put(base, owner, assignee_ids=[second.id, first.id]).json()["assignee"]["id"] == second.id
     assert api.put(base, owner, assignee_ids=[]).json()["assignees"] == []
@@ -124,7 +124,7 @@ def test_when_it_was_written_is_said_by_owners(make: Make, level: Level, kept: b
     caller = make.user()
     project = make_project(make, group=make_group(make, members={caller: level}))
 
-    issue = write_issue(make, project, caller, created_at="2020-01-02T03:04:05Z")
+    issue = make_issue(make, project, caller, created_at="2020-01-02T03:04:05Z")
 
     assert (issue["created_at"] == "2020-01-02T03:04:05.000Z") is kept
 
@@ -134,10 +134,10 @@ def test_labels_with_signs_in_them(make: Make) -> None:
     owner = make.user()
     project = make_project(make, owner)
 
-    issue = write_issue(make, project, owner, labels="label, label?, label&foo, ?, &, größer/schöner")
+    issue = make_issue(make, project, owner, labels="label, label?, label&foo, ?, &, größer/schöner")
 
     assert sorted(issue["labels"]) == sorted(["label", "label?", "label&foo", "?", "&", "größer/schöner"])
-    assert write_issue(make, project, owner, labels=["a", " b "])["labels"] == ["a", "b"]
+    assert make_issue(make, project, owner, labels=["a", " b "])["labels"] == ["a", "b"]
 
 
 @pytest.mark.parametrize(
@@ -184,7 +184,7 @@ def test_texts_stay_as_they_are_typed(api: Api, make: Make) -> None:
     project = make_project(make, owner)
     title, text = "<script>alert('ä')</script> \U0001f98a \u202e'; DROP TABLE issues", "🦊" * 1_000_000
 
-    issue = write_issue(make, project, owner, title=title, description=text)
+    issue = make_issue(make, project, owner, title=title, description=text)
 
     assert (issue["title"], issue["description"]) == (title, text)
     assert api.get(f"/projects/{project.id}/issues", owner, search="SCRIPT>ALERT('Ä").json()[0]["title"] == title
@@ -217,7 +217,7 @@ def test_other_peoples_rows(api: Api, make: Make) -> None:
 
     refused = api.post(f"/projects/{own.id}/issues", attacker, title="x", milestone_id=milestone["id"])
     unknown = api.post(f"/projects/{own.id}/issues", attacker, title="x", milestone_id=2**62)
-    passed_over = write_issue(make, own, attacker, assignee_ids=[hidden.id])
+    passed_over = make_issue(make, own, attacker, assignee_ids=[hidden.id])
     issue = f"/projects/{own.id}/issues/{passed_over['iid']}"
 
     assert refused.status_code == unknown.status_code == 400
@@ -233,7 +233,7 @@ def test_a_merge_request_that_is_not_there_has_no_discussions(make: Make) -> Non
     owner = make.user()
     project = make_project(make, owner)
 
-    issue = write_issue(
+    issue = make_issue(
         make, project, owner, title="after", merge_request_to_resolve_discussions_of=77, discussion_to_resolve="x"
     )
 

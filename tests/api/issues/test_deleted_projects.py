@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from tests.casting import Cast, project_with
 from tests.client import Api, Make
-from tests.making import Project, make_project
+from tests.factories import Project, make_project
+from tests.roles import UsersByRole, project_with
 
 WORD = "Vanishing"
 LISTS = (
@@ -23,42 +23,42 @@ LISTS = (
 
 
 @pytest.fixture(scope="module")
-def cast(make: Make) -> Cast:
+def roles(make: Make) -> UsersByRole:
     """People who belonged to what is gone, and a stranger."""
-    return Cast(make)
+    return UsersByRole(make)
 
 
 @pytest.fixture(scope="module")
-def other(api: Api, make: Make, cast: Cast) -> Project:
+def other(api: Api, make: Make, roles: UsersByRole) -> Project:
     """A project that stays, with an issue that what is gone was linked to and spoke of."""
-    stays = make_project(make, cast.owner, visibility="public")
-    api.post(f"{stays.url}/issues", cast.owner, title="Stays")
-    gone = project_with(make, cast, visibility="public")
-    milestone = api.post(f"{gone.url}/milestones", cast.owner, title="Vanishing milestone").json()
+    stays = make_project(make, roles.owner, visibility="public")
+    api.post(f"{stays.url}/issues", roles.owner, title="Stays")
+    gone = project_with(make, roles, visibility="public")
+    milestone = api.post(f"{gone.url}/milestones", roles.owner, title="Vanishing milestone").json()
     wanted: dict[str, Any] = {
         "title": f"{WORD} issue",
-        "description": f"{stays.path}#1 for @{cast.stranger.username}",
+        "description": f"{stays.path}#1 for @{roles.stranger.username}",
         "labels": "vanishing-label",
         "milestone_id": milestone["id"],
-        "assignee_ids": [cast.developer.id],
+        "assignee_ids": [roles.developer.id],
     }
-    api.post(f"{gone.url}/issues", cast.owner, **wanted)
+    api.post(f"{gone.url}/issues", roles.owner, **wanted)
     link = {"target_project_id": gone.id, "target_issue_iid": 1}
-    assert api.post(f"{stays.url}/issues/1/links", cast.owner, **link).status_code == 201
-    assert api.delete(gone.url, cast.owner).status_code == 200
+    assert api.post(f"{stays.url}/issues/1/links", roles.owner, **link).status_code == 201
+    assert api.delete(gone.url, roles.owner).status_code == 200
     return stays
 
 
 @pytest.mark.parametrize("role", ["administrator", "owner", "developer", "guest", "stranger"])
-def test_nothing_of_it_is_listed(api: Api, cast: Cast, other: Project, role: str) -> None:
+def test_nothing_of_it_is_listed(api: Api, roles: UsersByRole, other: Project, role: str) -> None:
     for path in (*LISTS, f"{other.url}/issues/1/links"):
-        answer = api.get(path, cast[role])
+        answer = api.get(path, roles[role])
         assert answer.status_code == 200
         assert WORD not in answer.text, path
-    counts = api.get(f"/issues_statistics?scope=all&search={WORD}", cast[role]).json()["statistics"]["counts"]
+    counts = api.get(f"/issues_statistics?scope=all&search={WORD}", roles[role]).json()["statistics"]["counts"]
     assert counts == {"all": 0, "closed": 0, "opened": 0}
 
 
 @pytest.mark.parametrize("role", ["administrator", "owner", "developer", "stranger"])
-def test_nobody_reads_where_it_spoke_of_others(api: Api, cast: Cast, other: Project, role: str) -> None:
-    assert api.get(f"{other.url}/issues/1/notes", cast[role]).json() == []
+def test_nobody_reads_where_it_spoke_of_others(api: Api, roles: UsersByRole, other: Project, role: str) -> None:
+    assert api.get(f"{other.url}/issues/1/notes", roles[role]).json() == []

@@ -5,16 +5,16 @@ from typing import Any
 import pytest
 
 from ingot.core.access.levels import Level
-from tests.api.issues.writing import make_milestone, write_issue
+from tests.api.issues.factories import make_issue, make_milestone
 from tests.client import Api, Make
-from tests.making import make_project
+from tests.factories import make_project
 
 
 def test_each_parameter(api: Api, make: Make) -> None:
     owner = make.user()
     project = make_project(make, owner)
     milestone = make_milestone(make, project)
-    iid = write_issue(make, project, owner, labels="a,b", description="old")["iid"]
+    iid = make_issue(make, project, owner, labels="a,b", description="old")["iid"]
     changes: list[tuple[dict[str, Any], str, Any]] = [
         ({"title": "new"}, "title", "new"),
         ({"description": "text"}, "description", "text"),
@@ -47,7 +47,7 @@ def test_each_parameter(api: Api, make: Make) -> None:
 def test_what_is_not_sent_stays(api: Api, make: Make) -> None:
     owner = make.user()
     project = make_project(make, owner)
-    before = write_issue(make, project, owner, labels="a", description="d", assignee_ids=[owner.id])
+    before = make_issue(make, project, owner, labels="a", description="d", assignee_ids=[owner.id])
 
     after = api.put(f"/projects/{project.id}/issues/{before['iid']}", owner, title="t").json()
 
@@ -57,7 +57,7 @@ def test_what_is_not_sent_stays(api: Api, make: Make) -> None:
 def test_closing_says_who_and_when(api: Api, make: Make) -> None:
     owner = make.user()
     project = make_project(make, owner)
-    base = f"/projects/{project.id}/issues/{write_issue(make, project, owner)['iid']}"
+    base = f"/projects/{project.id}/issues/{make_issue(make, project, owner)['iid']}"
 
     closed = api.put(base, owner, state_event="close").json()
     assert (closed["closed_by"]["id"], closed["closed_at"] is not None) == (owner.id, True)
@@ -83,7 +83,7 @@ def test_who_may_edit(api: Api, make: Make, who: str, status: int, triages: bool
     people = {name: make.user() for name in ("author", "assignee", "stranger", "guest", "reporter")}
     levels = {people["guest"]: Level.GUEST, people["reporter"]: Level.REPORTER}
     project = make_project(make, visibility="public", members=levels)
-    base = f"/projects/{project.id}/issues/{write_issue(make, project, people['author'])['iid']}"
+    base = f"/projects/{project.id}/issues/{make_issue(make, project, people['author'])['iid']}"
     assert api.put(base, make.root, assignee_ids=[people["assignee"].id]).status_code == 200
     caller = {**people, "administrator": make.root}[who]
 
@@ -100,7 +100,7 @@ def test_who_may_edit(api: Api, make: Make, who: str, status: int, triages: bool
 def test_when_it_was_edited_is_said_by_owners(api: Api, make: Make, level: Level, kept: bool) -> None:
     owner, reporter = make.user(), make.user()
     project = make_project(make, owner, members={reporter: Level.REPORTER})
-    base = f"/projects/{project.id}/issues/{write_issue(make, project, owner)['iid']}"
+    base = f"/projects/{project.id}/issues/{make_issue(make, project, owner)['iid']}"
 
     answer = api.put(
         base,
@@ -133,7 +133,7 @@ def test_when_it_was_edited_is_said_by_owners(api: Api, make: Make, level: Level
 def test_bad_input(api: Api, make: Make, sent: dict[str, Any], message: Any) -> None:
     owner = make.user()
     project = make_project(make, owner)
-    before = write_issue(make, project, owner)
+    before = make_issue(make, project, owner)
     path = f"/projects/{project.id}/issues/{before['iid']}"
 
     answer = api.put(path, owner, **sent)
@@ -146,7 +146,7 @@ def test_there_is_no_such_issue(api: Api, make: Make) -> None:
     """Neither by a number that nobody got, nor by the number of the row, nor by one of another project."""
     owner = make.user()
     first, second = make_project(make, owner), make_project(make, owner)
-    issue = write_issue(make, first, owner)
+    issue = make_issue(make, first, owner)
 
     for project, iid in ((first, 999), (first, issue["id"] + 10**6), (second, issue["iid"])):
         for answer in (
@@ -163,7 +163,7 @@ def test_delete(api: Api, make: Make, who: str, status: int) -> None:
     """Owners and administrators; once gone it is gone for all, and its number is not given again."""
     owner, master, stranger, author = (make.user() for _ in range(4))
     project = make_project(make, owner, visibility="public", members={master: Level.MASTER})
-    iid = write_issue(make, project, author, labels="x")["iid"]
+    iid = make_issue(make, project, author, labels="x")["iid"]
     path = f"/projects/{project.id}/issues/{iid}"
     people = {"owner": owner, "master": master, "stranger": stranger, "author": author, "administrator": make.root}
 
@@ -176,7 +176,7 @@ def test_delete(api: Api, make: Make, who: str, status: int) -> None:
         assert api.get(f"/projects/{project.id}/issues", owner).json() == []
         assert api.get(f"/projects/{project.id}", owner).json()["open_issues_count"] == 0
         assert api.put(path, owner, title="x").status_code == 404
-        assert write_issue(make, project, owner)["iid"] == iid + 1
+        assert make_issue(make, project, owner)["iid"] == iid + 1
     # Who may not delete learns nothing of what is there.
     missing = api.delete(f"/projects/{project.id}/issues/999", people[who])
     assert missing.status_code == status
@@ -185,7 +185,7 @@ def test_delete(api: Api, make: Make, who: str, status: int) -> None:
 def test_delete_in_a_hidden_project(api: Api, make: Make) -> None:
     owner = make.user()
     project = make_project(make, owner, visibility="private")
-    iid = write_issue(make, project, owner)["iid"]
+    iid = make_issue(make, project, owner)["iid"]
 
     assert api.delete(f"/projects/{project.id}/issues/{iid}", make.user()).status_code == 404
     assert api.delete(f"/projects/{project.id}/issues/x", owner).status_code == 400

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from tests.api.issues.writing import write_issue
+from tests.api.issues.factories import make_issue
 from tests.client import Api, Make
-from tests.making import make_group, make_project
+from tests.factories import make_group, make_project
 
 # What each call of a project's issues is, with what it needs; ``{i}`` is the issue.
 READS = [
@@ -40,7 +40,7 @@ def test_nothing_without_credentials(api: Api, make: Make) -> None:
     owner = make.user()
     group = make_group(make, owner, visibility="public")
     project = make_project(make, owner, group=group, visibility="public")
-    iid = write_issue(make, project, owner)["iid"]
+    iid = make_issue(make, project, owner)["iid"]
     paths = ["/issues", "/issues_statistics", "/issues/1", f"/groups/{group.id}/issues"]
     paths += [f"/groups/{group.id}/issues_statistics", f"/projects/{project.id}/issues/{iid}/user_agent_detail"]
     paths += [f"/projects/{project.id}{path.format(i=iid)}" for path in READS]
@@ -56,7 +56,7 @@ def test_a_project_without_issues(api: Api, make: Make) -> None:
     """Its issues are hidden from everybody, and are there again when it has them again."""
     owner = make.user()
     project, other = make_project(make, owner, visibility="public"), make_project(make, owner)
-    issue = write_issue(make, project, owner, title="hidden for now")
+    issue = make_issue(make, project, owner, title="hidden for now")
     assert api.put(f"/projects/{project.id}", owner, issues_enabled=False).status_code == 200
 
     for caller in (owner, make.root, make.user()):
@@ -78,7 +78,7 @@ def test_an_archived_project(api: Api, make: Make, as_root: bool) -> None:
     """What is in it can be read."""
     owner = make.user()
     project, other = make_project(make, owner), make_project(make, owner)
-    issue, second = write_issue(make, project, owner), write_issue(make, other, owner)
+    issue, second = make_issue(make, project, owner), make_issue(make, other, owner)
     assert api.post(f"/projects/{project.id}/archive", owner).status_code == 201
     caller = make.root if as_root else owner
 
@@ -98,8 +98,8 @@ def test_what_becomes_of_issues_when_users_go(api: Api, make: Make) -> None:
     """What somebody wrote stays, unless all of theirs is to go."""
     owner, leaver, goner = make.user(), make.user(), make.user()
     project = make_project(make, owner, visibility="public")
-    kept = write_issue(make, project, leaver)
-    lost = write_issue(make, project, goner)
+    kept = make_issue(make, project, leaver)
+    lost = make_issue(make, project, goner)
     api.put(f"/projects/{project.id}/issues/{kept['iid']}", owner, assignee_ids=[goner.id])
     assert api.delete(f"/users/{leaver.id}", make.root).status_code == 200
     assert api.delete(f"/users/{goner.id}?hard_delete=true", make.root).status_code == 200

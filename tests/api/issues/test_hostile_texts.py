@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.api.issues.writing import write_issue
+from tests.api.issues.factories import make_issue
 from tests.client import Api, Make
-from tests.making import make_project
+from tests.factories import make_project
 from tests.markup.hostile import KNOWN, PAYLOADS
 from tests.statements import executed
 
@@ -18,7 +18,7 @@ def test_a_busy_text_takes_bounded_work(api: Api, make: Make, name: str) -> None
     owner = make.user()
     project = make_project(make, owner)
     base = f"/projects/{project.id}/issues"
-    write_issue(make, project, owner)
+    make_issue(make, project, owner)
     text = PAYLOADS[name][:1_000_000]
 
     def costs(words: str) -> tuple[int, int]:

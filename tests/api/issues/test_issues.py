@@ -1,10 +1,12 @@
 """Issues: written, read, listed, edited, and who may."""
 
+from typing import Any
+
 import pytest
 
 from ingot.core.access.levels import Level
 from tests.client import Api, Make
-from tests.making import make_project
+from tests.factories import make_project
 
 
 def test_create_and_read(api: Api, make: Make) -> None:
@@ -38,12 +40,13 @@ def test_list_filters(api: Api, make: Make) -> None:
     owner, other = make.user(), make.user()
     project = make_project(make, owner, members={other: Level.REPORTER})
     base = f"/projects/{project.id}/issues"
-    for title, more in [
+    created: list[tuple[str, dict[str, Any]]] = [
         ("one", {"labels": "a,b"}),
         ("two", {"labels": "a"}),
         ("three searched", {"assignee_ids": [other.id]}),
         ("four", {"confidential": True}),
-    ]:
+    ]
+    for title, more in created:
         assert api.post(base, owner, title=title, **more).status_code == 201
     api.put(f"{base}/2", owner, state_event="close")
 

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from ingot.core.access.levels import Level
-from tests.api.issues.writing import make_milestone, write_issue
+from tests.api.issues.factories import make_issue, make_milestone
 from tests.client import Api, Make, Person
-from tests.making import Group, Project, day, ids, make_group, make_project, statements_of
+from tests.factories import Group, Project, day, ids, make_group, make_project, statements_of
 
 Stage = tuple[Person, Person, Group, Project, dict[str, dict[str, Any]]]
 
@@ -30,10 +30,10 @@ def stage(make: Make) -> Stage:
         ("secret", {"confidential": True}),
     ]
     issues = {
-        title: write_issue(make, project, owner, title=title, created_at=f"2020-01-0{number}T00:00:00Z", **more)
+        title: make_issue(make, project, owner, title=title, created_at=f"2020-01-0{number}T00:00:00Z", **more)
         for number, (title, more) in enumerate(written, 1)
     }
-    issues["helped"] = write_issue(make, project, helper, title="helped")
+    issues["helped"] = make_issue(make, project, helper, title="helped")
     make.api.put(f"/projects/{project.id}/issues/{issues['closed']['iid']}", owner, state_event="close")
     return owner, helper, group, project, issues
 
@@ -167,17 +167,17 @@ def test_details_of_labels(api: Api, stage: Stage) -> None:
     assert "subscribed" not in labelled[0]
 
 
-def test_milestones_by_their_time(house: Any, api: Api, make: Make) -> None:
+def test_milestones_by_their_time(instance: Any, api: Api, make: Make) -> None:
     owner = make.user()
     project = make_project(make, owner)
-    with day(house, "2025-06-15"):
+    with day(instance, "2025-06-15"):
         for title, start, due in (
             ("past", "2025-01-01", "2025-02-01"),
             ("next", "2025-07-01", "2025-08-01"),
             ("later", "2025-09-01", "2025-10-01"),
         ):
             milestone = make_milestone(make, project, title=title, start_date=start, due_date=due)
-            write_issue(make, project, owner, title=title, milestone_id=milestone["id"])
+            make_issue(make, project, owner, title=title, milestone_id=milestone["id"])
 
         def titles(milestone: str) -> list[str]:
             return [
@@ -228,7 +228,7 @@ def test_what_a_list_costs(api: Api, make: Make) -> None:
         milestone = make_milestone(make, project)
         author, assigned = people[number % 4], people[(number + 1) % 4]
         sent = {"labels": f"l{number},common", "milestone_id": milestone["id"], "assignee_ids": [assigned.id]}
-        iid = write_issue(make, project, author, **sent)["iid"]
+        iid = make_issue(make, project, author, **sent)["iid"]
         if number % 2:
             api.put(f"/projects/{project.id}/issues/{iid}", author, state_event="close")
 
@@ -247,7 +247,7 @@ def test_pages(api: Api, make: Make) -> None:
     """By number with a total, and by key, which is not disturbed by what is added in between."""
     owner = make.user()
     project = make_project(make, owner)
-    written = [write_issue(make, project, owner)["id"] for _ in range(7)]
+    written = [make_issue(make, project, owner)["id"] for _ in range(7)]
     base = f"/projects/{project.id}/issues"
 
     second = api.get(base, owner, per_page=3, page=2)
@@ -274,7 +274,7 @@ def test_one_by_its_number_in_the_instance(api: Api, make: Make) -> None:
     """For administrators."""
     owner = make.user()
     project = make_project(make, owner, visibility="private")
-    issue = write_issue(make, project, owner, confidential=True)
+    issue = make_issue(make, project, owner, confidential=True)
 
     found = api.get(f"/issues/{issue['id']}", make.root)
     assert (found.status_code, found.json()["iid"]) == (200, issue["iid"])

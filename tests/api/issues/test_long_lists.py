@@ -21,9 +21,9 @@ from ingot.core.access.levels import Level
 from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Page
 from ingot.projects.projects.queries import find_project
-from tests.api.issues.writing import make_milestone, write_issue
+from tests.api.issues.factories import make_issue, make_milestone
 from tests.client import Api, Make, Person
-from tests.making import Group, Project, ids, make_group, make_project
+from tests.factories import Group, Project, ids, make_group, make_project
 
 NEVER, LAST = "9999", 99
 
@@ -60,7 +60,7 @@ def ranked(make: Make) -> Ranked:
     for number in range(24):
         milestone = dice.choice([None, *ends])
         carried = dice.sample(sorted(labels), dice.randrange(4))
-        made = write_issue(make, project, owner, milestone_id=milestone, labels=",".join(carried))
+        made = make_issue(make, project, owner, milestone_id=milestone, labels=",".join(carried))
         priorities = [labels[title] for title in carried]
         best = min((priority for priority in priorities if priority is not None), default=LAST)
         issues.append((ends.get(milestone or 0, NEVER), best, made["id"]))
@@ -129,16 +129,16 @@ def crowd(make: Make) -> Crowd:
     for visibility in ("public", "internal", "private"):
         members = {**levels, **{people[name]: Level.GUEST for name in ("author", "both", "assignee")}}
         project = make_project(make, group=group, visibility=visibility, members=members)
-        secrets = [write_issue(make, project, people[name], confidential=True) for name in ("author", "both", "both")]
+        secrets = [make_issue(make, project, people[name], confidential=True) for name in ("author", "both", "both")]
         for place, (name, issue) in enumerate(zip(("assignee", "both", "reporter"), secrets, strict=True)):
             sent = {"assignee_ids": [people[name].id], "state_event": "close" if place == 1 else None}
             assert make.api.put(f"{project.url}/issues/{issue['iid']}", make.root, **sent).status_code == 200
-        gone = [write_issue(make, project, make.root, confidential=number == 0) for number in range(3)]
+        gone = [make_issue(make, project, make.root, confidential=number == 0) for number in range(3)]
         for issue in gone[:2]:
             assert make.api.delete(f"{project.url}/issues/{issue['iid']}", make.root).status_code == 200
         projects.append(project)
     hidden = make_project(make, group=group, visibility="public")
-    write_issue(make, hidden, make.root)
+    make_issue(make, hidden, make.root)
     make.api.put(hidden.url, make.root, issues_enabled=False)
     return Crowd(people, group, projects)
 
@@ -175,7 +175,7 @@ def test_more_than_anybody_counts(api: Api, make: Make, monkeypatch: pytest.Monk
     """Where a total is not kept and there are many, pages lead on without it."""
     author = make.user()
     project = make_project(make, author)
-    made = [write_issue(make, project, author)["id"] for _ in range(5)][::-1]
+    made = [make_issue(make, project, author)["id"] for _ in range(5)][::-1]
     monkeypatch.setattr("ingot.collaboration.issues.lists.pages.MAX_COUNTED", 3)
     monkeypatch.setattr("ingot.collaboration.issues.lists.pages.MAX_LOOKED_UP", -1)
     for page, shown, links in (

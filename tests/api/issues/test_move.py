@@ -1,12 +1,14 @@
 """Moving issues to another project."""
 
+from functools import partial
+
 import pytest
 
 from ingot.core.access.levels import Level
-from tests.api.issues.writing import make_milestone, write_issue
+from tests.api.issues.factories import make_issue, make_milestone
 from tests.client import Api, Make
-from tests.conftest import House
-from tests.making import make_group, make_project, statements_of
+from tests.conftest import Instance
+from tests.factories import make_group, make_project, statements_of
 
 WHO = [
     (Level.REPORTER, Level.REPORTER, 201),
@@ -21,7 +23,7 @@ WHO = [
 def test_moving_takes_a_reporter_in_both(api: Api, make: Make, here: Level, there: Level, status: int) -> None:
     caller = make.user()
     source, target = (make_project(make, members={caller: level}, visibility="private") for level in (here, there))
-    issue = write_issue(make, source, make.root, title="wanders")
+    issue = make_issue(make, source, make.root, title="wanders")
 
     answer = api.post(f"/projects/{source.id}/issues/{issue['iid']}/move", caller, to_project_id=target.id)
 
@@ -47,7 +49,7 @@ def test_what_moves_along(api: Api, make: Make) -> None:
     source, target = (
         make_project(make, members={author: Level.GUEST, mover: Level.REPORTER, helper: Level.GUEST}) for _ in range(2)
     )
-    issue = write_issue(
+    issue = make_issue(
         make, source, make.root, title="t", description="see #1 and @x", due_date="2030-01-01", labels="both,here"
     )
     base = f"/projects/{source.id}/issues/{issue['iid']}"
@@ -58,7 +60,7 @@ def test_what_moves_along(api: Api, make: Make) -> None:
     api.post(f"{base}/notes", author, body="hidden from me")
     note = api.post(f"{base}/notes", helper, body="I shall do it").json()
     assert api.post(f"{base}/award_emoji", helper, name="thumbsup").status_code == 201
-    write_issue(make, target, mover, labels="both")
+    make_issue(make, target, mover, labels="both")
 
     answer = api.post(f"/projects/{source.id}/issues/{issue['iid']}/move", mover, to_project_id=target.id)
 
@@ -93,11 +95,11 @@ def test_what_it_refers_to_stays_the_same(api: Api, make: Make) -> None:
     source, sibling = (make_project(make, owner, group=group) for _ in range(2))
     target = make_project(make, owner)
     for project in (source, source, sibling, target):
-        write_issue(make, project, owner, title="there")
+        make_issue(make, project, owner, title="there")
     near, far = sibling.path.split("/")[1], f"{target.path}#1"
     oid = "0123456789" * 4
     text = f"#1, #99, {near}#1, {far}, !3, `#1`, {oid}, 1234567, &#35; @{owner.username} http://x.y/#1"
-    issue = write_issue(make, source, owner, description=text)
+    issue = make_issue(make, source, owner, description=text)
     base = f"/projects/{source.id}/issues/{issue['iid']}"
     assert api.post(f"{base}/notes", owner, body="As #2 says").status_code == 201
 
@@ -117,7 +119,7 @@ def test_the_way_is_only_told_to_who_sees_its_other_end(api: Api, make: Make) ->
     owner, stranger = make.user(), make.user()
     source = make_project(make, owner, visibility="public")
     target = make_project(make, owner, visibility="private")
-    base = f"/projects/{source.id}/issues/{write_issue(make, source, owner)['iid']}"
+    base = f"/projects/{source.id}/issues/{make_issue(make, source, owner)['iid']}"
     assert api.post(f"{base}/move", owner, to_project_id=target.id).status_code == 201
 
     assert target.path in api.get(f"{base}/notes", owner).text
@@ -136,11 +138,11 @@ def test_where_one_went_takes_one_statement(api: Api, make: Make) -> None:
     owner = make.user()
     source, target = make_project(make, owner), make_project(make, owner)
     for _ in range(3):
-        base = f"/projects/{source.id}/issues/{write_issue(make, source, owner)['iid']}"
+        base = f"/projects/{source.id}/issues/{make_issue(make, source, owner)['iid']}"
         api.post(f"{base}/move", owner, to_project_id=target.id)
     path = f"/projects/{source.id}/issues"
     assert all(one["moved_to_id"] for one in api.get(path, owner).json())
-    few, many = (statements_of(make, lambda size=size: api.get(path, owner, per_page=size)) for size in (1, 3))
+    few, many = (statements_of(make, partial(api.get, path, owner, per_page=size)) for size in (1, 3))
     assert few == many
 
 
@@ -148,7 +150,7 @@ def test_refusals(api: Api, make: Make) -> None:
     """The same project, one twice, an archived or a featureless target, and what is no number."""
     owner = make.user()
     source, target, archived, bare = (make_project(make, owner) for _ in range(4))
-    base = f"/projects/{source.id}/issues/{write_issue(make, source, owner)['iid']}"
+    base = f"/projects/{source.id}/issues/{make_issue(make, source, owner)['iid']}"
     api.post(f"/projects/{archived.id}/archive", owner)
     api.put(f"/projects/{bare.id}", owner, issues_enabled=False)
 
@@ -171,7 +173,7 @@ def test_refusals(api: Api, make: Make) -> None:
 
 def test_administrators_move_anywhere(api: Api, make: Make) -> None:
     source, target = make_project(make, make.user()), make_project(make, group=make_group(make))
-    iid = write_issue(make, source, make.root)["iid"]
+    iid = make_issue(make, source, make.root)["iid"]
 
     assert api.post(f"/projects/{source.id}/issues/{iid}/move", make.root, to_project_id=target.id).status_code == 201
 
@@ -179,7 +181,7 @@ def test_administrators_move_anywhere(api: Api, make: Make) -> None:
 def test_a_closed_one_stays_closed(api: Api, make: Make) -> None:
     owner = make.user()
     source, target = make_project(make, owner), make_project(make, owner)
-    base = f"/projects/{source.id}/issues/{write_issue(make, source, owner)['iid']}"
+    base = f"/projects/{source.id}/issues/{make_issue(make, source, owner)['iid']}"
     api.put(base, owner, state_event="close")
 
     moved = api.post(f"{base}/move", owner, to_project_id=target.id).json()
@@ -188,7 +190,7 @@ def test_a_closed_one_stays_closed(api: Api, make: Make) -> None:
     assert moved["closed_by"]["id"] == owner.id
 
 
-def test_uploads_move_along(house: House, api: Api, make: Make) -> None:
+def test_uploads_move_along(instance: Instance, api: Api, make: Make) -> None:
     """A link to a file of the project leads to a copy in the other, and every other text stays as it is."""
     owner = make.user()
     source, target = make_project(make, owner), make_project(make, owner)
@@ -196,7 +198,7 @@ def test_uploads_move_along(house: House, api: Api, make: Make) -> None:
     upload = api.request("POST", f"/projects/{source.id}/uploads", owner, files=files).json()
     strange = "![a](/uploads/" + "1" * 32 + "/../../../../etc/passwd) [b](/uploads/" + "2" * 32 + "/none.png)"
     text = f"{upload['markdown']} {strange} {upload['url']}"
-    base = f"/projects/{source.id}/issues/{write_issue(make, source, owner, description=text)['iid']}"
+    base = f"/projects/{source.id}/issues/{make_issue(make, source, owner, description=text)['iid']}"
     api.post(f"{base}/notes", owner, body=upload["markdown"])
 
     moved = api.post(f"{base}/move", owner, to_project_id=target.id).json()
@@ -208,12 +210,12 @@ def test_uploads_move_along(house: House, api: Api, make: Make) -> None:
     notes = api.get(f"/projects/{target.id}/issues/{moved['iid']}/notes", owner).json()
     assert [note["body"] for note in notes if not note["system"]] == [link]
     secret = link.removeprefix("![dog](/uploads/").removesuffix("/dog.png)")
-    uploads = house.settings.data / "uploads"
+    uploads = instance.settings.data / "uploads"
     assert (uploads / str(target.id) / secret / "dog.png").read_bytes() == b"\x89PNG woof"
     assert [entry.name for entry in (uploads / str(target.id)).iterdir()] == [secret]
 
 
-def test_files_of_other_projects_stay_where_they_are(house: House, api: Api, make: Make) -> None:
+def test_files_of_other_projects_stay_where_they_are(instance: Instance, api: Api, make: Make) -> None:
     """D6: nobody gets at a file by naming it in a text and moving that."""
     owner, attacker = make.user(), make.user()
     hidden = make_project(make, owner, visibility="private")
@@ -227,7 +229,7 @@ def test_files_of_other_projects_stay_where_they_are(house: House, api: Api, mak
         "![a](/uploads/../" + str(hidden.id) + upload["url"].removeprefix("/uploads") + ")",
     ]
     for text in texts:
-        iid = write_issue(make, source, attacker, description=text)["iid"]
+        iid = make_issue(make, source, attacker, description=text)["iid"]
         answer = api.post(f"/projects/{source.id}/issues/{iid}/move", attacker, to_project_id=target.id)
         assert (answer.status_code, answer.json()["description"]) == (201, text)
-    assert not (house.settings.data / "uploads" / str(target.id)).exists()
+    assert not (instance.settings.data / "uploads" / str(target.id)).exists()

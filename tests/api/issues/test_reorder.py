@@ -4,7 +4,7 @@ import pytest
 
 from ingot.core.access.levels import Level
 from tests.client import Api, Make, Person
-from tests.making import Project, make_project
+from tests.factories import Project, make_project
 
 
 @pytest.fixture

@@ -6,9 +6,9 @@ import pytest
 
 from ingot.collaboration.planning.durations import format_duration, parse_duration
 from ingot.core.access.levels import Level
-from tests.api.issues.writing import write_issue
+from tests.api.issues.factories import make_issue
 from tests.client import Api, Make
-from tests.making import make_project
+from tests.factories import make_project
 
 HOUR, DAY, WEEK, MONTH = 3600, 8 * 3600, 40 * 3600, 160 * 3600
 
@@ -59,7 +59,7 @@ def test_there_and_back(seconds: int) -> None:
 def test_every_call(api: Api, make: Make) -> None:
     owner = make.user()
     project = make_project(make, owner)
-    iid = write_issue(make, project, owner)["iid"]
+    iid = make_issue(make, project, owner)["iid"]
     base = f"/projects/{project.id}/issues/{iid}"
     empty = {
         "time_estimate": 0,
@@ -105,7 +105,7 @@ def test_every_call(api: Api, make: Make) -> None:
 def test_bad_durations(api: Api, make: Make, call: str, duration: Any, message: Any) -> None:
     owner = make.user()
     project = make_project(make, owner)
-    base = f"/projects/{project.id}/issues/{write_issue(make, project, owner)['iid']}"
+    base = f"/projects/{project.id}/issues/{make_issue(make, project, owner)['iid']}"
     assert api.post(f"{base}/add_spent_time", owner, duration="1h").status_code == 201
     before = api.get(f"{base}/time_stats", owner).json()
 
@@ -121,7 +121,7 @@ def test_who_may(api: Api, make: Make, who: str, allowed: bool) -> None:
     people = {name: make.user() for name in ("guest", "author", "reporter")}
     levels = {people["guest"]: Level.GUEST, people["author"]: Level.GUEST, people["reporter"]: Level.REPORTER}
     project = make_project(make, members=levels)
-    iid = write_issue(make, project, people["author"])["iid"]
+    iid = make_issue(make, project, people["author"])["iid"]
     base, caller = f"/projects/{project.id}/issues/{iid}", people[who]
 
     answers = [

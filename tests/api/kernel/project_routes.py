@@ -1,6 +1,6 @@
 """Who reaches the routes of projects."""
 
-from tests.api.kernel.reaching import ADMIN, ANYONE, READ, USER, WRITE
+from tests.api.kernel.access_kinds import ADMIN, ANYONE, READ, USER, WRITE
 
 PROJECTS: dict[str, tuple[str, set[str]]] = {
     "GET /projects": (ANYONE, READ),

@@ -12,31 +12,31 @@ from ingot.accounts.tokens.queries import token_or_none
 from ingot.accounts.tokens.service import create_token, reset_private_token, revoke_token
 from ingot.accounts.users.queries import find_user
 from tests.client import Api, Make, Person
-from tests.conftest import House
+from tests.conftest import Instance
 
 UNAUTHORIZED = {"message": "401 Unauthorized"}
 
 
-def _private(house: House, api: Api, make: Make, user: Person) -> str:
+def _private(instance: Instance, api: Api, make: Make, user: Person) -> str:
     token: str = api.get("/user", make.root, sudo=user.username).json()["private_token"]
     return token
 
 
-def _personal(house: House, api: Api, make: Make, user: Person) -> str:
+def _personal(instance: Instance, api: Api, make: Make, user: Person) -> str:
     return make.token(user.id, "api")
 
 
-def _impersonation(house: House, api: Api, make: Make, user: Person) -> str:
+def _impersonation(instance: Instance, api: Api, make: Make, user: Person) -> str:
     made = api.post(f"/users/{user.id}/impersonation_tokens", make.root, name="x", scopes=["api"])
     token: str = made.json()["token"]
     return token
 
 
-def _oauth(house: House, api: Api, make: Make, user: Person) -> str:
-    return house.app.database.write(lambda db: create_token(db, user.id, "oauth", "App", ["api"]))[1]
+def _oauth(instance: Instance, api: Api, make: Make, user: Person) -> str:
+    return instance.app.database.write(lambda db: create_token(db, user.id, "oauth", "App", ["api"]))[1]
 
 
-Kind = Callable[[House, Api, Make, Person], str]
+Kind = Callable[[Instance, Api, Make, Person], str]
 KINDS: list[Kind] = [_private, _personal, _impersonation, _oauth]
 PLACES: dict[str, Callable[[str], dict[str, Any]]] = {
     "header": lambda token: {"headers": {"PRIVATE-TOKEN": token}},
@@ -54,9 +54,9 @@ BODIES: dict[str, Callable[[str], dict[str, Any]]] = {
 }
 
 
-def _session(house: House, user: Person) -> tuple[dict[str, str], str]:
+def _session(instance: Instance, user: Person) -> tuple[dict[str, str], str]:
     """The cookie header of a browser in which the user signed in, and its CSRF token."""
-    database = house.app.database
+    database = instance.app.database
     cookie = database.write(lambda db: create_session(db, find_user(db, user.id), "127.0.0.1", "test"))
 
     def csrf(db: Any) -> str:
@@ -68,9 +68,11 @@ def _session(house: House, user: Person) -> tuple[dict[str, str], str]:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_token_of_every_kind_is_taken_wherever_it_is_put(house: House, api: Api, make: Make, kind: Kind) -> None:
+def test_a_token_of_every_kind_is_taken_wherever_it_is_put(
+    instance: Instance, api: Api, make: Make, kind: Kind
+) -> None:
     user = make.user()
-    token = kind(house, api, make, user)
+    token = kind(instance, api, make, user)
 
     for place, put in PLACES.items():
         read = api.request("GET", "/user", **put(token))
@@ -91,10 +93,12 @@ def test_a_wrong_credential_is_refused_even_where_none_is_needed(api: Api, path:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("event", ["block", "ban", "deactivate", "delete"])
-def test_no_token_outlives_its_users_right_to_act(house: House, api: Api, make: Make, kind: Kind, event: str) -> None:
+def test_no_token_outlives_its_users_right_to_act(
+    instance: Instance, api: Api, make: Make, kind: Kind, event: str
+) -> None:
     """D29: a user is blocked, and everything of theirs stops with the very next call."""
     user = make.user()
-    caller = user.with_token(kind(house, api, make, user))
+    caller = user.with_token(kind(instance, api, make, user))
     assert api.get("/user", caller).status_code == 200
 
     method, path = ("DELETE", "") if event == "delete" else ("POST", f"/{event}")
@@ -105,16 +109,16 @@ def test_no_token_outlives_its_users_right_to_act(house: House, api: Api, make: 
     assert api.put("/user/status", caller, message="still here").status_code == 401
 
 
-def test_a_token_stops_when_it_is_revoked(house: House, api: Api, make: Make) -> None:
+def test_a_token_stops_when_it_is_revoked(instance: Instance, api: Api, make: Make) -> None:
     user = make.user()
-    database = house.app.database
+    database = instance.app.database
 
     def made(kind: str) -> tuple[int, Person]:
         token, secret = database.write(lambda db: create_token(db, user.id, kind, "x", ["api"]))  # type: ignore[arg-type]
         return token.id, user.with_token(secret)
 
     personal, impersonation, oauth = made("personal"), made("impersonation"), made("oauth")
-    private = user.with_token(_private(house, api, make, user))
+    private = user.with_token(_private(instance, api, make, user))
     for caller in (personal[1], impersonation[1], oauth[1], private):
         assert api.get("/user", caller).status_code == 200
 
@@ -145,11 +149,11 @@ def test_an_expired_token_opens_nothing(api: Api, make: Make, path: str, expires
     assert api.get("/user", user.with_token(made.json()["token"])).status_code == status
 
 
-def test_a_session_cookie_reads_but_writes_only_with_its_csrf_token(house: House, api: Api, make: Make) -> None:
+def test_a_session_cookie_reads_but_writes_only_with_its_csrf_token(instance: Instance, api: Api, make: Make) -> None:
     """D34: another site makes a browser post with the cookie alone."""
     user, other = make.user(), make.user()
-    cookie, csrf = _session(house, user)
-    _, csrf_of_other = _session(house, other)
+    cookie, csrf = _session(instance, user)
+    _, csrf_of_other = _session(instance, other)
     rows = [({}, 401), ({"X-CSRF-Token": "nonsense"}, 401), ({"X-CSRF-Token": csrf_of_other}, 401)]
     rows += [({"Origin": "https://evil.example"}, 401), ({"X-CSRF-Token": csrf}, 200)]
 
@@ -162,9 +166,9 @@ def test_a_session_cookie_reads_but_writes_only_with_its_csrf_token(house: House
         assert message == ("written" if status == 200 else "")
 
 
-def test_a_stale_cookie_is_as_good_as_none(house: House, api: Api, make: Make) -> None:
+def test_a_stale_cookie_is_as_good_as_none(instance: Instance, api: Api, make: Make) -> None:
     user = make.user()
-    cookie, _ = _session(house, user)
+    cookie, _ = _session(instance, user)
     assert api.request("GET", "/user", headers=cookie).status_code == 200
     api.post(f"/users/{user.id}/block", make.root)
     api.post(f"/users/{user.id}/unblock", make.root)
@@ -173,18 +177,20 @@ def test_a_stale_cookie_is_as_good_as_none(house: House, api: Api, make: Make) -
     assert api.request("GET", "/templates/licenses", headers=cookie).status_code == 200
 
 
-def test_a_session_with_a_password_that_somebody_else_set_opens_nothing(house: House, api: Api, make: Make) -> None:
+def test_a_session_with_a_password_that_somebody_else_set_opens_nothing(
+    instance: Instance, api: Api, make: Make
+) -> None:
     user = make.user(password="first-password")
     api.put(f"/users/{user.id}", make.root, password="second-password")
-    cookie, _ = _session(house, user)
+    cookie, _ = _session(instance, user)
 
     assert api.request("GET", "/user", headers=cookie).status_code == 401
     assert api.get("/user", user).status_code == 200, "Tokens have nothing to do with the password."
 
 
-def test_a_token_counts_before_a_cookie(house: House, api: Api, make: Make) -> None:
+def test_a_token_counts_before_a_cookie(instance: Instance, api: Api, make: Make) -> None:
     user, other = make.user(), make.user()
-    cookie, _ = _session(house, other)
+    cookie, _ = _session(instance, other)
 
     for place, put in PLACES.items():
         sent = put(user.token)
@@ -216,5 +222,5 @@ def test_the_api_sets_no_cookie(api: Api, make: Make) -> None:
         {"Cookie": "_service_session=%00; ;;="},
     ],
 )
-def test_what_is_no_credential_proves_nothing(house: House, headers: dict[str, Any]) -> None:
-    assert httpx.get(f"{house.url}/api/v4/user", headers=headers).status_code == 401
+def test_what_is_no_credential_proves_nothing(instance: Instance, headers: dict[str, Any]) -> None:
+    assert httpx.get(f"{instance.url}/api/v4/user", headers=headers).status_code == 401

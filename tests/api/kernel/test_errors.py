@@ -4,16 +4,16 @@ import httpx
 import pytest
 
 from tests.client import Api, Make
-from tests.conftest import House
+from tests.conftest import Instance
 
 NO_ROUTE = {"error": "404 Not Found"}
 
 
 @pytest.mark.parametrize("method", ["GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"])
 @pytest.mark.parametrize("path", ["/nothing", "/users.json", "/", "/users/1/nothing", "/user/status/x"])
-def test_an_unknown_route_is_told_before_anything_else(house: House, make: Make, method: str, path: str) -> None:
+def test_an_unknown_route_is_told_before_anything_else(instance: Instance, make: Make, method: str, path: str) -> None:
     for headers in ({}, {"PRIVATE-TOKEN": "nonsense"}, {"PRIVATE-TOKEN": make.root.token}):
-        answer = httpx.request(method, f"{house.url}/api/v4{path}", headers=headers)
+        answer = httpx.request(method, f"{instance.url}/api/v4{path}", headers=headers)
         assert (answer.status_code, answer.json()) == (404, NO_ROUTE)
 
 
@@ -29,8 +29,8 @@ def test_an_unknown_route_is_told_before_anything_else(house: House, make: Make,
         ("TRACE", "/user", {"GET", "HEAD"}),
     ],
 )
-def test_a_wrong_method_says_which_are_right(house: House, method: str, path: str, allowed: set[str]) -> None:
-    answer = httpx.request(method, f"{house.url}/api/v4{path}")
+def test_a_wrong_method_says_which_are_right(instance: Instance, method: str, path: str, allowed: set[str]) -> None:
+    answer = httpx.request(method, f"{instance.url}/api/v4{path}")
 
     assert answer.status_code == 405
     assert set(answer.headers["allow"].split(", ")) == allowed
@@ -48,8 +48,8 @@ def test_head_is_get_without_the_body(api: Api, make: Make, path: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["/user/", "//user", "/user//"])
-def test_slashes_too_many_do_not_count(house: House, make: Make, path: str) -> None:
-    answer = httpx.get(f"{house.url}/api/v4{path}", headers={"PRIVATE-TOKEN": make.root.token})
+def test_slashes_too_many_do_not_count(instance: Instance, make: Make, path: str) -> None:
+    answer = httpx.get(f"{instance.url}/api/v4{path}", headers={"PRIVATE-TOKEN": make.root.token})
 
     assert answer.json()["id"] == make.root.id
 
@@ -73,12 +73,12 @@ ORDER = [
 
 @pytest.mark.parametrize(("method", "path", "who", "status"), ORDER)
 def test_what_is_wrong_is_told_in_order(
-    house: House, make: Make, method: str, path: str, who: str | None, status: int
+    instance: Instance, make: Make, method: str, path: str, who: str | None, status: int
 ) -> None:
     token = {"user": make.user().token, "root": make.root.token, None: None}.get(who, who)
     headers = {"PRIVATE-TOKEN": token} if token else {}
 
-    answer = httpx.request(method, f"{house.url}/api/v4{path}", headers=headers)
+    answer = httpx.request(method, f"{instance.url}/api/v4{path}", headers=headers)
 
     assert answer.status_code == status, answer.text
 
@@ -96,10 +96,10 @@ BODIES = [
 
 @pytest.mark.parametrize(("method", "path", "who", "status", "body"), BODIES)
 def test_the_bodies_of_refusals(
-    house: House, make: Make, method: str, path: str, who: str | None, status: int, body: object
+    instance: Instance, make: Make, method: str, path: str, who: str | None, status: int, body: object
 ) -> None:
     token = {"user": make.user().token, "root": make.root.token, None: ""}[who]
-    answer = httpx.request(method, f"{house.url}/api/v4{path}", headers={"PRIVATE-TOKEN": token})
+    answer = httpx.request(method, f"{instance.url}/api/v4{path}", headers={"PRIVATE-TOKEN": token})
 
     assert (answer.status_code, answer.json()) == (status, body)
     assert answer.headers["content-type"] == "application/json"

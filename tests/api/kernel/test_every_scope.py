@@ -1,11 +1,11 @@
-"""Every route that is declared, asked by tokens of one scope each: what the table does not allow is refused."""
+"""Every route that is declared_routes, asked by tokens of one scope each: what the table does not allow is refused."""
 
 import pytest
 
 from ingot.core.access.scopes import SCOPES
-from tests.api.kernel.asking import ask, declared
+from tests.api.kernel.route_access import TABLE
+from tests.api.kernel.route_requests import declared_routes, request_route
 from tests.api.kernel.test_every_route import USED_UP
-from tests.api.kernel.who_reaches import TABLE
 from tests.client import Api, Make, Person
 
 
@@ -15,7 +15,7 @@ def narrow(make: Make) -> dict[str, Person]:
     return {scope: make.root.with_token(make.token(make.root.id, scope)) for scope in SCOPES}
 
 
-@pytest.mark.parametrize("route", declared())
+@pytest.mark.parametrize("route", declared_routes())
 def test_a_token_of_one_scope_gets_no_further_than_that_scope(
     api: Api, make: Make, narrow: dict[str, Person], route: str
 ) -> None:
@@ -24,7 +24,9 @@ def test_a_token_of_one_scope_gets_no_further_than_that_scope(
 
     for scope in SCOPES:
         fresh = USED_UP in route
-        answer = ask(api, route, make.root.with_token(make.token(make.root.id, scope)) if fresh else narrow[scope])
+        answer = request_route(
+            api, route, make.root.with_token(make.token(make.root.id, scope)) if fresh else narrow[scope]
+        )
         if scope in scopes:
             assert answer.status_code not in (401, 403), (scope, answer.text)
         else:

@@ -16,7 +16,7 @@ from ingot.core.api.request_fields import BadRequest, parse_query
 from ingot.core.http import transfer_rate
 from ingot.errors import Unavailable
 from tests.client import Api, Make
-from tests.conftest import House
+from tests.conftest import Instance
 
 SIGNS = "\n\r\t =+%&;Aa_é€😀\x00"
 
@@ -68,7 +68,7 @@ def test_large_bodies_wait_for_their_turn(monkeypatch: pytest.MonkeyPatch) -> No
 
 @pytest.mark.parametrize("drips", [False, True])
 def test_who_does_not_send_what_they_promised_is_let_go(
-    house: House, api: Api, make: Make, monkeypatch: pytest.MonkeyPatch, drips: bool
+    instance: Instance, api: Api, make: Make, monkeypatch: pytest.MonkeyPatch, drips: bool
 ) -> None:
     """Attack (fault 9): promise a large body, send nothing or a byte now and then, and keep what is held for it."""
     monkeypatch.setattr(transfer_rate, "WINDOW_SECONDS", 0.2)
@@ -76,7 +76,7 @@ def test_who_does_not_send_what_they_promised_is_let_go(
         f"POST /api/v4/projects HTTP/1.1\r\nHost: x\r\nPRIVATE-TOKEN: {make.root.token}\r\n"
         f"Content-Type: application/json\r\nContent-Length: {2**20}\r\n\r\n"
     )
-    with socket.create_connection(("127.0.0.1", httpx.URL(house.url).port), timeout=60) as connection:
+    with socket.create_connection(("127.0.0.1", httpx.URL(instance.url).port), timeout=60) as connection:
         connection.sendall(head.encode())
         done = threading.Event()
 

@@ -3,29 +3,29 @@
 import json
 
 from tests.client import Api, Make
-from tests.conftest import House
+from tests.conftest import Instance
 
 
-def _lines(house: House, since: int) -> list[dict[str, object]]:
-    return [json.loads(line) for line in house.log.getvalue()[since:].splitlines()]
+def _lines(instance: Instance, since: int) -> list[dict[str, object]]:
+    return [json.loads(line) for line in instance.log.getvalue()[since:].splitlines()]
 
 
-def test_a_request_leaves_one_line_that_says_who_what_and_how(house: House, api: Api, make: Make) -> None:
+def test_a_request_leaves_one_line_that_says_who_what_and_how(instance: Instance, api: Api, make: Make) -> None:
     user = make.user()
-    since = len(house.log.getvalue())
+    since = len(instance.log.getvalue())
 
     api.request("GET", f"/users/{user.id}", user, headers={"X-Request-Id": "look-for-me"}, params={"search": "hidden"})
     api.get("/user", user)  # A line is written after its answer; the next call's answer comes after it.
 
-    (line,) = [line for line in _lines(house, since) if line.get("request_id") == "look-for-me"]
+    (line,) = [line for line in _lines(instance, since) if line.get("request_id") == "look-for-me"]
     assert (line["event"], line["method"], line["route"], line["status"]) == ("request", "GET", "/users/:id", 200)
     assert line["user"] == user.username
     assert set(line) == {"time", "event", "request_id", "method", "route", "status", "ms", "user"}
 
 
-def test_nothing_secret_is_ever_logged(house: House, api: Api, make: Make) -> None:
+def test_nothing_secret_is_ever_logged(instance: Instance, api: Api, make: Make) -> None:
     """D37: secrets travel in every place where a request can have them; the log knows none of them."""
-    since = len(house.log.getvalue())
+    since = len(instance.log.getvalue())
     user = make.user(password="a-password-of-the-log")
     private = api.get("/user", make.root, sudo=user.username).json()["private_token"]
     made = api.post(f"/users/{user.id}/impersonation_tokens", make.root, name="x", scopes=["api"]).json()["token"]
@@ -44,16 +44,16 @@ def test_nothing_secret_is_ever_logged(house: House, api: Api, make: Make) -> No
     api.request("PUT", f"/users/{user.id}?password=a-new-password", make.root, content=b"{", headers={"a": private})
     api.get("/user", user)
 
-    written = house.log.getvalue()[since:]
+    written = instance.log.getvalue()[since:]
     assert len(written.splitlines()) >= 10
     assert [secret for secret in secrets if secret in written] == []
 
 
-def test_what_callers_send_cannot_break_out_of_a_line(house: House, api: Api) -> None:
+def test_what_callers_send_cannot_break_out_of_a_line(instance: Instance, api: Api) -> None:
     """The log is JSON throughout."""
-    since = len(house.log.getvalue())
+    since = len(instance.log.getvalue())
     api.request("GET", "/users/%22%7D%0A", headers={"User-Agent": '"}\\n{', "X-Request-Id": '"}'})
     api.request("GET", '/nothing/"}')
     api.get("/version")
-    assert {line["event"] for line in _lines(house, since)} == {"request"}
-    _lines(house, 0)
+    assert {line["event"] for line in _lines(instance, since)} == {"request"}
+    _lines(instance, 0)

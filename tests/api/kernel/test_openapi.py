@@ -9,7 +9,7 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 from ingot.core.api.openapi import described_paths
 from ingot.registry import all_endpoints
 from tests.client import Api
-from tests.conftest import House
+from tests.conftest import Instance
 
 
 def _document(api: Api) -> dict[str, Any]:
@@ -61,12 +61,12 @@ def test_what_is_open_says_so(api: Api) -> None:
         assert ({} in operation.get("security", described["security"])) is endpoint.open, endpoint.path
 
 
-def test_a_page_renders_it_without_reaching_elsewhere(house: House) -> None:
-    page = httpx.get(f"{house.url}/api/v4/docs")
+def test_a_page_renders_it_without_reaching_elsewhere(instance: Instance) -> None:
+    page = httpx.get(f"{instance.url}/api/v4/docs")
 
     assert (page.status_code, page.headers["content-type"]) == (200, "text/html; charset=utf-8")
     assert not re.search(r"(?:src|href)=\"(?:https?:)?//", page.text)
     assert page.text.count("<main") == page.text.count("<h1") == 1, "Those who hear it find what it is."
     assert "default-src 'none'" in page.headers["content-security-policy"]
     for path in re.findall(r"(?:src|href)=\"(/static/[^\"]+)\"", page.text):
-        assert httpx.get(house.url + path).status_code == 200, path
+        assert httpx.get(instance.url + path).status_code == 200, path

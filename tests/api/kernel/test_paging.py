@@ -9,8 +9,8 @@ import pytest
 
 from ingot.registry import all_endpoints
 from tests.client import Api, Make, Person
-from tests.conftest import House
-from tests.ssh_lines import ed25519_line
+from tests.conftest import Instance
+from tests.ssh_public_keys import ed25519_line
 from tests.statements import cold_reads, executed
 
 
@@ -201,11 +201,11 @@ def _paged() -> Iterator[str]:
 
 @pytest.mark.parametrize("path", sorted(_paged()))
 def test_no_list_needs_more_statements_for_a_longer_page(
-    house: House, api: Api, make: Make, owner: Person, path: str
+    instance: Instance, api: Api, make: Make, owner: Person, path: str
 ) -> None:
     caller = owner if path.startswith("/user/") and path != "/user/activities" else make.root
     path = re.sub(r":\w+", str(owner.id), path)
-    database = house.app.database
+    database = instance.app.database
 
     def cost(per_page: int) -> tuple[int, int]:
         """Now and then a call also looks at the settings, or notes a token's use; the least of some is the rule."""

@@ -1,4 +1,4 @@
-"""What leaves the house, by who asks: the exact keys of every view, and no secret in any list."""
+"""What leaves the instance, by who asks: the exact keys of every view, and no secret in any list."""
 
 import re
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ import pytest
 
 from ingot.registry import all_endpoints
 from tests.client import Api, Make, Person
-from tests.ssh_lines import ed25519_line
+from tests.ssh_public_keys import ed25519_line
 
 BRIEF = {"id", "username", "name", "state", "avatar_url", "web_url"}
 PUBLIC = BRIEF | {"created_at", "bio", "location", "organization", "website_url", "public_email"}

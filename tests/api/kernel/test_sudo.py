@@ -6,7 +6,7 @@ import pytest
 
 from ingot.accounts.tokens.service import create_token
 from tests.client import Api, Make, Person
-from tests.conftest import House
+from tests.conftest import Instance
 
 MUST_BE_ADMIN = "403 Forbidden - Must be admin to use sudo"
 MUST_BE_PRIVATE = "403 Forbidden - Private token must be specified in order to use sudo"
@@ -32,8 +32,8 @@ def test_an_administrator_acts_as_another(api: Api, make: Make, how: str, name: 
     assert api.get("/user/status", make.root).json()["message"] != "by sudo"
 
 
-def _token(house: House, make: Make, user: Person, kind: Any, *scopes: str) -> Person:
-    _, secret = house.app.database.write(lambda db: create_token(db, user.id, kind, "x", list(scopes)))
+def _token(instance: Instance, make: Make, user: Person, kind: Any, *scopes: str) -> Person:
+    _, secret = instance.app.database.write(lambda db: create_token(db, user.id, kind, "x", list(scopes)))
     return user.with_token(secret)
 
 
@@ -55,14 +55,21 @@ WHO = [
 
 @pytest.mark.parametrize(("who", "kind", "scopes", "status", "message"), WHO)
 def test_it_takes_an_administrators_token_that_may(
-    house: House, api: Api, make: Make, who: str, kind: str, scopes: tuple[str, ...], status: int, message: str | None
+    instance: Instance,
+    api: Api,
+    make: Make,
+    who: str,
+    kind: str,
+    scopes: tuple[str, ...],
+    status: int,
+    message: str | None,
 ) -> None:
     caller, target = make.user(admin=who == "admin"), make.user()
     if kind == "private":
         token = api.get("/user", make.root, sudo=caller.username).json()["private_token"]
         caller = caller.with_token(token)
     else:
-        caller = _token(house, make, caller, kind, *scopes)
+        caller = _token(instance, make, caller, kind, *scopes)
 
     for sent in ({"headers": {"SUDO": target.username}}, {"params": {"sudo": str(target.id)}}):
         answer = api.request("GET", "/user", caller, **sent)

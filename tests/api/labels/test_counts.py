@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from ingot.core.access.levels import Level
 from tests.client import Api, Make, Person
-from tests.making import Project, make_group, make_project, statements_of
+from tests.factories import Project, make_group, make_project, statements_of
 
 RED = "#FF0000"
 

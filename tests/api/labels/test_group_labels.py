@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from ingot.core.access.levels import Level
-from tests.casting import Cast, group_with
 from tests.client import Api, Make, Person
-from tests.making import Group, make_group, make_project
+from tests.factories import Group, make_group, make_project
+from tests.roles import UsersByRole, group_with
 
 RED = "#FF0000"
 
@@ -115,15 +115,15 @@ WHO = [
 
 
 @pytest.fixture(scope="module")
-def private(make: Make, cast: Cast) -> Group:
+def private(make: Make, roles: UsersByRole) -> Group:
     """A private group of theirs."""
-    return group_with(make, cast)
+    return group_with(make, roles)
 
 
 @pytest.mark.parametrize(("role", "reads", "writes"), WHO)
-def test_who_may(api: Api, make: Make, cast: Cast, private: Group, role: str, reads: int, writes: int) -> None:
-    label = _make(api, cast.owner, private, make.name("label"))
-    base, caller = f"/groups/{private.id}/labels", cast[role]
+def test_who_may(api: Api, make: Make, roles: UsersByRole, private: Group, role: str, reads: int, writes: int) -> None:
+    label = _make(api, roles.owner, private, make.name("label"))
+    base, caller = f"/groups/{private.id}/labels", roles[role]
     assert api.get(base, caller).status_code == reads
     assert api.get(f"{base}/{label['id']}", caller).status_code == reads
     assert api.post(base, caller, name=make.name("label"), color=RED).status_code == writes

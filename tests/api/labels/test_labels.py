@@ -6,9 +6,9 @@ from urllib.parse import quote
 import pytest
 
 from ingot.core.access.levels import Level
-from tests.casting import Cast, project_with
 from tests.client import Api, Make, Person
-from tests.making import Project, make_group, make_project
+from tests.factories import Project, make_group, make_project
+from tests.roles import UsersByRole, project_with
 
 RED = "#FF0000"
 
@@ -231,16 +231,18 @@ WHO = [
 
 
 @pytest.fixture(scope="module")
-def private(make: Make, cast: Cast) -> Project:
+def private(make: Make, roles: UsersByRole) -> Project:
     """A private project of theirs."""
-    return project_with(make, cast)
+    return project_with(make, roles)
 
 
 @pytest.mark.parametrize(("role", "reads", "writes"), WHO)
-def test_who_may(api: Api, make: Make, cast: Cast, private: Project, role: str, reads: int, writes: int) -> None:
-    label = _make(api, cast.owner, private, make.name("label"))
+def test_who_may(
+    api: Api, make: Make, roles: UsersByRole, private: Project, role: str, reads: int, writes: int
+) -> None:
+    label = _make(api, roles.owner, private, make.name("label"))
     base = f"/projects/{private.id}/labels"
-    caller = cast[role]
+    caller = roles[role]
     assert api.get(base, caller).status_code == reads
     assert api.get(f"{base}/{label['id']}", caller).status_code == reads
     assert api.post(base, caller, name=make.name("label"), color=RED).status_code == writes

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.client import Api, Make, Person
-from tests.making import Group, Project, make_group, make_project
+from tests.factories import Group, Project, make_group, make_project
 
 RED = "#FF0000"
 

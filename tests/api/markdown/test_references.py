@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 import pytest
 
 from ingot.core.access.levels import Level
-from tests.api.merge_requests.offering import filled_project, offer
+from tests.api.merge_requests.factories import filled_project, make_merge_request
 from tests.client import Api, Make, Person
-from tests.making import Project, make_group, make_project
+from tests.factories import Project, make_group, make_project
 from tests.statements import cold_reads, executed
 
 
@@ -168,7 +168,7 @@ def test_many_references_take_no_more_statements_than_one_of_each(api: Api, make
 def test_merge_requests_that_are_off_or_gone_are_not_referred_to(api: Api, make: Make) -> None:
     owner = make.user()
     project = filled_project(make, owner)
-    first, second = offer(make, project, owner), offer(make, project, owner)
+    first, second = make_merge_request(make, project, owner), make_merge_request(make, project, owner)
     assert api.delete(f"{project.url}/merge_requests/{first['iid']}", owner).status_code == 200
 
     html = rendered(api, owner, "!1 !2", project)

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.client import Api, Make
-from tests.making import make_group, make_project
+from tests.factories import make_group, make_project
 from tests.markup.hostile import PAYLOADS
 from tests.statements import cold_reads, executed
 

@@ -4,8 +4,8 @@ import pytest
 
 from ingot.core.access.levels import Level
 from tests.client import Api, Make, Person
-from tests.conftest import House
-from tests.making import Group, Project, add_members, day, ids, make_group, make_project, share
+from tests.conftest import Instance
+from tests.factories import Group, Project, add_members, day, ids, make_group, make_project, share
 
 
 @pytest.fixture(scope="module")
@@ -107,7 +107,7 @@ def _seen(api: Api, project: Project, person: Person) -> tuple[int, list[int], i
 
 
 @pytest.mark.parametrize("by", ["project", "group", "group above", "share", "group of the share"])
-def test_what_has_an_end_stops_counting_on_its_day(api: Api, house: House, make: Make, by: str) -> None:
+def test_what_has_an_end_stops_counting_on_its_day(api: Api, instance: Instance, make: Make, by: str) -> None:
     person = make.user()
     top = make_group(make)
     group = make_group(make, parent=top)
@@ -121,18 +121,19 @@ def test_what_has_an_end_stops_counting_on_its_day(api: Api, house: House, make:
         share(make, project, other, Level.DEVELOPER)
         add_members(make, other, {person: Level.DEVELOPER}, **ends)
     else:
-        add_members(make, {"project": project, "group": group, "group above": top}[by], {person: 30}, **ends)
+        subjects: dict[str, Group | Project] = {"project": project, "group": group, "group above": top}
+        add_members(make, subjects[by], {person: 30}, **ends)
 
-    with day(house, "2888-06-14"):
+    with day(instance, "2888-06-14"):
         assert _seen(api, project, person) == (200, [project.id], 200)
-    with day(house, "2888-06-15"):
+    with day(instance, "2888-06-15"):
         assert _seen(api, project, person) == (404, [], 404)
         if by == "share":
             assert api.get(project.url, make.root).json()["shared_with_groups"] == []
     assert _seen(api, project, person) == (200, [project.id], 200)
 
 
-def test_what_ended_is_removed_in_time(api: Api, house: House, make: Make) -> None:
+def test_what_ended_is_removed_in_time(api: Api, instance: Instance, make: Make) -> None:
     from ingot.projects.members.service import delete_expired_memberships
     from ingot.projects.sharing.service import delete_expired_shares
 

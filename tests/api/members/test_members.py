@@ -6,7 +6,7 @@ import pytest
 
 from ingot.core.access.levels import Level
 from tests.client import Api, Make, Person
-from tests.making import Group, Project, add_members, ids, make_group, make_project, statements_of
+from tests.factories import Group, Project, add_members, ids, make_group, make_project, statements_of
 
 VIEW = {
     "id",

@@ -4,8 +4,8 @@ from typing import Any
 
 from ingot.core.access.levels import Level
 from tests.client import Api, Make, Person
-from tests.conftest import House
-from tests.making import Group, Project, day, ids, make_group, make_project, share
+from tests.conftest import Instance
+from tests.factories import Group, Project, day, ids, make_group, make_project, share
 
 
 def _levels(api: Api, where: Group | Project, person: Person) -> dict[int, int]:
@@ -65,7 +65,7 @@ def test_members_of_a_hidden_group_are_not_shown_to_strangers(api: Api, make: Ma
     assert total == "0"
 
 
-def test_what_is_over_does_not_count(house: House, api: Api, make: Make) -> None:
+def test_what_is_over_does_not_count(instance: Instance, api: Api, make: Make) -> None:
     """Neither a share whose day has come, nor a membership; the sooner of both is shown as the end."""
     owner, brief, lasting = make.user(), make.user(), make.user()
     group = make_group(make, owner, members={lasting: Level.DEVELOPER})
@@ -78,12 +78,12 @@ def test_what_is_over_does_not_count(house: House, api: Api, make: Make) -> None
     shown = {each["id"]: each["expires_at"] for each in api.get(f"{project.url}/members/all", owner).json()}
     assert (shown[brief.id], shown[lasting.id], shown[owner.id]) == ("2999-01-01", "2999-02-01", None)
     assert brief.id in _levels(api, ended, owner)
-    with day(house, "2998-12-31"):
+    with day(instance, "2998-12-31"):
         assert not _levels(api, ended, owner).keys() & {brief.id, lasting.id}
         assert brief.id in _levels(api, project, owner)
-    with day(house, "2999-01-01"):
+    with day(instance, "2999-01-01"):
         assert _levels(api, project, owner).keys() & {brief.id, lasting.id} == {lasting.id}
-    with day(house, "2999-02-01"):
+    with day(instance, "2999-02-01"):
         assert lasting.id not in ids(api.get(f"{project.url}/users", owner))
 
 

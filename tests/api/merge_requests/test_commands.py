@@ -6,13 +6,13 @@ from typing import Any, NamedTuple
 import pytest
 
 from ingot.core.access.levels import Level
-from tests.api.issues.writing import make_milestone
-from tests.api.merge_requests.offering import commit, filled_project, fork, offer
-from tests.api.merging.merging import conflicting
-from tests.api.merging.test_when_ready import report
+from tests.api.issues.factories import make_milestone
+from tests.api.merge_requests.factories import commit, filled_project, fork, make_merge_request
+from tests.api.merging.merge_calls import conflicting
+from tests.api.merging.test_auto_merge import report
 from tests.client import Api, Make, Person
-from tests.conftest import House
-from tests.making import Project
+from tests.conftest import Instance
+from tests.factories import Project
 
 HOUR = 3600
 
@@ -98,7 +98,7 @@ CASES: list[tuple[dict[str, Any], str, dict[str, Any]]] = [
 def test_a_note_commands(
     api: Api, make: Make, scene: Scene, created: dict[str, Any], body: str, expected: dict[str, Any]
 ) -> None:
-    merge_request = offer(make, scene.project, scene.owner, **created)
+    merge_request = make_merge_request(make, scene.project, scene.owner, **created)
 
     answer = command(api, scene, merge_request, body)
 
@@ -112,7 +112,7 @@ def test_a_note_commands(
 
 def test_closing_and_reopening(api: Api, make: Make, scene: Scene) -> None:
     """One is opened again at the head that its source has by then; not where another one has taken its place."""
-    merge_request = offer(make, scene.project, scene.developer)
+    merge_request = make_merge_request(make, scene.project, scene.developer)
     branch = merge_request["source_branch"]
     answer = command(api, scene, merge_request, "Not now.\n/close")
     assert (answer.status_code, answer.json()["body"]) == (201, "Not now.")
@@ -132,7 +132,7 @@ def test_closing_and_reopening(api: Api, make: Make, scene: Scene) -> None:
 
 def test_another_target_is_compared_with(api: Api, make: Make, scene: Scene) -> None:
     """What it brings there is known at once; its own source and the place of another one are no targets."""
-    merge_request = offer(make, scene.project, scene.developer)
+    merge_request = make_merge_request(make, scene.project, scene.developer)
     branch, url = merge_request["source_branch"], f"{scene.project.url}/merge_requests"
     versions = len(api.get(f"{url}/{merge_request['iid']}/versions", scene.developer).json())
     side = make.name("side")
@@ -150,7 +150,7 @@ def test_another_target_is_compared_with(api: Api, make: Make, scene: Scene) -> 
 
 
 def test_people_and_approvals(api: Api, make: Make, scene: Scene) -> None:
-    merge_request = offer(make, scene.project, scene.owner)
+    merge_request = make_merge_request(make, scene.project, scene.owner)
     name = scene.reporter.username
     assert command(api, scene, merge_request, f"/assign @{name}").status_code == 202
     assert shown(api, scene, merge_request)["assignee"]["username"] == name
@@ -170,48 +170,48 @@ def test_people_and_approvals(api: Api, make: Make, scene: Scene) -> None:
     assert command(api, scene, merge_request, "/approve", scene.reporter).json()["summary"] == []
 
 
-def test_merging(api: Api, make: Make, house: House, scene: Scene) -> None:
+def test_merging(api: Api, make: Make, instance: Instance, scene: Scene) -> None:
     """By the job, in the name of who said so, at the head that they have seen, where they have said which."""
-    merge_request = offer(make, scene.project, scene.developer)
-    # The default branch is protected: developers offer, and do not merge.
+    merge_request = make_merge_request(make, scene.project, scene.developer)
+    # The default branch is protected: developers make_merge_request, and do not merge.
     assert not told_to_merge(api, scene, merge_request, scene.developer)
     assert not told_to_merge(api, scene, merge_request, scene.reporter)
     assert not told_to_merge(api, scene, merge_request, scene.owner, merge_request_diff_head_sha="0" * 40)
     head = merge_request["sha"]
     assert told_to_merge(api, scene, merge_request, scene.owner, merge_request_diff_head_sha=head.upper())
-    house.work()
+    instance.work()
     now = shown(api, scene, merge_request)
     assert (now["state"], now["merged_by"]["id"]) == ("merged", scene.owner.id)
     assert command(api, scene, merge_request, "/merge\n/close\n/reopen", scene.owner).json()["summary"] == []
 
 
-def test_merging_waits_for_the_pipeline(api: Api, make: Make, house: House, scene: Scene) -> None:
+def test_merging_waits_for_the_pipeline(api: Api, make: Make, instance: Instance, scene: Scene) -> None:
     """While it runs; one that has failed lets nobody merge by a word, and a push takes the word back."""
-    merge_request = offer(make, scene.project, scene.developer)
+    merge_request = make_merge_request(make, scene.project, scene.developer)
     report(api, scene.project, merge_request, scene.owner, "failed", name="a")
     assert not told_to_merge(api, scene, merge_request, scene.owner)
     report(api, scene.project, merge_request, scene.owner, "running", name="a")
     assert told_to_merge(api, scene, merge_request, scene.owner)
-    house.work()
+    instance.work()
     assert shown(api, scene, merge_request)["state"] == "opened"
     branch = merge_request["source_branch"]
     commit(make, scene.project, branch, {f"{branch}.more": "x"}, scene.developer)
-    house.work()
+    instance.work()
     now = shown(api, scene, merge_request)
     assert (now["state"], now["merge_when_pipeline_succeeds"]) == ("opened", False)
     report(api, scene.project, now, scene.owner, "running", name="a")
     assert told_to_merge(api, scene, merge_request, scene.owner)
     report(api, scene.project, now, scene.owner, "success", name="a")
-    house.work()
+    instance.work()
     assert shown(api, scene, merge_request)["state"] == "merged"
 
 
-def test_what_cannot_be_merged(api: Api, make: Make, house: House, scene: Scene) -> None:
+def test_what_cannot_be_merged(api: Api, make: Make, instance: Instance, scene: Scene) -> None:
     """A conflict that nobody has seen yet is found by the job, which says so; one that is known is passed over."""
     merge_request = conflicting(make, scene.project, scene.owner)
     answer = command(api, scene, merge_request, "/merge", scene.owner)
     assert answer.json()["summary"] == ["Scheduled to merge this merge request."]
-    house.work()
+    instance.work()
     now = shown(api, scene, merge_request)
     assert (now["state"], now["merge_when_pipeline_succeeds"]) == ("opened", False)
     assert now["merge_error"]
@@ -220,20 +220,22 @@ def test_what_cannot_be_merged(api: Api, make: Make, house: House, scene: Scene)
 
 def test_a_description_commands(api: Api, make: Make, scene: Scene) -> None:
     text = 'It works.\n\n/label ~bug\n/assign me\n/milestone %"v 1"\n/estimate 2h\n/target_branch stable\n/wip\n/merge'
-    made = offer(make, scene.project, scene.developer, title="One", description=text, labels="old")
+    made = make_merge_request(make, scene.project, scene.developer, title="One", description=text, labels="old")
     assert (made["description"], made["labels"], made["title"]) == ("It works.", ["bug", "old"], "WIP: One")
     assert (made["assignee"]["id"], made["milestone"]["title"]) == (scene.developer.id, "v 1")
     assert (made["target_branch"], made["time_stats"]["time_estimate"]) == ("stable", 2 * HOUR)
     assert (made["state"], made["merge_when_pipeline_succeeds"]) == ("opened", False)
 
     branch = make.name("branch")
-    own = offer(make, scene.project, scene.developer, branch, description=f"/target_branch {branch}\n/target_branch x")
+    own = make_merge_request(
+        make, scene.project, scene.developer, branch, description=f"/target_branch {branch}\n/target_branch x"
+    )
     assert (own["target_branch"], own["description"]) == ("master", None)
 
 
 def test_discussions_command(api: Api, make: Make, scene: Scene) -> None:
     """How one begins, on a line too, and how it goes on."""
-    merge_request = offer(make, scene.project, scene.developer)
+    merge_request = make_merge_request(make, scene.project, scene.developer)
     url = f"{scene.project.url}/merge_requests/{merge_request['iid']}/discussions"
     alone = api.post(url, scene.developer, body="/label ~bug")
     assert (alone.status_code, alone.json()["summary"]) == (202, ["Added ~bug label."])
@@ -258,7 +260,7 @@ def test_who_may_not_is_passed_over(api: Api, make: Make, scene: Scene) -> None:
         '/close\n/title Mine\n/label ~bug\n/assign me\n/milestone %"v 1"\n/estimate 1h\n/spend 1h\n'
         "/target_branch stable\n/wip\n/draft\n/ready\n/merge\n/approve"
     )
-    theirs = offer(make, scene.project, scene.owner)
+    theirs = make_merge_request(make, scene.project, scene.owner)
     answer = command(api, scene, theirs, text, scene.reporter)
     assert (answer.status_code, answer.json()) == (202, {"commands_changes": {}, "summary": []})
     assert shown(api, scene, theirs)["updated_at"] == theirs["updated_at"]
@@ -303,9 +305,9 @@ def test_who_was_removed_commands_nothing(api: Api, make: Make, scene: Scene) ->
     assert (now["state"], now["title"], now["user_notes_count"]) == ("opened", "Two", 0)
 
 
-def test_the_same_at_once(api: Api, make: Make, house: House, scene: Scene) -> None:
+def test_the_same_at_once(api: Api, make: Make, instance: Instance, scene: Scene) -> None:
     """Who says it several times at once has said it once, and nobody is told of an error."""
-    merge_request = offer(make, scene.project, scene.developer)
+    merge_request = make_merge_request(make, scene.project, scene.developer)
     with ThreadPoolExecutor(6) as pool:
         said = [
             pool.submit(command, api, scene, merge_request, body, scene.owner)
@@ -314,16 +316,16 @@ def test_the_same_at_once(api: Api, make: Make, house: House, scene: Scene) -> N
         assert {one.result().status_code for one in said} == {202}
     url = f"{scene.project.url}/merge_requests/{merge_request['iid']}/approvals"
     assert len(api.get(url, scene.owner).json()["approved_by"]) <= 1
-    house.work()
+    instance.work()
     assert shown(api, scene, merge_request)["state"] == "merged"
 
 
 def test_nothing_is_half_done(api: Api, make: Make, scene: Scene) -> None:
     """Where one thing that a text wants is refused as a whole, nothing of it has happened, also not the note."""
-    merge_request = offer(make, scene.project, scene.owner)
+    merge_request = make_merge_request(make, scene.project, scene.owner)
     names = [f"l{number}" for number in range(101)]
     for some in (names[:60], names[60:]):
-        offer(make, scene.project, scene.owner, labels=",".join(some))
+        make_merge_request(make, scene.project, scene.owner, labels=",".join(some))
     body = f"Look.\n/close\n/label {' '.join(names[:60])}\n/label {' '.join(names[60:])}"
     assert command(api, scene, merge_request, body).status_code == 400
     now = shown(api, scene, merge_request)

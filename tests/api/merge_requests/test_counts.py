@@ -3,9 +3,9 @@
 from typing import Any
 
 from ingot.core.access.levels import Level
-from tests.api.merge_requests.offering import commit, filled_project, offer
+from tests.api.merge_requests.factories import commit, filled_project, make_merge_request
 from tests.client import Api, Make, Person
-from tests.making import ids, make_group
+from tests.factories import ids, make_group
 
 
 def test_lists_labels_and_milestones_agree(api: Api, make: Make) -> None:
@@ -20,7 +20,7 @@ def test_lists_labels_and_milestones_agree(api: Api, make: Make) -> None:
     places = {}
     for visibility in ("public", "private"):
         place = filled_project(make, group=group, visibility=visibility, members={guest: Level.GUEST})
-        offered = [offer(make, place, owner, labels=title, milestone_id=milestone) for _ in range(4)]
+        offered = [make_merge_request(make, place, owner, labels=title, milestone_id=milestone) for _ in range(4)]
         url = f"/projects/{place.id}/merge_requests"
         assert api.put(f"{url}/{offered[1]['iid']}", owner, state_event="close").status_code == 200
         assert api.put(f"{url}/{offered[2]['iid']}/merge", owner).status_code == 200
@@ -65,7 +65,7 @@ def test_notes_are_counted_as_they_are_read(api: Api, make: Make) -> None:
     """By people, by whatever way; not what the system says, what only some read, nor commands alone."""
     owner, reader = make.user(), make.user()
     project = filled_project(make, owner, visibility="public")
-    merge_request = offer(make, project, owner)
+    merge_request = make_merge_request(make, project, owner)
     url = f"/projects/{project.id}/merge_requests/{merge_request['iid']}"
     note = api.post(f"{url}/notes", reader, body="One").json()["id"]
     begun = api.post(f"{url}/discussions", reader, body="Two").json()["id"]
@@ -92,7 +92,7 @@ def test_milestones_that_go_take_their_mark_along(api: Api, make: Make) -> None:
     owner = make.user()
     project = filled_project(make, owner)
     milestone = api.post(f"{project.url}/milestones", owner, title="v1").json()["id"]
-    merge_request = offer(make, project, owner, milestone_id=milestone)
+    merge_request = make_merge_request(make, project, owner, milestone_id=milestone)
     path = f"{project.url}/milestones/{milestone}/merge_requests"
     assert ids(api.get(path, owner)) == [merge_request["id"]]
     assert api.delete(f"{project.url}/milestones/{milestone}", owner).status_code in (200, 204)

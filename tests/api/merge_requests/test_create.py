@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 
 from ingot.core.access.levels import Level
-from tests.api.merge_requests.offering import commit, filled_project, fork, offer
-from tests.casting import Cast, project_with
+from tests.api.merge_requests.factories import commit, filled_project, fork, make_merge_request
 from tests.client import Api, Make
-from tests.conftest import House
-from tests.histories import repository_of
-from tests.making import Project, make_project
+from tests.conftest import Instance
+from tests.factories import Project, make_project
+from tests.git_history import repository_of
+from tests.roles import UsersByRole, project_with
 
 
 @pytest.fixture(scope="module")
@@ -86,10 +86,10 @@ def test_a_merge_request_shows_the_contracts_fields(api: Api, make: Make) -> Non
     assert api.get(f"/projects/{project.id}/merge_requests/1", owner).json()["id"] == shown["id"]
 
 
-def test_a_merge_request_has_a_reference_that_clients_can_fetch(house: House, make: Make) -> None:
+def test_a_merge_request_has_a_reference_that_clients_can_fetch(instance: Instance, make: Make) -> None:
     project = filled_project(make)
-    made = offer(make, project)
-    assert repository_of(house, project).tip("refs/merge-requests/1/head") == made["sha"]
+    made = make_merge_request(make, project)
+    assert repository_of(instance, project).tip("refs/merge-requests/1/head") == made["sha"]
 
 
 BAD: list[tuple[dict[str, Any], int]] = [
@@ -137,7 +137,7 @@ def test_what_is_missing_is_said_first(api: Api, make: Make, project: Project) -
 
 def test_a_second_one_between_the_same_branches_is_refused(api: Api, make: Make) -> None:
     project = filled_project(make)
-    made = offer(make, project, branch="once")
+    made = make_merge_request(make, project, branch="once")
     sent = {"source_branch": "once", "target_branch": "master", "title": "Again"}
     again = api.post(f"/projects/{project.id}/merge_requests", make.root, **sent)
     assert again.status_code == 409
@@ -172,26 +172,26 @@ WHO = [
 
 
 @pytest.fixture(scope="module")
-def cast(make: Make) -> tuple[Cast, Project]:
+def roles(make: Make) -> tuple[UsersByRole, Project]:
     """Everybody, and a private project of theirs with a first commit."""
-    cast = Cast(make)
-    project = project_with(make, cast)
-    commit(make, project, "master", {"README": "x\n"}, cast.owner)
-    return cast, project
+    roles = UsersByRole(make)
+    project = project_with(make, roles)
+    commit(make, project, "master", {"README": "x\n"}, roles.owner)
+    return roles, project
 
 
 @pytest.mark.parametrize(("role", "status"), WHO)
 def test_developers_open_merge_requests(
-    api: Api, make: Make, cast: tuple[Cast, Project], role: str, status: int
+    api: Api, make: Make, roles: tuple[UsersByRole, Project], role: str, status: int
 ) -> None:
-    people, project = cast
+    people, project = roles
     branch = f"of-{role}"
     commit(make, project, branch, {branch: "x\n"}, people.owner, start="master")
     sent = {"source_branch": branch, "target_branch": "master", "title": "x"}
     assert api.post(f"/projects/{project.id}/merge_requests", people[role], **sent).status_code == status
 
 
-def test_a_fork_offers_to_the_project_that_it_comes_from(api: Api, house: House, make: Make) -> None:
+def test_a_fork_offers_to_the_project_that_it_comes_from(api: Api, instance: Instance, make: Make) -> None:
     project = filled_project(make, visibility="public")
     person = make.user()
     copy = fork(make, project, person)
@@ -210,7 +210,7 @@ def test_a_fork_offers_to_the_project_that_it_comes_from(api: Api, house: House,
     shown = made.json()
     assert (shown["project_id"], shown["source_project_id"], shown["sha"]) == (project.id, copy.id, head)
     assert (shown["labels"], shown["assignee"]) == ([], None), "Only developers label and assign."
-    assert repository_of(house, project).tip("refs/merge-requests/1/head") == head
+    assert repository_of(instance, project).tip("refs/merge-requests/1/head") == head
     assert api.get(f"/projects/{copy.id}/merge_requests", person).json() == []
     assert [one["id"] for one in api.get(f"/projects/{project.id}/merge_requests", person).json()] == [shown["id"]]
     second = api.post(

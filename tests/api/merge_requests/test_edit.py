@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from ingot.core.access.levels import Level
-from tests.api.issues.writing import make_milestone, write_issue
-from tests.api.merge_requests.offering import commit, filled_project, fork, offer
-from tests.casting import Cast, project_with
+from tests.api.issues.factories import make_issue, make_milestone
+from tests.api.merge_requests.factories import commit, filled_project, fork, make_merge_request
 from tests.client import Api, Make, Person
-from tests.making import Project, ids
+from tests.factories import Project, ids
+from tests.roles import UsersByRole, project_with
 
 Stage = tuple[Person, Project]
 
@@ -27,7 +27,7 @@ def test_what_is_sent_changes_and_the_rest_stays(api: Api, make: Make, stage: St
     helper = make.user()
     api.post(f"/projects/{project.id}/members", owner, user_id=helper.id, access_level=int(Level.DEVELOPER))
     milestone = make_milestone(make, project)
-    made = offer(make, project, owner, labels="one,two", description="As it was")
+    made = make_merge_request(make, project, owner, labels="one,two", description="As it was")
     url = f"/projects/{project.id}/merge_requests/{made['iid']}"
 
     changed = api.put(
@@ -80,7 +80,7 @@ def test_a_bad_edit_is_refused(api: Api, make: Make, stage: Stage, wrong: dict[s
 def _any(api: Api, make: Make, stage: Stage) -> dict[str, Any]:
     owner, project = stage
     found: list[dict[str, Any]] = api.get(f"/projects/{project.id}/merge_requests", owner, state="opened").json()
-    return found[0] if found else offer(make, project, owner)
+    return found[0] if found else make_merge_request(make, project, owner)
 
 
 @pytest.mark.parametrize("iid", ["0", "x", str(2**63), "99999"])
@@ -96,7 +96,7 @@ def test_one_that_is_not_there(api: Api, stage: Stage, iid: str) -> None:
 
 def test_closing_and_reopening(api: Api, make: Make, stage: Stage) -> None:
     owner, project = stage
-    made = offer(make, project, owner)
+    made = make_merge_request(make, project, owner)
     url = f"/projects/{project.id}/merge_requests/{made['iid']}"
     closed = api.put(url, owner, state_event="close").json()
     assert (closed["state"], closed["closed_by"]["id"]) == ("closed", owner.id)
@@ -112,7 +112,7 @@ def test_closing_and_reopening(api: Api, make: Make, stage: Stage) -> None:
 
 def test_only_one_is_open_between_two_branches(api: Api, make: Make, stage: Stage) -> None:
     owner, project = stage
-    made = offer(make, project, owner)
+    made = make_merge_request(make, project, owner)
     url = f"/projects/{project.id}/merge_requests"
     api.put(f"{url}/{made['iid']}", owner, state_event="close")
     sent = {"source_branch": made["source_branch"], "target_branch": "master", "title": "Again"}
@@ -127,7 +127,7 @@ def test_only_one_is_open_between_two_branches(api: Api, make: Make, stage: Stag
 
 def test_one_whose_source_is_gone_cannot_be_reopened(api: Api, make: Make, stage: Stage) -> None:
     owner, project = stage
-    made = offer(make, project, owner)
+    made = make_merge_request(make, project, owner)
     url = f"/projects/{project.id}/merge_requests/{made['iid']}"
     api.put(url, owner, state_event="close")
     api.delete(f"/projects/{project.id}/repository/branches/{made['source_branch']}", owner)
@@ -139,7 +139,7 @@ def test_another_target_is_compared_anew(api: Api, make: Make) -> None:
     owner = make.user()
     project = filled_project(make, owner)
     commit(make, project, "next", {"next": "x\n"}, owner, start="master")
-    made = offer(make, project, owner)
+    made = make_merge_request(make, project, owner)
     url = f"/projects/{project.id}/merge_requests/{made['iid']}"
     moved = api.put(url, owner, target_branch="next").json()
     assert moved["target_branch"] == "next"
@@ -149,7 +149,7 @@ def test_another_target_is_compared_anew(api: Api, make: Make) -> None:
 
 def test_two_at_once_close_it_once(api: Api, make: Make, stage: Stage) -> None:
     owner, project = stage
-    made = offer(make, project, owner)
+    made = make_merge_request(make, project, owner)
     url = f"/projects/{project.id}/merge_requests/{made['iid']}"
     with ThreadPoolExecutor(4) as pool:
         answers = list(pool.map(lambda _: api.put(url, owner, state_event="close").status_code, range(4)))
@@ -171,20 +171,20 @@ WHO = [
 
 
 @pytest.fixture(scope="module")
-def cast(make: Make) -> tuple[Cast, Project]:
+def roles(make: Make) -> tuple[UsersByRole, Project]:
     """Everybody, and a private project of theirs with a first commit."""
-    cast = Cast(make)
-    project = project_with(make, cast)
-    commit(make, project, "master", {"README": "x\n"}, cast.owner)
-    return cast, project
+    roles = UsersByRole(make)
+    project = project_with(make, roles)
+    commit(make, project, "master", {"README": "x\n"}, roles.owner)
+    return roles, project
 
 
 @pytest.mark.parametrize(("role", "edits", "deletes"), WHO)
 def test_who_edits_and_deletes(
-    api: Api, make: Make, cast: tuple[Cast, Project], role: str, edits: int, deletes: int
+    api: Api, make: Make, roles: tuple[UsersByRole, Project], role: str, edits: int, deletes: int
 ) -> None:
-    people, project = cast
-    made = offer(make, project, people.owner)
+    people, project = roles
+    made = make_merge_request(make, project, people.owner)
     url = f"/projects/{project.id}/merge_requests/{made['iid']}"
     assert api.put(url, people[role], title="Edited").status_code == edits
     assert api.delete(url, people[role]).status_code == deletes
@@ -192,7 +192,7 @@ def test_who_edits_and_deletes(
     if deletes == 200:
         assert api.delete(url, people[role]).status_code == 200, "What is gone is gone."
         assert made["id"] not in ids(api.get(f"/projects/{project.id}/merge_requests", people.owner))
-        later = offer(make, project, people.owner)
+        later = make_merge_request(make, project, people.owner)
         assert later["iid"] > made["iid"], "Numbers are never given again."
 
 
@@ -212,7 +212,7 @@ def test_an_author_from_outside_edits_but_does_not_label(api: Api, make: Make) -
 
 def test_following(api: Api, make: Make, stage: Stage) -> None:
     owner, project = stage
-    made = offer(make, project, owner)
+    made = make_merge_request(make, project, owner)
     url = f"/projects/{project.id}/merge_requests/{made['iid']}"
     assert api.post(f"/projects/{project.id}/merge_requests/{made['iid']}/subscribe", owner).status_code == 304
     stopped = api.post(f"/projects/{project.id}/merge_requests/{made['iid']}/unsubscribe", owner)
@@ -224,7 +224,7 @@ def test_following(api: Api, make: Make, stage: Stage) -> None:
 
 def test_time(api: Api, make: Make, stage: Stage) -> None:
     owner, project = stage
-    url = f"/projects/{project.id}/merge_requests/{offer(make, project, owner)['iid']}"
+    url = f"/projects/{project.id}/merge_requests/{make_merge_request(make, project, owner)['iid']}"
     estimated = api.post(f"{url}/time_estimate", owner, duration="3h30m")
     assert (estimated.status_code, estimated.json()["human_time_estimate"]) == (200, "3h 30m")
     spent = api.post(f"{url}/add_spent_time", owner, duration="1h")
@@ -245,10 +245,10 @@ def test_time(api: Api, make: Make, stage: Stage) -> None:
 def test_the_issues_that_it_closes(api: Api, make: Make) -> None:
     owner, reader = make.user(), make.user()
     project = filled_project(make, owner, visibility="public")
-    issues = [write_issue(make, project, owner) for _ in range(3)]
-    secret = write_issue(make, project, owner, confidential=True)
+    issues = [make_issue(make, project, owner) for _ in range(3)]
+    secret = make_issue(make, project, owner, confidential=True)
     text = f"Closes #{issues[0]['iid']}, #{secret['iid']} and mentions #{issues[1]['iid']}"
-    made = offer(make, project, owner, description=text)
+    made = make_merge_request(make, project, owner, description=text)
     url = f"/projects/{project.id}/merge_requests/{made['iid']}/closes_issues"
     assert ids(api.get(url, owner)) == [issues[0]["id"], secret["id"]]
     assert ids(api.get(url, reader)) == [issues[0]["id"]]
@@ -276,7 +276,7 @@ def test_the_issues_that_it_closes(api: Api, make: Make) -> None:
 def test_people_who_take_part(api: Api, make: Make) -> None:
     owner, helper = make.user(), make.user()
     project = filled_project(make, owner, members={helper: Level.DEVELOPER})
-    made = offer(make, project, owner, assignee_id=helper.id)
+    made = make_merge_request(make, project, owner, assignee_id=helper.id)
     url = f"/projects/{project.id}/merge_requests/{made['iid']}/participants"
     assert ids(api.get(url, owner)) == [owner.id, helper.id]
 
@@ -284,6 +284,6 @@ def test_people_who_take_part(api: Api, make: Make) -> None:
 def test_the_merge_requests_of_a_commit(api: Api, make: Make) -> None:
     owner = make.user()
     project = filled_project(make, owner)
-    made = offer(make, project, owner)
+    made = make_merge_request(make, project, owner)
     url = f"/projects/{project.id}/repository/commits/{made['sha']}/merge_requests"
     assert ids(api.get(url, owner)) == [made["id"]]

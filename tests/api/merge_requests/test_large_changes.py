@@ -1,18 +1,18 @@
 """Merge requests that change more than anybody reads: bounded, and marked (D23)."""
 
 from tests.client import Api, Make
-from tests.conftest import House
-from tests.histories import History
-from tests.making import make_project
+from tests.conftest import Instance
+from tests.factories import make_project
+from tests.git_history import History
 
 
-def test_thousands_of_files_and_one_long_line(house: House, api: Api, make: Make) -> None:
+def test_thousands_of_files_and_one_long_line(instance: Instance, api: Api, make: Make) -> None:
     project = make_project(make)
     made = History()
     made.commit(files={"a": "1\n"})
     many: dict[str, str] = {f"many/{number:05}": f"{number}\n" for number in range(1_500)}
     made.commit("topic", files={"0": "x" * 6_000_000, **many}, parents=(1,))
-    made.fill(house, project)
+    made.fill(instance, project)
     sent = {"source_branch": "topic", "target_branch": "master", "title": "All of it"}
     opened = api.post(f"{project.url}/merge_requests", make.root, **sent).json()
     answer = api.get(f"{project.url}/merge_requests/{opened['iid']}/changes", make.root)

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from ingot.core.access.levels import Level
-from tests.api.issues.writing import make_milestone
-from tests.api.merge_requests.offering import filled_project, offer
+from tests.api.issues.factories import make_milestone
+from tests.api.merge_requests.factories import filled_project, make_merge_request
 from tests.client import Api, Make, Person
-from tests.making import Group, Project, ids, make_group, statements_of
+from tests.factories import Group, Project, ids, make_group, statements_of
 
 Stage = tuple[Person, Person, Group, Project, dict[str, dict[str, Any]]]
 ALL = ["helped", "closed", "reviewed", "draft", "assigned", "labelled", "plain"]
@@ -30,8 +30,8 @@ def stage(make: Make) -> Stage:
         ("reviewed", {"reviewer_ids": [helper.id]}),
         ("closed", {}),
     ]
-    made = {name: offer(make, project, owner, name, **more) for name, more in written}
-    made["helped"] = offer(make, project, helper, "helped")
+    made = {name: make_merge_request(make, project, owner, name, **more) for name, more in written}
+    made["helped"] = make_merge_request(make, project, helper, "helped")
     closed = make.api.put(f"/projects/{project.id}/merge_requests/{made['closed']['iid']}", owner, state_event="close")
     assert closed.json()["state"] == "closed"
     made["closed"] = closed.json()
@@ -190,7 +190,7 @@ def test_lists_hide_what_a_caller_may_not_see(api: Api, make: Make, stage: Stage
 def test_switched_off_they_are_hidden(api: Api, make: Make) -> None:
     owner = make.user()
     project = filled_project(make, owner)
-    offer(make, project, owner)
+    make_merge_request(make, project, owner)
     api.put(f"/projects/{project.id}", owner, name=project.name, merge_requests_enabled=False)
     assert api.get(f"/projects/{project.id}/merge_requests", owner).status_code == 403
     assert api.get(f"/projects/{project.id}/merge_requests/1", owner).status_code == 403

@@ -1,16 +1,16 @@
 """Todos on merge requests."""
 
 from ingot.core.access.levels import Level
-from tests.api.merge_requests.offering import filled_project, offer
+from tests.api.merge_requests.factories import filled_project, make_merge_request
 from tests.client import Api, Make
-from tests.conftest import House
-from tests.mailing import mailbox, text_of
+from tests.conftest import Instance
+from tests.smtp_server import mailbox, text_of
 
 
 def test_todos(api: Api, make: Make) -> None:
     owner, helper, named = make.user(), make.user(), make.user()
     project = filled_project(make, owner, members={helper: Level.DEVELOPER, named: Level.GUEST}, visibility="private")
-    made = offer(make, project, owner, assignee_id=helper.id, description=f"Look, @{named.username}")
+    made = make_merge_request(make, project, owner, assignee_id=helper.id, description=f"Look, @{named.username}")
     url = f"/projects/{project.id}/merge_requests/{made['iid']}"
     marked = api.post(f"/projects/{project.id}/merge_requests/{made['iid']}/todo", owner)
     assert marked.status_code == 201, marked.text
@@ -27,12 +27,12 @@ def test_todos(api: Api, make: Make) -> None:
     assert api.get("/todos", owner).json() == []
 
 
-def test_who_is_told(api: Api, house: House, make: Make) -> None:
+def test_who_is_told(api: Api, instance: Instance, make: Make) -> None:
     """Given to somebody, merged by somebody: a todo, an event and a mail, as for an issue."""
     author, person, reporter = make.user(), make.user(), make.user()
     project = filled_project(make, author, members={person: Level.MASTER, reporter: Level.REPORTER})
-    with mailbox(house) as box:
-        made = offer(make, project, author, assignee_id=person.id, description=f"@{reporter.username}")
+    with mailbox(instance) as box:
+        made = make_merge_request(make, project, author, assignee_id=person.id, description=f"@{reporter.username}")
         came = dict(box.receive())
         url = f"/projects/{project.id}/merge_requests/{made['iid']}"
         assert api.put(f"{url}/merge", person).status_code == 200

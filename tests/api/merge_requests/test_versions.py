@@ -8,11 +8,11 @@ import pytest
 
 from ingot.collaboration.merge_requests.versions.inspection import VersionComparison, compare_with_target
 from ingot.collaboration.merge_requests.versions.source_tracker import HeadTracker
-from tests.api.merge_requests.offering import commit, filled_project, fork, offer
+from tests.api.merge_requests.factories import commit, filled_project, fork, make_merge_request
 from tests.client import Api, Make, Person
-from tests.conftest import House
-from tests.histories import repository_of, run
-from tests.making import Project, statements_of
+from tests.conftest import Instance
+from tests.factories import Project, statements_of
+from tests.git_history import repository_of, run
 
 Stage = tuple[Person, Project, dict[str, Any], str]
 BRIEF = {"id", "short_id", "title", "author_name", "author_email", "created_at", "message"}
@@ -23,7 +23,7 @@ def stage(make: Make) -> Stage:
     """A merge request of two commits into a target that has moved on since they parted."""
     owner = make.user()
     project = filled_project(make, owner)
-    made = offer(make, project, owner, "topic")
+    made = make_merge_request(make, project, owner, "topic")
     commit(make, project, "master", {"aside": "x\n"}, owner)
     head = commit(make, project, "topic", {"README": "one\n2\nthree\n"}, owner, action="update", message="Count")
     url = f"/projects/{project.id}/merge_requests/{made['iid']}"
@@ -36,10 +36,10 @@ def test_the_head_moves_with_a_push(stage: Stage) -> None:
     assert shown["changes_count"] == "2"
 
 
-def test_commits_are_those_that_the_target_lacks(api: Api, house: House, stage: Stage) -> None:
+def test_commits_are_those_that_the_target_lacks(api: Api, instance: Instance, stage: Stage) -> None:
     owner, project, shown, _ = stage
     answer = api.get(f"/projects/{project.id}/merge_requests/{shown['iid']}/commits", owner)
-    expected = run(repository_of(house, project).path, "rev-list", "master..topic").split()
+    expected = run(repository_of(instance, project).path, "rev-list", "master..topic").split()
     assert [one["id"] for one in answer.json()] == expected
     assert answer.json()[0].keys() >= BRIEF
     assert (answer.json()[0]["title"], answer.headers["x-total"]) == ("Count", "2")
@@ -51,11 +51,11 @@ def _names(path: Path, old: str, new: str) -> list[str]:
     return run(path, "diff", "--name-only", f"{old}...{new}").split()
 
 
-def test_changes_are_those_of_git(api: Api, house: House, stage: Stage) -> None:
+def test_changes_are_those_of_git(api: Api, instance: Instance, stage: Stage) -> None:
     owner, project, shown, _ = stage
     answer = api.get(f"/projects/{project.id}/merge_requests/{shown['iid']}/changes", owner).json()
     assert [change["new_path"] for change in answer["changes"]] == _names(
-        repository_of(house, project).path, "master", "topic"
+        repository_of(instance, project).path, "master", "topic"
     )
     readme = answer["changes"][0]
     assert (readme["old_path"], readme["a_mode"], readme["b_mode"]) == ("README", "100644", "100644")
@@ -102,16 +102,16 @@ def test_a_version_that_is_not_there(api: Api, stage: Stage, version: str, statu
 
 def test_versions_of_others_are_not_shown(api: Api, make: Make, stage: Stage) -> None:
     owner, project, shown, _ = stage
-    other = offer(make, project, owner)
+    other = make_merge_request(make, project, owner)
     versions = api.get(f"/projects/{project.id}/merge_requests/{other['iid']}/versions", owner).json()
     url = f"/projects/{project.id}/merge_requests/{shown['iid']}/versions/{versions[0]['id']}"
     assert api.get(url, owner).status_code == 404
 
 
-def test_a_force_push_and_a_lost_source_leave_all_readable(api: Api, house: House, make: Make) -> None:
+def test_a_force_push_and_a_lost_source_leave_all_readable(api: Api, instance: Instance, make: Make) -> None:
     owner = make.user()
     project = filled_project(make, owner)
-    made = offer(make, project, owner)
+    made = make_merge_request(make, project, owner)
     branch = made["source_branch"]
     url = f"/projects/{project.id}/merge_requests/{made['iid']}"
     sent = {
@@ -125,7 +125,7 @@ def test_a_force_push_and_a_lost_source_leave_all_readable(api: Api, house: Hous
     assert forced.status_code == 201, forced.text
     assert api.get(url, owner).json()["sha"] == forced.json()["id"]
     api.delete(f"/projects/{project.id}/repository/branches/{branch}", owner)
-    path = repository_of(house, project).path
+    path = repository_of(instance, project).path
     run(path, "gc", "--prune=now", "--quiet")
     newest, first = api.get(f"{url}/versions", owner).json()
     for version, file in ((newest, "anew"), (first, f"{branch}.txt")):
@@ -135,7 +135,7 @@ def test_a_force_push_and_a_lost_source_leave_all_readable(api: Api, house: Hous
     assert [one["title"] for one in api.get(f"{url}/commits", owner).json()] == ["Anew"]
 
 
-def test_what_a_fork_brings_outlives_it(api: Api, house: House, make: Make) -> None:
+def test_what_a_fork_brings_outlives_it(api: Api, instance: Instance, make: Make) -> None:
     project = filled_project(make, visibility="public")
     person = make.user()
     copy = fork(make, project, person)
@@ -145,11 +145,11 @@ def test_what_a_fork_brings_outlives_it(api: Api, house: House, make: Make) -> N
     url = f"/projects/{project.id}/merge_requests/{made['iid']}"
     head = commit(make, copy, "mine", {"more": "x\n"}, person)
     assert api.get(url, person).json()["sha"] == head
-    assert repository_of(house, project).tip(f"refs/merge-requests/{made['iid']}/head") == head
+    assert repository_of(instance, project).tip(f"refs/merge-requests/{made['iid']}/head") == head
     assert api.get(f"{url}/commits", person).json()[0]["id"] == head
-    assert repository_of(house, project).tip("refs/heads/mine") is None
+    assert repository_of(instance, project).tip("refs/heads/mine") is None
     assert api.delete(f"/projects/{copy.id}", person).status_code in (200, 202)
-    run(repository_of(house, project).path, "gc", "--prune=now", "--quiet")
+    run(repository_of(instance, project).path, "gc", "--prune=now", "--quiet")
     assert [one["new_path"] for one in api.get(f"{url}/changes", person).json()["changes"]] == ["mine", "more"]
     assert len(api.get(f"{url}/versions", person).json()) == 2
 
@@ -170,10 +170,10 @@ def test_who_cannot_see_the_target_any_more_sees_nothing_of_it(api: Api, make: M
     commit(make, copy, "mine", {"more": "x\n"}, person)
 
 
-def test_histories_without_anything_in_common(api: Api, house: House, make: Make) -> None:
+def test_histories_without_anything_in_common(api: Api, instance: Instance, make: Make) -> None:
     owner = make.user()
     project = filled_project(make, owner)
-    path = repository_of(house, project).path
+    path = repository_of(instance, project).path
     tree = run(path, "mktree", input=b"")
     lone = run(path, "-c", "user.name=x", "-c", "user.email=x@example.org", "commit-tree", "-m", "Lone", tree)
     run(path, "update-ref", "refs/heads/lone", lone)
@@ -199,13 +199,13 @@ def test_a_source_without_anything_new(api: Api, make: Make) -> None:
     assert api.get(f"{url}/versions", owner).json()[0]["state"] == "empty"
 
 
-def test_a_deleted_one_leaves_no_reference(api: Api, house: House, make: Make) -> None:
+def test_a_deleted_one_leaves_no_reference(api: Api, instance: Instance, make: Make) -> None:
     owner = make.user()
     project = filled_project(make, owner)
-    made = offer(make, project, owner)
+    made = make_merge_request(make, project, owner)
     assert api.delete(f"/projects/{project.id}/merge_requests/{made['iid']}", owner).status_code == 200
-    house.work()
-    assert repository_of(house, project).tip(f"refs/merge-requests/{made['iid']}/head") is None
+    instance.work()
+    assert repository_of(instance, project).tip(f"refs/merge-requests/{made['iid']}/head") is None
 
 
 LISTS = ["commits", "diffs", "versions", "notes", "discussions", "closes_issues", "participants", "changes"]
@@ -231,7 +231,7 @@ def _small(api: Api, make: Make, stage: Stage) -> int:
     if known:
         iid: int = known[0]["iid"]
         return iid
-    made = offer(make, project, owner, "small")
+    made = make_merge_request(make, project, owner, "small")
     url = f"/projects/{project.id}/merge_requests/{made['iid']}"
     api.post(f"{url}/discussions", owner, body="x")
     small: int = made["iid"]
@@ -248,7 +248,7 @@ def test_how_far_the_target_is_ahead(api: Api, stage: Stage) -> None:
 
 
 def test_what_a_crash_cut_off_is_seen_to_by_a_job(
-    api: Api, house: House, make: Make, monkeypatch: pytest.MonkeyPatch
+    api: Api, instance: Instance, make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project = filled_project(make, visibility="public")
     person = make.user()
@@ -263,8 +263,8 @@ def test_what_a_crash_cut_off_is_seen_to_by_a_job(
     assert api.get(url, person).json()["sha"] == head
     assert len(api.get(f"{url}/versions", person).json()) == 1
     assert [one["id"] for one in api.get(f"{url}/commits", person).json()] == [first]
-    house.work()
-    assert repository_of(house, project).tip(f"refs/merge-requests/{made['iid']}/head") == head
+    instance.work()
+    assert repository_of(instance, project).tip(f"refs/merge-requests/{made['iid']}/head") == head
     assert [one["id"] for one in api.get(f"{url}/commits", person).json()] == [head, first]
     assert len(api.get(f"{url}/versions", person).json()) == 2
 
@@ -291,7 +291,7 @@ def test_a_push_while_it_is_opened_is_not_missed(api: Api, make: Make, monkeypat
 def test_a_branch_that_goes_and_comes_back(api: Api, make: Make) -> None:
     owner = make.user()
     project = filled_project(make, owner)
-    made = offer(make, project, owner)
+    made = make_merge_request(make, project, owner)
     branch = made["source_branch"]
     api.delete(f"/projects/{project.id}/repository/branches/{branch}", owner)
     api.post(f"/projects/{project.id}/repository/branches", owner, branch=branch, ref=made["sha"])

@@ -6,12 +6,12 @@ import pytest
 
 from ingot.core.access.levels import Level
 from ingot.git.history.commits import commit_or_none
-from tests.api.merge_requests.offering import commit, filled_project, fork, offer
-from tests.api.merging.merging import conflicting, merged, offer_branch, refused, tip, url
+from tests.api.merge_requests.factories import commit, filled_project, fork, make_merge_request
+from tests.api.merging.merge_calls import conflicting, make_branch_merge_request, merged, refused, tip, url
 from tests.client import Api, Make, Person
-from tests.conftest import House
-from tests.histories import repository_of, run
-from tests.making import Project, add_members
+from tests.conftest import Instance
+from tests.factories import Project, add_members
+from tests.git_history import repository_of, run
 from tests.statements import recorded_statements
 
 
@@ -30,7 +30,7 @@ def project(make: Make, owner: Person) -> Project:
 def test_a_merge_in_the_next_call_works(api: Api, make: Make, project: Project, owner: Person) -> None:
     """There is nothing to wait for: what was just opened can be merged, and the branch has it when that is answered."""
     before = tip(api, project, owner)["id"]
-    merge_request = offer(make, project, owner)
+    merge_request = make_merge_request(make, project, owner)
     assert merge_request["merge_status"] == "unchecked"
 
     answer = api.put(f"/projects/{project.id}/merge_requests/{merge_request['iid']}/merge", owner)
@@ -58,7 +58,7 @@ def test_a_merge_in_the_next_call_works(api: Api, make: Make, project: Project, 
 
 def test_a_merge_looks_up_its_project_at_most_twice(api: Api, make: Make, project: Project, owner: Person) -> None:
     """Once for the path and once when it is its turn; a third row is read where the push is recorded."""
-    merge_request = offer(make, project, owner)
+    merge_request = make_merge_request(make, project, owner)
     with recorded_statements(make.database) as statements:
         merged(api, project, merge_request, owner)
     rows = [text for text in statements if text.startswith("SELECT projects.id, projects.namespace_id")]
@@ -67,13 +67,15 @@ def test_a_merge_looks_up_its_project_at_most_twice(api: Api, make: Make, projec
     assert len(rows) <= 3
 
 
-def test_a_merge_fetches_the_head_of_a_fork_that_the_target_lacks(house: House, make: Make, owner: Person) -> None:
+def test_a_merge_fetches_the_head_of_a_fork_that_the_target_lacks(
+    instance: Instance, make: Make, owner: Person
+) -> None:
     """Whoever follows the push may not have brought it over yet."""
     project = filled_project(make, owner, visibility="public")
     forker = make.user()
     theirs = fork(make, project, forker)
-    merge_request = offer(make, theirs, forker, target_project_id=project.id)
-    target = repository_of(house, project)
+    merge_request = make_merge_request(make, theirs, forker, target_project_id=project.id)
+    target = repository_of(instance, project)
     refs = run(target.path, "for-each-ref", "--format=%(refname)", "refs/keep", "refs/merge-requests").split()
     for ref in refs:
         run(target.path, "update-ref", "-d", ref)
@@ -88,7 +90,7 @@ def test_a_merge_fetches_the_head_of_a_fork_that_the_target_lacks(house: House, 
 def test_the_verdict_follows_the_commits(api: Api, make: Make, owner: Person) -> None:
     """It is found out when one is asked for, shown by lists as long as it holds, and anew when a branch has moved."""
     project = filled_project(make, owner)
-    merge_request = offer(make, project, owner)
+    merge_request = make_merge_request(make, project, owner)
     path, listed = url(project, merge_request), f"/projects/{project.id}/merge_requests"
     assert api.get(listed, owner).json()[0]["merge_status"] == "unchecked"
 
@@ -115,11 +117,11 @@ def test_the_verdict_follows_the_commits(api: Api, make: Make, owner: Person) ->
     assert api.get(path, owner).json()["merge_status"] == "can_be_merged"
 
 
-def test_looking_leaves_no_trace(api: Api, make: Make, house: House, owner: Person) -> None:
+def test_looking_leaves_no_trace(api: Api, make: Make, instance: Instance, owner: Person) -> None:
     """Asking git costs no object in the repository, and changes nothing that is shown but the verdict."""
     project = filled_project(make, owner)
-    merge_request = offer(make, project, owner)
-    repository = repository_of(house, project).path
+    merge_request = make_merge_request(make, project, owner)
+    repository = repository_of(instance, project).path
     before = run(repository, "count-objects", "-v")
     shown = api.get(url(project, merge_request), owner).json()
     assert run(repository, "count-objects", "-v") == before
@@ -142,9 +144,9 @@ def test_nothing_to_merge_is_405(api: Api, make: Make, project: Project, owner: 
     for name in (branch, target):
         answer = api.post(f"/projects/{project.id}/repository/branches", owner, branch=name, ref="master")
         assert answer.status_code == 201
-    empty = offer_branch(make, project, branch, owner)
+    empty = make_branch_merge_request(make, project, branch, owner)
     assert refused(api.put(url(project, empty, "/merge"), owner), 405, "commits_status")
-    lost = offer(make, project, owner, target_branch=target)
+    lost = make_merge_request(make, project, owner, target_branch=target)
     assert api.delete(f"/projects/{project.id}/repository/branches/{target}", owner).status_code == 200
     said = refused(api.put(url(project, lost, "/merge"), owner), 405, "commits_status")
     assert said.startswith("Branch cannot be merged")
@@ -160,7 +162,7 @@ def test_without_its_source_it_is_not_merged(api: Api, make: Make, owner: Person
     project = filled_project(make, owner, visibility="public")
     author = owner if lost == "branch" else make.user()
     source = project if lost == "branch" else fork(make, project, author)
-    merge_request = offer(make, source, author, target_project_id=project.id)
+    merge_request = make_merge_request(make, source, author, target_project_id=project.id)
     assert api.get(url(project, merge_request), owner).json()["merge_status"] == "can_be_merged"
     before = tip(api, project, owner)["id"]
     gone = source.url if lost == "fork" else f"{source.url}/repository/branches/{merge_request['source_branch']}"
@@ -182,7 +184,7 @@ def test_without_its_source_it_is_not_merged(api: Api, make: Make, owner: Person
 
 def test_another_head_is_409(api: Api, make: Make, project: Project, owner: Person) -> None:
     """Who has seen another commit than is there merges nothing; the answer begins with the contract's words."""
-    merge_request = offer(make, project, owner)
+    merge_request = make_merge_request(make, project, owner)
     answer = api.put(url(project, merge_request, "/merge"), owner, sha="1" * 40)
     assert answer.status_code == 409
     assert answer.json()["message"].startswith("SHA does not match HEAD of source branch")
@@ -204,7 +206,7 @@ def test_who_may_not_merge_is_401(api: Api, make: Make, owner: Person) -> None:
         guest: Level.GUEST,
     }
     add_members(make, project, levels)
-    merge_request = offer(make, project, developer)
+    merge_request = make_merge_request(make, project, developer)
     path = url(project, merge_request, "/merge")
     for person in (developer, reporter, guest):
         answer = api.put(path, person)
@@ -220,7 +222,7 @@ def test_who_may_not_merge_is_401(api: Api, make: Make, owner: Person) -> None:
     sent = {"branch": "master", "commit_message": "x", "actions": [{"action": "create", "file_path": "x"}]}
     sent["actions"][0]["content"] = "x"  # type: ignore[index] # It is a list.
     assert api.post(f"/projects/{project.id}/repository/commits", developer, **sent).status_code == 403
-    other = offer(make, project, developer)
+    other = make_merge_request(make, project, developer)
     merged(api, project, other, master)
 
 
@@ -234,8 +236,8 @@ def test_branches_that_nobody_protects(api: Api, make: Make, owner: Person) -> N
         assert api.post(branches, owner, branch=name, ref="master").status_code == 201
     rule = api.post(f"/projects/{project.id}/protected_branches", owner, name="a/*", merge_access_level=40)
     assert rule.status_code == 201, rule.text
-    merged(api, project, offer(make, project, developer, target_branch="open"), developer)
-    closed = offer(make, project, developer, target_branch="a/b")
+    merged(api, project, make_merge_request(make, project, developer, target_branch="open"), developer)
+    closed = make_merge_request(make, project, developer, target_branch="a/b")
     assert api.put(url(project, closed, "/merge"), developer).status_code == 401
     merged(api, project, closed, owner)
 
@@ -243,22 +245,22 @@ def test_branches_that_nobody_protects(api: Api, make: Make, owner: Person) -> N
 def test_own_words(api: Api, make: Make, project: Project, owner: Person) -> None:
     """A message is taken as it is, whatever it holds; none at all is the usual one."""
     message = "Zusammengeführt 🎉\n\n-m --amend"
-    merged(api, project, offer(make, project, owner), owner, merge_commit_message=message)
+    merged(api, project, make_merge_request(make, project, owner), owner, merge_commit_message=message)
     assert tip(api, project, owner)["message"] == message
-    merged(api, project, offer(make, project, owner), owner, merge_commit_message=" ")
+    merged(api, project, make_merge_request(make, project, owner), owner, merge_commit_message=" ")
     assert tip(api, project, owner)["message"].startswith("Merge branch")
 
 
 @pytest.mark.parametrize("sent", [{"should_remove_source_branch": "perhaps"}, {"squash": [1]}, {"sha": {"a": 1}}])
 def test_wrong_types_are_400(api: Api, make: Make, project: Project, owner: Person, sent: dict[str, Any]) -> None:
-    merge_request = offer(make, project, owner)
+    merge_request = make_merge_request(make, project, owner)
     assert api.put(url(project, merge_request, "/merge"), owner, **sent).status_code == 400
     assert api.put(f"/projects/{project.id}/merge_requests/999999/merge", owner).status_code == 404
 
 
 def test_the_target_moves_meanwhile(api: Api, make: Make, project: Project, owner: Person) -> None:
     """Somebody else's commit is merged with, and not lost."""
-    merge_request = offer(make, project, owner)
+    merge_request = make_merge_request(make, project, owner)
     api.get(url(project, merge_request), owner)
     other = commit(make, project, "master", {make.name("other"): "x"}, owner)
     merged(api, project, merge_request, owner)
@@ -269,7 +271,7 @@ def test_a_source_branch_is_removed(api: Api, make: Make, project: Project, owne
     """When the merge asks for it, or the merge request had; a word at the merge counts before one from earlier."""
     branches = f"/projects/{project.id}/repository/branches"
     for before, now, gone in ((None, True, True), (True, None, True), (True, False, False), (None, None, False)):
-        merge_request = offer(make, project, owner, remove_source_branch=before)
+        merge_request = make_merge_request(make, project, owner, remove_source_branch=before)
         assert merge_request["force_remove_source_branch"] == bool(before)
         sent = {} if now is None else {"should_remove_source_branch": now}
         merged(api, project, merge_request, owner, **sent)
@@ -284,9 +286,9 @@ def test_a_branch_that_has_to_stay(api: Api, make: Make, owner: Person) -> None:
         api.post(f"/projects/{project.id}/repository/branches", owner, branch="stable", ref="master").status_code == 201
     )
     commit(make, project, "master", {"more": "x"}, owner)
-    shown = offer_branch(make, project, "master", owner, target_branch="stable")
+    shown = make_branch_merge_request(make, project, "master", owner, target_branch="stable")
     merged(api, project, shown, owner, should_remove_source_branch=True)
-    kept = offer(make, project, owner, branch="kept")
+    kept = make_merge_request(make, project, owner, branch="kept")
     assert api.put(f"/projects/{project.id}/repository/branches/kept/protect", owner).status_code == 200
     merged(api, project, kept, owner, should_remove_source_branch=True)
     for name in ("master", "kept"):
@@ -296,9 +298,9 @@ def test_a_branch_that_has_to_stay(api: Api, make: Make, owner: Person) -> None:
 def test_a_chain_goes_on(api: Api, make: Make, owner: Person) -> None:
     """D42: what was to go into a branch that goes with its own merge goes where that has gone, and nothing is lost."""
     project = filled_project(make, owner)
-    first = offer(make, project, owner, branch="first")
+    first = make_merge_request(make, project, owner, branch="first")
     commit(make, project, "second", {"second": "x"}, owner, start="first")
-    second = offer_branch(make, project, "second", owner, target_branch="first")
+    second = make_branch_merge_request(make, project, "second", owner, target_branch="first")
     merged(api, project, first, owner, should_remove_source_branch=True)
     assert api.get(f"/projects/{project.id}/repository/branches/first", owner).status_code == 404
     shown = api.get(url(project, second), owner).json()

@@ -3,19 +3,19 @@
 from pathlib import Path
 
 from ingot.core.access.levels import Level
-from tests.api.merge_requests.offering import commit, filled_project, offer
-from tests.api.merging.merging import conflicting, merged, tip, url
+from tests.api.merge_requests.factories import commit, filled_project, make_merge_request
+from tests.api.merging.merge_calls import conflicting, merged, tip, url
 from tests.client import Api, Make
-from tests.conftest import House
+from tests.conftest import Instance
+from tests.factories import add_members
 from tests.git.conftest import git
-from tests.making import add_members
 
 
-def test_a_merge_that_nobody_has_made(api: Api, make: Make, house: House, tmp_path: Path) -> None:
+def test_a_merge_that_nobody_has_made(api: Api, make: Make, instance: Instance, tmp_path: Path) -> None:
     """It can be fetched, moves no branch, and is another one when a side has moved."""
     owner = make.user()
     project = filled_project(make, owner)
-    merge_request = offer(make, project, owner)
+    merge_request = make_merge_request(make, project, owner)
     before = tip(api, project, owner)["id"]
 
     answer = api.get(f"/projects/{project.id}/merge_requests/{merge_request['iid']}/merge_ref", owner)
@@ -27,7 +27,7 @@ def test_a_merge_that_nobody_has_made(api: Api, make: Make, house: House, tmp_pa
     assert tip(api, project, owner)["id"] == before
     assert api.get(url(project, merge_request, "/merge_ref"), owner).json()["commit_id"] == made
     git(tmp_path, "init", "-q", "-b", "master")
-    address = house.url.replace("http://", f"http://{owner.username}:{owner.token}@") + f"/{project.path}.git"
+    address = instance.url.replace("http://", f"http://{owner.username}:{owner.token}@") + f"/{project.path}.git"
     ref = f"refs/merge-requests/{merge_request['iid']}/merge"
     git(tmp_path, "fetch", "-q", address, ref)
     assert git(tmp_path, "rev-parse", "FETCH_HEAD") == made
@@ -47,6 +47,6 @@ def test_what_could_not_be_merged(api: Api, make: Make) -> None:
     path = url(project, conflicting(make, project, owner), "/merge_ref")
     for person, status in ((owner, 400), (reporter, 400), (stranger, 404), (None, 401)):
         assert api.get(path, person).status_code == status
-    over = offer(make, project, owner)
+    over = make_merge_request(make, project, owner)
     merged(api, project, over, owner)
     assert api.get(url(project, over, "/merge_ref"), owner).status_code == 400

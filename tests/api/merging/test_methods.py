@@ -5,12 +5,20 @@ from typing import Any
 import pytest
 
 from ingot.core.access.levels import Level
-from tests.api.merge_requests.offering import commit, filled_project, fork, offer
-from tests.api.merging.merging import conflicting, listed_status, merged, offer_branch, refused, tip, url
+from tests.api.merge_requests.factories import commit, filled_project, fork, make_merge_request
+from tests.api.merging.merge_calls import (
+    conflicting,
+    listed_status,
+    make_branch_merge_request,
+    merged,
+    refused,
+    tip,
+    url,
+)
 from tests.client import Api, Make, Person
-from tests.conftest import House
-from tests.histories import repository_of, run
-from tests.making import Project, add_members
+from tests.conftest import Instance
+from tests.factories import Project, add_members
+from tests.git_history import repository_of, run
 
 
 @pytest.fixture(scope="module")
@@ -32,13 +40,13 @@ def two_commits(make: Make, project: Project, owner: Person, **sent: Any) -> tup
     branch = make.name("two")
     commit(make, project, branch, {f"{branch}-1": "1\n"}, owner, start="master")
     head = commit(make, project, branch, {f"{branch}-2": "2\n"}, owner)
-    return offer_branch(make, project, branch, owner, **sent), head
+    return make_branch_merge_request(make, project, branch, owner, **sent), head
 
 
 def test_a_straight_line(api: Api, make: Make, owner: Person) -> None:
     """Fast forward only: the target goes to the head itself; what does not stand upon it has to be rebased first."""
     project = project_that(make, owner, merge_method="ff")
-    first, second = offer(make, project, owner), offer(make, project, owner)
+    first, second = make_merge_request(make, project, owner), make_merge_request(make, project, owner)
     shown = merged(api, project, first, owner)
     assert tip(api, project, owner)["id"] == first["sha"] == shown["merge_commit_sha"]
 
@@ -61,7 +69,7 @@ def test_a_straight_line(api: Api, make: Make, owner: Person) -> None:
 def test_a_line_with_merge_commits(api: Api, make: Make, owner: Person) -> None:
     """Rebase, then merge: each merge has its commit, and the history reads as if all had been done in turn."""
     project = project_that(make, owner, merge_method="rebase_merge")
-    first, second = offer(make, project, owner), offer(make, project, owner)
+    first, second = make_merge_request(make, project, owner), make_merge_request(make, project, owner)
     merged(api, project, first, owner)
     before = tip(api, project, owner)["id"]
     refused(api.put(url(project, second, "/merge"), owner), 405, "need_rebase")
@@ -71,7 +79,7 @@ def test_a_line_with_merge_commits(api: Api, make: Make, owner: Person) -> None:
     assert (made["id"], made["parent_ids"]) == (shown["merge_commit_sha"], [before, shown["sha"]])
 
 
-def test_many_commits_as_one(api: Api, make: Make, house: House, owner: Person) -> None:
+def test_many_commits_as_one(api: Api, make: Make, instance: Instance, owner: Person) -> None:
     """A squash keeps what was done and by whom, in one commit below the merge."""
     project = filled_project(make, owner)
     merge_request, head = two_commits(make, project, owner, squash=True)
@@ -86,7 +94,7 @@ def test_many_commits_as_one(api: Api, make: Make, house: House, owner: Person) 
     single = api.get(f"/projects/{project.id}/repository/commits/{shown['squash_commit_sha']}", owner).json()
     assert (single["parent_ids"], single["message"]) == ([before], merge_request["title"])
     assert (single["author_email"], single["committer_email"]) == (owner.email, master.email)
-    repository = repository_of(house, project).path
+    repository = repository_of(instance, project).path
     assert run(repository, "diff", "--name-only", head, made["id"]) == ""
     assert head not in run(repository, "rev-list", "master").split()
 
@@ -99,9 +107,9 @@ def test_who_says_whether_to_squash(api: Api, make: Make, owner: Person) -> None
     assert (shown["squash_commit_sha"], tip(api, project, owner)["parent_ids"][1]) == (None, head)
     merge_request, _ = two_commits(make, project, owner)
     assert merged(api, project, merge_request, owner, squash=True)["squash_commit_sha"] is not None
-    alone = offer(make, project, owner, squash=True)
+    alone = make_merge_request(make, project, owner, squash=True)
     assert merged(api, project, alone, owner)["squash_commit_sha"] is None
-    alone = offer(make, project, owner, squash=True)
+    alone = make_merge_request(make, project, owner, squash=True)
     shown = merged(api, project, alone, owner, squash_commit_message="In other words")
     squashed = api.get(f"/projects/{project.id}/repository/commits/{shown['squash_commit_sha']}", owner).json()
     assert squashed["message"] == "In other words"
@@ -139,7 +147,7 @@ def test_who_may_rebase(api: Api, make: Make, owner: Person) -> None:
     project = filled_project(make, owner)
     developer, reporter, stranger = make.user(), make.user(), make.user()
     add_members(make, project, {developer: Level.DEVELOPER, reporter: Level.REPORTER})
-    merge_request = offer(make, project, developer)
+    merge_request = make_merge_request(make, project, developer)
     commit(make, project, "master", {"more": "x"}, owner)
     path = url(project, merge_request, "/rebase")
     assert api.put(path, reporter).status_code == 403

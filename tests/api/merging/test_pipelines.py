@@ -1,14 +1,15 @@
 """What pipelines are made of, and which ones belong to a merge request."""
 
+from functools import partial
 from typing import Any
 
 import pytest
 
 from ingot.core.access.levels import Level
-from tests.api.merge_requests.offering import commit, filled_project, fork, offer
-from tests.api.merging.merging import merged, url
+from tests.api.merge_requests.factories import commit, filled_project, fork, make_merge_request
+from tests.api.merging.merge_calls import merged, url
 from tests.client import Api, Make, Person
-from tests.making import Project, add_members, ids, statements_of
+from tests.factories import Project, add_members, ids, statements_of
 
 
 @pytest.fixture(scope="module")
@@ -54,10 +55,7 @@ def test_what_a_pipeline_is_made_of(api: Api, make: Make, project: Project, owne
     assert (jobs[0]["commit"]["id"], jobs[0]["pipeline"]["id"], jobs[0]["user"]["id"]) == (head, number, owner.id)
     for part in ("statuses", "jobs"):
         whole = f"/projects/{project.id}/pipelines/{number}/{part}"
-        few, many = (
-            statements_of(make, lambda size=size, whole=whole: api.get(whole, owner, per_page=size))
-            for size in (1, 100)
-        )
+        few, many = (statements_of(make, partial(api.get, whole, owner, per_page=size)) for size in (1, 100))
         assert many <= few
     path = f"/projects/{project.id}/pipelines/{number}/jobs"
     assert ids(api.get(path, owner, scope=["failed"])) == []
@@ -87,7 +85,7 @@ def test_who_sees_what_a_pipeline_is_made_of(api: Api, make: Make, owner: Person
 
 def test_pipelines_of_a_merge_request(api: Api, make: Make, project: Project, owner: Person) -> None:
     """Of all heads that it has had, the newest first, also when it is merged; not of other branches."""
-    merge_request = offer(make, project, owner)
+    merge_request = make_merge_request(make, project, owner)
     branch = merge_request["source_branch"]
     assert api.get(f"/projects/{project.id}/merge_requests/{merge_request['iid']}/pipelines", owner).json() == []
     assert merge_request["head_pipeline"] is None

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.api.merge_requests.offering import commit, filled_project, offer
-from tests.api.merging.merging import merged, offer_branch, tip, url
+from tests.api.merge_requests.factories import commit, filled_project, make_merge_request
+from tests.api.merging.merge_calls import make_branch_merge_request, merged, tip, url
 from tests.client import Api, Make, Person
-from tests.conftest import House
+from tests.conftest import Instance
+from tests.factories import Project
 from tests.git.conftest import git
-from tests.making import Project
 
 
 @pytest.fixture(scope="module")
@@ -25,16 +25,16 @@ def project(make: Make, owner: Person) -> Project:
 
 
 @pytest.fixture
-def checkout(house: House, project: Project, owner: Person, tmp_path: Path) -> Path:
+def checkout(instance: Instance, project: Project, owner: Person, tmp_path: Path) -> Path:
     """The owner's clone of the project, who pushes over HTTP."""
-    address = house.url.replace("http://", f"http://{owner.username}:{owner.token}@")
+    address = instance.url.replace("http://", f"http://{owner.username}:{owner.token}@")
     git(tmp_path, "clone", "-q", f"{address}/{project.path}.git", "checkout")
     return tmp_path / "checkout"
 
 
 def test_a_merge_at_home(api: Api, make: Make, project: Project, owner: Person, checkout: Path) -> None:
     """Somebody merges in their checkout and pushes that; others stay open."""
-    here, other = offer(make, project, owner), offer(make, project, owner)
+    here, other = make_merge_request(make, project, owner), make_merge_request(make, project, owner)
     git(checkout, "fetch", "-q")
     git(checkout, "merge", "-q", "--no-ff", "-m", "By hand", f"origin/{here['source_branch']}")
     git(checkout, "push", "-q", "origin", "master")
@@ -46,7 +46,7 @@ def test_a_merge_at_home(api: Api, make: Make, project: Project, owner: Person, 
 
 def test_source_and_target_in_one_push(api: Api, make: Make, project: Project, owner: Person, checkout: Path) -> None:
     """The head that comes with the very same push counts."""
-    here = offer(make, project, owner)
+    here = make_merge_request(make, project, owner)
     branch = here["source_branch"]
     git(checkout, "fetch", "-q")
     git(checkout, "checkout", "-q", branch)
@@ -61,7 +61,7 @@ def test_what_is_not_the_head_merges_nothing(
     api: Api, make: Make, project: Project, owner: Person, checkout: Path
 ) -> None:
     """A part of it, the same change as another commit, or a closed one: the rest is still to be merged."""
-    part = offer(make, project, owner)
+    part = make_merge_request(make, project, owner)
     head = part["sha"]
     newer = commit(make, project, part["source_branch"], {"more": "x"}, owner)
     git(checkout, "fetch", "-q")
@@ -76,9 +76,9 @@ def test_what_is_not_the_head_merges_nothing(
 
 def test_what_brings_another_merges_that_too(api: Api, make: Make, project: Project, owner: Person) -> None:
     """One branch stands upon another: who merges the upper one has merged the lower one."""
-    lower = offer(make, project, owner, branch="lower")
+    lower = make_merge_request(make, project, owner, branch="lower")
     commit(make, project, "upper", {"upper": "x"}, owner, start="lower")
-    upper = offer_branch(make, project, "upper", owner)
+    upper = make_branch_merge_request(make, project, "upper", owner)
     merged(api, project, upper, owner)
     shown = api.get(url(project, lower), owner).json()
     assert (shown["state"], shown["merged_by"]["id"]) == ("merged", owner.id)
@@ -86,10 +86,10 @@ def test_what_brings_another_merges_that_too(api: Api, make: Make, project: Proj
 
 def test_commits_over_the_api(api: Api, make: Make, project: Project, owner: Person) -> None:
     """A branch that is begun anew at the head has it too."""
-    merge_request = offer(make, project, owner, target_branch="master")
+    merge_request = make_merge_request(make, project, owner, target_branch="master")
     branches = f"/projects/{project.id}/repository/branches"
     assert api.post(branches, owner, branch="stable", ref="master").status_code == 201
-    into = offer_branch(make, project, merge_request["source_branch"], owner, target_branch="stable")
+    into = make_branch_merge_request(make, project, merge_request["source_branch"], owner, target_branch="stable")
     assert api.delete(f"{branches}/stable", owner).status_code == 200
     again = api.post(branches, owner, branch="stable", ref=merge_request["sha"])
     assert again.status_code == 201

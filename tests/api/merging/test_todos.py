@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 
 from ingot.core.access.levels import Level
-from tests.api.merge_requests.offering import commit, filled_project, offer
-from tests.api.merging.merging import url
-from tests.api.merging.test_when_ready import report, waiting
+from tests.api.merge_requests.factories import commit, filled_project, make_merge_request
+from tests.api.merging.merge_calls import url
+from tests.api.merging.test_auto_merge import report, waiting
 from tests.client import Api, Make, Person
-from tests.conftest import House
-from tests.making import Project
+from tests.conftest import Instance
+from tests.factories import Project
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def todos(api: Api, person: Person, **sent: Any) -> list[tuple[str, str, int]]:
 def test_a_pipeline_that_fails(api: Api, make: Make, project: Project, people: tuple[Person, Person]) -> None:
     """Who offered it has to look at it, once, and until it runs again; of another commit nothing is to be seen."""
     owner, author = people
-    merge_request = offer(make, project, author)
+    merge_request = make_merge_request(make, project, author)
     mine = ("build_failed", author.username, merge_request["iid"])
     for name in ("lint", "test"):
         report(api, project, merge_request, owner, "failed", name=name)
@@ -47,7 +47,7 @@ def test_a_pipeline_that_fails(api: Api, make: Make, project: Project, people: t
     commit(make, project, merge_request["source_branch"], {"more": "x"}, author)
     report(api, project, merge_request, owner, "failed", name="late")
     assert todos(api, author) == []
-    closed = offer(make, project, author)
+    closed = make_merge_request(make, project, author)
     assert api.put(url(project, closed), author, state_event="close").status_code == 200
     report(api, project, closed, owner, "failed", name="late")
     assert todos(api, author) == []
@@ -67,7 +67,7 @@ def test_a_merge_whose_pipeline_fails(api: Api, make: Make, project: Project, pe
 
 
 def test_a_merge_that_meets_a_conflict(
-    api: Api, make: Make, house: House, project: Project, people: tuple[Person, Person]
+    api: Api, make: Make, instance: Instance, project: Project, people: tuple[Person, Person]
 ) -> None:
     """It is found when the pipeline has succeeded; who may not see it any more has nothing to look at."""
     owner, author = people
@@ -75,7 +75,7 @@ def test_a_merge_that_meets_a_conflict(
     for each in (first, second):
         commit(make, project, "master", {f"{each['source_branch']}.txt": "another\n"}, owner)
     report(api, project, first, owner, "success")
-    house.work()
+    instance.work()
     for person in people:
         assert todos(api, person) == [("unmergeable", person.username, first["iid"])]
     assert api.get(url(project, first), owner).json()["merge_error"]
@@ -86,7 +86,7 @@ def test_a_merge_that_meets_a_conflict(
     assert api.put(project.url, owner, visibility="private").status_code == 200
     assert api.delete(f"{project.url}/members/{author.id}", owner).status_code == 200
     report(api, project, second, owner, "success")
-    house.work()
+    instance.work()
     assert todos(api, author) == []
     assert ("unmergeable", owner.username, second["iid"]) in todos(api, owner)
 

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from ingot.core.access.levels import Level
-from tests.casting import Cast, group_with
 from tests.client import Api, Make, Person
-from tests.conftest import House
-from tests.making import Group, make_group, make_project
+from tests.conftest import Instance
+from tests.factories import Group, make_group, make_project
+from tests.roles import UsersByRole, group_with
 
 
 @pytest.fixture(scope="module")
@@ -30,10 +30,10 @@ def _make(api: Api, owner: Person, group: Group, title: str = "v1", **more: Any)
     return milestone
 
 
-def test_create_read_edit_delete(api: Api, house: House, owner: Person, group: Group) -> None:
+def test_create_read_edit_delete(api: Api, instance: Instance, owner: Person, group: Group) -> None:
     milestone = _make(api, owner, group, due_date="2030-01-01")
     assert (milestone["iid"], milestone["group_id"], milestone["project_id"]) == (1, group.id, None)
-    assert milestone["web_url"] == f"{house.url}/groups/{group.path}/-/milestones/1"
+    assert milestone["web_url"] == f"{instance.url}/groups/{group.path}/-/milestones/1"
     path = f"/groups/{group.id}/milestones/{milestone['id']}"
     assert api.get(f"/groups/{group.id}/milestones/{milestone['id']}", owner).json() == milestone
     assert api.get(f"/groups/{group.id}/milestones", owner, state="active").json() == [milestone]
@@ -82,15 +82,15 @@ WHO = [
 
 
 @pytest.fixture(scope="module")
-def private(make: Make, cast: Cast) -> Group:
+def private(make: Make, roles: UsersByRole) -> Group:
     """A private group of theirs."""
-    return group_with(make, cast)
+    return group_with(make, roles)
 
 
 @pytest.mark.parametrize(("role", "reads", "writes"), WHO)
-def test_who_may(api: Api, make: Make, cast: Cast, private: Group, role: str, reads: int, writes: int) -> None:
-    milestone = _make(api, cast.owner, private, make.name("milestone"))
-    base, caller = f"/groups/{private.id}/milestones", cast[role]
+def test_who_may(api: Api, make: Make, roles: UsersByRole, private: Group, role: str, reads: int, writes: int) -> None:
+    milestone = _make(api, roles.owner, private, make.name("milestone"))
+    base, caller = f"/groups/{private.id}/milestones", roles[role]
     assert api.get(base, caller).status_code == reads
     assert api.get(f"{base}/{milestone['id']}/issues", caller).status_code == reads
     assert api.post(base, caller, title=make.name("milestone")).status_code == writes

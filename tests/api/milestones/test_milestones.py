@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from ingot.core.access.levels import Level
-from tests.casting import Cast, project_with
 from tests.client import Api, Make, Person
-from tests.conftest import House
-from tests.making import Project, day, make_group, make_project, statements_of
+from tests.conftest import Instance
+from tests.factories import Project, day, make_group, make_project, statements_of
+from tests.roles import UsersByRole, project_with
 
 TAKEN = {"message": {"title": ["already being used for another group or project milestone."]}}
 
@@ -33,7 +33,7 @@ def _make(api: Api, owner: Person, project: Project, title: str = "v1", **more: 
     return milestone
 
 
-def test_create_and_read(api: Api, house: House, owner: Person, project: Project) -> None:
+def test_create_and_read(api: Api, instance: Instance, owner: Person, project: Project) -> None:
     sent = {"description": "*first*", "due_date": "2030-02-01", "start_date": "2030-01-01"}
     milestone = _make(api, owner, project, " v1 ", **sent)
     assert milestone == {
@@ -46,18 +46,18 @@ def test_create_and_read(api: Api, house: House, owner: Person, project: Project
         "created_at": milestone["created_at"],
         "updated_at": milestone["created_at"],
         "expired": False,
-        "web_url": f"{house.url}/{project.path}/milestones/1",
+        "web_url": f"{instance.url}/{project.path}/milestones/1",
         **sent,
     }
     assert api.get(f"/projects/{project.id}/milestones/{milestone['id']}", owner).json() == milestone
     assert _make(api, owner, project, "v2")["iid"] == 2
-    with day(house, "2030-02-02"):
+    with day(instance, "2030-02-02"):
         assert api.get(f"/projects/{project.id}/milestones/{milestone['id']}", owner).json()["expired"]
 
 
-def test_list(api: Api, house: House, owner: Person, project: Project) -> None:
+def test_list(api: Api, instance: Instance, owner: Person, project: Project) -> None:
     base = f"/projects/{project.id}/milestones"
-    with day(house, "2026-01-01"):
+    with day(instance, "2026-01-01"):
         _make(api, owner, project, "v1", description="The FIRST", due_date="2026-02-01")
         closed = _make(api, owner, project, "v2", start_date="2026-03-01", due_date="2026-04-01")
     _make(api, owner, project, "v10%")
@@ -224,15 +224,17 @@ WHO = [
 
 
 @pytest.fixture(scope="module")
-def private(make: Make, cast: Cast) -> Project:
+def private(make: Make, roles: UsersByRole) -> Project:
     """A private project of theirs."""
-    return project_with(make, cast)
+    return project_with(make, roles)
 
 
 @pytest.mark.parametrize(("role", "reads", "writes"), WHO)
-def test_who_may(api: Api, make: Make, cast: Cast, private: Project, role: str, reads: int, writes: int) -> None:
-    milestone = _make(api, cast.owner, private, make.name("milestone"))
-    base, caller = f"/projects/{private.id}/milestones", cast[role]
+def test_who_may(
+    api: Api, make: Make, roles: UsersByRole, private: Project, role: str, reads: int, writes: int
+) -> None:
+    milestone = _make(api, roles.owner, private, make.name("milestone"))
+    base, caller = f"/projects/{private.id}/milestones", roles[role]
     assert api.get(base, caller).status_code == reads
     assert api.get(f"{base}/{milestone['id']}", caller).status_code == reads
     assert api.get(f"{base}/{milestone['id']}/issues", caller).status_code == reads

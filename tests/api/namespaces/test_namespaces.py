@@ -4,7 +4,7 @@ import pytest
 
 from ingot.core.access.levels import Level
 from tests.client import Api, Make, Person
-from tests.making import make_group
+from tests.factories import make_group
 
 
 def test_every_user_has_a_namespace_of_their_name(api: Api, make: Make) -> None:

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from tests.casting import Cast, project_with
 from tests.client import Api, Make
-from tests.conftest import House
-from tests.histories import History, repository_of, run
-from tests.making import Project, statements_of
+from tests.conftest import Instance
+from tests.factories import Project, statements_of
+from tests.git_history import History, repository_of, run
+from tests.roles import UsersByRole, project_with
 
 NOWHERE: dict[str, Any] = {"path": None, "line": None, "line_type": None}
 CALLERS = [
@@ -23,7 +23,7 @@ CALLERS = [
 ]
 
 
-def fill(house: House, project: Project) -> dict[int, str]:
+def fill(instance: Instance, project: Project) -> dict[int, str]:
     """A history of four commits; the second changes lines, the third renames, the fourth is elsewhere."""
     lines = [f"line {number}\n" for number in range(1, 41)]
     history = History()
@@ -34,22 +34,22 @@ def fill(house: House, project: Project) -> dict[int, str]:
     history.commit(files={"renamed.txt": "".join([*changed[:5], "new 6\n", *changed[5:]])}, removed=("file.txt",))
     history.commit("side", files={"side": "1\n"}, parents=(1,))
     history.tag("v1", 2)
-    return history.fill(house, project)
+    return history.fill(instance, project)
 
 
 @pytest.fixture(scope="module")
-def commented(house: House, make: Make, cast: Cast) -> tuple[Project, dict[int, str]]:
+def commented(instance: Instance, make: Make, roles: UsersByRole) -> tuple[Project, dict[int, str]]:
     """A private project with that history."""
-    project = project_with(make, cast)
-    return project, fill(house, project)
+    project = project_with(make, roles)
+    return project, fill(instance, project)
 
 
 @pytest.mark.parametrize(("role", "read", "write", "read_public", "write_public"), CALLERS)
 def test_readers_of_the_code_comment(
-    house: House,
+    instance: Instance,
     api: Api,
     make: Make,
-    cast: Cast,
+    roles: UsersByRole,
     role: str,
     read: int,
     write: int,
@@ -57,29 +57,29 @@ def test_readers_of_the_code_comment(
     write_public: int,
 ) -> None:
     for visibility, reads, writes in (("private", read, write), ("public", read_public, write_public)):
-        project = project_with(make, cast, visibility=visibility)
-        sha = fill(house, project)[2]
+        project = project_with(make, roles, visibility=visibility)
+        sha = fill(instance, project)[2]
         where = f"/projects/{project.id}/repository/commits/{sha}"
-        written = api.post(f"{where}/comments", cast[role], note="Hello")
+        written = api.post(f"{where}/comments", roles[role], note="Hello")
         assert written.status_code == writes, written.text
-        assert api.get(f"{where}/comments", cast[role]).status_code == reads
+        assert api.get(f"{where}/comments", roles[role]).status_code == reads
         there = api.get(f"/projects/{project.id}/repository/commits/{sha}/comments", make.root).json()
         assert [each["note"] for each in there] == (["Hello"] if writes == 201 else [])
 
 
-def test_nobody_comments_in_an_archived_project(house: House, api: Api, make: Make, cast: Cast) -> None:
-    project = project_with(make, cast)
-    sha = fill(house, project)[1]
+def test_nobody_comments_in_an_archived_project(instance: Instance, api: Api, make: Make, roles: UsersByRole) -> None:
+    project = project_with(make, roles)
+    sha = fill(instance, project)[1]
     api.post(f"/projects/{project.id}/archive", make.root)
     where = f"/projects/{project.id}/repository/commits/{sha}/comments"
     assert api.post(where, make.root, note="x").status_code == 403
-    assert api.get(where, cast.reporter).json() == []
+    assert api.get(where, roles.reporter).json() == []
 
 
-def test_all_fields(api: Api, cast: Cast, commented: tuple[Project, dict[int, str]]) -> None:
+def test_all_fields(api: Api, roles: UsersByRole, commented: tuple[Project, dict[int, str]]) -> None:
     project, commits = commented
     where = f"/projects/{project.id}/repository/commits/{commits[4]}/comments"
-    first = api.post(where, cast.reporter, note="Größe 📏 <b>")
+    first = api.post(where, roles.reporter, note="Größe 📏 <b>")
     assert first.status_code == 201, first.text
     written = first.json()
     assert written == {
@@ -88,15 +88,15 @@ def test_all_fields(api: Api, cast: Cast, commented: tuple[Project, dict[int, st
         "author": written["author"],
         "created_at": written["created_at"],
     }
-    assert written["author"]["username"] == cast.reporter.username
+    assert written["author"]["username"] == roles.reporter.username
     assert set(written["author"]) == {"id", "username", "name", "state", "avatar_url", "web_url"}
-    second = api.request("POST", f"{where}?note=by+query&path=side&line=1", cast.developer).json()
+    second = api.request("POST", f"{where}?note=by+query&path=side&line=1", roles.developer).json()
     assert (second["note"], second["path"], second["line"], second["line_type"]) == ("by query", "side", 1, "new")
-    assert api.get(where, cast.reporter).json() == [written, second]
-    page = api.get(where, cast.reporter, per_page=1, page=2)
+    assert api.get(where, roles.reporter).json() == [written, second]
+    page = api.get(where, roles.reporter, per_page=1, page=2)
     assert (page.json(), page.headers["x-total"]) == ([second], "2")
     # A branch leads to the same comments.
-    assert api.get(f"/projects/{project.id}/repository/commits/side/comments", cast.reporter).json() == [
+    assert api.get(f"/projects/{project.id}/repository/commits/side/comments", roles.reporter).json() == [
         written,
         second,
     ]
@@ -134,7 +134,7 @@ PLACED: list[tuple[int, dict[str, Any], dict[str, Any] | None]] = [
 @pytest.mark.parametrize(("commit", "sent", "expected"), PLACED, ids=lambda value: str(value)[:60])
 def test_a_comment_is_placed_on_a_line_that_the_commit_changed(
     api: Api,
-    cast: Cast,
+    roles: UsersByRole,
     commented: tuple[Project, dict[int, str]],
     commit: int,
     sent: dict[str, Any],
@@ -142,21 +142,21 @@ def test_a_comment_is_placed_on_a_line_that_the_commit_changed(
 ) -> None:
     project, commits = commented
     where = f"/projects/{project.id}/repository/commits/{commits[commit]}/comments"
-    answer = api.post(where, cast.reporter, note="here", **sent)
+    answer = api.post(where, roles.reporter, note="here", **sent)
     assert answer.status_code == 201, answer.text
     assert {name: answer.json()[name] for name in NOWHERE} == (expected or NOWHERE)
-    assert api.get(where, cast.reporter, per_page=100).json()[-1] == answer.json()
+    assert api.get(where, roles.reporter, per_page=100).json()[-1] == answer.json()
 
 
-def test_a_branch_or_tag_names_no_line(api: Api, cast: Cast, commented: tuple[Project, dict[int, str]]) -> None:
+def test_a_branch_or_tag_names_no_line(api: Api, roles: UsersByRole, commented: tuple[Project, dict[int, str]]) -> None:
     """The comment is on its last commit; only who names the commit names a line."""
     project, commits = commented
     for name, placed in (("v1", False), ("side", False), (commits[2], True), (commits[2][:9].upper(), True)):
         where = f"/projects/{project.id}/repository/commits/{name}/comments"
         path, line = ("side", 1) if name == "side" else ("file.txt", 3)
-        answer = api.post(where, cast.reporter, note=f"by {name}", path=path, line=line).json()
+        answer = api.post(where, roles.reporter, note=f"by {name}", path=path, line=line).json()
         assert (answer["path"], answer["line"]) == ((path, line) if placed else (None, None))
-    last = api.get(f"/projects/{project.id}/repository/commits/{commits[2]}/comments", cast.reporter, per_page=100)
+    last = api.get(f"/projects/{project.id}/repository/commits/{commits[2]}/comments", roles.reporter, per_page=100)
     assert f"by {commits[2]}" in [each["note"] for each in last.json()]
     assert "by v1" in [each["note"] for each in last.json()]
 
@@ -177,82 +177,86 @@ WRONG: list[tuple[dict[str, Any], Any]] = [
 
 @pytest.mark.parametrize(("sent", "message"), WRONG, ids=lambda value: str(value)[:40])
 def test_wrong_values_say_what_is_wrong(
-    api: Api, cast: Cast, commented: tuple[Project, dict[int, str]], sent: dict[str, Any], message: Any
+    api: Api, roles: UsersByRole, commented: tuple[Project, dict[int, str]], sent: dict[str, Any], message: Any
 ) -> None:
     project, commits = commented
-    answer = api.post(f"/projects/{project.id}/repository/commits/{commits[3]}/comments", cast.reporter, **sent)
+    answer = api.post(f"/projects/{project.id}/repository/commits/{commits[3]}/comments", roles.reporter, **sent)
     assert (answer.status_code, answer.json()["message"]) == (400, message)
 
 
-def test_the_longest_is_kept(api: Api, cast: Cast, commented: tuple[Project, dict[int, str]]) -> None:
+def test_the_longest_is_kept(api: Api, roles: UsersByRole, commented: tuple[Project, dict[int, str]]) -> None:
     project, commits = commented
     text = "ü" * 1_000_000
     where = f"/projects/{project.id}/repository/commits/{commits[3]}/comments"
-    assert api.post(where, cast.reporter, note=text).json()["note"] == text
-    assert text in [each["note"] for each in api.get(where, cast.reporter, per_page=100).json()]
+    assert api.post(where, roles.reporter, note=text).json()["note"] == text
+    assert text in [each["note"] for each in api.get(where, roles.reporter, per_page=100).json()]
 
 
 @pytest.mark.parametrize("sha", ["1234ab", "0" * 40, "nope", "a..b", "--output=x", "x" * 5000])
 def test_an_unknown_commit_is_not_found(
-    api: Api, cast: Cast, commented: tuple[Project, dict[int, str]], sha: str
+    api: Api, roles: UsersByRole, commented: tuple[Project, dict[int, str]], sha: str
 ) -> None:
     where = f"/projects/{commented[0].id}/repository/commits/{sha}/comments"
-    for answer in (api.post(where, cast.reporter, note="x"), api.get(where, cast.reporter)):
+    for answer in (api.post(where, roles.reporter, note="x"), api.get(where, roles.reporter)):
         assert (answer.status_code, answer.json()["message"]) == (404, "404 Commit Not Found")
 
 
-def test_a_binary_file_and_a_name_in_another_encoding(house: House, api: Api, make: Make, cast: Cast) -> None:
-    project = project_with(make, cast)
+def test_a_binary_file_and_a_name_in_another_encoding(
+    instance: Instance, api: Api, make: Make, roles: UsersByRole
+) -> None:
+    project = project_with(make, roles)
     history = History()
     history.commit(files={"bin": b"\0\1\2\n", "caf\udce9.txt": b"caf\xe9\n"})
-    sha = history.fill(house, project)[1]
+    sha = history.fill(instance, project)[1]
     where = f"/projects/{project.id}/repository/commits/{sha}/comments"
-    assert api.post(where, cast.reporter, note="x", path="bin", line=1).json()["path"] is None
-    assert api.post(where, cast.reporter, note="x", path="café.txt", line=1).json()["path"] == "café.txt"
+    assert api.post(where, roles.reporter, note="x", path="bin", line=1).json()["path"] is None
+    assert api.post(where, roles.reporter, note="x", path="café.txt", line=1).json()["path"] == "café.txt"
 
 
-def test_comments_outlive_their_branch(house: House, api: Api, make: Make, cast: Cast) -> None:
+def test_comments_outlive_their_branch(instance: Instance, api: Api, make: Make, roles: UsersByRole) -> None:
     """The branch is rewritten and the repository cleaned: commit and comment are still there, and nobody is told."""
-    project = project_with(make, cast)
-    sha = fill(house, project)[4]
+    project = project_with(make, roles)
+    sha = fill(instance, project)[4]
     where = f"/projects/{project.id}/repository/commits/{sha}/comments"
-    written = api.post(where, cast.reporter, note="before", path="side", line=1).json()
-    api.delete(f"/projects/{project.id}/repository/branches/side", cast.developer)
-    repository = repository_of(house, project)
+    written = api.post(where, roles.reporter, note="before", path="side", line=1).json()
+    api.delete(f"/projects/{project.id}/repository/branches/side", roles.developer)
+    repository = repository_of(instance, project)
     run(repository.path, "gc", "--prune=now", "--quiet")
-    assert api.get(where, cast.reporter).json() == [written]
-    assert api.post(where, cast.reporter, note="after", path="side", line=1).json()["line"] == 1
+    assert api.get(where, roles.reporter).json() == [written]
+    assert api.post(where, roles.reporter, note="after", path="side", line=1).json()["line"] == 1
     assert run(repository.path, "for-each-ref", "--format=%(refname)", "refs/keep") == f"refs/keep/{sha}"
-    branches = api.get(f"/projects/{project.id}/repository/branches", cast.reporter).json()
+    branches = api.get(f"/projects/{project.id}/repository/branches", roles.reporter).json()
     assert [branch["name"] for branch in branches] == ["master"]
-    assert api.get(f"/projects/{project.id}/repository/commits/{sha}/refs", cast.reporter).json() == []
+    assert api.get(f"/projects/{project.id}/repository/commits/{sha}/refs", roles.reporter).json() == []
 
 
-def test_another_project_with_the_same_commit_has_its_own(house: House, api: Api, make: Make, cast: Cast) -> None:
-    one, other = project_with(make, cast), project_with(make, cast)
-    sha = fill(house, one)[1]
-    assert fill(house, other)[1] == sha
-    api.post(f"/projects/{one.id}/repository/commits/{sha}/comments", cast.reporter, note="private")
-    assert api.get(f"/projects/{other.id}/repository/commits/{sha}/comments", cast.reporter).json() == []
+def test_another_project_with_the_same_commit_has_its_own(
+    instance: Instance, api: Api, make: Make, roles: UsersByRole
+) -> None:
+    one, other = project_with(make, roles), project_with(make, roles)
+    sha = fill(instance, one)[1]
+    assert fill(instance, other)[1] == sha
+    api.post(f"/projects/{one.id}/repository/commits/{sha}/comments", roles.reporter, note="private")
+    assert api.get(f"/projects/{other.id}/repository/commits/{sha}/comments", roles.reporter).json() == []
 
 
 @pytest.mark.parametrize("hard", [False, True])
-def test_what_a_deleted_user_wrote(house: House, api: Api, make: Make, cast: Cast, hard: bool) -> None:
-    project, leaver = project_with(make, cast, visibility="public"), make.user()
-    sha = fill(house, project)[1]
+def test_what_a_deleted_user_wrote(instance: Instance, api: Api, make: Make, roles: UsersByRole, hard: bool) -> None:
+    project, leaver = project_with(make, roles, visibility="public"), make.user()
+    sha = fill(instance, project)[1]
     where = f"/projects/{project.id}/repository/commits/{sha}/comments"
     assert api.post(where, leaver, note="bye").status_code == 201
     assert api.delete(f"/users/{leaver.id}", make.root, hard_delete=hard).status_code in (200, 204)
-    left = [(each["note"], each["author"]["username"]) for each in api.get(where, cast.reporter).json()]
+    left = [(each["note"], each["author"]["username"]) for each in api.get(where, roles.reporter).json()]
     assert left == ([] if hard else [("bye", "ghost")])
 
 
-def test_a_longer_page_takes_no_more_statements(house: House, api: Api, make: Make, cast: Cast) -> None:
-    project = project_with(make, cast)
-    sha = fill(house, project)[1]
+def test_a_longer_page_takes_no_more_statements(instance: Instance, api: Api, make: Make, roles: UsersByRole) -> None:
+    project = project_with(make, roles)
+    sha = fill(instance, project)[1]
     where = f"/projects/{project.id}/repository/commits/{sha}/comments"
     for number in range(6):
-        api.post(where, (cast.reporter, cast.developer, cast.owner)[number % 3], note=f"{number}")
-    assert len(api.get(where, cast.reporter, per_page=6).json()) == 6
-    few = statements_of(make, lambda: api.get(where, cast.reporter, per_page=1))
-    assert few == statements_of(make, lambda: api.get(where, cast.reporter, per_page=6))
+        api.post(where, (roles.reporter, roles.developer, roles.owner)[number % 3], note=f"{number}")
+    assert len(api.get(where, roles.reporter, per_page=6).json()) == 6
+    few = statements_of(make, lambda: api.get(where, roles.reporter, per_page=1))
+    assert few == statements_of(make, lambda: api.get(where, roles.reporter, per_page=6))

@@ -9,19 +9,19 @@ from ingot.core.access.levels import Level
 from ingot.core.db.connection import Connection
 from tests.api.notes.test_system_notes import said
 from tests.client import Api, Make, Person
-from tests.conftest import House
-from tests.making import Project, make_project
+from tests.conftest import Instance
+from tests.factories import Project, make_project
 from tests.statements import executed
 
 
-def commit(house: House, api: Api, project: Project, person: Person, message: str, **sent: Any) -> str:
+def commit(instance: Instance, api: Api, project: Project, person: Person, message: str, **sent: Any) -> str:
     """Commit a new file, let jobs do what follows; gives the commit's id."""
     name = f"file-{abs(hash(message))}"
     actions = [{"action": "create", "file_path": name, "content": "a"}]
     sent = {"branch": "master", "commit_message": message, "actions": actions, **sent}
     made = api.post(f"{project.url}/repository/commits", person, **sent)
     assert made.status_code == 201, made.text
-    house.work()
+    instance.work()
     oid: str = made.json()["id"]
     return oid
 
@@ -41,11 +41,11 @@ def place(api: Api, make: Make) -> tuple[Person, Project]:
     return owner, project
 
 
-def test_a_commit_is_mentioned_once(house: House, api: Api, place: tuple[Person, Project]) -> None:
+def test_a_commit_is_mentioned_once(instance: Instance, api: Api, place: tuple[Person, Project]) -> None:
     owner, project = place
-    oid = commit(house, api, project, owner, "See #1, #1 and #99", branch="topic", start_branch="master")
+    oid = commit(instance, api, project, owner, "See #1, #1 and #99", branch="topic", start_branch="master")
     assert api.post(f"{project.url}/repository/branches", owner, branch="same", ref="topic").status_code == 201
-    house.work()
+    instance.work()
 
     assert said(api, project, owner) == [f"mentioned in commit {oid}"]
     assert said(api, project, owner, 2) == []
@@ -55,10 +55,10 @@ def test_a_commit_is_mentioned_once(house: House, api: Api, place: tuple[Person,
     "message", ["Closes #1, #2 and #3", "Fixed #1\n\nImplements: #2. Resolving #3", "closing issues #1 and #2, fix #3"]
 )
 def test_commits_of_the_default_branch_close(
-    house: House, api: Api, place: tuple[Person, Project], message: str
+    instance: Instance, api: Api, place: tuple[Person, Project], message: str
 ) -> None:
     owner, project = place
-    oid = commit(house, api, project, owner, message)
+    oid = commit(instance, api, project, owner, message)
 
     assert states(api, project, owner) == {1: "closed", 2: "closed", 3: "closed"}
     assert said(api, project, owner) == [f"closed via commit {oid}"]
@@ -67,22 +67,22 @@ def test_commits_of_the_default_branch_close(
     assert [event["state"] for event in events] == ["closed"]
 
 
-def test_other_branches_close_nothing(house: House, api: Api, place: tuple[Person, Project]) -> None:
+def test_other_branches_close_nothing(instance: Instance, api: Api, place: tuple[Person, Project]) -> None:
     owner, project = place
-    oid = commit(house, api, project, owner, "Closes #1, and `closes #2`", branch="topic", start_branch="master")
+    oid = commit(instance, api, project, owner, "Closes #1, and `closes #2`", branch="topic", start_branch="master")
 
     assert states(api, project, owner) == {1: "opened", 2: "opened", 3: "opened"}
     assert said(api, project, owner) == [f"mentioned in commit {oid}"]
     assert said(api, project, owner, 2) == []
 
 
-def test_over_the_bounds_of_projects(house: House, api: Api, make: Make, place: tuple[Person, Project]) -> None:
+def test_over_the_bounds_of_projects(instance: Instance, api: Api, make: Make, place: tuple[Person, Project]) -> None:
     """Who may not see the code is not told of its commits, and who may not close issues there closes none."""
     owner, project = place
     guest = make.user()
     secret = make_project(make, owner, visibility="private", members={guest: Level.GUEST}, initialize_with_readme=True)
     assert api.post(f"{secret.url}/issues", owner, title="own").status_code == 201
-    oid = commit(house, api, secret, owner, f"Closes {project.path}#1, see #1 and {project.path}#2")
+    oid = commit(instance, api, secret, owner, f"Closes {project.path}#1, see #1 and {project.path}#2")
 
     assert states(api, project, owner)[1] == "closed"
     assert said(api, project, owner) == [f"closed via commit {secret.path}@{oid}"]
@@ -93,31 +93,31 @@ def test_over_the_bounds_of_projects(house: House, api: Api, make: Make, place: 
 
     stranger = make.user()
     theirs = make_project(make, stranger, visibility="public", initialize_with_readme=True)
-    oid = commit(house, api, theirs, stranger, f"Closes {project.path}#3 and {secret.path}#1")
+    oid = commit(instance, api, theirs, stranger, f"Closes {project.path}#3 and {secret.path}#1")
     assert states(api, project, owner)[3] == "opened"
     assert said(api, project, owner, 3) == [f"mentioned in commit {theirs.path}@{oid}"]
     assert len(said(api, secret, owner)) == 1
 
 
-def test_very_many_references_take_bounded_work(house: House, api: Api, place: tuple[Person, Project]) -> None:
+def test_very_many_references_take_bounded_work(instance: Instance, api: Api, place: tuple[Person, Project]) -> None:
     """As D22: a commit that closes a hundred thousand issues, or a note that names as many."""
     owner, project = place
     message = f"Closes {', '.join(f'#{number}' for number in range(1, 12_000))}"
-    house.work()  # Jobs that other tests left would be counted.
-    before = executed(house.app.database)
-    commit(house, api, project, owner, message)
+    instance.work()  # Jobs that other tests left would be counted.
+    before = executed(instance.app.database)
+    commit(instance, api, project, owner, message)
 
-    assert executed(house.app.database) - before < 400
+    assert executed(instance.app.database) - before < 400
     assert set(states(api, project, owner).values()) == {"closed"}
 
-    before = executed(house.app.database)
+    before = executed(instance.app.database)
     body = " ".join(f"#{1 + number % 3}" for number in range(100_000))
     assert api.post(f"{project.url}/issues/1/notes", owner, body=body).status_code == 201
-    assert executed(house.app.database) - before < 60
+    assert executed(instance.app.database) - before < 60
 
 
 def test_who_is_blocked_meanwhile_closes_nothing(
-    house: House, api: Api, make: Make, monkeypatch: pytest.MonkeyPatch
+    instance: Instance, api: Api, make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where a crash left it to the job."""
     monkeypatch.setattr(jobs, "JOB_DELAY_SECONDS", 0)
@@ -129,6 +129,6 @@ def test_who_is_blocked_meanwhile_closes_nothing(
     sent = {"branch": "master", "commit_message": "Closes #1", "actions": actions}
     assert api.post(f"{project.url}/repository/commits", other, **sent).status_code == 201
     assert api.post(f"/users/{other.id}/block", make.root).status_code == 201
-    house.work()
+    instance.work()
 
     assert states(api, project, owner) == {1: "opened"}

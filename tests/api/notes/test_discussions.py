@@ -2,11 +2,11 @@
 
 import pytest
 
-from tests.casting import Cast, project_with
 from tests.client import Api, Make
-from tests.conftest import House
-from tests.histories import History
-from tests.making import ids, make_project
+from tests.conftest import Instance
+from tests.factories import ids, make_project
+from tests.git_history import History
+from tests.roles import UsersByRole, project_with
 
 
 def test_begin_answer_edit(api: Api, make: Make) -> None:
@@ -87,51 +87,51 @@ def test_of_another_discussion(api: Api, make: Make) -> None:
     assert api.get(f"{base}/{one['id']}/notes/{number}", owner).status_code == 200
 
 
-def test_of_commits(house: House, api: Api, make: Make) -> None:
+def test_of_commits(instance: Instance, api: Api, make: Make) -> None:
     """Commits are discussed by those who read the code; their comments are among the discussions."""
-    cast = Cast(make)
-    project = project_with(make, cast)
+    roles = UsersByRole(make)
+    project = project_with(make, roles)
     history = History()
     history.commit(files={"a": "1\n"})
-    sha = history.fill(house, project)[1]
+    sha = history.fill(instance, project)[1]
     url = f"/projects/{project.id}"
-    begun = api.post(f"{url}/repository/commits/{sha}/discussions", cast.developer, body="first")
+    begun = api.post(f"{url}/repository/commits/{sha}/discussions", roles.developer, body="first")
     assert begun.status_code == 201, begun.text
     note = begun.json()["notes"][0]
     assert (note["noteable_type"], note["commit_id"], note["noteable_id"]) == ("Commit", sha, None)
     name = begun.json()["id"]
-    answered = api.post(f"{url}/repository/commits/{sha}/discussions/{name}/notes", cast.reporter, body="second")
+    answered = api.post(f"{url}/repository/commits/{sha}/discussions/{name}/notes", roles.reporter, body="second")
     assert answered.status_code == 201, answered.text
     number = answered.json()["id"]
-    shown = api.get(f"{url}/repository/commits/{sha[:10]}/discussions/{name}", cast.owner).json()
-    assert ids(api.get(f"{url}/repository/commits/{sha}/discussions/{name}/notes", cast.owner)) == [note["id"], number]
+    shown = api.get(f"{url}/repository/commits/{sha[:10]}/discussions/{name}", roles.owner).json()
+    assert ids(api.get(f"{url}/repository/commits/{sha}/discussions/{name}/notes", roles.owner)) == [note["id"], number]
     assert [one["body"] for one in shown["notes"]] == ["first", "second"]
-    got = api.get(f"{url}/repository/commits/{sha}/discussions/{name}/notes/{number}", cast.owner)
+    got = api.get(f"{url}/repository/commits/{sha}/discussions/{name}/notes/{number}", roles.owner)
     assert got.json()["body"] == "second"
-    put = api.put(f"{url}/repository/commits/{sha}/discussions/{name}/notes/{number}", cast.reporter, body="edited")
+    put = api.put(f"{url}/repository/commits/{sha}/discussions/{name}/notes/{number}", roles.reporter, body="edited")
     assert put.json()["body"] == "edited"
     assert (
         api.put(
-            f"{url}/repository/commits/{sha}/discussions/{name}/notes/{number}", cast.developer, body="x"
+            f"{url}/repository/commits/{sha}/discussions/{name}/notes/{number}", roles.developer, body="x"
         ).status_code
         == 403
     )
-    api.post(f"{url}/repository/commits/{sha}/comments", cast.owner, note="comment", path="a", line=1)
-    listed = api.get(f"{url}/repository/commits/{sha}/discussions", cast.owner).json()
+    api.post(f"{url}/repository/commits/{sha}/comments", roles.owner, note="comment", path="a", line=1)
+    listed = api.get(f"{url}/repository/commits/{sha}/discussions", roles.owner).json()
     assert [[one["type"] for one in discussion["notes"]] for discussion in listed] == [
         ["DiscussionNote", "DiscussionNote"],
         ["DiffNote"],
     ]
-    gone = api.delete(f"{url}/repository/commits/{sha}/discussions/{name}/notes/{number}", cast.master)
+    gone = api.delete(f"{url}/repository/commits/{sha}/discussions/{name}/notes/{number}", roles.master)
     assert gone.status_code == 200
-    for person, status in ((cast.guest, 403), (cast.stranger, 404), (None, 401)):
+    for person, status in ((roles.guest, 403), (roles.stranger, 404), (None, 401)):
         assert api.get(f"{url}/repository/commits/{sha}/discussions", person).status_code == status
         assert api.get(f"{url}/repository/commits/{sha}/discussions/{name}", person).status_code == status
         assert api.post(f"{url}/repository/commits/{sha}/discussions", person, body="x").status_code == status
         written = api.post(f"{url}/repository/commits/{sha}/discussions/{name}/notes", person, body="x")
         assert written.status_code == status
-    assert api.get(f"{url}/repository/commits/{'0' * 40}/discussions", cast.owner).status_code == 404
-    assert api.post(f"{url}/repository/commits/{'0' * 40}/discussions", cast.owner, body="x").status_code == 404
-    assert api.post(f"{url}/repository/commits/{sha}/discussions", cast.owner, body=" ").status_code == 400
-    api.post(f"{url}/archive", cast.owner)
-    assert api.post(f"{url}/repository/commits/{sha}/discussions", cast.owner, body="x").status_code == 403
+    assert api.get(f"{url}/repository/commits/{'0' * 40}/discussions", roles.owner).status_code == 404
+    assert api.post(f"{url}/repository/commits/{'0' * 40}/discussions", roles.owner, body="x").status_code == 404
+    assert api.post(f"{url}/repository/commits/{sha}/discussions", roles.owner, body=" ").status_code == 400
+    api.post(f"{url}/archive", roles.owner)
+    assert api.post(f"{url}/repository/commits/{sha}/discussions", roles.owner, body="x").status_code == 403

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from ingot.core.access.levels import Level
-from tests.casting import Cast, project_with
 from tests.client import Api, Make, Person
-from tests.making import Project, ids, make_project, statements_of
+from tests.factories import Project, ids, make_project, statements_of
+from tests.roles import UsersByRole, project_with
 
 FIELDS = {
     "id",
@@ -113,7 +113,7 @@ CALLERS = [
 def test_who_reads_and_writes(
     api: Api,
     make: Make,
-    cast: Cast,
+    roles: UsersByRole,
     role: str,
     read: int,
     write: int,
@@ -124,14 +124,14 @@ def test_who_reads_and_writes(
     """Those who see an issue read and write; those who administer the project change what others wrote."""
     author = make.user()
     for visibility, reads, writes in (("private", read, write), ("public", read_public, write_public)):
-        project = project_with(make, cast, visibility=visibility)
-        make_issue(api, project, cast.owner)
+        project = project_with(make, roles, visibility=visibility)
+        make_issue(api, project, roles.owner)
         base = f"/projects/{project.id}/issues/1/notes"
-        assert api.get(base, cast[role]).status_code == reads
-        assert api.post(base, cast[role], body="mine").status_code == writes
+        assert api.get(base, roles[role]).status_code == reads
+        assert api.post(base, roles[role], body="mine").status_code == writes
     other = api.post(base, author, body="of another").json()["id"]
-    assert api.put(f"{base}/{other}", cast[role], body="changed").status_code == moderate
-    assert api.delete(f"{base}/{other}", cast[role]).status_code == moderate
+    assert api.put(f"{base}/{other}", roles[role], body="changed").status_code == moderate
+    assert api.delete(f"{base}/{other}", roles[role]).status_code == moderate
     assert api.get(f"{base}/{other}", author).status_code == (404 if moderate == 200 else 200)
 
 

@@ -6,8 +6,8 @@ import pytest
 
 from ingot.core.access.levels import Level
 from tests.client import Api, Make, Person
-from tests.conftest import House
-from tests.making import Project, make_group, make_project, statements_of
+from tests.conftest import Instance
+from tests.factories import Project, make_group, make_project, statements_of
 
 
 def said(api: Api, project: Project, person: Person | None, iid: int = 1) -> list[str]:
@@ -160,8 +160,8 @@ def test_mentions(api: Api, make: Make) -> None:
     assert said(api, secret, owner) == []
 
 
-def test_mentions_by_address(api: Api, house: House, make: Make) -> None:
-    """The address of an issue names it like its number; those of another house name nothing."""
+def test_mentions_by_address(api: Api, instance: Instance, make: Make) -> None:
+    """The address of an issue names it like its number; those of another instance name nothing."""
     owner = make.user()
     project = make_project(make, owner)
     for title in ("one", "two"):
@@ -169,7 +169,7 @@ def test_mentions_by_address(api: Api, house: House, make: Make) -> None:
     path = f"{project.path}/issues/1"
     api.put(f"/projects/{project.id}/issues/2", owner, description=f"like https://elsewhere.example.com/{path}")
     assert said(api, project, owner) == []
-    api.post(f"/projects/{project.id}/issues/2/notes", owner, body=f"like {house.settings.base_url}/{path}")
+    api.post(f"/projects/{project.id}/issues/2/notes", owner, body=f"like {instance.settings.base_url}/{path}")
     assert said(api, project, owner) == ["mentioned in issue #2"]
 
 

@@ -5,17 +5,17 @@ from collections.abc import Iterator
 import pytest
 
 from ingot.core.access.levels import Level
-from tests.api.merge_requests.offering import filled_project
+from tests.api.merge_requests.factories import filled_project
 from tests.client import Api, Make, Person
-from tests.conftest import House
-from tests.mailing import Mailbox, mailbox, text_of
-from tests.making import Project
+from tests.conftest import Instance
+from tests.factories import Project
+from tests.smtp_server import Mailbox, mailbox, text_of
 
 
 @pytest.fixture(scope="module")
-def box(house: House) -> Iterator[Mailbox]:
+def box(instance: Instance) -> Iterator[Mailbox]:
     """Where mail arrives."""
-    with mailbox(house) as arriving:
+    with mailbox(instance) as arriving:
         yield arriving
 
 
@@ -56,7 +56,7 @@ def test_who_is_named_and_reads_the_code_is_told(
     assert _told(box) == {people[name].email for name in hears}, "Who writes does not hear of themselves."
 
 
-def test_what_it_says_and_when(api: Api, house: House, make: Make, box: Mailbox) -> None:
+def test_what_it_says_and_when(api: Api, instance: Instance, make: Make, box: Mailbox) -> None:
     """As text and as HTML, safe as on a page; an edit tells only those whom it names for the first time."""
     owner, named, later, silent = (make.user() for _ in range(4))
     members = dict.fromkeys((named, later, silent), Level.DEVELOPER)
@@ -77,7 +77,7 @@ def test_what_it_says_and_when(api: Api, house: House, make: Make, box: Mailbox)
 
     assert to == named.email
     assert message["Subject"].startswith(f"Re: {project.name} | ") and message["Subject"].endswith(f"({oid[:8]})")
-    page = f"{house.settings.base_url}/{project.path}/commit/{oid}#note_{note}"
+    page = f"{instance.settings.base_url}/{project.path}/commit/{oid}#note_{note}"
     assert page in text_of(message) and page in text_of(message, "html")
     assert f"mentioned you in commit {oid[:8]}" in text_of(message)
     assert "<em>Look</em>" in text_of(message, "html")

@@ -12,17 +12,17 @@ from ingot.core.access.levels import Level
 from ingot.core.markup.links import LinkContext
 from ingot.core.markup.renderer import render
 from ingot.discovery.notifications import emails
-from tests.api.issues.writing import write_issue
+from tests.api.issues.factories import make_issue
 from tests.client import Api, Make, Person
-from tests.conftest import House
-from tests.mailing import Mailbox, mailbox, text_of
-from tests.making import Project, make_group, make_project
+from tests.conftest import Instance
+from tests.factories import Project, make_group, make_project
+from tests.smtp_server import Mailbox, mailbox, text_of
 
 
 @pytest.fixture(scope="module")
-def box(house: House) -> Iterator[Mailbox]:
+def box(instance: Instance) -> Iterator[Mailbox]:
     """Where mail arrives."""
-    with mailbox(house) as arriving:
+    with mailbox(instance) as arriving:
         yield arriving
 
 
@@ -34,18 +34,18 @@ def _told(box: Mailbox) -> set[str]:
 
 
 def _issue(make: Make, box: Mailbox, project: Project, author: Person, **attributes: Any) -> tuple[str, dict[str, Any]]:
-    issue = write_issue(make, project, author, **attributes)
+    issue = make_issue(make, project, author, **attributes)
     box.receive()
     return f"/projects/{project.id}/issues/{issue['iid']}", issue
 
 
-def test_a_conversation(api: Api, house: House, make: Make, box: Mailbox) -> None:
+def test_a_conversation(api: Api, instance: Instance, make: Make, box: Mailbox) -> None:
     """Text and HTML, safe as on a page; all mails of one issue belong together."""
     author, assignee = make.user(name='Ädä \N{PILE OF POO} "Quote" <x>'), make.user()
     project = make_project(make, author, members={assignee: Level.DEVELOPER})
     text = "**Bold** <script>alert(1)</script> [x](javascript:alert(1))"
     title = "Ünï <b>\N{SNOWMAN}</b>"
-    issue = write_issue(make, project, author, title=title, description=text, assignee_ids=[assignee.id])
+    issue = make_issue(make, project, author, title=title, description=text, assignee_ids=[assignee.id])
     url = f"/projects/{project.id}/issues/{issue['iid']}"
 
     ((to, first),) = box.receive()
@@ -57,7 +57,7 @@ def test_a_conversation(api: Api, house: House, make: Make, box: Mailbox) -> Non
     assert first["Message-ID"] == f"<issue_{issue['id']}@127.0.0.1>"
     assert first["List-Id"].startswith(f"<{project.path.split('/')[1]}.")
     assert first["Auto-Submitted"] == "auto-generated"
-    page = f"{house.settings.base_url}/{project.path}/issues/{issue['iid']}"
+    page = f"{instance.settings.base_url}/{project.path}/issues/{issue['iid']}"
     assert page in text_of(first) and "Bold" in text_of(first)
     html = text_of(first, "html")
     assert "<strong>Bold</strong>" in html and page in html
@@ -72,7 +72,7 @@ def test_a_conversation(api: Api, house: House, make: Make, box: Mailbox) -> Non
 
 
 def test_a_text_is_worked_out_once_while_others_write(
-    house: House, make: Make, box: Mailbox, monkeypatch: pytest.MonkeyPatch
+    instance: Instance, make: Make, box: Mailbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However many read it; and whoever writes meanwhile need not wait, however long the text takes."""
     author = make.user()
@@ -82,13 +82,13 @@ def test_a_text_is_worked_out_once_while_others_write(
 
     def render_while_somebody_writes(text: str, place: LinkContext) -> str:
         with ThreadPoolExecutor(1) as somebody:
-            somebody.submit(house.app.database.write, lambda db: db.now).result(timeout=60)
+            somebody.submit(instance.app.database.write, lambda db: db.now).result(timeout=60)
         rendered.append(text)
         return render(text, place)
 
     monkeypatch.setattr(emails, "render", render_while_somebody_writes)
     named = " ".join(f"@{reader.username}" for reader in readers)
-    write_issue(make, project, author, description=f"*Look*, {named}")
+    make_issue(make, project, author, description=f"*Look*, {named}")
 
     came = box.receive()
 
@@ -141,8 +141,8 @@ def test_levels(api: Api, make: Make, box: Mailbox, place: str, level: str, hear
     assert api.put(f"{urls[place]}/notification_settings", person, level=level, new_issue=True).status_code == 200
     own, _ = _issue(make, box, project, person)
 
-    write_issue(make, project, author)
-    write_issue(make, outside, author)
+    make_issue(make, project, author)
+    make_issue(make, outside, author)
     assert _told(box) == ({person.email} if "other" in hears_of else set()), "of what others write"
     api.post(f"{own}/notes", author, body="Well")
     assert _told(box) == ({person.email} if "own" in hears_of else set()), "of what one takes part in"
@@ -212,7 +212,7 @@ def test_labels_that_people_follow(api: Api, make: Make, box: Mailbox) -> None:
     project = make_project(make, author, visibility="public")
     label = api.post(f"{project.url}/labels", author, name="loud", color="#ff0000").json()
     api.post(f"{project.url}/labels/{label['id']}/subscribe", follower)
-    write_issue(make, project, author, labels="loud")
+    make_issue(make, project, author, labels="loud")
     assert _told(box) == {follower.email}
     url, _ = _issue(make, box, project, author)
     api.put(url, author, add_labels="loud")
@@ -246,7 +246,7 @@ def test_who_may_not_see_is_not_told(api: Api, make: Make, box: Mailbox) -> None
     note = api.post(f"{url}/notes", make.root, body="Taken back").json()["id"]
     api.delete(f"{url}/notes/{note}", make.root)
     assert _told(box) == set()
-    write_issue(make, project, make.root, title="secret", confidential=True, description=f"@{guest.username}")
+    make_issue(make, project, make.root, title="secret", confidential=True, description=f"@{guest.username}")
     assert _told(box) == {reporter.email}
 
 
@@ -280,7 +280,7 @@ def test_a_title_begins_no_header(api: Api, make: Make, box: Mailbox) -> None:
         assert "\n" not in message["Subject"]
 
 
-def test_unsubscribing_by_the_link(api: Api, house: House, make: Make, box: Mailbox) -> None:
+def test_unsubscribing_by_the_link(api: Api, instance: Instance, make: Make, box: Mailbox) -> None:
     """Without signing in: looking changes nothing, one click does, and so does the mail program's own button."""
     author, one, other = make.user(), make.user(), make.user()
     project = make_project(make, author, visibility="public")
@@ -294,9 +294,9 @@ def test_unsubscribing_by_the_link(api: Api, house: House, make: Make, box: Mail
         found = re.fullmatch(r"<(http[^>]+)>", mails[person.email]["List-Unsubscribe"])
         assert found and found[1] in text_of(mails[person.email])
         assert mails[person.email]["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
-        links[person] = found[1].removeprefix(house.settings.base_url)
+        links[person] = found[1].removeprefix(instance.settings.base_url)
 
-    with httpx.Client(base_url=house.url) as browser:
+    with httpx.Client(base_url=instance.url) as browser:
         page = browser.get(links[one])
         assert page.status_code == 200 and issue["title"] not in page.text
         assert api.get(url, one).json()["subscribed"] is True
@@ -321,12 +321,12 @@ def test_where_mail_goes(api: Api, make: Make, box: Mailbox) -> None:
     sent = {"email": f"{make.name()}@example.org", "skip_confirmation": True}
     further = api.post(f"/users/{person.id}/emails", make.root, **sent).json()
     api.put("/notification_settings", person, notification_email=further["email"])
-    write_issue(make, project, author, assignee_ids=[person.id])
+    make_issue(make, project, author, assignee_ids=[person.id])
     assert _told(box) == {further["email"]}
     api.delete(f"/users/{person.id}/emails/{further['id']}", make.root)
     api.put("/application/settings", make.root, html_emails_enabled=False)
     try:
-        write_issue(make, project, author, assignee_ids=[person.id])
+        make_issue(make, project, author, assignee_ids=[person.id])
         ((to, message),) = box.receive()
     finally:
         api.put("/application/settings", make.root, html_emails_enabled=True)

@@ -1,20 +1,21 @@
 """Mail about pipelines, by a real SMTP server: whoever pushed hears of failures, and of successes where they chose."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from ingot.core.access.levels import Level
 from tests.client import Api, Make, Person
-from tests.conftest import House
-from tests.mailing import Mailbox, mailbox, text_of
-from tests.making import Project, make_project
+from tests.conftest import Instance
+from tests.factories import Project, make_project
+from tests.smtp_server import Mailbox, mailbox, text_of
 
 
 @pytest.fixture(scope="module")
-def box(house: House) -> Iterator[Mailbox]:
+def box(instance: Instance) -> Iterator[Mailbox]:
     """Where mail arrives."""
-    with mailbox(house) as arriving:
+    with mailbox(instance) as arriving:
         yield arriving
 
 
@@ -34,7 +35,7 @@ def _report(api: Api, project: Project, robot: Person, oid: str, state: str, nam
     assert answer.status_code == 201, answer.text
 
 
-def test_a_failure_is_told_to_who_pushed(api: Api, house: House, make: Make, box: Mailbox) -> None:
+def test_a_failure_is_told_to_who_pushed(api: Api, instance: Instance, make: Make, box: Mailbox) -> None:
     """Once, in text and HTML, and not to who reported it; a success is not told."""
     pusher, robot = make.user(), make.user()
     members = {pusher: Level.MASTER, robot: Level.DEVELOPER}
@@ -51,13 +52,13 @@ def test_a_failure_is_told_to_who_pushed(api: Api, house: House, make: Make, box
     sentence = rf"{project.name} | Pipeline #"
     assert message["Subject"].startswith(sentence) and message["Subject"].endswith(f"has failed for master ({oid[:8]})")
     assert message["Auto-Submitted"] == "auto-generated"
-    page = f"{house.settings.base_url}/{project.path}/pipelines/"
+    page = f"{instance.settings.base_url}/{project.path}/pipelines/"
     assert page in text_of(message) and page in text_of(message, "html")
     _report(api, project, robot, _push(api, project, pusher, "other"), "success")
     assert box.receive() == []
 
 
-WISHES = [
+WISHES: list[tuple[dict[str, Any], set[str]]] = [
     ({"level": "participating"}, {"failed"}),
     ({"level": "watch"}, {"failed"}),
     ({"level": "mention"}, set()),

@@ -6,7 +6,7 @@ import pytest
 
 from ingot.core.access.levels import Level
 from tests.client import Api, Make
-from tests.making import add_members, make_group, make_project
+from tests.factories import add_members, make_group, make_project
 
 FLAGS = [
     "new_note",

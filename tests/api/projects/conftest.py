@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.api.projects.importing import Importer, SlowServer, filled, serving_importer
+from tests.api.projects.import_server import Importer, SlowServer, filled, serving_importer
 from tests.git.git_server import serving
 from tests.server.process import fresh_database
 

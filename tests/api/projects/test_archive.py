@@ -6,7 +6,7 @@ import pytest
 
 from ingot.core.access.levels import Level
 from tests.client import Api, Make
-from tests.making import ids, make_group, make_project
+from tests.factories import ids, make_group, make_project
 
 WHO = [("nobody", 401), ("stranger", 404), ("master", 403), ("owner", 201), ("group owner", 201), ("root", 201)]
 

@@ -7,9 +7,9 @@ import httpx
 import pytest
 
 from ingot.core.access.levels import Level
-from tests.api.projects import keys
+from tests.api.projects import view_fields
 from tests.client import Api, Make, Person
-from tests.making import make_group, make_project
+from tests.factories import make_group, make_project
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 32
 TAKEN = ["has already been taken"]
@@ -21,7 +21,7 @@ def test_a_new_project_is_answered_whole(api: Api, make: Make) -> None:
     made = api.post("/projects", user, name="Brand New")
 
     assert made.status_code == 201
-    assert set(made.json()) == keys.MASTER | {"owner"}
+    assert set(made.json()) == view_fields.MASTER | {"owner"}
     assert made.json() == api.get(f"/projects/{made.json()['id']}", user).json()
     assert api.post("/projects", name="Nobody's").status_code == 401
 

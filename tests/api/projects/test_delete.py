@@ -6,8 +6,8 @@ from ingot.core.access.levels import Level
 from ingot.git.maintenance.store import RepositoryStore
 from ingot.projects.projects.tables import projects, stars
 from tests.client import Api, Make
-from tests.conftest import House
-from tests.making import ids, make_group, make_project, share
+from tests.conftest import Instance
+from tests.factories import ids, make_group, make_project, share
 
 WHO = [
     ("nobody", "public", 401),
@@ -61,15 +61,15 @@ def test_what_is_gone_is_gone_everywhere_and_its_path_is_free(api: Api, make: Ma
     assert again.path == project.path
 
 
-def test_a_job_removes_rows_and_files(api: Api, house: House, make: Make) -> None:
+def test_a_job_removes_rows_and_files(api: Api, instance: Instance, make: Make) -> None:
     project = make_project(make)
     key = _column(make, project.id, "repository_key")
-    store = RepositoryStore(house.settings.data / "repositories")
+    store = RepositoryStore(instance.settings.data / "repositories")
     api.post(f"{project.url}/star", make.root)
     assert store.exists(key)
 
     api.delete(project.url, make.root)
-    house.work()
+    instance.work()
 
     assert not store.exists(key)
     assert _column(make, project.id, "id") is None

@@ -6,10 +6,10 @@ import httpx
 import pytest
 
 from ingot.core.access.levels import Level
-from tests.api.projects import keys
+from tests.api.projects import view_fields
 from tests.api.projects.test_create import FLAGS, PATHS, PNG, TAKEN
 from tests.client import Api, Make
-from tests.making import make_group, make_project
+from tests.factories import make_group, make_project
 
 WHO = [
     ("nobody", "public", 401, 401, 401),
@@ -80,7 +80,7 @@ def test_any_one_parameter_is_enough(api: Api, make: Make) -> None:
             before.pop("open_issues_count", None)
         before |= {level: "enabled" if before[flag] else "disabled" for level, flag in LEVELS.items()}
         assert answer.json() == before == api.get(project.url, make.root).json()
-        assert set(answer.json()) <= keys.MASTER | {"owner"}
+        assert set(answer.json()) <= view_fields.MASTER | {"owner"}
 
 
 def test_what_is_sent_unchanged_changes_nothing(api: Api, make: Make) -> None:

@@ -10,10 +10,10 @@ from sqlalchemy import select
 from ingot.core.access.levels import Level
 from ingot.git.maintenance.store import RepositoryStore
 from ingot.projects.projects.tables import projects
-from tests.api.projects import keys
+from tests.api.projects import view_fields
 from tests.client import Api, Make
-from tests.conftest import House
-from tests.making import Project, ids, make_group, make_project
+from tests.conftest import Instance
+from tests.factories import Project, ids, make_group, make_project
 
 WHO = [
     ("nobody", "public", 401),
@@ -44,8 +44,8 @@ def test_whoever_reads_the_code_may_fork_it(api: Api, make: Make, who: str, visi
         return
     assert person is not None
     fork = forked.json()
-    assert set(fork) == keys.MASTER | {"owner", "forked_from_project"}
-    assert set(fork["forked_from_project"]) == keys.SIMPLE
+    assert set(fork) == view_fields.MASTER | {"owner", "forked_from_project"}
+    assert set(fork["forked_from_project"]) == view_fields.SIMPLE
     assert fork["forked_from_project"]["id"] == project.id
     assert (fork["name"], fork["owner"]["id"], fork["creator_id"]) == (project.name, person.id, person.id)
     assert (fork["visibility"], fork["import_status"], fork["import_error"]) == (visibility, "finished", None)
@@ -53,18 +53,18 @@ def test_whoever_reads_the_code_may_fork_it(api: Api, make: Make, who: str, visi
     assert ids(api.get(f"{project.url}/forks", make.root)) == [fork["id"]]
 
 
-def _path(house: House, make: Make, project_id: int) -> Path:
+def _path(instance: Instance, make: Make, project_id: int) -> Path:
     statement = select(projects.c.repository_key).where(projects.c.id == project_id)
     key = make.database.read(lambda db: db.value(statement))
-    return RepositoryStore(house.settings.data / "repositories").path_of(key)
+    return RepositoryStore(instance.settings.data / "repositories").path_of(key)
 
 
 def _git(*arguments: str, at: Path) -> str:
     return subprocess.run(["git", *arguments], cwd=at, check=True, capture_output=True, text=True).stdout.strip()
 
 
-def _commit(house: House, make: Make, project: Project, branch: str) -> str:
-    path = _path(house, make, project.id)
+def _commit(instance: Instance, make: Make, project: Project, branch: str) -> str:
+    path = _path(instance, make, project.id)
     tree = _git("mktree", at=path)
     person = ["-c", "user.name=x", "-c", "user.email=x@example.org"]
     commit = _git(*person, "commit-tree", "-m", "First", tree, at=path)
@@ -72,18 +72,18 @@ def _commit(house: House, make: Make, project: Project, branch: str) -> str:
     return commit
 
 
-def test_the_repository_is_there_when_the_call_answers(api: Api, house: House, make: Make) -> None:
+def test_the_repository_is_there_when_the_call_answers(api: Api, instance: Instance, make: Make) -> None:
     user, project = make.user(), make_project(make, visibility="public", default_branch="trunk")
-    commit = _commit(house, make, project, "trunk")
+    commit = _commit(instance, make, project, "trunk")
 
     fork = api.post(f"{project.url}/fork", user).json()
 
-    path = _path(house, make, fork["id"])
+    path = _path(instance, make, fork["id"])
     assert fork["default_branch"] == "trunk"
     assert _git("rev-parse", "HEAD", at=path) == commit
     # And it stays, whatever becomes of its source.
     api.delete(project.url, make.root)
-    house.work()
+    instance.work()
     assert _git("cat-file", "-t", commit, at=path) == "commit"
 
 
@@ -235,9 +235,9 @@ def test_nothing_is_forked_from_its_own_forks(api: Api, make: Make) -> None:
     assert api.post(f"{cousin.url}/fork/{again['id']}", make.root).status_code == 201
 
 
-def test_a_job_copies_where_the_caller_does_not_wait(api: Api, house: House, make: Make) -> None:
+def test_a_job_copies_where_the_caller_does_not_wait(api: Api, instance: Instance, make: Make) -> None:
     user, project = make.user(), make_project(make, visibility="public", default_branch="trunk")
-    commit = _commit(house, make, project, "trunk")
+    commit = _commit(instance, make, project, "trunk")
 
     fork = api.post(f"{project.url}/fork", user, by_job=True).json()
 
@@ -246,10 +246,10 @@ def test_a_job_copies_where_the_caller_does_not_wait(api: Api, house: House, mak
     refused = api.post(f"/projects/{fork['id']}/repository/commits", user, branch="trunk", commit_message="Too early")
     assert refused.status_code in (400, 403)
     assert api.post(f"{project.url}/fork", user, by_job=True).status_code == 409, "As without."
-    house.work()
+    instance.work()
     done = api.get(f"/projects/{fork['id']}", user).json()
     assert (done["import_status"], done["forked_from_project"]["id"]) == ("finished", project.id)
-    assert _git("rev-parse", "HEAD", at=_path(house, make, fork["id"])) == commit
+    assert _git("rev-parse", "HEAD", at=_path(instance, make, fork["id"])) == commit
     assert [branch["name"] for branch in api.get(f"/projects/{fork['id']}/repository/branches", user).json()] == [
         "trunk"
     ]

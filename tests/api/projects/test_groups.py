@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.client import Api, Make
-from tests.making import ids, make_group, make_project, share
+from tests.factories import ids, make_group, make_project, share
 
 
 def test_groups_around_and_with_shared_also_invited_ones(api: Api, make: Make) -> None:

@@ -8,7 +8,7 @@ import pytest
 from ingot.core.access.levels import Level
 from ingot.core.jobs.tables import jobs
 from ingot.projects.imports.service import fail_lost_imports
-from tests.api.projects.importing import Importer, SlowServer, is_empty
+from tests.api.projects.import_server import Importer, SlowServer, is_empty
 from tests.client import Api, Make
 from tests.git.conftest import git
 
@@ -25,7 +25,7 @@ def test_an_import_brings_the_repository_and_says_so(importer: Importer, server:
     made = importer.api.get(f"/projects/{project_id}", importer.make.root).json()
     assert (made["default_branch"], made["empty_repo"]) == ("master", True)
 
-    importer.house.work()
+    importer.instance.work()
 
     after = importer.status(project_id)
     assert after["import_status"] == "finished"
@@ -90,7 +90,7 @@ def everything_shown(importer: Importer, project_id: int) -> str:
         importer.api.get(f"/projects/{project_id}/import", root).text,
         repr(importer.jobs()),
         repr(importer.row(project_id)),
-        importer.house.log.getvalue(),
+        importer.instance.log.getvalue(),
         (importer.path(project_id) / "config").read_text(),
     ]
     return "\n".join(seen)
@@ -105,7 +105,7 @@ def test_credentials_are_used_and_never_shown(importer: Importer, server: SlowSe
     assert [job.payload for job in importer.jobs()] == [f'{{"project_id":{project_id}}}']
     texts = [everything_shown(importer, project_id)]
 
-    importer.house.work()
+    importer.instance.work()
 
     status = importer.status(project_id)
     assert status["import_status"] == ("finished" if known else "failed")
@@ -157,14 +157,14 @@ def test_a_deleted_project_ends_its_import(importer: Importer, server: SlowServe
         working.start()
         assert server.reached.wait(30)
     assert importer.api.delete(f"/projects/{project_id}", importer.make.root).status_code == 200
-    importer.house.work()
+    importer.instance.work()
     if during:
         server.release()
         working.join(60)
         assert not working.is_alive()
     assert importer.jobs() == []
     assert not path.exists()
-    assert "job failed" not in importer.house.log.getvalue()
+    assert "job failed" not in importer.instance.log.getvalue()
 
 
 def test_imports_can_be_switched_off(importer: Importer, server: SlowServer) -> None:
@@ -185,8 +185,8 @@ def test_an_import_whose_job_was_dropped_fails(importer: Importer, server: SlowS
     """Or somebody would wait for ever; one that has its job is left alone."""
     lost, waiting = (importer.create(f"{server.url}/remote.git") for _ in range(2))
     job = next(job for job in importer.jobs() if job.payload == f'{{"project_id":{lost}}}')
-    importer.house.app.database.write(lambda db: db.delete(jobs, job.id))
-    importer.house.app.database.write(fail_lost_imports)
+    importer.instance.app.database.write(lambda db: db.delete(jobs, job.id))
+    importer.instance.app.database.write(fail_lost_imports)
     assert importer.status(lost)["import_status"] == "failed"
     assert importer.status(lost)["import_error"] == "The import was interrupted too often"
     assert importer.status(waiting)["import_status"] == "scheduled"

@@ -22,7 +22,7 @@ from ingot.core.outgoing.guard import SsrfGuard
 from ingot.git.maintenance import fetch
 from ingot.projects.imports.jobs import NOT_STORED, TRANSIENT_REASONS
 from ingot.projects.projects.tables import projects
-from tests.api.projects.importing import Importer, SlowServer, filled, is_empty
+from tests.api.projects.import_server import Importer, SlowServer, filled, is_empty
 from tests.git.conftest import git
 from tests.git.git_server import GitServer, serving
 
@@ -106,7 +106,7 @@ def test_unusual_spellings_reach_git_as_usual_ones(importer: Importer, server: S
         results.append(importer.status(project_id)["import_error"])
     assert results[0] is None
     assert all(reason and reason.startswith("The") for reason in results[1:])
-    assert "job failed" not in importer.house.log.getvalue()
+    assert "job failed" not in importer.instance.log.getvalue()
 
 
 def test_a_name_is_looked_up_once(importer: Importer, server: SlowServer) -> None:
@@ -168,7 +168,7 @@ def test_a_failing_server_is_tried_three_times(importer: Importer, server: SlowS
 
 
 def _due_now(importer: Importer) -> None:
-    importer.house.app.database.write(lambda db: db.run(update(jobs).values(run_at=db.now)))
+    importer.instance.app.database.write(lambda db: db.run(update(jobs).values(run_at=db.now)))
 
 
 def test_nobody_listens(importer: Importer) -> None:
@@ -273,7 +273,7 @@ def test_a_half_filled_repository_is_begun_anew(importer: Importer, server: Slow
     """As a killed worker leaves it: started, with parts of packs, references and locks."""
     project_id = importer.create(f"{server.url}/remote.git")
     path = importer.path(project_id)
-    importer.house.app.database.write(lambda db: db.run(_START, project=project_id))
+    importer.instance.app.database.write(lambda db: db.run(_START, project=project_id))
     git(server.root / "remote.git", "push", "-q", path, "devel:refs/heads/old")
     for name in ("packed-refs.lock", "HEAD.lock", "refs/heads/trunk.lock", "objects/pack/tmp_pack_x"):
         (path / name).write_text("half")
@@ -287,7 +287,7 @@ def test_a_half_filled_repository_is_begun_anew(importer: Importer, server: Slow
 def test_a_repository_that_is_missing_is_made(importer: Importer, server: SlowServer) -> None:
     """A crash came between taking the half-filled one away and making the next."""
     project_id = importer.create(f"{server.url}/remote.git")
-    importer.house.app.database.write(lambda db: db.run(_START, project=project_id))
+    importer.instance.app.database.write(lambda db: db.run(_START, project=project_id))
     importer.store.remove(importer.row(project_id).repository_key)
     importer.work()
     assert importer.status(project_id)["import_status"] == "finished"

@@ -73,5 +73,5 @@ def test_unfit_urls_are_refused_at_once(api: Api, make: Make, server: GitServer,
     assert server.asked == []
     taken = api.post("/projects", make.root, name=name, import_url="https://example.com/x.git")
     assert taken.status_code == 201
-    # Nothing may leave the house in a test.
+    # Nothing may leave the instance in a test.
     assert api.delete(f"/projects/{taken.json()['id']}", make.root).status_code == 200

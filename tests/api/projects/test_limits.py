@@ -6,7 +6,7 @@ import pytest
 
 from ingot.core.access.levels import Level
 from tests.client import Api, Make
-from tests.making import make_group, make_project
+from tests.factories import make_group, make_project
 
 
 def test_the_limit_is_for_ones_own_namespace(api: Api, make: Make) -> None:

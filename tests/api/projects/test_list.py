@@ -5,15 +5,15 @@ from typing import Any
 import pytest
 
 from ingot.core.access.levels import Level
-from tests.api.projects import keys
+from tests.api.projects import view_fields
 from tests.client import Api, Make, Person
-from tests.making import Project, ids, make_group, make_project, share, statements_of
+from tests.factories import Project, ids, make_group, make_project, share, statements_of
 
 
 @pytest.fixture(scope="module")
-def cast(api: Api, make: Make) -> dict[str, Any]:
+def visible_projects(api: Api, make: Make) -> dict[str, Any]:
     """One project of each kind, seen from one user; all have a word in common."""
-    user, stem = make.user(), make.name("cast")
+    user, stem = make.user(), make.name("listed")
     group = make_group(make, members={user: Level.REPORTER})
     below = make_group(make, parent=make_group(make, user))
     sharing = make_group(make, members={user: Level.OWNER})
@@ -40,9 +40,9 @@ def cast(api: Api, make: Make) -> dict[str, Any]:
     return {"user": user, "stem": stem, **made}
 
 
-def _seen(api: Api, cast: dict[str, Any], caller: Person | None, **params: Any) -> set[str]:
-    found = set(ids(api.get("/projects", caller, per_page=100, **{"search": cast["stem"], **params})))
-    return {name for name, project in cast.items() if isinstance(project, Project) and project.id in found}
+def _seen(api: Api, visible_projects: dict[str, Any], caller: Person | None, **params: Any) -> set[str]:
+    found = set(ids(api.get("/projects", caller, per_page=100, **{"search": visible_projects["stem"], **params})))
+    return {name for name, project in visible_projects.items() if isinstance(project, Project) and project.id in found}
 
 
 MINE = {"own", "member", "by_group", "below_owned", "shared", "archived"}
@@ -80,35 +80,44 @@ FILTERS: list[tuple[dict[str, Any], set[str]]] = [
 @pytest.mark.parametrize(
     ("params", "expected"), FILTERS, ids=lambda value: str(value) if isinstance(value, dict) else ""
 )
-def test_filters(api: Api, cast: dict[str, Any], params: dict[str, Any], expected: set[str]) -> None:
-    assert _seen(api, cast, cast["user"], **params) == expected
+def test_filters(api: Api, visible_projects: dict[str, Any], params: dict[str, Any], expected: set[str]) -> None:
+    assert _seen(api, visible_projects, visible_projects["user"], **params) == expected
 
 
-def test_everybody_sees_what_is_theirs_to_see(api: Api, make: Make, cast: dict[str, Any]) -> None:
+def test_everybody_sees_what_is_theirs_to_see(api: Api, make: Make, visible_projects: dict[str, Any]) -> None:
     everything = SEEN | {"private"}
 
-    assert _seen(api, cast, None) == {"public"}
-    assert _seen(api, cast, make.user()) == {"public", "internal"}
-    assert _seen(api, cast, make.user(external=True)) == {"public"}
-    assert _seen(api, cast, make.root) == everything
+    assert _seen(api, visible_projects, None) == {"public"}
+    assert _seen(api, visible_projects, make.user()) == {"public", "internal"}
+    assert _seen(api, visible_projects, make.user(external=True)) == {"public"}
+    assert _seen(api, visible_projects, make.root) == everything
     # Filters on what one holds say nothing to those who are nobody.
-    assert _seen(api, cast, None, owned=True, membership=True, starred=True, min_access_level=50) == {"public"}
-    assert _seen(api, cast, make.root, starred=True) == {"internal"}
-    assert "own" not in _seen(api, cast, make.root, membership=True)
+    assert _seen(api, visible_projects, None, owned=True, membership=True, starred=True, min_access_level=50) == {
+        "public"
+    }
+    assert _seen(api, visible_projects, make.root, starred=True) == {"internal"}
+    assert "own" not in _seen(api, visible_projects, make.root, membership=True)
 
 
 @pytest.mark.parametrize(
-    ("term", "found"), [("OWN", True), ("-own", True), ("cast", True), ("%", False), ("_wn", False), ("'\";", False)]
+    ("term", "found"), [("OWN", True), ("-own", True), ("listed", True), ("%", False), ("_wn", False), ("'\";", False)]
 )
-def test_a_search_takes_every_sign_as_itself(api: Api, cast: dict[str, Any], term: str, found: bool) -> None:
-    assert ("own" in _seen(api, cast, cast["user"], search=term)) is found
+def test_a_search_takes_every_sign_as_itself(
+    api: Api, visible_projects: dict[str, Any], term: str, found: bool
+) -> None:
+    assert ("own" in _seen(api, visible_projects, visible_projects["user"], search=term)) is found
 
 
-def test_ids_bound_a_list(api: Api, cast: dict[str, Any]) -> None:
-    middle = cast["shared"].id
+def test_ids_bound_a_list(api: Api, visible_projects: dict[str, Any]) -> None:
+    middle = visible_projects["shared"].id
 
-    assert _seen(api, cast, cast["user"], id_after=middle) == {"internal", "public", "archived"}
-    assert _seen(api, cast, cast["user"], id_before=middle) == {"own", "member", "by_group", "below_owned"}
+    assert _seen(api, visible_projects, visible_projects["user"], id_after=middle) == {"internal", "public", "archived"}
+    assert _seen(api, visible_projects, visible_projects["user"], id_before=middle) == {
+        "own",
+        "member",
+        "by_group",
+        "below_owned",
+    }
 
 
 @pytest.fixture(scope="module")
@@ -157,7 +166,7 @@ def test_orders(api: Api, ordered: tuple[Person, dict[int, str]], params: dict[s
     ],
 )
 def test_what_is_no_filter_is_told(api: Api, name: str, value: str) -> None:
-    refused = api.get("/projects", **{name: value})
+    refused = api.get("/projects", None, **{name: value})
 
     assert (refused.status_code, refused.json()) == (400, {"message": {name: ["is invalid"]}})
 
@@ -169,12 +178,14 @@ def test_strange_pages_are_no_trouble(api: Api, query: str) -> None:
     assert api.request("GET", f"/projects?{query}").status_code in (200, 400)
 
 
-def test_simple_shows_little_and_lists_show_no_secrets(api: Api, make: Make, cast: dict[str, Any]) -> None:
-    for caller in (make.root, cast["user"], None):
-        sent = {"search": cast["stem"], "simple": True}
-        assert {frozenset(each) for each in api.get("/projects", caller, **sent).json()} == {frozenset(keys.SIMPLE)}
-        listed = api.get("/projects", caller, search=cast["stem"])
-        allowed = keys.SIGNED_IN | {"owner"} if caller else keys.OPEN | {"owner"}
+def test_simple_shows_little_and_lists_show_no_secrets(api: Api, make: Make, visible_projects: dict[str, Any]) -> None:
+    for caller in (make.root, visible_projects["user"], None):
+        sent = {"search": visible_projects["stem"], "simple": True}
+        assert {frozenset(each) for each in api.get("/projects", caller, **sent).json()} == {
+            frozenset(view_fields.SIMPLE)
+        }
+        listed = api.get("/projects", caller, search=visible_projects["stem"])
+        allowed = view_fields.SIGNED_IN | {"owner"} if caller else view_fields.OPEN | {"owner"}
         assert all(set(each) <= allowed for each in listed.json())
         assert "@example" not in listed.text
 

@@ -4,26 +4,26 @@ import pytest
 
 from ingot.core.access.levels import Level
 from ingot.projects.projects.tables import projects
-from tests.api.projects import keys
+from tests.api.projects import view_fields
 from tests.client import Api, Make
-from tests.conftest import House
-from tests.making import make_group, make_project, share, statements_of
+from tests.conftest import Instance
+from tests.factories import make_group, make_project, share, statements_of
 
 WHO = [
-    ("nobody", "public", keys.OPEN),
+    ("nobody", "public", view_fields.OPEN),
     ("nobody", "internal", None),
     ("nobody", "private", None),
-    ("stranger", "public", keys.SIGNED_IN),
-    ("stranger", "internal", keys.SIGNED_IN),
+    ("stranger", "public", view_fields.SIGNED_IN),
+    ("stranger", "internal", view_fields.SIGNED_IN),
     ("stranger", "private", None),
-    ("external", "public", keys.SIGNED_IN),
+    ("external", "public", view_fields.SIGNED_IN),
     ("external", "internal", None),
-    ("external guest", "internal", keys.SIGNED_IN),
-    ("guest", "private", keys.SIGNED_IN),
-    ("developer", "private", keys.SIGNED_IN),
-    ("master", "private", keys.MASTER),
-    ("owner", "private", keys.MASTER),
-    ("root", "private", keys.MASTER),
+    ("external guest", "internal", view_fields.SIGNED_IN),
+    ("guest", "private", view_fields.SIGNED_IN),
+    ("developer", "private", view_fields.SIGNED_IN),
+    ("master", "private", view_fields.MASTER),
+    ("owner", "private", view_fields.MASTER),
+    ("root", "private", view_fields.MASTER),
 ]
 
 
@@ -36,11 +36,11 @@ def test_who_sees_how_much(
     owner = make.user()
     group = make_group(make, owner, visibility="public") if home == "group" else None
     project = make_project(make, owner, group=group, visibility=visibility)
-    caller = make.user(external="external" in who)
+    other = make.user(external="external" in who)
     levels = {"external guest": 10, "guest": 10, "developer": 30, "master": 40}
     if who in levels:
-        api.post(f"{project.url}/members", owner, user_id=caller.id, access_level=levels[who])
-    caller = {"nobody": None, "owner": owner, "root": make.root}.get(who, caller)
+        api.post(f"{project.url}/members", owner, user_id=other.id, access_level=levels[who])
+    caller = {"nobody": None, "owner": owner, "root": make.root}.get(who, other)
 
     for path in (project.url, project.url_by_path, project.url_by_path.upper().replace("/PROJECTS/", "/projects/")):
         answer = api.get(path, caller)
@@ -48,21 +48,21 @@ def test_who_sees_how_much(
             assert (answer.status_code, answer.json()) == (404, {"message": "404 Project Not Found"})
             continue
         assert set(answer.json()) == (expected | {"owner"} if home == "user" else expected)
-        assert set(answer.json()["namespace"]) == keys.NAMESPACE
+        assert set(answer.json()["namespace"]) == view_fields.NAMESPACE
         assert "@example.org" not in answer.text
         if home == "user":
-            assert set(answer.json()["owner"]) == keys.OWNER
+            assert set(answer.json()["owner"]) == view_fields.OWNER
     listed = api.get("/projects", caller, search=project.name).json()
     assert [set(each) - {"owner"} for each in listed] == (
-        [] if expected is None else [expected - {*keys.MASTER - keys.SIGNED_IN}]
+        [] if expected is None else [expected - {*view_fields.MASTER - view_fields.SIGNED_IN}]
     )
 
 
-def test_the_fields_of_a_new_project(api: Api, house: House, make: Make) -> None:
+def test_the_fields_of_a_new_project(api: Api, instance: Instance, make: Make) -> None:
     owner = make.user(name="Alice Liddell")
     project = make_project(make, owner, name="A First Project")
     shown = api.get(project.url, owner).json()
-    host = house.url.removeprefix("http://").split(":")[0]
+    host = instance.url.removeprefix("http://").split(":")[0]
 
     assert (
         shown
@@ -71,9 +71,9 @@ def test_the_fields_of_a_new_project(api: Api, house: House, make: Make) -> None
             "path": "a-first-project",
             "path_with_namespace": f"{owner.username}/a-first-project",
             "name_with_namespace": "Alice Liddell / A First Project",
-            "web_url": f"{house.url}/{owner.username}/a-first-project",
-            "http_url_to_repo": f"{house.url}/{owner.username}/a-first-project.git",
-            "ssh_url_to_repo": f"ssh://git@{host}:{house.settings.ssh_port}/{owner.username}/a-first-project.git",
+            "web_url": f"{instance.url}/{owner.username}/a-first-project",
+            "http_url_to_repo": f"{instance.url}/{owner.username}/a-first-project.git",
+            "ssh_url_to_repo": f"ssh://git@{host}:{instance.settings.ssh_port}/{owner.username}/a-first-project.git",
             "description": None,
             "default_branch": "master",
             "visibility": "private",

@@ -10,9 +10,9 @@ from ingot.git.writing.ref_updates import RefUpdate
 from ingot.projects.projects import initial_commit
 from ingot.repositories.ref_changes.tables import RefChange, ref_changes, ref_intents
 from tests.client import Api, Make, Person
-from tests.conftest import House
-from tests.histories import repository_of, run
-from tests.making import Project, make_group
+from tests.conftest import Instance
+from tests.factories import Project, make_group
+from tests.git_history import repository_of, run
 
 _CHANGES = select(ref_changes).where(ref_changes.c.project_id == bindparam("project"))
 _INTENTS = select(ref_intents.c.id).where(ref_intents.c.project_id == bindparam("project"))
@@ -31,7 +31,7 @@ def project_of(shown: dict[str, Any]) -> Project:
     return Project(shown["id"], shown["path_with_namespace"], shown["name"], shown["namespace"]["id"])
 
 
-def test_it_is_there_when_the_call_has_answered(api: Api, house: House, make: Make) -> None:
+def test_it_is_there_when_the_call_has_answered(api: Api, instance: Instance, make: Make) -> None:
     owner = make.user()
     shown = made_with_readme(api, owner, name=" Über it ", description="What it\nis for.")
     url = f"/projects/{shown['id']}"
@@ -47,13 +47,13 @@ def test_it_is_there_when_the_call_has_answered(api: Api, house: House, make: Ma
     )
     (branch,) = api.get(f"{url}/repository/branches", owner).json()
     assert (branch["name"], branch["protected"], branch["commit"]["id"]) == ("master", True, commit["id"])
-    run(repository_of(house, project_of(shown)).path, "fsck", "--strict")
+    run(repository_of(instance, project_of(shown)).path, "fsck", "--strict")
 
 
-def test_it_is_recorded_like_any_change(api: Api, house: House, make: Make) -> None:
+def test_it_is_recorded_like_any_change(api: Api, instance: Instance, make: Make) -> None:
     owner = make.user()
     shown = made_with_readme(api, owner, name="recorded", default_branch="trunk/one")
-    read = house.app.database.read
+    read = instance.app.database.read
 
     (change,) = read(lambda db: db.all(RefChange, _CHANGES, project=shown["id"]))
     tip = api.get(f"/projects/{shown['id']}/repository/branches/trunk%2Fone", owner).json()["commit"]["id"]
@@ -80,8 +80,9 @@ def test_for_somebody_else_and_in_a_group(api: Api, make: Make) -> None:
 
 def test_only_who_asks_gets_one(api: Api, make: Make) -> None:
     owner = make.user()
-    for number, wanted in enumerate(({}, {"initialize_with_readme": False}, {"initialize_with_readme": "0"})):
-        plain = api.post("/projects", owner, name=f"plain-{number}", **wanted)
+    choices: list[dict[str, Any]] = [{}, {"initialize_with_readme": False}, {"initialize_with_readme": "0"}]
+    for number, choice in enumerate(choices):
+        plain = api.post("/projects", owner, name=f"plain-{number}", **choice)
         assert plain.json()["empty_repo"] is True
     assert api.post("/projects", owner, name="odd", initialize_with_readme="perhaps").status_code == 400
     assert api.post("/projects", owner, name="plain-0", initialize_with_readme=True).status_code == 400

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.client import Api, Make
-from tests.making import by_path, make_group, make_project
+from tests.factories import by_path, make_group, make_project
 
 
 def _found(api: Api, make: Make, path: str) -> int | None:

@@ -5,7 +5,7 @@ from urllib.parse import quote
 import pytest
 
 from tests.client import Api, Make
-from tests.making import ids, make_project
+from tests.factories import ids, make_project
 
 
 def test_names_are_searched_and_nothing_else(api: Api, make: Make) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from ingot.core.access.levels import Level
 from tests.client import Api, Make
-from tests.making import make_group, make_project
+from tests.factories import make_group, make_project
 
 WHO = [
     ("nobody", "public", 401),

@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from tests.client import Api, Make
-from tests.making import ids, make_project
+from tests.factories import ids, make_project
 
 WHO = [
     ("nobody", "public", 401),

@@ -4,7 +4,7 @@ import pytest
 
 from ingot.core.access.levels import Level
 from tests.client import Api, Make
-from tests.making import by_path, ids, make_group, make_project, share
+from tests.factories import by_path, ids, make_group, make_project, share
 
 WHO = [
     ("nobody", Level.MASTER, 401),

@@ -14,7 +14,7 @@ from ingot.projects.uploads.files import UploadFiles, upload_files
 from ingot.projects.uploads.jobs import SWEEP_AFTER_SECONDS, UploadJobs
 from ingot.projects.uploads.names import sanitize_file_name
 from tests.client import Api, Make, Person
-from tests.conftest import House
+from tests.conftest import Instance
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 32
 MEGABYTE = 2**20
@@ -40,9 +40,9 @@ def upload(api: Api, project: dict[str, Any], who: Person | None, name: str, con
     return api.request("POST", f"/projects/{project['id']}/uploads", who, files={"file": (name, content)})
 
 
-def stored(house: House, project: dict[str, Any]) -> list[Path]:
+def stored(instance: Instance, project: dict[str, Any]) -> list[Path]:
     """All files of a project."""
-    folder = upload_files(house.settings).root / str(project["id"])
+    folder = upload_files(instance.settings).root / str(project["id"])
     return sorted(path for path in folder.rglob("*") if path.is_file())
 
 
@@ -57,13 +57,13 @@ def stored(house: House, project: dict[str, Any]) -> list[Path]:
     ],
 )
 def test_an_upload_is_stored_and_can_be_mentioned(
-    house: House, api: Api, owner: Person, project: dict[str, Any], name: str, alt: str, mark: str
+    instance: Instance, api: Api, owner: Person, project: dict[str, Any], name: str, alt: str, mark: str
 ) -> None:
     """Pictures are shown where they are mentioned, other files are linked."""
     answer = upload(api, project, owner, name)
     assert answer.status_code == 201, answer.text
     view = answer.json()
-    (path,) = stored(house, project)
+    (path,) = stored(instance, project)
     secret = path.parent.name
     assert len(secret) == 32
     assert view["url"] == f"/uploads/{secret}/{path.name}"
@@ -111,21 +111,23 @@ def test_names_are_tidied(name: str, kept: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["../../../etc/passwd", "..", ".git", "a\\..\\b", "x" * 400, "漢字 1.png"])
-def test_no_name_leaves_the_folder(house: House, api: Api, owner: Person, project: dict[str, Any], name: str) -> None:
+def test_no_name_leaves_the_folder(
+    instance: Instance, api: Api, owner: Person, project: dict[str, Any], name: str
+) -> None:
     """An attacker names the file after another one (D5)."""
     answer = upload(api, project, owner, name)
     assert answer.status_code == 201, answer.text
-    (path,) = stored(house, project)
-    assert path.parent.parent == upload_files(house.settings).root / str(project["id"])
+    (path,) = stored(instance, project)
+    assert path.parent.parent == upload_files(instance.settings).root / str(project["id"])
     assert path.name == sanitize_file_name(name)
 
 
 def test_the_older_prefix_works_for_uploads_and_for_nothing_else(
-    house: House, api: Api, owner: Person, project: dict[str, Any]
+    instance: Instance, api: Api, owner: Person, project: dict[str, Any]
 ) -> None:
     """Some clients still call it."""
     headers = {"PRIVATE-TOKEN": owner.token}
-    old = f"{house.url}/api/v3/projects"
+    old = f"{instance.url}/api/v3/projects"
     file = {"file": ("a.txt", b"hello")}
     for name in (project["id"], project["path_with_namespace"].replace("/", "%2F")):
         answer = httpx.post(f"{old}/{name}/uploads", headers=headers, files=file)
@@ -134,7 +136,7 @@ def test_the_older_prefix_works_for_uploads_and_for_nothing_else(
     for path in ("", f"/{project['id']}", f"/{project['id']}/uploads/x", f"/{project['id']}/import"):
         answer = httpx.get(old + path, headers=headers)
         assert (answer.status_code, answer.json()) == (404, {"error": "404 Not Found"})
-    assert httpx.get(f"{house.url}/api/v3/user", headers=headers).status_code == 404
+    assert httpx.get(f"{instance.url}/api/v3/user", headers=headers).status_code == 404
 
 
 def test_who_may_upload(api: Api, make: Make, owner: Person, project: dict[str, Any]) -> None:
@@ -153,7 +155,7 @@ def test_who_may_upload(api: Api, make: Make, owner: Person, project: dict[str, 
     assert upload(api, project, owner, "a.txt").status_code == 403
 
 
-def test_what_is_no_file_is_refused(house: House, api: Api, owner: Person, project: dict[str, Any]) -> None:
+def test_what_is_no_file_is_refused(instance: Instance, api: Api, owner: Person, project: dict[str, Any]) -> None:
     """A missing part, a text in its place, a body that is not multipart."""
     path = f"/projects/{project['id']}/uploads"
     missing = api.request("POST", path, owner, files={"other": ("a.txt", b"x")})
@@ -167,7 +169,7 @@ def test_what_is_no_file_is_refused(house: House, api: Api, owner: Person, proje
         "POST", path, owner, content=b"--x\r\n", headers={"Content-Type": "multipart/form-data; boundary=y"}
     )
     assert broken.status_code == 400
-    assert stored(house, project) == []
+    assert stored(instance, project) == []
 
 
 @pytest.fixture
@@ -179,7 +181,7 @@ def one_megabyte(api: Api, make: Make) -> Any:
 
 
 def test_the_limit_is_the_administrators(
-    house: House, api: Api, owner: Person, project: dict[str, Any], one_megabyte: None
+    instance: Instance, api: Api, owner: Person, project: dict[str, Any], one_megabyte: None
 ) -> None:
     """A megabyte is taken whole, one byte more is not, and much more is not even read."""
     most = upload(api, project, owner, "most.bin", b"x" * MEGABYTE)
@@ -187,17 +189,17 @@ def test_the_limit_is_the_administrators(
     for size in (MEGABYTE + 1, 3 * MEGABYTE):
         answer = upload(api, project, owner, "more.bin", b"x" * size)
         assert (answer.status_code, answer.json()) == (413, {"message": "413 Request Entity Too Large"})
-    assert [path.name for path in stored(house, project)] == ["most.bin"]
-    assert stored(house, project)[0].stat().st_size == MEGABYTE
+    assert [path.name for path in stored(instance, project)] == ["most.bin"]
+    assert stored(instance, project)[0].stat().st_size == MEGABYTE
 
 
-def test_a_large_file_goes_through(house: House, api: Api, owner: Person, project: dict[str, Any]) -> None:
+def test_a_large_file_goes_through(instance: Instance, api: Api, owner: Person, project: dict[str, Any]) -> None:
     """Larger than other bodies may be; strangers, who may name their token inside, cannot send as much."""
     content = os.urandom(MEGABYTE) * 20
     answer = upload(api, project, owner, "large.bin", content)
     assert answer.status_code == 201, answer.text
-    assert stored(house, project)[0].read_bytes() == content
-    url = f"{house.url}/api/v4/projects/{project['id']}/uploads"
+    assert stored(instance, project)[0].read_bytes() == content
+    url = f"{instance.url}/api/v4/projects/{project['id']}/uploads"
     refused = httpx.post(url, files={"file": ("large.bin", content)})
     assert (refused.status_code, refused.json()) == (401, {"message": "401 Unauthorized"})
     inside = httpx.post(url, data={"private_token": owner.token}, files={"file": ("small.bin", content[:MEGABYTE])})
@@ -206,7 +208,7 @@ def test_a_large_file_goes_through(house: House, api: Api, owner: Person, projec
 
 @pytest.mark.parametrize("named", ["", '; filename="x"'])
 def test_a_hundred_thousand_parts_are_refused(
-    house: House, api: Api, owner: Person, project: dict[str, Any], named: str
+    instance: Instance, api: Api, owner: Person, project: dict[str, Any], named: str
 ) -> None:
     """Each costs little to send and more to read (D20)."""
     part = f'--x\r\nContent-Disposition: form-data; name="file"{named}\r\n\r\n\r\n'.encode()
@@ -217,16 +219,16 @@ def test_a_hundred_thousand_parts_are_refused(
     )
     assert answer.status_code == 400
     assert time.process_time() - began < 5
-    assert stored(house, project) == []
+    assert stored(instance, project) == []
 
 
-def test_files_go_with_the_project(house: House, api: Api, owner: Person, project: dict[str, Any]) -> None:
+def test_files_go_with_the_project(instance: Instance, api: Api, owner: Person, project: dict[str, Any]) -> None:
     """By the job that removes the repository."""
     assert upload(api, project, owner, "a.txt").status_code == 201
-    folder = upload_files(house.settings).root / str(project["id"])
+    folder = upload_files(instance.settings).root / str(project["id"])
     assert folder.is_dir()
     assert api.delete(f"/projects/{project['id']}", owner).status_code == 200
-    house.work()
+    instance.work()
     assert not folder.exists()
 
 
@@ -248,19 +250,19 @@ def test_a_full_disk_leaves_nothing(tmp_path: Path) -> None:
     assert files.store(1, "a" * 32, "a.txt", io.BytesIO(b"hello")) == 5
 
 
-def test_what_has_no_row_is_swept_up(house: House, api: Api, owner: Person, project: dict[str, Any]) -> None:
+def test_what_has_no_row_is_swept_up(instance: Instance, api: Api, owner: Person, project: dict[str, Any]) -> None:
     """As a crash between file and row leaves it; what is young, or has its row, stays."""
     assert upload(api, project, owner, "kept.lock").status_code == 201
-    files = upload_files(house.settings)
+    files = upload_files(instance.settings)
     hours_ago = time.time() - 7200
-    os.utime(stored(house, project)[0], (hours_ago, hours_ago))
+    os.utime(stored(instance, project)[0], (hours_ago, hours_ago))
     old, young = "a" * 32, "b" * 32
-    (kept,) = stored(house, project)
+    (kept,) = stored(instance, project)
     files.store(project["id"], old, "old.txt", io.BytesIO(b"x"))
     (files.root / str(project["id"]) / f"{'c' * 32}.partial").write_bytes(b"half")
-    database = house.app.database
+    database = instance.app.database
     UploadJobs(files).sweep(database, None)
-    assert len(stored(house, project)) == 3, "they are young"
+    assert len(stored(instance, project)) == 3, "they are young"
 
     def known(number: int) -> set[str]:
         """Of other tests' projects, everything."""
@@ -271,5 +273,5 @@ def test_what_has_no_row_is_swept_up(house: House, api: Api, owner: Person, proj
     assert {path.name for path in swept} == {old, f"{'c' * 32}.partial"}
     files.store(project["id"], young, "young.txt", io.BytesIO(b"x"))
     files.sweep(known, SWEEP_AFTER_SECONDS)
-    assert {path.name for path in stored(house, project)} == {"young.txt", "kept.lock"}
-    assert not [finding for finding in check_files(house.settings.data) if "kept.lock" in finding.text]
+    assert {path.name for path in stored(instance, project)} == {"young.txt", "kept.lock"}
+    assert not [finding for finding in check_files(instance.settings.data) if "kept.lock" in finding.text]

@@ -4,7 +4,7 @@ import pytest
 
 from ingot.core.access.levels import Level
 from tests.client import Api, Make
-from tests.making import ids, make_group, make_project, statements_of
+from tests.factories import ids, make_group, make_project, statements_of
 
 BRIEF = {"id", "username", "name", "state", "avatar_url", "web_url"}
 

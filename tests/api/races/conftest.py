@@ -12,26 +12,26 @@ import uvicorn
 from ingot.app import App, open_database
 from ingot.log import Log
 from ingot.operations.supervisor import open_socket
-from tests.api.races.racing import Track
-from tests.conftest import House
+from tests.api.races.concurrent_servers import ConcurrentServers
+from tests.conftest import Instance
 
 SERVERS = 3
 
 
 @pytest.fixture(scope="session")
-def track(house: House) -> Iterator[Track]:
+def servers(instance: Instance) -> Iterator[ConcurrentServers]:
     """Where calls race each other."""
     with ExitStack() as stack:
-        others = [stack.enter_context(_another(house)) for _ in range(SERVERS - 1)]
-        track = Track([house.url, *others])
-        stack.callback(track.close)
-        yield track
+        others = [stack.enter_context(_another(instance)) for _ in range(SERVERS - 1)]
+        servers = ConcurrentServers([instance.url, *others])
+        stack.callback(servers.close)
+        yield servers
 
 
 @contextmanager
-def _another(house: House) -> Iterator[str]:
+def _another(instance: Instance) -> Iterator[str]:
     """One more server of the same instance, with threads and connections of its own; gives its address."""
-    app = App(house.settings, open_database(house.settings), Log("json", io.StringIO()), None)
+    app = App(instance.settings, open_database(instance.settings), Log("json", io.StringIO()), None)
     listener = open_socket("127.0.0.1", 0)
     server = uvicorn.Server(uvicorn.Config(app.front, lifespan="off", log_config=None))
     thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listener])), daemon=True)

@@ -10,11 +10,11 @@ from ingot.projects.projects.queries import existing_project
 from ingot.projects.projects.tables import projects
 from ingot.repositories.ref_changes.service import delete_intent, open_intent
 from ingot.repositories.ref_changes.staged import change_refs
-from tests.api.races.racing import Send, Track
+from tests.api.races.concurrent_servers import ConcurrentServers, Send
 from tests.client import Api, Make
-from tests.conftest import House
-from tests.histories import repository_of
-from tests.making import Project, make_project
+from tests.conftest import Instance
+from tests.factories import Project, make_project
+from tests.git_history import repository_of
 from tests.transport.wire import ZERO
 
 
@@ -31,14 +31,14 @@ def _branch(api: Api, make: Make, project: Project, name: str) -> str:
     return tip
 
 
-def test_the_default_branch_is_always_there(api: Api, make: Make, track: Track, project: Project) -> None:
+def test_the_default_branch_is_always_there(api: Api, make: Make, servers: ConcurrentServers, project: Project) -> None:
     """One of the two calls wins, and whichever it is, HEAD leads somewhere."""
     for turn in range(4):
         name = f"topic-{turn}"
         _branch(api, make, project, name)
         choose = Send("PUT", project.url, make.root, {"default_branch": name})
         delete = Send("DELETE", f"{project.url}/repository/branches/{name}", make.root)
-        assert set(track.race(choose, delete)) <= {200, 400, 403}
+        assert set(servers.race(choose, delete)) <= {200, 400, 403}
         branch = api.get(project.url, make.root).json()["default_branch"]
         shown = api.get(f"{project.url}/repository/branches/{branch}", make.root)
         assert shown.status_code == 200, (turn, branch)
@@ -46,11 +46,11 @@ def test_the_default_branch_is_always_there(api: Api, make: Make, track: Track, 
 
 
 def test_a_branch_that_became_the_default_one_meanwhile_stays(
-    house: House, api: Api, make: Make, project: Project
+    instance: Instance, api: Api, make: Make, project: Project
 ) -> None:
     """Between the gate's look and its leave somebody chose it."""
     tip = _branch(api, make, project, "topic")
-    database, repository = house.app.database, repository_of(house, project)
+    database, repository = instance.app.database, repository_of(instance, project)
     row = database.read(lambda db: existing_project(db, project.id))
     root = Actor(user_id=1, username="root", name="Administrator", admin=True)
 
@@ -64,12 +64,12 @@ def test_a_branch_that_became_the_default_one_meanwhile_stays(
 
 
 def test_a_branch_that_is_about_to_go_does_not_become_the_default_one(
-    house: House, api: Api, make: Make, project: Project
+    instance: Instance, api: Api, make: Make, project: Project
 ) -> None:
     tip = _branch(api, make, project, "topic")
     update = RefUpdate("refs/heads/topic", tip, ZERO)
-    intent = house.app.database.write(lambda db: open_intent(db, project.id, None, "http", [update]))
+    intent = instance.app.database.write(lambda db: open_intent(db, project.id, None, "http", [update]))
     refused = api.put(project.url, make.root, default_branch="topic")
     assert (refused.status_code, refused.json()) == (400, {"message": {"default_branch": ["does not exist"]}})
-    house.app.database.write(lambda db: delete_intent(db, intent.key))
+    instance.app.database.write(lambda db: delete_intent(db, intent.key))
     assert api.put(project.url, make.root, default_branch="topic").status_code == 200

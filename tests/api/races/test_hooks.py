@@ -1,11 +1,11 @@
 """Calls on hooks that come at once, at several servers of the instance."""
 
-from tests.api.races.racing import Send, Track
+from tests.api.races.concurrent_servers import ConcurrentServers, Send
 from tests.client import Api, Make
-from tests.making import make_project
+from tests.factories import make_project
 
 
-def test_what_many_add_to_a_hook_at_once_is_all_there(api: Api, make: Make, track: Track) -> None:
+def test_what_many_add_to_a_hook_at_once_is_all_there(api: Api, make: Make, servers: ConcurrentServers) -> None:
     """Headers and variables are kept together; nobody takes away what another one has just added."""
     project = make_project(make)
     made = api.post(f"{project.url}/hooks", make.root, url="https://example.com/").json()
@@ -13,7 +13,7 @@ def test_what_many_add_to_a_hook_at_once_is_all_there(api: Api, make: Make, trac
     for _ in range(3):
         headers = [Send("PUT", f"{hook}/custom_headers/X-{name}", make.root, {"value": "x"}) for name in "ABCDEF"]
         variables = [Send("PUT", f"{hook}/url_variables/{name}", make.root, {"value": "x"}) for name in "abcdef"]
-        assert set(track.race(*headers, *variables)) == {204}
+        assert set(servers.race(*headers, *variables)) == {204}
         found = api.get(hook, make.root).json()
         assert {each["key"] for each in found["custom_headers"]} == {f"X-{name}" for name in "ABCDEF"}
         assert {each["key"] for each in found["url_variables"]} == set("abcdef")

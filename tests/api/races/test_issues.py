@@ -3,10 +3,10 @@
 from typing import Any
 
 from ingot.core.access.levels import Level
-from tests.api.issues.writing import write_issue
-from tests.api.races.racing import Send, Track
+from tests.api.issues.factories import make_issue
+from tests.api.races.concurrent_servers import ConcurrentServers, Send
 from tests.client import Api, Make
-from tests.making import ids, make_project
+from tests.factories import ids, make_project
 
 
 def _check_counts(api: Api, make: Make, project_id: int) -> dict[str, int]:
@@ -23,13 +23,13 @@ def _check_counts(api: Api, make: Make, project_id: int) -> dict[str, int]:
     return counts
 
 
-def test_thirty_at_once_have_numbers_of_their_own(api: Api, make: Make, track: Track) -> None:
+def test_thirty_at_once_have_numbers_of_their_own(api: Api, make: Make, servers: ConcurrentServers) -> None:
     """Fault 12: each number is given once, and none is left out; the label that all of them name is one."""
     owner = make.user()
     project = make_project(make, owner)
     path = f"/projects/{project.id}/issues"
 
-    answers = track.race(*(Send("POST", path, owner, {"title": str(n), "labels": "same,new"}) for n in range(30)))
+    answers = servers.race(*(Send("POST", path, owner, {"title": str(n), "labels": "same,new"}) for n in range(30)))
 
     assert answers == [201] * 30
     found = api.get(path, owner, per_page=100).json()
@@ -38,10 +38,10 @@ def test_thirty_at_once_have_numbers_of_their_own(api: Api, make: Make, track: T
     assert _check_counts(api, make, project.id)["opened"] == 30
 
 
-def test_edits_at_once_lose_nothing(api: Api, make: Make, track: Track) -> None:
+def test_edits_at_once_lose_nothing(api: Api, make: Make, servers: ConcurrentServers) -> None:
     owner = make.user()
     project = make_project(make, owner)
-    path = f"/projects/{project.id}/issues/{write_issue(make, project, owner)['iid']}"
+    path = f"/projects/{project.id}/issues/{make_issue(make, project, owner)['iid']}"
     edits: list[dict[str, Any]] = [
         {"title": "new title"},
         {"description": "new text"},
@@ -54,7 +54,7 @@ def test_edits_at_once_lose_nothing(api: Api, make: Make, track: Track) -> None:
         {"discussion_locked": True},
     ]
 
-    assert track.race(*(Send("PUT", path, owner, edit) for edit in edits)) == [200] * len(edits)
+    assert servers.race(*(Send("PUT", path, owner, edit) for edit in edits)) == [200] * len(edits)
 
     issue = api.get(path, owner).json()
     assert (issue["title"], issue["description"], issue["confidential"]) == ("new title", "new text", True)
@@ -62,10 +62,10 @@ def test_edits_at_once_lose_nothing(api: Api, make: Make, track: Track) -> None:
     assert issue["assignee"]["id"] == owner.id
 
 
-def test_closing_and_reopening_at_once_counts_once(api: Api, make: Make, track: Track) -> None:
+def test_closing_and_reopening_at_once_counts_once(api: Api, make: Make, servers: ConcurrentServers) -> None:
     owner = make.user()
     project = make_project(make, owner)
-    paths = [f"/projects/{project.id}/issues/{write_issue(make, project, owner)['iid']}" for _ in range(6)]
+    paths = [f"/projects/{project.id}/issues/{make_issue(make, project, owner)['iid']}" for _ in range(6)]
     for path in paths[3:]:
         api.put(path, owner, state_event="close")
 
@@ -73,103 +73,103 @@ def test_closing_and_reopening_at_once_counts_once(api: Api, make: Make, track: 
         close = [Send("PUT", path, owner, {"state_event": "close"}) for path in paths]
         reopen = [Send("PUT", path, owner, {"state_event": "reopen"}) for path in paths]
         hide = [Send("PUT", path, owner, {"confidential": True}) for path in paths[:3]]
-        assert set(track.race(*close, *reopen, *hide)) == {200}
+        assert set(servers.race(*close, *reopen, *hide)) == {200}
         _check_counts(api, make, project.id)
 
 
-def test_deleted_at_once_is_deleted_once(api: Api, make: Make, track: Track) -> None:
+def test_deleted_at_once_is_deleted_once(api: Api, make: Make, servers: ConcurrentServers) -> None:
     owner = make.user()
     project = make_project(make, owner)
-    path = f"/projects/{project.id}/issues/{write_issue(make, project, owner)['iid']}"
-    write_issue(make, project, owner)
+    path = f"/projects/{project.id}/issues/{make_issue(make, project, owner)['iid']}"
+    make_issue(make, project, owner)
 
-    answers = track.race(*(Send("DELETE", path, owner) for _ in range(6)), Send("PUT", path, owner, {"title": "x"}))
+    answers = servers.race(*(Send("DELETE", path, owner) for _ in range(6)), Send("PUT", path, owner, {"title": "x"}))
 
     assert set(answers[:-1]) == {200}
     assert answers[-1] in (200, 404)
     assert _check_counts(api, make, project.id)["all"] == 1
 
 
-def test_time_spent_at_once_adds_up(api: Api, make: Make, track: Track) -> None:
+def test_time_spent_at_once_adds_up(api: Api, make: Make, servers: ConcurrentServers) -> None:
     owner = make.user()
     project = make_project(make, owner)
-    path = f"/projects/{project.id}/issues/{write_issue(make, project, owner)['iid']}"
+    path = f"/projects/{project.id}/issues/{make_issue(make, project, owner)['iid']}"
 
-    answers = track.race(*(Send("POST", f"{path}/add_spent_time", owner, {"duration": "1h"}) for _ in range(12)))
+    answers = servers.race(*(Send("POST", f"{path}/add_spent_time", owner, {"duration": "1h"}) for _ in range(12)))
     assert answers == [201] * 12
     assert api.get(f"{path}/time_stats", owner).json()["total_time_spent"] == 12 * 3600
 
-    back = track.race(*(Send("POST", f"{path}/add_spent_time", owner, {"duration": "-7h"}) for _ in range(4)))
+    back = servers.race(*(Send("POST", f"{path}/add_spent_time", owner, {"duration": "-7h"}) for _ in range(4)))
     assert sorted(back) == [201, 400, 400, 400]
 
 
-def test_moved_at_once_is_moved_once(api: Api, make: Make, track: Track) -> None:
+def test_moved_at_once_is_moved_once(api: Api, make: Make, servers: ConcurrentServers) -> None:
     """And who moves the opposite way at the same time stops nobody."""
     owner = make.user()
     one, other = make_project(make, owner), make_project(make, owner)
-    path = f"/projects/{one.id}/issues/{write_issue(make, one, owner)['iid']}"
+    path = f"/projects/{one.id}/issues/{make_issue(make, one, owner)['iid']}"
 
-    answers = track.race(*(Send("POST", f"{path}/move", owner, {"to_project_id": other.id}) for _ in range(5)))
+    answers = servers.race(*(Send("POST", f"{path}/move", owner, {"to_project_id": other.id}) for _ in range(5)))
     assert sorted(answers) == [201, 400, 400, 400, 400]
     assert len(ids(api.get(f"/projects/{other.id}/issues", owner))) == 1
 
     ways = [(one, other), (other, one)] * 3
     moves = []
     for source, target in ways:
-        iid = write_issue(make, source, owner)["iid"]
+        iid = make_issue(make, source, owner)["iid"]
         moves.append(Send("POST", f"/projects/{source.id}/issues/{iid}/move", owner, {"to_project_id": target.id}))
-    assert track.race(*moves) == [201] * 6
+    assert servers.race(*moves) == [201] * 6
     for project in (one, other):
         _check_counts(api, make, project.id)
 
 
-def test_linked_from_both_ends_at_once_is_linked_once(api: Api, make: Make, track: Track) -> None:
+def test_linked_from_both_ends_at_once_is_linked_once(api: Api, make: Make, servers: ConcurrentServers) -> None:
     owner = make.user()
     project = make_project(make, owner)
-    one, other = (write_issue(make, project, owner)["iid"] for _ in range(2))
+    one, other = (make_issue(make, project, owner)["iid"] for _ in range(2))
 
     def link(source: int, target: int) -> Send:
         sent = {"target_project_id": project.id, "target_issue_iid": target}
         return Send("POST", f"/projects/{project.id}/issues/{source}/links", owner, sent)
 
-    assert sorted(track.race(*[link(one, other), link(other, one)] * 3)) == [201] + [409] * 5
+    assert sorted(servers.race(*[link(one, other), link(other, one)] * 3)) == [201] + [409] * 5
     assert len(ids(api.get(f"/projects/{project.id}/issues/{one}/links", owner))) == 1
 
 
-def test_followed_at_once_is_followed(api: Api, make: Make, track: Track) -> None:
+def test_followed_at_once_is_followed(api: Api, make: Make, servers: ConcurrentServers) -> None:
     owner, other = make.user(), make.user()
     project = make_project(make, owner, members={other: Level.GUEST})
-    path = f"/projects/{project.id}/issues/{write_issue(make, project, owner)['iid']}"
+    path = f"/projects/{project.id}/issues/{make_issue(make, project, owner)['iid']}"
 
-    answers = track.race(*(Send("POST", f"{path}/subscribe", other) for _ in range(6)))
+    answers = servers.race(*(Send("POST", f"{path}/subscribe", other) for _ in range(6)))
 
     assert set(answers) <= {201, 304}
     assert 201 in answers
     assert api.get(path, other).json()["subscribed"] is True
 
 
-def test_labels_made_by_many_at_once(make: Make, track: Track) -> None:
+def test_labels_made_by_many_at_once(make: Make, servers: ConcurrentServers) -> None:
     """Each of many issues names labels that nobody has made yet, in its own order."""
     owner = make.user()
     project = make_project(make, owner)
     orders = ["a,b,c", "c,b,a", "b,a,c"] * 4
     path = f"/projects/{project.id}/issues"
 
-    answers = track.race(*(Send("POST", path, owner, {"title": "x", "labels": labels}) for labels in orders))
+    answers = servers.race(*(Send("POST", path, owner, {"title": "x", "labels": labels}) for labels in orders))
 
     assert answers == [201] * len(orders)
     labels = make.api.get(f"/projects/{project.id}/labels", owner).json()
     assert sorted(label["name"] for label in labels) == ["a", "b", "c"]
 
 
-def test_commands_at_once_lose_nothing(api: Api, make: Make, track: Track) -> None:
+def test_commands_at_once_lose_nothing(api: Api, make: Make, servers: ConcurrentServers) -> None:
     owner = make.user()
     project = make_project(make, owner)
-    write_issue(make, project, owner, labels="a,b,c,d,e,f")
-    path = f"/projects/{project.id}/issues/{write_issue(make, project, owner)['iid']}"
+    make_issue(make, project, owner, labels="a,b,c,d,e,f")
+    path = f"/projects/{project.id}/issues/{make_issue(make, project, owner)['iid']}"
     bodies = [f"/label ~{name}\n/spend 1h" for name in "abcdef"] + ["Once.\n/award :tada:\n/spend 1h"] * 3
 
-    answers = track.race(*(Send("POST", f"{path}/notes", owner, {"body": body}) for body in bodies))
+    answers = servers.race(*(Send("POST", f"{path}/notes", owner, {"body": body}) for body in bodies))
 
     assert answers == [202] * 6 + [201] * 3
     issue = api.get(path, owner).json()

@@ -6,37 +6,39 @@ from typing import Any
 import pytest
 
 from ingot.core.access.levels import Level
-from tests.api.merge_requests.offering import commit, filled_project, offer
-from tests.api.merging.merging import offer_branch, tip, url
-from tests.api.races.racing import Send, Track
+from tests.api.merge_requests.factories import commit, filled_project, make_merge_request
+from tests.api.merging.merge_calls import make_branch_merge_request, tip, url
+from tests.api.races.concurrent_servers import ConcurrentServers, Send
 from tests.client import Api, Make, Person
-from tests.conftest import House
-from tests.histories import History, repository_of, run
-from tests.making import Project, add_members
+from tests.conftest import Instance
+from tests.factories import Project, add_members
+from tests.git_history import History, repository_of, run
 
 MANY = 50
 
 
-def _offered(make: Make, house: House, owner: Person, count: int, **sent: Any) -> tuple[Project, list[dict[str, Any]]]:
+def _offered(
+    make: Make, instance: Instance, owner: Person, count: int, **sent: Any
+) -> tuple[Project, list[dict[str, Any]]]:
     """A project with so many branches that wait to be merged."""
     project = filled_project(make, owner)
     history = History()
     base = tip(make.api, project, owner)["id"]
     for number in range(count):
         history.commit(f"b{number}", files={f"file-{number}": f"{number}\n"}, parents=(base,))
-    history.fill(house, project)
-    return project, [offer_branch(make, project, f"b{number}", owner, **sent) for number in range(count)]
+    history.fill(instance, project)
+    return project, [make_branch_merge_request(make, project, f"b{number}", owner, **sent) for number in range(count)]
 
 
-def test_fifty_into_one_branch(api: Api, make: Make, house: House, track: Track) -> None:
+def test_fifty_into_one_branch(api: Api, make: Make, instance: Instance, servers: ConcurrentServers) -> None:
     """All of them end merged, each by a commit of its own, and the branch has what each of them brought."""
     owner = make.user()
-    project, offered = _offered(make, house, owner, MANY)
+    project, offered = _offered(make, instance, owner, MANY)
 
-    answers = track.race(*(Send("PUT", url(project, each, "/merge"), owner) for each in offered))
+    answers = servers.race(*(Send("PUT", url(project, each, "/merge"), owner) for each in offered))
 
     assert answers == [200] * MANY
-    repository = repository_of(house, project).path
+    repository = repository_of(instance, project).path
     assert len(run(repository, "ls-tree", "--name-only", "master").split()) == MANY + 1
     merges = run(repository, "rev-list", "--merges", "--first-parent", "master").split()
     shown = api.get(f"/projects/{project.id}/merge_requests", owner, state="merged", per_page=100).json()
@@ -45,36 +47,36 @@ def test_fifty_into_one_branch(api: Api, make: Make, house: House, track: Track)
     assert run(repository, "fsck", "--strict") is not None
 
 
-def test_fifty_merges_of_one(api: Api, make: Make, house: House, track: Track) -> None:
+def test_fifty_merges_of_one(api: Api, make: Make, instance: Instance, servers: ConcurrentServers) -> None:
     """D42: there is one merge commit, and all but one hear that it is over; also where a squash hides the head."""
     owner = make.user()
     project = filled_project(make, owner)
     for squash in (False, True):
-        merge_request = offer(make, project, owner)
+        merge_request = make_merge_request(make, project, owner)
         commit(make, project, merge_request["source_branch"], {make.name("more"): "x"}, owner)
         before = tip(api, project, owner)["id"]
         path = url(project, merge_request, "/merge")
 
-        answers = track.race(*(Send("PUT", path, owner, {"squash": squash}) for _ in range(MANY)))
+        answers = servers.race(*(Send("PUT", path, owner, {"squash": squash}) for _ in range(MANY)))
 
         assert sorted(answers) == [200] + [406] * (MANY - 1)
         shown = api.get(url(project, merge_request), owner).json()
-        new = run(repository_of(house, project).path, "rev-list", "--first-parent", f"{before}..master").split()
+        new = run(repository_of(instance, project).path, "rev-list", "--first-parent", f"{before}..master").split()
         assert new == [shown["merge_commit_sha"]]
 
 
-def test_a_push_to_the_source_races_a_merge(api: Api, make: Make, track: Track) -> None:
+def test_a_push_to_the_source_races_a_merge(api: Api, make: Make, servers: ConcurrentServers) -> None:
     """D42: either the merge has the new commit, or that stays on the branch, which is not removed then."""
     owner = make.user()
     project = filled_project(make, owner)
     for number in range(6):
-        merge_request = offer(make, project, owner)
+        merge_request = make_merge_request(make, project, owner)
         branch, file = merge_request["source_branch"], f"late-{number}"
         action = {"action": "create", "file_path": file, "content": "x"}
         late = {"branch": branch, "commit_message": "Late", "actions": [action]}
         merging = {"should_remove_source_branch": True}
 
-        answers = track.race(
+        answers = servers.race(
             Send("PUT", url(project, merge_request, "/merge"), owner, merging),
             Send("POST", f"/projects/{project.id}/repository/commits", owner, late),
         )
@@ -90,78 +92,82 @@ def test_a_push_to_the_source_races_a_merge(api: Api, make: Make, track: Track) 
         assert shown["sha"] == shown["diff_refs"]["head_sha"] == merged_head["parent_ids"][1]
 
 
-def test_commits_to_the_target_race_merges(api: Api, make: Make, house: House, track: Track) -> None:
+def test_commits_to_the_target_race_merges(
+    api: Api, make: Make, instance: Instance, servers: ConcurrentServers
+) -> None:
     """Nobody's commit is overwritten."""
     owner = make.user()
-    project, offered = _offered(make, house, owner, 8)
+    project, offered = _offered(make, instance, owner, 8)
 
     def wrote(number: int) -> dict[str, Any]:
         action = {"action": "create", "file_path": f"direct-{number}", "content": "x"}
         return {"branch": "master", "commit_message": "Direct", "actions": [action]}
 
-    answers = track.race(
+    answers = servers.race(
         *(Send("PUT", url(project, each, "/merge"), owner) for each in offered),
         *(Send("POST", f"/projects/{project.id}/repository/commits", owner, wrote(number)) for number in range(8)),
     )
 
     assert answers == [200] * 8 + [201] * 8
-    names = run(repository_of(house, project).path, "ls-tree", "--name-only", "master").split()
+    names = run(repository_of(instance, project).path, "ls-tree", "--name-only", "master").split()
     assert set(names) == {"README", *(f"{kind}-{number}" for kind in ("file", "direct") for number in range(8))}
 
 
-def test_merging_and_closing_at_once(api: Api, make: Make, house: House, track: Track) -> None:
+def test_merging_and_closing_at_once(api: Api, make: Make, instance: Instance, servers: ConcurrentServers) -> None:
     """State and branch agree, whoever was first; a chain loses nothing."""
     owner = make.user()
-    project, offered = _offered(make, house, owner, 8)
+    project, offered = _offered(make, instance, owner, 8)
     add_members(make, project, {make.user(): Level.DEVELOPER})
     closing = [Send("PUT", url(project, each), owner, {"state_event": "close"}) for each in offered]
 
-    answers = track.race(*(Send("PUT", url(project, each, "/merge"), owner) for each in offered), *closing)
+    answers = servers.race(*(Send("PUT", url(project, each, "/merge"), owner) for each in offered), *closing)
 
     assert set(answers[:8]) <= {200, 406}
-    heads = set(run(repository_of(house, project).path, "rev-list", "master").split())
+    heads = set(run(repository_of(instance, project).path, "rev-list", "master").split())
     for each in offered:
         state = api.get(url(project, each), owner).json()["state"]
         assert (state == "merged") == (each["sha"] in heads)
 
 
-def test_a_chain_at_once(api: Api, make: Make, house: House, track: Track) -> None:
+def test_a_chain_at_once(api: Api, make: Make, instance: Instance, servers: ConcurrentServers) -> None:
     """D42: one is merged into a branch that goes with its own merge at the same moment; its commits are somewhere."""
     owner = make.user()
     project = filled_project(make, owner)
     for number in range(4):
-        lower = offer(make, project, owner, branch=f"lower-{number}")
+        lower = make_merge_request(make, project, owner, branch=f"lower-{number}")
         commit(make, project, f"upper-{number}", {f"upper-{number}": "x"}, owner, start=f"lower-{number}")
-        upper = offer_branch(make, project, f"upper-{number}", owner, target_branch=f"lower-{number}")
+        upper = make_branch_merge_request(make, project, f"upper-{number}", owner, target_branch=f"lower-{number}")
 
-        answers = track.race(
+        answers = servers.race(
             Send("PUT", url(project, lower, "/merge"), owner, {"should_remove_source_branch": True}),
             Send("PUT", url(project, upper, "/merge"), owner, {"should_remove_source_branch": True}),
         )
 
         assert answers[0] in (200, 406), "merged with the other one, at the latest"
         assert answers[1] in (200, 405)
-        reachable = run(repository_of(house, project).path, "rev-list", "--branches").split()
+        reachable = run(repository_of(instance, project).path, "rev-list", "--branches").split()
         assert upper["sha"] in reachable
         shown = api.get(url(project, upper), owner).json()
         assert shown["state"] in ("merged", "opened")
 
 
-def test_without_turns(api: Api, make: Make, house: House, track: Track, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_turns(
+    api: Api, make: Make, instance: Instance, servers: ConcurrentServers, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Servers on other machines know nothing of each other's turns: then only the swap of the branch decides."""
     monkeypatch.setattr("ingot.collaboration.merge_requests.merge.staged._TARGET_LOCKS", (nullcontext(),))
     owner = make.user()
-    project, offered = _offered(make, house, owner, 8)
+    project, offered = _offered(make, instance, owner, 8)
     twice = [Send("PUT", url(project, each, "/merge"), owner, {"squash": True}) for each in (*offered, *offered)]
 
-    answers = track.race(*twice)
+    answers = servers.race(*twice)
 
     assert sorted(answers) == [200] * 8 + [406] * 8
-    repository = repository_of(house, project).path
+    repository = repository_of(instance, project).path
     assert len(run(repository, "rev-list", "--first-parent", "master").split()) == 9
     assert len(run(repository, "ls-tree", "--name-only", "master").split()) == 9
-    one = offer(make, project, owner)
+    one = make_merge_request(make, project, owner)
     path, before = url(project, one, "/merge"), tip(api, project, owner)["id"]
-    assert sorted(track.race(*(Send("PUT", path, owner) for _ in range(12)))) == [200] + [406] * 11
+    assert sorted(servers.race(*(Send("PUT", path, owner) for _ in range(12)))) == [200] + [406] * 11
     new = run(repository, "rev-list", "--first-parent", f"{before}..master").split()
     assert new == [api.get(url(project, one), owner).json()["merge_commit_sha"]]

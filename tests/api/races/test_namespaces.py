@@ -3,9 +3,9 @@
 from collections import Counter
 
 from ingot.core.access.levels import Level
-from tests.api.races.racing import Send, Track
+from tests.api.races.concurrent_servers import ConcurrentServers, Send
 from tests.client import Api, Make
-from tests.making import Group, make_group, make_project
+from tests.factories import Group, make_group, make_project
 
 ROUNDS = 8
 
@@ -23,12 +23,12 @@ def _assert_tidy(api: Api, make: Make, group: Group) -> None:
         assert openness.index(project["visibility"]) <= openness.index(shown["visibility"])
 
 
-def test_groups_never_end_up_in_themselves(api: Api, make: Make, track: Track) -> None:
+def test_groups_never_end_up_in_themselves(api: Api, make: Make, servers: ConcurrentServers) -> None:
     for _ in range(ROUNDS):
         groups = [make_group(make) for _ in range(3)]
         into = [*groups[1:], groups[0]]
 
-        answers = track.race(
+        answers = servers.race(
             *(
                 Send("POST", f"{group.url}/transfer", make.root, {"group_id": there.id})
                 for group, there in zip(groups, into, strict=True)
@@ -44,7 +44,7 @@ def test_groups_never_end_up_in_themselves(api: Api, make: Make, track: Track) -
                 assert each["full_path"] == f"{shown[each['parent_id']]['full_path']}/{each['path']}"
 
 
-def test_what_is_made_in_a_group_follows_its_renames(api: Api, make: Make, track: Track) -> None:
+def test_what_is_made_in_a_group_follows_its_renames(api: Api, make: Make, servers: ConcurrentServers) -> None:
     for _ in range(ROUNDS):
         group = make_group(make)
         calls = []
@@ -56,18 +56,18 @@ def test_what_is_made_in_a_group_follows_its_renames(api: Api, make: Make, track
                 Send("POST", "/projects", make.root, {"name": f"p{number}", "namespace_id": group.id}),
             ]
 
-        assert Counter(track.race(*calls)) == {200: 4, 201: 8}
+        assert Counter(servers.race(*calls)) == {200: 4, 201: 8}
         _assert_tidy(api, make, group)
 
 
-def test_what_is_made_in_a_group_shows_no_more_than_the_group(api: Api, make: Make, track: Track) -> None:
+def test_what_is_made_in_a_group_shows_no_more_than_the_group(api: Api, make: Make, servers: ConcurrentServers) -> None:
     for _ in range(ROUNDS):
         group = make_group(make, visibility="public")
         around = {"namespace_id": group.id, "visibility": "public"}
         below = make_group(make, parent=group)
         hidden = make_project(make, group=group)
 
-        track.race(
+        servers.race(
             Send("POST", "/projects", make.root, {"name": "shown", **around}),
             Send("PUT", group.url, make.root, {"visibility": "private"}),
             Send("POST", "/groups", make.root, {"name": "s", "path": "s", "parent_id": group.id, **around}),
@@ -78,12 +78,12 @@ def test_what_is_made_in_a_group_shows_no_more_than_the_group(api: Api, make: Ma
         _assert_tidy(api, make, group)
 
 
-def test_a_fork_shows_no_more_than_its_source(api: Api, make: Make, track: Track) -> None:
+def test_a_fork_shows_no_more_than_its_source(api: Api, make: Make, servers: ConcurrentServers) -> None:
     people = [make.user() for _ in range(3)]
     for _ in range(ROUNDS):
         source = make_project(make, visibility="public")
 
-        answers = track.race(
+        answers = servers.race(
             Send("PUT", source.url, make.root, {"visibility": "private"}),
             *(Send("POST", f"{source.url}/fork", person) for person in people),
         )
@@ -94,12 +94,12 @@ def test_a_fork_shows_no_more_than_its_source(api: Api, make: Make, track: Track
         assert api.get(source.url, make.root).json()["forks_count"] == len(forks) == answers[1:].count(201)
 
 
-def test_nothing_is_made_in_a_group_that_goes(api: Api, make: Make, track: Track) -> None:
+def test_nothing_is_made_in_a_group_that_goes(api: Api, make: Make, servers: ConcurrentServers) -> None:
     person = make.user()
     for _ in range(ROUNDS):
         group = make_group(make, members={person: Level.OWNER})
 
-        track.race(
+        servers.race(
             Send("POST", "/projects", person, {"name": "late", "namespace_id": group.id}),
             Send("DELETE", group.url, make.root),
             Send("POST", "/groups", person, {"name": "late", "path": "late", "parent_id": group.id}),
@@ -112,11 +112,11 @@ def test_nothing_is_made_in_a_group_that_goes(api: Api, make: Make, track: Track
         assert api.get(f"/users/{person.id}/memberships", make.root).json() == []
 
 
-def test_a_project_lies_where_its_path_says(api: Api, make: Make, track: Track) -> None:
+def test_a_project_lies_where_its_path_says(api: Api, make: Make, servers: ConcurrentServers) -> None:
     for _ in range(ROUNDS):
         project, group, member = make_project(make), make_group(make), make.user()
 
-        track.race(
+        servers.race(
             Send("PUT", f"{project.url}/transfer", make.root, {"namespace": group.id}),
             Send("PUT", project.url, make.root, {"path": make.name("moved")}),
             Send("PUT", group.url, make.root, {"path": make.name("renamed")}),
@@ -129,13 +129,13 @@ def test_a_project_lies_where_its_path_says(api: Api, make: Make, track: Track) 
         assert api.get(group.url, member).status_code == 200
 
 
-def test_a_path_leads_to_a_project_or_to_a_group(api: Api, make: Make, track: Track) -> None:
+def test_a_path_leads_to_a_project_or_to_a_group(api: Api, make: Make, servers: ConcurrentServers) -> None:
     group = make_group(make)
     for number in range(ROUNDS):
         name = f"same-{number}"
         sent = {"name": name, "path": name, "namespace_id": group.id, "parent_id": group.id}
 
-        answers = track.race(
+        answers = servers.race(
             Send("POST", "/projects", make.root, sent),
             Send("POST", "/groups", make.root, sent),
             Send("POST", "/projects", make.root, sent),
@@ -144,11 +144,11 @@ def test_a_path_leads_to_a_project_or_to_a_group(api: Api, make: Make, track: Tr
         assert sorted(answers) == [201, 400, 400]
 
 
-def test_nobody_gets_more_projects_than_their_limit(api: Api, make: Make, track: Track) -> None:
+def test_nobody_gets_more_projects_than_their_limit(api: Api, make: Make, servers: ConcurrentServers) -> None:
     for _ in range(4):
         person = make.user(projects_limit=2)
 
-        answers = track.race(*(Send("POST", "/projects", person, {"name": f"p{number}"}) for number in range(8)))
+        answers = servers.race(*(Send("POST", "/projects", person, {"name": f"p{number}"}) for number in range(8)))
 
         assert Counter(answers) == {201: 2, 403: 6}
         assert len(api.get(f"/users/{person.id}/projects", make.root).json()) == 2

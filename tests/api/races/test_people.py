@@ -1,15 +1,17 @@
 """Owners and administrators who go at once leave one behind, and what is counted is counted once."""
 
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
 from sqlalchemy import select
 
 from ingot.accounts.users.tables import users
 from ingot.core.access.levels import Level
-from tests.api.races.racing import Send, Track
+from ingot.core.db.connection import Connection
+from tests.api.races.concurrent_servers import ConcurrentServers, Send
 from tests.client import Api, Make, Person
-from tests.making import make_group, make_project
+from tests.factories import make_group, make_project
 
 ROUNDS = 8
 _ADMINISTRATORS = select(users.c.id).where(users.c.admin)
@@ -21,13 +23,13 @@ def _owners(api: Api, make: Make, group_id: int) -> list[str]:
     return [each["username"] for each in members if each["access_level"] == 50 and each["expires_at"] is None]
 
 
-def test_of_owners_who_go_at_once_one_stays(api: Api, make: Make, track: Track) -> None:
+def test_of_owners_who_go_at_once_one_stays(api: Api, make: Make, servers: ConcurrentServers) -> None:
     first, second, third = make.user(), make.user(), make.user()
     for _ in range(ROUNDS):
         group = make_group(make, first, members={second: Level.OWNER, third: Level.OWNER})
         ends = {"access_level": 50, "expires_at": "2099-01-01"}
 
-        answers = track.race(
+        answers = servers.race(
             Send("DELETE", f"{group.url}/members/{first.id}", first),
             Send("PUT", f"{group.url}/members/{second.id}", second, {"access_level": 40}),
             Send("PUT", f"{group.url}/members/{third.id}", third, ends),
@@ -37,12 +39,12 @@ def test_of_owners_who_go_at_once_one_stays(api: Api, make: Make, track: Track) 
         assert answers.count(403) == 1
 
 
-def test_a_user_who_is_deleted_leaves_an_owner_behind(api: Api, make: Make, track: Track) -> None:
+def test_a_user_who_is_deleted_leaves_an_owner_behind(api: Api, make: Make, servers: ConcurrentServers) -> None:
     for _ in range(ROUNDS):
         staying, going = make.user(), make.user()
         group = make_group(make, staying, members={going: Level.OWNER})
 
-        track.race(
+        servers.race(
             Send("DELETE", f"{group.url}/members/{staying.id}", staying),
             Send("DELETE", f"/users/{going.id}", make.root),
         )
@@ -60,21 +62,23 @@ def two_administrators(make: Make) -> Iterator[list[Person]]:
         if row[0] not in (two[0].id, two[1].id)
     ]
 
-    def set_others(admin: bool) -> None:
+    def set_others(db: Connection, admin: bool) -> None:
         for user_id in others:
-            make.database.write(lambda db, user_id=user_id: db.update(users, user_id, admin=admin))
+            db.update(users, user_id, admin=admin)
 
-    set_others(False)
+    make.database.write(partial(set_others, admin=False))
     yield two
-    set_others(True)
+    make.database.write(partial(set_others, admin=True))
     for person in two:
         assert make.api.delete(f"/users/{person.id}", make.root).status_code == 200
 
 
-def test_of_administrators_who_go_at_once_one_stays(api: Api, two_administrators: list[Person], track: Track) -> None:
+def test_of_administrators_who_go_at_once_one_stays(
+    api: Api, two_administrators: list[Person], servers: ConcurrentServers
+) -> None:
     first, second = two_administrators
     for _ in range(ROUNDS):
-        answers = track.race(
+        answers = servers.race(
             Send("PUT", f"/users/{first.id}", first, {"admin": False}),
             Send("POST", f"/users/{second.id}/block", first),
             Send("PUT", f"/users/{second.id}", second, {"admin": False}),
@@ -87,11 +91,11 @@ def test_of_administrators_who_go_at_once_one_stays(api: Api, two_administrators
             api.put(f"/users/{person.id}", left[0], admin=True)
 
 
-def test_a_star_is_counted_and_taken_back_once(api: Api, make: Make, track: Track) -> None:
+def test_a_star_is_counted_and_taken_back_once(api: Api, make: Make, servers: ConcurrentServers) -> None:
     project, person = make_project(make, visibility="public"), make.user()
     for _ in range(ROUNDS):
         for verb in ("star", "unstar"):
-            assert sorted(track.race(*(Send("POST", f"{project.url}/{verb}", person) for _ in range(3)))) == [
+            assert sorted(servers.race(*(Send("POST", f"{project.url}/{verb}", person) for _ in range(3)))) == [
                 201,
                 304,
                 304,

@@ -6,24 +6,24 @@ import pytest
 
 from ingot.collaboration.releases import service
 from tests.client import Api, Make
-from tests.conftest import House
-from tests.histories import History
-from tests.making import Project, make_project
+from tests.conftest import Instance
+from tests.factories import Project, make_project
+from tests.git_history import History
 
 
 @pytest.fixture
-def project(api: Api, make: Make, house: House) -> Project:
+def project(api: Api, make: Make, instance: Instance) -> Project:
     """A public project with the releases ``v/1`` and ``v2``."""
     project = make_project(make, visibility="public")
     history = History()
     history.commit(files={"README.md": "hello\n"})
-    history.fill(house, project)
+    history.fill(instance, project)
     for tag in ("v/1", "v2"):
         assert api.post(f"/projects/{project.id}/releases", make.root, tag_name=tag, ref="master").status_code == 201
     return project
 
 
-def test_a_link_from_its_making_to_its_end(api: Api, make: Make, house: House, project: Project) -> None:
+def test_a_link_from_its_making_to_its_end(api: Api, make: Make, instance: Instance, project: Project) -> None:
     made = api.post(
         f"/projects/{project.id}/releases/v%2F1/assets/links",
         make.root,
@@ -38,13 +38,13 @@ def test_a_link_from_its_making_to_its_end(api: Api, make: Make, house: House, p
         "id": shown["id"],
         "name": "linux",
         "url": "https://example.org/linux.tar.gz",
-        "direct_asset_url": f"{house.url}/{project.path}/-/releases/v%2F1/downloads/bin/linux-amd64",
+        "direct_asset_url": f"{instance.url}/{project.path}/-/releases/v%2F1/downloads/bin/linux-amd64",
         "external": True,
         "link_type": "package",
     }
     one = f"/projects/{project.id}/releases/v%2F1/assets/links/{shown['id']}"
     assert api.get(one).json() == shown
-    own = f"{house.url}/{project.path}/-/x"
+    own = f"{instance.url}/{project.path}/-/x"
     other = api.post(f"/projects/{project.id}/releases/v%2F1/assets/links", make.root, name="own", url=own).json()
     assert (other["external"], other["link_type"], other["direct_asset_url"]) == (False, "other", own)
     listed = api.get(f"/projects/{project.id}/releases/v%2F1/assets/links")

@@ -4,20 +4,20 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tests.casting import Cast, project_with
 from tests.client import Api, Make
-from tests.conftest import House
-from tests.histories import History
-from tests.making import Project, make_group, make_project
+from tests.conftest import Instance
+from tests.factories import Project, make_group, make_project
+from tests.git_history import History
+from tests.roles import UsersByRole, project_with
 
 
 @pytest.fixture
-def project(house: House, make: Make, cast: Cast) -> Project:
+def project(instance: Instance, make: Make, roles: UsersByRole) -> Project:
     """A public project with a tag."""
-    project = project_with(make, cast, visibility="public")
+    project = project_with(make, roles, visibility="public")
     history = History()
     history.tag("v1", history.commit(files={"README.md": "hello\n"}))
-    history.fill(house, project)
+    history.fill(instance, project)
     return project
 
 
@@ -26,34 +26,34 @@ def titles(api: Api, project: Project, tag: str = "v1") -> list[str]:
     return [each["title"] for each in api.get(f"/projects/{project.id}/releases/{tag}").json()["milestones"]]
 
 
-def test_a_release_names_milestones_by_title_or_number(api: Api, cast: Cast, project: Project) -> None:
+def test_a_release_names_milestones_by_title_or_number(api: Api, roles: UsersByRole, project: Project) -> None:
     url = f"/projects/{project.id}/releases"
     one, two = (
-        api.post(f"/projects/{project.id}/milestones", cast.developer, title=title).json() for title in ("1.0", "1.1")
+        api.post(f"/projects/{project.id}/milestones", roles.developer, title=title).json() for title in ("1.0", "1.1")
     )
-    made = api.post(url, cast.developer, tag_name="v1", milestones=["1.1", "1.0", "1.0"])
+    made = api.post(url, roles.developer, tag_name="v1", milestones=["1.1", "1.0", "1.0"])
     assert made.status_code == 201, made.text
     assert made.json()["milestones"] == [one, two]
     assert api.get(url).json()[0]["milestones"] == [one, two]
 
-    edited = api.put(f"{url}/v1", cast.developer, name="One")
+    edited = api.put(f"{url}/v1", roles.developer, name="One")
     assert [each["id"] for each in edited.json()["milestones"]] == [one["id"], two["id"]]
-    assert api.put(f"{url}/v1", cast.developer, milestone_ids=[two["id"]]).json()["milestones"] == [two]
+    assert api.put(f"{url}/v1", roles.developer, milestone_ids=[two["id"]]).json()["milestones"] == [two]
     for wrong in ({"milestones": ["1.0", "none"]}, {"milestone_ids": [one["id"], 10**9]}):
-        refused = api.put(f"{url}/v1", cast.developer, **wrong)
+        refused = api.put(f"{url}/v1", roles.developer, **wrong)
         assert refused.status_code == 400
         assert refused.json()["message"].startswith("Milestone(s) not found: ")
-    both = api.put(f"{url}/v1", cast.developer, milestones=["1.0"], milestone_ids=[one["id"]])
+    both = api.put(f"{url}/v1", roles.developer, milestones=["1.0"], milestone_ids=[one["id"]])
     assert both.status_code == 400
     assert titles(api, project) == ["1.1"]
 
-    api.delete(f"/projects/{project.id}/milestones/{two['id']}", cast.developer)
+    api.delete(f"/projects/{project.id}/milestones/{two['id']}", roles.developer)
     assert titles(api, project) == []
-    assert api.put(f"{url}/v1", cast.developer, milestones=["1.0"]).json()["milestones"] == [one]
-    assert api.put(f"{url}/v1", cast.developer, milestones=[]).json()["milestones"] == []
+    assert api.put(f"{url}/v1", roles.developer, milestones=["1.0"]).json()["milestones"] == [one]
+    assert api.put(f"{url}/v1", roles.developer, milestones=[]).json()["milestones"] == []
 
 
-def test_nothing_is_made_for_a_milestone_that_is_not_the_projects(api: Api, make: Make, cast: Cast) -> None:
+def test_nothing_is_made_for_a_milestone_that_is_not_the_projects(api: Api, make: Make, roles: UsersByRole) -> None:
     group = make_group(make)
     project, other = (make_project(make, namespace_id=group.id, initialize_with_readme=True) for _ in range(2))
     around = api.post(f"/groups/{group.id}/milestones", make.root, title="ours").json()
@@ -72,22 +72,22 @@ def test_nothing_is_made_for_a_milestone_that_is_not_the_projects(api: Api, make
     assert api.get(f"/projects/{project.id}/repository/tags", make.root).json() == []
 
 
-def test_whoever_has_nothing_to_plan_is_shown_no_milestones(api: Api, cast: Cast, project: Project) -> None:
-    api.post(f"/projects/{project.id}/milestones", cast.developer, title="1.0")
-    api.post(f"/projects/{project.id}/releases", cast.developer, tag_name="v1", milestones=["1.0"])
+def test_whoever_has_nothing_to_plan_is_shown_no_milestones(api: Api, roles: UsersByRole, project: Project) -> None:
+    api.post(f"/projects/{project.id}/milestones", roles.developer, title="1.0")
+    api.post(f"/projects/{project.id}/releases", roles.developer, tag_name="v1", milestones=["1.0"])
     assert titles(api, project) == ["1.0"]
-    api.put(f"/projects/{project.id}", cast.master, issues_enabled=False, merge_requests_enabled=False)
+    api.put(f"/projects/{project.id}", roles.master, issues_enabled=False, merge_requests_enabled=False)
     assert titles(api, project) == []
 
 
-def test_of_several_who_change_them_at_once_one_counts(api: Api, cast: Cast, project: Project) -> None:
+def test_of_several_who_change_them_at_once_one_counts(api: Api, roles: UsersByRole, project: Project) -> None:
     names = ["1.0", "1.1", "1.2"]
     for title in names:
-        api.post(f"/projects/{project.id}/milestones", cast.developer, title=title)
+        api.post(f"/projects/{project.id}/milestones", roles.developer, title=title)
     url = f"/projects/{project.id}/releases"
-    api.post(url, cast.developer, tag_name="v1", milestones=names)
+    api.post(url, roles.developer, tag_name="v1", milestones=names)
     wanted = [["1.0", "1.1"], ["1.1", "1.2"]] * 4
     with ThreadPoolExecutor(8) as together:
-        said = together.map(lambda each: api.put(f"{url}/v1", cast.developer, milestones=each).status_code, wanted)
+        said = together.map(lambda each: api.put(f"{url}/v1", roles.developer, milestones=each).status_code, wanted)
         assert set(said) == {200}
     assert titles(api, project) in wanted

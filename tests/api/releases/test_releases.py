@@ -6,11 +6,11 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.casting import Cast, project_with
 from tests.client import Api, Make
-from tests.conftest import House
-from tests.histories import History, repository_of, run
-from tests.making import Project, day, make_project, statements_of
+from tests.conftest import Instance
+from tests.factories import Project, day, make_project, statements_of
+from tests.git_history import History, repository_of, run
+from tests.roles import UsersByRole, project_with
 
 
 def some_tags() -> History:
@@ -24,10 +24,10 @@ def some_tags() -> History:
 
 
 @pytest.fixture
-def project(house: House, make: Make, cast: Cast) -> Project:
+def project(instance: Instance, make: Make, roles: UsersByRole) -> Project:
     """A public project with two tags."""
-    project = project_with(make, cast, visibility="public")
-    some_tags().fill(house, project)
+    project = project_with(make, roles, visibility="public")
+    some_tags().fill(instance, project)
     return project
 
 
@@ -37,11 +37,11 @@ def tags(answer: httpx.Response) -> list[str]:
     return [release["tag_name"] for release in answer.json()]
 
 
-def test_a_release_of_a_tag_that_is_there(api: Api, house: House, cast: Cast, project: Project) -> None:
-    with day(house, "2026-03-01"):
+def test_a_release_of_a_tag_that_is_there(api: Api, instance: Instance, roles: UsersByRole, project: Project) -> None:
+    with day(instance, "2026-03-01"):
         made = api.post(
             f"/projects/{project.id}/releases",
-            cast.developer,
+            roles.developer,
             tag_name="rel/2.0",
             name="Two",
             description="# Notes\n\nmany",
@@ -50,16 +50,16 @@ def test_a_release_of_a_tag_that_is_there(api: Api, house: House, cast: Cast, pr
         )
     assert made.status_code == 201, made.text
     shown = made.json()
-    commit = run(repository_of(house, project).path, "rev-parse", "v1")
+    commit = run(repository_of(instance, project).path, "rev-parse", "v1")
     assert (shown["tag_name"], shown["name"], shown["description"]) == ("rel/2.0", "Two", "# Notes\n\nmany")
     assert shown["created_at"] == shown["released_at"] == "2026-03-01T12:00:00.000Z"
     assert (shown["upcoming_release"], shown["milestones"], shown["evidences"]) == (False, [], [])
-    assert shown["author"]["username"] == cast.developer.username
+    assert shown["author"]["username"] == roles.developer.username
     assert shown["commit"]["id"] == commit
     assert shown["commit_path"] == f"/{project.path}/-/commit/{commit}"
     assert shown["tag_path"] == f"/{project.path}/-/tags/rel%2F2.0"
-    assert shown["_links"]["self"] == f"{house.url}/{project.path}/-/releases/rel%2F2.0"
-    archive = f"{house.url}/api/v4/projects/{project.id}/repository/archive"
+    assert shown["_links"]["self"] == f"{instance.url}/{project.path}/-/releases/rel%2F2.0"
+    archive = f"{instance.url}/api/v4/projects/{project.id}/repository/archive"
     assert shown["assets"]["sources"] == [
         {"format": kind, "url": f"{archive}.{kind}?sha=refs%2Ftags%2Frel%2F2.0"}
         for kind in ("zip", "tar.gz", "tar.bz2", "tar")
@@ -74,42 +74,44 @@ def test_a_release_of_a_tag_that_is_there(api: Api, house: House, cast: Cast, pr
         api.get(f"/projects/{project.id}/repository/tags/rel%2F2.0").json()["release"]["description"]
         == "# Notes\n\nmany"
     )
-    again = api.post(f"/projects/{project.id}/releases", cast.developer, tag_name="rel/2.0")
+    again = api.post(f"/projects/{project.id}/releases", roles.developer, tag_name="rel/2.0")
     assert (again.status_code, again.json()["message"]) == (409, "Release already exists")
 
 
-def test_the_sources_are_those_of_the_tag(api: Api, make: Make, house: House, cast: Cast) -> None:
+def test_the_sources_are_those_of_the_tag(api: Api, make: Make, instance: Instance, roles: UsersByRole) -> None:
     """A branch that is called like the tag cannot put itself in its place (D4)."""
-    project = project_with(make, cast, visibility="public")
+    project = project_with(make, roles, visibility="public")
     history = History()
     tagged = history.commit(files={"README.md": "hello\n"})
     history.commit("v1", files={"README.md": "evil\n"}, parents=(tagged,))
     history.tag("v1", tagged)
-    history.fill(house, project)
+    history.fill(instance, project)
     url = f"/projects/{project.id}/releases"
-    made = api.post(url, cast.developer, tag_name="v1", name="One", description="x").json()
+    made = api.post(url, roles.developer, tag_name="v1", name="One", description="x").json()
     sources = {source["format"]: source["url"] for source in made["assets"]["sources"]}
     packed = httpx.get(sources["tar"])
-    commit = run(repository_of(house, project).path, "rev-parse", "refs/tags/v1")
+    commit = run(repository_of(instance, project).path, "rev-parse", "refs/tags/v1")
     name = f"{project.path.split('/')[-1]}-v1-{commit}"
     assert packed.headers["content-disposition"] == f'attachment; filename="{name}.tar"'
     assert b"hello" in packed.content and b"evil" not in packed.content
 
 
-def test_a_release_makes_the_tag_that_is_missing(api: Api, house: House, cast: Cast, project: Project) -> None:
+def test_a_release_makes_the_tag_that_is_missing(
+    api: Api, instance: Instance, roles: UsersByRole, project: Project
+) -> None:
     url = f"/projects/{project.id}/releases"
-    bare = api.post(url, cast.developer, tag_name="v3")
+    bare = api.post(url, roles.developer, tag_name="v3")
     assert (bare.status_code, bare.json()["message"]) == (400, "Ref is not specified")
-    made = api.post(url, cast.developer, tag_name="v3", ref="feature", tag_message="Three")
+    made = api.post(url, roles.developer, tag_name="v3", ref="feature", tag_message="Three")
     assert made.status_code == 201, made.text
-    path = repository_of(house, project).path
+    path = repository_of(instance, project).path
     assert made.json()["commit"]["id"] == run(path, "rev-parse", "feature")
     assert (made.json()["name"], made.json()["description"]) == ("v3", None)
     assert api.get(f"/projects/{project.id}/repository/tags/v3").json()["message"] == "Three"
-    plain = api.post(url, cast.developer, tag_name="v4", ref="v3")
+    plain = api.post(url, roles.developer, tag_name="v4", ref="v3")
     assert run(path, "cat-file", "-t", "v4") == "commit"
     assert plain.json()["commit"]["id"] == made.json()["commit"]["id"]
-    ignored = api.post(url, cast.developer, tag_name="v1", ref="nope").json()
+    ignored = api.post(url, roles.developer, tag_name="v1", ref="nope").json()
     assert ignored["commit"]["title"] == "Begin"
 
 
@@ -140,10 +142,10 @@ def test_a_release_makes_the_tag_that_is_missing(api: Api, house: House, cast: C
     ],
 )
 def test_what_is_refused_leaves_nothing(
-    api: Api, cast: Cast, project: Project, sent: dict[str, Any], message: Any
+    api: Api, roles: UsersByRole, project: Project, sent: dict[str, Any], message: Any
 ) -> None:
     """Not even the tag that would have been made."""
-    refused = api.post(f"/projects/{project.id}/releases", cast.developer, **sent)
+    refused = api.post(f"/projects/{project.id}/releases", roles.developer, **sent)
     assert refused.status_code == 400, refused.text
     if message is not None:
         assert refused.json()["message"] == message
@@ -151,28 +153,28 @@ def test_what_is_refused_leaves_nothing(
     assert len(api.get(f"/projects/{project.id}/repository/tags").json()) == 2
 
 
-def test_changing(api: Api, house: House, cast: Cast, project: Project) -> None:
+def test_changing(api: Api, instance: Instance, roles: UsersByRole, project: Project) -> None:
     url = f"/projects/{project.id}/releases"
-    made = api.post(url, cast.developer, tag_name="v1", name="One", description="first").json()
-    changed = api.put(f"/projects/{project.id}/releases/v1", cast.master, description="better")
+    made = api.post(url, roles.developer, tag_name="v1", name="One", description="first").json()
+    changed = api.put(f"/projects/{project.id}/releases/v1", roles.master, description="better")
     assert changed.status_code == 200, changed.text
     assert changed.json() == {**made, "description": "better"}
-    with day(house, "2026-03-01"):
-        later = api.put(f"{url}/v1", cast.developer, released_at="2026-04-01T10:00:00+02:00").json()
+    with day(instance, "2026-03-01"):
+        later = api.put(f"{url}/v1", roles.developer, released_at="2026-04-01T10:00:00+02:00").json()
         assert (later["released_at"], later["upcoming_release"]) == ("2026-04-01T08:00:00.000Z", True)
-    assert api.get(f"{url}/v1").json()["author"]["username"] == cast.developer.username
-    assert api.put(f"{url}/v1", cast.developer, name=None).json()["name"] == "v1"
-    assert api.put(f"{url}/v1", cast.developer, milestones=[]).status_code == 200
-    assert api.put(f"{url}/v1", cast.developer, milestones=["x"]).status_code == 400
-    assert api.put(f"{url}/v1", cast.developer, released_at="x").status_code == 400
-    assert api.put(f"{url}/rel%2F2.0", cast.developer, name="x").status_code == 404
+    assert api.get(f"{url}/v1").json()["author"]["username"] == roles.developer.username
+    assert api.put(f"{url}/v1", roles.developer, name=None).json()["name"] == "v1"
+    assert api.put(f"{url}/v1", roles.developer, milestones=[]).status_code == 200
+    assert api.put(f"{url}/v1", roles.developer, milestones=["x"]).status_code == 400
+    assert api.put(f"{url}/v1", roles.developer, released_at="x").status_code == 400
+    assert api.put(f"{url}/rel%2F2.0", roles.developer, name="x").status_code == 404
 
 
-def test_order_and_the_latest(api: Api, make: Make, cast: Cast, project: Project) -> None:
+def test_order_and_the_latest(api: Api, make: Make, roles: UsersByRole, project: Project) -> None:
     url = f"/projects/{project.id}/releases"
     assert api.get(f"/projects/{project.id}/releases/permalink/latest").status_code == 404
     for tag, released_at in (("a", "2026-02-01"), ("b", "2026-03-01T00:00:00Z"), ("c", "2026-01-01T00:00:00Z")):
-        made = api.post(url, cast.developer, tag_name=tag, ref="master", released_at=released_at)
+        made = api.post(url, roles.developer, tag_name=tag, ref="master", released_at=released_at)
         assert made.status_code == 201, made.text
     assert tags(api.get(url)) == ["b", "a", "c"]
     assert tags(api.get(url, sort="asc")) == ["c", "a", "b"]
@@ -180,26 +182,26 @@ def test_order_and_the_latest(api: Api, make: Make, cast: Cast, project: Project
     assert tags(api.get(url, order_by="created_at", sort="asc", per_page=2)) == ["a", "b"]
     assert api.get(url, order_by="name").status_code == 400
     assert api.get(f"{url}/permalink/latest").json() == api.get(f"{url}/b").json()
-    upcoming = api.post(url, cast.developer, tag_name="d", ref="master", released_at="9000-01-01T00:00:00Z")
+    upcoming = api.post(url, roles.developer, tag_name="d", ref="master", released_at="9000-01-01T00:00:00Z")
     assert upcoming.status_code == 201, upcoming.text
     assert api.get(f"{url}/permalink/latest").json()["tag_name"] == "b", "what is yet to come out is not out"
     few = statements_of(make, lambda: api.get(url, per_page=1))
     assert statements_of(make, lambda: api.get(url, per_page=100)) <= few
 
 
-def test_deleting(api: Api, cast: Cast, project: Project) -> None:
+def test_deleting(api: Api, roles: UsersByRole, project: Project) -> None:
     """A release goes and its tag stays; a tag that goes takes its release along."""
     url = f"/projects/{project.id}/releases"
-    shown = api.post(url, cast.developer, tag_name="v1").json()
-    deleted = api.delete(f"/projects/{project.id}/releases/v1", cast.developer)
+    shown = api.post(url, roles.developer, tag_name="v1").json()
+    deleted = api.delete(f"/projects/{project.id}/releases/v1", roles.developer)
     assert (deleted.status_code, deleted.json()) == (200, shown)
-    again = api.delete(f"/projects/{project.id}/releases/v1", cast.developer)
+    again = api.delete(f"/projects/{project.id}/releases/v1", roles.developer)
     assert (again.status_code, again.content) == (200, b"")
     assert api.get(f"/projects/{project.id}/repository/tags/v1").status_code == 200
-    api.post(url, cast.developer, tag_name="v1", assets={"links": [{"name": "x", "url": "http://a/"}]})
-    assert api.delete(f"/projects/{project.id}/repository/tags/v1", cast.master).status_code == 200
+    api.post(url, roles.developer, tag_name="v1", assets={"links": [{"name": "x", "url": "http://a/"}]})
+    assert api.delete(f"/projects/{project.id}/repository/tags/v1", roles.master).status_code == 200
     assert api.get(f"{url}/v1").status_code == 404
-    fresh = api.post(url, cast.developer, tag_name="v1", ref="master").json()
+    fresh = api.post(url, roles.developer, tag_name="v1", ref="master").json()
     assert fresh["assets"]["links"] == []
 
 
@@ -217,9 +219,9 @@ WHO: list[tuple[str, dict[str, int], int]] = [
 
 
 @pytest.mark.parametrize("visibility", list(READ))
-def test_who_may(api: Api, make: Make, house: House, cast: Cast, visibility: str) -> None:
-    project = project_with(make, cast, visibility=visibility)
-    some_tags().fill(house, project)
+def test_who_may(api: Api, make: Make, instance: Instance, roles: UsersByRole, visibility: str) -> None:
+    project = project_with(make, roles, visibility=visibility)
+    some_tags().fill(instance, project)
     url = f"/projects/{project.id}/releases"
     link = {"name": "x", "url": "http://example.org/x"}
     for who, read, write in WHO:
@@ -227,7 +229,7 @@ def test_who_may(api: Api, make: Make, house: House, cast: Cast, visibility: str
         api.post(url, make.root, tag_name="v1")
         links = f"{url}/v1/assets/links"
         there = api.post(links, make.root, name="there", url="http://example.org/there").json()["id"]
-        person = cast[who]
+        person = roles[who]
         reads = [
             api.get(path, person) for path in (url, f"{url}/v1", f"{url}/permalink/latest", links, f"{links}/{there}")
         ]
@@ -246,25 +248,25 @@ def test_who_may(api: Api, make: Make, house: House, cast: Cast, visibility: str
             api.delete(f"{url}/{tag}", make.root)
 
 
-def test_a_protected_tag_is_released_by_whom_its_rule_lets(api: Api, cast: Cast, project: Project) -> None:
+def test_a_protected_tag_is_released_by_whom_its_rule_lets(api: Api, roles: UsersByRole, project: Project) -> None:
     url = f"/projects/{project.id}/releases"
-    api.post(f"/projects/{project.id}/protected_tags", cast.master, name="v*")
-    assert api.post(url, cast.developer, tag_name="v1").status_code == 403
-    assert api.post(url, cast.developer, tag_name="v9", ref="master").status_code == 403
+    api.post(f"/projects/{project.id}/protected_tags", roles.master, name="v*")
+    assert api.post(url, roles.developer, tag_name="v1").status_code == 403
+    assert api.post(url, roles.developer, tag_name="v9", ref="master").status_code == 403
     assert api.get(f"/projects/{project.id}/repository/tags/v9").status_code == 404
-    assert api.post(url, cast.master, tag_name="v1").status_code == 201
-    assert api.put(f"{url}/v1", cast.developer, name="x").status_code == 403
-    assert api.post(f"{url}/v1/assets/links", cast.developer, name="x", url="http://a/").status_code == 403
-    assert api.delete(f"{url}/v1", cast.developer).status_code == 403
-    assert api.delete(f"{url}/v1", cast.master).status_code == 200
-    assert api.post(url, cast.developer, tag_name="rel/2.0").status_code == 201
+    assert api.post(url, roles.master, tag_name="v1").status_code == 201
+    assert api.put(f"{url}/v1", roles.developer, name="x").status_code == 403
+    assert api.post(f"{url}/v1/assets/links", roles.developer, name="x", url="http://a/").status_code == 403
+    assert api.delete(f"{url}/v1", roles.developer).status_code == 403
+    assert api.delete(f"{url}/v1", roles.master).status_code == 200
+    assert api.post(url, roles.developer, tag_name="rel/2.0").status_code == 201
 
 
-def test_of_the_same_release_made_at_once_one_wins(api: Api, cast: Cast, project: Project) -> None:
+def test_of_the_same_release_made_at_once_one_wins(api: Api, roles: UsersByRole, project: Project) -> None:
     url = f"/projects/{project.id}/releases"
     with ThreadPoolExecutor(8) as pool:
-        there = list(pool.map(lambda n: api.post(url, cast.developer, tag_name="v1", name=f"n{n}"), range(8)))
-        new = list(pool.map(lambda n: api.post(url, cast.developer, tag_name=f"new{n % 3}", ref="master"), range(24)))
+        there = list(pool.map(lambda n: api.post(url, roles.developer, tag_name="v1", name=f"n{n}"), range(8)))
+        new = list(pool.map(lambda n: api.post(url, roles.developer, tag_name=f"new{n % 3}", ref="master"), range(24)))
     assert sorted(answer.status_code for answer in there) == [201] + [409] * 7
     assert sorted(answer.status_code for answer in new) == [201] * 3 + [409] * 21
     assert sorted(tags(api.get(url))) == ["new0", "new1", "new2", "v1"]
@@ -288,14 +290,14 @@ def test_names_in_the_path_that_nothing_has(api: Api, make: Make, project: Proje
         assert api.get(f"{url}/assets/links", make.root).status_code in (400, 404)
 
 
-def test_empty_and_archived_projects(api: Api, make: Make, cast: Cast, project: Project) -> None:
+def test_empty_and_archived_projects(api: Api, make: Make, roles: UsersByRole, project: Project) -> None:
     empty = make_project(make, visibility="public")
     assert tags(api.get(f"/projects/{empty.id}/releases")) == []
     assert api.post(f"/projects/{empty.id}/releases", make.root, tag_name="x", ref="master").status_code == 400
-    api.post(f"/projects/{project.id}/releases", cast.developer, tag_name="v1")
-    assert api.post(f"/projects/{project.id}/archive", cast.owner).status_code == 201
+    api.post(f"/projects/{project.id}/releases", roles.developer, tag_name="v1")
+    assert api.post(f"/projects/{project.id}/archive", roles.owner).status_code == 201
     url = f"/projects/{project.id}/releases"
     assert tags(api.get(url)) == ["v1"]
-    assert api.post(url, cast.owner, tag_name="rel/2.0").status_code == 403
-    assert api.put(f"{url}/v1", cast.owner, name="x").status_code == 403
-    assert api.delete(f"{url}/v1", cast.owner).status_code == 403
+    assert api.post(url, roles.owner, tag_name="rel/2.0").status_code == 403
+    assert api.put(f"{url}/v1", roles.owner, name="x").status_code == 403
+    assert api.delete(f"{url}/v1", roles.owner).status_code == 403

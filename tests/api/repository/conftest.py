@@ -4,22 +4,26 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.api.repository.workshop import Workshop, make_empty_workshop, make_workshop
+from tests.api.repository.writable_repository import (
+    WritableRepository,
+    make_empty_writable_repository,
+    make_writable_repository,
+)
 from tests.client import Make
-from tests.conftest import House
+from tests.conftest import Instance
 
 
 @pytest.fixture
-def shop(house: House, make: Make) -> Iterator[Workshop]:
+def writable(instance: Instance, make: Make) -> Iterator[WritableRepository]:
     """A project with something in it."""
-    shop = make_workshop(house, make)
-    yield shop
-    shop.git("fsck", "--strict")
+    writable = make_writable_repository(instance, make)
+    yield writable
+    writable.git("fsck", "--strict")
 
 
 @pytest.fixture
-def empty_shop(house: House, make: Make) -> Iterator[Workshop]:
+def empty_writable(instance: Instance, make: Make) -> Iterator[WritableRepository]:
     """A project with nothing in it."""
-    shop = make_empty_workshop(house, make)
-    yield shop
-    shop.git("fsck", "--strict")
+    writable = make_empty_writable_repository(instance, make)
+    yield writable
+    writable.git("fsck", "--strict")

@@ -6,16 +6,17 @@ import subprocess
 import tarfile
 import zipfile
 from bz2 import decompress
+from collections.abc import Callable
 from pathlib import Path
 
 import httpx
 import pytest
 
-from tests.api.repository.sample import HOSTILE_REFS, NAMES, Sample, as_shown, make_sample
+from tests.api.repository.sample_repository import HOSTILE_REFS, NAMES, SampleRepository, as_shown, make_sample
 from tests.client import Api, Make
-from tests.conftest import House
-from tests.histories import History, repository_of
-from tests.making import make_project
+from tests.conftest import Instance
+from tests.factories import make_project
+from tests.git_history import History, repository_of
 
 SPELLINGS = [
     ("/repository/archive", "tar.gz"),
@@ -30,15 +31,20 @@ SPELLINGS = [
     ("/repository/archive.tar", "tar"),
     ("/repository/archive.zip", "zip"),
 ]
-UNPACK = {"tar.gz": gzip.decompress, "tar.bz2": decompress, "tar": bytes, "zip": bytes}
+UNPACK: dict[str, Callable[[bytes], bytes]] = {
+    "tar.gz": gzip.decompress,
+    "tar.bz2": decompress,
+    "tar": bytes,
+    "zip": bytes,
+}
 
 
 @pytest.fixture(scope="module")
-def sample(house: House, make: Make) -> Sample:
-    return make_sample(house, make)
+def sample(instance: Instance, make: Make) -> SampleRepository:
+    return make_sample(instance, make)
 
 
-def _by_git(sample: Sample, prefix: str, form: str, *paths: str) -> bytes:
+def _by_git(sample: SampleRepository, prefix: str, form: str, *paths: str) -> bytes:
     plain = "zip" if form == "zip" else "tar"
     asked = [
         "git",
@@ -53,12 +59,12 @@ def _by_git(sample: Sample, prefix: str, form: str, *paths: str) -> bytes:
     return subprocess.run(asked, cwd=sample.repository.path, capture_output=True, check=True).stdout
 
 
-def _name(sample: Sample, ref: str, commit: str) -> str:
+def _name(sample: SampleRepository, ref: str, commit: str) -> str:
     return f"{sample.project.path.split('/')[-1]}-{ref}-{commit}"
 
 
 @pytest.mark.parametrize(("part", "form"), SPELLINGS)
-def test_every_spelling_is_what_git_makes(api: Api, sample: Sample, part: str, form: str) -> None:
+def test_every_spelling_is_what_git_makes(api: Api, sample: SampleRepository, part: str, form: str) -> None:
     name = _name(sample, "master", sample.tip)
 
     answer = api.get(sample.project.url + part)
@@ -70,7 +76,7 @@ def test_every_spelling_is_what_git_makes(api: Api, sample: Sample, part: str, f
     assert UNPACK[form](answer.content) == _by_git(sample, name, form)
 
 
-def test_the_format_may_be_a_parameter(api: Api, sample: Sample) -> None:
+def test_the_format_may_be_a_parameter(api: Api, sample: SampleRepository) -> None:
     answer = api.get(f"{sample.url}/archive", format="zip")
 
     with zipfile.ZipFile(io.BytesIO(answer.content)) as unpacked:
@@ -80,7 +86,7 @@ def test_the_format_may_be_a_parameter(api: Api, sample: Sample) -> None:
     assert api.get(f"{sample.url}/archive.rar").status_code == 404
 
 
-def test_the_files_keep_their_kinds(api: Api, sample: Sample) -> None:
+def test_the_files_keep_their_kinds(api: Api, sample: SampleRepository) -> None:
     answer = api.get(f"{sample.url}/archive.tar")
     root = _name(sample, "master", sample.tip)
 
@@ -93,7 +99,7 @@ def test_the_files_keep_their_kinds(api: Api, sample: Sample) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_part_of_it(api: Api, sample: Sample, name: str) -> None:
+def test_a_part_of_it(api: Api, sample: SampleRepository, name: str) -> None:
     """D1: the path is one file's name, whatever it would mean to git."""
     shown = as_shown(name)
     answer = api.get(f"{sample.url}/archive.tar", path=shown)
@@ -105,7 +111,7 @@ def test_a_part_of_it(api: Api, sample: Sample, name: str) -> None:
         assert [member.name for member in unpacked if not member.isdir()] == [f"{root}/{name}"]
 
 
-def test_every_way_to_name_a_commit(api: Api, sample: Sample) -> None:
+def test_every_way_to_name_a_commit(api: Api, sample: SampleRepository) -> None:
     first = sample.commits[1]
     for ref, written in (("v1", "v1"), ("v1-annotated", "v1-annotated"), (first, first), (first[:8], first[:8])):
         answer = api.get(f"{sample.url}/archive.zip", sha=ref)
@@ -117,7 +123,7 @@ def test_every_way_to_name_a_commit(api: Api, sample: Sample) -> None:
 
 
 @pytest.mark.parametrize("ref", [ref for ref in HOSTILE_REFS if ref])
-def test_a_hostile_ref_names_nothing(api: Api, sample: Sample, ref: str) -> None:
+def test_a_hostile_ref_names_nothing(api: Api, sample: SampleRepository, ref: str) -> None:
     """D1: a ref that reads as an option makes git write a file."""
     answer = api.get(f"{sample.url}/archive.tar.gz", sha=ref)
 
@@ -125,7 +131,7 @@ def test_a_hostile_ref_names_nothing(api: Api, sample: Sample, ref: str) -> None
     assert not Path("/tmp/ingot-pwned").exists()
 
 
-def test_a_path_that_is_not_there(api: Api, sample: Sample) -> None:
+def test_a_path_that_is_not_there(api: Api, sample: SampleRepository) -> None:
     answer = api.get(f"{sample.url}/archive.tar.gz", path="nowhere")
     assert (answer.status_code, answer.json()) == (404, {"message": "404 File Not Found"})
     assert api.get(f"{sample.url}/archive.tar.gz", path="../x").status_code == 400
@@ -139,7 +145,7 @@ def test_an_empty_repository_has_no_archive(api: Api, make: Make) -> None:
     assert (answer.status_code, answer.json()) == (404, {"message": "404 File Not Found"})
 
 
-def test_the_same_archive_is_not_sent_twice(api: Api, sample: Sample) -> None:
+def test_the_same_archive_is_not_sent_twice(api: Api, sample: SampleRepository) -> None:
     path = f"{sample.url}/archive.tar.gz"
     tag = api.request("HEAD", path).headers["etag"]
 
@@ -150,13 +156,13 @@ def test_the_same_archive_is_not_sent_twice(api: Api, sample: Sample) -> None:
     assert api.request("GET", path + "?sha=v1", headers={"If-None-Match": tag}).status_code == 200
 
 
-def test_a_caller_who_goes_ends_it(api: Api, house: House, make: Make) -> None:
+def test_a_caller_who_goes_ends_it(api: Api, instance: Instance, make: Make) -> None:
     """Half of a large archive is read, then the connection is closed; the next one works as before."""
     project = make_project(make, visibility="public")
     history = History()
     history.commit(files={f"{number}.bin": bytes([number]) * 2**20 for number in range(40)})
-    history.into(repository_of(house, project))
-    with httpx.stream("GET", f"{house.url}/api/v4{project.url}/repository/archive.tar") as answer:
+    history.into(repository_of(instance, project))
+    with httpx.stream("GET", f"{instance.url}/api/v4{project.url}/repository/archive.tar") as answer:
         assert len(next(answer.iter_raw())) > 0
 
     assert len(api.get(f"{project.url}/repository/archive.tar").content) > 40 * 2**20

@@ -5,25 +5,25 @@ from typing import Any
 import pytest
 
 from ingot.git.history import blame
-from tests.api.repository.sample import NAMES, Sample, in_path, make_sample
+from tests.api.repository.sample_repository import NAMES, SampleRepository, in_path, make_sample
 from tests.client import Api, Make
-from tests.conftest import House
-from tests.histories import History, repository_of
-from tests.making import make_project
+from tests.conftest import Instance
+from tests.factories import make_project
+from tests.git_history import History, repository_of
 
 
 @pytest.fixture(scope="module")
-def sample(house: House, make: Make) -> Sample:
-    return make_sample(house, make)
+def sample(instance: Instance, make: Make) -> SampleRepository:
+    return make_sample(instance, make)
 
 
-def _blame(api: Api, sample: Sample, path: str, **params: Any) -> list[tuple[str, list[str]]]:
-    answer = api.get(f"{sample.url}/files/{in_path(path)}/blame", ref="master", **params)
+def _blame(api: Api, sample: SampleRepository, path: str, **params: Any) -> list[tuple[str, list[str]]]:
+    answer = api.get(f"{sample.url}/files/{in_path(path)}/blame", None, ref="master", **params)
     assert answer.status_code == 200, answer.text
     return [(part["commit"]["id"], part["lines"]) for part in answer.json()]
 
 
-def test_lines_are_grouped_by_their_commits(api: Api, sample: Sample) -> None:
+def test_lines_are_grouped_by_their_commits(api: Api, sample: SampleRepository) -> None:
     first, second = sample.commits[1], sample.commits[2]
 
     answer = api.get(f"{sample.url}/files/README.md/blame", ref="master")
@@ -47,7 +47,7 @@ def test_lines_are_grouped_by_their_commits(api: Api, sample: Sample) -> None:
     assert answer.headers["x-gitlab-last-commit-id"] == second
 
 
-def test_a_range_of_lines(api: Api, sample: Sample) -> None:
+def test_a_range_of_lines(api: Api, sample: SampleRepository) -> None:
     first, second = sample.commits[1], sample.commits[2]
 
     assert _blame(api, sample, "README.md", **{"range[start]": 2, "range[end]": 2}) == [(second, ["line 2"])]
@@ -58,27 +58,27 @@ def test_a_range_of_lines(api: Api, sample: Sample) -> None:
 @pytest.mark.parametrize(
     ("start", "end"), [(0, 1), (1, 0), (-1, 2), (3, 2), (4, 9), ("x", 2), ("", 2), (1, ""), (1, 10**30), ("1,5", 2)]
 )
-def test_lines_that_are_none_are_refused(api: Api, sample: Sample, start: object, end: object) -> None:
+def test_lines_that_are_none_are_refused(api: Api, sample: SampleRepository, start: object, end: object) -> None:
     params = {"range[start]": start, "range[end]": end}
 
-    answer = api.get(f"{sample.url}/files/README.md/blame", ref="master", **params)
+    answer = api.get(f"{sample.url}/files/README.md/blame", None, ref="master", **params)
 
     assert answer.status_code == 400, answer.text
     assert list(answer.json()["message"]) == ["range"]
 
 
-def test_half_a_range_is_refused(api: Api, sample: Sample) -> None:
+def test_half_a_range_is_refused(api: Api, sample: SampleRepository) -> None:
     for params in ({"range[start]": 1}, {"range": 1}, {"range[]": 1}):
-        answer = api.get(f"{sample.url}/files/README.md/blame", ref="master", **params)
+        answer = api.get(f"{sample.url}/files/README.md/blame", None, ref="master", **params)
         assert answer.status_code == 400, answer.text
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_name_may_be_anything(api: Api, sample: Sample, name: str) -> None:
+def test_a_name_may_be_anything(api: Api, sample: SampleRepository, name: str) -> None:
     assert _blame(api, sample, name) == [(sample.commits[1], [f"This is {name!r}"])]
 
 
-def test_what_is_no_text_has_lines_too(api: Api, sample: Sample) -> None:
+def test_what_is_no_text_has_lines_too(api: Api, sample: SampleRepository) -> None:
     assert _blame(api, sample, "empty") == []
     assert _blame(api, sample, "latin.txt") == [(sample.commits[1], ["naïve café"])]
     assert _blame(api, sample, "link") == [(sample.commits[1], ["README.md"])]
@@ -88,12 +88,12 @@ def test_what_is_no_text_has_lines_too(api: Api, sample: Sample) -> None:
         assert (answer.status_code, answer.json()) == (404, {"message": "404 File Not Found"})
 
 
-def test_a_line_cannot_pass_for_what_git_says_about_it(api: Api, house: House, make: Make) -> None:
+def test_a_line_cannot_pass_for_what_git_says_about_it(api: Api, instance: Instance, make: Make) -> None:
     project = make_project(make, visibility="public")
     history = History()
     lines = ["\ttabbed", "1" * 40 + " 1 1 1", "filename x", "", "author Eve", "no newline at the end"]
     history.commit(files={"tricky": "\n".join(lines)}, message="1" * 40 + " 1 1 1")
-    commits = history.into(repository_of(house, project))
+    commits = history.into(repository_of(instance, project))
 
     answer = api.get(f"{project.url}/repository/files/tricky/blame", ref="master").json()
 
@@ -101,18 +101,18 @@ def test_a_line_cannot_pass_for_what_git_says_about_it(api: Api, house: House, m
 
 
 def test_a_file_of_many_lines_is_told_part_by_part(
-    api: Api, house: House, make: Make, monkeypatch: pytest.MonkeyPatch
+    api: Api, instance: Instance, make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(blame, "MAX_LINES", 5)
     project = make_project(make, visibility="public")
     history = History()
     history.commit(files={"five": "x\n" * 5, "many": "".join(f"{number}\n" for number in range(12))})
-    history.into(repository_of(house, project))
+    history.into(repository_of(instance, project))
     url = f"{project.url}/repository/files"
 
     def lines(path: str, start: int, end: int) -> list[str]:
         asked = {"range[start]": start, "range[end]": end}
-        answer = api.get(f"{url}/{path}/blame", ref="master", **asked)
+        answer = api.get(f"{url}/{path}/blame", None, ref="master", **asked)
         assert answer.status_code == 200, answer.text
         return [line for part in answer.json() for line in part["lines"]]
 
@@ -120,18 +120,18 @@ def test_a_file_of_many_lines_is_told_part_by_part(
     assert lines("many", 6, 10) == ["5", "6", "7", "8", "9"]
     assert lines("many", 8, 2**62) == ["7", "8", "9", "10", "11"]
     for asked in ({}, {"range[start]": 2, "range[end]": 7}, {"range[start]": 1, "range[end]": 2**62}):
-        refused = api.get(f"{url}/many/blame", ref="master", **asked)
+        refused = api.get(f"{url}/many/blame", None, ref="master", **asked)
         assert (refused.status_code, refused.json()["message"]) == (
             400,
             {"range": ["is required and may contain at most 5 lines"]},
         )
 
 
-def test_a_file_that_is_too_large_is_refused_in_words(api: Api, house: House, make: Make) -> None:
+def test_a_file_that_is_too_large_is_refused_in_words(api: Api, instance: Instance, make: Make) -> None:
     project = make_project(make, visibility="public")
     history = History()
     history.commit(files={"large": b"x" * (blame.MAX_BYTES + 1)})
-    history.into(repository_of(house, project))
+    history.into(repository_of(instance, project))
 
     answer = api.get(f"{project.url}/repository/files/large/blame", ref="master")
 

@@ -5,18 +5,18 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.casting import Cast, project_with
 from tests.client import Api, Make
-from tests.conftest import House
-from tests.histories import History, repository_of, run
-from tests.making import Project, make_project, statements_of
+from tests.conftest import Instance
+from tests.factories import Project, make_project, statements_of
+from tests.git_history import History, repository_of, run
+from tests.roles import UsersByRole, project_with
 
 
 @pytest.fixture
-def project(house: House, make: Make, cast: Cast) -> Project:
+def project(instance: Instance, make: Make, roles: UsersByRole) -> Project:
     """A public project with some branches, one of them merged."""
-    project = project_with(make, cast, visibility="public")
-    some_branches().fill(house, project)
+    project = project_with(make, roles, visibility="public")
+    some_branches().fill(instance, project)
     return project
 
 
@@ -48,10 +48,10 @@ def test_the_list_is_sorted_and_open(api: Api, project: Project) -> None:
     assert answer.headers["x-total"] == "3"
 
 
-def test_one_branch(api: Api, make: Make, house: House, project: Project) -> None:
+def test_one_branch(api: Api, make: Make, instance: Instance, project: Project) -> None:
     """A branch shows its commit, also where its name has a slash and a dot."""
     answer = api.get(f"/projects/{project.id}/repository/branches/feature%2Fa.b", make.root).json()
-    tip = run(repository_of(house, project).path, "rev-parse", "refs/heads/feature/a.b")
+    tip = run(repository_of(instance, project).path, "rev-parse", "refs/heads/feature/a.b")
     commit = answer["commit"]
     assert (commit["id"], commit["short_id"]) == (tip, tip[:8])
     assert (commit["title"], commit["message"]) == ("Change", "Change")
@@ -63,7 +63,7 @@ def test_one_branch(api: Api, make: Make, house: House, project: Project) -> Non
         assert gone.status_code in (400, 404), unknown
 
 
-def test_the_flags_follow_who_asks(api: Api, cast: Cast, project: Project) -> None:
+def test_the_flags_follow_who_asks(api: Api, roles: UsersByRole, project: Project) -> None:
     """Whether somebody can push is theirs to know; masters push to what is protected."""
     url = f"/projects/{project.id}/repository/branches"
     for who, master, other in (
@@ -74,7 +74,7 @@ def test_the_flags_follow_who_asks(api: Api, cast: Cast, project: Project) -> No
         ("master", True, True),
         ("administrator", True, True),
     ):
-        shown = {branch["name"]: branch["can_push"] for branch in api.get(url, cast[who]).json()}
+        shown = {branch["name"]: branch["can_push"] for branch in api.get(url, roles[who]).json()}
         assert (shown["master"], shown["merged"]) == (master, other), who
 
 
@@ -98,12 +98,12 @@ WHO: list[tuple[str, dict[str, int], dict[str, int], dict[str, int]]] = [
 
 
 @pytest.mark.parametrize("visibility", list(READ))
-def test_who_may(api: Api, make: Make, house: House, cast: Cast, visibility: str) -> None:
-    project = project_with(make, cast, visibility=visibility)
-    some_branches().fill(house, project)
+def test_who_may(api: Api, make: Make, instance: Instance, roles: UsersByRole, visibility: str) -> None:
+    project = project_with(make, roles, visibility=visibility)
+    some_branches().fill(instance, project)
     url = f"/projects/{project.id}/repository/branches"
     for who, read, write, protect in WHO:
-        person = cast[who]
+        person = roles[who]
         reads = [api.get(url, person), api.get(f"{url}/master", person)]
         assert [answer.status_code for answer in reads] == [read[visibility]] * 2, who
         protects = [api.put(f"{url}/feature%2Fa.b/{verb}", person) for verb in ("protect", "unprotect")]
@@ -118,8 +118,8 @@ def test_who_may(api: Api, make: Make, house: House, cast: Cast, visibility: str
     assert everything == ["feature/a.b", "master"]
 
 
-def test_tokens_that_only_read(api: Api, make: Make, cast: Cast, project: Project) -> None:
-    reader = cast.master.with_token(make.token(cast.master.id, "read_api"))
+def test_tokens_that_only_read(api: Api, make: Make, roles: UsersByRole, project: Project) -> None:
+    reader = roles.master.with_token(make.token(roles.master.id, "read_api"))
     url = f"/projects/{project.id}/repository/branches"
     assert api.get(url, reader).status_code == 200
     assert api.post(url, reader, branch="x", ref="master").status_code == 403
@@ -127,7 +127,7 @@ def test_tokens_that_only_read(api: Api, make: Make, cast: Cast, project: Projec
     assert api.delete(f"{url}/merged", reader).status_code == 403
 
 
-def test_protecting_again_changes_only_what_is_said(api: Api, cast: Cast, project: Project) -> None:
+def test_protecting_again_changes_only_what_is_said(api: Api, roles: UsersByRole, project: Project) -> None:
     """A flag that is not sent stays as it is; one that is sent again changes nothing."""
     url = f"/projects/{project.id}/repository/branches/feature%2Fa.b"
     steps: list[tuple[str, dict[str, Any], tuple[bool, bool, bool]]] = [
@@ -144,28 +144,28 @@ def test_protecting_again_changes_only_what_is_said(api: Api, cast: Cast, projec
         ("protect", {}, (True, False, False)),
     ]
     for verb, sent, expected in steps:
-        answer = api.put(f"{url}/{verb}", cast.master, **sent)
+        answer = api.put(f"{url}/{verb}", roles.master, **sent)
         assert answer.status_code == 200, answer.text
         shown = answer.json()
         flags = (shown["protected"], shown["developers_can_push"], shown["developers_can_merge"])
         assert flags == expected, (verb, sent)
-        assert api.get(url, cast.master).json() == shown
+        assert api.get(url, roles.master).json() == shown
 
 
-def test_protecting_what_is_not_there(api: Api, cast: Cast, project: Project) -> None:
+def test_protecting_what_is_not_there(api: Api, roles: UsersByRole, project: Project) -> None:
     for verb in ("protect", "unprotect"):
-        missing = api.put(f"/projects/{project.id}/repository/branches/nope/{verb}", cast.master)
+        missing = api.put(f"/projects/{project.id}/repository/branches/nope/{verb}", roles.master)
         assert (missing.status_code, missing.json()["message"]) == (404, "404 Branch Not Found")
     wrong = api.put(
-        f"/projects/{project.id}/repository/branches/master/protect", cast.master, developers_can_push="perhaps"
+        f"/projects/{project.id}/repository/branches/master/protect", roles.master, developers_can_push="perhaps"
     )
     assert wrong.json() == {"message": {"developers_can_push": ["is invalid"]}}
 
 
-def test_an_unprotected_branch_stays_protected_by_a_wildcard(api: Api, cast: Cast, project: Project) -> None:
-    api.post(f"/projects/{project.id}/protected_branches", cast.master, name="m*", merge_access_level=30)
+def test_an_unprotected_branch_stays_protected_by_a_wildcard(api: Api, roles: UsersByRole, project: Project) -> None:
+    api.post(f"/projects/{project.id}/protected_branches", roles.master, name="m*", merge_access_level=30)
     url = f"/projects/{project.id}/repository/branches/master"
-    shown = api.put(f"{url}/unprotect", cast.master).json()
+    shown = api.put(f"{url}/unprotect", roles.master).json()
     assert (shown["protected"], shown["developers_can_push"], shown["developers_can_merge"]) == (True, False, True)
 
 
@@ -198,7 +198,7 @@ def test_sort_and_pages(api: Api, project: Project) -> None:
         assert api.get(url, page=page, per_page=size).status_code in (200, 400)
 
 
-def test_many_branches(api: Api, make: Make, house: House) -> None:
+def test_many_branches(api: Api, make: Make, instance: Instance) -> None:
     """What is merged is right for each of a hundred, and a full page takes no more statements than a short one."""
     project = make_project(make, visibility="public")
     history = History()
@@ -207,7 +207,7 @@ def test_many_branches(api: Api, make: Make, house: House) -> None:
     merge = old
     for tip in tips[::2]:
         merge = history.commit("master", files={"a": str(tip)}, parents=(merge, tip))
-    history.fill(house, project)
+    history.fill(instance, project)
     url = f"/projects/{project.id}/repository/branches"
     for _ in range(2):
         shown = api.get(url, per_page=100).json()
@@ -216,9 +216,11 @@ def test_many_branches(api: Api, make: Make, house: House) -> None:
     assert statements_of(make, lambda: api.get(url, per_page=100)) == few
 
 
-def test_a_branch_at_the_same_commit_as_the_default_is_not_merged(api: Api, cast: Cast, project: Project) -> None:
+def test_a_branch_at_the_same_commit_as_the_default_is_not_merged(
+    api: Api, roles: UsersByRole, project: Project
+) -> None:
     """It was only just made, and there is nothing in it that could have been merged."""
-    made = api.post(f"/projects/{project.id}/repository/branches", cast.developer, branch="fresh", ref="master")
+    made = api.post(f"/projects/{project.id}/repository/branches", roles.developer, branch="fresh", ref="master")
     assert made.json()["merged"] is False
 
 
@@ -234,9 +236,9 @@ def test_empty_projects(api: Api, make: Make) -> None:
     assert api.delete(f"/projects/{project.id}/repository/merged_branches", make.root).status_code == 200
 
 
-def test_names_that_are_not_utf_8(api: Api, make: Make, house: House, project: Project) -> None:
+def test_names_that_are_not_utf_8(api: Api, make: Make, instance: Instance, project: Project) -> None:
     """A branch that somebody pushed from an old system is shown, and disturbs nobody."""
-    path = repository_of(house, project).path
+    path = repository_of(instance, project).path
     tip = run(path, "rev-parse", "refs/heads/merged")
     (path / "packed-refs").write_bytes(
         b"# pack-refs with: peeled fully-peeled sorted \n" + tip.encode() + b" refs/heads/caf\xe9\n"
@@ -247,11 +249,11 @@ def test_names_that_are_not_utf_8(api: Api, make: Make, house: House, project: P
     assert swept.status_code == 200, swept.text
 
 
-def test_a_default_branch_that_is_missing(api: Api, make: Make, house: House) -> None:
+def test_a_default_branch_that_is_missing(api: Api, make: Make, instance: Instance) -> None:
     """A history without the branch that HEAD names: the others are shown, and nothing is merged."""
     project = make_project(make, visibility="public")
     history = History()
     history.commit("other", files={"a": "1"})
-    history.fill(house, project)
+    history.fill(instance, project)
     shown = api.get(f"/projects/{project.id}/repository/branches").json()
     assert [(branch["name"], branch["merged"], branch["default"]) for branch in shown] == [("other", False, False)]

@@ -4,114 +4,114 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tests.api.repository.workshop import LINES, Workshop, message_of
+from tests.api.repository.writable_repository import LINES, WritableRepository, message_of
 from tests.client import Api, Make
-from tests.histories import History
+from tests.git_history import History
 
 
 @pytest.fixture
-def side(shop: Workshop) -> dict[int, str]:
+def side(writable: WritableRepository) -> dict[int, str]:
     """Branches beside: one that changes a line, one with a merge, and one that clashes with the first."""
     history = History()
-    at = shop.first
+    at = writable.first
     one = history.commit(
         "side", {"lines": LINES.replace("line 3", "side"), "new": "1\n"}, "Side\n\nWhy\n", parents=(at,)
     )
     other = history.commit("other", {"o": "1\n"}, parents=(at,), author="Bob Author <bob@example.org>", zone="-0330")
     history.commit("other", {"lines": LINES.replace("line 3", "side"), "new": "1\n"}, "Merge", parents=(other, one))
     history.commit("clash", {"lines": LINES.replace("line 3", "clash")}, "Clash", parents=(at,))
-    return history.into(shop.repository)
+    return history.into(writable.repository)
 
 
-def test_a_commit_is_done_again(api: Api, shop: Workshop, side: dict[int, str]) -> None:
+def test_a_commit_is_done_again(api: Api, writable: WritableRepository, side: dict[int, str]) -> None:
     """The commit's changes, words and author come along; who committed it is who called."""
-    shop.commit({"action": "create", "file_path": "meanwhile", "content": "x"})
-    before = shop.tip()
-    path = f"/projects/{shop.project.id}/repository/commits/{side[2]}/cherry_pick"
-    answer = api.post(path, shop.developer, branch="dev")
+    writable.commit({"action": "create", "file_path": "meanwhile", "content": "x"})
+    before = writable.tip()
+    path = f"/projects/{writable.project.id}/repository/commits/{side[2]}/cherry_pick"
+    answer = api.post(path, writable.developer, branch="dev")
     assert answer.status_code == 201, answer.text
     commit = answer.json()
-    assert commit["id"] == shop.tip()
+    assert commit["id"] == writable.tip()
     assert commit["parent_ids"] == [before]
     assert commit["message"] == "Change"
     assert (commit["author_name"], commit["author_email"]) == ("Bob Author", "bob@example.org")
     assert commit["authored_date"] == "2017-07-13T23:12:00.000-03:30"
-    assert commit["committer_name"] == shop.developer.username
-    assert {"o", "meanwhile"} <= set(shop.listed())
+    assert commit["committer_name"] == writable.developer.username
+    assert {"o", "meanwhile"} <= set(writable.listed())
 
 
-def test_other_words(api: Api, shop: Workshop, side: dict[int, str]) -> None:
+def test_other_words(api: Api, writable: WritableRepository, side: dict[int, str]) -> None:
     """A message may be given; a short id and a branch's name lead to the commit too."""
-    path = f"/projects/{shop.project.id}/repository/commits/{side[1][:10]}/cherry_pick"
-    assert api.post(path, shop.developer, branch="dev", message="Other words").json()["message"] == "Other words"
-    assert shop.content("lines") == LINES.replace("line 3", "side").encode()
+    path = f"/projects/{writable.project.id}/repository/commits/{side[1][:10]}/cherry_pick"
+    assert api.post(path, writable.developer, branch="dev", message="Other words").json()["message"] == "Other words"
+    assert writable.content("lines") == LINES.replace("line 3", "side").encode()
 
 
-def test_a_merge_counts_by_its_first_parent(api: Api, shop: Workshop, side: dict[int, str]) -> None:
+def test_a_merge_counts_by_its_first_parent(api: Api, writable: WritableRepository, side: dict[int, str]) -> None:
     """What the merge brought to its branch is brought here."""
-    path = f"/projects/{shop.project.id}/repository/commits/{side[3]}/cherry_pick"
-    assert api.post(path, shop.developer, branch="dev").status_code == 201
-    assert "new" in shop.listed()
-    assert "o" not in shop.listed()
+    path = f"/projects/{writable.project.id}/repository/commits/{side[3]}/cherry_pick"
+    assert api.post(path, writable.developer, branch="dev").status_code == 201
+    assert "new" in writable.listed()
+    assert "o" not in writable.listed()
 
 
-def test_what_cannot_be_done(api: Api, shop: Workshop, side: dict[int, str]) -> None:
+def test_what_cannot_be_done(api: Api, writable: WritableRepository, side: dict[int, str]) -> None:
     """Conflicts and what is there already are refused, each in its words, and change nothing."""
-    url = f"/projects/{shop.project.id}/repository/commits"
-    assert api.post(f"{url}/{side[1]}/cherry_pick", shop.developer, branch="dev").status_code == 201
-    before = shop.git("for-each-ref")
-    codes = {side[1]: "empty", side[4]: "conflict", "clash": "conflict", shop.first: "conflict"}
+    url = f"/projects/{writable.project.id}/repository/commits"
+    assert api.post(f"{url}/{side[1]}/cherry_pick", writable.developer, branch="dev").status_code == 201
+    before = writable.git("for-each-ref")
+    codes = {side[1]: "empty", side[4]: "conflict", "clash": "conflict", writable.first: "conflict"}
     words = {"empty": "already contains the result", "conflict": "has conflicting changes"}
     for sha, code in codes.items():
         for dry_run in (True, False):
-            refused = api.post(f"{url}/{sha}/cherry_pick", shop.developer, branch="dev", dry_run=dry_run)
+            refused = api.post(f"{url}/{sha}/cherry_pick", writable.developer, branch="dev", dry_run=dry_run)
             assert message_of(refused).startswith("Sorry, we cannot cherry-pick this commit automatically.")
             assert refused.json()["error_code"] == code, sha
             assert words[code] in message_of(refused)
-    assert shop.git("for-each-ref") == before
+    assert writable.git("for-each-ref") == before
 
 
-def test_a_try(api: Api, shop: Workshop, side: dict[int, str]) -> None:
+def test_a_try(api: Api, writable: WritableRepository, side: dict[int, str]) -> None:
     """A try says whether it would work, and does nothing."""
-    path = f"/projects/{shop.project.id}/repository/commits/{side[1]}/cherry_pick"
-    answer = api.post(path, shop.developer, branch="dev", dry_run=True)
+    path = f"/projects/{writable.project.id}/repository/commits/{side[1]}/cherry_pick"
+    answer = api.post(path, writable.developer, branch="dev", dry_run=True)
     assert (answer.status_code, answer.json()) == (200, {"dry_run": "success"})
-    assert shop.tip() == shop.first
-    assert api.post(path, shop.developer, branch="master", dry_run=True).status_code == 403
+    assert writable.tip() == writable.first
+    assert api.post(path, writable.developer, branch="master", dry_run=True).status_code == 403
 
 
 @pytest.mark.parametrize(
     "name", ["nope", "--output=x", "a..b", "x" * 100_000, "0" * 40, "..%2f..%2fx", "dev%5E%7Btree%7D"]
 )
-def test_unknown_commits_and_branches(api: Api, shop: Workshop, side: dict[int, str], name: str) -> None:
+def test_unknown_commits_and_branches(api: Api, writable: WritableRepository, side: dict[int, str], name: str) -> None:
     """What is not there is not found, however it is spelled."""
-    url = f"/projects/{shop.project.id}/repository/commits"
+    url = f"/projects/{writable.project.id}/repository/commits"
     if len(name) < 1000:
-        unknown = api.post(f"{url}/{name}/cherry_pick", shop.developer, branch="dev")
+        unknown = api.post(f"{url}/{name}/cherry_pick", writable.developer, branch="dev")
         assert (unknown.status_code, unknown.json()["message"]) == (404, "404 Commit Not Found")
-    unknown = api.post(f"{url}/{side[1]}/cherry_pick", shop.developer, branch=name)
+    unknown = api.post(f"{url}/{side[1]}/cherry_pick", writable.developer, branch=name)
     assert (unknown.status_code, unknown.json()["message"]) == (404, "404 Branch Not Found")
 
 
-def test_who_may(api: Api, make: Make, shop: Workshop, side: dict[int, str]) -> None:
+def test_who_may(api: Api, make: Make, writable: WritableRepository, side: dict[int, str]) -> None:
     """As with any push: developers, not to protected branches, not in archived projects."""
-    path = f"/projects/{shop.project.id}/repository/commits/{side[1]}/cherry_pick"
-    assert message_of(api.post(path, shop.developer)) == '400 (Bad request) "branch" not given'
+    path = f"/projects/{writable.project.id}/repository/commits/{side[1]}/cherry_pick"
+    assert message_of(api.post(path, writable.developer)) == '400 (Bad request) "branch" not given'
     assert api.post(path, branch="dev").status_code == 401
-    assert api.post(path, shop.reporter, branch="dev").status_code == 403
-    assert api.post(path, shop.developer, branch="master").status_code == 403
-    assert api.post(path, shop.master, branch="master").status_code == 201
-    api.post(f"/projects/{shop.project.id}/archive", make.root)
-    assert api.post(path, shop.master, branch="dev").status_code == 403
-    assert shop.tip() == shop.first
-    api.post(f"/projects/{shop.project.id}/unarchive", make.root)
-    assert api.post(path, shop.developer, branch="dev").status_code == 201
+    assert api.post(path, writable.reporter, branch="dev").status_code == 403
+    assert api.post(path, writable.developer, branch="master").status_code == 403
+    assert api.post(path, writable.master, branch="master").status_code == 201
+    api.post(f"/projects/{writable.project.id}/archive", make.root)
+    assert api.post(path, writable.master, branch="dev").status_code == 403
+    assert writable.tip() == writable.first
+    api.post(f"/projects/{writable.project.id}/unarchive", make.root)
+    assert api.post(path, writable.developer, branch="dev").status_code == 201
 
 
-def test_twice_at_once(api: Api, shop: Workshop, side: dict[int, str]) -> None:
+def test_twice_at_once(api: Api, writable: WritableRepository, side: dict[int, str]) -> None:
     """Of several who do the same, one does it and the others find it done."""
-    path = f"/projects/{shop.project.id}/repository/commits/{side[1]}/cherry_pick"
+    path = f"/projects/{writable.project.id}/repository/commits/{side[1]}/cherry_pick"
     with ThreadPoolExecutor(8) as callers:
-        answers = list(callers.map(lambda _: api.post(path, shop.developer, branch="dev"), range(8)))
+        answers = list(callers.map(lambda _: api.post(path, writable.developer, branch="dev"), range(8)))
     assert sorted(answer.status_code for answer in answers) == [201] + [400] * 7
-    assert shop.git("rev-list", "--count", f"{shop.first}..dev") == "1"
+    assert writable.git("rev-list", "--count", f"{writable.first}..dev") == "1"

@@ -5,18 +5,18 @@ from typing import Any
 
 import pytest
 
-from tests.api.repository.built import Built
-from tests.casting import Cast, project_with
+from tests.api.repository.branched_repository import BranchedRepository
 from tests.client import Api, Make
-from tests.conftest import House
-from tests.histories import History
-from tests.making import make_project
+from tests.conftest import Instance
+from tests.factories import make_project
+from tests.git_history import History
+from tests.roles import UsersByRole, project_with
 
 
 @pytest.fixture(scope="module")
-def built(house: House, make: Make) -> Built:
+def branched(instance: Instance, make: Make) -> BranchedRepository:
     """A public project."""
-    return Built(house, make_project(make, visibility="public"))
+    return BranchedRepository(instance, make_project(make, visibility="public"))
 
 
 def between(old: str, new: str, **more: Any) -> dict[str, Any]:
@@ -24,33 +24,33 @@ def between(old: str, new: str, **more: Any) -> dict[str, Any]:
     return {"from": old, "to": new, **more}
 
 
-def test_branches(api: Api, built: Built) -> None:
+def test_branches(api: Api, branched: BranchedRepository) -> None:
     """The commits oldest first, the newest also by itself, and the files that changed; anybody may."""
-    answer = api.get(f"/projects/{built.project.id}/repository/compare", **between("side/ünï", "ahead"))
+    answer = api.get(f"/projects/{branched.project.id}/repository/compare", **between("side/ünï", "ahead"))
     assert answer.status_code == 200, answer.text
     shown = answer.json()
     assert list(shown) == ["commit", "commits", "diffs", "compare_timeout", "compare_same_ref", "web_url"]
     assert [commit["title"] for commit in shown["commits"]] == ["Main", "Merge", "Last", "Ahead"]
     assert shown["commit"] == shown["commits"][-1]
-    assert shown["commit"]["id"] == built.ahead
+    assert shown["commit"]["id"] == branched.ahead
     assert [entry["new_path"] for entry in shown["diffs"]] == ["a.txt", "c", "lib/x.py"]
     assert (shown["compare_timeout"], shown["compare_same_ref"]) == (False, False)
-    assert shown["web_url"].endswith(f"/{built.project.path}/-/compare/{built.side}...{built.ahead}")
+    assert shown["web_url"].endswith(f"/{branched.project.path}/-/compare/{branched.side}...{branched.ahead}")
 
 
-def test_tags_and_ids(api: Api, built: Built) -> None:
+def test_tags_and_ids(api: Api, branched: BranchedRepository) -> None:
     """By whatever name; spaces around it do not count."""
-    url = f"/projects/{built.project.id}/repository/compare"
+    url = f"/projects/{branched.project.id}/repository/compare"
     expected = api.get(url, **between("v1", "v2")).json()
     assert [commit["title"] for commit in expected["commits"]] == ["Last", "Ahead"]
-    assert api.get(url, **between(built.merge[:8], f" {built.ahead} ")).json() == expected
+    assert api.get(url, **between(branched.merge[:8], f" {branched.ahead} ")).json() == expected
 
 
-def test_another_project(api: Api, make: Make, built: Built) -> None:
+def test_another_project(api: Api, make: Make, branched: BranchedRepository) -> None:
     """It is refused, since what was compared would not be what was asked for."""
-    url = f"/projects/{built.project.id}/repository/compare"
+    url = f"/projects/{branched.project.id}/repository/compare"
     here = api.get(url, **between("v1", "v2"))
-    assert api.get(url, **between("v1", "v2", from_project_id=built.project.id)).json() == here.json()
+    assert api.get(url, **between("v1", "v2", from_project_id=branched.project.id)).json() == here.json()
     for other in (make_project(make, visibility="public").id, make_project(make).id, 0, 2**62):
         refused = api.get(url, **between("v1", "v2", from_project_id=other))
         assert (refused.status_code, refused.json()) == (
@@ -59,9 +59,9 @@ def test_another_project(api: Api, make: Make, built: Built) -> None:
         )
 
 
-def test_backwards(api: Api, built: Built) -> None:
+def test_backwards(api: Api, branched: BranchedRepository) -> None:
     """There is nothing new; straight, there is what went."""
-    url = f"/projects/{built.project.id}/repository/compare"
+    url = f"/projects/{branched.project.id}/repository/compare"
     shown = api.get(url, **between("ahead", "side/ünï")).json()
     assert (shown["commit"], shown["commits"], shown["diffs"], shown["compare_same_ref"]) == (None, [], [], False)
     straight = api.get(url, **between("ahead", "side/ünï", straight="true")).json()
@@ -70,16 +70,16 @@ def test_backwards(api: Api, built: Built) -> None:
         ("c", True),
         ("lib/x.py", False),
     ]
-    assert straight["web_url"].endswith(f"{built.ahead}..{built.side}")
+    assert straight["web_url"].endswith(f"{branched.ahead}..{branched.side}")
 
 
-def test_the_same(api: Api, built: Built) -> None:
+def test_the_same(api: Api, branched: BranchedRepository) -> None:
     """Under two names, too."""
-    shown = api.get(f"/projects/{built.project.id}/repository/compare", **between("v2", "ahead")).json()
+    shown = api.get(f"/projects/{branched.project.id}/repository/compare", **between("v2", "ahead")).json()
     assert (shown["commit"], shown["commits"], shown["diffs"], shown["compare_same_ref"]) == (None, [], [], True)
 
 
-def test_since_they_parted(house: House, api: Api, make: Make) -> None:
+def test_since_they_parted(instance: Instance, api: Api, make: Make) -> None:
     """What the older side did afterwards does not count, unless it is straight; without a common past, all counts."""
     project = make_project(make, visibility="public")
     made = History()
@@ -87,7 +87,7 @@ def test_since_they_parted(house: House, api: Api, make: Make) -> None:
     made.commit("topic", {"b": "1\n"}, "Topic", parents=(first,))
     made.commit(files={"c": "2\n"}, parents=(first,))
     made.commit("other", {"d": "1\n"}, parents=())
-    made.fill(house, project)
+    made.fill(instance, project)
     url = f"/projects/{project.id}/repository/compare"
 
     def paths(**sent: Any) -> list[str]:
@@ -96,11 +96,11 @@ def test_since_they_parted(house: House, api: Api, make: Make) -> None:
     assert paths(**between("master", "topic")) == ["b"]
     assert paths(**between("master", "topic", straight="true")) == ["b", "c"]
     assert paths(**between("master", "other")) == ["d"]
-    unrelated = api.get(f"/projects/{project.id}/repository/merge_base", **{"refs[]": ["master", "other"]})
+    unrelated = api.get(f"/projects/{project.id}/repository/merge_base", None, **{"refs[]": ["master", "other"]})
     assert (unrelated.status_code, unrelated.json()) == (404, {"message": "404 Merge Base Not Found"})
 
 
-def test_many_commits(house: House, api: Api, make: Make) -> None:
+def test_many_commits(instance: Instance, api: Api, make: Make) -> None:
     """The newest thousand are shown, and that there are more is said."""
     project = make_project(make, visibility="public")
     made = History()
@@ -108,7 +108,7 @@ def test_many_commits(house: House, api: Api, make: Make) -> None:
     made.tag("start", 1)
     for number in range(1100):
         made.commit(files={"a": f"{number}\n"}, message=str(number))
-    made.fill(house, project)
+    made.fill(instance, project)
     shown = api.get(f"/projects/{project.id}/repository/compare", **between("start", "master")).json()
     assert [commit["title"] for commit in shown["commits"]] == [str(number) for number in range(100, 1100)]
     assert shown["compare_timeout"] is True
@@ -119,26 +119,26 @@ HOSTILE = ["nope", "--output=/tmp/pwned-by-compare", "-x", "a..b", "master^", ".
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_unknown_references(api: Api, built: Built, name: str) -> None:
+def test_unknown_references(api: Api, branched: BranchedRepository, name: str) -> None:
     """On either side they are not found, and never reach git."""
-    url = f"/projects/{built.project.id}/repository/compare"
+    url = f"/projects/{branched.project.id}/repository/compare"
     for sent in (between(name, "master"), between("master", name)):
         answer = api.get(url, **sent)
         assert (answer.status_code, answer.json()) == (404, {"message": "404 Ref Not Found"})
     assert not Path("/tmp/pwned-by-compare").exists()
 
 
-def test_missing_parameters(api: Api, built: Built) -> None:
+def test_missing_parameters(api: Api, branched: BranchedRepository) -> None:
     """The first one is named."""
-    url = f"/projects/{built.project.id}/repository/compare"
+    url = f"/projects/{branched.project.id}/repository/compare"
     assert api.get(url, to="master").json() == {"message": '400 (Bad request) "from" not given'}
-    assert api.get(url, **{"from": "master"}).json() == {"message": '400 (Bad request) "to" not given'}
+    assert api.get(url, None, **{"from": "master"}).json() == {"message": '400 (Bad request) "to" not given'}
     assert api.get(url, **between("master", "v1", straight="x")).status_code == 400
 
 
-def test_contributors(api: Api, built: Built) -> None:
+def test_contributors(api: Api, branched: BranchedRepository) -> None:
     """Whoever wrote last comes first; merges do not count."""
-    url = f"/projects/{built.project.id}/repository/contributors"
+    url = f"/projects/{branched.project.id}/repository/contributors"
     ada = {"name": "Ada Writer", "email": "ada@example.org", "commits": 3, "additions": 0, "deletions": 0}
     bob = {"name": "Bob", "email": "bob@example.org", "commits": 1, "additions": 0, "deletions": 0}
     answer = api.get(url)
@@ -153,14 +153,14 @@ def test_contributors(api: Api, built: Built) -> None:
     assert api.get(url, order_by="age").status_code == 400
 
 
-def test_merge_base(api: Api, built: Built) -> None:
+def test_merge_base(api: Api, branched: BranchedRepository) -> None:
     """Of two or more."""
-    url = f"/projects/{built.project.id}/repository/merge_base"
-    answer = api.get(url, **{"refs[]": ["side/ünï", built.main]})
-    assert (answer.status_code, answer.json()["id"]) == (200, built.first)
+    url = f"/projects/{branched.project.id}/repository/merge_base"
+    answer = api.get(url, None, **{"refs[]": ["side/ünï", branched.main]})
+    assert (answer.status_code, answer.json()["id"]) == (200, branched.first)
     assert answer.json()["title"] == "Begin"
-    assert api.get(url, **{"refs[]": ["ahead", "master", "v1"]}).json()["id"] == built.last
-    assert api.get(url, **{"refs[]": ["v1", "v1"]}).json()["id"] == built.merge
+    assert api.get(url, None, **{"refs[]": ["ahead", "master", "v1"]}).json()["id"] == branched.last
+    assert api.get(url, None, **{"refs[]": ["v1", "v1"]}).json()["id"] == branched.merge
 
 
 WRONG: list[tuple[list[str], str]] = [
@@ -172,15 +172,15 @@ WRONG: list[tuple[list[str], str]] = [
 
 
 @pytest.mark.parametrize(("refs", "words"), WRONG)
-def test_merge_base_of_what_is_not_there(api: Api, built: Built, refs: list[str], words: str) -> None:
+def test_merge_base_of_what_is_not_there(api: Api, branched: BranchedRepository, refs: list[str], words: str) -> None:
     """It says what is wrong."""
-    answer = api.get(f"/projects/{built.project.id}/repository/merge_base", **{"refs[]": refs})
+    answer = api.get(f"/projects/{branched.project.id}/repository/merge_base", None, **{"refs[]": refs})
     assert (answer.status_code, answer.json()) == (400, {"message": words})
 
 
-def test_merge_base_without_references(api: Api, built: Built) -> None:
+def test_merge_base_without_references(api: Api, branched: BranchedRepository) -> None:
     """They are required."""
-    answer = api.get(f"/projects/{built.project.id}/repository/merge_base")
+    answer = api.get(f"/projects/{branched.project.id}/repository/merge_base")
     assert (answer.status_code, answer.json()) == (400, {"message": '400 (Bad request) "refs" not given'})
 
 
@@ -189,21 +189,21 @@ def test_an_empty_repository(api: Api, make: Make) -> None:
     project = make_project(make, visibility="public")
     assert api.get(f"/projects/{project.id}/repository/contributors").json() == []
     assert api.get(f"/projects/{project.id}/repository/compare", **between("master", "master")).status_code == 404
-    assert api.get(f"/projects/{project.id}/repository/merge_base", **{"refs[]": ["a", "b"]}).status_code == 400
+    assert api.get(f"/projects/{project.id}/repository/merge_base", None, **{"refs[]": ["a", "b"]}).status_code == 400
 
 
 WHO = [("administrator", 200), ("reporter", 200), ("guest", 403), ("stranger", 404), ("nobody", 404)]
 
 
 @pytest.mark.parametrize(("role", "status"), WHO)
-def test_who_compares_in_a_private_project(house: House, api: Api, make: Make, role: str, status: int) -> None:
+def test_who_compares_in_a_private_project(instance: Instance, api: Api, make: Make, role: str, status: int) -> None:
     """Reporters; to others it does not exist."""
-    cast = Cast(make)
-    project = Built(house, project_with(make, cast)).project
+    roles = UsersByRole(make)
+    project = BranchedRepository(instance, project_with(make, roles)).project
     url = f"/projects/{project.id}/repository"
     for answer in (
-        api.get(f"{url}/compare", cast[role], **between("v1", "v2")),
-        api.get(f"{url}/contributors", cast[role]),
-        api.get(f"{url}/merge_base", cast[role], **{"refs[]": ["v1", "v2"]}),
+        api.get(f"{url}/compare", roles[role], **between("v1", "v2")),
+        api.get(f"{url}/contributors", roles[role]),
+        api.get(f"{url}/merge_base", roles[role], **{"refs[]": ["v1", "v2"]}),
     ):
         assert answer.status_code == status, answer.text

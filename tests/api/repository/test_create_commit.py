@@ -9,21 +9,21 @@ import pytest
 from sqlalchemy import bindparam, select
 
 from ingot.repositories.ref_changes.tables import ref_changes
-from tests.api.repository.workshop import MODULE, Workshop, act, message_of
+from tests.api.repository.writable_repository import MODULE, WritableRepository, act, message_of
 from tests.client import Api, Make
-from tests.conftest import House
-from tests.making import make_project
+from tests.conftest import Instance
+from tests.factories import make_project
 
 _CHANGES = select(ref_changes.c.ref, ref_changes.c.old, ref_changes.c.new, ref_changes.c.actor_id).where(
     ref_changes.c.project_id == bindparam("project")
 )
 
 
-def test_all_actions_in_one_commit(api: Api, make: Make, shop: Workshop) -> None:
+def test_all_actions_in_one_commit(api: Api, make: Make, writable: WritableRepository) -> None:
     """Files are made, changed, moved, deleted and made executable, together; all else stays as it was."""
     answer = api.post(
-        f"/projects/{shop.project.id}/repository/commits",
-        shop.developer,
+        f"/projects/{writable.project.id}/repository/commits",
+        writable.developer,
         branch="dev",
         commit_message="Änderung 🦊\n\nWith a body",
         actions=[
@@ -38,15 +38,15 @@ def test_all_actions_in_one_commit(api: Api, make: Make, shop: Workshop) -> None
     )
     assert answer.status_code == 201, answer.text
     commit = answer.json()
-    assert commit["id"] == shop.tip()
-    assert commit["parent_ids"] == [shop.first]
+    assert commit["id"] == writable.tip()
+    assert commit["parent_ids"] == [writable.first]
     assert (commit["title"], commit["message"]) == ("Änderung 🦊", "Änderung 🦊\n\nWith a body")
-    assert commit["author_name"] == commit["committer_name"] == shop.developer.username
-    assert commit["author_email"] == commit["committer_email"] == shop.developer.email
+    assert commit["author_name"] == commit["committer_name"] == writable.developer.username
+    assert commit["author_email"] == commit["committer_email"] == writable.developer.email
     assert commit["authored_date"].endswith("+00:00")
     assert commit["stats"]["total"] == commit["stats"]["additions"] + commit["stats"]["deletions"] > 3
     assert commit["status"] is None
-    assert shop.listed() == {
+    assert writable.listed() == {
         "README.md": "100755",
         "bin": "100644",
         "link": "120000",
@@ -55,19 +55,19 @@ def test_all_actions_in_one_commit(api: Api, make: Make, shop: Workshop) -> None
         "moved/run.sh": "100755",
         "new/ünï.txt": "100644",
     }
-    assert shop.content("bin") == bytes(range(256))
-    assert shop.content("moved/lines") == b"other\n"
-    assert MODULE in shop.git("ls-tree", "dev", "module")
-    again = api.get(f"/projects/{shop.project.id}/repository/commits/dev", shop.developer).json()
+    assert writable.content("bin") == bytes(range(256))
+    assert writable.content("moved/lines") == b"other\n"
+    assert MODULE in writable.git("ls-tree", "dev", "module")
+    again = api.get(f"/projects/{writable.project.id}/repository/commits/dev", writable.developer).json()
     assert again == commit
-    assert api.get(f"/projects/{shop.project.id}", shop.developer).json()["default_branch"] == "master"
+    assert api.get(f"/projects/{writable.project.id}", writable.developer).json()["default_branch"] == "master"
 
 
-def test_all_or_nothing(shop: Workshop) -> None:
+def test_all_or_nothing(writable: WritableRepository) -> None:
     """One action that does not fit, and nothing of the others happens."""
-    refused = shop.commit(act("create", "fine", content="x"), act("update", "nope", content="x"))
+    refused = writable.commit(act("create", "fine", content="x"), act("update", "nope", content="x"))
     assert message_of(refused) == "A file with this name doesn't exist"
-    assert shop.tip() == shop.first
+    assert writable.tip() == writable.first
 
 
 REFUSED: list[tuple[dict[str, Any], Any]] = [
@@ -104,32 +104,34 @@ REFUSED: list[tuple[dict[str, Any], Any]] = [
 
 
 @pytest.mark.parametrize(("action", "reason"), REFUSED)
-def test_what_does_not_fit(api: Api, shop: Workshop, action: dict[str, Any], reason: Any) -> None:
+def test_what_does_not_fit(api: Api, writable: WritableRepository, action: dict[str, Any], reason: Any) -> None:
     """Each wrong action is refused with its reason, and the branch stays where it was."""
     if reason is None:  # JSON can spell half a letter; our client cannot.
         body = (
             b'{"branch":"dev","commit_message":"x","actions":[{"action":"create","file_path":"x","content":"\\ud800"}]}'
         )
         headers = {"content-type": "application/json"}
-        path = f"/projects/{shop.project.id}/repository/commits"
-        assert api.request("POST", path, shop.developer, content=body, headers=headers).status_code == 400
+        path = f"/projects/{writable.project.id}/repository/commits"
+        assert api.request("POST", path, writable.developer, content=body, headers=headers).status_code == 400
     else:
-        assert message_of(shop.commit(action)) == reason
-    assert shop.tip() == shop.first
+        assert message_of(writable.commit(action)) == reason
+    assert writable.tip() == writable.first
 
 
-def test_missing_parameters(api: Api, shop: Workshop) -> None:
+def test_missing_parameters(api: Api, writable: WritableRepository) -> None:
     """The first one that is missing is named."""
-    path = f"/projects/{shop.project.id}/repository/commits"
+    path = f"/projects/{writable.project.id}/repository/commits"
     action = act("create", "x", content="x")
-    assert message_of(api.post(path, shop.developer)) == '400 (Bad request) "branch" not given'
-    assert message_of(api.post(path, shop.developer, branch="dev")) == '400 (Bad request) "commit_message" not given'
+    assert message_of(api.post(path, writable.developer)) == '400 (Bad request) "branch" not given'
+    assert (
+        message_of(api.post(path, writable.developer, branch="dev")) == '400 (Bad request) "commit_message" not given'
+    )
     said = {"branch": "dev", "commit_message": "x"}
-    assert message_of(api.post(path, shop.developer, **said)) == '400 (Bad request) "actions" not given'
-    assert message_of(shop.commit()) == {"actions": ["can't be blank"]}
-    assert message_of(shop.commit(action, commit_message=" \n")) == {"commit_message": ["can't be blank"]}
-    assert message_of(shop.commit(action, branch="")) == {"branch": ["can't be blank"]}
-    assert message_of(shop.commit(action, actions="create")) == {"actions": ["is invalid"]}
+    assert message_of(api.post(path, writable.developer, **said)) == '400 (Bad request) "actions" not given'
+    assert message_of(writable.commit()) == {"actions": ["can't be blank"]}
+    assert message_of(writable.commit(action, commit_message=" \n")) == {"commit_message": ["can't be blank"]}
+    assert message_of(writable.commit(action, branch="")) == {"branch": ["can't be blank"]}
+    assert message_of(writable.commit(action, actions="create")) == {"actions": ["is invalid"]}
 
 
 BRANCHES = [
@@ -147,31 +149,34 @@ BRANCHES = [
 
 
 @pytest.mark.parametrize("branch", BRANCHES)
-def test_branches_that_are_not_there(shop: Workshop, branch: str) -> None:
+def test_branches_that_are_not_there(writable: WritableRepository, branch: str) -> None:
     """A branch must be there, unless the call says where it begins."""
-    before = shop.git("for-each-ref")
-    message_of(shop.commit(act("create", "x", content="x"), branch=branch))
+    before = writable.git("for-each-ref")
+    message_of(writable.commit(act("create", "x", content="x"), branch=branch))
     if branch not in ("nope", "é"):
-        message_of(shop.commit(act("create", "x", content="x"), branch=branch, start_branch="dev"))
-    assert shop.git("for-each-ref") == before
+        message_of(writable.commit(act("create", "x", content="x"), branch=branch, start_branch="dev"))
+    assert writable.git("for-each-ref") == before
 
 
-def test_somebody_else_as_the_author(shop: Workshop) -> None:
+def test_somebody_else_as_the_author(writable: WritableRepository) -> None:
     """The author may be said; who committed it is who called."""
-    said = {"author_name": "Eve\nauthor Root <root@x>", "author_email": "eve@example.org"}
-    commit = shop.commit(act("create", "x", content="x"), **said).json()
+    said: dict[str, Any] = {"author_name": "Eve\nauthor Root <root@x>", "author_email": "eve@example.org"}
+    commit = writable.commit(act("create", "x", content="x"), **said).json()
     assert (commit["author_name"], commit["author_email"]) == ("Eveauthor Root root@x", "eve@example.org")
-    assert (commit["committer_name"], commit["committer_email"]) == (shop.developer.username, shop.developer.email)
-    half = shop.commit(act("create", "y", content="x"), author_name="Only a name").json()
-    assert (half["author_name"], half["author_email"]) == ("Only a name", shop.developer.email)
+    assert (commit["committer_name"], commit["committer_email"]) == (
+        writable.developer.username,
+        writable.developer.email,
+    )
+    half = writable.commit(act("create", "y", content="x"), author_name="Only a name").json()
+    assert (half["author_name"], half["author_email"]) == ("Only a name", writable.developer.email)
 
 
-def test_without_stats(shop: Workshop) -> None:
+def test_without_stats(writable: WritableRepository) -> None:
     """Who does not want the numbers does not get them."""
-    assert "stats" not in shop.commit(act("create", "x", content="x"), stats=False).json()
+    assert "stats" not in writable.commit(act("create", "x", content="x"), stats=False).json()
 
 
-def test_forms(api: Api, shop: Workshop) -> None:
+def test_forms(api: Api, writable: WritableRepository) -> None:
     """Some clients send forms, in which a name that is there already begins the next action."""
     fields = [
         ("branch", "dev"),
@@ -184,124 +189,132 @@ def test_forms(api: Api, shop: Workshop) -> None:
         ("actions[][content]", "2"),
     ]
     headers = {"content-type": "application/x-www-form-urlencoded"}
-    path = f"/projects/{shop.project.id}/repository/commits"
-    answer = api.request("POST", path, shop.developer, content=urlencode(fields).encode(), headers=headers)
+    path = f"/projects/{writable.project.id}/repository/commits"
+    answer = api.request("POST", path, writable.developer, content=urlencode(fields).encode(), headers=headers)
     assert answer.status_code == 201, answer.text
-    assert (shop.content("a"), shop.content("README.md")) == (b"1", b"2")
+    assert (writable.content("a"), writable.content("README.md")) == (b"1", b"2")
 
 
-def test_base64_in_lines(shop: Workshop) -> None:
+def test_base64_in_lines(writable: WritableRepository) -> None:
     """Base64 with line breaks is what some libraries write."""
     content = base64.encodebytes(b"x" * 200).decode()
-    assert shop.commit(act("create", "x", content=content, encoding="base64")).status_code == 201
-    assert shop.content("x") == b"x" * 200
+    assert writable.commit(act("create", "x", content=content, encoding="base64")).status_code == 201
+    assert writable.content("x") == b"x" * 200
 
 
-def test_line_ends_and_empty_files_stay(shop: Workshop) -> None:
+def test_line_ends_and_empty_files_stay(writable: WritableRepository) -> None:
     """A content is what it is."""
-    assert shop.commit(act("create", "crlf", content="a\r\nb"), act("create", "none", content="")).status_code == 201
-    assert (shop.content("crlf"), shop.content("none")) == (b"a\r\nb", b"")
+    assert (
+        writable.commit(act("create", "crlf", content="a\r\nb"), act("create", "none", content="")).status_code == 201
+    )
+    assert (writable.content("crlf"), writable.content("none")) == (b"a\r\nb", b"")
 
 
-def test_a_first_commit(api: Api, empty_shop: Workshop) -> None:
+def test_a_first_commit(api: Api, empty_writable: WritableRepository) -> None:
     """The first commit of an empty repository makes its branch, which becomes the default; masters begin it."""
-    shop = empty_shop
+    writable = empty_writable
     action = act("create", "README.md", content="hello\n")
-    assert shop.commit(action, branch="main").status_code == 403
-    made = shop.commit(action, branch="main", who=shop.master)
+    assert writable.commit(action, branch="main").status_code == 403
+    made = writable.commit(action, branch="main", who=writable.master)
     assert made.status_code == 201, made.text
     assert made.json()["parent_ids"] == []
-    project = api.get(f"/projects/{shop.project.id}", shop.master).json()
+    project = api.get(f"/projects/{writable.project.id}", writable.master).json()
     assert (project["default_branch"], project["empty_repo"]) == ("main", False)
-    assert shop.git("symbolic-ref", "HEAD") == "refs/heads/main"
-    branch = api.get(f"/projects/{shop.project.id}/repository/branches/main", shop.master).json()
+    assert writable.git("symbolic-ref", "HEAD") == "refs/heads/main"
+    branch = api.get(f"/projects/{writable.project.id}/repository/branches/main", writable.master).json()
     assert branch["protected"] is True
-    assert message_of(shop.commit(action, branch="other", who=shop.master)) == (
+    assert message_of(writable.commit(action, branch="other", who=writable.master)) == (
         "You can only create or edit files when you are on a branch"
     )
 
 
-def test_a_new_branch(api: Api, make: Make, shop: Workshop) -> None:
+def test_a_new_branch(api: Api, make: Make, writable: WritableRepository) -> None:
     """A branch begins at another one or at a commit; one that is there is only begun anew by force."""
-    moved = shop.commit(act("create", "on-dev", content="1")).json()["id"]
+    moved = writable.commit(act("create", "on-dev", content="1")).json()["id"]
     action = act("create", "x", content="x")
-    made = shop.commit(action, branch="feature/one", start_branch="dev")
+    made = writable.commit(action, branch="feature/one", start_branch="dev")
     assert made.json()["parent_ids"] == [moved]
-    at_sha = shop.commit(action, branch="two", start_sha=shop.first, start_project=shop.project.id)
-    assert at_sha.json()["parent_ids"] == [shop.first]
-    assert "already exists" in message_of(shop.commit(action, branch="two", start_branch="dev"))
-    forced = shop.commit(action, branch="two", start_branch="dev", force=True, start_project=shop.project.path)
+    at_sha = writable.commit(action, branch="two", start_sha=writable.first, start_project=writable.project.id)
+    assert at_sha.json()["parent_ids"] == [writable.first]
+    assert "already exists" in message_of(writable.commit(action, branch="two", start_branch="dev"))
+    forced = writable.commit(action, branch="two", start_branch="dev", force=True, start_project=writable.project.path)
     assert forced.json()["parent_ids"] == [moved]
-    assert shop.tip("two") == forced.json()["id"]
-    assert shop.commit(act("create", "y", content="y"), branch="two", start_branch="two").status_code == 201
-    assert "on a branch" in message_of(shop.commit(action, branch="three", start_branch="nope"))
+    assert writable.tip("two") == forced.json()["id"]
+    assert writable.commit(act("create", "y", content="y"), branch="two", start_branch="two").status_code == 201
+    assert "on a branch" in message_of(writable.commit(action, branch="three", start_branch="nope"))
     for sha in ("0" * 40, "nope", "dev..master", "-x"):
-        assert "start_sha" in message_of(shop.commit(action, branch="three", start_sha=sha))
-    both = {"start_sha": shop.first, "start_branch": "dev"}
-    assert "start_sha" in message_of(shop.commit(action, branch="three", **both))
+        assert "start_sha" in message_of(writable.commit(action, branch="three", start_sha=sha))
+    both: dict[str, Any] = {"start_sha": writable.first, "start_branch": "dev"}
+    assert "start_sha" in message_of(writable.commit(action, branch="three", **both))
     elsewhere = make_project(make, visibility="private")
     for other in (elsewhere.id, elsewhere.path, "nobody/nothing"):
-        refused = shop.commit(action, branch="three", start_branch="dev", start_project=other)
+        refused = writable.commit(action, branch="three", start_branch="dev", start_project=other)
         assert message_of(refused) == {"start_project": ["can only be this project"]}
-    assert api.get(f"/projects/{shop.project.id}/repository/branches/three", shop.developer).status_code == 404
+    assert api.get(f"/projects/{writable.project.id}/repository/branches/three", writable.developer).status_code == 404
 
 
-def test_last_commit_id(shop: Workshop) -> None:
+def test_last_commit_id(writable: WritableRepository) -> None:
     """Who knows only an older state of a file does not overwrite a newer one."""
-    second = shop.commit(act("update", "README.md", content="2")).json()["id"]
-    stale = shop.commit(act("update", "README.md", content="3", last_commit_id=shop.first))
+    second = writable.commit(act("update", "README.md", content="2")).json()["id"]
+    stale = writable.commit(act("update", "README.md", content="3", last_commit_id=writable.first))
     assert message_of(stale) == ("You are attempting to update a file that has changed since you started editing it.")
-    assert shop.commit(act("create", "other", content="x")).status_code == 201
+    assert writable.commit(act("create", "other", content="x")).status_code == 201
     known = [
         act("update", "README.md", content="3", last_commit_id=second),
-        act("move", "moved", previous_path="lines", last_commit_id=shop.first),
+        act("move", "moved", previous_path="lines", last_commit_id=writable.first),
     ]
-    assert shop.commit(*known).status_code == 201
+    assert writable.commit(*known).status_code == 201
 
 
-def test_an_empty_commit(shop: Workshop) -> None:
+def test_an_empty_commit(writable: WritableRepository) -> None:
     """A commit of several files may turn out to change nothing."""
-    made = shop.commit(act("update", "README.md", content="hello\n"))
+    made = writable.commit(act("update", "README.md", content="hello\n"))
     assert made.status_code == 201
     assert made.json()["stats"] == {"additions": 0, "deletions": 0, "total": 0}
 
 
-def test_who_may(api: Api, make: Make, shop: Workshop) -> None:
+def test_who_may(api: Api, make: Make, writable: WritableRepository) -> None:
     """Developers commit, but not to protected branches, and nobody to an archived project."""
-    path = f"/projects/{shop.project.id}/repository/commits"
+    path = f"/projects/{writable.project.id}/repository/commits"
     said = {"branch": "dev", "commit_message": "x", "actions": [act("create", "who", content="x")]}
-    assert api.post(path, **said).status_code == 401
-    assert shop.commit(act("create", "who", content="x"), who=shop.stranger).status_code == 403
-    assert shop.commit(act("create", "who", content="x"), who=shop.reporter).status_code == 403
+    assert api.post(path, None, **said).status_code == 401
+    assert writable.commit(act("create", "who", content="x"), who=writable.stranger).status_code == 403
+    assert writable.commit(act("create", "who", content="x"), who=writable.reporter).status_code == 403
     hidden = make_project(make, visibility="private")
-    assert api.post(f"/projects/{hidden.id}/repository/commits", shop.developer, **said).status_code == 404
-    denied = shop.commit(act("update", "nope", content="x"), branch="master")
+    assert api.post(f"/projects/{hidden.id}/repository/commits", writable.developer, **said).status_code == 404
+    denied = writable.commit(act("update", "nope", content="x"), branch="master")
     assert denied.status_code == 403, "Who may not come through hears nothing of the files."
     assert "protected branches" in denied.json()["message"]
-    assert shop.commit(act("create", "who", content="x"), branch="master", who=shop.master).status_code == 201
-    assert shop.commit(act("create", "who", content="x")).status_code == 201
-    started = shop.commit(act("create", "w", content="x"), branch="master", start_branch="dev", force=True)
+    assert writable.commit(act("create", "who", content="x"), branch="master", who=writable.master).status_code == 201
+    assert writable.commit(act("create", "who", content="x")).status_code == 201
+    started = writable.commit(act("create", "w", content="x"), branch="master", start_branch="dev", force=True)
     assert started.status_code == 403
-    forced = shop.commit(
-        act("create", "w", content="x"), branch="master", start_branch="dev", force=True, who=shop.master
+    forced = writable.commit(
+        act("create", "w", content="x"), branch="master", start_branch="dev", force=True, who=writable.master
     )
     assert forced.status_code == 403
     protect = {"name": "rel/*", "push_access_level": 0}
-    assert api.post(f"/projects/{shop.project.id}/protected_branches", shop.master, **protect).status_code == 201
-    fresh = shop.commit(act("create", "w", content="x"), branch="rel/1", start_branch="dev", who=shop.master)
+    assert (
+        api.post(f"/projects/{writable.project.id}/protected_branches", writable.master, **protect).status_code == 201
+    )
+    fresh = writable.commit(act("create", "w", content="x"), branch="rel/1", start_branch="dev", who=writable.master)
     assert fresh.status_code == 403
-    api.post(f"/projects/{shop.project.id}/archive", make.root)
-    assert shop.commit(act("create", "late", content="x")).status_code == 403
-    assert shop.commit(act("create", "late", content="x"), who=make.root).status_code == 403
-    api.post(f"/projects/{shop.project.id}/unarchive", make.root)
+    api.post(f"/projects/{writable.project.id}/archive", make.root)
+    assert writable.commit(act("create", "late", content="x")).status_code == 403
+    assert writable.commit(act("create", "late", content="x"), who=make.root).status_code == 403
+    api.post(f"/projects/{writable.project.id}/unarchive", make.root)
 
 
-def test_too_large(api: Api, shop: Workshop) -> None:
+def test_too_large(api: Api, writable: WritableRepository) -> None:
     """A body beyond the limit is not even read."""
     where = urlsplit(api.url)
     connection = HTTPConnection(where.hostname or "", where.port)
-    connection.putrequest("POST", f"/api/v4/projects/{shop.project.id}/repository/commits")
-    sent = {"private-token": shop.developer.token, "content-type": "application/json", "content-length": 200 * 2**20}
+    connection.putrequest("POST", f"/api/v4/projects/{writable.project.id}/repository/commits")
+    sent = {
+        "private-token": writable.developer.token,
+        "content-type": "application/json",
+        "content-length": 200 * 2**20,
+    }
     for name, value in sent.items():
         connection.putheader(name, str(value))
     connection.endheaders()
@@ -309,16 +322,18 @@ def test_too_large(api: Api, shop: Workshop) -> None:
     connection.close()
 
 
-def test_larger_than_other_bodies(shop: Workshop) -> None:
+def test_larger_than_other_bodies(writable: WritableRepository) -> None:
     """A file of more than the usual body's size is taken."""
-    assert shop.commit(act("create", "large", content="x" * (12 * 2**20))).status_code == 201
-    assert len(shop.content("large")) == 12 * 2**20
+    assert writable.commit(act("create", "large", content="x" * (12 * 2**20))).status_code == 201
+    assert len(writable.content("large")) == 12 * 2**20
 
 
-def test_the_change_is_recorded(api: Api, house: House, shop: Workshop) -> None:
+def test_the_change_is_recorded(api: Api, instance: Instance, writable: WritableRepository) -> None:
     """What a commit changed is announced once; the project was active."""
-    before = api.get(f"/projects/{shop.project.id}", shop.developer).json()["last_activity_at"]
-    commit = shop.commit(act("create", "x", content="x")).json()["id"]
-    changes = house.app.database.read(lambda db: [tuple(row) for row in db.rows(_CHANGES, project=shop.project.id)])
-    assert changes == [("refs/heads/dev", shop.first, commit, shop.developer.id)]
-    assert api.get(f"/projects/{shop.project.id}", shop.developer).json()["last_activity_at"] >= before
+    before = api.get(f"/projects/{writable.project.id}", writable.developer).json()["last_activity_at"]
+    commit = writable.commit(act("create", "x", content="x")).json()["id"]
+    changes = instance.app.database.read(
+        lambda db: [tuple(row) for row in db.rows(_CHANGES, project=writable.project.id)]
+    )
+    assert changes == [("refs/heads/dev", writable.first, commit, writable.developer.id)]
+    assert api.get(f"/projects/{writable.project.id}", writable.developer).json()["last_activity_at"] >= before

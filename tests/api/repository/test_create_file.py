@@ -5,84 +5,88 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tests.api.repository.workshop import Workshop, message_of
+from tests.api.repository.writable_repository import WritableRepository, message_of
 from tests.client import Api, Make
 from tests.git.conftest import files_in
 
 SAID = {"branch": "dev", "content": "x\n", "commit_message": "Add it"}
 
 
-def test_a_file_is_added(api: Api, shop: Workshop) -> None:
+def test_a_file_is_added(api: Api, writable: WritableRepository) -> None:
     """It is there at once, in a commit of the caller's."""
-    answer = api.post(f"/projects/{shop.project.id}/repository/files/new%2Ff%C3%BC%2Etxt", shop.developer, **SAID)
+    answer = api.post(
+        f"/projects/{writable.project.id}/repository/files/new%2Ff%C3%BC%2Etxt", writable.developer, **SAID
+    )
     assert answer.status_code == 201, answer.text
     assert answer.json() == {"file_name": "fü.txt", "file_path": "new/fü.txt", "branch": "dev"}
-    assert shop.content("new/fü.txt") == b"x\n"
-    assert shop.git("log", "-1", "--format=%an|%ae|%s|%P", "dev") == (
-        f"{shop.developer.username}|{shop.developer.email}|Add it|{shop.first}"
+    assert writable.content("new/fü.txt") == b"x\n"
+    assert writable.git("log", "-1", "--format=%an|%ae|%s|%P", "dev") == (
+        f"{writable.developer.username}|{writable.developer.email}|Add it|{writable.first}"
     )
     read = api.get(
-        f"/projects/{shop.project.id}/repository/files/new%2Ff%C3%BC%2Etxt", shop.developer, ref="dev"
+        f"/projects/{writable.project.id}/repository/files/new%2Ff%C3%BC%2Etxt", writable.developer, ref="dev"
     ).json()
-    assert (base64.b64decode(read["content"]), read["last_commit_id"]) == (b"x\n", shop.tip())
+    assert (base64.b64decode(read["content"]), read["last_commit_id"]) == (b"x\n", writable.tip())
 
 
-def test_by_the_query(api: Api, shop: Workshop) -> None:
+def test_by_the_query(api: Api, writable: WritableRepository) -> None:
     """Parameters may come in the query too."""
-    answer = api.request("POST", f"/projects/{shop.project.id}/repository/files/q", shop.developer, params=SAID)
+    answer = api.request("POST", f"/projects/{writable.project.id}/repository/files/q", writable.developer, params=SAID)
     assert answer.status_code == 201, answer.text
 
 
-def test_binary_content_author_and_mode(api: Api, shop: Workshop) -> None:
+def test_binary_content_author_and_mode(api: Api, writable: WritableRepository) -> None:
     """Base64 brings any bytes; the author may be another one; a file may be a program."""
     content = base64.b64encode(bytes(range(256))).decode()
     said = {**SAID, "content": content, "encoding": "base64", "author_name": "Eve", "author_email": "eve@example.org"}
-    path = f"/projects/{shop.project.id}/repository/files/bin"
-    assert api.post(path, shop.developer, **said, execute_filemode=True).status_code == 201
-    assert shop.content("bin") == bytes(range(256))
-    assert shop.listed()["bin"] == "100755"
-    assert shop.git("log", "-1", "--format=%an|%ae|%cn", "dev") == f"Eve|eve@example.org|{shop.developer.username}"
+    path = f"/projects/{writable.project.id}/repository/files/bin"
+    assert api.post(path, writable.developer, **said, execute_filemode=True).status_code == 201
+    assert writable.content("bin") == bytes(range(256))
+    assert writable.listed()["bin"] == "100755"
+    assert (
+        writable.git("log", "-1", "--format=%an|%ae|%cn", "dev") == f"Eve|eve@example.org|{writable.developer.username}"
+    )
     wrong = {**said, "content": "%%%"}
-    assert message_of(api.post(f"{path}2", shop.developer, **wrong)) == {"content": ["is not valid base64"]}
+    assert message_of(api.post(f"{path}2", writable.developer, **wrong)) == {"content": ["is not valid base64"]}
     odd = {**SAID, "encoding": "rot13"}
-    assert message_of(api.post(f"{path}2", shop.developer, **odd)) == {"encoding": ["is invalid"]}
+    assert message_of(api.post(f"{path}2", writable.developer, **odd)) == {"encoding": ["is invalid"]}
 
 
-def test_text_with_a_zero_byte(api: Api, shop: Workshop) -> None:
+def test_text_with_a_zero_byte(api: Api, writable: WritableRepository) -> None:
     """Files may hold it, and nothing else that is sent may."""
-    url = f"/projects/{shop.project.id}/repository/files"
-    assert api.post(f"{url}/zero", shop.developer, **{**SAID, "content": "a\0b"}).status_code == 201
-    assert shop.content("zero") == b"a\0b"
-    assert api.put(f"{url}/zero", shop.developer, **{**SAID, "content": "\0"}).status_code == 200
-    assert shop.content("zero") == b"\0"
-    made = shop.commit({"action": "create", "file_path": "zeros", "content": "\0\0"})
+    url = f"/projects/{writable.project.id}/repository/files"
+    assert api.post(f"{url}/zero", writable.developer, **{**SAID, "content": "a\0b"}).status_code == 201
+    assert writable.content("zero") == b"a\0b"
+    assert api.put(f"{url}/zero", writable.developer, **{**SAID, "content": "\0"}).status_code == 200
+    assert writable.content("zero") == b"\0"
+    made = writable.commit({"action": "create", "file_path": "zeros", "content": "\0\0"})
     assert made.status_code == 201, made.text
-    assert shop.content("zeros") == b"\0\0"
-    assert api.post(f"{url}/none", shop.developer, **{**SAID, "content": ""}).status_code == 201
+    assert writable.content("zeros") == b"\0\0"
+    assert api.post(f"{url}/none", writable.developer, **{**SAID, "content": ""}).status_code == 201
     for field in ("branch", "commit_message", "author_name"):
-        refused = api.post(f"{url}/x", shop.developer, **{**SAID, field: "a\0b"})
+        refused = api.post(f"{url}/x", writable.developer, **{**SAID, field: "a\0b"})
         assert message_of(refused) == {field: ["is invalid"]}
     for odd in ({"a": 1}, ["x"]):
-        refused = api.post(f"{url}/x", shop.developer, **{**SAID, "content": odd})
+        refused = api.post(f"{url}/x", writable.developer, **{**SAID, "content": odd})
         assert message_of(refused) == {"content": ["is invalid"]}
 
 
-def test_missing_parameters(api: Api, shop: Workshop) -> None:
+def test_missing_parameters(api: Api, writable: WritableRepository) -> None:
     """The first one that is missing is named."""
-    path = f"/projects/{shop.project.id}/repository/files/x"
+    path = f"/projects/{writable.project.id}/repository/files/x"
     for missing, said in (("branch", {}), ("content", {"branch": "dev"}), ("commit_message", {**SAID, "x": 1})):
         sent = {name: value for name, value in said.items() if name != "commit_message"}
-        assert message_of(api.post(path, shop.developer, **sent)) == f'400 (Bad request) "{missing}" not given'
+        assert message_of(api.post(path, writable.developer, **sent)) == f'400 (Bad request) "{missing}" not given'
 
 
-def test_the_name_is_taken(api: Api, shop: Workshop) -> None:
+def test_the_name_is_taken(api: Api, writable: WritableRepository) -> None:
     """A file or a folder is there already."""
-    url = f"/projects/{shop.project.id}/repository/files"
-    taken = message_of(api.post(f"{url}/README.md", shop.developer, **SAID))
+    url = f"/projects/{writable.project.id}/repository/files"
+    taken = message_of(api.post(f"{url}/README.md", writable.developer, **SAID))
     assert taken == "A file with this name already exists"
-    folder = message_of(api.post(f"{url}/deep%2Fer", shop.developer, **SAID))
+    folder = message_of(api.post(f"{url}/deep%2Fer", writable.developer, **SAID))
     assert folder == "A directory with this name already exists"
-    assert shop.tip() == shop.first
+    assert writable.tip() == writable.first
 
 
 EVIL = [
@@ -101,53 +105,55 @@ EVIL = [
 
 
 @pytest.mark.parametrize("path", EVIL)
-def test_paths_that_lead_elsewhere(api: Api, shop: Workshop, path: str) -> None:
+def test_paths_that_lead_elsewhere(api: Api, writable: WritableRepository, path: str) -> None:
     """Somebody writes to the repository's own hooks, or into what a checkout takes for its own."""
-    before = files_in(shop.repository.path)
-    message_of(api.post(f"/projects/{shop.project.id}/repository/files/{path}", shop.developer, **SAID))
-    assert files_in(shop.repository.path) == before
+    before = files_in(writable.repository.path)
+    message_of(api.post(f"/projects/{writable.project.id}/repository/files/{path}", writable.developer, **SAID))
+    assert files_in(writable.repository.path) == before
 
 
-def test_writing_through_a_link(api: Api, shop: Workshop) -> None:
+def test_writing_through_a_link(api: Api, writable: WritableRepository) -> None:
     """Somebody pushed a link to /etc, and now writes below it."""
-    before = files_in(shop.repository.path)
-    refused = api.post(f"/projects/{shop.project.id}/repository/files/link%2Fingot-was-here", shop.developer, **SAID)
+    before = files_in(writable.repository.path)
+    refused = api.post(
+        f"/projects/{writable.project.id}/repository/files/link%2Fingot-was-here", writable.developer, **SAID
+    )
     assert "A parent of the path is a file" in message_of(refused)
-    assert files_in(shop.repository.path) == before
+    assert files_in(writable.repository.path) == before
 
 
-def test_first_files_and_new_branches(api: Api, empty_shop: Workshop) -> None:
+def test_first_files_and_new_branches(api: Api, empty_writable: WritableRepository) -> None:
     """The first file of an empty repository makes its branch and the default one; others begin where they say."""
-    shop = empty_shop
-    url = f"/projects/{shop.project.id}/repository/files"
-    assert api.post(f"{url}/README.md", shop.master, **{**SAID, "branch": "main"}).status_code == 201
-    assert api.get(f"/projects/{shop.project.id}", shop.master).json()["default_branch"] == "main"
-    nowhere = message_of(api.post(f"{url}/x", shop.developer, **{**SAID, "branch": "topic"}))
+    writable = empty_writable
+    url = f"/projects/{writable.project.id}/repository/files"
+    assert api.post(f"{url}/README.md", writable.master, **{**SAID, "branch": "main"}).status_code == 201
+    assert api.get(f"/projects/{writable.project.id}", writable.master).json()["default_branch"] == "main"
+    nowhere = message_of(api.post(f"{url}/x", writable.developer, **{**SAID, "branch": "topic"}))
     assert nowhere == "You can only create or edit files when you are on a branch"
-    begun = api.post(f"{url}/x", shop.developer, **{**SAID, "branch": "topic"}, start_branch="main")
+    begun = api.post(f"{url}/x", writable.developer, **{**SAID, "branch": "topic"}, start_branch="main")
     assert begun.status_code == 201, begun.text
-    assert set(shop.listed("topic")) == {"README.md", "x"}
-    again = api.post(f"{url}/y", shop.developer, **{**SAID, "branch": "topic"}, start_branch="main")
+    assert set(writable.listed("topic")) == {"README.md", "x"}
+    again = api.post(f"{url}/y", writable.developer, **{**SAID, "branch": "topic"}, start_branch="main")
     assert "already exists" in message_of(again)
 
 
-def test_who_may(api: Api, make: Make, shop: Workshop) -> None:
+def test_who_may(api: Api, make: Make, writable: WritableRepository) -> None:
     """As with any push."""
-    url = f"/projects/{shop.project.id}/repository/files"
-    assert api.post(f"{url}/x", **SAID).status_code == 401
-    assert api.post(f"{url}/x", shop.reporter, **SAID).status_code == 403
-    assert api.post(f"{url}/x", shop.developer, **{**SAID, "branch": "master"}).status_code == 403
-    assert api.post(f"{url}/x", shop.master, **{**SAID, "branch": "master"}).status_code == 201
-    api.post(f"/projects/{shop.project.id}/archive", make.root)
-    assert api.post(f"{url}/x", shop.master, **SAID).status_code == 403
-    api.post(f"/projects/{shop.project.id}/unarchive", make.root)
-    assert api.post(f"{url}/x", shop.developer, **SAID).status_code == 201
+    url = f"/projects/{writable.project.id}/repository/files"
+    assert api.post(f"{url}/x", None, **SAID).status_code == 401
+    assert api.post(f"{url}/x", writable.reporter, **SAID).status_code == 403
+    assert api.post(f"{url}/x", writable.developer, **{**SAID, "branch": "master"}).status_code == 403
+    assert api.post(f"{url}/x", writable.master, **{**SAID, "branch": "master"}).status_code == 201
+    api.post(f"/projects/{writable.project.id}/archive", make.root)
+    assert api.post(f"{url}/x", writable.master, **SAID).status_code == 403
+    api.post(f"/projects/{writable.project.id}/unarchive", make.root)
+    assert api.post(f"{url}/x", writable.developer, **SAID).status_code == 201
 
 
-def test_the_same_file_at_once(api: Api, shop: Workshop) -> None:
+def test_the_same_file_at_once(api: Api, writable: WritableRepository) -> None:
     """Of many who add the same file, one does."""
-    path = f"/projects/{shop.project.id}/repository/files/same"
+    path = f"/projects/{writable.project.id}/repository/files/same"
     with ThreadPoolExecutor(10) as callers:
-        answers = list(callers.map(lambda _: api.post(path, shop.developer, **SAID), range(10)))
+        answers = list(callers.map(lambda _: api.post(path, writable.developer, **SAID), range(10)))
     assert sorted(answer.status_code for answer in answers) == [201] + [400] * 9
-    assert shop.git("rev-list", "--count", f"{shop.first}..dev") == "1"
+    assert writable.git("rev-list", "--count", f"{writable.first}..dev") == "1"

@@ -19,9 +19,9 @@ from ingot.projects.projects.service import delete_project
 from ingot.projects.projects.tables import Project as ProjectRow
 from ingot.projects.projects.tables import projects
 from tests.client import Make, Person
-from tests.conftest import House
-from tests.histories import History
-from tests.making import Project, make_project
+from tests.conftest import Instance
+from tests.factories import Project, make_project
+from tests.git_history import History
 
 READS = [
     "/repository/branches",
@@ -56,7 +56,7 @@ Vanishing = Callable[[Project], None]
 
 
 @pytest.fixture
-def vanishing(house: House, monkeypatch: pytest.MonkeyPatch) -> Iterator[Vanishing]:
+def vanishing(instance: Instance, monkeypatch: pytest.MonkeyPatch) -> Iterator[Vanishing]:
     """Delete a project with its repository right after the next request has opened that."""
     doomed: set[str] = set()
     open_repository = RepositoryStore.open
@@ -66,11 +66,11 @@ def vanishing(house: House, monkeypatch: pytest.MonkeyPatch) -> Iterator[Vanishi
         if key in doomed:
             doomed.remove(key)
             store.remove(key)
-            house.app.database.write(lambda db: _delete(db, key))
+            instance.app.database.write(lambda db: _delete(db, key))
         return opened
 
     monkeypatch.setattr(RepositoryStore, "open", open_then_delete)
-    yield lambda project: doomed.add(_key(house, project))
+    yield lambda project: doomed.add(_key(instance, project))
 
 
 def _delete(db: Connection, key: str) -> None:
@@ -80,16 +80,16 @@ def _delete(db: Connection, key: str) -> None:
     delete_project(db, project)
 
 
-def _key(house: House, project: Project) -> str:
-    return house.app.database.read(lambda db: existing_project(db, project.id)).repository_key
+def _key(instance: Instance, project: Project) -> str:
+    return instance.app.database.read(lambda db: existing_project(db, project.id)).repository_key
 
 
-def _project(house: House, make: Make, owner: Person) -> Project:
+def _project(instance: Instance, make: Make, owner: Person) -> Project:
     project = make_project(make, owner, visibility="public")
     history = History()
     mark = history.commit(files={"README": "x\n"})
     history.commit("topic", files={"more": "y\n"}, parents=(mark,))
-    history.fill(house, project)
+    history.fill(instance, project)
     return project
 
 
@@ -98,52 +98,56 @@ def owner(make: Make) -> Person:
     return make.user()
 
 
-def _answered(house: House, make: Make, owner: Person, vanishing: Vanishing, path: str, **sent: Any) -> httpx.Response:
-    project = _project(house, make, owner)
+def _answered(
+    instance: Instance, make: Make, owner: Person, vanishing: Vanishing, path: str, **sent: Any
+) -> httpx.Response:
+    project = _project(instance, make, owner)
     vanishing(project)
-    url = f"{house.url}/api/v4{project.url}{path}"
+    url = f"{instance.url}/api/v4{project.url}{path}"
     return httpx.request("POST" if sent else "GET", url, headers={"PRIVATE-TOKEN": owner.token}, json=sent or None)
 
 
 @pytest.mark.parametrize("path", READS)
-def test_reads(house: House, make: Make, owner: Person, vanishing: Vanishing, path: str) -> None:
-    answer = _answered(house, make, owner, vanishing, path)
+def test_reads(instance: Instance, make: Make, owner: Person, vanishing: Vanishing, path: str) -> None:
+    answer = _answered(instance, make, owner, vanishing, path)
     assert answer.status_code == 404, answer.text
     assert answer.json()["message"].endswith("Not Found")
 
 
 @pytest.mark.parametrize(("path", "sent"), WRITES)
-def test_writes(house: House, make: Make, owner: Person, vanishing: Vanishing, path: str, sent: dict[str, Any]) -> None:
-    answer = _answered(house, make, owner, vanishing, path, **sent)
+def test_writes(
+    instance: Instance, make: Make, owner: Person, vanishing: Vanishing, path: str, sent: dict[str, Any]
+) -> None:
+    answer = _answered(instance, make, owner, vanishing, path, **sent)
     assert answer.status_code in (400, 404), answer.text
 
 
 @pytest.mark.parametrize("path", PAGES)
-def test_pages(house: House, make: Make, owner: Person, vanishing: Vanishing, path: str) -> None:
-    project = _project(house, make, owner)
-    url = f"{house.url}/{project.path}{path}"
+def test_pages(instance: Instance, make: Make, owner: Person, vanishing: Vanishing, path: str) -> None:
+    project = _project(instance, make, owner)
+    url = f"{instance.url}/{project.path}{path}"
     assert httpx.get(url).status_code == 200
-    another = _project(house, make, owner)
+    another = _project(instance, make, owner)
     vanishing(another)
-    assert httpx.get(f"{house.url}/{another.path}{path}").status_code == 404
+    assert httpx.get(f"{instance.url}/{another.path}{path}").status_code == 404
 
 
 def test_the_error_behind_a_404_is_logged(
-    house: House, make: Make, owner: Person, vanishing: Vanishing, caplog: pytest.LogCaptureFixture
+    instance: Instance, make: Make, owner: Person, vanishing: Vanishing, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.WARNING, "ingot"):
-        assert _answered(house, make, owner, vanishing, "/repository/tree").status_code == 404
+        assert _answered(instance, make, owner, vanishing, "/repository/tree").status_code == 404
     (record,) = [each for each in caplog.records if each.getMessage() == "deleted during the request"]
     fields: dict[str, str] = record.__dict__["fields"]
     assert (fields["route"], fields["error"]) == ("/projects/:id/repository/tree", "MissingRepository")
     assert "open_repository" in fields["where"]
 
 
-def test_a_repository_that_is_lost_is_no_404(house: House, make: Make, owner: Person) -> None:
+def test_a_repository_that_is_lost_is_no_404(instance: Instance, make: Make, owner: Person) -> None:
     """The project is still there, so its caller is told that the server has a problem."""
-    project = _project(house, make, owner)
-    repository_store(house.settings).remove(_key(house, project))
-    answer = httpx.get(f"{house.url}/api/v4{project.url}/repository/tree", headers={"PRIVATE-TOKEN": owner.token})
+    project = _project(instance, make, owner)
+    repository_store(instance.settings).remove(_key(instance, project))
+    answer = httpx.get(f"{instance.url}/api/v4{project.url}/repository/tree", headers={"PRIVATE-TOKEN": owner.token})
     assert answer.status_code == 503
     assert "cannot be read" in answer.json()["message"]
-    assert httpx.get(f"{house.url}/{project.path}/-/tree/master").status_code == 503
+    assert httpx.get(f"{instance.url}/{project.path}/-/tree/master").status_code == 503

@@ -2,11 +2,11 @@
 
 import pytest
 
-from tests.api.repository.built import Built
+from tests.api.repository.branched_repository import BranchedRepository
 from tests.client import Api, Make
-from tests.conftest import House
-from tests.histories import History
-from tests.making import make_project
+from tests.conftest import Instance
+from tests.factories import make_project
+from tests.git_history import History
 
 FIELDS = [
     "diff",
@@ -23,14 +23,14 @@ FIELDS = [
 
 
 @pytest.fixture(scope="module")
-def built(house: House, make: Make) -> Built:
+def branched(instance: Instance, make: Make) -> BranchedRepository:
     """A public project."""
-    return Built(house, make_project(make, visibility="public"))
+    return BranchedRepository(instance, make_project(make, visibility="public"))
 
 
-def test_an_edit(api: Api, make: Make, built: Built) -> None:
+def test_an_edit(api: Api, make: Make, branched: BranchedRepository) -> None:
     """One entry with all fields."""
-    answer = api.get(f"/projects/{built.project.id}/repository/commits/{built.main}/diff", make.root)
+    answer = api.get(f"/projects/{branched.project.id}/repository/commits/{branched.main}/diff", make.root)
     (entry,) = answer.json()
     assert list(entry) == FIELDS
     assert entry == {
@@ -47,10 +47,10 @@ def test_an_edit(api: Api, make: Make, built: Built) -> None:
     }
 
 
-def test_first_commits_and_merges(api: Api, make: Make, built: Built) -> None:
+def test_first_commits_and_merges(api: Api, make: Make, branched: BranchedRepository) -> None:
     """The one against nothing, the other against its first parent."""
-    url = f"/projects/{built.project.id}/repository/commits"
-    first = api.get(f"{url}/{built.first}/diff", make.root).json()
+    url = f"/projects/{branched.project.id}/repository/commits"
+    first = api.get(f"{url}/{branched.first}/diff", make.root).json()
     assert [(entry["new_path"], entry["new_file"], entry["a_mode"]) for entry in first] == [
         ("a.txt", True, "0"),
         ("lib/x.py", True, "0"),
@@ -58,12 +58,12 @@ def test_first_commits_and_merges(api: Api, make: Make, built: Built) -> None:
     assert [entry["new_path"] for entry in api.get(f"{url}/v1/diff", make.root).json()] == ["b.txt"]
 
 
-def test_all_comes_at_once(house: House, api: Api, make: Make) -> None:
+def test_all_comes_at_once(instance: Instance, api: Api, make: Make) -> None:
     """More files than a page of other lists holds; pages are for who asks for them."""
     project = make_project(make)
     made = History()
     made.commit(files={f"{number:03}": "1\n" for number in range(130)})
-    made.fill(house, project)
+    made.fill(instance, project)
     url = f"/projects/{project.id}/repository/commits/master/diff"
     whole = api.get(url, make.root)
     assert [entry["new_path"] for entry in whole.json()] == [f"{number:03}" for number in range(130)]
@@ -73,26 +73,26 @@ def test_all_comes_at_once(house: House, api: Api, make: Make) -> None:
     assert len(api.get(url, make.root, page=2, per_page=100).json()) == 30
 
 
-def test_pages(api: Api, make: Make, built: Built) -> None:
+def test_pages(api: Api, make: Make, branched: BranchedRepository) -> None:
     """File by file."""
-    url = f"/projects/{built.project.id}/repository/commits/{built.first}/diff"
+    url = f"/projects/{branched.project.id}/repository/commits/{branched.first}/diff"
     second = api.get(url, make.root, per_page=1, page=2)
     assert [entry["new_path"] for entry in second.json()] == ["lib/x.py"]
     assert second.headers["x-total"] == "2"
     assert api.get(url, make.root, per_page=1, page=10**18).json() == []
 
 
-def test_an_empty_commit(house: House, api: Api, make: Make) -> None:
+def test_an_empty_commit(instance: Instance, api: Api, make: Make) -> None:
     """It changed nothing."""
     project = make_project(make)
     made = History()
     made.commit(files={"a": "1"})
     made.commit("master")
-    made.fill(house, project)
+    made.fill(instance, project)
     assert api.get(f"/projects/{project.id}/repository/commits/master/diff", make.root).json() == []
 
 
-def test_all_kinds_of_changes(house: House, api: Api, make: Make) -> None:
+def test_all_kinds_of_changes(instance: Instance, api: Api, make: Make) -> None:
     """Names that are not UTF-8, binary files, links, submodules, programs and renames."""
     project = make_project(make)
     text = "".join(f"line {number}\n" for number in range(20))
@@ -109,7 +109,7 @@ def test_all_kinds_of_changes(house: House, api: Api, make: Make) -> None:
         },
         removed=("old",),
     )
-    made.fill(house, project)
+    made.fill(instance, project)
     entries = api.get(f"/projects/{project.id}/repository/commits/master/diff", make.root).json()
     by_path: dict[str, list[dict[str, object]]] = {}
     for entry in entries:
@@ -122,14 +122,14 @@ def test_all_kinds_of_changes(house: House, api: Api, make: Make) -> None:
     assert str(by_path["ü.txt"][0]["diff"]).endswith("+ü\n")
 
 
-def test_a_huge_commit(house: House, api: Api, make: Make) -> None:
+def test_a_huge_commit(instance: Instance, api: Api, make: Make) -> None:
     """Thousands of files and a line of 5 MB: bounded, and marked."""
     project = make_project(make)
     made = History()
     made.commit(files={"a": "1\n"})
     many: dict[str, str] = {f"{number:05}": f"{number}\n" for number in range(20_000)}
     made.commit(files={"0": "x" * 5_000_000, **many})
-    made.fill(house, project)
+    made.fill(instance, project)
     url = f"/projects/{project.id}/repository/commits/master/diff"
     first = api.get(url, make.root, per_page=100)
     assert first.status_code == 200

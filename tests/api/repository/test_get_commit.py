@@ -5,60 +5,60 @@ from urllib.parse import quote
 
 import pytest
 
-from tests.api.repository.built import Built
+from tests.api.repository.branched_repository import BranchedRepository
 from tests.client import Api, Make
-from tests.conftest import House
-from tests.histories import History, repository_of, run
-from tests.making import make_project
+from tests.conftest import Instance
+from tests.factories import make_project
+from tests.git_history import History, repository_of, run
 
 
 @pytest.fixture(scope="module")
-def built(house: House, make: Make) -> Built:
+def branched(instance: Instance, make: Make) -> BranchedRepository:
     """A public project."""
-    return Built(house, make_project(make, visibility="public"))
+    return BranchedRepository(instance, make_project(make, visibility="public"))
 
 
-def test_every_name_leads_to_it(api: Api, make: Make, built: Built) -> None:
+def test_every_name_leads_to_it(api: Api, make: Make, branched: BranchedRepository) -> None:
     """The whole id, a short one, a branch and a tag, annotated or not."""
     names = {
-        built.merge: built.merge,
-        built.merge.upper(): built.merge,
-        built.merge[:7]: built.merge,
-        "v1": built.merge,
-        "v2": built.ahead,
-        "side/ünï": built.side,
-        "master": built.last,
-        "HEAD": built.last,
+        branched.merge: branched.merge,
+        branched.merge.upper(): branched.merge,
+        branched.merge[:7]: branched.merge,
+        "v1": branched.merge,
+        "v2": branched.ahead,
+        "side/ünï": branched.side,
+        "master": branched.last,
+        "HEAD": branched.last,
     }
     for name, oid in names.items():
-        answer = api.get(f"/projects/{built.project.id}/repository/commits/{quote(name, safe='')}", make.root)
+        answer = api.get(f"/projects/{branched.project.id}/repository/commits/{quote(name, safe='')}", make.root)
         assert answer.status_code == 200, name
         assert answer.json()["id"] == oid, name
 
 
-def test_its_fields(api: Api, make: Make, built: Built) -> None:
+def test_its_fields(api: Api, make: Make, branched: BranchedRepository) -> None:
     """Those of a list, its numbers, and the status that it does not have."""
-    shown = api.get(f"/projects/{built.project.id}/repository/commits/{built.last}", make.root).json()
+    shown = api.get(f"/projects/{branched.project.id}/repository/commits/{branched.last}", make.root).json()
     assert shown["title"] == "Last"
     assert shown["stats"] == {"additions": 0, "deletions": 1, "total": 1}
     assert shown["status"] is None
     assert shown["last_pipeline"] is None
-    assert shown["project_id"] == built.project.id
-    listed = api.get(f"/projects/{built.project.id}/repository/commits", make.root).json()[0]
+    assert shown["project_id"] == branched.project.id
+    listed = api.get(f"/projects/{branched.project.id}/repository/commits", make.root).json()[0]
     assert {name: shown[name] for name in listed} == listed
 
 
-def test_without_numbers(api: Api, make: Make, built: Built) -> None:
+def test_without_numbers(api: Api, make: Make, branched: BranchedRepository) -> None:
     """Whoever does not want them does not wait for them."""
-    url = f"/projects/{built.project.id}/repository/commits/{built.last}"
+    url = f"/projects/{branched.project.id}/repository/commits/{branched.last}"
     assert "stats" not in api.get(url, make.root, stats="false").json()
 
 
-def test_a_merge_is_counted_against_its_first_parent(api: Api, make: Make, built: Built) -> None:
+def test_a_merge_is_counted_against_its_first_parent(api: Api, make: Make, branched: BranchedRepository) -> None:
     """What the other side brought."""
-    shown = api.get(f"/projects/{built.project.id}/repository/commits/{built.merge}", make.root).json()
+    shown = api.get(f"/projects/{branched.project.id}/repository/commits/{branched.merge}", make.root).json()
     assert shown["stats"] == {"additions": 1, "deletions": 0, "total": 1}
-    assert shown["parent_ids"] == [built.main, built.side]
+    assert shown["parent_ids"] == [branched.main, branched.side]
 
 
 UNKNOWN = [
@@ -77,19 +77,19 @@ UNKNOWN = [
 
 
 @pytest.mark.parametrize("name", UNKNOWN)
-def test_what_leads_to_no_commit(api: Api, make: Make, built: Built, name: str) -> None:
+def test_what_leads_to_no_commit(api: Api, make: Make, branched: BranchedRepository, name: str) -> None:
     """It is not found, in whichever question it stands."""
     for question in ("", "/diff", "/refs", "/signature", "/sequence"):
-        answer = api.get(f"/projects/{built.project.id}/repository/commits/{name}{question}", make.root)
+        answer = api.get(f"/projects/{branched.project.id}/repository/commits/{name}{question}", make.root)
         assert (answer.status_code, answer.json()) == (404, {"message": "404 Commit Not Found"})
     assert not Path("/tmp/pwned-by-a-sha").exists()
 
 
-def test_files_and_trees_are_no_commits(api: Api, make: Make, built: Built) -> None:
+def test_files_and_trees_are_no_commits(api: Api, make: Make, branched: BranchedRepository) -> None:
     """Their ids are found, and are something else."""
     for name in ("master:a.txt", "master^{tree}"):
-        oid = run(built.repository.path, "rev-parse", name)
-        assert api.get(f"/projects/{built.project.id}/repository/commits/{oid}", make.root).status_code == 404
+        oid = run(branched.repository.path, "rev-parse", name)
+        assert api.get(f"/projects/{branched.project.id}/repository/commits/{oid}", make.root).status_code == 404
 
 
 def test_an_empty_repository(api: Api, make: Make) -> None:
@@ -99,23 +99,23 @@ def test_an_empty_repository(api: Api, make: Make) -> None:
         assert api.get(f"/projects/{project.id}/repository/commits/{name}", make.root).status_code == 404
 
 
-def test_messages_and_names_in_other_encodings(house: House, api: Api, make: Make) -> None:
+def test_messages_and_names_in_other_encodings(instance: Instance, api: Api, make: Make) -> None:
     """They are shown, whatever they are."""
     project = make_project(make)
     made = History()
     made.commit(files={"a": "1"}, message="Gr\xfc\xdfe\n".encode("latin-1"), author="J\xfcrgen <j@example.org>")
     made.commit("blank", {"a": "1"}, "", parents=())
     made.commit("late", {"a": "1"}, "\n  \n\t\n  Late words \n\nmore\n", parents=())
-    made.fill(house, project)
+    made.fill(instance, project)
     shown = api.get(f"/projects/{project.id}/repository/commits/master", make.root).json()
     assert (shown["title"], shown["author_name"]) == ("Grüße", "Jürgen")
     for name, title in {"blank": "--no commit message", "late": "  Late words"}.items():
         assert api.get(f"/projects/{project.id}/repository/commits/{name}", make.root).json()["title"] == title
 
 
-def test_references_that_contain_it(api: Api, make: Make, built: Built) -> None:
+def test_references_that_contain_it(api: Api, make: Make, branched: BranchedRepository) -> None:
     """Branches and tags, or one kind of them."""
-    url = f"/projects/{built.project.id}/repository/commits/{built.merge}/refs"
+    url = f"/projects/{branched.project.id}/repository/commits/{branched.merge}/refs"
     branches = [{"type": "branch", "name": name} for name in ("ahead", "master")]
     tags = [{"type": "tag", "name": name} for name in ("v1", "v2")]
     assert api.get(url, make.root).json() == branches + tags
@@ -123,16 +123,16 @@ def test_references_that_contain_it(api: Api, make: Make, built: Built) -> None:
     assert api.get(url, make.root, type="tag").json() == tags
     page = api.get(url, make.root, type="all", per_page=1, page=2)
     assert (page.json(), page.headers["x-total"]) == (branches[1:], "4")
-    side = api.get(f"/projects/{built.project.id}/repository/commits/{built.side}/refs", make.root, type="branch")
+    side = api.get(f"/projects/{branched.project.id}/repository/commits/{branched.side}/refs", make.root, type="branch")
     assert [ref["name"] for ref in side.json()] == ["ahead", "master", "side/ünï"]
     assert api.get(url, make.root, type="none").status_code == 400
 
 
-def test_no_merge_requests_yet(api: Api, make: Make, built: Built) -> None:
+def test_no_merge_requests_yet(api: Api, make: Make, branched: BranchedRepository) -> None:
     """Clients ask of any commit."""
-    url = f"/projects/{built.project.id}/repository/commits"
-    for name in (built.first, built.last[:10], "master"):
-        answer = api.get(f"/projects/{built.project.id}/repository/commits/{name}/merge_requests", make.root)
+    url = f"/projects/{branched.project.id}/repository/commits"
+    for name in (branched.first, branched.last[:10], "master"):
+        answer = api.get(f"/projects/{branched.project.id}/repository/commits/{name}/merge_requests", make.root)
         assert (answer.status_code, answer.json(), answer.headers["x-total"]) == (200, [], "0")
     for name in ("nope", "0" * 40, "--output=x"):
         unknown = api.get(f"{url}/{name}/merge_requests", make.root)
@@ -144,27 +144,27 @@ def test_no_merge_requests_yet(api: Api, make: Make, built: Built) -> None:
     ("at", "shown"),
     [(253402300799, "9999-12-31T23:59:59.000+00:00"), (2**53, "9999-12-31T23:59:59.999+00:00")],
 )
-def test_times_beyond_the_calendar(house: House, api: Api, make: Make, at: int, shown: str) -> None:
+def test_times_beyond_the_calendar(instance: Instance, api: Api, make: Make, at: int, shown: str) -> None:
     """They are shown as its end."""
     project = make_project(make)
     made = History()
     made.commit(files={"a": "1"}, at=at, zone="+0000")
-    made.fill(house, project)
+    made.fill(instance, project)
     commit = api.get(f"/projects/{project.id}/repository/commits/master", make.root).json()
     assert commit["committed_date"] == commit["authored_date"] == shown
 
 
-def test_its_place(api: Api, make: Make, built: Built) -> None:
+def test_its_place(api: Api, make: Make, branched: BranchedRepository) -> None:
     """How many commits there are up to it."""
-    url = f"/projects/{built.project.id}/repository/commits"
-    assert api.get(f"{url}/{built.first}/sequence", make.root).json() == {"count": 1}
+    url = f"/projects/{branched.project.id}/repository/commits"
+    assert api.get(f"{url}/{branched.first}/sequence", make.root).json() == {"count": 1}
     assert api.get(f"{url}/master/sequence", make.root).json() == {"count": 5}
     assert api.get(f"{url}/master/sequence", make.root, first_parent="true").json() == {"count": 4}
 
 
-def test_no_signature(api: Api, make: Make, built: Built) -> None:
+def test_no_signature(api: Api, make: Make, branched: BranchedRepository) -> None:
     """As most commits."""
-    answer = api.get(f"/projects/{built.project.id}/repository/commits/{built.last}/signature", make.root)
+    answer = api.get(f"/projects/{branched.project.id}/repository/commits/{branched.last}/signature", make.root)
     assert (answer.status_code, answer.json()) == (404, {"message": "404 GPG Signature Not Found"})
 
 
@@ -172,13 +172,13 @@ KINDS = [("PGP SIGNATURE", "PGP"), ("SSH SIGNATURE", "SSH"), ("SIGNED MESSAGE", 
 
 
 @pytest.mark.parametrize(("words", "kind"), KINDS)
-def test_signatures(house: House, api: Api, make: Make, words: str, kind: str) -> None:
+def test_signatures(instance: Instance, api: Api, make: Make, words: str, kind: str) -> None:
     """Their kind is told; nobody vouches for them."""
     project = make_project(make)
     made = History()
     made.commit(files={"a": "1"})
-    made.fill(house, project)
-    path = repository_of(house, project).path
+    made.fill(instance, project)
+    path = repository_of(instance, project).path
     plain = run(path, "cat-file", "commit", "master")
     head, _, message = plain.partition("\n\n")
     lines = f"gpgsig -----BEGIN {words}-----\n \n abcd\n -----END {words}-----"

@@ -6,12 +6,12 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.api.repository.built import START, Built
-from tests.casting import Cast, project_with
+from tests.api.repository.branched_repository import START, BranchedRepository
 from tests.client import Api, Make
-from tests.conftest import House
-from tests.histories import History
-from tests.making import make_project, statements_of
+from tests.conftest import Instance
+from tests.factories import make_project, statements_of
+from tests.git_history import History
+from tests.roles import UsersByRole, project_with
 
 FIELDS = [
     "id",
@@ -31,9 +31,9 @@ FIELDS = [
 
 
 @pytest.fixture(scope="module")
-def built(house: House, make: Make) -> Built:
+def branched(instance: Instance, make: Make) -> BranchedRepository:
     """A public project."""
-    return Built(house, make_project(make, visibility="public"))
+    return BranchedRepository(instance, make_project(make, visibility="public"))
 
 
 def titles(answer: httpx.Response) -> list[str]:
@@ -42,35 +42,35 @@ def titles(answer: httpx.Response) -> list[str]:
     return [commit["title"] for commit in answer.json()]
 
 
-def test_the_default_branch(api: Api, make: Make, built: Built) -> None:
+def test_the_default_branch(api: Api, make: Make, branched: BranchedRepository) -> None:
     """Newest first, with all fields, and a total."""
-    answer = api.get(f"/projects/{built.project.id}/repository/commits", make.root)
-    assert titles(answer) == built.log("master") == ["Last", "Merge", "Main", "Side", "Begin"]
+    answer = api.get(f"/projects/{branched.project.id}/repository/commits", make.root)
+    assert titles(answer) == branched.log("master") == ["Last", "Merge", "Main", "Side", "Begin"]
     assert answer.headers["x-total"] == "5"
     shown = answer.json()[0]
     assert list(shown) == FIELDS
-    assert (shown["id"], shown["short_id"]) == (built.last, built.last[:8])
+    assert (shown["id"], shown["short_id"]) == (branched.last, branched.last[:8])
     assert shown["message"] == "Last\n\nWhy it is.\n"
-    assert shown["parent_ids"] == [built.merge]
-    assert answer.json()[1]["parent_ids"] == [built.main, built.side]
+    assert shown["parent_ids"] == [branched.merge]
+    assert answer.json()[1]["parent_ids"] == [branched.main, branched.side]
     assert answer.json()[-1]["committed_date"] == "2017-07-14T04:40:00.000+02:00"
-    assert shown["web_url"].endswith(f"/{built.project.path}/-/commit/{built.last}")
+    assert shown["web_url"].endswith(f"/{branched.project.path}/-/commit/{branched.last}")
 
 
 REFS = ["ahead", "side/ünï", "v1", "v2", "HEAD", "refs/heads/ahead"]
 
 
 @pytest.mark.parametrize("ref", REFS)
-def test_by_reference(api: Api, make: Make, built: Built, ref: str) -> None:
+def test_by_reference(api: Api, make: Make, branched: BranchedRepository, ref: str) -> None:
     """Branches and tags, annotated or not."""
-    answer = api.get(f"/projects/{built.project.id}/repository/commits", make.root, ref_name=ref)
-    assert titles(answer) == built.log(ref)
+    answer = api.get(f"/projects/{branched.project.id}/repository/commits", make.root, ref_name=ref)
+    assert titles(answer) == branched.log(ref)
 
 
-def test_by_id(api: Api, make: Make, built: Built) -> None:
+def test_by_id(api: Api, make: Make, branched: BranchedRepository) -> None:
     """Whole or short."""
-    for ref in (built.main, built.main[:8]):
-        answer = api.get(f"/projects/{built.project.id}/repository/commits", make.root, ref_name=ref)
+    for ref in (branched.main, branched.main[:8]):
+        answer = api.get(f"/projects/{branched.project.id}/repository/commits", make.root, ref_name=ref)
         assert titles(answer) == ["Main", "Begin"]
 
 
@@ -102,17 +102,17 @@ FILTERS: list[tuple[dict[str, Any], list[str]]] = [
 
 
 @pytest.mark.parametrize(("sent", "expected"), FILTERS)
-def test_filters(api: Api, make: Make, built: Built, sent: dict[str, Any], expected: list[str]) -> None:
+def test_filters(api: Api, make: Make, branched: BranchedRepository, sent: dict[str, Any], expected: list[str]) -> None:
     """Each narrows the list and the total alike; times are inclusive."""
     assert START == 1_500_000_000
-    answer = api.get(f"/projects/{built.project.id}/repository/commits", make.root, **sent)
+    answer = api.get(f"/projects/{branched.project.id}/repository/commits", make.root, **sent)
     assert titles(answer) == expected
     assert answer.headers["x-total"] == str(len(expected))
 
 
-def test_pages(api: Api, make: Make, built: Built) -> None:
+def test_pages(api: Api, make: Make, branched: BranchedRepository) -> None:
     """They hang together, and there is nothing behind the last."""
-    url = f"/projects/{built.project.id}/repository/commits"
+    url = f"/projects/{branched.project.id}/repository/commits"
     pages = [api.get(url, make.root, per_page=2, page=page) for page in (1, 2, 3)]
     assert [titles(page) for page in pages] == [["Last", "Merge"], ["Main", "Side"], ["Begin"]]
     assert pages[0].headers["x-next-page"] == "2"
@@ -123,9 +123,9 @@ def test_pages(api: Api, make: Make, built: Built) -> None:
         assert behind.headers["x-total"] == "5"
 
 
-def test_numbers_on_demand(api: Api, make: Make, built: Built) -> None:
+def test_numbers_on_demand(api: Api, make: Make, branched: BranchedRepository) -> None:
     """Lines added and deleted, against the first parent."""
-    answer = api.get(f"/projects/{built.project.id}/repository/commits", make.root, with_stats="true")
+    answer = api.get(f"/projects/{branched.project.id}/repository/commits", make.root, with_stats="true")
     assert [commit["stats"] for commit in answer.json()] == [
         {"additions": 0, "deletions": 1, "total": 1},
         {"additions": 1, "deletions": 0, "total": 1},
@@ -135,14 +135,14 @@ def test_numbers_on_demand(api: Api, make: Make, built: Built) -> None:
     ]
 
 
-def test_what_is_pushed_is_seen_at_once(house: House, api: Api, make: Make) -> None:
+def test_what_is_pushed_is_seen_at_once(instance: Instance, api: Api, make: Make) -> None:
     """The list and the total, also where both were kept."""
-    built = Built(house, make_project(make))
-    url = f"/projects/{built.project.id}/repository/commits"
+    branched = BranchedRepository(instance, make_project(make))
+    url = f"/projects/{branched.project.id}/repository/commits"
     assert api.get(url, make.root).headers["x-total"] == "5"
     more = History()
-    more.commit(files={"a.txt": "3\n"}, message="New", parents=(built.last,), at=START + 10_000)
-    more.into(built.repository)
+    more.commit(files={"a.txt": "3\n"}, message="New", parents=(branched.last,), at=START + 10_000)
+    more.into(branched.repository)
     answer = api.get(url, make.root)
     assert titles(answer)[:2] == ["New", "Last"]
     assert answer.headers["x-total"] == "6"
@@ -156,12 +156,12 @@ def test_an_empty_repository(api: Api, make: Make) -> None:
         assert (answer.status_code, answer.json(), answer.headers["x-total"]) == (200, [], "0")
 
 
-def test_a_missing_default_branch(house: House, api: Api, make: Make) -> None:
+def test_a_missing_default_branch(instance: Instance, api: Api, make: Make) -> None:
     """Other branches do not take its place."""
     project = make_project(make)
     made = History()
     made.commit("other", {"a": "1"})
-    made.fill(house, project)
+    made.fill(instance, project)
     url = f"/projects/{project.id}/repository/commits"
     assert titles(api.get(url, make.root, ref_name="other")) == ["Change"]
     assert api.get(url, make.root, ref_name="master").status_code == 200
@@ -171,10 +171,10 @@ def test_a_missing_default_branch(house: House, api: Api, make: Make) -> None:
 SPELLED = ["master~1", "HEAD^", "HEAD~2", "a..b", "master^", "master:a.txt", "../../x", "@{-1}", "x y", "^master", "@"]
 
 
-def test_an_unknown_reference_lists_nothing(api: Api, make: Make, built: Built) -> None:
+def test_an_unknown_reference_lists_nothing(api: Api, make: Make, branched: BranchedRepository) -> None:
     """It may come to be."""
     for name in ("nope", "nope/ünï", "f" * 40, "fffffff", "x" * 5000, *SPELLED):
-        answer = api.get(f"/projects/{built.project.id}/repository/commits", make.root, ref_name=name)
+        answer = api.get(f"/projects/{branched.project.id}/repository/commits", make.root, ref_name=name)
         assert (answer.status_code, answer.json()) == (200, []), name
 
 
@@ -182,9 +182,9 @@ HOSTILE = ["--output=/tmp/pwned-by-a-ref", "-x", "--all"]
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_what_can_be_no_reference_is_refused(api: Api, make: Make, built: Built, name: str) -> None:
+def test_what_can_be_no_reference_is_refused(api: Api, make: Make, branched: BranchedRepository, name: str) -> None:
     """It never reaches git."""
-    answer = api.get(f"/projects/{built.project.id}/repository/commits", make.root, ref_name=name)
+    answer = api.get(f"/projects/{branched.project.id}/repository/commits", make.root, ref_name=name)
     assert (answer.status_code, answer.json()) == (400, {"message": {"ref_name": ["is invalid"]}})
     assert not Path("/tmp/pwned-by-a-ref").exists()
 
@@ -205,17 +205,17 @@ WRONG = [
 
 
 @pytest.mark.parametrize("sent", WRONG)
-def test_wrong_values(api: Api, make: Make, built: Built, sent: dict[str, Any]) -> None:
+def test_wrong_values(api: Api, make: Make, branched: BranchedRepository, sent: dict[str, Any]) -> None:
     """They are named."""
-    answer = api.get(f"/projects/{built.project.id}/repository/commits", make.root, **sent)
+    answer = api.get(f"/projects/{branched.project.id}/repository/commits", make.root, **sent)
     assert answer.status_code == 400, answer.text
     assert next(iter(sent)) in answer.text
 
 
 @pytest.mark.parametrize("sent", [{"ref_name[]": "master"}, {"path[a]": "b"}, {"author[]": "x"}])
-def test_lists_for_texts(api: Api, make: Make, built: Built, sent: dict[str, Any]) -> None:
+def test_lists_for_texts(api: Api, make: Make, branched: BranchedRepository, sent: dict[str, Any]) -> None:
     """Neither of them is a text."""
-    answer = api.get(f"/projects/{built.project.id}/repository/commits", make.root, **sent)
+    answer = api.get(f"/projects/{branched.project.id}/repository/commits", make.root, **sent)
     assert answer.status_code == 400, answer.text
 
 
@@ -231,31 +231,43 @@ WHO = [
 
 
 @pytest.mark.parametrize(("role", "status"), WHO)
-def test_who_sees_a_private_project(house: House, api: Api, make: Make, role: str, status: int) -> None:
+def test_who_sees_a_private_project(instance: Instance, api: Api, make: Make, role: str, status: int) -> None:
     """Members from reporter on; to strangers it does not exist."""
-    cast = Cast(make)
-    built = Built(house, project_with(make, cast))
-    for path in ("", f"/{built.last}", f"/{built.last}/diff", f"/{built.last}/refs", f"/{built.last}/sequence"):
-        answer = api.get(f"/projects/{built.project.id}/repository/commits{path}", cast[role])
+    roles = UsersByRole(make)
+    branched = BranchedRepository(instance, project_with(make, roles))
+    for path in (
+        "",
+        f"/{branched.last}",
+        f"/{branched.last}/diff",
+        f"/{branched.last}/refs",
+        f"/{branched.last}/sequence",
+    ):
+        answer = api.get(f"/projects/{branched.project.id}/repository/commits{path}", roles[role])
         assert answer.status_code == status, answer.text
 
 
-def test_credentials_are_needed_on_public_projects_too(api: Api, make: Make, built: Built) -> None:
+def test_credentials_are_needed_on_public_projects_too(api: Api, make: Make, branched: BranchedRepository) -> None:
     """Any will do."""
-    url = f"/projects/{built.project.id}/repository/commits"
-    for path in ("", f"/{built.last}", f"/{built.last}/diff", f"/{built.last}/refs", f"/{built.last}/signature"):
+    url = f"/projects/{branched.project.id}/repository/commits"
+    for path in (
+        "",
+        f"/{branched.last}",
+        f"/{branched.last}/diff",
+        f"/{branched.last}/refs",
+        f"/{branched.last}/signature",
+    ):
         assert api.get(url + path).status_code == 401
     assert api.get(url, make.user()).status_code == 200
 
 
-def test_statements_do_not_grow_with_the_page(api: Api, make: Make, built: Built) -> None:
+def test_statements_do_not_grow_with_the_page(api: Api, make: Make, branched: BranchedRepository) -> None:
     """Commits come from the repository alone."""
-    url = f"/projects/{built.project.id}/repository/commits"
+    url = f"/projects/{branched.project.id}/repository/commits"
     small = statements_of(make, lambda: api.get(url, make.root, per_page=1))
     assert statements_of(make, lambda: api.get(url, make.root, per_page=100)) == small
 
 
-def test_names_of_files_that_are_no_utf_8(house: House, api: Api, make: Make) -> None:
+def test_names_of_files_that_are_no_utf_8(instance: Instance, api: Api, make: Make) -> None:
     """They are asked for as they are shown; of two that are shown alike, the one in UTF-8 is meant."""
     project = make_project(make)
     made = History()
@@ -263,7 +275,7 @@ def test_names_of_files_that_are_no_utf_8(house: House, api: Api, make: Make) ->
     made.commit(files={"na\xefve": "1", "na\udcefve": "1"}, message="Both")
     made.commit(files={"na\udcefve": "2"}, message="Hidden")
     made.commit(files={"caf\udce9/a": "2"}, message="More")
-    made.fill(house, project)
+    made.fill(instance, project)
     url = f"/projects/{project.id}/repository/commits"
     for path in ("café", "café/a", "/café/"):
         assert titles(api.get(url, make.root, path=path)) == ["More", "Latin"]

@@ -6,20 +6,20 @@ from typing import Any
 import pytest
 
 from ingot.repositories.protection import service
-from tests.casting import Cast, project_with
 from tests.client import Api, Make
-from tests.conftest import House
-from tests.histories import History
-from tests.making import Project, make_project, statements_of
+from tests.conftest import Instance
+from tests.factories import Project, make_project, statements_of
+from tests.git_history import History
+from tests.roles import UsersByRole, project_with
 
 
 @pytest.fixture
-def project(house: House, make: Make, cast: Cast) -> Project:
+def project(instance: Instance, make: Make, roles: UsersByRole) -> Project:
     """A private project with a branch."""
-    project = project_with(make, cast)
+    project = project_with(make, roles)
     history = History()
     history.commit(files={"README.md": "hello\n"})
-    history.fill(house, project)
+    history.fill(instance, project)
     return project
 
 
@@ -28,8 +28,8 @@ def levels(shown: list[dict[str, Any]]) -> list[int]:
     return [each["access_level"] for each in shown]
 
 
-def test_a_rule_on_a_branch_from_its_making_to_its_end(api: Api, cast: Cast, project: Project) -> None:
-    made = api.post(f"/projects/{project.id}/protected_branches", cast.master, name="release/*", push_access_level=30)
+def test_a_rule_on_a_branch_from_its_making_to_its_end(api: Api, roles: UsersByRole, project: Project) -> None:
+    made = api.post(f"/projects/{project.id}/protected_branches", roles.master, name="release/*", push_access_level=30)
     assert made.status_code == 201, made.text
     shown = made.json()
     assert shown["name"] == "release/*"
@@ -46,41 +46,41 @@ def test_a_rule_on_a_branch_from_its_making_to_its_end(api: Api, cast: Cast, pro
     assert shown["merge_access_levels"][0]["access_level_description"] == "Maintainers"
     assert (shown["allow_force_push"], shown["code_owner_approval_required"]) == (False, False)
 
-    one = api.get(f"/projects/{project.id}/protected_branches/release%2F*", cast.master)
+    one = api.get(f"/projects/{project.id}/protected_branches/release%2F*", roles.master)
     assert one.json() == shown
-    listed = api.get(f"/projects/{project.id}/protected_branches", cast.master)
+    listed = api.get(f"/projects/{project.id}/protected_branches", roles.master)
     assert [rule["name"] for rule in listed.json()] == ["master", "release/*"]
     assert listed.headers["x-total"] == "2"
-    again = api.post(f"/projects/{project.id}/protected_branches", cast.master, name="release/*")
+    again = api.post(f"/projects/{project.id}/protected_branches", roles.master, name="release/*")
     assert (again.status_code, again.json()["message"]) == (409, "Protected branch 'release/*' already exists")
 
     changed = api.request(
-        "PATCH", f"/projects/{project.id}/protected_branches/release%2F*", cast.master, json={"allow_force_push": True}
+        "PATCH", f"/projects/{project.id}/protected_branches/release%2F*", roles.master, json={"allow_force_push": True}
     )
     assert changed.status_code == 200
     assert changed.json() == {**shown, "allow_force_push": True}
     for _ in range(2):
-        assert api.delete(f"/projects/{project.id}/protected_branches/release%2F*", cast.master).status_code == 200
-    assert api.get(f"/projects/{project.id}/protected_branches/release%2F*", cast.master).status_code == 404
-    gone = api.request("PATCH", f"/projects/{project.id}/protected_branches/release%2F*", cast.master, json={})
+        assert api.delete(f"/projects/{project.id}/protected_branches/release%2F*", roles.master).status_code == 200
+    assert api.get(f"/projects/{project.id}/protected_branches/release%2F*", roles.master).status_code == 404
+    gone = api.request("PATCH", f"/projects/{project.id}/protected_branches/release%2F*", roles.master, json={})
     assert gone.status_code == 404
 
 
-def test_a_rule_on_a_tag_from_its_making_to_its_end(api: Api, cast: Cast, project: Project) -> None:
-    made = api.post(f"/projects/{project.id}/protected_tags", cast.master, name="v*", create_access_level=30)
+def test_a_rule_on_a_tag_from_its_making_to_its_end(api: Api, roles: UsersByRole, project: Project) -> None:
+    made = api.post(f"/projects/{project.id}/protected_tags", roles.master, name="v*", create_access_level=30)
     assert made.status_code == 201, made.text
     assert made.json()["name"] == "v*"
     assert levels(made.json()["create_access_levels"]) == [30]
-    assert api.get(f"/projects/{project.id}/protected_tags/v*", cast.master).json() == made.json()
-    other = api.post(f"/projects/{project.id}/protected_tags", cast.master, name="a/b.c")
+    assert api.get(f"/projects/{project.id}/protected_tags/v*", roles.master).json() == made.json()
+    other = api.post(f"/projects/{project.id}/protected_tags", roles.master, name="a/b.c")
     assert levels(other.json()["create_access_levels"]) == [40]
-    listed = api.get(f"/projects/{project.id}/protected_tags", cast.master).json()
+    listed = api.get(f"/projects/{project.id}/protected_tags", roles.master).json()
     assert [rule["name"] for rule in listed] == ["a/b.c", "v*"]
-    again = api.post(f"/projects/{project.id}/protected_tags", cast.master, name="v*")
+    again = api.post(f"/projects/{project.id}/protected_tags", roles.master, name="v*")
     assert (again.status_code, again.json()["message"]) == (409, "Protected tag 'v*' already exists")
     for _ in range(2):
-        assert api.delete(f"/projects/{project.id}/protected_tags/v*", cast.master).status_code == 200
-    assert api.get(f"/projects/{project.id}/protected_tags/v*", cast.master).status_code == 404
+        assert api.delete(f"/projects/{project.id}/protected_tags/v*", roles.master).status_code == 200
+    assert api.get(f"/projects/{project.id}/protected_tags/v*", roles.master).status_code == 404
 
 
 @pytest.mark.parametrize(
@@ -96,32 +96,32 @@ def test_a_rule_on_a_tag_from_its_making_to_its_end(api: Api, cast: Cast, projec
         ("nobody", 401, 401),
     ],
 )
-def test_who_may(api: Api, make: Make, cast: Cast, who: str, private: Any, public: Any) -> None:
+def test_who_may(api: Api, make: Make, roles: UsersByRole, who: str, private: Any, public: Any) -> None:
     for visibility, expected in (("private", private), ("public", public)):
-        project = project_with(make, cast, visibility=visibility)
+        project = project_with(make, roles, visibility=visibility)
         for kind in ("protected_branches", "protected_tags"):
             url = f"/projects/{project.id}/{kind}"
             api.post(url, make.root, name="there")
             answers = [
-                api.get(url, cast[who]),
-                api.get(f"{url}/there", cast[who]),
-                api.delete(f"{url}/there", cast[who]),
-                api.post(url, cast[who], name="new"),
+                api.get(url, roles[who]),
+                api.get(f"{url}/there", roles[who]),
+                api.delete(f"{url}/there", roles[who]),
+                api.post(url, roles[who], name="new"),
             ]
             good = [200, 200, 200, 201]
             assert [answer.status_code for answer in answers] == (good if expected is True else [expected] * 4)
-        edited = api.request("PATCH", f"{project.url}/protected_branches/master", cast[who], json={})
+        edited = api.request("PATCH", f"{project.url}/protected_branches/master", roles[who], json={})
         assert edited.status_code == (200 if expected is True else expected)
 
 
-def test_an_archived_project_shows_its_rules_and_keeps_them(api: Api, make: Make, cast: Cast) -> None:
-    project = project_with(make, cast)
-    assert api.post(f"/projects/{project.id}/archive", cast.owner).status_code == 201
+def test_an_archived_project_shows_its_rules_and_keeps_them(api: Api, make: Make, roles: UsersByRole) -> None:
+    project = project_with(make, roles)
+    assert api.post(f"/projects/{project.id}/archive", roles.owner).status_code == 201
     url = f"/projects/{project.id}/protected_branches"
-    assert api.get(url, cast.master).status_code == 200
-    assert api.post(url, cast.owner, name="x").status_code == 403
-    assert api.delete(f"{url}/master", cast.owner).status_code == 403
-    assert [rule["name"] for rule in api.get(url, cast.master).json()] == ["master"]
+    assert api.get(url, roles.master).status_code == 200
+    assert api.post(url, roles.owner, name="x").status_code == 403
+    assert api.delete(f"{url}/master", roles.owner).status_code == 403
+    assert [rule["name"] for rule in api.get(url, roles.master).json()] == ["master"]
 
 
 @pytest.mark.parametrize(
@@ -137,13 +137,13 @@ def test_an_archived_project_shows_its_rules_and_keeps_them(api: Api, make: Make
     ],
 )
 def test_the_levels_that_are_asked_for(
-    api: Api, cast: Cast, project: Project, sent: dict[str, Any], push: int, merge: int
+    api: Api, roles: UsersByRole, project: Project, sent: dict[str, Any], push: int, merge: int
 ) -> None:
-    made = api.post(f"/projects/{project.id}/protected_branches", cast.master, name="x", **sent)
+    made = api.post(f"/projects/{project.id}/protected_branches", roles.master, name="x", **sent)
     assert made.status_code == 201, made.text
     shown = made.json()
     assert (levels(shown["push_access_levels"]), levels(shown["merge_access_levels"])) == ([push], [merge])
-    changed = api.request("PATCH", f"/projects/{project.id}/protected_branches/x", cast.master, json=sent).json()
+    changed = api.request("PATCH", f"/projects/{project.id}/protected_branches/x", roles.master, json=sent).json()
     assert changed == shown
 
 
@@ -172,12 +172,12 @@ def test_the_levels_that_are_asked_for(
         ("name", "a\0b"),
     ],
 )
-def test_what_a_rule_cannot_be(api: Api, cast: Cast, project: Project, field: str, value: Any) -> None:
+def test_what_a_rule_cannot_be(api: Api, roles: UsersByRole, project: Project, field: str, value: Any) -> None:
     sent = {"name": "x", field: value}
-    refused = api.post(f"/projects/{project.id}/protected_branches", cast.master, **sent)
+    refused = api.post(f"/projects/{project.id}/protected_branches", roles.master, **sent)
     assert refused.status_code == 400, refused.text
     assert field in refused.json()["message"]
-    assert len(api.get(f"/projects/{project.id}/protected_branches", cast.master).json()) == 1
+    assert len(api.get(f"/projects/{project.id}/protected_branches", roles.master).json()) == 1
 
 
 @pytest.mark.parametrize(
@@ -190,8 +190,8 @@ def test_what_a_rule_cannot_be(api: Api, cast: Cast, project: Project, field: st
         ("name", {"a": 1}),
     ],
 )
-def test_what_a_rule_on_tags_cannot_be(api: Api, cast: Cast, project: Project, field: str, value: Any) -> None:
-    refused = api.post(f"/projects/{project.id}/protected_tags", cast.master, **{"name": "x", field: value})
+def test_what_a_rule_on_tags_cannot_be(api: Api, roles: UsersByRole, project: Project, field: str, value: Any) -> None:
+    refused = api.post(f"/projects/{project.id}/protected_tags", roles.master, **{"name": "x", field: value})
     assert refused.status_code == 400, refused.text
     assert field in refused.json()["message"]
 
@@ -200,89 +200,89 @@ IMPOSSIBLE = ["a b", "a..b", "refs/heads/q", "a\nb", "x" * 300, "-x", "a*.lock",
 
 
 @pytest.mark.parametrize("name", IMPOSSIBLE)
-def test_a_name_that_nothing_can_have(api: Api, cast: Cast, project: Project, name: str) -> None:
+def test_a_name_that_nothing_can_have(api: Api, roles: UsersByRole, project: Project, name: str) -> None:
     """Such a rule would protect nothing, and look as if it did."""
     for kind in ("protected_branches", "protected_tags"):
-        refused = api.post(f"/projects/{project.id}/{kind}", cast.master, name=name)
+        refused = api.post(f"/projects/{project.id}/{kind}", roles.master, name=name)
         assert refused.status_code == 400, refused.text
         assert list(refused.json()["message"]) == ["name"]
 
 
 @pytest.mark.parametrize("name", ["*", "**", "*-stable", "a/*/b", "v*.*", "*" * 300, "f" * 40 + "*", "ünï/*", "it's"])
-def test_a_name_that_something_can_have(api: Api, cast: Cast, project: Project, name: str) -> None:
+def test_a_name_that_something_can_have(api: Api, roles: UsersByRole, project: Project, name: str) -> None:
     for kind in ("protected_branches", "protected_tags"):
-        assert api.post(f"/projects/{project.id}/{kind}", cast.master, name=name).status_code == 201
+        assert api.post(f"/projects/{project.id}/{kind}", roles.master, name=name).status_code == 201
 
 
-def test_a_name_is_needed(api: Api, cast: Cast, project: Project) -> None:
+def test_a_name_is_needed(api: Api, roles: UsersByRole, project: Project) -> None:
     for kind in ("protected_branches", "protected_tags"):
-        refused = api.post(f"/projects/{project.id}/{kind}", cast.master)
+        refused = api.post(f"/projects/{project.id}/{kind}", roles.master)
         assert (refused.status_code, refused.json()["message"]) == (400, '400 (Bad request) "name" not given')
 
 
 @pytest.mark.parametrize("name", ["%00", "%FF", "%ED%A0%80", "..%2F..", "%2A%2A", "-x", "a" * 2000])
-def test_names_in_the_path_that_nothing_has(api: Api, cast: Cast, project: Project, name: str) -> None:
+def test_names_in_the_path_that_nothing_has(api: Api, roles: UsersByRole, project: Project, name: str) -> None:
     for kind in ("protected_branches", "protected_tags"):
-        assert api.get(f"/projects/{project.id}/{kind}/{name}", cast.master).status_code in (400, 404)
-        assert api.delete(f"/projects/{project.id}/{kind}/{name}", cast.master).status_code in (200, 400, 404)
+        assert api.get(f"/projects/{project.id}/{kind}/{name}", roles.master).status_code in (400, 404)
+        assert api.delete(f"/projects/{project.id}/{kind}/{name}", roles.master).status_code in (200, 400, 404)
 
 
-def test_search_and_pages(api: Api, make: Make, cast: Cast, project: Project) -> None:
+def test_search_and_pages(api: Api, make: Make, roles: UsersByRole, project: Project) -> None:
     url = f"/projects/{project.id}/protected_branches"
     for name in ("Release-1", "release-2", "50%", "ünï/*"):
-        assert api.post(url, cast.master, name=name).status_code == 201
+        assert api.post(url, roles.master, name=name).status_code == 201
 
     def found(**params: Any) -> list[str]:
-        return [rule["name"] for rule in api.get(url, cast.master, **params).json()]
+        return [rule["name"] for rule in api.get(url, roles.master, **params).json()]
 
     assert found(search="RELEASE") == ["Release-1", "release-2"]
     assert found(search="%") == ["50%"]
     assert found(search="ÜNÏ") == ["ünï/*"]
     assert found(search="nope") == []
     assert found(per_page=2, page=2) == found()[2:4]
-    few = statements_of(make, lambda: api.get(url, cast.master, per_page=1))
-    assert statements_of(make, lambda: api.get(url, cast.master, per_page=100)) == few
+    few = statements_of(make, lambda: api.get(url, roles.master, per_page=1))
+    assert statements_of(make, lambda: api.get(url, roles.master, per_page=100)) == few
 
 
-def test_rules_are_bounded(api: Api, cast: Cast, project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rules_are_bounded(api: Api, roles: UsersByRole, project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each push and each list looks at all of them."""
     monkeypatch.setattr(service, "MAX_RULES", 2)
     for kind, there in (("protected_branches", 1), ("protected_tags", 0)):
-        answers = [api.post(f"/projects/{project.id}/{kind}", cast.master, name=f"x{n}") for n in range(3)]
+        answers = [api.post(f"/projects/{project.id}/{kind}", roles.master, name=f"x{n}") for n in range(3)]
         assert [answer.status_code for answer in answers] == [201] * (2 - there) + [400] * (1 + there)
-    full = api.put(f"/projects/{project.id}/repository/branches/feature/protect", cast.master)
+    full = api.put(f"/projects/{project.id}/repository/branches/feature/protect", roles.master)
     assert full.status_code in (400, 404)
-    assert api.put(f"/projects/{project.id}/repository/branches/master/protect", cast.master).status_code == 200
+    assert api.put(f"/projects/{project.id}/repository/branches/master/protect", roles.master).status_code == 200
 
 
-def test_two_at_once_make_one_rule(api: Api, cast: Cast, project: Project) -> None:
+def test_two_at_once_make_one_rule(api: Api, roles: UsersByRole, project: Project) -> None:
     for kind in ("protected_branches", "protected_tags"):
         url = f"/projects/{project.id}/{kind}"
         with ThreadPoolExecutor(6) as pool:
-            answers = list(pool.map(lambda _, url=url: api.post(url, cast.master, name="same"), range(6)))
+            answers = list(pool.map(lambda _, url=url: api.post(url, roles.master, name="same"), range(6)))
         assert sorted(answer.status_code for answer in answers) == [201] + [409] * 5
 
 
-def test_rules_of_one_project_do_not_touch_another(api: Api, make: Make, cast: Cast, project: Project) -> None:
-    other = make_project(make, cast.owner)
-    api.post(f"/projects/{project.id}/protected_tags", cast.master, name="v*")
-    assert api.get(f"/projects/{other.id}/protected_tags", cast.owner).json() == []
-    assert api.delete(f"/projects/{other.id}/protected_tags/v*", cast.owner).status_code == 200
-    assert api.get(f"/projects/{project.id}/protected_tags/v*", cast.master).status_code == 200
+def test_rules_of_one_project_do_not_touch_another(api: Api, make: Make, roles: UsersByRole, project: Project) -> None:
+    other = make_project(make, roles.owner)
+    api.post(f"/projects/{project.id}/protected_tags", roles.master, name="v*")
+    assert api.get(f"/projects/{other.id}/protected_tags", roles.owner).json() == []
+    assert api.delete(f"/projects/{other.id}/protected_tags/v*", roles.owner).status_code == 200
+    assert api.get(f"/projects/{project.id}/protected_tags/v*", roles.master).status_code == 200
 
 
-def test_a_rule_holds_at_once_and_its_flags_show_on_the_branch(api: Api, cast: Cast, project: Project) -> None:
+def test_a_rule_holds_at_once_and_its_flags_show_on_the_branch(api: Api, roles: UsersByRole, project: Project) -> None:
     """What the two families of calls say about a branch is the same."""
     branches = f"/projects/{project.id}/repository/branches"
-    assert api.post(branches, cast.developer, branch="stable/1", ref="master").status_code == 201
+    assert api.post(branches, roles.developer, branch="stable/1", ref="master").status_code == 201
     rule = {"name": "stable/*", "push_access_level": 40, "merge_access_level": 30}
-    assert api.post(f"/projects/{project.id}/protected_branches", cast.master, **rule).status_code == 201
-    shown = api.get(f"{branches}/stable%2F1", cast.developer).json()
+    assert api.post(f"/projects/{project.id}/protected_branches", roles.master, **rule).status_code == 201
+    shown = api.get(f"{branches}/stable%2F1", roles.developer).json()
     flags = ("protected", "developers_can_push", "developers_can_merge", "can_push")
     assert [shown[flag] for flag in flags] == [True, False, True, False]
-    assert api.get(f"{branches}/stable%2F1", cast.master).json()["can_push"] is True
-    assert api.post(branches, cast.developer, branch="stable/2", ref="master").status_code == 403
-    assert api.post(branches, cast.master, branch="stable/2", ref="master").status_code == 201
-    api.delete(f"/projects/{project.id}/protected_branches/stable%2F*", cast.master)
-    assert api.get(f"{branches}/stable%2F1", cast.developer).json()["protected"] is False
-    assert api.post(branches, cast.developer, branch="stable/3", ref="master").status_code == 201
+    assert api.get(f"{branches}/stable%2F1", roles.master).json()["can_push"] is True
+    assert api.post(branches, roles.developer, branch="stable/2", ref="master").status_code == 403
+    assert api.post(branches, roles.master, branch="stable/2", ref="master").status_code == 201
+    api.delete(f"/projects/{project.id}/protected_branches/stable%2F*", roles.master)
+    assert api.get(f"{branches}/stable%2F1", roles.developer).json()["protected"] is False
+    assert api.post(branches, roles.developer, branch="stable/3", ref="master").status_code == 201

@@ -8,38 +8,38 @@ import httpx
 import pytest
 
 from ingot.git.trees.blobs import read_blob, stream_blob
-from tests.api.repository.sample import BINARY, NAMES, TEXT, Sample, in_path, make_sample
+from tests.api.repository.sample_repository import BINARY, NAMES, TEXT, SampleRepository, in_path, make_sample
 from tests.client import Api, Make
-from tests.conftest import House
-from tests.histories import History, repository_of
-from tests.making import make_project
+from tests.conftest import Instance
+from tests.factories import make_project
+from tests.git_history import History, repository_of
 
 LARGE = 30 * 2**20
 CONTENT = TEXT.replace("two", "2").encode()
 
 
 @pytest.fixture(scope="module")
-def sample(house: House, make: Make) -> Sample:
-    return make_sample(house, make)
+def sample(instance: Instance, make: Make) -> SampleRepository:
+    return make_sample(instance, make)
 
 
 @pytest.fixture(scope="module")
-def large(house: House, make: Make) -> tuple[Sample, bytes]:
+def large(instance: Instance, make: Make) -> tuple[SampleRepository, bytes]:
     """A project with one file of 30 MB that cannot be packed any smaller."""
     content = random.Random(1).randbytes(LARGE)
     project = make_project(make, visibility="public")
     history = History()
     history.commit(files={"large.bin": content, "large.txt": b"text\n" * 2**19})
-    repository = repository_of(house, project)
-    return Sample(project, repository, history.into(repository)), content
+    repository = repository_of(instance, project)
+    return SampleRepository(project, repository, history.into(repository)), content
 
 
-def _raw(api: Api, sample: Sample, path: str, **headers: str) -> httpx.Response:
+def _raw(api: Api, sample: SampleRepository, path: str, **headers: str) -> httpx.Response:
     return api.request("GET", f"{sample.url}/files/{in_path(path)}/raw?ref=master", headers=headers)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_content_comes_as_it_is(api: Api, sample: Sample, name: str) -> None:
+def test_the_content_comes_as_it_is(api: Api, sample: SampleRepository, name: str) -> None:
     answer = _raw(api, sample, name)
 
     assert answer.status_code == 200
@@ -59,7 +59,7 @@ def test_the_content_comes_as_it_is(api: Api, sample: Sample, name: str) -> None
     ],
 )
 def test_a_browser_shows_text_or_saves_and_runs_nothing(
-    api: Api, sample: Sample, path: str, kind: str, how: str
+    api: Api, sample: SampleRepository, path: str, kind: str, how: str
 ) -> None:
     """D24: a drawing or a page in a repository runs its script on our site."""
     answer = _raw(api, sample, path)
@@ -70,7 +70,7 @@ def test_a_browser_shows_text_or_saves_and_runs_nothing(
     assert answer.headers["content-security-policy"] == "sandbox; default-src 'none'"
 
 
-def test_names_are_spelled_for_every_browser(api: Api, sample: Sample) -> None:
+def test_names_are_spelled_for_every_browser(api: Api, sample: SampleRepository) -> None:
     assert _raw(api, sample, "🦊.txt").headers["content-disposition"] == (
         "inline; filename=\"_.txt\"; filename*=UTF-8''%F0%9F%A6%8A.txt"
     )
@@ -79,13 +79,13 @@ def test_names_are_spelled_for_every_browser(api: Api, sample: Sample) -> None:
     )
 
 
-def test_what_has_no_content_is_not_found(api: Api, sample: Sample) -> None:
+def test_what_has_no_content_is_not_found(api: Api, sample: SampleRepository) -> None:
     for path in ("nowhere", "module", "deep"):
         answer = _raw(api, sample, path)
         assert (answer.status_code, answer.json()) == (404, {"message": "404 File Not Found"})
 
 
-def test_the_headers_tell_what_is_known(api: Api, sample: Sample) -> None:
+def test_the_headers_tell_what_is_known(api: Api, sample: SampleRepository) -> None:
     for method in ("GET", "HEAD"):
         answer = api.request(method, f"{sample.url}/files/README.md/raw?ref=master")
         assert answer.headers["x-gitlab-last-commit-id"] == sample.commits[2]
@@ -105,7 +105,7 @@ def test_the_headers_tell_what_is_known(api: Api, sample: Sample) -> None:
         ("Bytes = 3 - 4", 3, 5),
     ],
 )
-def test_a_range_is_sent_alone(api: Api, sample: Sample, asked: str, start: int, stop: int) -> None:
+def test_a_range_is_sent_alone(api: Api, sample: SampleRepository, asked: str, start: int, stop: int) -> None:
     answer = _raw(api, sample, "README.md", Range=asked)
 
     assert answer.status_code == 206
@@ -117,7 +117,7 @@ def test_a_range_is_sent_alone(api: Api, sample: Sample, asked: str, start: int,
 @pytest.mark.parametrize(
     "asked", ["bytes=", "bytes=-", "bytes=5-3", "lines=1-2", "bytes=0-1,3-4", "x", "", "bytes=" + "9" * 50 + "-"]
 )
-def test_what_is_no_range_gets_the_whole(api: Api, sample: Sample, asked: str) -> None:
+def test_what_is_no_range_gets_the_whole(api: Api, sample: SampleRepository, asked: str) -> None:
     answer = _raw(api, sample, "README.md", Range=asked)
 
     assert (answer.status_code, answer.content) == (200, CONTENT)
@@ -126,7 +126,7 @@ def test_what_is_no_range_gets_the_whole(api: Api, sample: Sample, asked: str) -
 @pytest.mark.parametrize(
     ("path", "asked"), [("README.md", "bytes=9999-"), ("README.md", "bytes=-0"), ("empty", "bytes=0-")]
 )
-def test_a_range_beyond_the_end_is_refused(api: Api, sample: Sample, path: str, asked: str) -> None:
+def test_a_range_beyond_the_end_is_refused(api: Api, sample: SampleRepository, path: str, asked: str) -> None:
     answer = _raw(api, sample, path, Range=asked)
 
     assert answer.status_code == 416
@@ -134,7 +134,7 @@ def test_a_range_beyond_the_end_is_refused(api: Api, sample: Sample, path: str, 
     assert answer.json() == {"message": "416 Requested Range Not Satisfiable"}
 
 
-def test_conditions(api: Api, sample: Sample) -> None:
+def test_conditions(api: Api, sample: SampleRepository) -> None:
     tag = _raw(api, sample, "README.md").headers["etag"]
 
     for wanted in (tag, f"W/{tag}", "*", f'"other", {tag}'):
@@ -149,7 +149,7 @@ def test_conditions(api: Api, sample: Sample) -> None:
     assert (head.status_code, head.headers["content-length"]) == (200, str(len(CONTENT)))
 
 
-def test_a_large_file_is_streamed(api: Api, large: tuple[Sample, bytes]) -> None:
+def test_a_large_file_is_streamed(api: Api, large: tuple[SampleRepository, bytes]) -> None:
     sample, content = large
     answer = _raw(api, sample, "large.bin")
 
@@ -159,7 +159,7 @@ def test_a_large_file_is_streamed(api: Api, large: tuple[Sample, bytes]) -> None
     assert _raw(api, sample, "large.txt").headers["content-type"] == "text/plain; charset=utf-8"
 
 
-def test_a_large_file_is_never_held(large: tuple[Sample, bytes]) -> None:
+def test_a_large_file_is_never_held(large: tuple[SampleRepository, bytes]) -> None:
     """Its pieces are small, and are made one by one."""
     sample, _ = large
     blob = read_blob(sample.repository, _oid_of(sample))
@@ -170,12 +170,12 @@ def test_a_large_file_is_never_held(large: tuple[Sample, bytes]) -> None:
     assert (blob.size, blob.body) == (LARGE, None)
 
 
-def _oid_of(sample: Sample) -> str:
+def _oid_of(sample: SampleRepository) -> str:
     asked = ["git", "rev-parse", "master:large.bin"]
     return subprocess.run(asked, cwd=sample.repository.path, capture_output=True, text=True, check=True).stdout.strip()
 
 
-def test_ranges_of_a_large_file(api: Api, large: tuple[Sample, bytes]) -> None:
+def test_ranges_of_a_large_file(api: Api, large: tuple[SampleRepository, bytes]) -> None:
     sample, content = large
     for start, stop in ((0, 1), (65_530, 65_545), (LARGE // 2, LARGE // 2 + 200_000), (LARGE - 5, LARGE)):
         answer = _raw(api, sample, "large.bin", Range=f"bytes={start}-{stop - 1}")
@@ -186,5 +186,5 @@ def test_ranges_of_a_large_file(api: Api, large: tuple[Sample, bytes]) -> None:
     assert (head.headers["content-length"], head.content) == (str(LARGE), b"")
 
 
-def test_binary_content_is_untouched(api: Api, sample: Sample) -> None:
+def test_binary_content_is_untouched(api: Api, sample: SampleRepository) -> None:
     assert _raw(api, sample, "binary.bin").content == BINARY

@@ -3,9 +3,9 @@
 import pytest
 
 from tests.client import Api, Make
-from tests.conftest import House
-from tests.histories import History
-from tests.making import Project, make_project
+from tests.conftest import Instance
+from tests.factories import Project, make_project
+from tests.git_history import History
 from tests.statements import cold_reads, executed
 
 LISTS = [
@@ -27,7 +27,7 @@ MANY = 5
 
 
 @pytest.fixture(scope="module")
-def project(house: House, make: Make) -> Project:
+def project(instance: Instance, make: Make) -> Project:
     """A project with some of everything that these lists show."""
     api, project = make.api, make_project(make)
     history = History()
@@ -36,7 +36,7 @@ def project(house: House, make: Make) -> Project:
         history.tag(f"tag-{number}", mark)
     for number in range(MANY):
         history.commit(f"branch-{number}", files={"more": f"{number}\n"}, parents=(mark,))
-    tip = history.fill(house, project)[mark]
+    tip = history.fill(instance, project)[mark]
     for number in range(MANY):
         url = f"https://example.org/{number}"
         for path, sent in [
@@ -54,10 +54,10 @@ def project(house: House, make: Make) -> Project:
 
 @pytest.mark.parametrize("path", LISTS)
 def test_a_longer_page_takes_no_more_statements(
-    house: House, api: Api, make: Make, project: Project, path: str
+    instance: Instance, api: Api, make: Make, project: Project, path: str
 ) -> None:
     """Whatever a list shows of each item is read for all of them at once."""
-    database = house.app.database
+    database = instance.app.database
 
     def cost(per_page: int) -> tuple[int, int]:
         """Now and then a call also looks at the settings, or notes a token's use; the least of some is the rule."""

@@ -6,26 +6,33 @@ from typing import Any
 import pytest
 
 from ingot.core.access.levels import Level
-from tests.api.repository.sample import FILES, HOSTILE_REFS, MODULE_ID, Sample, as_shown, make_sample
+from tests.api.repository.sample_repository import (
+    FILES,
+    HOSTILE_REFS,
+    MODULE_ID,
+    SampleRepository,
+    as_shown,
+    make_sample,
+)
 from tests.client import Api, Make
-from tests.conftest import House
-from tests.histories import History, repository_of, run
-from tests.making import make_project, statements_of
+from tests.conftest import Instance
+from tests.factories import make_project, statements_of
+from tests.git_history import History, repository_of, run
 
 
 @pytest.fixture(scope="module")
-def sample(house: House, make: Make) -> Sample:
-    return make_sample(house, make)
+def sample(instance: Instance, make: Make) -> SampleRepository:
+    return make_sample(instance, make)
 
 
-def _tree(api: Api, sample: Sample, **params: Any) -> list[dict[str, Any]]:
+def _tree(api: Api, sample: SampleRepository, **params: Any) -> list[dict[str, Any]]:
     answer = api.get(f"{sample.url}/tree", **{"per_page": 100, **params})
     assert answer.status_code == 200, answer.text
     entries: list[dict[str, Any]] = answer.json()
     return entries
 
 
-def _listed_by_git(sample: Sample, *options: str) -> list[tuple[str, str, str, str]]:
+def _listed_by_git(sample: SampleRepository, *options: str) -> list[tuple[str, str, str, str]]:
     """The same list by git, put in our order: mode, type, id and path."""
     said = run(sample.repository.path, "ls-tree", "-z", *options, "master")
     rows = [line.split("\t", 1) for line in said.split("\0") if line]
@@ -37,7 +44,7 @@ def _rows(entries: list[dict[str, Any]]) -> list[tuple[str, str, str]]:
     return [(entry["mode"], entry["type"], entry["id"]) for entry in entries]
 
 
-def test_the_root_folders_first(api: Api, sample: Sample) -> None:
+def test_the_root_folders_first(api: Api, sample: SampleRepository) -> None:
     entries = _tree(api, sample)
 
     assert _rows(entries) == [row[:3] for row in _listed_by_git(sample)]
@@ -57,7 +64,7 @@ def test_the_root_folders_first(api: Api, sample: Sample) -> None:
     assert (by_path["link"]["mode"], by_path["run.sh"]["mode"]) == ("120000", "100755")
 
 
-def test_everything_below(api: Api, sample: Sample) -> None:
+def test_everything_below(api: Api, sample: SampleRepository) -> None:
     entries = _tree(api, sample, recursive=True)
 
     assert _rows(entries) == [row[:3] for row in _listed_by_git(sample, "-r", "-t")]
@@ -66,7 +73,7 @@ def test_everything_below(api: Api, sample: Sample) -> None:
     assert all(entry["name"] == entry["path"].split("/")[-1] for entry in entries)
 
 
-def test_one_folder(api: Api, sample: Sample) -> None:
+def test_one_folder(api: Api, sample: SampleRepository) -> None:
     for path in ("deep", "deep/", "/deep", "/deep/"):
         assert [entry["path"] for entry in _tree(api, sample, path=path)] == ["deep/er"]
     below = _tree(api, sample, path="deep", recursive=1)
@@ -82,7 +89,7 @@ def test_one_folder(api: Api, sample: Sample) -> None:
         assert len(_tree(api, sample, path=root)) == len(_tree(api, sample))
 
 
-def test_pages_make_up_the_whole(api: Api, sample: Sample) -> None:
+def test_pages_make_up_the_whole(api: Api, sample: SampleRepository) -> None:
     for recursive in (False, True):
         whole = _tree(api, sample, recursive=recursive)
         answers = [
@@ -95,7 +102,7 @@ def test_pages_make_up_the_whole(api: Api, sample: Sample) -> None:
     assert api.get(f"{sample.url}/tree", page=2**62, per_page=100).json() == []
 
 
-def test_pages_by_token(api: Api, sample: Sample) -> None:
+def test_pages_by_token(api: Api, sample: SampleRepository) -> None:
     """What later clients do with long trees."""
     for recursive in (False, True):
         whole, seen = _tree(api, sample, recursive=recursive), []
@@ -111,7 +118,7 @@ def test_pages_by_token(api: Api, sample: Sample) -> None:
     assert (wrong.status_code, wrong.json()) == (400, {"message": {"page_token": ["is invalid"]}})
 
 
-def test_a_longer_page_needs_no_more_statements(api: Api, make: Make, sample: Sample) -> None:
+def test_a_longer_page_needs_no_more_statements(api: Api, make: Make, sample: SampleRepository) -> None:
     short, long = (
         statements_of(make, lambda size=size: api.get(f"{sample.url}/tree", make.root, per_page=size))  # type: ignore[misc]
         for size in (1, 100)
@@ -119,7 +126,7 @@ def test_a_longer_page_needs_no_more_statements(api: Api, make: Make, sample: Sa
     assert short == long
 
 
-def test_every_way_to_name_a_commit(api: Api, sample: Sample) -> None:
+def test_every_way_to_name_a_commit(api: Api, sample: SampleRepository) -> None:
     first = sample.commits[1]
     for ref in ("v1", "v1-annotated", first, first[:8]):
         assert "other.txt" not in [entry["path"] for entry in _tree(api, sample, ref=ref)]
@@ -127,7 +134,7 @@ def test_every_way_to_name_a_commit(api: Api, sample: Sample) -> None:
 
 
 @pytest.mark.parametrize("ref", [ref for ref in HOSTILE_REFS if ref])
-def test_a_hostile_ref_names_nothing(api: Api, sample: Sample, ref: str) -> None:
+def test_a_hostile_ref_names_nothing(api: Api, sample: SampleRepository, ref: str) -> None:
     """D1: a ref that reads as an option makes git write a file."""
     answer = api.get(f"{sample.url}/tree", ref=ref, recursive=True)
 
@@ -135,7 +142,7 @@ def test_a_hostile_ref_names_nothing(api: Api, sample: Sample, ref: str) -> None
     assert not Path("/tmp/ingot-pwned").exists()
 
 
-def test_a_path_that_holds_no_folder(api: Api, sample: Sample) -> None:
+def test_a_path_that_holds_no_folder(api: Api, sample: SampleRepository) -> None:
     for path in ("nowhere", "README.md", "module", "link", "deep/x", "x" * 4000, "-r", "*"):
         answer = api.get(f"{sample.url}/tree", path=path)
         assert (answer.status_code, answer.json()) == (404, {"message": "404 Tree Not Found"})
@@ -153,10 +160,10 @@ def test_an_empty_repository_has_no_tree(api: Api, make: Make) -> None:
     assert (answer.status_code, answer.json()) == (404, {"message": "404 Tree Not Found"})
 
 
-def test_who_may_read(api: Api, house: House, make: Make) -> None:
+def test_who_may_read(api: Api, instance: Instance, make: Make) -> None:
     guest, reporter, stranger = make.user(), make.user(), make.user()
     members = {guest: Level.GUEST, reporter: Level.REPORTER}
-    private = make_sample(house, make, visibility="private", members=members)
+    private = make_sample(instance, make, visibility="private", members=members)
     blob = run(private.repository.path, "rev-parse", "master:README.md")
     for part in ("/tree", f"/blobs/{blob}", f"/blobs/{blob}/raw", "/archive", "/archive.zip"):
         statuses = [
@@ -165,12 +172,12 @@ def test_who_may_read(api: Api, house: House, make: Make) -> None:
         assert statuses == [404, 404, 403, 200, 200]
 
 
-def test_a_tree_that_repeats_itself_is_paged_all_the_same(api: Api, house: House, make: Make) -> None:
+def test_a_tree_that_repeats_itself_is_paged_all_the_same(api: Api, instance: Instance, make: Make) -> None:
     """A bomb: few objects that unfold to ten thousand million files."""
     project = make_project(make, visibility="public")
     history = History()
     history.commit(files={"x": "y"})
-    repository = repository_of(house, project)
+    repository = repository_of(instance, project)
     history.into(repository)
     entry = f"100644 blob {run(repository.path, 'rev-parse', 'master:x')}"
     for _ in range(10):

@@ -5,122 +5,128 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx
 import pytest
 
+from ingot.git.writing.commits import commit_actions
 from ingot.repositories.commit_writing import staged
-from tests.api.repository.workshop import Workshop, message_of
+from tests.api.repository.writable_repository import WritableRepository, message_of
 from tests.client import Api, Make
 
 SAID = {"branch": "dev", "content": "changed\n", "commit_message": "Change it"}
 
 
-def test_a_file_is_changed(api: Api, shop: Workshop) -> None:
+def test_a_file_is_changed(api: Api, writable: WritableRepository) -> None:
     """It has the new content, and its mode as before."""
-    answer = api.put(f"/projects/{shop.project.id}/repository/files/run%2Esh", shop.developer, **SAID)
+    answer = api.put(f"/projects/{writable.project.id}/repository/files/run%2Esh", writable.developer, **SAID)
     assert answer.status_code == 200, answer.text
     assert answer.json() == {"file_name": "run.sh", "file_path": "run.sh", "branch": "dev"}
-    assert shop.content("run.sh") == b"changed\n"
-    assert shop.listed()["run.sh"] == "100755"
+    assert writable.content("run.sh") == b"changed\n"
+    assert writable.listed()["run.sh"] == "100755"
     said = {**SAID, "content": "changed\n", "execute_filemode": False}
-    assert api.put(f"/projects/{shop.project.id}/repository/files/run%2Esh", shop.developer, **said).status_code == 200
-    assert shop.listed()["run.sh"] == "100644"
+    assert (
+        api.put(f"/projects/{writable.project.id}/repository/files/run%2Esh", writable.developer, **said).status_code
+        == 200
+    )
+    assert writable.listed()["run.sh"] == "100644"
 
 
-def test_a_link_stays_a_link(api: Api, shop: Workshop) -> None:
+def test_a_link_stays_a_link(api: Api, writable: WritableRepository) -> None:
     """A link to outside is changed as what it is: a text in the tree."""
     said = {**SAID, "content": "/etc/hostname"}
-    assert api.put(f"/projects/{shop.project.id}/repository/files/link", shop.developer, **said).status_code == 200
-    assert shop.listed()["link"] == "120000"
-    assert shop.content("link") == b"/etc/hostname"
+    assert (
+        api.put(f"/projects/{writable.project.id}/repository/files/link", writable.developer, **said).status_code == 200
+    )
+    assert writable.listed()["link"] == "120000"
+    assert writable.content("link") == b"/etc/hostname"
     assert "submodule" in message_of(
-        api.put(f"/projects/{shop.project.id}/repository/files/module", shop.developer, **SAID)
+        api.put(f"/projects/{writable.project.id}/repository/files/module", writable.developer, **SAID)
     )
 
 
-def test_the_same_content(api: Api, shop: Workshop) -> None:
+def test_the_same_content(api: Api, writable: WritableRepository) -> None:
     """A commit that would change nothing is refused."""
     said = {**SAID, "content": "hello\n"}
-    refused = api.put(f"/projects/{shop.project.id}/repository/files/README.md", shop.developer, **said)
+    refused = api.put(f"/projects/{writable.project.id}/repository/files/README.md", writable.developer, **said)
     assert "nothing to commit" in message_of(refused)
-    assert shop.tip() == shop.first
+    assert writable.tip() == writable.first
 
 
-def test_last_commit_id(api: Api, shop: Workshop) -> None:
+def test_last_commit_id(api: Api, writable: WritableRepository) -> None:
     """Who began with an older state is refused, however that is spelled."""
-    path = f"/projects/{shop.project.id}/repository/files/README.md"
-    for stale in ("stale", "0" * 40, shop.first[:8]):
-        refused = api.put(path, shop.developer, **SAID, last_commit_id=stale)
+    path = f"/projects/{writable.project.id}/repository/files/README.md"
+    for stale in ("stale", "0" * 40, writable.first[:8]):
+        refused = api.put(path, writable.developer, **SAID, last_commit_id=stale)
         assert message_of(refused) == (
             "You are attempting to update a file that has changed since you started editing it."
         )
-    assert api.put(path, shop.developer, **SAID, last_commit_id=shop.first).status_code == 200
+    assert api.put(path, writable.developer, **SAID, last_commit_id=writable.first).status_code == 200
     newer = {**SAID, "content": "newer"}
-    assert api.put(path, shop.developer, **newer, last_commit_id=shop.first).status_code == 400
-    assert api.put(path, shop.developer, **newer, last_commit_id=shop.tip()).status_code == 200
+    assert api.put(path, writable.developer, **newer, last_commit_id=writable.first).status_code == 400
+    assert api.put(path, writable.developer, **newer, last_commit_id=writable.tip()).status_code == 200
 
 
-def test_what_is_not_there(api: Api, shop: Workshop) -> None:
+def test_what_is_not_there(api: Api, writable: WritableRepository) -> None:
     """Neither files nor branches are made by a change, unless it says where the branch begins."""
-    url = f"/projects/{shop.project.id}/repository/files"
+    url = f"/projects/{writable.project.id}/repository/files"
     for path in ("nope", "deep", "deep%2Fer", "README.md%2Fx", "link%2Fx"):
-        refused = api.put(f"{url}/{path}", shop.developer, **SAID)
+        refused = api.put(f"{url}/{path}", writable.developer, **SAID)
         assert message_of(refused) == "A file with this name doesn't exist"
-    assert "'..'" in message_of(api.put(f"{url}/..%2F..%2Fconfig", shop.developer, **SAID))
-    assert "on a branch" in message_of(api.put(f"{url}/README.md", shop.developer, **{**SAID, "branch": "nope"}))
+    assert "'..'" in message_of(api.put(f"{url}/..%2F..%2Fconfig", writable.developer, **SAID))
+    assert "on a branch" in message_of(api.put(f"{url}/README.md", writable.developer, **{**SAID, "branch": "nope"}))
     said = {**SAID, "branch": "topic", "start_branch": "dev"}
-    assert api.put(f"{url}/README.md", shop.developer, **said).status_code == 200
-    assert shop.content("README.md", "topic") == b"changed\n"
-    assert shop.tip() == shop.first
+    assert api.put(f"{url}/README.md", writable.developer, **said).status_code == 200
+    assert writable.content("README.md", "topic") == b"changed\n"
+    assert writable.tip() == writable.first
 
 
-def test_missing_parameters(api: Api, shop: Workshop) -> None:
+def test_missing_parameters(api: Api, writable: WritableRepository) -> None:
     """The first one that is missing is named."""
-    path = f"/projects/{shop.project.id}/repository/files/README.md"
-    assert message_of(api.put(path, shop.developer)) == '400 (Bad request) "branch" not given'
-    assert message_of(api.put(path, shop.developer, branch="dev")) == '400 (Bad request) "content" not given'
+    path = f"/projects/{writable.project.id}/repository/files/README.md"
+    assert message_of(api.put(path, writable.developer)) == '400 (Bad request) "branch" not given'
+    assert message_of(api.put(path, writable.developer, branch="dev")) == '400 (Bad request) "content" not given'
     said = {"branch": "dev", "content": ""}
-    assert message_of(api.put(path, shop.developer, **said)) == '400 (Bad request) "commit_message" not given'
+    assert message_of(api.put(path, writable.developer, **said)) == '400 (Bad request) "commit_message" not given'
 
 
-def test_who_may(api: Api, make: Make, shop: Workshop) -> None:
+def test_who_may(api: Api, make: Make, writable: WritableRepository) -> None:
     """As with any push."""
-    path = f"/projects/{shop.project.id}/repository/files/README.md"
-    assert api.put(path, **SAID).status_code == 401
-    assert api.put(path, shop.stranger, **SAID).status_code == 403
-    assert api.put(path, shop.developer, **{**SAID, "branch": "master"}).status_code == 403
-    api.post(f"/projects/{shop.project.id}/archive", make.root)
-    assert api.put(path, shop.master, **SAID).status_code == 403
-    api.post(f"/projects/{shop.project.id}/unarchive", make.root)
-    assert api.put(path, shop.developer, **SAID).status_code == 200
+    path = f"/projects/{writable.project.id}/repository/files/README.md"
+    assert api.put(path, None, **SAID).status_code == 401
+    assert api.put(path, writable.stranger, **SAID).status_code == 403
+    assert api.put(path, writable.developer, **{**SAID, "branch": "master"}).status_code == 403
+    api.post(f"/projects/{writable.project.id}/archive", make.root)
+    assert api.put(path, writable.master, **SAID).status_code == 403
+    api.post(f"/projects/{writable.project.id}/unarchive", make.root)
+    assert api.put(path, writable.developer, **SAID).status_code == 200
 
 
-def test_changes_at_once(api: Api, shop: Workshop) -> None:
+def test_changes_at_once(api: Api, writable: WritableRepository) -> None:
     """Many change one file without saying what they know of it: each change is in the history."""
 
     def change(number: int) -> httpx.Response:
         said = {**SAID, "content": str(number)}
-        return api.put(f"/projects/{shop.project.id}/repository/files/README.md", shop.developer, **said)
+        return api.put(f"/projects/{writable.project.id}/repository/files/README.md", writable.developer, **said)
 
     with ThreadPoolExecutor(10) as callers:
         answers = list(callers.map(change, range(20)))
     done = [answer for answer in answers if answer.status_code == 200]
     assert {answer.status_code for answer in answers} <= {200, 400}
-    assert shop.git("rev-list", "--count", f"{shop.first}..dev") == str(len(done))
+    assert writable.git("rev-list", "--count", f"{writable.first}..dev") == str(len(done))
 
 
-def test_a_branch_that_never_rests(api: Api, shop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_branch_that_never_rests(api: Api, writable: WritableRepository, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whenever the commit is ready somebody has pushed again: in the end it is refused, and no push is lost."""
-    real = staged.commit_actions
+    real = commit_actions
     pushes: list[str] = []
 
     def always_late(repository: object, parent: object, actions: object, words: object, **more: object) -> str:
         made: str = real(repository, parent, actions, words, **more)  # type: ignore[arg-type] # Passed on as they came.
-        pushes.append(shop.git("commit-tree", "-p", "dev", "-m", f"push {len(pushes)}", "dev^{tree}"))
-        shop.git("update-ref", "refs/heads/dev", pushes[-1])
+        pushes.append(writable.git("commit-tree", "-p", "dev", "-m", f"push {len(pushes)}", "dev^{tree}"))
+        writable.git("update-ref", "refs/heads/dev", pushes[-1])
         return made
 
     monkeypatch.setattr(staged, "commit_actions", always_late)
     for name in ("AUTHOR", "COMMITTER"):
         monkeypatch.setenv(f"GIT_{name}_NAME", "Pusher")
         monkeypatch.setenv(f"GIT_{name}_EMAIL", "push@example.org")
-    refused = api.put(f"/projects/{shop.project.id}/repository/files/README.md", shop.developer, **SAID)
+    refused = api.put(f"/projects/{writable.project.id}/repository/files/README.md", writable.developer, **SAID)
     assert "try again" in message_of(refused)
-    assert shop.git("rev-list", f"{shop.first}..dev").split() == pushes[::-1]
+    assert writable.git("rev-list", f"{writable.first}..dev").split() == pushes[::-1]

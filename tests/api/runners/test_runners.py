@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.casting import Cast, group_with, project_with
 from tests.client import Api, Make
+from tests.roles import UsersByRole, group_with, project_with
 
 CALLERS = [
     # own, all, of the project, of the group
@@ -18,9 +18,9 @@ CALLERS = [
 
 @pytest.mark.parametrize(("role", "own", "everyone", "of_project", "of_group"), CALLERS)
 def test_who_lists_runners(
-    api: Api, make: Make, cast: Cast, role: str, own: int, everyone: int, of_project: int, of_group: int
+    api: Api, make: Make, roles: UsersByRole, role: str, own: int, everyone: int, of_project: int, of_group: int
 ) -> None:
-    project, group, caller = project_with(make, cast), group_with(make, cast), cast[role]
+    project, group, caller = project_with(make, roles), group_with(make, roles), roles[role]
     answers = [
         (own, api.get("/runners", caller)),
         (everyone, api.get("/runners/all", caller)),
@@ -33,9 +33,9 @@ def test_who_lists_runners(
             assert (answer.json(), answer.headers["x-total"], answer.headers["x-page"]) == ([], "0", "1")
 
 
-def test_no_number_leads_to_a_runner(api: Api, make: Make, cast: Cast) -> None:
+def test_no_number_leads_to_a_runner(api: Api, make: Make, roles: UsersByRole) -> None:
     assert api.get("/runners/1").status_code == 401
-    for caller in (make.root, cast.owner):
+    for caller in (make.root, roles.owner):
         missing = api.get("/runners/1", caller)
         assert (missing.status_code, missing.json()["message"]) == (404, "404 Runner Not Found")
         assert api.get("/runners/x", caller).status_code == 400
@@ -51,14 +51,14 @@ def test_a_scope_that_does_not_exist_is_refused(api: Api, make: Make, scope: str
     assert api.get("/runners", make.root, pagination="keyset").json() == []
 
 
-def test_a_project_without_pipelines_has_no_runners(api: Api, make: Make, cast: Cast) -> None:
+def test_a_project_without_pipelines_has_no_runners(api: Api, make: Make, roles: UsersByRole) -> None:
     """As it has no variables and no triggers."""
-    project = project_with(make, cast)
+    project = project_with(make, roles)
     url = f"/projects/{project.id}"
     assert api.put(url, make.root, jobs_enabled=False).status_code == 200
-    for caller in (make.root, cast.owner):
+    for caller in (make.root, roles.owner):
         assert api.get(f"{url}/runners", caller).status_code == 403
         assert api.get(f"{url}/variables", caller).status_code == 403
-    assert api.get(f"{url}/runners", cast.stranger).status_code == 404
+    assert api.get(f"{url}/runners", roles.stranger).status_code == 404
     assert api.put(url, make.root, jobs_enabled=True).status_code == 200
-    assert api.get(f"{url}/runners", cast.owner).status_code == 200
+    assert api.get(f"{url}/runners", roles.owner).status_code == 200

@@ -9,7 +9,7 @@ import pytest
 from ingot.core.access.levels import Level
 from ingot.git.trees import search
 from tests.client import Api, Make, Person
-from tests.making import Project, make_project
+from tests.factories import Project, make_project
 
 README = "# Title\n\nFirst line\nThe NEEDLE is here\nafter\nmore\n\n\n\n\nlast needle\n"
 FILES = {
@@ -37,7 +37,7 @@ class Scene(NamedTuple):
 
 @pytest.fixture(scope="module")
 def scene(make: Make) -> Scene:
-    """Built once; the tests only read."""
+    """BranchedRepository once; the tests only read."""
     owner, guest = make.user(), make.user()
     project = make_project(make, owner, visibility="private", members={guest: Level.GUEST})
     base = f"/projects/{project.id}/repository"

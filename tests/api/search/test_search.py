@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 import pytest
 
 from ingot.core.access.levels import Level
-from tests.api.issues.writing import make_milestone, write_issue
-from tests.api.merge_requests.offering import commit, offer
+from tests.api.issues.factories import make_issue, make_milestone
+from tests.api.merge_requests.factories import commit, make_merge_request
 from tests.client import Api, Make, Person
-from tests.making import Group, Project, add_members, ids, make_group, make_project, statements_of
+from tests.factories import Group, Project, add_members, ids, make_group, make_project, statements_of
 
 WORD = "Quixotic"
 HIDING = ["stranger", "external", "guest"]
@@ -27,8 +27,8 @@ class Scene(NamedTuple):
 
 def _fill(make: Make, project: Project, author: Person) -> dict[str, Any]:
     api, base = make.api, f"/projects/{project.id}"
-    open_one = write_issue(make, project, author, title=f"an open {WORD} one")
-    secret = write_issue(make, project, author, description=f"a secret {WORD} one", confidential=True)
+    open_one = make_issue(make, project, author, title=f"an open {WORD} one")
+    secret = make_issue(make, project, author, description=f"a secret {WORD} one", confidential=True)
     snippet = api.post(
         f"{base}/snippets", author, title=f"{WORD} code", file_name="a.py", code=f"{WORD}()", visibility="private"
     ).json()
@@ -43,8 +43,8 @@ def _fill(make: Make, project: Project, author: Person) -> dict[str, Any]:
         "shown": api.post(f"{base}/snippets/{shown['id']}/notes", author, body=f"Code {WORD}").json(),
     }
     commit(make, project, "master", {"a": "a\n"})
-    offered = offer(make, project, author, title="An offer", description=f"It is {WORD}")
-    gone = offer(make, project, author, title=f"{WORD}, but gone")
+    offered = make_merge_request(make, project, author, title="An offer", description=f"It is {WORD}")
+    gone = make_merge_request(make, project, author, title=f"{WORD}, but gone")
     about = f"{base}/merge_requests/{offered['iid']}/notes"
     notes |= {
         "offer": api.post(about, author, body=f"Review {WORD}").json(),
@@ -64,7 +64,7 @@ def _fill(make: Make, project: Project, author: Person) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def scene(make: Make) -> Scene:
-    """Built once; the tests only read."""
+    """BranchedRepository once; the tests only read."""
     people = {name: make.user(external=name == "external") for name in (*HIDING, "author", "reporter")}
     people["administrator"] = make.root
     group = make_group(make, visibility="public")
@@ -149,7 +149,7 @@ def test_what_happens_is_found_at_once(api: Api, make: Make) -> None:
     owner, member = make.user(), make.user()
     project = make_project(make, owner, visibility="private", members={member: Level.REPORTER})
     path = f"/projects/{project.id}/search"
-    issue = write_issue(make, project, owner)
+    issue = make_issue(make, project, owner)
     base = f"/projects/{project.id}/issues/{issue['iid']}/notes"
     note = api.post(base, owner, body="the first wording").json()["id"]
     assert ids(api.get(path, member, scope="notes", search="FIRST word")) == [note]
@@ -175,10 +175,10 @@ def test_features_that_are_off(api: Api, make: Make) -> None:
     """What a project does not have is refused there, and not found elsewhere."""
     owner = make.user()
     project = make_project(make, owner, visibility="private")
-    issue = write_issue(make, project, owner, title="switched off word")
+    issue = make_issue(make, project, owner, title="switched off word")
     api.post(f"/projects/{project.id}/issues/{issue['iid']}/notes", owner, body="switched off word")
     commit(make, project, "master", {"a": "a\n"})
-    offered = offer(make, project, owner, title="switched off word")
+    offered = make_merge_request(make, project, owner, title="switched off word")
     api.post(f"/projects/{project.id}/merge_requests/{offered['iid']}/notes", owner, body="switched off word")
     guest = make.user()
     add_members(make, project, {guest: Level.GUEST})

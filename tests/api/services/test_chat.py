@@ -10,8 +10,8 @@ from ingot.integrations.webhooks.tables import hook_attempts, hooks
 from tests.api.hooks.conftest import Clock
 from tests.api.hooks.receiver import Answer, Receiver
 from tests.client import Api, Make
-from tests.conftest import House
-from tests.making import make_project
+from tests.conftest import Instance
+from tests.factories import make_project
 
 _ATTEMPTS = (
     select(hook_attempts)
@@ -24,10 +24,10 @@ WAY = "services-T0-w4y"
 class Chat:
     """A project that speaks in a chat."""
 
-    def __init__(self, api: Api, make: Make, receiver: Receiver, house: House, slug: str, **more: Any) -> None:
+    def __init__(self, api: Api, make: Make, receiver: Receiver, instance: Instance, slug: str, **more: Any) -> None:
         self.project = make_project(make, initialize_with_readme=True)
-        self.link = f"<{house.url}/{self.project.path}|{self.project.path}>"
-        self.url = f"{house.url}/{self.project.path}"
+        self.link = f"<{instance.url}/{self.project.path}|{self.project.path}>"
+        self.url = f"{instance.url}/{self.project.path}"
         self.receiver = receiver
         self._api = api
         self._root = make.root
@@ -65,9 +65,9 @@ class Chat:
 
 
 @pytest.fixture
-def slack(api: Api, make: Make, receiver: Receiver, dispatcher: HookDispatcher, house: House) -> Chat:
+def slack(api: Api, make: Make, receiver: Receiver, dispatcher: HookDispatcher, instance: Instance) -> Chat:
     """A project that speaks in Slack."""
-    return Chat(api, make, receiver, house, "slack")
+    return Chat(api, make, receiver, instance, "slack")
 
 
 def test_pushes_and_tags(slack: Chat) -> None:
@@ -219,9 +219,9 @@ def test_it_is_none_of_the_projects_hooks(slack: Chat, api: Api, make: Make) -> 
 
 
 def test_mattermost_is_told_alike(
-    api: Api, make: Make, receiver: Receiver, dispatcher: HookDispatcher, house: House
+    api: Api, make: Make, receiver: Receiver, dispatcher: HookDispatcher, instance: Instance
 ) -> None:
-    chat = Chat(api, make, receiver, house, "mattermost", channel="town-square", username="Ingot")
+    chat = Chat(api, make, receiver, instance, "mattermost", channel="town-square", username="Ingot")
     chat.call("POST", "/issues", title="Here")
     told = chat.next()
     assert (told["channel"], told["username"]) == ("town-square", "Ingot")

@@ -17,8 +17,8 @@ from ingot.core.jobs.tables import jobs
 from ingot.integrations.services.jira_references import NOTIFY_JIRA
 from ingot.log import Log
 from tests.client import Api, Make
-from tests.conftest import House
-from tests.making import make_project
+from tests.conftest import Instance
+from tests.factories import make_project
 
 PASSWORD = "jira-password"
 DONE = "31"
@@ -89,14 +89,14 @@ class Server:
 class Place:
     """A project whose issues are kept in Jira."""
 
-    def __init__(self, api: Api, make: Make, house: House, server: Server) -> None:
+    def __init__(self, api: Api, make: Make, instance: Instance, server: Server) -> None:
         self.project = make_project(make, initialize_with_readme=True)
         self.server = server
         self._api, self._root = api, make.root
-        allowed = replace(house.settings, allow_local_requests=True)
+        allowed = replace(instance.settings, allow_local_requests=True)
         self._workers = {
-            local: job_worker(settings, house.app.database, Log("json", house.log))
-            for local, settings in ((True, allowed), (False, house.settings))
+            local: job_worker(settings, instance.app.database, Log("json", instance.log))
+            for local, settings in ((True, allowed), (False, instance.settings))
         }
         self.set()
 
@@ -133,19 +133,19 @@ def server() -> Iterator[Server]:
 
 
 @pytest.fixture
-def place(api: Api, make: Make, house: House, server: Server) -> Place:
+def place(api: Api, make: Make, instance: Instance, server: Server) -> Place:
     """A project that is connected to it."""
-    return Place(api, make, house, server)
+    return Place(api, make, instance, server)
 
 
-def test_commits_that_mention_an_issue(place: Place, house: House) -> None:
+def test_commits_that_mention_an_issue(place: Place, instance: Instance) -> None:
     """Once for each commit, by a comment and a link; issues that are not there are none."""
     oid = place.commit("See KEY-1 [x|y], KEY-99 and `KEY-2`", branch="work", start_branch="master")
     place.work()
-    url = f"{house.url}/{place.project.path}/commit/{oid}"
+    url = f"{instance.url}/{place.project.path}/commit/{oid}"
     (said,) = place.server.comments["KEY-1"]
     assert said == (
-        f"[Administrator|{house.url}/root] mentions this issue in [a commit of {place.project.path}|{url}]:\n"
+        f"[Administrator|{instance.url}/root] mentions this issue in [a commit of {place.project.path}|{url}]:\n"
         "'See KEY-1 \\[x\\|y\\], KEY-99 and `KEY-2`'"
     )
     assert place.server.links["KEY-1"][url]["status"] == {"resolved": False}
@@ -219,11 +219,11 @@ def test_what_nobody_asked_for_is_not_told(place: Place, more: dict[str, Any]) -
     assert place.server.asked == []
 
 
-def test_a_server_in_our_own_network_is_not_reached(place: Place, house: House) -> None:
+def test_a_server_in_our_own_network_is_not_reached(place: Place, instance: Instance) -> None:
     """Attack (D14): somebody lets us speak to what only we reach; it is refused, written down and not tried again."""
     place.commit("See KEY-1")
     place.work(local=False)
     place.work()
     assert place.server.asked == []
-    assert "jira request blocked" in house.log.getvalue()
-    assert PASSWORD not in house.log.getvalue()
+    assert "jira request blocked" in instance.log.getvalue()
+    assert PASSWORD not in instance.log.getvalue()

@@ -7,17 +7,17 @@ from typing import Any
 import pytest
 
 from tests.client import Api, Make
-from tests.conftest import House
-from tests.making import Project, make_project
+from tests.conftest import Instance
+from tests.factories import Project, make_project
 
 
 class Inbox:
     """A project that writes mails, and who gets them."""
 
-    def __init__(self, api: Api, make: Make, house: House) -> None:
+    def __init__(self, api: Api, make: Make, instance: Instance) -> None:
         self.project: Project = make_project(make, initialize_with_readme=True)
         self.to = f"{make.name('reader')}@example.com"
-        self._api, self._root, self._house = api, make.root, house
+        self._api, self._root, self._instance = api, make.root, instance
         self.set()
 
     def set(self, **more: Any) -> None:
@@ -45,24 +45,24 @@ class Inbox:
 
     def mails(self, to: str = "") -> list[tuple[str, str]]:
         """Subject and text of all that came."""
-        parsed = [email.message_from_string(each, policy=default) for each in self._house.mails()]
+        parsed = [email.message_from_string(each, policy=default) for each in self._instance.mails()]
         mine = [each for each in parsed if each["To"] == (to or self.to)]
         return [(str(each["Subject"]), each.get_content()) for each in mine]
 
 
 @pytest.fixture
-def inbox(api: Api, make: Make, house: House) -> Inbox:
+def inbox(api: Api, make: Make, instance: Instance) -> Inbox:
     """Somebody who wants mails."""
-    return Inbox(api, make, house)
+    return Inbox(api, make, instance)
 
 
-def test_a_push_is_told_with_its_commits_and_lines(inbox: Inbox, house: House) -> None:
+def test_a_push_is_told_with_its_commits_and_lines(inbox: Inbox, instance: Instance) -> None:
     inbox.set(recipients=f"{inbox.to}\nother-{inbox.to};{inbox.to}")
     oid = inbox.commit("Add ä\n\nand say why", "ä.txt", "b.txt")
     ((subject, text),) = inbox.mails()
     assert subject == f"[Git][{inbox.project.path}][master] Add ä"
     assert f"Administrator (@root) pushed to branch master at {inbox.project.path}" in text
-    assert f"{house.url}/{inbox.project.path}/commit/{oid}" in text
+    assert f"{instance.url}/{inbox.project.path}/commit/{oid}" in text
     assert "    and say why" in text
     assert "2 changed file(s):" in text
     assert "- ä.txt (new)" in text

@@ -12,10 +12,10 @@ from ingot.integrations.webhooks.tables import hooks
 from ingot.projects.services.registry import EVENTS, FLAGS, REGISTRY, Integration
 from ingot.projects.services.tables import services
 from tests.api.services.conftest import SECRET, values_for
-from tests.casting import Cast, project_with
 from tests.client import Api, Make
-from tests.conftest import House
-from tests.making import Project, make_project, statements_of
+from tests.conftest import Instance
+from tests.factories import Project, make_project, statements_of
+from tests.roles import UsersByRole, project_with
 
 # The services of version 9.4, by its own names.
 OF_9_4 = {
@@ -177,10 +177,10 @@ WHO = [("owner", 200), ("master", 200), ("developer", 403), ("guest", 403), ("st
 
 
 def test_services_are_for_those_who_administer_the_project(api: Api, make: Make) -> None:
-    cast = Cast(make)
-    project = project_with(make, cast, visibility="private")
+    roles = UsersByRole(make)
+    project = project_with(make, roles, visibility="private")
     for role, status in WHO:
-        caller = None if role is None else cast[role]
+        caller = None if role is None else roles[role]
         answers = [
             api.get(f"{project.url}/services", caller),
             api.put(f"{project.url}/services/flowdock", caller, token="x"),
@@ -204,12 +204,12 @@ def test_unknown_ones_are_not_found_and_archived_projects_stay_as_they_are(api: 
     assert api.get(f"{project.url}/services/flowdock", make.root).status_code == 200
 
 
-def test_a_project_takes_its_services_along(api: Api, make: Make, house: House) -> None:
+def test_a_project_takes_its_services_along(api: Api, make: Make, instance: Instance) -> None:
     project = make_project(make)
     assert api.put(f"{project.url}/services/slack", make.root, webhook="https://example.com/x").status_code == 200
     assert len(rows_of(make, project)) == 2
     assert api.delete(project.url, make.root).is_success
-    house.work()
+    instance.work()
     assert rows_of(make, project) == []
 
 

@@ -6,9 +6,9 @@ import pytest
 
 from ingot.projects.services.queries import external_tracker_or_none
 from ingot.projects.services.trackers import IssueTracker, external_issue_title
-from tests.api.merge_requests.offering import filled_project, offer
+from tests.api.merge_requests.factories import filled_project, make_merge_request
 from tests.client import Api, Make
-from tests.making import Project, make_project
+from tests.factories import Project, make_project
 
 URLS = {
     "project_url": "https://tracker.example.com/p",
@@ -82,7 +82,7 @@ def test_what_a_merge_request_closes_elsewhere(api: Api, make: Make) -> None:
     """The ids are texts, as the tracker has them."""
     owner = make.user()
     project = filled_project(make, owner)
-    offered = offer(make, project, owner, description="Closes #7 and KEY-9; see #8")
+    offered = make_merge_request(make, project, owner, description="Closes #7 and KEY-9; see #8")
     closes = f"/projects/{project.id}/merge_requests/{offered['iid']}/closes_issues"
     assert api.get(closes, owner).json() == []
     assert api.put(f"{project.url}/services/redmine", owner, **URLS).status_code == 200

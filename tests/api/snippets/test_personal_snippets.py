@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.client import USER_AGENT, Api, Make, Person
-from tests.making import ids
+from tests.factories import ids
 
 
 def _write(api: Api, author: Person, **attributes: Any) -> int:

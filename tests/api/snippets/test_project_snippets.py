@@ -6,7 +6,7 @@ import pytest
 
 from ingot.core.access.levels import Level
 from tests.client import USER_AGENT, Api, Make, Person
-from tests.making import Project, ids, make_project, statements_of
+from tests.factories import Project, ids, make_project, statements_of
 
 
 def _write(api: Api, project: Project, author: Person, **attributes: Any) -> int:

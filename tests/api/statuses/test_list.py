@@ -3,11 +3,11 @@
 import httpx
 import pytest
 
-from tests.casting import Cast, project_with
 from tests.client import Api, Make
-from tests.conftest import House
-from tests.histories import History
-from tests.making import Project, ids, statements_of
+from tests.conftest import Instance
+from tests.factories import Project, ids, statements_of
+from tests.git_history import History
+from tests.roles import UsersByRole, project_with
 
 READERS = [
     ("administrator", 200),
@@ -20,29 +20,29 @@ READERS = [
 ]
 
 
-def fill(house: House, project: Project) -> str:
+def fill(instance: Instance, project: Project) -> str:
     """Put a commit into a project; gives its id."""
     history = History()
     mark = history.commit(files={"a": "1\n"})
-    return history.fill(house, project)[mark]
+    return history.fill(instance, project)[mark]
 
 
 @pytest.mark.parametrize(("role", "status"), READERS)
-def test_reporters_read(house: House, api: Api, make: Make, cast: Cast, role: str, status: int) -> None:
-    private, public = project_with(make, cast), project_with(make, cast, visibility="public")
+def test_reporters_read(instance: Instance, api: Api, make: Make, roles: UsersByRole, role: str, status: int) -> None:
+    private, public = project_with(make, roles), project_with(make, roles, visibility="public")
     for project, expected in ((private, status), (public, 401 if role == "nobody" else 200)):
-        sha = fill(house, project)
-        answer = api.get(f"/projects/{project.id}/repository/commits/{sha}/statuses", cast[role])
+        sha = fill(instance, project)
+        answer = api.get(f"/projects/{project.id}/repository/commits/{sha}/statuses", roles[role])
         assert answer.status_code == expected
         if expected == 200:
             assert answer.json() == []
 
 
 @pytest.fixture
-def reported(house: House, api: Api, make: Make, cast: Cast) -> tuple[Project, str, list[int]]:
+def reported(instance: Instance, api: Api, make: Make, roles: UsersByRole) -> tuple[Project, str, list[int]]:
     """A commit of which was said: two things again on master, two on develop."""
-    project = project_with(make, cast)
-    sha = fill(house, project)
+    project = project_with(make, roles)
+    sha = fill(instance, project)
     said = []
     for ref, name, state in (
         ("master", "default", "failed"),
@@ -52,18 +52,18 @@ def reported(house: House, api: Api, make: Make, cast: Cast) -> tuple[Project, s
         ("develop", "coverage", "success"),
         ("master", "default", "success"),
     ):
-        answer = api.post(f"/projects/{project.id}/statuses/{sha}", cast.developer, ref=ref, name=name, state=state)
+        answer = api.post(f"/projects/{project.id}/statuses/{sha}", roles.developer, ref=ref, name=name, state=state)
         said.append(answer.json()["id"])
     return project, sha, said
 
 
 def test_the_latest_of_each_name_and_ref_are_listed(
-    api: Api, cast: Cast, reported: tuple[Project, str, list[int]]
+    api: Api, roles: UsersByRole, reported: tuple[Project, str, list[int]]
 ) -> None:
     project, sha, said = reported
 
     def listed(**params: object) -> list[int]:
-        return ids(api.get(f"/projects/{project.id}/repository/commits/{sha}/statuses", cast.reporter, **params))
+        return ids(api.get(f"/projects/{project.id}/repository/commits/{sha}/statuses", roles.reporter, **params))
 
     assert listed() == said[2:]
     assert listed(all="true") == listed(all=1) == said
@@ -73,53 +73,53 @@ def test_the_latest_of_each_name_and_ref_are_listed(
     assert listed(name="coverage", ref="master", all=True) == [said[1], said[3]]
     assert listed(stage="external") == said[2:]
     assert listed(stage="test") == listed(ref="nope") == listed(name="%") == []
-    answer = api.get(f"/projects/{project.id}/repository/commits/{sha}/statuses", cast.reporter, per_page=3, page=2)
+    answer = api.get(f"/projects/{project.id}/repository/commits/{sha}/statuses", roles.reporter, per_page=3, page=2)
     assert (ids(answer), answer.headers["x-total"]) == (said[5:], "4")
-    wrong = api.get(f"/projects/{project.id}/repository/commits/{sha}/statuses", cast.reporter, all="perhaps")
+    wrong = api.get(f"/projects/{project.id}/repository/commits/{sha}/statuses", roles.reporter, all="perhaps")
     assert wrong.status_code == 400
 
 
 def test_a_commit_shows_what_its_pipelines_amount_to(
-    api: Api, cast: Cast, reported: tuple[Project, str, list[int]]
+    api: Api, roles: UsersByRole, reported: tuple[Project, str, list[int]]
 ) -> None:
     project, sha, _ = reported
 
     def shown() -> tuple[str | None, str | None]:
-        commit = api.get(f"/projects/{project.id}/repository/commits/{sha}", cast.reporter).json()
+        commit = api.get(f"/projects/{project.id}/repository/commits/{sha}", roles.reporter).json()
         return commit["status"], commit["last_pipeline"] and commit["last_pipeline"]["ref"]
 
     assert shown() == ("running", "develop")
-    api.post(f"/projects/{project.id}/statuses/{sha}", cast.developer, ref="develop", state="success")
+    api.post(f"/projects/{project.id}/statuses/{sha}", roles.developer, ref="develop", state="success")
     assert shown() == ("success", "develop")
-    api.post(f"/projects/{project.id}/statuses/{sha}", cast.developer, ref="other", state="failed")
+    api.post(f"/projects/{project.id}/statuses/{sha}", roles.developer, ref="other", state="failed")
     assert shown() == ("failed", "other")
 
 
-def test_a_commit_without_pipelines_has_no_status(house: House, api: Api, make: Make, cast: Cast) -> None:
+def test_a_commit_without_pipelines_has_no_status(instance: Instance, api: Api, make: Make, roles: UsersByRole) -> None:
     """What was said in one project is not shown by another one that has the same commit."""
-    project, other = project_with(make, cast), project_with(make, cast)
-    sha = fill(house, project)
-    assert fill(house, other) == sha
-    api.post(f"/projects/{other.id}/statuses/{sha}", cast.developer, state="failed")
-    commit = api.get(f"/projects/{project.id}/repository/commits/{sha}", cast.reporter).json()
+    project, other = project_with(make, roles), project_with(make, roles)
+    sha = fill(instance, project)
+    assert fill(instance, other) == sha
+    api.post(f"/projects/{other.id}/statuses/{sha}", roles.developer, state="failed")
+    commit = api.get(f"/projects/{project.id}/repository/commits/{sha}", roles.reporter).json()
     assert (commit["status"], commit["last_pipeline"]) == (None, None)
-    assert api.get(f"/projects/{project.id}/repository/commits/{sha}/statuses", cast.reporter).json() == []
-    assert api.get(f"/projects/{project.id}/pipelines", cast.reporter).json() == []
+    assert api.get(f"/projects/{project.id}/repository/commits/{sha}/statuses", roles.reporter).json() == []
+    assert api.get(f"/projects/{project.id}/pipelines", roles.reporter).json() == []
 
 
-def test_a_longer_page_takes_no_more_statements(house: House, api: Api, make: Make, cast: Cast) -> None:
-    project = project_with(make, cast)
-    sha = fill(house, project)
+def test_a_longer_page_takes_no_more_statements(instance: Instance, api: Api, make: Make, roles: UsersByRole) -> None:
+    project = project_with(make, roles)
+    sha = fill(instance, project)
     for number in range(6):
-        poster = (cast.developer, cast.master, cast.owner)[number % 3]
+        poster = (roles.developer, roles.master, roles.owner)[number % 3]
         sent = {"state": "success", "name": f"job {number}", "ref": f"branch {number}"}
         assert api.post(f"/projects/{project.id}/statuses/{sha}", poster, **sent).status_code == 201
 
     def statuses(size: int) -> httpx.Response:
-        return api.get(f"/projects/{project.id}/repository/commits/{sha}/statuses", cast.reporter, per_page=size)
+        return api.get(f"/projects/{project.id}/repository/commits/{sha}/statuses", roles.reporter, per_page=size)
 
     def pipelines(size: int) -> httpx.Response:
-        return api.get(f"/projects/{project.id}/pipelines", cast.reporter, per_page=size)
+        return api.get(f"/projects/{project.id}/pipelines", roles.reporter, per_page=size)
 
     for listed in (statuses, pipelines):
         assert len(listed(6).json()) == 6

@@ -4,28 +4,28 @@ import pytest
 
 from ingot.core.events.bus import Subscriptions, collect_subscribers
 from ingot.repositories.pipelines.events import PipelineChanged
-from tests.casting import Cast, project_with
 from tests.client import Api, Make
-from tests.conftest import House
-from tests.histories import History
-from tests.making import Project, ids
+from tests.conftest import Instance
+from tests.factories import Project, ids
+from tests.git_history import History
+from tests.roles import UsersByRole, project_with
 
 
 @pytest.fixture
-def project(house: House, make: Make, cast: Cast) -> Project:
+def project(instance: Instance, make: Make, roles: UsersByRole) -> Project:
     """A private project with two branches and a tag."""
-    project = project_with(make, cast)
+    project = project_with(make, roles)
     history = History()
     first = history.commit(files={"a": "1\n"})
     history.commit("develop", files={"b": "1\n"}, parents=(first,))
     history.tag("v1", first)
-    history.fill(house, project)
+    history.fill(instance, project)
     return project
 
 
-def post(api: Api, cast: Cast, project: Project, commit: str, state: str, **sent: object) -> int:
+def post(api: Api, roles: UsersByRole, project: Project, commit: str, state: str, **sent: object) -> int:
     """Say something of a commit; gives the number of the pipeline."""
-    answer = api.post(f"/projects/{project.id}/statuses/{commit}", cast.developer, state=state, **sent)
+    answer = api.post(f"/projects/{project.id}/statuses/{commit}", roles.developer, state=state, **sent)
     assert answer.status_code == 201, answer.text
     number: int = answer.json()["pipeline_id"]
     return number
@@ -42,21 +42,23 @@ READERS = [
 
 
 @pytest.mark.parametrize(("role", "shown", "hidden"), READERS)
-def test_who_reads(api: Api, make: Make, cast: Cast, project: Project, role: str, shown: int, hidden: int) -> None:
-    pipeline = post(api, cast, project, "master", "success", ref="master")
+def test_who_reads(
+    api: Api, make: Make, roles: UsersByRole, project: Project, role: str, shown: int, hidden: int
+) -> None:
+    pipeline = post(api, roles, project, "master", "success", ref="master")
     for jobs, expected in ((True, shown), (False, hidden)):
         assert api.put(f"/projects/{project.id}", make.root, public_jobs=jobs).status_code == 200
-        assert api.get(f"/projects/{project.id}/pipelines", cast[role]).status_code == expected
-        assert api.get(f"/projects/{project.id}/pipelines/{pipeline}", cast[role]).status_code == expected
-        assert api.get(f"/projects/{project.id}/pipelines/latest", cast[role]).status_code == expected
+        assert api.get(f"/projects/{project.id}/pipelines", roles[role]).status_code == expected
+        assert api.get(f"/projects/{project.id}/pipelines/{pipeline}", roles[role]).status_code == expected
+        assert api.get(f"/projects/{project.id}/pipelines/latest", roles[role]).status_code == expected
 
 
-def test_all_fields(api: Api, make: Make, cast: Cast, project: Project) -> None:
-    number = post(api, cast, project, "master", "running", ref="master", coverage=90, name="a")
-    post(api, cast, project, "master", "success", ref="master", coverage=80.5, name="b")
+def test_all_fields(api: Api, make: Make, roles: UsersByRole, project: Project) -> None:
+    number = post(api, roles, project, "master", "running", ref="master", coverage=90, name="a")
+    post(api, roles, project, "master", "success", ref="master", coverage=80.5, name="b")
     sha = api.get(f"/projects/{project.id}/repository/commits/master", make.root).json()["id"]
     url = api.get(f"/projects/{project.id}", make.root).json()["web_url"]
-    got = api.get(f"/projects/{project.id}/pipelines/{number}", cast.reporter).json()
+    got = api.get(f"/projects/{project.id}/pipelines/{number}", roles.reporter).json()
     brief = {
         "id": number,
         "iid": 1,
@@ -81,15 +83,15 @@ def test_all_fields(api: Api, make: Make, cast: Cast, project: Project) -> None:
         "duration": None,
         "coverage": "85.25",
     }
-    assert got["user"]["username"] == cast.developer.username
-    assert api.get(f"/projects/{project.id}/pipelines", cast.reporter).json() == [brief]
-    post(api, cast, project, "master", "failed", ref="master", name="a")
-    done = api.get(f"/projects/{project.id}/pipelines/{number}", cast.reporter).json()
+    assert got["user"]["username"] == roles.developer.username
+    assert api.get(f"/projects/{project.id}/pipelines", roles.reporter).json() == [brief]
+    post(api, roles, project, "master", "failed", ref="master", name="a")
+    done = api.get(f"/projects/{project.id}/pipelines/{number}", roles.reporter).json()
     assert (done["status"], done["duration"]) == ("failed", 0)
     assert done["finished_at"] == done["updated_at"] >= got["updated_at"]
     # Tried again, and it is not finished any more.
-    post(api, cast, project, "master", "running", ref="master", name="a")
-    again = api.get(f"/projects/{project.id}/pipelines/{number}", cast.reporter).json()
+    post(api, roles, project, "master", "running", ref="master", name="a")
+    again = api.get(f"/projects/{project.id}/pipelines/{number}", roles.reporter).json()
     assert (again["status"], again["finished_at"], again["started_at"]) == ("running", None, got["started_at"])
 
 
@@ -111,31 +113,31 @@ SEQUENCES = [
 
 @pytest.mark.parametrize(("said", "status"), SEQUENCES, ids=str)
 def test_a_pipeline_follows_from_its_statuses(
-    api: Api, cast: Cast, project: Project, said: list[str], status: str
+    api: Api, roles: UsersByRole, project: Project, said: list[str], status: str
 ) -> None:
     for name, state in (each.split() for each in said):
-        post(api, cast, project, "master", state, ref="master", name=name)
-    (pipeline,) = api.get(f"/projects/{project.id}/pipelines", cast.reporter).json()
+        post(api, roles, project, "master", state, ref="master", name=name)
+    (pipeline,) = api.get(f"/projects/{project.id}/pipelines", roles.reporter).json()
     assert pipeline["status"] == status
 
 
 @pytest.fixture
-def several(api: Api, cast: Cast, project: Project) -> dict[str, int]:
+def several(api: Api, roles: UsersByRole, project: Project) -> dict[str, int]:
     """Pipelines by what they are on."""
     return {
-        "old": post(api, cast, project, "v1", "failed", ref="develop"),
-        "develop": post(api, cast, project, "develop", "pending", ref="develop"),
-        "master": post(api, cast, project, "master", "running", ref="master"),
-        "gone": post(api, cast, project, "master", "success", ref="gone"),
-        "tag": post(api, cast, project, "v1", "canceled", ref="v1"),
+        "old": post(api, roles, project, "v1", "failed", ref="develop"),
+        "develop": post(api, roles, project, "develop", "pending", ref="develop"),
+        "master": post(api, roles, project, "master", "running", ref="master"),
+        "gone": post(api, roles, project, "master", "success", ref="gone"),
+        "tag": post(api, roles, project, "v1", "canceled", ref="v1"),
     }
 
 
-def test_filters(api: Api, make: Make, cast: Cast, project: Project, several: dict[str, int]) -> None:
+def test_filters(api: Api, make: Make, roles: UsersByRole, project: Project, several: dict[str, int]) -> None:
     names = {number: name for name, number in several.items()}
 
     def listed(**params: object) -> list[str]:
-        return [names[each] for each in ids(api.get(f"/projects/{project.id}/pipelines", cast.reporter, **params))]
+        return [names[each] for each in ids(api.get(f"/projects/{project.id}/pipelines", roles.reporter, **params))]
 
     sha = api.get(f"/projects/{project.id}/repository/commits/develop", make.root).json()["id"]
     assert listed() == ["tag", "gone", "master", "develop", "old"]
@@ -149,8 +151,8 @@ def test_filters(api: Api, make: Make, cast: Cast, project: Project, several: di
     assert listed(scope="branches") == ["master", "develop"]
     assert listed(scope="tags") == ["tag"]
     assert listed(status="skipped") == listed(source="push") == listed(username="nobody-has-this") == []
-    assert listed(source="external", username=cast.developer.username.upper()) == listed()
-    assert listed(name=cast.developer.username) == listed()
+    assert listed(source="external", username=roles.developer.username.upper()) == listed()
+    assert listed(name=roles.developer.username) == listed()
     assert listed(ref="develop") == ["develop", "old"]
     assert listed(sha=sha.upper()) == ["develop"]
     assert listed(yaml_errors="true") == []
@@ -158,7 +160,9 @@ def test_filters(api: Api, make: Make, cast: Cast, project: Project, several: di
     assert listed(updated_after="2000-01-01", updated_before="2100-01-01T00:00:00Z") == listed()
     assert listed(updated_before="2000-01-01") == listed(created_after="2100-01-01") == []
     assert listed(per_page=2, page=2) == ["master", "develop"]
-    keyset = api.get(f"/projects/{project.id}/pipelines", cast.reporter, pagination="keyset", order_by="id", per_page=4)
+    keyset = api.get(
+        f"/projects/{project.id}/pipelines", roles.reporter, pagination="keyset", order_by="id", per_page=4
+    )
     assert [names[each] for each in ids(keyset)] == ["tag", "gone", "master", "develop"]
     for wrong in (
         {"scope": "x"},
@@ -168,14 +172,14 @@ def test_filters(api: Api, make: Make, cast: Cast, project: Project, several: di
         {"yaml_errors": "x"},
         {"updated_after": "yesterday"},
     ):
-        assert api.get(f"/projects/{project.id}/pipelines", cast.reporter, **wrong).status_code == 400
+        assert api.get(f"/projects/{project.id}/pipelines", roles.reporter, **wrong).status_code == 400
 
 
 def test_the_latest_is_of_the_commit_that_the_branch_is_at(
-    api: Api, cast: Cast, project: Project, several: dict[str, int]
+    api: Api, roles: UsersByRole, project: Project, several: dict[str, int]
 ) -> None:
     def latest(**params: object) -> tuple[int, int | None]:
-        answer = api.get(f"/projects/{project.id}/pipelines/latest", cast.reporter, **params)
+        answer = api.get(f"/projects/{project.id}/pipelines/latest", roles.reporter, **params)
         return answer.status_code, answer.json().get("id")
 
     assert latest() == (200, several["master"])
@@ -184,29 +188,29 @@ def test_the_latest_is_of_the_commit_that_the_branch_is_at(
     assert latest(ref="gone") == latest(ref="../x") == latest(ref="x" * 5000) == (404, None)
 
 
-def test_one_that_is_not_there(api: Api, make: Make, cast: Cast, project: Project) -> None:
-    missing = api.get(f"/projects/{project.id}/pipelines/{2**62}", cast.reporter)
+def test_one_that_is_not_there(api: Api, make: Make, roles: UsersByRole, project: Project) -> None:
+    missing = api.get(f"/projects/{project.id}/pipelines/{2**62}", roles.reporter)
     assert (missing.status_code, missing.json()["message"]) == (404, "404 Pipeline Not Found")
-    assert api.get(f"/projects/{project.id}/pipelines/x", cast.reporter).status_code == 400
-    empty = project_with(make, cast)
-    assert api.get(f"/projects/{empty.id}/pipelines/latest", cast.reporter).status_code == 404
-    assert api.get(f"/projects/{empty.id}/pipelines", cast.reporter, scope="branches").json() == []
+    assert api.get(f"/projects/{project.id}/pipelines/x", roles.reporter).status_code == 400
+    empty = project_with(make, roles)
+    assert api.get(f"/projects/{empty.id}/pipelines/latest", roles.reporter).status_code == 404
+    assert api.get(f"/projects/{empty.id}/pipelines", roles.reporter, scope="branches").json() == []
 
 
-def test_a_change_is_announced_once(house: House, api: Api, cast: Cast, project: Project) -> None:
+def test_a_change_is_announced_once(instance: Instance, api: Api, roles: UsersByRole, project: Project) -> None:
     heard: list[PipelineChanged] = []
     mine = Subscriptions()
     mine.on(PipelineChanged)(lambda _, event: heard.append(event))
-    database = house.app.database
+    database = instance.app.database
     before = database.subscribers
     database.subscribers = collect_subscribers([mine])
     try:
-        number = post(api, cast, project, "master", "pending", ref="master")
-        post(api, cast, project, "master", "pending", ref="master", description="more")
-        post(api, cast, project, "master", "running", ref="master")
-        post(api, cast, project, "master", "running", ref="master", name="other")
-        post(api, cast, project, "master", "success", ref="master")
-        post(api, cast, project, "master", "success", ref="master", name="other")
+        number = post(api, roles, project, "master", "pending", ref="master")
+        post(api, roles, project, "master", "pending", ref="master", description="more")
+        post(api, roles, project, "master", "running", ref="master")
+        post(api, roles, project, "master", "running", ref="master", name="other")
+        post(api, roles, project, "master", "success", ref="master")
+        post(api, roles, project, "master", "success", ref="master", name="other")
     finally:
         database.subscribers = before
     assert [(event.pipeline_id, event.status) for event in heard] == [
@@ -217,8 +221,10 @@ def test_a_change_is_announced_once(house: House, api: Api, cast: Cast, project:
     assert {(event.project_id, event.ref) for event in heard} == {(project.id, "master")}
 
 
-def test_they_go_with_their_project(house: House, api: Api, make: Make, cast: Cast, project: Project) -> None:
-    post(api, cast, project, "master", "success")
+def test_they_go_with_their_project(
+    instance: Instance, api: Api, make: Make, roles: UsersByRole, project: Project
+) -> None:
+    post(api, roles, project, "master", "success")
     assert api.delete(f"/projects/{project.id}", make.root).status_code in (200, 202)
-    house.work()
+    instance.work()
     assert api.get(f"/projects/{project.id}/pipelines", make.root).status_code == 404

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from tests.casting import Cast, project_with
 from tests.client import Api, Make
-from tests.conftest import House
-from tests.histories import History, repository_of, run
-from tests.making import Project
+from tests.conftest import Instance
+from tests.factories import Project
+from tests.git_history import History, repository_of, run
+from tests.roles import UsersByRole, project_with
 
 STATES = ["pending", "running", "success", "failed", "canceled"]
 CALLERS = [
@@ -25,14 +25,14 @@ CALLERS = [
 
 
 @pytest.fixture
-def project(house: House, make: Make, cast: Cast) -> Project:
+def project(instance: Instance, make: Make, roles: UsersByRole) -> Project:
     """A private project with two branches that share a commit."""
-    project = project_with(make, cast)
+    project = project_with(make, roles)
     history = History()
     first = history.commit(files={"a": "1\n"})
     history.commit("develop", files={"b": "1\n"}, parents=(first,))
     history.tag("v1", first)
-    history.fill(house, project)
+    history.fill(instance, project)
     return project
 
 
@@ -43,25 +43,25 @@ def tip(api: Api, make: Make, project: Project, name: str = "master") -> str:
 
 
 @pytest.mark.parametrize(("role", "status"), CALLERS)
-def test_developers_post(api: Api, make: Make, cast: Cast, project: Project, role: str, status: int) -> None:
+def test_developers_post(api: Api, make: Make, roles: UsersByRole, project: Project, role: str, status: int) -> None:
     sha = tip(api, make, project)
-    answer = api.post(f"/projects/{project.id}/statuses/{sha}", cast[role], state="success")
+    answer = api.post(f"/projects/{project.id}/statuses/{sha}", roles[role], state="success")
     assert answer.status_code == status, answer.text
     there = api.get(f"/projects/{project.id}/repository/commits/{sha}/statuses", make.root).json()
     assert len(there) == (1 if status == 201 else 0)
 
 
-def test_nobody_posts_to_an_archived_project(api: Api, make: Make, cast: Cast, project: Project) -> None:
+def test_nobody_posts_to_an_archived_project(api: Api, make: Make, roles: UsersByRole, project: Project) -> None:
     sha = tip(api, make, project)
     api.post(f"/projects/{project.id}/archive", make.root)
-    assert api.post(f"/projects/{project.id}/statuses/{sha}", cast.developer, state="success").status_code == 403
-    assert api.get(f"/projects/{project.id}/repository/commits/{sha}/statuses", cast.reporter).json() == []
+    assert api.post(f"/projects/{project.id}/statuses/{sha}", roles.developer, state="success").status_code == 403
+    assert api.get(f"/projects/{project.id}/repository/commits/{sha}/statuses", roles.reporter).json() == []
 
 
 @pytest.mark.parametrize("state", STATES)
-def test_only_the_state_is_needed(api: Api, make: Make, cast: Cast, project: Project, state: str) -> None:
+def test_only_the_state_is_needed(api: Api, make: Make, roles: UsersByRole, project: Project, state: str) -> None:
     sha = tip(api, make, project)
-    answer = api.post(f"/projects/{project.id}/statuses/{sha}", cast.developer, state=state)
+    answer = api.post(f"/projects/{project.id}/statuses/{sha}", roles.developer, state=state)
     assert answer.status_code == 201, answer.text
     posted = answer.json()
     moment = posted["created_at"]
@@ -81,11 +81,11 @@ def test_only_the_state_is_needed(api: Api, make: Make, cast: Cast, project: Pro
         "pipeline_id": posted["pipeline_id"],
         "author": posted["author"],
     }
-    assert posted["author"]["username"] == cast.developer.username
+    assert posted["author"]["username"] == roles.developer.username
     assert set(posted["author"]) == {"id", "username", "name", "state", "avatar_url", "web_url"}
 
 
-def test_all_that_can_be_said(api: Api, make: Make, cast: Cast, project: Project) -> None:
+def test_all_that_can_be_said(api: Api, make: Make, roles: UsersByRole, project: Project) -> None:
     sha = tip(api, make, project)
     sent: dict[str, Any] = {
         "state": "running",
@@ -95,21 +95,21 @@ def test_all_that_can_be_said(api: Api, make: Make, cast: Cast, project: Project
         "coverage": "80.5",
         "target_url": "https://ci.example.org/1?a=b#c",
     }
-    posted = api.post(f"/projects/{project.id}/statuses/{sha}", cast.developer, **sent).json()
+    posted = api.post(f"/projects/{project.id}/statuses/{sha}", roles.developer, **sent).json()
     assert {name: posted[name] for name in ("ref", "description", "target_url")} == {
         name: sent[name] for name in ("ref", "description", "target_url")
     }
     assert (posted["name"], posted["coverage"]) == ("ci/übung", 80.5)
     # What is not said again stays; the name wins over the context.
     again = {"state": "success", "name": "ci/übung", "context": "x", "ref": "master", "coverage": 0, "description": ""}
-    changed = api.post(f"/projects/{project.id}/statuses/{sha}", cast.master, **again).json()
+    changed = api.post(f"/projects/{project.id}/statuses/{sha}", roles.master, **again).json()
     assert changed["id"] == posted["id"]
     assert (changed["status"], changed["coverage"]) == ("success", 0.0)
     assert (changed["description"], changed["target_url"]) == ("läuft", sent["target_url"])
-    assert changed["author"]["username"] == cast.master.username
+    assert changed["author"]["username"] == roles.master.username
     assert changed["started_at"] == posted["started_at"] <= changed["finished_at"]
     # In the query or a form it is the same.
-    by_query = api.request("POST", f"/projects/{project.id}/statuses/{sha}?state=failed&name=q", cast.developer)
+    by_query = api.request("POST", f"/projects/{project.id}/statuses/{sha}?state=failed&name=q", roles.developer)
     assert (by_query.status_code, by_query.json()["status"]) == (201, "failed")
 
 
@@ -130,16 +130,16 @@ ALLOWED = [
 
 @pytest.mark.parametrize(("before", "after", "same"), ALLOWED)
 def test_a_status_moves_on_or_is_followed_by_another(
-    api: Api, make: Make, cast: Cast, project: Project, before: str, after: str, same: bool
+    api: Api, make: Make, roles: UsersByRole, project: Project, before: str, after: str, same: bool
 ) -> None:
     sha = tip(api, make, project)
-    first = api.post(f"/projects/{project.id}/statuses/{sha}", cast.developer, state=before).json()
-    second = api.post(f"/projects/{project.id}/statuses/{sha}", cast.developer, state=after)
+    first = api.post(f"/projects/{project.id}/statuses/{sha}", roles.developer, state=before).json()
+    second = api.post(f"/projects/{project.id}/statuses/{sha}", roles.developer, state=after)
     assert (second.status_code, second.json()["status"]) == (201, after)
     assert (second.json()["id"] == first["id"]) is same
     where = f"/projects/{project.id}/repository/commits/{sha}/statuses"
-    assert [each["status"] for each in api.get(where, cast.developer).json()] == [after]
-    everything = [each["status"] for each in api.get(where, cast.developer, all="1").json()]
+    assert [each["status"] for each in api.get(where, roles.developer).json()] == [after]
+    everything = [each["status"] for each in api.get(where, roles.developer, all="1").json()]
     assert everything == ([after] if same else [before, after])
 
 
@@ -148,16 +148,16 @@ REFUSED = [("pending", "pending", "enqueue"), ("running", "running", "run"), ("r
 
 @pytest.mark.parametrize(("before", "after", "event"), REFUSED)
 def test_a_status_does_not_go_back(
-    api: Api, make: Make, cast: Cast, project: Project, before: str, after: str, event: str
+    api: Api, make: Make, roles: UsersByRole, project: Project, before: str, after: str, event: str
 ) -> None:
     sha = tip(api, make, project)
-    api.post(f"/projects/{project.id}/statuses/{sha}", cast.developer, state=before)
-    answer = api.post(f"/projects/{project.id}/statuses/{sha}", cast.developer, state=after)
+    api.post(f"/projects/{project.id}/statuses/{sha}", roles.developer, state=before)
+    answer = api.post(f"/projects/{project.id}/statuses/{sha}", roles.developer, state=after)
     assert answer.status_code == 400
     assert answer.json()["message"].startswith(f"Cannot transition status via :{event} from :{before}")
-    told = api.post(f"/projects/{project.id}/statuses/{sha}", cast.developer, state=after, description="still")
+    told = api.post(f"/projects/{project.id}/statuses/{sha}", roles.developer, state=after, description="still")
     assert told.status_code == (201 if before == after else 400)
-    (kept,) = api.get(f"/projects/{project.id}/repository/commits/{sha}/statuses", cast.developer).json()
+    (kept,) = api.get(f"/projects/{project.id}/repository/commits/{sha}/statuses", roles.developer).json()
     assert (kept["status"], kept["description"]) == (before, "still" if before == after else None)
 
 
@@ -186,71 +186,71 @@ WRONG: list[tuple[dict[str, Any], str, str]] = [
 
 @pytest.mark.parametrize(("sent", "field", "reason"), WRONG, ids=lambda value: str(value)[:40])
 def test_wrong_values_say_what_is_wrong(
-    api: Api, make: Make, cast: Cast, project: Project, sent: dict[str, Any], field: str, reason: str
+    api: Api, make: Make, roles: UsersByRole, project: Project, sent: dict[str, Any], field: str, reason: str
 ) -> None:
     sha = tip(api, make, project)
-    answer = api.post(f"/projects/{project.id}/statuses/{sha}", cast.developer, **{"state": "pending", **sent})
+    answer = api.post(f"/projects/{project.id}/statuses/{sha}", roles.developer, **{"state": "pending", **sent})
     assert (answer.status_code, answer.json()) == (400, {"message": {field: [reason]}})
-    assert api.get(f"/projects/{project.id}/repository/commits/{sha}/statuses", cast.developer).json() == []
+    assert api.get(f"/projects/{project.id}/repository/commits/{sha}/statuses", roles.developer).json() == []
 
 
-def test_the_longest_values_are_kept(api: Api, make: Make, cast: Cast, project: Project) -> None:
+def test_the_longest_values_are_kept(api: Api, make: Make, roles: UsersByRole, project: Project) -> None:
     sha = tip(api, make, project)
     sent = {"name": "ü" * 255, "description": "d" * 255, "target_url": "http://e.org/" + "a" * 242, "coverage": -1e300}
-    posted = api.post(f"/projects/{project.id}/statuses/{sha}", cast.developer, state="pending", **sent).json()
+    posted = api.post(f"/projects/{project.id}/statuses/{sha}", roles.developer, state="pending", **sent).json()
     assert {name: posted[name] for name in sent} == sent
 
 
-def test_a_state_is_needed(api: Api, make: Make, cast: Cast, project: Project) -> None:
-    answer = api.post(f"/projects/{project.id}/statuses/{tip(api, make, project)}", cast.developer)
+def test_a_state_is_needed(api: Api, make: Make, roles: UsersByRole, project: Project) -> None:
+    answer = api.post(f"/projects/{project.id}/statuses/{tip(api, make, project)}", roles.developer)
     assert (answer.status_code, answer.json()["message"]) == (400, '400 (Bad request) "state" not given')
 
 
 @pytest.mark.parametrize(
     "sha", ["invalid_sha", "0" * 40, "abcd1234", "a..b", "--output=x", "a%2F..%2Fb", "%EF%BF%BD", "x" * 5000]
 )
-def test_an_unknown_commit_is_not_found(api: Api, cast: Cast, project: Project, sha: str) -> None:
-    answer = api.post(f"/projects/{project.id}/statuses/{sha}", cast.developer, state="running")
+def test_an_unknown_commit_is_not_found(api: Api, roles: UsersByRole, project: Project, sha: str) -> None:
+    answer = api.post(f"/projects/{project.id}/statuses/{sha}", roles.developer, state="running")
     assert (answer.status_code, answer.json()["message"]) == (404, "404 Commit Not Found")
-    listed = api.get(f"/projects/{project.id}/repository/commits/{sha}/statuses", cast.developer)
+    listed = api.get(f"/projects/{project.id}/repository/commits/{sha}/statuses", roles.developer)
     assert (listed.status_code, listed.json()["message"]) == (404, "404 Commit Not Found")
 
 
-def test_an_empty_repository_has_no_commit(api: Api, make: Make, cast: Cast) -> None:
-    empty = project_with(make, cast)
-    answer = api.post(f"/projects/{empty.id}/statuses/master", cast.developer, state="running")
+def test_an_empty_repository_has_no_commit(api: Api, make: Make, roles: UsersByRole) -> None:
+    empty = project_with(make, roles)
+    answer = api.post(f"/projects/{empty.id}/statuses/master", roles.developer, state="running")
     assert answer.status_code == 404
 
 
-def test_a_short_id_and_a_tag_lead_to_the_commit(api: Api, make: Make, cast: Cast, project: Project) -> None:
+def test_a_short_id_and_a_tag_lead_to_the_commit(api: Api, make: Make, roles: UsersByRole, project: Project) -> None:
     sha = tip(api, make, project)
-    short = api.post(f"/projects/{project.id}/statuses/{sha[:8]}", cast.developer, state="success", name="a").json()
-    by_tag = api.post(f"/projects/{project.id}/statuses/v1", cast.developer, state="success", ref="v1").json()
+    short = api.post(f"/projects/{project.id}/statuses/{sha[:8]}", roles.developer, state="success", name="a").json()
+    by_tag = api.post(f"/projects/{project.id}/statuses/v1", roles.developer, state="success", ref="v1").json()
     assert short["sha"] == by_tag["sha"] == sha
-    pipeline = api.get(f"/projects/{project.id}/pipelines/{by_tag['pipeline_id']}", cast.developer).json()
+    pipeline = api.get(f"/projects/{project.id}/pipelines/{by_tag['pipeline_id']}", roles.developer).json()
     assert (pipeline["tag"], pipeline["ref"]) == (True, "v1")
-    listed = api.get(f"/projects/{project.id}/repository/commits/{sha[:10]}/statuses", cast.developer).json()
+    listed = api.get(f"/projects/{project.id}/repository/commits/{sha[:10]}/statuses", roles.developer).json()
     assert {each["ref"] for each in listed} == {"develop", "v1"}
 
 
-def test_a_pipeline_can_be_named(api: Api, make: Make, cast: Cast, project: Project) -> None:
+def test_a_pipeline_can_be_named(api: Api, make: Make, roles: UsersByRole, project: Project) -> None:
     sha, other = tip(api, make, project), tip(api, make, project, "develop")
     where = f"/projects/{project.id}/statuses"
-    first = api.post(f"{where}/{sha}", cast.developer, state="success", ref="master").json()
+    first = api.post(f"{where}/{sha}", roles.developer, state="success", ref="master").json()
     sent = {"state": "failed", "name": "b", "pipeline_id": first["pipeline_id"]}
-    second = api.post(f"{where}/{sha}", cast.developer, **sent).json()
+    second = api.post(f"{where}/{sha}", roles.developer, **sent).json()
     assert (second["pipeline_id"], second["ref"]) == (first["pipeline_id"], "master")
-    elsewhere = project_with(make, cast)
+    elsewhere = project_with(make, roles)
     for answer in (
-        api.post(f"{where}/{other}", cast.developer, **sent),
-        api.post(f"{where}/{sha}", cast.developer, **sent, ref="develop"),
-        api.post(f"{where}/{sha}", cast.developer, **{**sent, "pipeline_id": 2**60}),
-        api.get(f"/projects/{elsewhere.id}/pipelines/{first['pipeline_id']}", cast.developer),
+        api.post(f"{where}/{other}", roles.developer, **sent),
+        api.post(f"{where}/{sha}", roles.developer, **sent, ref="develop"),
+        api.post(f"{where}/{sha}", roles.developer, **{**sent, "pipeline_id": 2**60}),
+        api.get(f"/projects/{elsewhere.id}/pipelines/{first['pipeline_id']}", roles.developer),
     ):
         assert (answer.status_code, answer.json()["message"]) == (404, "404 Pipeline Not Found")
 
 
-def test_many_at_once_make_one_status(api: Api, make: Make, cast: Cast, project: Project) -> None:
+def test_many_at_once_make_one_status(api: Api, make: Make, roles: UsersByRole, project: Project) -> None:
     """Each of many machines says that it begins: one is first, and there is one pipeline with one status."""
     sha = tip(api, make, project)
 
@@ -258,7 +258,7 @@ def test_many_at_once_make_one_status(api: Api, make: Make, cast: Cast, project:
         name = f"job-{number % 2}"
         with Api(api.url) as mine:
             return mine.post(
-                f"/projects/{project.id}/statuses/{sha}", cast.developer, state="pending", name=name
+                f"/projects/{project.id}/statuses/{sha}", roles.developer, state="pending", name=name
             ).status_code
 
     with ThreadPoolExecutor(8) as pool:
@@ -269,31 +269,33 @@ def test_many_at_once_make_one_status(api: Api, make: Make, cast: Cast, project:
     assert len(api.get(f"/projects/{project.id}/pipelines", make.root).json()) == 1
 
 
-def test_a_status_keeps_its_commit(house: House, api: Api, make: Make, cast: Cast, project: Project) -> None:
+def test_a_status_keeps_its_commit(
+    instance: Instance, api: Api, make: Make, roles: UsersByRole, project: Project
+) -> None:
     """The branch is rewritten and the repository cleaned: what was said of the old commit is still there."""
     sha = tip(api, make, project, "develop")
-    api.post(f"/projects/{project.id}/statuses/{sha}", cast.developer, state="failed")
-    repository = repository_of(house, project)
+    api.post(f"/projects/{project.id}/statuses/{sha}", roles.developer, state="failed")
+    repository = repository_of(instance, project)
     run(repository.path, "update-ref", "-d", "refs/heads/develop")
     run(repository.path, "gc", "--prune=now", "--quiet")
-    (kept,) = api.get(f"/projects/{project.id}/repository/commits/{sha}/statuses", cast.reporter).json()
+    (kept,) = api.get(f"/projects/{project.id}/repository/commits/{sha}/statuses", roles.reporter).json()
     assert (kept["sha"], kept["ref"]) == (sha, "develop")
     advertised = run(repository.path, "ls-remote", ".")
     assert "refs/keep" not in advertised
     # No branch leads there any more, so the next one has to say for which it is meant; a tag is none.
     run(repository.path, "tag", "only-a-tag", sha)
-    refused = api.post(f"/projects/{project.id}/statuses/{sha}", cast.developer, state="success")
+    refused = api.post(f"/projects/{project.id}/statuses/{sha}", roles.developer, state="success")
     assert (refused.status_code, refused.json()["message"]) == (404, "404 References for commit Not Found")
-    again = api.post(f"/projects/{project.id}/statuses/{sha}", cast.developer, state="success", ref="master")
+    again = api.post(f"/projects/{project.id}/statuses/{sha}", roles.developer, state="success", ref="master")
     assert (again.status_code, again.json()["ref"]) == (201, "master")
 
 
-def test_what_a_deleted_user_said_stays(api: Api, make: Make, cast: Cast, project: Project) -> None:
+def test_what_a_deleted_user_said_stays(api: Api, make: Make, roles: UsersByRole, project: Project) -> None:
     leaver = make.user()
     api.post(f"/projects/{project.id}/members", make.root, user_id=leaver.id, access_level=30)
     sha = tip(api, make, project)
     posted = api.post(f"/projects/{project.id}/statuses/{sha}", leaver, state="success").json()
     assert api.delete(f"/users/{leaver.id}", make.root).status_code in (200, 204)
-    (kept,) = api.get(f"/projects/{project.id}/repository/commits/{sha}/statuses", cast.reporter).json()
-    pipeline = api.get(f"/projects/{project.id}/pipelines/{posted['pipeline_id']}", cast.reporter).json()
+    (kept,) = api.get(f"/projects/{project.id}/repository/commits/{sha}/statuses", roles.reporter).json()
+    pipeline = api.get(f"/projects/{project.id}/pipelines/{posted['pipeline_id']}", roles.reporter).json()
     assert kept["author"]["username"] == pipeline["user"]["username"] != leaver.username

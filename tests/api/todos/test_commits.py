@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from ingot.core.access.levels import Level
-from tests.api.merge_requests.offering import filled_project
+from tests.api.merge_requests.factories import filled_project
 from tests.client import Api, Make, Person
-from tests.making import Project, add_members
+from tests.factories import Project, add_members
 
 
 class Place:

@@ -1,14 +1,15 @@
 """Todos: how they come, how they are listed, and how they are done."""
 
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import pytest
 
 from ingot.core.access.levels import Level
-from tests.api.issues.writing import write_issue
+from tests.api.issues.factories import make_issue
 from tests.client import Api, Make, Person
-from tests.making import Project, ids, make_group, make_project, statements_of
+from tests.factories import Project, ids, make_group, make_project, statements_of
 
 
 def _todos(api: Api, person: Person, **filters: Any) -> list[dict[str, Any]]:
@@ -26,7 +27,7 @@ def test_marked_by_oneself(api: Api, make: Make) -> None:
     """The row of the specification: exactly its fields, and the second time nothing changes."""
     owner, other = make.user(), make.user()
     project = make_project(make, owner, visibility="public")
-    issue = write_issue(make, project, owner, title="look")
+    issue = make_issue(make, project, owner, title="look")
 
     made = api.post(f"/projects/{project.id}/issues/{issue['iid']}/todo", other)
 
@@ -64,7 +65,7 @@ def test_targets_tell_whether_one_follows_them(api: Api, make: Make) -> None:
     """As they do where one looks at each of them: for what one has to do, said, or wrote."""
     owner, person = make.user(), make.user()
     project = make_project(make, owner, members={person: Level.DEVELOPER}, initialize_with_readme=True)
-    paths = [f"/projects/{project.id}/issues/{write_issue(make, project, owner)['iid']}" for _ in range(4)]
+    paths = [f"/projects/{project.id}/issues/{make_issue(make, project, owner)['iid']}" for _ in range(4)]
     api.post(f"/projects/{project.id}/repository/branches", owner, branch="work", ref="master")
     asked = {"source_branch": "work", "target_branch": "master", "title": "mr"}
     request = api.post(f"/projects/{project.id}/merge_requests", owner, **asked).json()
@@ -83,7 +84,7 @@ def test_targets_tell_whether_one_follows_them(api: Api, make: Make) -> None:
 def test_marked_by_many_at_once(api: Api, make: Make) -> None:
     owner = make.user()
     project = make_project(make, owner)
-    url = f"/projects/{project.id}/issues/{write_issue(make, project, owner)['iid']}/todo"
+    url = f"/projects/{project.id}/issues/{make_issue(make, project, owner)['iid']}/todo"
 
     with ThreadPoolExecutor(8) as pool:
         answers = list(pool.map(lambda _: api.post(url, owner).status_code, range(8)))
@@ -96,7 +97,7 @@ def test_assigned(api: Api, make: Make) -> None:
     """Who gets an issue to do has to look at it, also where they took it themselves; who loses it keeps theirs."""
     owner, assignee = make.user(), make.user()
     project = make_project(make, owner, members={assignee: Level.DEVELOPER})
-    issue = write_issue(make, project, owner, assignee_ids=[assignee.id])
+    issue = make_issue(make, project, owner, assignee_ids=[assignee.id])
     url = f"/projects/{project.id}/issues/{issue['iid']}"
     (todo,) = _todos(api, assignee)
     assert (todo["action_name"], todo["author"]["id"], todo["target"]["id"]) == ("assigned", owner.id, issue["id"])
@@ -115,7 +116,7 @@ def test_mentioned(api: Api, make: Make) -> None:
     project = make_project(make, owner, members={spoken_to: Level.GUEST, named: Level.GUEST})
     text = f"@{spoken_to.username}: what does @{named.username} say, or @{outsider.username}? `@{owner.username}`"
 
-    issue = write_issue(make, project, owner, title="ask", description=text)
+    issue = make_issue(make, project, owner, title="ask", description=text)
 
     assert _why(api, spoken_to) == ["directly_addressed"]
     assert _why(api, named) == ["mentioned"]
@@ -142,10 +143,10 @@ def test_groups_and_everybody_are_named(api: Api, make: Make) -> None:
     hidden = make_group(make, members={stranger: Level.GUEST}, visibility="private")
     project = make_project(make, owner, visibility="public", members={other: Level.GUEST})
 
-    write_issue(make, project, owner, description=f"cc @{group.path} and @{hidden.path}")
-    write_issue(make, project, stranger, description="hear, @all")
+    make_issue(make, project, owner, description=f"cc @{group.path} and @{hidden.path}")
+    make_issue(make, project, stranger, description="hear, @all")
     assert (_why(api, one), _why(api, other), _why(api, stranger)) == (["mentioned"], [], [])
-    write_issue(make, project, owner, description="hear, @all")
+    make_issue(make, project, owner, description="hear, @all")
     assert (len(_why(api, one)), _why(api, other), _why(api, stranger)) == (1, ["mentioned"], [])
 
 
@@ -155,7 +156,7 @@ def test_a_flood_of_names_is_bounded(api: Api, make: Make) -> None:
     project = make_project(make, owner, visibility="public")
     crowd = " ".join(f"@nobody-{number}" for number in range(50_000))
 
-    write_issue(make, project, owner, description=f"@{first.username} {crowd} @{last.username}")
+    make_issue(make, project, owner, description=f"@{first.username} {crowd} @{last.username}")
 
     assert (_why(api, first), _why(api, last)) == (["directly_addressed"], [])
 
@@ -165,7 +166,7 @@ def test_done_by_doing_something(api: Api, make: Make, act: str) -> None:
     """Who does something about an issue has looked at it; what others do leaves it."""
     owner, person = make.user(), make.user()
     project = make_project(make, owner, members={person: Level.DEVELOPER})
-    issue = write_issue(make, project, owner, assignee_ids=[person.id])
+    issue = make_issue(make, project, owner, assignee_ids=[person.id])
     url = f"/projects/{project.id}/issues/{issue['iid']}"
     note = api.post(f"{url}/notes", owner, body="well").json()["id"]
 
@@ -191,8 +192,8 @@ def test_filters(api: Api, make: Make) -> None:
     group = make_group(make, members={person: Level.DEVELOPER, owner: Level.DEVELOPER})
     inside = make_project(make, group=group)
     outside = make_project(make, owner, members={person: Level.DEVELOPER})
-    assigned = write_issue(make, inside, make.root, assignee_ids=[person.id])
-    named = write_issue(make, outside, owner, description=f"for @{person.username}")
+    assigned = make_issue(make, inside, make.root, assignee_ids=[person.id])
+    named = make_issue(make, outside, owner, description=f"for @{person.username}")
 
     def found(**filters: Any) -> list[int]:
         return [todo["target"]["id"] for todo in _todos(api, person, **filters)]
@@ -213,7 +214,7 @@ def test_done(api: Api, make: Make) -> None:
     owner, other = make.user(), make.user()
     project = make_project(make, owner, visibility="public")
     for _ in range(3):
-        iid = write_issue(make, project, owner)["iid"]
+        iid = make_issue(make, project, owner)["iid"]
         for person in (owner, other):
             assert api.post(f"/projects/{project.id}/issues/{iid}/todo", person).status_code == 201
     first, *rest = ids(api.get("/todos", owner))
@@ -234,7 +235,7 @@ def _member(make: Make, level: int = Level.GUEST) -> tuple[Person, Project, dict
     """Somebody who has to look at an issue of a private project."""
     person = make.user()
     project = make_project(make, visibility="private", members={person: level})
-    issue = write_issue(make, project, make.root, title="hush", description=f"@{person.username}")
+    issue = make_issue(make, project, make.root, title="hush", description=f"@{person.username}")
     (number,) = ids(make.api.get("/todos", person))
     return person, project, issue, number
 
@@ -270,8 +271,8 @@ def test_only_those_who_may_see_it_are_told(api: Api, make: Make) -> None:
     guest, reporter = make.user(), make.user()
     project = make_project(make, visibility="public", members={guest: Level.GUEST, reporter: Level.REPORTER})
     names = f"@{guest.username} @{reporter.username}"
-    write_issue(make, project, make.root, description=names, confidential=True)
-    plain = write_issue(make, project, make.root)
+    make_issue(make, project, make.root, description=names, confidential=True)
+    plain = make_issue(make, project, make.root)
     api.post(f"/projects/{project.id}/issues/{plain['iid']}/notes", make.root, body=names, internal=True)
 
     assert _why(api, guest) == []
@@ -282,8 +283,8 @@ def test_people_who_go(api: Api, make: Make) -> None:
     """What somebody left for others stays in the placeholder's name."""
     leaving, person = make.user(), make.user()
     project = make_project(make, make.user(), members={leaving: Level.DEVELOPER, person: Level.DEVELOPER})
-    write_issue(make, project, make.root, title="stays")
-    iid = write_issue(make, project, make.root)["iid"]
+    make_issue(make, project, make.root, title="stays")
+    iid = make_issue(make, project, make.root)["iid"]
     api.put(f"/projects/{project.id}/issues/{iid}", leaving, assignee_ids=[person.id])
 
     assert api.delete(f"/users/{leaving.id}", make.root).status_code < 300
@@ -298,11 +299,11 @@ def test_statements_do_not_grow_with_the_page(api: Api, make: Make) -> None:
     for number in range(6):
         name = make.name("label")
         text = f"@{person.username}"
-        issue = write_issue(make, project, owner, labels=name, description=text if number % 2 else "")
+        issue = make_issue(make, project, owner, labels=name, description=text if number % 2 else "")
         if not number % 2:
             api.post(f"/projects/{project.id}/issues/{issue['iid']}/notes", owner, body=text)
 
-    few, many = (statements_of(make, lambda size=size: api.get("/todos", person, per_page=size)) for size in (2, 100))
+    few, many = (statements_of(make, partial(api.get, "/todos", person, per_page=size)) for size in (2, 100))
 
     assert many <= few
 
@@ -311,7 +312,7 @@ def test_commanded_in_a_note(api: Api, make: Make) -> None:
     """By /todo and /done; what else the note says counts as having looked."""
     owner = make.user()
     project = make_project(make, owner)
-    issue = write_issue(make, project, owner, title="look")
+    issue = make_issue(make, project, owner, title="look")
     notes = f"/projects/{project.id}/issues/{issue['iid']}/notes"
 
     for command, left in (("/todo", ["marked"]), ("/todo", ["marked"]), ("/done", [])):

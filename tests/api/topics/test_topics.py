@@ -1,11 +1,12 @@
 """Topics: described ones, and names that projects carry."""
 
+from functools import partial
 from typing import Any
 
 import pytest
 
 from tests.client import Api, Make, Person
-from tests.making import make_project, statements_of
+from tests.factories import make_project, statements_of
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 32
 
@@ -131,7 +132,7 @@ def test_the_list_is_by_use_and_can_be_of_the_unused(api: Api, make: Make) -> No
     assert [topic["id"] for topic in listed.json()] == [unused["id"]]
     page = api.get("/topics", owner, search=stem, per_page=2, page=2)
     assert ([topic["name"] for topic in page.json()], page.headers["x-total"]) == ([f"{stem}-unused"], "3")
-    few, many = (statements_of(make, lambda n=n: api.get("/topics", owner, per_page=n)) for n in (1, 100))
+    few, many = (statements_of(make, partial(api.get, "/topics", owner, per_page=n)) for n in (1, 100))
     assert many <= few
 
 

@@ -1,14 +1,15 @@
 """Pipeline triggers."""
 
+from functools import partial
 from typing import Any
 
 import pytest
 from sqlalchemy import text
 
-from tests.casting import Cast, project_with
 from tests.client import Api, Make
-from tests.conftest import House
-from tests.making import make_project, statements_of
+from tests.conftest import Instance
+from tests.factories import make_project, statements_of
+from tests.roles import UsersByRole, project_with
 
 CALLERS = [
     ("administrator", 200),
@@ -22,8 +23,8 @@ CALLERS = [
 
 
 @pytest.mark.parametrize(("role", "status"), CALLERS)
-def test_masters_manage_triggers(api: Api, make: Make, cast: Cast, role: str, status: int) -> None:
-    project, caller = project_with(make, cast), cast[role]
+def test_masters_manage_triggers(api: Api, make: Make, roles: UsersByRole, role: str, status: int) -> None:
+    project, caller = project_with(make, roles), roles[role]
     made = api.post(f"/projects/{project.id}/triggers", caller, description="nightly")
     assert made.status_code == (201 if status == 200 else status)
     trigger_id = api.post(f"/projects/{project.id}/triggers", make.root, description="nightly").json()["id"]
@@ -41,10 +42,10 @@ def test_masters_manage_triggers(api: Api, make: Make, cast: Cast, role: str, st
     assert left == (404 if status == 200 else 200)
 
 
-def test_only_its_owner_reads_the_token(api: Api, make: Make, cast: Cast, house: House) -> None:
+def test_only_its_owner_reads_the_token(api: Api, make: Make, roles: UsersByRole, instance: Instance) -> None:
     """Attack: another master starts pipelines in the owner's name; or somebody copied the database."""
-    project = project_with(make, cast)
-    made = api.post(f"/projects/{project.id}/triggers", cast.owner, description="für Nächte").json()
+    project = project_with(make, roles)
+    made = api.post(f"/projects/{project.id}/triggers", roles.owner, description="für Nächte").json()
     trigger_id, token = made["id"], made["token"]
     assert made == {
         "id": trigger_id,
@@ -56,30 +57,30 @@ def test_only_its_owner_reads_the_token(api: Api, make: Make, cast: Cast, house:
         "last_used": None,
         "owner": made["owner"],
     }
-    assert (len(token), made["owner"]["username"]) == (30, cast.owner.username)
-    assert api.get(f"/projects/{project.id}/triggers/{trigger_id}", cast.owner).json() == made
-    for person in (cast.master, make.root):
+    assert (len(token), made["owner"]["username"]) == (30, roles.owner.username)
+    assert api.get(f"/projects/{project.id}/triggers/{trigger_id}", roles.owner).json() == made
+    for person in (roles.master, make.root):
         for answer in (
             api.get(f"/projects/{project.id}/triggers", person).json()[0],
             api.get(f"/projects/{project.id}/triggers/{trigger_id}", person).json(),
             api.put(f"/projects/{project.id}/triggers/{trigger_id}", person, description="x").json(),
         ):
             assert answer["token"] == token[:4]
-    rows = house.app.database.read(lambda db: db.rows(text("SELECT * FROM triggers")))
+    rows = instance.app.database.read(lambda db: db.rows(text("SELECT * FROM triggers")))
     assert token not in repr(rows)
 
-    taken = api.post(f"/projects/{project.id}/triggers/{trigger_id}/take_ownership", cast.master).json()
-    assert (taken["token"], taken["owner"]["id"]) == (token, cast.master.id)
-    assert api.get(f"/projects/{project.id}/triggers/{trigger_id}", cast.owner).json()["token"] == token[:4]
-    assert token not in house.log.getvalue()
+    taken = api.post(f"/projects/{project.id}/triggers/{trigger_id}/take_ownership", roles.master).json()
+    assert (taken["token"], taken["owner"]["id"]) == (token, roles.master.id)
+    assert api.get(f"/projects/{project.id}/triggers/{trigger_id}", roles.owner).json()["token"] == token[:4]
+    assert token not in instance.log.getvalue()
 
 
-def test_a_trigger_outlives_its_owner(api: Api, make: Make, cast: Cast) -> None:
+def test_a_trigger_outlives_its_owner(api: Api, make: Make, roles: UsersByRole) -> None:
     person = make.user()
-    project = make_project(make, cast.owner, members={person: 40})
+    project = make_project(make, roles.owner, members={person: 40})
     trigger_id = api.post(f"/projects/{project.id}/triggers", person, description="x").json()["id"]
     assert api.delete(f"/users/{person.id}", make.root).status_code in (200, 204)
-    left = api.get(f"/projects/{project.id}/triggers/{trigger_id}", cast.owner).json()
+    left = api.get(f"/projects/{project.id}/triggers/{trigger_id}", roles.owner).json()
     assert (left["owner"], len(left["token"])) == (None, 4)
 
 
@@ -92,40 +93,42 @@ REFUSED: list[tuple[dict[str, Any], object]] = [
 
 
 @pytest.mark.parametrize(("sent", "message"), REFUSED, ids=lambda value: str(value)[:30])
-def test_what_cannot_be_is_refused(api: Api, make: Make, cast: Cast, sent: dict[str, Any], message: object) -> None:
-    project = project_with(make, cast)
-    answer = api.post(f"/projects/{project.id}/triggers", cast.owner, **sent)
+def test_what_cannot_be_is_refused(
+    api: Api, make: Make, roles: UsersByRole, sent: dict[str, Any], message: object
+) -> None:
+    project = project_with(make, roles)
+    answer = api.post(f"/projects/{project.id}/triggers", roles.owner, **sent)
     assert (answer.status_code, answer.json()["message"]) == (400, message)
-    trigger_id = api.post(f"/projects/{project.id}/triggers", cast.owner, description="x").json()["id"]
-    edited = api.put(f"/projects/{project.id}/triggers/{trigger_id}", cast.owner, **sent)
+    trigger_id = api.post(f"/projects/{project.id}/triggers", roles.owner, description="x").json()["id"]
+    edited = api.put(f"/projects/{project.id}/triggers/{trigger_id}", roles.owner, **sent)
     assert edited.status_code == (400 if sent else 200)
 
 
-def test_a_trigger_is_only_found_where_it_belongs(api: Api, make: Make, cast: Cast) -> None:
-    project, other = project_with(make, cast), make_project(make, cast.stranger)
-    trigger_id = api.post(f"/projects/{project.id}/triggers", cast.owner, description="x").json()["id"]
+def test_a_trigger_is_only_found_where_it_belongs(api: Api, make: Make, roles: UsersByRole) -> None:
+    project, other = project_with(make, roles), make_project(make, roles.stranger)
+    trigger_id = api.post(f"/projects/{project.id}/triggers", roles.owner, description="x").json()["id"]
     where = f"/projects/{other.id}/triggers/{trigger_id}"
-    assert api.get(where, cast.stranger).status_code == 404
-    assert api.put(where, cast.stranger, description="y").status_code == 404
-    assert api.post(f"{where}/take_ownership", cast.stranger).status_code == 404
+    assert api.get(where, roles.stranger).status_code == 404
+    assert api.put(where, roles.stranger, description="y").status_code == 404
+    assert api.post(f"{where}/take_ownership", roles.stranger).status_code == 404
     for _ in range(2):
-        assert api.delete(where, cast.stranger).status_code == 200
-    assert api.get(f"/projects/{other.id}/triggers/x", cast.stranger).status_code == 400
-    assert api.get(f"/projects/{project.id}/triggers/{trigger_id}", cast.owner).status_code == 200
+        assert api.delete(where, roles.stranger).status_code == 200
+    assert api.get(f"/projects/{other.id}/triggers/x", roles.stranger).status_code == 400
+    assert api.get(f"/projects/{project.id}/triggers/{trigger_id}", roles.owner).status_code == 200
 
 
 @pytest.mark.parametrize(("edit", "read", "write"), [("archive", 200, 403), ("jobs", 403, 403)])
 def test_an_archived_project_is_read_only_and_one_without_jobs_has_none(
-    api: Api, make: Make, cast: Cast, edit: str, read: int, write: int
+    api: Api, make: Make, roles: UsersByRole, edit: str, read: int, write: int
 ) -> None:
-    project = project_with(make, cast)
-    trigger_id = api.post(f"/projects/{project.id}/triggers", cast.owner, description="x").json()["id"]
+    project = project_with(make, roles)
+    trigger_id = api.post(f"/projects/{project.id}/triggers", roles.owner, description="x").json()["id"]
     where = f"/projects/{project.id}/triggers"
     if edit == "archive":
-        api.post(f"/projects/{project.id}/archive", cast.owner)
+        api.post(f"/projects/{project.id}/archive", roles.owner)
     else:
-        api.put(f"/projects/{project.id}", cast.owner, jobs_enabled=False)
-    for caller in (cast.owner, make.root):
+        api.put(f"/projects/{project.id}", roles.owner, jobs_enabled=False)
+    for caller in (roles.owner, make.root):
         assert api.get(f"{where}/{trigger_id}", caller).status_code == read
         assert api.post(where, caller, description="x").status_code == write
         assert api.put(f"{where}/{trigger_id}", caller, description="y").status_code == write
@@ -133,11 +136,11 @@ def test_an_archived_project_is_read_only_and_one_without_jobs_has_none(
         assert api.delete(f"{where}/{trigger_id}", caller).status_code == write
 
 
-def test_a_list_has_pages_and_one_cost(api: Api, make: Make, cast: Cast) -> None:
-    project = project_with(make, cast)
+def test_a_list_has_pages_and_one_cost(api: Api, make: Make, roles: UsersByRole) -> None:
+    project = project_with(make, roles)
     where = f"/projects/{project.id}/triggers"
-    for person in (cast.owner, cast.master, make.root):
+    for person in (roles.owner, roles.master, make.root):
         api.post(where, person, description="x")
-    assert api.get(where, cast.owner, per_page=2).headers["x-total"] == "3"
-    few, many = (statements_of(make, lambda n=n: api.get(where, cast.owner, per_page=n)) for n in (1, 100))
+    assert api.get(where, roles.owner, per_page=2).headers["x-total"] == "3"
+    few, many = (statements_of(make, partial(api.get, where, roles.owner, per_page=n)) for n in (1, 100))
     assert many <= few

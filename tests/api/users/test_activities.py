@@ -5,11 +5,11 @@ import pytest
 from ingot.accounts.users.tables import users
 from ingot.core.db.times import Date, add_duration, day_of
 from tests.client import Api, Make, Person
-from tests.conftest import House
+from tests.conftest import Instance
 
 
-def _set(house: House, user: Person, day: str) -> None:
-    house.app.database.write(lambda db: db.update(users, user.id, last_activity_on=Date(day)))
+def _set(instance: Instance, user: Person, day: str) -> None:
+    instance.app.database.write(lambda db: db.update(users, user.id, last_activity_on=Date(day)))
 
 
 def _listed(api: Api, make: Make, **params: str) -> list[dict[str, str]]:
@@ -26,11 +26,11 @@ def test_administrators_look_at_activities(api: Api, make: Make, who: str, statu
     assert api.get("/user/activities", caller).status_code == status
 
 
-def test_the_oldest_come_first_from_the_day_that_is_asked_for(house: House, api: Api, make: Make) -> None:
+def test_the_oldest_come_first_from_the_day_that_is_asked_for(instance: Instance, api: Api, make: Make) -> None:
     days = ["2012-03-04", "2012-03-06", "2012-03-05"]
     people = {day: make.user() for day in days}
     for day, user in people.items():
-        _set(house, user, day)
+        _set(instance, user, day)
 
     listed = [each for each in _listed(api, make, **{"from": "2012-03-05"}) if each["last_activity_on"] < "2012-04"]
 
@@ -40,11 +40,11 @@ def test_the_oldest_come_first_from_the_day_that_is_asked_for(house: House, api:
     ]
 
 
-def test_six_months_where_no_day_is_said(house: House, api: Api, make: Make) -> None:
-    now = house.app.database.clock()
+def test_six_months_where_no_day_is_said(instance: Instance, api: Api, make: Make) -> None:
+    now = instance.app.database.clock()
     recent, older, never = make.user(), make.user(), make.user()
-    _set(house, recent, day_of(add_duration(now, days=-150)))
-    _set(house, older, day_of(add_duration(now, days=-200)))
+    _set(instance, recent, day_of(add_duration(now, days=-150)))
+    _set(instance, older, day_of(add_duration(now, days=-200)))
 
     names = {each["username"] for each in _listed(api, make)}
 

@@ -5,7 +5,7 @@ import pytest
 from ingot.accounts.users.queries import find_user, placeholder_user
 from ingot.accounts.users.service import block_by_directory, remove_block
 from tests.client import Api, Make
-from tests.conftest import House
+from tests.conftest import Instance
 
 PAIRS = [
     ("/users/{id}/block", "/users/{id}/unblock", "blocked"),
@@ -47,9 +47,9 @@ def test_nobody_has_that_number(api: Api, make: Make, path: str, user_id: str) -
 
 
 @pytest.mark.parametrize("verb", ["block", "unblock"])
-def test_what_a_directory_blocked_the_api_leaves_alone(house: House, api: Api, make: Make, verb: str) -> None:
+def test_what_a_directory_blocked_the_api_leaves_alone(instance: Instance, api: Api, make: Make, verb: str) -> None:
     user = make.user()
-    database = house.app.database
+    database = instance.app.database
     database.write(lambda db: block_by_directory(db, find_user(db, user.id)))
 
     refused = api.post(f"/users/{user.id}/{verb}", make.root)
@@ -61,9 +61,9 @@ def test_what_a_directory_blocked_the_api_leaves_alone(house: House, api: Api, m
     assert api.get("/user", user).status_code == 200
 
 
-def test_nobody_blocks_themselves_or_the_placeholder(house: House, api: Api, make: Make) -> None:
+def test_nobody_blocks_themselves_or_the_placeholder(instance: Instance, api: Api, make: Make) -> None:
     administrator = make.user(admin=True)
-    placeholder = house.app.database.read(placeholder_user)
+    placeholder = instance.app.database.read(placeholder_user)
 
     for user_id in (administrator.id, placeholder.id):
         for verb in ("block", "ban", "deactivate"):

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.client import Api, Make
-from tests.conftest import House
+from tests.conftest import Instance
 
 
 def _attributes(make: Make, **more: Any) -> dict[str, Any]:
@@ -141,13 +141,13 @@ def test_passwords_have_eight_characters_and_then_open_the_account(
     assert (signed_in.status_code == 201) is (status == 201)
 
 
-def test_reset_password_counts_before_a_password_and_sends_a_mail(house: House, api: Api, make: Make) -> None:
+def test_reset_password_counts_before_a_password_and_sends_a_mail(instance: Instance, api: Api, make: Make) -> None:
     sent = _attributes(make, reset_password=True)
 
     assert api.post("/users", make.root, **sent).status_code == 201
 
     assert api.post("/session", login=sent["username"], password=sent["password"]).status_code == 401
-    (mail,) = [mail for mail in house.mails() if f"To: {sent['email']}" in mail]
+    (mail,) = [mail for mail in instance.mails() if f"To: {sent['email']}" in mail]
     assert "reset_password_token=" in mail
 
 
@@ -172,14 +172,14 @@ def asks_to_confirm(api: Api, make: Make) -> Iterator[None]:
     ("more", "confirmed"), [({}, True), ({"confirm": False}, False), ({"skip_confirmation": True}, True)]
 )
 def test_an_address_is_taken_as_proven_unless_it_is_said_otherwise(
-    house: House, api: Api, make: Make, more: dict[str, bool], confirmed: bool
+    instance: Instance, api: Api, make: Make, more: dict[str, bool], confirmed: bool
 ) -> None:
     sent = _attributes(make, **more)
 
     made = api.post("/users", make.root, **sent).json()
 
     assert (made["confirmed_at"] is not None) is confirmed
-    assert any(sent["email"] in mail for mail in house.mails()) is not confirmed
+    assert any(sent["email"] in mail for mail in instance.mails()) is not confirmed
     signed_in = api.post("/session", login=sent["username"], password=sent["password"])
     assert signed_in.status_code == (201 if confirmed else 401)
 

@@ -12,8 +12,8 @@ from ingot.core.db.connection import Connection
 from ingot.core.names import NAMESPACES
 from ingot.errors import Denied
 from tests.client import Api, Make
-from tests.conftest import House
-from tests.ssh_lines import ed25519_line
+from tests.conftest import Instance
+from tests.ssh_public_keys import ed25519_line
 
 
 @pytest.mark.parametrize("hard", [None, False, True])
@@ -74,8 +74,8 @@ def test_everything_that_was_theirs_goes_with_them(api: Api, make: Make) -> None
     assert api.get("/user", user).status_code == 401
 
 
-def test_the_placeholder_stays(house: House, api: Api, make: Make) -> None:
-    placeholder = house.app.database.read(placeholder_user)
+def test_the_placeholder_stays(instance: Instance, api: Api, make: Make) -> None:
+    placeholder = instance.app.database.read(placeholder_user)
 
     assert api.delete(f"/users/{placeholder.id}", make.root).status_code == 403
     assert api.get(f"/users/{placeholder.id}", make.root).status_code == 200
@@ -87,7 +87,7 @@ class _Undo(Exception):
 
 @pytest.mark.parametrize(("others", "stops"), [(0, True), (1, False)])
 @pytest.mark.parametrize("verb", ["delete", "demote", "set_admin"])
-def test_the_last_administrator_stays_one(house: House, make: Make, verb: str, others: int, stops: bool) -> None:
+def test_the_last_administrator_stays_one(instance: Instance, make: Make, verb: str, others: int, stops: bool) -> None:
     """All in a transaction that is rolled back, since the other tests need their administrators."""
     actor = Actor(user_id=make.root.id, admin=True)
     demote_all = update(users).where(users.c.id != bindparam("kept")).values(admin=False)
@@ -112,6 +112,6 @@ def test_the_last_administrator_stays_one(house: House, make: Make, verb: str, o
         raise _Undo
 
     with pytest.raises(_Undo) as undone:
-        house.app.database.write(act)
+        instance.app.database.write(act)
 
     assert str(undone.value) == ("There must be at least one active administrator" if stops else "")

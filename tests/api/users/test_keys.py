@@ -8,7 +8,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from tests.client import Api, Make, Person
-from tests.ssh_lines import (
+from tests.ssh_public_keys import (
     SK_ECDSA,
     SK_ED25519,
     blob_of,

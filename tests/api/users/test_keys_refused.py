@@ -8,7 +8,7 @@ from cryptography.hazmat.primitives.asymmetric import ed25519
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
 from tests.client import Api, Make, Person
-from tests.ssh_lines import (
+from tests.ssh_public_keys import (
     SK_ECDSA,
     SK_ED25519,
     blob_of,
@@ -29,7 +29,7 @@ def _titles(api: Api, person: Person) -> list[str]:
 
 def _modulus(bits: int) -> bytes:
     """A number of this size, which is enough for a public key."""
-    return (2 ** (bits - 1) + 1).to_bytes(bits // 8 + 1, "big")
+    return ((1 << (bits - 1)) + 1).to_bytes(bits // 8 + 1, "big")
 
 
 BREAKS = ["\n", "\r", "\r\n", "\v", "\f", "\x1e", "\x85", "\u2028", "\u2029"]

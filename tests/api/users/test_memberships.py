@@ -3,7 +3,7 @@
 import pytest
 
 from tests.client import Api, Make
-from tests.making import add_members, make_group, make_project
+from tests.factories import add_members, make_group, make_project
 
 
 def test_administrators_see_all_of_them(api: Api, make: Make) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from ingot.accounts.users.queries import placeholder_user
 from tests.client import Api, Make
-from tests.conftest import House
+from tests.conftest import Instance
 
 
 @pytest.mark.parametrize(("who", "status"), [("nobody", 401), ("stranger", 403), ("self", 403), ("admin", 200)])
@@ -152,8 +152,8 @@ def test_rights_change_with_the_very_next_call(api: Api, make: Make) -> None:
         assert api.get("/application/settings", user).status_code == status
 
 
-def test_the_placeholder_stays_what_it_is(house: House, api: Api, make: Make) -> None:
-    placeholder = house.app.database.read(placeholder_user)
+def test_the_placeholder_stays_what_it_is(instance: Instance, api: Api, make: Make) -> None:
+    placeholder = instance.app.database.read(placeholder_user)
 
     assert api.put(f"/users/{placeholder.id}", make.root, admin=True).status_code == 403
     assert api.post("/session", login=placeholder.username, password="").status_code in (400, 401)

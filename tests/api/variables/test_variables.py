@@ -1,12 +1,14 @@
 """Variables of projects, groups and the instance."""
 
+from functools import partial
+
 import pytest
 from sqlalchemy import text
 
-from tests.casting import Cast, group_with, project_with
 from tests.client import Api, Make
-from tests.conftest import House
-from tests.making import make_group, make_project, statements_of
+from tests.conftest import Instance
+from tests.factories import make_group, make_project, statements_of
+from tests.roles import UsersByRole, group_with, project_with
 
 PROJECT_CALLERS = [
     ("administrator", 200),
@@ -29,9 +31,11 @@ GROUP_CALLERS = [
 
 
 @pytest.mark.parametrize(("role", "status"), PROJECT_CALLERS)
-def test_masters_manage_the_variables_of_a_project(api: Api, make: Make, cast: Cast, role: str, status: int) -> None:
-    project = project_with(make, cast)
-    caller = cast[role]
+def test_masters_manage_the_variables_of_a_project(
+    api: Api, make: Make, roles: UsersByRole, role: str, status: int
+) -> None:
+    project = project_with(make, roles)
+    caller = roles[role]
     made = api.post(f"/projects/{project.id}/variables", caller, key="KEY", value="value")
     assert made.status_code == (201 if status == 200 else status)
     api.post(f"/projects/{project.id}/variables", make.root, key="KEY", value="value")
@@ -47,9 +51,11 @@ def test_masters_manage_the_variables_of_a_project(api: Api, make: Make, cast: C
 
 
 @pytest.mark.parametrize(("role", "status"), GROUP_CALLERS)
-def test_owners_manage_the_variables_of_a_group(api: Api, make: Make, cast: Cast, role: str, status: int) -> None:
-    group = group_with(make, cast)
-    caller = cast[role]
+def test_owners_manage_the_variables_of_a_group(
+    api: Api, make: Make, roles: UsersByRole, role: str, status: int
+) -> None:
+    group = group_with(make, roles)
+    caller = roles[role]
     made = api.post(f"/groups/{group.id}/variables", caller, key="KEY", value="value")
     assert made.status_code == (201 if status == 200 else status)
     api.post(f"/groups/{group.id}/variables", make.root, key="KEY", value="value")
@@ -63,8 +69,10 @@ def test_owners_manage_the_variables_of_a_group(api: Api, make: Make, cast: Cast
 
 
 @pytest.mark.parametrize(("role", "status"), [("administrator", 200), ("owner", 403), ("nobody", 401)])
-def test_administrators_manage_those_of_the_instance(api: Api, make: Make, cast: Cast, role: str, status: int) -> None:
-    caller = cast[role]
+def test_administrators_manage_those_of_the_instance(
+    api: Api, make: Make, roles: UsersByRole, role: str, status: int
+) -> None:
+    caller = roles[role]
     made = api.post("/admin/ci/variables", caller, key="INSTANCE_KEY", value="value", environment_scope="production")
     assert made.status_code == (201 if status == 200 else status)
     api.post("/admin/ci/variables", make.root, key="INSTANCE_KEY", value="value")
@@ -79,9 +87,9 @@ def test_administrators_manage_those_of_the_instance(api: Api, make: Make, cast:
     assert api.delete(f"/admin/ci/variables/{key}", make.root).status_code == 200
 
 
-def test_a_variable_has_all_its_fields(api: Api, make: Make, cast: Cast) -> None:
-    project = project_with(make, cast)
-    plain = api.post(f"/projects/{project.id}/variables", cast.owner, key="PLAIN", value="")
+def test_a_variable_has_all_its_fields(api: Api, make: Make, roles: UsersByRole) -> None:
+    project = project_with(make, roles)
+    plain = api.post(f"/projects/{project.id}/variables", roles.owner, key="PLAIN", value="")
     assert plain.status_code == 201
     assert plain.json() == {
         "variable_type": "env_var",
@@ -103,12 +111,12 @@ def test_a_variable_has_all_its_fields(api: Api, make: Make, cast: Cast) -> None
         "description": "für alle",
         "environment_scope": "review/*",
     }
-    full = api.post(f"/projects/{project.id}/variables", cast.owner, **sent)
+    full = api.post(f"/projects/{project.id}/variables", roles.owner, **sent)
     assert full.json() == {**sent, "masked": False, "hidden": False}
-    assert api.get(f"/projects/{project.id}/variables/FULL", cast.owner).json() == full.json()
-    kept = api.put(f"/projects/{project.id}/variables/FULL", cast.owner, description=None)
+    assert api.get(f"/projects/{project.id}/variables/FULL", roles.owner).json() == full.json()
+    kept = api.put(f"/projects/{project.id}/variables/FULL", roles.owner, description=None)
     assert kept.json() == {**full.json(), "description": None}
-    assert [each["key"] for each in api.get(f"/projects/{project.id}/variables", cast.owner).json()] == [
+    assert [each["key"] for each in api.get(f"/projects/{project.id}/variables", roles.owner).json()] == [
         "PLAIN",
         "FULL",
     ]
@@ -143,110 +151,112 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("sent", "message"), REFUSED, ids=lambda value: str(value)[:40])
-def test_what_cannot_be_is_refused(api: Api, make: Make, cast: Cast, sent: dict[str, object], message: object) -> None:
-    project = project_with(make, cast)
-    answer = api.post(f"/projects/{project.id}/variables", cast.owner, **sent)
+def test_what_cannot_be_is_refused(
+    api: Api, make: Make, roles: UsersByRole, sent: dict[str, object], message: object
+) -> None:
+    project = project_with(make, roles)
+    answer = api.post(f"/projects/{project.id}/variables", roles.owner, **sent)
     assert answer.status_code == 400
     assert answer.json()["message"] == message
     good = api.post(
-        f"/projects/{project.id}/variables", cast.owner, key="KEY", value="money$$$$", masked=True, raw=True
+        f"/projects/{project.id}/variables", roles.owner, key="KEY", value="money$$$$", masked=True, raw=True
     )
     assert good.status_code == 201
-    assert api.put(f"/projects/{project.id}/variables/KEY", cast.owner, raw=False).status_code == 400
+    assert api.put(f"/projects/{project.id}/variables/KEY", roles.owner, raw=False).status_code == 400
 
 
-def test_one_key_may_have_a_value_for_each_scope(api: Api, make: Make, cast: Cast) -> None:
+def test_one_key_may_have_a_value_for_each_scope(api: Api, make: Make, roles: UsersByRole) -> None:
     """Then the key alone does not say which one is meant."""
-    project = project_with(make, cast)
+    project = project_with(make, roles)
     where = f"/projects/{project.id}/variables"
     for scope, value in (("*", "all"), ("production", "live")):
-        assert api.post(where, cast.owner, key="KEY", value=value, environment_scope=scope).status_code == 201
-    again = api.post(where, cast.owner, key="KEY", value="x", environment_scope="production")
+        assert api.post(where, roles.owner, key="KEY", value=value, environment_scope=scope).status_code == 201
+    again = api.post(where, roles.owner, key="KEY", value="x", environment_scope="production")
     assert (again.status_code, again.json()["message"]) == (400, {"key": ["(KEY) has already been taken"]})
 
     for answer in (
-        api.get(f"/projects/{project.id}/variables/KEY", cast.owner),
-        api.put(f"/projects/{project.id}/variables/KEY", cast.owner, value="x"),
-        api.delete(f"/projects/{project.id}/variables/KEY", cast.owner),
+        api.get(f"/projects/{project.id}/variables/KEY", roles.owner),
+        api.put(f"/projects/{project.id}/variables/KEY", roles.owner, value="x"),
+        api.delete(f"/projects/{project.id}/variables/KEY", roles.owner),
     ):
         assert answer.status_code == 409
     live = {"filter[environment_scope]": "production"}
-    assert api.get(f"{where}/KEY", cast.owner, **live).json()["value"] == "live"
-    assert api.get(f"{where}/KEY", cast.owner, **{"filter[environment_scope]": "test"}).status_code == 404
-    assert api.get(f"{where}/KEY", cast.owner, filter="production").status_code == 400
-    clash = api.put(f"{where}/KEY", cast.owner, filter={"environment_scope": "production"}, environment_scope="*")
+    assert api.get(f"{where}/KEY", roles.owner, **live).json()["value"] == "live"
+    assert api.get(f"{where}/KEY", roles.owner, **{"filter[environment_scope]": "test"}).status_code == 404
+    assert api.get(f"{where}/KEY", roles.owner, filter="production").status_code == 400
+    clash = api.put(f"{where}/KEY", roles.owner, filter={"environment_scope": "production"}, environment_scope="*")
     assert clash.status_code == 400
-    moved = api.put(f"{where}/KEY", cast.owner, filter={"environment_scope": "production"}, environment_scope="stage")
+    moved = api.put(f"{where}/KEY", roles.owner, filter={"environment_scope": "production"}, environment_scope="stage")
     assert (moved.json()["environment_scope"], moved.json()["value"]) == ("stage", "live")
-    assert api.delete(f"{where}/KEY", cast.owner, **{"filter[environment_scope]": "stage"}).status_code == 200
-    assert api.get(f"{where}/KEY", cast.owner).json()["value"] == "all"
+    assert api.delete(f"{where}/KEY", roles.owner, **{"filter[environment_scope]": "stage"}).status_code == 200
+    assert api.get(f"{where}/KEY", roles.owner).json()["value"] == "all"
 
 
-def test_deleting_twice_is_no_error(api: Api, make: Make, cast: Cast) -> None:
-    project = project_with(make, cast)
-    api.post(f"/projects/{project.id}/variables", cast.owner, key="KEY", value="x")
+def test_deleting_twice_is_no_error(api: Api, make: Make, roles: UsersByRole) -> None:
+    project = project_with(make, roles)
+    api.post(f"/projects/{project.id}/variables", roles.owner, key="KEY", value="x")
     for _ in range(2):
-        gone = api.delete(f"/projects/{project.id}/variables/KEY", cast.owner)
+        gone = api.delete(f"/projects/{project.id}/variables/KEY", roles.owner)
         assert (gone.status_code, gone.content) == (200, b"")
-    assert api.get(f"/projects/{project.id}/variables/KEY", cast.owner).status_code == 404
-    assert api.put(f"/projects/{project.id}/variables/KEY", cast.owner, value="x").status_code == 404
+    assert api.get(f"/projects/{project.id}/variables/KEY", roles.owner).status_code == 404
+    assert api.put(f"/projects/{project.id}/variables/KEY", roles.owner, value="x").status_code == 404
 
 
-def test_a_hidden_value_is_never_shown(api: Api, make: Make, cast: Cast) -> None:
-    project = project_with(make, cast)
+def test_a_hidden_value_is_never_shown(api: Api, make: Make, roles: UsersByRole) -> None:
+    project = project_with(make, roles)
     where = f"/projects/{project.id}/variables"
-    made = api.post(where, cast.owner, key="KEY", value="hidden-value", masked_and_hidden=True)
+    made = api.post(where, roles.owner, key="KEY", value="hidden-value", masked_and_hidden=True)
     assert (made.json()["value"], made.json()["hidden"], made.json()["masked"]) == (None, True, True)
-    assert "hidden-value" not in api.get(where, cast.owner).text
-    assert api.put(f"{where}/KEY", cast.owner, masked=False).status_code == 400
-    assert "another-value" not in api.put(f"{where}/KEY", cast.owner, value="another-value").text
+    assert "hidden-value" not in api.get(where, roles.owner).text
+    assert api.put(f"{where}/KEY", roles.owner, masked=False).status_code == 400
+    assert "another-value" not in api.put(f"{where}/KEY", roles.owner, value="another-value").text
 
 
-def test_values_are_sealed_at_rest(api: Api, make: Make, cast: Cast, house: House) -> None:
+def test_values_are_sealed_at_rest(api: Api, make: Make, roles: UsersByRole, instance: Instance) -> None:
     """Attack: somebody who copied the database reads the secrets of every project."""
-    project = project_with(make, cast)
-    api.post(f"/projects/{project.id}/variables", cast.owner, key="KEY", value="plain-secret-value")
-    rows = house.app.database.read(lambda db: db.rows(text("SELECT * FROM variables")))
+    project = project_with(make, roles)
+    api.post(f"/projects/{project.id}/variables", roles.owner, key="KEY", value="plain-secret-value")
+    rows = instance.app.database.read(lambda db: db.rows(text("SELECT * FROM variables")))
     assert rows
     assert b"plain-secret-value" not in b"".join(bytes(cell) for row in rows for cell in row if isinstance(cell, bytes))
     assert "plain-secret-value" not in repr([[cell for cell in row if isinstance(cell, str)] for row in rows])
-    assert "plain-secret-value" not in house.log.getvalue()
+    assert "plain-secret-value" not in instance.log.getvalue()
 
 
-def test_others_variables_are_not_reached_by_key(api: Api, make: Make, cast: Cast) -> None:
-    project, other = project_with(make, cast), make_project(make, cast.stranger, visibility="private")
-    api.post(f"/projects/{project.id}/variables", cast.owner, key="KEY", value="x")
-    assert api.get(f"/projects/{other.id}/variables/KEY", cast.stranger).status_code == 404
-    assert api.delete(f"/projects/{other.id}/variables/KEY", cast.stranger).status_code == 200
-    assert api.get(f"/projects/{project.id}/variables/KEY", cast.owner).status_code == 200
+def test_others_variables_are_not_reached_by_key(api: Api, make: Make, roles: UsersByRole) -> None:
+    project, other = project_with(make, roles), make_project(make, roles.stranger, visibility="private")
+    api.post(f"/projects/{project.id}/variables", roles.owner, key="KEY", value="x")
+    assert api.get(f"/projects/{other.id}/variables/KEY", roles.stranger).status_code == 404
+    assert api.delete(f"/projects/{other.id}/variables/KEY", roles.stranger).status_code == 200
+    assert api.get(f"/projects/{project.id}/variables/KEY", roles.owner).status_code == 200
 
 
 @pytest.mark.parametrize(("edit", "read", "write"), [("archive", 200, 403), ("jobs", 403, 403)])
 def test_an_archived_project_is_read_only_and_one_without_jobs_has_none(
-    api: Api, make: Make, cast: Cast, edit: str, read: int, write: int
+    api: Api, make: Make, roles: UsersByRole, edit: str, read: int, write: int
 ) -> None:
-    project = project_with(make, cast)
-    api.post(f"/projects/{project.id}/variables", cast.owner, key="KEY", value="x")
+    project = project_with(make, roles)
+    api.post(f"/projects/{project.id}/variables", roles.owner, key="KEY", value="x")
     if edit == "archive":
-        api.post(f"/projects/{project.id}/archive", cast.owner)
+        api.post(f"/projects/{project.id}/archive", roles.owner)
     else:
-        api.put(f"/projects/{project.id}", cast.owner, jobs_enabled=False)
-    for caller in (cast.owner, make.root):
+        api.put(f"/projects/{project.id}", roles.owner, jobs_enabled=False)
+    for caller in (roles.owner, make.root):
         assert api.get(f"/projects/{project.id}/variables", caller).status_code == read
         assert api.post(f"/projects/{project.id}/variables", caller, key="NEW", value="x").status_code == write
         assert api.put(f"/projects/{project.id}/variables/KEY", caller, value="y").status_code == write
         assert api.delete(f"/projects/{project.id}/variables/KEY", caller).status_code == write
 
 
-def test_a_list_has_pages_and_one_cost(api: Api, make: Make, cast: Cast) -> None:
-    group = make_group(make, cast.owner)
+def test_a_list_has_pages_and_one_cost(api: Api, make: Make, roles: UsersByRole) -> None:
+    group = make_group(make, roles.owner)
     for number in range(7):
-        api.post(f"/groups/{group.id}/variables", cast.owner, key=f"KEY_{number}", value="x")
-    page = api.get(f"/groups/{group.id}/variables", cast.owner, per_page=3, page=2)
+        api.post(f"/groups/{group.id}/variables", roles.owner, key=f"KEY_{number}", value="x")
+    page = api.get(f"/groups/{group.id}/variables", roles.owner, per_page=3, page=2)
     assert [each["key"] for each in page.json()] == ["KEY_3", "KEY_4", "KEY_5"]
     assert (page.headers["x-total"], page.headers["x-next-page"]) == ("7", "3")
     few, many = (
-        statements_of(make, lambda size=size: api.get(f"/groups/{group.id}/variables", cast.owner, per_page=size))
+        statements_of(make, partial(api.get, f"/groups/{group.id}/variables", roles.owner, per_page=size))
         for size in (1, 100)
     )
     assert many <= few

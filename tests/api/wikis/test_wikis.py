@@ -1,6 +1,7 @@
 """Wikis: pages written, read, listed, edited, deleted, and who may."""
 
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 from urllib.parse import quote
 
@@ -8,8 +9,8 @@ import pytest
 
 from ingot.core.access.levels import Level
 from tests.client import Api, Make
-from tests.conftest import House
-from tests.making import make_project, statements_of
+from tests.conftest import Instance
+from tests.factories import make_project, statements_of
 
 
 def test_create_read_edit_delete(api: Api, make: Make) -> None:
@@ -201,27 +202,27 @@ def test_two_at_once(api: Api, make: Make) -> None:
     assert len(api.get(base, owner).json()) == 13
 
 
-def test_the_repository_goes_with_the_project(api: Api, make: Make, house: House) -> None:
+def test_the_repository_goes_with_the_project(api: Api, make: Make, instance: Instance) -> None:
     """A deleted project leaves no wiki behind; a fork begins without one; sweeping leaves those that are used."""
     owner = make.user()
     project = make_project(make, owner)
     base = f"/projects/{project.id}/wikis"
-    before = _repositories(house)
+    before = _repositories(instance)
     api.post(base, owner, title="home", content="x")
-    (wiki,) = _repositories(house) - before
+    (wiki,) = _repositories(instance) - before
     other = make.user()
     api.post(f"/projects/{project.id}/members", owner, user_id=other.id, access_level=40)
     fork = api.post(f"/projects/{project.id}/fork", other).json()
     assert api.get(f"/projects/{fork['id']}/wikis", other).json() == []
-    assert wiki in _repositories(house)
+    assert wiki in _repositories(instance)
     assert api.delete(f"/projects/{project.id}", owner).status_code in (200, 202)
     assert api.get(base, owner).status_code == 404
-    house.work()
-    assert wiki not in _repositories(house)
+    instance.work()
+    assert wiki not in _repositories(instance)
 
 
-def _repositories(house: House) -> set[str]:
-    return {path.name for path in house.settings.data.glob("repositories/??/??/*.git")}
+def _repositories(instance: Instance) -> set[str]:
+    return {path.name for path in instance.settings.data.glob("repositories/??/??/*.git")}
 
 
 def test_a_page_of_pages_takes_the_same_work(api: Api, make: Make) -> None:
@@ -234,7 +235,7 @@ def test_a_page_of_pages_takes_the_same_work(api: Api, make: Make) -> None:
     costs = {
         statements_of(
             make,
-            lambda size=size, content=content: api.get(f"/projects/{project.id}/wikis?{content}", owner, per_page=size),
+            partial(api.get, f"/projects/{project.id}/wikis?{content}", owner, per_page=size),
         )
         for size in (1, 3)
         for content in ("with_content=true", "with_content=false")

@@ -1,0 +1,66 @@
+"""What is reported for commits, as a receiver sees it: jobs and the pipelines that follow from them."""
+
+from tests.api.hooks.conftest import Told
+from tests.api.hooks.test_events import PROJECT, REPOSITORY, write_file
+from tests.conftest import Instance
+
+JOB = {
+    "object_kind", "ref", "tag", "before_sha", "sha", "build_id", "build_name", "build_stage", "build_status",
+    "build_started_at", "build_finished_at", "build_duration", "build_allow_failure", "project_id", "project_name",
+    "user", "commit", "repository",
+}  # fmt: skip
+JOB_COMMIT = {
+    "id", "sha", "message", "author_name", "author_email", "status", "duration", "started_at", "finished_at",
+}  # fmt: skip
+
+
+def test_pipelines(told: Told) -> None:
+    """Whenever one has another status."""
+    oid = write_file(told, "a")
+    told.next("Push Hook")
+    told.post(f"/statuses/{oid}", state="running", name="ci", ref="master")
+    told.next("Job Hook")
+    running = told.next("Pipeline Hook")
+    assert (running["object_kind"], running["object_attributes"]["status"]) == ("pipeline", "running")
+    told.post(f"/statuses/{oid}", state="success", name="ci", ref="master")
+    told.next("Job Hook")
+    done = told.next("Pipeline Hook")
+    attributes = done["object_attributes"]
+    assert attributes.keys() >= {"id", "ref", "tag", "sha", "before_sha", "status", "stages", "created_at",
+                                 "finished_at", "duration"}  # fmt: skip
+    assert (attributes["ref"], attributes["sha"], attributes["status"]) == ("master", oid, "success")
+    assert done["project"].keys() >= PROJECT
+    assert "homepage" not in done["project"]
+    assert done["commit"]["id"] == oid
+    (build,) = done["builds"]
+    assert build.keys() >= {"id", "stage", "name", "status", "created_at", "started_at", "finished_at", "when",
+                            "manual", "user", "runner", "artifacts_file"}  # fmt: skip
+    assert (build["name"], build["status"]) == ("ci", "success")
+
+
+def test_jobs(told: Told, instance: Instance) -> None:
+    """Each status that somebody reports for a commit, before the pipeline that follows from it."""
+    oid = write_file(told, "a")
+    told.next("Push Hook")
+    status = told.post(f"/statuses/{oid}", state="running", name="ci", ref="master")
+    running = told.next("Job Hook")
+    assert running.keys() >= JOB
+    assert running["commit"].keys() >= JOB_COMMIT
+    assert running["repository"].keys() >= REPOSITORY | {"git_http_url", "git_ssh_url", "visibility_level"}
+    assert (running["object_kind"], running["build_id"], running["build_name"]) == ("build", status["id"], "ci")
+    assert (running["build_status"], running["build_duration"], running["ref"]) == ("running", None, "master")
+    assert (running["sha"], running["commit"]["sha"], running["commit"]["status"]) == (oid, oid, "running")
+    assert (running["commit"]["message"], running["commit"]["author_email"]) == ("Write a", "admin@example.com")
+    assert running["commit"]["author_url"] == f"{instance.url}/root"
+    assert (running["user"]["id"], running["user"]["email"]) == (1, "admin@example.com")
+    assert told.next("Pipeline Hook")["object_attributes"]["id"] == running["commit"]["id"]
+
+    # What is told anew without another status is no change of it.
+    told.post(f"/statuses/{oid}", state="running", name="ci", ref="master", description="Still")
+    told.post(f"/statuses/{oid}", state="failed", name="lint", ref="master")
+    assert told.next("Job Hook")["build_name"] == "lint"
+    told.post(f"/statuses/{oid}", state="success", name="ci", ref="master")
+    done = told.next("Job Hook")
+    assert (done["build_status"], done["commit"]["status"]) == ("success", "failed")
+    assert done["build_duration"] >= 0
+    assert told.next("Pipeline Hook")["object_attributes"]["status"] == "failed"

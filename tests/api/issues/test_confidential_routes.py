@@ -1,0 +1,109 @@
+"""D26: whatever route of the whole API is read, nobody who may not see a confidential issue reads anything of it."""
+
+import re
+from typing import Any, NamedTuple
+
+import pytest
+
+from ingot.core.access.levels import Level
+from ingot.registry import all_endpoints
+from tests.api.issues.factories import make_issue, make_milestone
+from tests.client import Api, Make, Person
+from tests.factories import Group, Project, make_group, make_project
+
+SECRET = "Xylophonequartett"
+# What leads to it in words: whoever may see it finds it there.
+TELLING = {
+    "/projects/:id/issues",
+    "/groups/:id/issues",
+    "/projects/:id/milestones/:milestone_id/issues",
+    "/projects/:id/merge_requests/:merge_request_iid/closes_issues",
+    "/projects/:id/issues/:issue_iid/links",
+    "/projects/:id/search",
+    "/groups/:id/search",
+    "/search",
+    "/projects/:id/events",
+    "/users/:id/events",
+    "/todos",
+}
+
+
+class Scene(NamedTuple):
+    """A public project with a confidential issue that everything leads to."""
+
+    people: dict[str, Person | None]
+    group: Group
+    project: Project
+    values: dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def scene(make: Make) -> Scene:
+    """It is planned, linked, talked about, closed by a merge request, and everybody was named in it."""
+    api = make.api
+    people = {name: make.user(external=name == "external") for name in ("guest", "external", "reporter")}
+    levels = {people["guest"]: Level.GUEST, people["reporter"]: Level.REPORTER}
+    group = make_group(make, visibility="public")
+    project = make_project(make, group=group, visibility="public", members=levels, initialize_with_readme=True)
+    base = f"/projects/{project.id}"
+    milestone = make_milestone(make, project)
+    plain = make_issue(make, project, make.root, title="plain")
+    named = " ".join(f"@{person.username}" for person in people.values())
+    wanted = {"labels": "hush", "milestone_id": milestone["id"], "description": f"{SECRET} {named} #1"}
+    issue = make_issue(make, project, make.root, title=SECRET, confidential=True, **wanted)
+    api.post(f"{base}/repository/branches", make.root, branch="work", ref="master")
+    offer = {
+        "source_branch": "work",
+        "target_branch": "master",
+        "title": "mr",
+        "description": f"Closes #{issue['iid']}",
+    }
+    assert api.post(f"{base}/merge_requests", make.root, **offer).status_code == 201
+    below = f"{base}/issues/{issue['iid']}"
+    linked = {"target_project_id": project.id, "target_issue_iid": plain["iid"]}
+    assert api.post(f"{below}/links", make.root, **linked).status_code == 201
+    note = api.post(f"{below}/notes", make.root, body=f"{SECRET} {named}").json()
+    api.post(f"{below}/notes/{note['id']}/award_emoji", make.root, name="tada")
+    labels = api.get(f"{base}/labels", make.root).json()
+    board = api.get(f"{base}/boards", make.root).json()[0]
+    values = {
+        "issue_iid": plain["iid"],
+        "merge_request_iid": 1,
+        "milestone_id": milestone["id"],
+        "label_id": labels[0]["id"],
+        "board_id": board["id"],
+        "note_id": note["id"],
+        "sha": "master",
+        "branch": "master",
+    }
+    return Scene({**people, "nobody": None}, group, project, values)
+
+
+def _path(scene: Scene, make: Make, path: str) -> str:
+    """A route with all that it names filled in; what is not known is the first of its kind."""
+    whose: dict[str, Any] = {"projects": scene.project.id, "groups": scene.group.id, "users": make.root.id}
+    path = re.sub(r"^/(\w+)/:id\b", lambda found: f"/{found[1]}/{whose.get(found[1], 1)}", path)
+    filled = re.sub(r":(\w+)", lambda found: str(scene.values.get(found[1], 1)), path)
+    return f"{filled}?search={SECRET}&scope=issues" if filled.endswith("search") else filled
+
+
+def _reads() -> list[str]:
+    return sorted(endpoint.path for endpoint in all_endpoints() if endpoint.method == "GET")
+
+
+@pytest.mark.parametrize("name", ["guest", "external", "nobody"])
+def test_nothing_of_it_is_read(api: Api, make: Make, scene: Scene, name: str) -> None:
+    answered = 0
+    for route in _reads():
+        answer = api.request("GET", _path(scene, make, route), scene.people[name])
+        assert answer.status_code < 500, (route, answer.text)
+        assert SECRET not in answer.text, route
+        answered += answer.status_code == 200
+    assert answered > (20 if name == "nobody" else 100)
+
+
+def test_it_is_read_by_who_may(api: Api, make: Make, scene: Scene) -> None:
+    """So that the test above asks where there is something to find."""
+    for route in TELLING:
+        answer = api.request("GET", _path(scene, make, route), scene.people["reporter"])
+        assert SECRET in answer.text, (route, answer.text)

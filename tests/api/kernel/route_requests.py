@@ -1,0 +1,25 @@
+"""How tests ask every route that is declared."""
+
+import re
+from typing import Any
+
+import httpx
+
+from ingot.registry import all_endpoints
+from tests.client import Api, Person
+
+# A number that no row has, so that calls which are allowed change nothing.
+NO_ROW = "999999999"
+
+
+def declared_routes() -> list[str]:
+    """All routes, as the table names them."""
+    return sorted(f"{endpoint.method} {endpoint.path}" for endpoint in all_endpoints())
+
+
+def request_route(api: Api, route: str, caller: Person | None, value: str = NO_ROW, **options: Any) -> httpx.Response:
+    """Call a route with the same value for each part of its path."""
+    method, path = route.split(" ")
+    answer = api.request(method, re.sub(r":\w+", value, path), caller, **options)
+    assert answer.status_code < 500, f"{route} {value}: {answer.text}"
+    return answer

@@ -1,0 +1,211 @@
+"""Merging when the pipeline succeeds: set, cancelled, done by the job, and dropped when something else comes."""
+
+from typing import Any
+
+import pytest
+
+from ingot.core.access.levels import Level
+from tests.api.merge_requests.factories import commit, filled_project, make_merge_request
+from tests.api.merging.merge_calls import listed_status, merged, refused, tip, url
+from tests.client import Api, Make, Person
+from tests.conftest import Instance
+from tests.factories import Project, add_members
+
+
+@pytest.fixture(scope="module")
+def owner(make: Make) -> Person:
+    """Whose project it is."""
+    return make.user()
+
+
+@pytest.fixture(scope="module")
+def project(make: Make, owner: Person) -> Project:
+    """A project with something in it."""
+    return filled_project(make, owner)
+
+
+def report(api: Api, project: Project, merge_request: dict[str, Any], who: Person, state: str, **sent: Any) -> None:
+    """Say something of the head."""
+    sha = merge_request["sha"]
+    answer = api.post(
+        f"/projects/{project.id}/statuses/{sha}", who, state=state, ref=merge_request["source_branch"], **sent
+    )
+    assert answer.status_code == 201, answer.text
+
+
+def waiting(
+    api: Api, make: Make, project: Project, who: Person, author: Person | None = None, **sent: Any
+) -> dict[str, Any]:
+    """A merge request that waits for its pipeline."""
+    merge_request = make_merge_request(make, project, author or who)
+    report(api, project, merge_request, who, "running")
+    answer = api.put(url(project, merge_request, "/merge"), who, merge_when_pipeline_succeeds=True, **sent)
+    assert answer.status_code == 200, answer.text
+    shown: dict[str, Any] = answer.json()
+    assert (shown["state"], shown["merge_when_pipeline_succeeds"]) == ("opened", True)
+    assert shown["merge_user"]["id"] == who.id
+    return shown
+
+
+def seen(api: Api, project: Project, merge_request: dict[str, Any], who: Person) -> tuple[str, bool]:
+    """Its state, and whether it still waits."""
+    shown = api.get(url(project, merge_request), who).json()
+    return shown["state"], shown["merge_when_pipeline_succeeds"]
+
+
+def test_it_is_merged_when_the_pipeline_has_succeeded(
+    api: Api, make: Make, instance: Instance, project: Project, owner: Person
+) -> None:
+    """By the job, in the name and as the wish of whoever asked for it."""
+    message = "When it was ready"
+    merge_request = waiting(api, make, project, owner, merge_commit_message=message, should_remove_source_branch=True)
+    assert merge_request["should_remove_source_branch"] is True
+    assert merge_request["head_pipeline"]["status"] == "running"
+    instance.work()
+    assert seen(api, project, merge_request, owner) == ("opened", True)
+
+    report(api, project, merge_request, owner, "success")
+    instance.work()
+
+    shown = api.get(url(project, merge_request), owner).json()
+    assert (shown["state"], shown["merged_by"]["id"]) == ("merged", owner.id)
+    made = tip(api, project, owner)
+    assert (made["id"], made["message"]) == (shown["merge_commit_sha"], message)
+    branch = f"/projects/{project.id}/repository/branches/{merge_request['source_branch']}"
+    assert api.get(branch, owner).status_code == 404
+
+
+def test_several_statuses_make_one_success(
+    api: Api, make: Make, instance: Instance, project: Project, owner: Person
+) -> None:
+    merge_request = make_merge_request(make, project, owner)
+    for name in ("lint", "test"):
+        report(api, project, merge_request, owner, "pending", name=name)
+    answer = api.put(url(project, merge_request, "/merge"), owner, auto_merge=True)
+    assert answer.json()["merge_when_pipeline_succeeds"] is True
+    report(api, project, merge_request, owner, "success", name="lint")
+    instance.work()
+    assert seen(api, project, merge_request, owner) == ("opened", True)
+    report(api, project, merge_request, owner, "success", name="test")
+    instance.work()
+    assert seen(api, project, merge_request, owner) == ("merged", False)
+
+
+def test_there_is_nothing_to_wait_for(api: Api, make: Make, project: Project, owner: Person) -> None:
+    """Without a pipeline, or with one that has ended, it is merged at once."""
+    merged(api, project, make_merge_request(make, project, owner), owner, merge_when_pipeline_succeeds=True)
+    ready = make_merge_request(make, project, owner)
+    report(api, project, ready, owner, "success")
+    merged(api, project, ready, owner, merge_when_pipeline_succeeds=True)
+
+
+def test_cancelling(api: Api, make: Make, instance: Instance, owner: Person) -> None:
+    """By PUT as the contract has it and by POST as clients do; with its own words for what is over or was never set."""
+    project = filled_project(make, owner)
+    author, reporter = make.user(), make.user()
+    add_members(make, project, {author: Level.DEVELOPER, reporter: Level.REPORTER})
+    merge_request = waiting(api, make, project, owner, author)
+    path = f"/projects/{project.id}/merge_requests/{merge_request['iid']}/cancel_merge_when_pipeline_succeeds"
+    denied = api.put(path, reporter)
+    assert (denied.status_code, denied.json()["message"]) == (401, "401 Unauthorized")
+    assert api.post(path, reporter).status_code == 401
+
+    cancelled = api.put(path, owner)
+    assert (cancelled.status_code, cancelled.json()["merge_when_pipeline_succeeds"]) == (200, False)
+    assert cancelled.json()["state"] == "opened"
+    assert cancelled.json()["merge_user"] is None
+    refused(api.put(path, owner), 406, "not_set")
+    report(api, project, merge_request, owner, "success")
+    instance.work()
+    assert seen(api, project, merge_request, owner) == ("opened", False)
+
+    second = waiting(api, make, project, owner, author)
+    by_post = api.post(
+        f"/projects/{project.id}/merge_requests/{second['iid']}/cancel_merge_when_pipeline_succeeds", author
+    )
+    assert by_post.status_code == 201, "who wrote it may cancel it too"
+    assert by_post.json()["merge_when_pipeline_succeeds"] is False
+    refused(api.post(url(project, second, "/cancel_merge_when_pipeline_succeeds"), author), 406, "not_set")
+    merged(api, project, second, owner)
+    refused(api.put(url(project, second, "/cancel_merge_when_pipeline_succeeds"), owner), 405, "not_open")
+
+
+def test_new_commits_drop_it(api: Api, make: Make, instance: Instance, project: Project, owner: Person) -> None:
+    """What was pushed since nobody has asked to be merged, whatever becomes of the pipeline of the old head."""
+    merge_request = waiting(api, make, project, owner)
+    newer = commit(make, project, merge_request["source_branch"], {make.name("file"): "x"}, owner)
+    assert seen(api, project, merge_request, owner) == ("opened", False)
+    report(api, project, merge_request, owner, "success")
+    report(api, project, {**merge_request, "sha": newer}, owner, "success")
+    instance.work()
+    assert seen(api, project, merge_request, owner) == ("opened", False)
+
+
+@pytest.mark.parametrize("state", ["failed", "canceled"])
+def test_a_failure_drops_it(
+    api: Api, make: Make, instance: Instance, project: Project, owner: Person, state: str
+) -> None:
+    merge_request = waiting(api, make, project, owner)
+    report(api, project, merge_request, owner, state)
+    shown = api.get(url(project, merge_request), owner).json()
+    assert (shown["state"], shown["merge_when_pipeline_succeeds"]) == ("opened", False)
+    assert "pipeline" in shown["merge_error"]
+    report(api, project, merge_request, owner, "success")
+    instance.work()
+    assert seen(api, project, merge_request, owner) == ("opened", False)
+    assert merged(api, project, merge_request, owner)["merge_error"] is None
+
+
+def test_what_cannot_be_merged_any_more(api: Api, make: Make, instance: Instance, owner: Person) -> None:
+    """Whoever looks sees why; nothing is tried again and again."""
+    project = filled_project(make, owner)
+    clash, lost = waiting(api, make, project, owner), waiting(api, make, project, owner)
+    commit(make, project, "master", {f"{clash['source_branch']}.txt": "otherwise\n"}, owner)
+    master = make.user()
+    add_members(make, project, {master: Level.MASTER})
+    left = waiting(api, make, project, master, owner)
+    assert api.delete(f"/projects/{project.id}/members/{master.id}", owner).status_code in (200, 204)
+    for merge_request in (clash, left):
+        report(api, project, merge_request, owner, "success")
+    instance.work()
+    for merge_request in (clash, left):
+        shown = api.get(url(project, merge_request), owner).json()
+        assert (shown["state"], shown["merge_when_pipeline_succeeds"]) == ("opened", False)
+        assert shown["merge_error"]
+    assert seen(api, project, lost, owner) == ("opened", True)
+
+
+def test_a_success_may_be_demanded(api: Api, make: Make, instance: Instance, owner: Person) -> None:
+    """Then nothing is merged before; a merge for later does not mind that it is not there yet."""
+    project = filled_project(make, owner)
+    sent = {"name": project.name, "only_allow_merge_if_pipeline_succeeds": True}
+    assert api.put(f"/projects/{project.id}", owner, **sent).status_code == 200
+    merged(api, project, make_merge_request(make, project, owner), owner)  # There is no pipeline that could fail.
+    merge_request = make_merge_request(make, project, owner)
+    for state, code in (("running", "ci_still_running"), ("failed", "ci_must_pass")):
+        report(api, project, merge_request, owner, state)
+        refused(api.put(url(project, merge_request, "/merge"), owner), 405, code)
+        assert api.get(url(project, merge_request), owner).json()["detailed_merge_status"] == code
+        assert listed_status(api, project, merge_request, owner) == code
+    refused(
+        api.put(url(project, merge_request, "/merge"), owner, merge_when_pipeline_succeeds=True), 405, "ci_must_pass"
+    )
+    report(api, project, merge_request, owner, "running")
+    answer = api.put(url(project, merge_request, "/merge"), owner, merge_when_pipeline_succeeds=True)
+    assert answer.status_code == 200
+    report(api, project, merge_request, owner, "success")
+    assert listed_status(api, project, merge_request, owner) in ("mergeable", "not_open")
+    instance.work()
+    assert seen(api, project, merge_request, owner) == ("merged", False)
+
+
+def test_who_may_not_merge_may_not_ask_for_it(api: Api, make: Make, owner: Person) -> None:
+    project = filled_project(make, owner)
+    developer = make.user()
+    add_members(make, project, {developer: Level.DEVELOPER})
+    merge_request = make_merge_request(make, project, developer)
+    report(api, project, merge_request, owner, "running")
+    path = url(project, merge_request, "/merge")
+    assert api.put(path, developer, merge_when_pipeline_succeeds=True).status_code == 401
+    assert api.put(path, owner, merge_when_pipeline_succeeds=True, sha="0" * 40).status_code == 409
+    assert seen(api, project, merge_request, owner) == ("opened", False)

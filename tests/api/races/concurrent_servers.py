@@ -1,0 +1,46 @@
+"""Lets calls race each other: each goes to another process of the instance, and all of them start at once."""
+
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+from typing import Any, NamedTuple
+
+import httpx
+
+from tests.client import Person
+
+
+class Send(NamedTuple):
+    """A call to make."""
+
+    method: str
+    path: str
+    caller: Person
+    params: dict[str, Any] = {}  # noqa: RUF012 - Never changed: a tuple's default.
+
+
+class ConcurrentServers:
+    """Several servers of one instance; a server runs its writes one after the other, so one alone has no races."""
+
+    def __init__(self, urls: list[str]) -> None:
+        self._urls = urls
+        self._clients = [httpx.Client(base_url=f"{url}/api/v4", timeout=60) for url in urls]
+
+    def race(self, *calls: Send) -> list[int]:
+        """Make all calls at once; gives how each was answered, which is never by a fault of ours."""
+        start = Barrier(len(calls))
+
+        def make(number: int, call: Send) -> int:
+            client = self._clients[number % len(self._clients)]
+            start.wait(30)
+            token = {"PRIVATE-TOKEN": call.caller.token}
+            answer = client.request(call.method, call.path, headers=token, json=call.params)
+            assert answer.status_code < 500, answer.text
+            return answer.status_code
+
+        with ThreadPoolExecutor(len(calls)) as pool:
+            return list(pool.map(make, range(len(calls)), calls))
+
+    def close(self) -> None:
+        """Close the connections."""
+        for client in self._clients:
+            client.close()

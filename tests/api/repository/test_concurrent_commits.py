@@ -1,0 +1,108 @@
+"""Commits over the API, several at once, and beside pushes."""
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import httpx
+import pytest
+
+from ingot.git.history.commits import Commit, Signature, commit_or_none
+from ingot.git.writing.commits import CommitMetadata, TreeAction, commit_actions
+from ingot.git.writing.ref_updates import RefMoved, RefUpdate, update_refs
+from ingot.repositories.commit_writing import staged
+from tests.api.repository.writable_repository import WritableRepository, act, message_of
+from tests.client import Api
+from tests.conftest import Instance
+
+
+def test_fifty_at_once_to_one_branch(api: Api, writable: WritableRepository) -> None:
+    """Fifty callers write to one branch: each commit is in the history or clearly refused, and nothing is lost."""
+    with ThreadPoolExecutor(25) as callers:
+        answers = list(callers.map(lambda n: writable.commit(act("create", f"f{n}", content=str(n))), range(50)))
+    assert {answer.status_code for answer in answers} <= {201, 400}
+    made = {answer.json()["id"] for answer in answers if answer.status_code == 201}
+    assert len(made) >= 40
+    assert set(writable.git("rev-list", f"{writable.first}..dev").split()) == made
+    assert len(writable.listed()) == 6 + len(made)
+
+
+def test_fifty_at_once_to_one_file(writable: WritableRepository) -> None:
+    """Fifty callers change the same file from the same state: one wins, the others hear why not."""
+
+    def change(number: int) -> httpx.Response:
+        return writable.commit(act("update", "README.md", content=str(number), last_commit_id=writable.first))
+
+    with ThreadPoolExecutor(25) as callers:
+        answers = list(callers.map(change, range(50)))
+    assert sorted(answer.status_code for answer in answers) == [201] + [400] * 49
+    assert writable.git("rev-list", "--count", f"{writable.first}..dev") == "1"
+
+
+def test_first_commits_at_once(empty_writable: WritableRepository) -> None:
+    """Several callers begin an empty repository: all commits are in one history."""
+    writable = empty_writable
+
+    def begin(number: int) -> httpx.Response:
+        return writable.commit(act("create", str(number), content="x"), branch="main", who=writable.master)
+
+    with ThreadPoolExecutor(10) as callers:
+        answers = list(callers.map(begin, range(10)))
+    assert {answer.status_code for answer in answers} == {201}
+    assert writable.git("rev-list", "--count", "main") == "10"
+    assert writable.git("rev-list", "--count", "--max-parents=0", "main") == "1"
+
+
+def test_racing_with_pushes(instance: Instance, writable: WritableRepository) -> None:
+    """While callers commit, somebody pushes to the same branch: no commit of either is lost."""
+    somebody = Signature("Pusher", "push@example.org", 1_600_000_000, 0)
+    pushed: list[str] = []
+
+    def push(number: int) -> None:
+        for _ in range(200):
+            tip = commit_or_none(writable.repository, writable.repository.tip("refs/heads/dev") or "")
+            assert tip is not None
+            made = commit_actions(
+                writable.repository,
+                tip,
+                [TreeAction("create", f"pushed{number}", content=b"x")],
+                CommitMetadata(f"Push {number}", somebody, somebody),
+            )
+            try:
+                update_refs(writable.repository, [RefUpdate("refs/heads/dev", tip.oid, made)])
+            except RefMoved:
+                continue
+            pushed.append(made)
+            return
+
+    with ThreadPoolExecutor(6) as people:
+        pushes = people.map(push, range(10))
+        commits = people.map(lambda n: writable.commit(act("create", f"f{n}", content="x")), range(20))
+        list(pushes)
+        answers = list(commits)
+    assert {answer.status_code for answer in answers} <= {201, 400}
+    made = {answer.json()["id"] for answer in answers if answer.status_code == 201}
+    assert set(writable.git("rev-list", f"{writable.first}..dev").split()) == made | set(pushed)
+    assert len(made) >= 10
+
+
+def test_a_branch_that_moves_just_then(writable: WritableRepository, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The branch moves between building the commit and swapping the reference: it is built anew upon that."""
+    real = commit_actions
+    moved: list[str] = []
+
+    def with_a_push(repository: Any, parent: Commit | None, actions: Any, words: CommitMetadata, **more: Any) -> str:
+        made = real(repository, parent, actions, words, **more)
+        if len(moved) < 2:
+            push = real(repository, parent, [TreeAction("create", f"push{len(moved)}", content=b"x")], words)
+            writable.git("update-ref", "refs/heads/dev", push)
+            moved.append(push)
+        return made
+
+    monkeypatch.setattr(staged, "commit_actions", with_a_push)
+    made = writable.commit(act("create", "x", content="x"))
+    assert made.status_code == 201, made.text
+    assert made.json()["parent_ids"] == [moved[-1]]
+    assert {"x", "push0", "push1"} <= set(writable.listed())
+    moved.clear()
+    now_there = writable.commit(act("create", "push0", content="x"), branch="dev")
+    assert message_of(now_there) == "A file with this name already exists"

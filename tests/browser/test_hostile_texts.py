@@ -1,0 +1,64 @@
+"""Hostile words stay words in a real browser too: nothing runs, nothing is asked for elsewhere, no dialog opens."""
+
+from collections.abc import Callable, Iterator
+from urllib.parse import quote
+
+import pytest
+
+from tests.browser.conftest import Window
+from tests.client import Make
+from tests.conftest import Instance
+from tests.sample_data.records import SampleData, open_sample_data
+from tests.sample_data.texts import MARK, SampleTexts
+
+OF_PROJECT = ["", "/-/issues", "/-/issues/1", "/-/boards", "/-/merge_requests/1", "/-/merge_requests/1/diffs"]
+OF_PROJECT += ["/-/branches", "/-/releases", "/-/commits/master", "/-/wikis", "/-/labels", "/-/hooks", "/-/find_file"]
+# Elements and attributes that came out of words, anywhere in the page, and what their scripts would have left.
+_ALIVE = """mark => [
+  ...document.querySelectorAll("script:not([src]), style, [style*=zqx], iframe, base"),
+  ...[...document.querySelectorAll("*")].filter((each) => each.localName.includes(mark)
+    || [...each.attributes].some((held) => held.name.startsWith("on") || held.name.includes(mark))),
+].map((each) => each.outerHTML.slice(0, 200))"""
+
+
+@pytest.fixture(scope="module")
+def samples(instance: Instance, make: Make) -> Iterator[SampleData]:
+    """Everything in it is hostile."""
+    with open_sample_data(instance, make, SampleTexts(hostile=True)) as samples:
+        yield samples
+
+
+def test_nothing_runs(open_window: Callable[..., Window], samples: SampleData) -> None:
+    window = open_window().enter(samples.owner)
+    page = window.page
+    page.on("dialog", lambda dialog: window.complaints.append(f"a dialog: {dialog.message}"))
+    page.add_init_script(f"window.{MARK} = () => console.error('it ran')")
+    file = f"/-/blob/master/{quote(samples.named['file'])}"
+    found = {}
+    for path in [
+        "/",
+        f"/{samples.owner.username}",
+        *(f"/{samples.project.path}{each}" for each in [*OF_PROJECT, file]),
+    ]:
+        window.open(path)
+        page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true })")
+        found[path] = page.evaluate(_ALIVE, MARK)
+
+    assert {path: elements for path, elements in found.items() if elements} == {}
+
+
+def test_nor_does_it_where_scripts_show_words(open_window: Callable[..., Window], samples: SampleData) -> None:
+    """Scripts build elements where files are found, a text is previewed and people are completed."""
+    window = open_window().enter(samples.owner)
+    window.page.add_init_script(f"window.{MARK} = () => console.error('it ran')")
+
+    page = window.open(f"/{samples.project.path}/-/find_file/master")
+    page.get_by_placeholder("File path").press_sequentially("moon")
+    page.get_by_role("link", name="moon").first.wait_for()
+    assert page.evaluate(_ALIVE, MARK) == []
+
+    page = window.open(f"/{samples.project.path}/-/issues/new")
+    page.get_by_role("textbox", name="Description").fill(samples.words.write("Seen"))
+    page.get_by_role("button", name="Preview").click()
+    page.get_by_text("Seen").last.wait_for()
+    assert page.evaluate(_ALIVE, MARK) == []

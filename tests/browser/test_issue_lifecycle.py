@@ -1,0 +1,131 @@
+"""An issue in a real browser: written with a preview, ticked, talked about, closed."""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Dialog, expect
+
+from tests.browser.conftest import Window
+from tests.client import Api, Make, Person
+from tests.factories import Project, make_project
+
+
+@pytest.fixture
+def project(make: Make, person: Person) -> Project:
+    """A project of the person's own."""
+    return make_project(make, person, visibility="public")
+
+
+def test_the_life_of_an_issue(window: Window, person: Person, project: Project, api: Api) -> None:
+    api.post(f"{project.url}/labels", person, name="leak", color="#d9534f")
+    page = window.enter(person).open(f"/{project.path}/-/issues")
+    page.get_by_role("link", name="New issue").first.click()
+    page.get_by_label("Title").fill("Water in the cellar")
+    page.get_by_label("Description").fill("It is **wet**\n\n- [ ] find the leak\n- [ ] mend it")
+
+    page.get_by_role("button", name="Preview").click()
+    expect(page.locator(".preview strong")).to_have_text("wet")
+    page.get_by_role("button", name="Create issue").click()
+
+    expect(page.get_by_role("heading", name="Water in the cellar")).to_be_visible()
+    page.locator(".prose li").first.locator("button, input").first.click()
+    expect(page.get_by_text("1 of 2 tasks done")).to_be_visible()
+    page.get_by_label("Comment", exact=True).fill("I saw it too.\n\n/label ~leak\n/estimate 2h")
+    page.get_by_role("button", name="Comment", exact=True).click()
+    expect(page.get_by_text("I saw it too.")).to_be_visible()
+    expect(page.locator("main .label", has_text="leak").first).to_be_visible()
+    page.get_by_role("button", name="Close issue").first.click()
+    expect(page.locator(".state.closed").first).to_be_visible()
+    assert api.get(f"{project.url}/issues/1", person).json()["state"] == "closed"
+
+
+def test_two_people_and_one_description(
+    open_window: Callable[..., Window], person: Person, project: Project, api: Api
+) -> None:
+    """Who ticks a task of a text that has changed meanwhile changes nothing else in it."""
+    api.post(f"{project.url}/issues", person, title="Tasks", description="- [ ] one\n- [ ] two")
+    page = open_window().enter(person).open(f"/{project.path}/-/issues/1")
+    api.put(f"{project.url}/issues/1", person, description="All is different now\n\n- [ ] three")
+
+    page.locator(".prose li").first.locator("button, input").first.click()
+    page.wait_for_load_state()
+
+    text = api.get(f"{project.url}/issues/1", person).json()["description"]
+    assert text.startswith("All is different now")
+
+
+def test_facts_and_emoji_by_keyboard(window: Window, person: Person, project: Project, api: Api) -> None:
+    """What is chosen stays while one searches for more, Escape leaves things as they are, and focus is not lost."""
+    for name in ("leak", "cellar"):
+        api.post(f"{project.url}/labels", person, name=name, color="#d9534f")
+    api.post(f"{project.url}/issues", person, title="Water")
+    page = window.enter(person).open(f"/{project.path}/-/issues/1")
+    edit = page.get_by_role("link", name="Edit labels")
+
+    edit.click()
+    page.get_by_role("searchbox", name="Find labels").fill("cel")
+    expect(page.get_by_label("leak")).to_have_count(0)
+    page.get_by_label("cellar").press("Space")
+    page.get_by_role("searchbox", name="Find labels").fill("leak")
+    page.get_by_label("leak").press("Space")
+    assert window.barriers() == []
+    page.get_by_role("button", name="Save").press("Enter")
+    expect(edit).to_be_focused()
+    expect(page.locator(".fact .label")).to_have_text(["cellar", "leak"])
+    expect(page.locator(".talks > .event")).to_contain_text("added")
+    expect(page.get_by_text("No comments yet.")).to_be_hidden()
+    page.get_by_role("link", name="Edit due date").press("Enter")
+    expect(page.locator("#fact_due_date")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("link", name="Edit due date")).to_be_focused()
+
+    page.get_by_role("link", name="Add reaction").press("Enter")
+    page.get_by_role("searchbox", name="Search emoji").fill("sailb")
+    expect(page.get_by_role("button", name="Give thumbsup")).to_have_count(0)
+    assert window.barriers() == []
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="sailboat: 1")).to_be_visible()
+    assert api.get(f"{project.url}/issues/1", person).json()["labels"] == ["cellar", "leak"]
+
+
+def test_a_card_is_moved_by_keyboard(window: Window, person: Person, project: Project, api: Api) -> None:
+    api.post(f"{project.url}/issues", person, title="A card")
+    page = window.enter(person).open(f"/{project.path}/-/boards")
+
+    page.get_by_role("combobox").first.focus()
+    page.get_by_role("combobox").first.select_option(label="Closed")
+    page.get_by_role("button", name="Move").first.press("Enter")
+    page.wait_for_load_state()
+
+    expect(page.get_by_text("A card")).to_be_visible()
+    assert api.get(f"{project.url}/issues/1", person).json()["state"] == "closed"
+
+
+def test_a_template_replaces_what_was_typed_only_after_a_question(
+    window: Window, person: Person, project: Project, api: Api
+) -> None:
+    for name in ("Bug", "Idea"):
+        sent = {"branch": "master", "commit_message": "Offer it", "content": f"What is the {name.lower()}?"}
+        made = api.post(f"{project.url}/repository/files/.gitlab%2Fissue_templates%2F{name}.md", person, **sent)
+        assert made.status_code == 201
+    page = window.enter(person).open(f"/{project.path}/-/issues/new")
+    asked: list[str] = []
+
+    def refuse(dialog: Dialog) -> None:
+        asked.append(dialog.message)
+        dialog.dismiss()
+
+    page.on("dialog", refuse)
+    text = page.get_by_label("Description")
+
+    page.get_by_role("link", name="Bug").click()
+    expect(text).to_have_value("What is the bug?")
+    page.get_by_role("link", name="Idea").click()
+    expect(text).to_have_value("What is the idea?")
+    assert asked == [], "Nothing that somebody typed was lost."
+    text.fill("My own words")
+    page.get_by_role("link", name="Bug").click()
+
+    expect(text).to_have_value("My own words")
+    assert asked == ["Replace the description with this template?"]

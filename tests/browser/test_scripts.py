@@ -1,0 +1,134 @@
+"""What scripts add to pages that work without them."""
+
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.api.issues.factories import make_issue
+from tests.browser.conftest import Window
+from tests.client import Api, Make, Person
+from tests.factories import Project, make_project
+
+
+@pytest.fixture
+def project(make: Make, person: Person) -> Project:
+    """One with an issue."""
+    made = make_project(make, person)
+    make_issue(make, made, person, title="Rust on the hinge")
+    return made
+
+
+def test_copying_works_where_the_connection_is_not_encrypted(window: Window, person: Person, project: Project) -> None:
+    window.page.add_init_script("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
+    page = window.enter(person).open(f"/{project.path}/-/issues/1")
+    reference = page.get_by_label("Reference", exact=True)
+    reference.locator("xpath=..").get_by_role("button").click()
+    expect(reference.locator("xpath=..").get_by_role("button")).to_have_text("Copied")
+
+    page.get_by_role("textbox", name="Comment").press("Control+V")
+    expect(page.get_by_role("textbox", name="Comment")).to_have_value(f"{project.path}#1")
+
+
+def test_the_commands_of_a_first_push_are_copied_whole(window: Window, person: Person, project: Project) -> None:
+    window.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page = window.enter(person).open(f"/{project.path}")
+    page.get_by_role("button", name="Copy the commands of step 2").click()
+    expect(page.get_by_text("Copied")).to_be_visible()
+
+    copied = page.evaluate("navigator.clipboard.readText()").splitlines()
+    assert copied[1] == f"git remote add origin {window.url}/{project.path}.git"
+    assert copied[2] == 'git add . && git commit -m "First commit"'
+
+
+def test_a_second_click_sends_nothing_twice(window: Window, person: Person, project: Project, api: Api) -> None:
+    page = window.enter(person).open(f"/{project.path}/-/issues/1")
+    page.get_by_role("textbox", name="Comment").fill("Only once")
+    page.get_by_role("button", name="Comment", exact=True).dblclick()
+    expect(page.get_by_text("Only once")).to_be_visible()
+
+    said = api.get(f"{project.url}/issues/1/notes", person).json()
+    assert [note["body"] for note in said].count("Only once") == 1
+
+
+def test_who_was_signed_out_hears_so_and_keeps_the_text(window: Window, person: Person, project: Project) -> None:
+    page = window.enter(person).open(f"/{project.path}/-/issues/1")
+    page.get_by_role("textbox", name="Comment").fill("Oil it *well*, and oil it often")
+    window.context.clear_cookies()
+
+    page.get_by_role("button", name="Preview").first.click()
+    expect(page.get_by_role("alert")).to_contain_text("You are signed out")
+    assert "401" in window.complaints.pop(), "The library says so too."
+    page.get_by_role("button", name="Write").first.click()
+    page.get_by_role("button", name="Comment", exact=True).click()
+    expect(page.get_by_label("Your text")).to_have_value("Oil it *well*, and oil it often")
+    page.get_by_role("link", name="sign in").click()
+    page.get_by_label("Username or email").fill(person.username)
+    page.get_by_label("Password").fill(person.password)
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("heading", name="Rust on the hinge")).to_be_visible()
+
+
+def test_a_narrow_screen_shows_where_one_is(window: Window, person: Person, project: Project) -> None:
+    window.page.set_viewport_size({"width": 360, "height": 740})
+    page = window.enter(person).open(f"/{project.path}/-/hooks")
+
+    expect(page.get_by_role("navigation", name="Project").get_by_role("link", name="Settings")).to_be_in_viewport()
+    expect(page.get_by_role("link", name="Hooks")).to_be_in_viewport()
+
+
+def test_a_name_does_not_turn_what_stands_beside_it(
+    window: Window, person: Person, project: Project, make: Make
+) -> None:
+    """A sign that turns the direction of writing would let a title rewrite the rest of its line."""
+    make_issue(make, project, person, title="abc \u202e fed")
+    page = window.enter(person).open(f"/{project.path}/-/issues")
+
+    title = page.get_by_role("link", name="abc").first
+    assert title.evaluate("element => getComputedStyle(element).unicodeBidi") == "isolate"
+
+
+def test_a_download_says_that_it_is_being_made(
+    window: Window, person: Person, project: Project, api: Api, tmp_path: Path
+) -> None:
+    """Until it begins; a second click meanwhile begins no other."""
+    file = {"branch": "master", "content": "x", "commit_message": "Begin"}
+    assert api.post(f"{project.url}/repository/files/hinge.txt", person, **file).status_code == 201
+    asked: list[str] = []
+    window.page.on("request", lambda request: asked.append(request.url))
+    page = window.enter(person).open(f"/{project.path}")
+    page.get_by_text("Clone", exact=True).click()
+    link = page.get_by_role("link", name="Download zip")
+
+    with page.expect_download() as begun:
+        shown = link.evaluate("link => { link.click(); link.click(); return [link.textContent, link.ariaBusy] }")
+
+    assert shown == ["Preparing download…", "true"]
+    begun.value.save_as(tmp_path / "hinge.zip")
+    assert any(name.endswith("/hinge.txt") for name in ZipFile(tmp_path / "hinge.zip").namelist())
+    expect(link).to_be_visible()
+    assert (link.get_attribute("aria-busy"), "began=" in str(link.get_attribute("href"))) == (None, False)
+    assert sum("/-/archive/" in address for address in asked) == 1
+
+
+def test_single_keys_are_listed_and_can_be_turned_off(window: Window, person: Person, project: Project) -> None:
+    """Who speaks to the machine would press them by speaking (WCAG 2.1.4)."""
+    page = window.enter(person).open(f"/{project.path}/-/issues/1")
+    keys = page.get_by_role("checkbox", name="Enable keyboard shortcuts")
+    expect(keys).not_to_be_visible()
+    page.keyboard.press("?")
+    expect(keys).to_be_checked()
+    assert window.barriers() == []
+    page.keyboard.press("Escape")
+    expect(keys).not_to_be_visible()
+    page.keyboard.press("/")
+    expect(page.get_by_role("searchbox", name="Search")).to_be_focused()
+
+    page.get_by_text("Keyboard shortcuts", exact=True).click()
+    keys.uncheck()
+    page.reload()
+    page.keyboard.press("/")
+    page.keyboard.press("?")
+    expect(page.get_by_role("searchbox", name="Search")).not_to_be_focused()
+    expect(keys).not_to_be_visible()

@@ -1,0 +1,34 @@
+"""What a read finds out and writes down."""
+
+from functools import partial
+
+from sqlalchemy import bindparam, select
+
+from ingot.core.db.connection import Connection
+from ingot.errors import Unavailable
+from ingot.projects.projects.tables import projects
+from tests.client import Make
+from tests.factories import make_project
+
+_TEXT = select(projects.c.description).where(projects.c.id == bindparam("project"))
+
+
+def _describe(db: Connection, project_id: int, text: str) -> None:
+    db.update(projects, project_id, description=text)
+
+
+def _fail(db: Connection) -> None:
+    raise Unavailable
+
+
+def test_a_finding_is_there_when_the_read_ends(make: Make) -> None:
+    """And one that cannot be written down takes nothing from the answer, nor from the others."""
+    project = make_project(make)
+
+    def look(db: Connection) -> str:
+        db.deferred_writes.append(_fail)
+        db.deferred_writes.append(partial(_describe, project_id=project.id, text="found"))
+        return "answer"
+
+    assert make.database.read(look) == "answer"
+    assert make.database.read(lambda db: db.value(_TEXT, project=project.id)) == "found"

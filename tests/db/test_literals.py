@@ -1,0 +1,29 @@
+"""Words that a statement always carries stand in it, so that indexes over some of the rows are thought of."""
+
+from sqlalchemy import bindparam, or_, select
+
+from ingot.collaboration.todos.tables import todos
+from ingot.core.db.connection import CompiledStatement, StatementCache
+from tests.conftest import Instance
+
+_C = todos.c
+
+
+def _compiled(instance: Instance, *conditions: object) -> CompiledStatement:
+    engine = instance.app.database.engine
+    statements = StatementCache(engine.dialect, embedded=engine.dialect.name == "sqlite")
+    return statements.compiled(select(_C.id).where(*conditions))  # type: ignore[arg-type] # They are conditions.
+
+
+def test_a_word_stands_in_the_statement(instance: Instance) -> None:
+    text, carried, *_ = _compiled(instance, _C.state == "pending", _C.user_id == bindparam("user"))
+    assert "'pending'" in text
+    assert carried == {}
+
+
+def test_what_is_no_plain_word_or_may_be_bound_anew_is_bound(instance: Instance) -> None:
+    """A default can be overridden by whoever runs the statement."""
+    conditions = or_(_C.state == "it's", _C.state == "", _C.state == "%(a)s :b", _C.state == bindparam("word", "open"))
+    text, carried, *_ = _compiled(instance, conditions, _C.user_id == 7)
+    assert "'" not in text
+    assert sorted(map(str, carried.values())) == sorted(["it's", "", "%(a)s :b", "open", "7"])

@@ -1,1 +1,0 @@
-"""A house with something on each of its pages, and the addresses of all of them."""

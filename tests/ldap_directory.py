@@ -1,0 +1,62 @@
+"""People of a directory, and the real LDAP server that knows them."""
+
+import socket
+import subprocess
+import sys
+
+BASE = "ou=people,dc=example,dc=org"
+SECRET = "secret of the directory"
+LOOKING = ("cn=looking,dc=example,dc=org", "looks people up")
+
+
+def person_of(uid: str, **more: str) -> str:
+    """Somebody in the directory."""
+    held = {"cn": f"{uid.capitalize()} of the directory", "mail": f"{uid}@directory.example", "sn": uid, **more}
+    lines = [f"dn: uid={uid},{BASE}", "objectClass: inetOrgPerson", f"uid: {uid}", f"userPassword: {SECRET}"]
+    return "\n".join([*lines, *(f"{name}: {value}" for name, value in held.items())])
+
+
+TOP = [
+    "dn: dc=org\nobjectClass: dcObject\ndc: org",
+    "dn: dc=example,dc=org\nobjectClass: dcObject\ndc: example",
+    f"dn: {BASE}\nobjectClass: organizationalUnit\nou: people",
+    f"dn: {LOOKING[0]}\nobjectClass: person\ncn: looking\nsn: x\nuserPassword: {LOOKING[1]}",
+]
+PEOPLE = {
+    "ann": person_of("ann"),
+    "ben": person_of("ben"),
+    "cat": person_of("cat"),
+    "dan": person_of("dan", employeeType="guest"),
+    "eve": person_of("eve", userAccountControl="514"),
+    "root": person_of("root"),
+}
+
+
+class LdapServerProcess:
+    """A directory that can go away and come back with other people in it."""
+
+    def __init__(self) -> None:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = int(probe.getsockname()[1])
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def begin(self, *people: str, tls: tuple[str, ...] = ()) -> None:
+        """Serve these people; ``tls`` is how to encrypt, and the certificate with its key."""
+        self.end()
+        command = [sys.executable, "-W", "ignore", "-m", "tests.ldap_server", str(self.port), *tls]
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(("\n\n".join([*TOP, *people]) + "\n\n").encode())
+        self._process.stdin.close()
+        assert self._process.stdout.readline() == b"ready\n"
+
+    def end(self) -> None:
+        """Serve nobody."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            assert self._process.stdout is not None
+            self._process.stdout.close()
+            self._process = None

@@ -1,0 +1,71 @@
+"""What of hostile words has come alive in a page."""
+
+import re
+from html.parser import HTMLParser
+
+from tests.sample_data.texts import MARK
+
+_ADDRESSES = {"href", "src", "action", "formaction", "poster", "data", "srcset", "background", "xlink:href", "cite"}
+_ADDRESSES |= {f"hx-{word}" for word in ("get", "post", "put", "patch", "delete", "push-url", "replace-url")}
+# As browsers read an address: they pass over spaces before it and over tabs and line breaks in it.
+_PASSED_OVER = re.compile(r"^[\x00-\x20]+|[\t\n\r]")
+_SCHEME = re.compile(r"([a-z][a-z0-9+.-]*):", re.IGNORECASE)
+_HARMLESS = {"http", "https", "mailto", "ftp"}
+_NEVER = {"iframe", "object", "embed", "base", "style", "frame", "applet", "portal", "xmp", "plaintext"}
+# Where people's words may stand in an element: what is shown, sent back or followed as an address.
+_SHOWN = {"value", "title", "alt", "placeholder", "content", "label", "aria-label", "datetime", "download"}
+_COLOUR = re.compile(r"#[0-9a-f]{3,8}|", re.IGNORECASE)
+
+
+class _Elements(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.troubles: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if MARK in tag or tag in _NEVER:
+            self.troubles.append(f"<{tag}>")
+        held = {name: value or "" for name, value in attrs}
+        if tag == "script" and not held.get("src", "").startswith("/static/"):
+            self.troubles.append("a script that is not ours")
+        if tag == "link" and not held.get("href", "").startswith("/static/"):
+            self.troubles.append(f"a link to {held.get('href')}")
+        if tag == "meta" and "http-equiv" in held:
+            self.troubles.append("a header within the page")
+        self.troubles += [f"<{tag} {name}={value!r}>" for name, value in held.items() if _lives(name, value)]
+
+    def handle_comment(self, data: str) -> None:
+        self.troubles.append(f"a comment: {data[:50]}")
+
+    def handle_decl(self, decl: str) -> None:
+        if decl.lower() != "doctype html":
+            self.troubles.append(f"a declaration: {decl[:50]}")
+
+
+def _lives(name: str, value: str) -> bool:
+    """Whether an attribute does something that nobody of us wrote."""
+    if name.startswith(("on", "hx-on")) or name == "style" or MARK in name:
+        return True
+    if name in _ADDRESSES:
+        return _leads_astray(value)
+    if name in ("data-color", "data-text"):
+        return not _COLOUR.fullmatch(value)
+    if MARK not in value:
+        return False
+    if name == "id":
+        return not value.startswith("user-content-")
+    return name not in _SHOWN and not (name.startswith("data-") and not name.startswith("data-hx-"))
+
+
+def _leads_astray(address: str) -> bool:
+    plain = _PASSED_OVER.sub("", address)
+    scheme = _SCHEME.match(plain)
+    return scheme[1].lower() not in _HARMLESS if scheme else plain.startswith(("//", "\\\\", "/\\"))
+
+
+def alive(page: str) -> list[str]:
+    """Elements, attributes, addresses and styles that hostile words have become."""
+    parser = _Elements()
+    parser.feed(page)
+    parser.close()
+    return parser.troubles

@@ -1,0 +1,351 @@
+"""One instance with something on each of its pages, made through the API."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+from urllib.parse import quote
+
+from ingot.accounts.oauth.service import create_application
+from ingot.accounts.sessions.tables import one_time_links
+from ingot.core.access.levels import Level
+from ingot.core.db.connection import Connection
+from ingot.core.db.times import add_duration
+from ingot.discovery.notifications.unsubscribe_links import UnsubscribeRequest, unsubscribe_key
+from ingot.projects.services.registry import REGISTRY
+from ingot.web.projects.deletion import DeletionToken
+from ingot.web.signed_values import sign_value
+from tests.api.users.gpg import gpg_key
+from tests.client import Make, Person
+from tests.conftest import Instance
+from tests.factories import Group, Project, make_group, make_project
+from tests.sample_data.texts import MARK, SampleTexts
+from tests.ssh_public_keys import ed25519_line
+
+PASSWORD = "correct horse battery"
+_CODE = 'def tide(hours: int) -> str:\n    """High or low."""\n    return "high" if hours % 12 < 6 else "low"\n'
+_README = (
+    "# Tides\n\n## When\n\nTwice a day, see [the charts](charts/north.csv).\n\n- [ ] write more\n\n```py\nx = 1\n```\n"
+)
+# Texts of services that are not free.
+_CHOSEN = {"recipients": "ada@example.org", "branches_to_be_notified": "all"}
+
+
+@dataclass
+class SampleData:
+    """What was made, and by which words addresses name it."""
+
+    instance: Instance
+    make: Make
+    words: SampleTexts
+    owner: Person
+    colleague: Person
+    group: Group = field(init=False)
+    project: Project = field(init=False)
+    empty: Project = field(init=False)
+    """A project in which nobody did anything yet."""
+    named: dict[str, str] = field(default_factory=dict)
+    """What stands for the words of a path, such as ``:issue_iid``."""
+    said: set[tuple[str, str]] = field(default_factory=set)
+    """Which field of which call was given hostile words."""
+
+    @property
+    def people(self) -> dict[str, Person]:
+        """Those who can sign in."""
+        return {"owner": self.owner, "colleague": self.colleague, "root": self.make.root}
+
+    def post(self, path: str, as_user: Person | None = None, /, **sent: Any) -> Any:
+        """Create something, and note which fields were given hostile words."""
+        return self.call("POST", path, as_user, **sent)
+
+    def put(self, path: str, as_user: Person | None = None, /, **sent: Any) -> Any:
+        """The same for what is there."""
+        return self.call("PUT", path, as_user, **sent)
+
+    def call(self, method: str, path: str, as_user: Person | None = None, /, **sent: Any) -> Any:
+        """The same for any method."""
+        answer = self.make.api.request(method, path, as_user or self.owner, json=sent)
+        assert answer.status_code in (200, 201, 202, 204), (path, sent, answer.text)
+        self.said |= {(f"{method} {path}", name) for name, value in sent.items() if MARK in str(value)}
+        return answer.json() if answer.content else None
+
+
+@contextmanager
+def open_sample_data(instance: Instance, make: Make, words: SampleTexts) -> Iterator[SampleData]:
+    """All of it; afterwards nothing is left of what other tests would meet, as all of them share one instance."""
+    samples = _build(instance, make, words)
+    before = make.api.get("/application/settings", make.root).json()
+    changed = {name: words.write("Be kind.") for name in ("sign_in_text", "after_sign_up_text", "help_page_text")}
+    changed |= {"help_page_support_url": "https://help.example/", "shared_runners_text": words.write("x")}
+    samples.put("/application/settings", make.root, **changed, signup_enabled=True)
+    message = samples.post("/broadcast_messages", make.root, message=words.write("Low tide at noon"), color="#e75e40")
+    samples.named["message"] = str(message["id"])
+    yield samples
+    kept = {name: before[name] for name in (*changed, "signup_enabled")}
+    assert make.api.put("/application/settings", make.root, **kept).status_code == 200
+    left = ("system hook", "/hooks/{}"), ("instance application", "/applications/{}"), ("topic", "/topics/{}")
+    more = ("own application", "/applications/{}"), ("variable", "/admin/ci/variables/{}")
+    paths = [path.format(samples.named[name]) for name, path in (*left, *more)]
+    # Forms may have made others.
+    paths += [f"/broadcast_messages/{each['id']}" for each in make.api.get("/broadcast_messages", make.root).json()]
+    # What is public is on the first pages of everybody.
+    paths += [samples.project.url, samples.empty.url, samples.group.url, f"/snippets/{samples.named['own snippet']}"]
+    for path in paths:
+        assert make.api.delete(path, make.root).status_code in (200, 202, 204), path
+
+
+def _build(instance: Instance, make: Make, words: SampleTexts) -> SampleData:
+    say = words.say
+    owner, colleague = (make.user(name=say(name), password=PASSWORD) for name in ("Ada Anchor", "Ben Buoy"))
+    samples = SampleData(instance, make, words, owner, colleague)
+    description = words.write("All about the sea.")
+    samples.group = make_group(make, owner, visibility="public", name="Sea", description=description)
+    samples.project = make_project(
+        make, owner, group=samples.group, visibility="public", name=make.name("tides"), description=description
+    )
+    samples.empty = make_project(make, owner, visibility="public")
+    make.api.post(f"{samples.project.url}/members", owner, user_id=colleague.id, access_level=int(Level.DEVELOPER))
+    _fill_code(samples)
+    _fill_plans(samples)
+    _fill_talk(samples)
+    _fill_offers(samples)
+    _fill_settings(samples)
+    _fill_people(samples)
+    _fill_instance(samples)
+    return samples
+
+
+def _fill_code(samples: SampleData) -> None:
+    here, words, say = samples.project.url, samples.words, samples.words.say
+    folder, file, branch = words.file("charts.d"), words.file("moon.py"), words.ref("topic")
+    wrote = {name: say(name).replace("<", "(").replace(">", ")") for name in ("author_name", "author_email")}
+    action = {"action": "create", "encoding": "text"}
+    actions = [
+        {**action, "file_path": "README.md", "content": words.write(_README)},
+        {**action, "file_path": "tides.py", "content": _CODE},
+        {**action, "file_path": file, "content": _CODE + words.write("")},
+        {**action, "file_path": f"{folder}/north.csv", "content": f"day,{say('tide')}\n1,high\n"},
+        {**action, "file_path": "logo.svg", "content": "<svg xmlns='http://www.w3.org/2000/svg' onload='zqx()'/>"},
+        {**action, "file_path": "LICENSE", "content": "MIT License"},
+    ]
+    message = f"{say('Begin')}\n\n{words.write('With the charts.')}"
+    first = samples.post(
+        f"{here}/repository/commits", branch="master", commit_message=message, actions=actions, **wrote
+    )
+    samples.post(f"{here}/repository/branches", branch=branch, ref="master")
+    change = [
+        {"action": "update", "file_path": name, "content": _CODE.replace("12", "13")} for name in (file, "tides.py")
+    ]
+    samples.post(f"{here}/repository/commits", branch=branch, commit_message=say("Count"), actions=change, **wrote)
+    tag = words.ref("v1")
+    sent = {"message": say("First"), "release_description": words.write("It floats.")}
+    samples.post(f"{here}/repository/tags", tag_name=tag, ref="master", **sent)
+    links = f"{here}/releases/{quote(tag, safe='')}/assets/links"
+    samples.post(
+        links, name=say("Handbook"), url=words.address("https://files.example/handbook"), filepath="/handbook-zqx"
+    )
+    samples.put(f"{here}/releases/{quote(tag, safe='')}", name=say("One"), description=words.write("It floats."))
+    sent = {"tag_message": say("Second"), "description": words.write("It sinks."), "name": say("Two")}
+    samples.post(f"{here}/releases", tag_name=words.ref("v2"), ref=branch, **sent)
+    samples.post(f"{here}/repository/commits/master/comments", note=words.write("Why?"))
+    samples.post(
+        f"{here}/repository/commits/master/comments", note=words.write("Here"), path=file, line=1, line_type="new"
+    )
+    status = {"state": "failed", "name": say("build"), "target_url": words.address("https://ci.example/1")}
+    samples.post(f"{here}/statuses/{first['id']}", description=say("It broke"), ref=branch, **status)
+    (talk, *_) = samples.make.api.get(f"{here}/repository/commits/master/discussions", samples.owner).json()
+    (pipeline,) = samples.make.api.get(f"{here}/pipelines", samples.owner).json()
+    samples.named |= {"file": file, "folder": folder, "branch": branch, ":tag": tag, ":sha": first["id"]}
+    samples.named |= {"commit discussion": talk["id"], "commit note": str(talk["notes"][0]["id"])}
+    samples.named["pipeline"] = str(pipeline["id"])
+
+
+def _fill_plans(samples: SampleData) -> None:
+    words, say = samples.words, samples.words.say
+    for place, kind in ((samples.project, "project"), (samples.group, "group")):
+        text = words.write("When water comes in.")
+        leak = samples.post(f"{place.url}/labels", name=say(f"{kind} leak"), color="#d9534f", description=say("Wet"))
+        title = say(f"Spring of the {kind}")
+        plan = samples.post(f"{place.url}/milestones", title=title, description=text, due_date="2030-04-01")
+        board, _ = (
+            samples.post(f"{place.url}/boards", name=say(f"{name} of the {kind}")) for name in ("Board", "Second")
+        )
+        samples.post(f"{place.url}/boards/{board['id']}/lists", label_id=leak["id"])
+        samples.named |= {f"{kind} label": str(leak["id"]), f"{kind} milestone": str(plan["iid"])}
+        samples.named |= {f"{kind} milestone id": str(plan["id"]), f"{kind} board": str(board["id"])}
+    here, leak = samples.project.url, say("project leak")
+    issue = samples.post(
+        f"{here}/issues",
+        title=say("Water in the hold"),
+        description=words.write("- [ ] find it\n- [x] tell @root\n\nSee #2 and !1"),
+        label_ids=[],
+        milestone_id=int(samples.named["project milestone id"]),
+        assignee_ids=[samples.owner.id],
+        due_date="2020-01-01",
+    )
+    samples.put(f"{here}/issues/1", add_labels=[leak] if "," not in leak else [])
+    samples.post(f"{here}/issues", title=say("Paint the mast"), confidential=True)
+    samples.post(f"{here}/issues/1/links", target_project_id=str(samples.project.id), target_issue_iid="2")
+    samples.post(f"{here}/issues/1/time_estimate", duration="3h")
+    samples.post(f"{here}/issues/1/add_spent_time", duration="1h", summary=say("Looked"))
+    samples.post(f"{here}/issues/1/award_emoji", name="tada")
+    samples.post(f"{here}/issues", title="Done already")
+    samples.put(f"{here}/issues/3", state_event="close")
+    samples.named["issue id"] = str(issue["id"])
+
+
+def _fill_talk(samples: SampleData) -> None:
+    here, words, say = samples.project.url, samples.words, samples.words.say
+    talk = samples.post(
+        f"{here}/issues/1/discussions", body=words.write(f"Seen **twice**, @{samples.colleague.username}")
+    )
+    samples.post(f"{here}/issues/1/discussions/{talk['id']}/notes", samples.colleague, body=words.write("@all Me too"))
+    samples.post(f"{here}/issues/1/notes", samples.colleague, body=words.write(f"Ask @{samples.owner.username}"))
+    samples.named |= {"issue discussion": talk["id"], "issue note": str(talk["notes"][0]["id"])}
+    files = [{"file_path": words.file("a.py"), "content": _CODE}, {"file_path": "b.md", "content": words.write("# B")}]
+    sent: dict[str, Any] = {"title": say("Kept"), "description": words.write("For later"), "visibility": "public"}
+    kept = samples.post(f"{here}/snippets", **sent, files=files)
+    talk = samples.post(f"{here}/snippets/{kept['id']}/discussions", body=words.write("Nice"))
+    samples.named |= {"snippet": str(kept["id"]), "snippet discussion": talk["id"]}
+    samples.named["snippet note"] = str(talk["notes"][0]["id"])
+    own = samples.post("/snippets", **sent, file_name=words.file("own.py"), content=_CODE + words.write(""))
+    samples.named["own snippet"] = str(own["id"])
+    home = samples.post(f"{here}/wikis", title="home", content=words.write("# Welcome\n\nto it"))
+    page = samples.post(
+        f"{here}/wikis", title=say("Ropes/Knots", 100), content=words.write("[[home]]"), message=say("Tie")
+    )
+    samples.named |= {"wiki home": home["slug"], "wiki": page["slug"]}
+
+
+def _fill_offers(samples: SampleData) -> None:
+    here, words, say = samples.project.url, samples.words, samples.words.say
+    branch, text = samples.named["branch"], words.write("Closes #1")
+    offer = {"source_branch": branch, "target_branch": "master", "title": say("Count to thirteen")}
+    made = samples.post(f"{here}/merge_requests", **offer, description=text, assignee_id=samples.colleague.id)
+    talk = samples.post(f"{here}/merge_requests/1/discussions", body=words.write("Is it?"))
+    refs = made["diff_refs"]
+    line = {
+        "position_type": "text",
+        "old_path": samples.named["file"],
+        "new_path": samples.named["file"],
+        "new_line": 3,
+    }
+    samples.post(f"{here}/merge_requests/1/discussions", body=words.write("Here"), position={**refs, **line})
+    samples.post(f"{here}/merge_requests/1/notes", samples.colleague, body=words.write("Good"))
+    samples.post(f"{here}/merge_requests/1/award_emoji", name="heart")
+    samples.post(f"{here}/merge_requests/1/add_spent_time", duration="1h", summary=say("Read"))
+    samples.named |= {"offer discussion": talk["id"], "offer note": str(talk["notes"][0]["id"])}
+    # One that cannot be merged, and one that was.
+    for name, target in (("clash", "master"), ("done", "main")):
+        samples.post(f"{here}/repository/branches", branch=name, ref="master")
+        change = [{"action": "update", "file_path": "tides.py", "content": f"{name}\n"}]
+        samples.post(f"{here}/repository/commits", branch=name, commit_message=say(name), actions=change)
+        if target == "main":
+            samples.post(f"{here}/repository/branches", branch="main", ref="master")
+        samples.post(f"{here}/merge_requests", source_branch=name, target_branch=target, title=say(name))
+    samples.post(f"{here}/merge_requests", source_branch="clash", target_branch=branch, title=say("Into the other"))
+    change[0]["content"] = "other\n"
+    samples.post(f"{here}/repository/commits", branch="master", commit_message=say("Other"), actions=change)
+    samples.put(f"{here}/merge_requests/3/merge", merge_commit_message=say("Merge it"))
+
+
+def _fill_settings(samples: SampleData) -> None:
+    words, say = samples.words, samples.words.say
+    hook = {
+        "name": say("Builds"),
+        "description": say("Tells the builder"),
+        "push_events_branch_filter": words.ref("topic"),
+    }
+    badge = {"link_url": words.address("https://ci.example/"), "image_url": words.address("https://ci.example/b.svg")}
+    for place, kind in ((samples.project, "project"), (samples.group, "group")):
+        url = words.address("https://ci.example.org/hook")
+        made = samples.post(f"{place.url}/hooks", **hook, url=url, token="secret")
+        samples.named[f"{kind} hook"] = str(made["id"])
+        for word, key in (("custom_headers", "X-Harbour"), ("url_variables", "WHERE")):
+            samples.put(f"{place.url}/hooks/{made['id']}/{word}/{key}", value=say("north"))
+        samples.post(f"{place.url}/badges", **badge, name=say("built"))
+        value = {"key": "HARBOUR", "value": say("north"), "environment_scope": "prod"}
+        samples.post(f"{place.url}/variables", **value, description=say("Where to"))
+        samples.post(f"{place.url}/deploy_tokens", name=say("Cranes"), username="crane", scopes=["read_repository"])
+    here = samples.project.url
+    samples.post(f"{here}/deploy_keys", title=say("Crane"), key=ed25519_line())
+    samples.post(f"{here}/environments", name="sea", external_url=words.address("https://sea.example/"))
+    samples.post(f"{here}/triggers", description=say("By hand"))
+    samples.post(f"{here}/protected_branches", name=words.ref("stable-*"))
+    samples.post(f"{here}/protected_tags", name=words.ref("v*"))
+    samples.put(here, description=words.write("Of the sea"), ci_config_path=words.file("build.yml"))
+    samples.put(samples.group.url, description=words.write("All about the sea"))
+    samples.put(f"/users/{samples.owner.id}", samples.make.root, name=say("Ada Anchor"))
+    if words.hostile:
+        _fill_services(samples)
+
+
+def _fill_services(samples: SampleData) -> None:
+    """Every text of every service."""
+    for slug, integration in REGISTRY.items():
+        texts = {
+            each.name: samples.words.say("x") for each in integration.properties if each.kind in ("text", "secret")
+        }
+        texts |= {
+            each.name: samples.words.address("https://chat.example/")
+            for each in integration.properties
+            if each.kind.endswith("address")
+        }
+        texts |= {name: _CHOSEN[name] for name in texts.keys() & _CHOSEN.keys()}
+        samples.put(f"{samples.project.url}/integrations/{slug}", **texts)
+
+
+def _fill_people(samples: SampleData) -> None:
+    words, say, owner = samples.words, samples.words.say, samples.owner
+    texts = {name: say(name) for name in ("bio", "location", "organization", "skype", "linkedin", "twitter")}
+    samples.put(f"/users/{owner.id}", samples.make.root, **texts, website_url=words.address("https://ada.example/"))
+    samples.put(f"/users/{owner.id}", samples.make.root, provider=say("harbour", 100), extern_uid=say(owner.username))
+    samples.put("/user/status", owner, message=say("At sea", 100), emoji="palm_tree")
+    samples.post("/user/keys", owner, title=say("Laptop"), key=ed25519_line())
+    samples.post("/user/gpg_keys", owner, key=gpg_key())
+    samples.post("/user/emails", owner, email=f"{owner.username}@sea.example")
+    token = {"name": say("Crane"), "scopes": ["api"]}
+    samples.post(f"/users/{owner.id}/impersonation_tokens", samples.make.root, **token, description=say("x"))
+    samples.post(f"/users/{owner.id}/personal_access_tokens", samples.make.root, **token, description=say("For cranes"))
+    vault = samples.instance.app.database.vault
+    kept = UnsubscribeRequest(owner.id, "issue", int(samples.named["issue id"]))
+    samples.named[":key"] = unsubscribe_key(vault, kept)
+    for purpose in ("password", "confirmation"):
+        samples.named[f"{purpose} token"] = f"{purpose} of {samples.colleague.username}"
+        samples.instance.app.database.write(partial(_make_link, samples, purpose))
+
+
+def _make_link(samples: SampleData, purpose: str, db: Connection) -> None:
+    """As if a mail had been sent."""
+    db.insert(
+        one_time_links,
+        user_id=samples.colleague.id,
+        purpose=purpose,
+        email_id=None,
+        digest=db.vault.digest(samples.named[f"{purpose} token"]),
+        expires_at=add_duration(db.now, hours=1),
+    )
+
+
+def _fill_instance(samples: SampleData) -> None:
+    words, say, root = samples.words, samples.words.say, samples.make.root
+    vault = samples.instance.app.database.vault
+    made = samples.post("/applications", root, name=say("Harbour"), redirect_uri="https://app.example/", scopes="api")
+    samples.named |= {"instance application": str(made["id"]), "client": made["application_id"]}
+    hook = samples.post(
+        "/hooks", root, url=words.address("https://ci.example.org/all"), name=say("All"), description=say("x")
+    )
+    samples.named["system hook"] = str(hook["id"])
+    topic = samples.post(
+        "/topics", root, name=f"{samples.make.name('topic')} {say('')}", title=say("Sea"), description=words.write("")
+    )
+    name, there = say("Cranes"), "https://app.example/"
+    own, _ = samples.instance.app.database.write(
+        lambda db: create_application(db, samples.owner.id, name, there, ["api"], confidential=True)
+    )
+    samples.named["own application"] = str(own.id)
+    going = DeletionToken(samples.owner.id, "project", samples.project.path, 1, samples.instance.app.database.clock())
+    samples.named["farewell"] = sign_value(vault, "deleting", going)
+    samples.named |= {"topic": str(topic["id"]), "variable": samples.make.name("KEY").replace("-", "_")}
+    samples.post("/admin/ci/variables", root, key=samples.named["variable"], value=say("x"))

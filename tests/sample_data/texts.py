@@ -1,0 +1,58 @@
+"""What people write: as they usually do, or as somebody does whose words are to run in others' browsers."""
+
+from dataclasses import dataclass
+
+MARK = "zqx"
+"""In the names of the elements, attributes and functions that hostile words try to bring in."""
+_TAGS = (
+    "\"'><zqx onzqx=1 zqx=1><script>zqx()</script><img src=x onerror=zqx() zqx=1>`${zqx}{{7*7}}"
+    "</title></textarea></select></script><!--"
+)
+_MARKDOWN = """
+
+<zqx onzqx=1></zqx><script>zqx()</script><img src=x onerror=zqx() zqx=1><p style="color: red" zqx=1 onclick=zqx()>p</p>
+[a](javascript:zqx()) [b](data:text/html,zqx) [c](JaVa&#9;Script:zqx()) ![d](javascript:zqx())
+<https://x.example/"onzqx='zqx()'> https://x.example/"onzqx=1> [e](https://x.example "\\" onzqx=1 zqx=\\"")
+
+```"><zqx onzqx=1>
+</code></pre><script>zqx()</script>
+```
+
+# "'><zqx onzqx=1>
+
+| <zqx onzqx=1> |
+|---|
+| "><svg/onload=zqx()> |
+
+<form action="javascript:zqx()"><button formaction="javascript:zqx()">x</button></form><style>*{color:url(zqx)}</style>
+<a href="javascript:zqx()" hx-get="/zqx" hx-on:click="zqx()" data-color="url(zqx)">x</a>
+<base href="//zqx"><iframe src="x">
+"""
+
+
+@dataclass(frozen=True)
+class SampleTexts:
+    """Each word with what belongs to it, where they are hostile."""
+
+    hostile: bool
+
+    def say(self, text: str, most: int = 255) -> str:
+        """A text that is shown as it is."""
+        return f"{text} {_TAGS}"[:most] if self.hostile else text
+
+    def write(self, text: str) -> str:
+        """A text that is rendered."""
+        return text + _MARKDOWN if self.hostile else text
+
+    def ref(self, text: str) -> str:
+        """The name of a branch or a tag, which git wants without spaces."""
+        return f"{text}\"'><img/src=x/onerror=zqx()><zqx/onzqx=1>`${{zqx}}" if self.hostile else text
+
+    def file(self, text: str) -> str:
+        """The name of a file or a folder."""
+        start, dot, end = text.rpartition(".")
+        return f"{start}\"'><img src=x onerror=zqx()><zqx onzqx=1>{dot}{end}" if self.hostile else text
+
+    def address(self, text: str) -> str:
+        """An address on the web; worse ones are refused."""
+        return f"{text}?a='onzqx=1'&b=);zqx" if self.hostile else text

@@ -1,0 +1,62 @@
+"""What must not get into a repository, and what must not get out of another one."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.client import Make, Person
+from tests.conftest import Instance
+from tests.factories import make_project
+from tests.git_history import History, repository_of, run
+from tests.transport.conftest import Tree, Way
+
+EVIL = {
+    "a folder of git's own": (b"40000 .git\0", "tree"),
+    "the same in another case": (b"40000 .GiT\0", "tree"),
+    "the same as Windows shortens it": (b"40000 git~1\0", "tree"),
+    "a way out": (b"40000 ..\0", "tree"),
+    "a slash": (b"100644 a/b\0", "blob"),
+}
+
+
+def test_unsound_objects_are_refused(instance: Instance, make: Make, tree: Tree, way: Callable[[Person], Way]) -> None:
+    """Attack: a tree that writes over a client's own repository when it is checked out."""
+    owner = make.user()
+    project = make_project(make, owner)
+    chosen = way(owner)
+    tree.env, url = chosen.env, chosen.url(project)
+    tip = tree.commit()
+    tree.git("push", "-q", url, "master")
+    for what, (line, kind) in EVIL.items():
+        inner = tree.git("rev-parse", "HEAD^{tree}" if kind == "tree" else "HEAD:README")
+        raw = tree.folder / "raw"
+        raw.write_bytes(line + bytes.fromhex(inner))
+        bad = tree.git("hash-object", "-t", "tree", "-w", "--literally", str(raw))
+        commit = tree.git("commit-tree", "-p", tip, "-m", "Evil", bad)
+        said = tree.git("push", "-q", url, f"{commit}:refs/heads/evil", fails=True)
+        assert "fsck error" in said, (what, said)
+    repository = repository_of(instance, project)
+    assert repository.refs() == {b"refs/heads/master": tip}
+    assert not list((repository.path / "objects").glob("tmp_objdir*"))
+    tree.git("push", "-q", url, "master:refs/heads/good")
+
+
+@pytest.mark.parametrize("protocol", ["0", "1", "2"])
+def test_objects_of_others_are_not_served(
+    instance: Instance, make: Make, tree: Tree, way: Callable[[Person], Way], protocol: str, tmp_path: Path
+) -> None:
+    """Attack (D45): ask one's own project for an object of somebody else's, by its id."""
+    owner, stranger = make.user(), make.user()
+    private, own = make_project(make, owner), make_project(make, stranger)
+    for project in (private, own):
+        history = History()
+        history.commit(files={"a": project.path})
+        history.fill(instance, project)
+    secret = run(repository_of(instance, private).path, "rev-parse", "master")
+    chosen = way(stranger)
+    tree.env = chosen.env
+    args = ("-c", f"protocol.version={protocol}", "fetch", "-q", chosen.url(own))
+    tree.git(*args, secret, fails=True)
+    tree.git(*args, run(repository_of(instance, private).path, "rev-parse", "master:a"), fails=True)
+    tree.git(*args, "master")

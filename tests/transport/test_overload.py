@@ -1,0 +1,82 @@
+"""More than can be served at once, and requests that never end (D44)."""
+
+import asyncio
+import base64
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ingot.transport import http, serving
+from tests.client import Make, Person
+from tests.conftest import Instance
+from tests.factories import Project, make_project
+from tests.git_history import History, repository_of
+from tests.transport.conftest import Tree, over_http
+from tests.transport.wire import advertised, auth_of, exchange, packet
+
+
+@pytest.fixture
+def owner(make: Make) -> Person:
+    return make.user()
+
+
+@pytest.fixture
+def project(instance: Instance, make: Make, owner: Person) -> Project:
+    made = make_project(make, owner)
+    history = History()
+    history.commit(files={"a": "a\n"})
+    history.fill(instance, made)
+    return made
+
+
+def test_no_place_is_free(
+    instance: Instance, owner: Person, project: Project, tree: Tree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who finds none in time is asked to come again, in words and in numbers; afterwards all is as before."""
+    door: Any = instance.app.front._doors[-1][1]
+    while not isinstance(door, http.GitHttpComponent):
+        door = door._otherwise
+    monkeypatch.setattr(http, "QUEUE_TIMEOUT_SECONDS", 0.1)
+    monkeypatch.setattr(door, "_places", asyncio.Semaphore(0))
+    answer = advertised(instance, f"{project.path}.git", "upload", auth_of(owner))
+    assert (answer.status_code, answer.text) == (503, "The server is busy with other transfers. Retry later.\n")
+    assert int(answer.headers["retry-after"]) > 0
+    assert "503" in tree.git("ls-remote", over_http(instance, project, owner), fails=True)
+    monkeypatch.undo()
+    tree.git("ls-remote", over_http(instance, project, owner))
+
+
+def test_wants_without_an_end(
+    instance: Instance, owner: Person, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What nobody could mean is cut off, with whatever length it claims; so is what is only a promise of length."""
+    monkeypatch.setattr(serving, "_MAX_UPLOAD_PACK_BYTES", 100_000)
+    tip = repository_of(instance, project).tip("refs/heads/master")
+    want = packet(f"want {tip}\n")
+    path, auth = f"{project.path}.git", auth_of(owner)
+    assert exchange(instance, path, "upload", want * 10_000, auth).status_code == 413
+
+    assert exchange(instance, path, "upload", iter([want] * 10_000), auth).status_code == 413
+    few = packet(f"want {tip} no-progress\n") + want * 10 + b"0000" + packet("done\n")
+    assert b"PACK" in exchange(instance, path, "upload", few, auth).content
+
+
+def test_who_waits_to_be_told_to_go_on(instance: Instance, owner: Person, project: Project, tmp_path: Path) -> None:
+    """Clients with a proof that they are not sure of send the head first, and the rest when that was taken."""
+    body = tmp_path / "body"
+    body.write_bytes(b"0000")
+    token = base64.b64encode(f"{owner.username}:{owner.token}".encode()).decode()
+    for proof, status in ((f"Basic {token}", "200"), ("Basic bm86Ym9keQ==", "401")):
+        said = subprocess.run(
+            [
+                *("curl", "-s", "-o", "/dev/null", "-w", "%{http_code}", "-H", "Expect: 100-continue"),
+                *("-H", f"Authorization: {proof}", "-H", "Content-Type: application/x-git-upload-pack-request"),
+                *("--data-binary", f"@{body}", f"{instance.url}/{project.path}.git/git-upload-pack"),
+            ],
+            capture_output=True,
+            check=True,
+            text=True,
+        )
+        assert said.stdout == status

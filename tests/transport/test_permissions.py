@@ -1,0 +1,171 @@
+"""Who may clone and push what, over HTTP and over SSH, and what everybody else is told."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from sqlalchemy import update
+
+from ingot.core.access.levels import Level
+from ingot.projects.projects.tables import projects
+from tests.client import Api, Make, Person
+from tests.conftest import Instance
+from tests.factories import Project, add_members, make_project
+from tests.git_history import History
+from tests.roles import UsersByRole, project_with
+from tests.transport.conftest import Tree, over_http, over_ssh
+from tests.transport.wire import MISSING, Auth, advertised, auth_of, call_git, connected, key_of
+
+NO_CODE = "You are not allowed to download code from this project."
+NO_PUSH = "You are not allowed to push code to this project."
+DENIED = "HTTP Basic: Access denied."
+ROLES = ("nobody", "stranger", "outsider", "guest", "reporter", "developer", "master", "administrator")
+Give = Callable[..., dict[str, str]]
+
+# Visibility and role: what a clone and a push are answered with over HTTP; over SSH the sentences are the same.
+TABLE = {
+    "private": {
+        "nobody": (401, 401),
+        "stranger": (404, 404),
+        "outsider": (404, 404),
+        "guest": (403, 403),
+        "reporter": (200, 403),
+    },
+    "internal": {
+        "nobody": (401, 401),
+        "stranger": (200, 403),
+        "outsider": (404, 404),
+        "guest": (200, 403),
+        "reporter": (200, 403),
+    },
+    "public": {
+        "nobody": (200, 401),
+        "stranger": (200, 403),
+        "outsider": (200, 403),
+        "guest": (200, 403),
+        "reporter": (200, 403),
+    },
+}
+SENTENCES = {401: DENIED, 404: MISSING}
+
+
+@pytest.fixture(scope="module")
+def roles(make: Make) -> UsersByRole:
+    people = UsersByRole(make)
+    people._people["outsider"] = make.user(external=True)
+    return people
+
+
+def projects_of(instance: Instance, make: Make, roles: UsersByRole) -> dict[str, Project]:
+    """One of each visibility, with something in it."""
+    made = {visibility: project_with(make, roles, visibility=visibility) for visibility in TABLE}
+    for project in made.values():
+        history = History()
+        history.commit(files={"a": "a\n"})
+        history.fill(instance, project)
+    return made
+
+
+def expected(visibility: str, role: str) -> tuple[int, int]:
+    return TABLE[visibility].get(role, (200, 200))
+
+
+def test_who_may_over_http(instance: Instance, make: Make, roles: UsersByRole) -> None:
+    for visibility, project in projects_of(instance, make, roles).items():
+        for role in ROLES:
+            wanted = expected(visibility, role)
+            for service, status in zip(("upload", "receive"), wanted, strict=True):
+                answer = advertised(instance, f"{project.path}.git", service, auth_of(roles[role]))
+                assert answer.status_code == status, (visibility, role, service, answer.text)
+                sentence = SENTENCES.get(status, NO_CODE if service == "upload" else NO_PUSH)
+                assert status == 200 or answer.text.startswith(sentence), (visibility, role, service)
+                assert ("www-authenticate" in answer.headers) == (status == 401)
+                body = call_git(
+                    instance,
+                    "POST",
+                    f"/{project.path}.git/git-{service}-pack",
+                    auth_of(roles[role]),
+                    {"Content-Type": f"application/x-git-{service}-pack-request"},
+                    content=b"0000",
+                )
+                assert body.status_code == status, "what is refused at first is refused without asking first too"
+
+
+def test_who_may_over_ssh(instance: Instance, make: Make, roles: UsersByRole, ssh_key: Give, tmp_path: Path) -> None:
+    made = projects_of(instance, make, roles)
+    for role in ROLES[1:]:
+        person = roles[role]
+        assert person is not None
+        with connected(instance, key_of(ssh_key(person)), tmp_path) as connection:
+            for visibility, project in made.items():
+                for service, status in zip(("upload", "receive"), expected(visibility, role), strict=True):
+                    said = connection.run(f"git-{service}-pack '/{project.path}.git'", b"0000")
+                    assert said.status == (0 if status == 200 else 128), (visibility, role, service, said.err)
+                    sentence = SENTENCES.get(status, NO_CODE if service == "upload" else NO_PUSH)
+                    assert said.err.strip() == ("" if status == 200 else sentence)
+                    assert bool(said.out) == (status == 200)
+
+
+def test_a_member_who_is_external(instance: Instance, make: Make, roles: UsersByRole) -> None:
+    """Belonging counts; what is internal does not open anything more to guests from outside."""
+    outsider = roles.outsider
+    for level, status in ((Level.GUEST, 403), (Level.REPORTER, 200)):
+        project = make_project(make, roles.owner, visibility="internal", members={outsider: level})
+        assert advertised(instance, f"{project.path}.git", "upload", auth_of(outsider)).status_code == status
+
+
+def test_hidden_is_as_missing(
+    instance: Instance, make: Make, roles: UsersByRole, ssh_key: Give, tmp_path: Path
+) -> None:
+    """Nobody and strangers cannot tell a private project from one that is not there: not by a byte."""
+    project = project_with(make, roles)
+    paths = [f"{project.path}.git", f"{roles.owner.username}/never-{project.id}.git", "no-such-person/at-all.git"]
+
+    def seen(path: str, service: str, auth: Auth) -> tuple[int, bytes, dict[str, str]]:
+        answer = advertised(instance, path, service, auth)
+        volatile = ("x-request-id", "date")
+        return answer.status_code, answer.content, {k: v for k, v in answer.headers.items() if k not in volatile}
+
+    for auth in (None, auth_of(roles.stranger), auth_of(roles.outsider)):
+        for service in ("upload", "receive"):
+            first, *others = [seen(path, service, auth) for path in paths]
+            assert all(other == first for other in others)
+    with connected(instance, key_of(ssh_key(roles.stranger)), tmp_path) as connection:
+        for service in ("git-upload-pack", "git-receive-pack", "git-upload-archive"):
+            said = [connection.run(f"{service} '{path}'") for path in paths]
+            assert said[0].status == 128
+            assert said == [said[0]] * len(paths)
+
+
+@pytest.mark.parametrize("state", ["archived", "scheduled", "started"])
+def test_what_cannot_be_changed_now(
+    instance: Instance, api: Api, make: Make, tree: Tree, ssh_key: Give, state: str
+) -> None:
+    """An archived project, or one that is being imported, is read as always and takes no push."""
+    owner = make.user()
+    project = make_project(make, owner)
+    tree.commit()
+    tree.git("push", "-q", over_http(instance, project, owner), "master")
+    if state == "archived":
+        assert api.post(f"/projects/{project.id}/archive", owner).status_code == 201
+        words = "The project is archived, so it cannot be changed."
+    else:
+        row = update(projects).where(projects.c.id == project.id).values(import_status=state)
+        instance.app.database.write(lambda db: db.run(row))
+        words = "The project is being imported; push when that is done."
+    tree.commit(content="two\n")
+    for url, env in ((over_http(instance, project, owner), {}), (over_ssh(instance, project), ssh_key(owner))):
+        assert "refs/heads/master" in tree.git("ls-remote", url, env=env)
+        assert words in tree.git("push", url, "master", fails=True, env=env)
+
+
+def test_a_member_by_a_share_or_a_group(instance: Instance, make: Make, roles: UsersByRole) -> None:
+    """Whoever becomes a member may at once; an administrator always may."""
+    project = project_with(make, roles)
+    person = make.user()
+    path = f"{project.path}.git"
+    assert advertised(instance, path, "receive", auth_of(person)).status_code == 404
+    add_members(make, project, {person: Level.DEVELOPER})
+    assert advertised(instance, path, "receive", auth_of(person)).status_code == 200
+    root: Person = make.root
+    assert advertised(instance, path, "receive", auth_of(root)).status_code == 200

@@ -1,0 +1,199 @@
+"""What is taken from somebody counts at once: for the next command, and for the push that is under way (D29)."""
+
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from ingot.core.access.levels import Level
+from tests.client import Api, Make, Person
+from tests.conftest import Instance
+from tests.factories import Project, make_project
+from tests.git_history import History, repository_of, run
+from tests.transport.conftest import BASE, Tree, over_http
+from tests.transport.test_workflows import recorded
+from tests.transport.wire import ZERO, advertised, auth_of, connected, exchange, key_of, packet
+
+Give = Callable[..., dict[str, str]]
+
+
+@dataclass
+class Scene:
+    """A developer of a private project, and what may be taken from them."""
+
+    api: Api
+    make: Make
+    owner: Person
+    developer: Person
+    project: Project
+
+    def take(self, what: str) -> None:
+        """Take it."""
+        api, root, project, developer = self.api, self.make.root, self.project, self.developer
+        if what == "membership":
+            done = api.delete(f"/projects/{project.id}/members/{developer.id}", self.owner)
+        elif what == "level":
+            done = api.put(f"/projects/{project.id}/members/{developer.id}", self.owner, access_level=10)
+        elif what == "token":
+            done = api.delete("/personal_access_tokens/self", developer)
+        elif what == "user":
+            done = api.post(f"/users/{developer.id}/block", root)
+        elif what == "key":
+            (key,) = api.get(f"/users/{developer.id}/keys", root).json()
+            done = api.delete(f"/user/keys/{key['id']}", developer)
+        elif what == "archived":
+            done = api.post(f"/projects/{project.id}/archive", self.owner)
+        else:
+            done = api.delete(f"/projects/{project.id}", self.owner)
+        assert done.status_code in (200, 201, 202, 204), done.text
+
+
+@pytest.fixture
+def scene(instance: Instance, api: Api, make: Make) -> Scene:
+    owner, developer = make.user(), make.user()
+    project = make_project(make, owner, visibility="private", members={developer: Level.DEVELOPER})
+    history = History()
+    history.commit(files={"a": "a\n"})
+    history.fill(instance, project)
+    return Scene(api, make, owner, developer, project)
+
+
+# What is taken, and what a clone and a push are answered with then.
+TAKEN = {
+    "membership": (404, 404),
+    "level": (403, 403),
+    "token": (401, 401),
+    "user": (401, 401),
+    "archived": (200, 403),
+    "project": (404, 404),
+}
+
+
+@pytest.mark.parametrize("what", TAKEN)
+def test_the_next_request(instance: Instance, scene: Scene, what: str) -> None:
+    path, auth = f"{scene.project.path}.git", auth_of(scene.developer)
+
+    def answers() -> tuple[int, ...]:
+        return tuple(advertised(instance, path, service, auth).status_code for service in ("upload", "receive"))
+
+    assert answers() == (200, 200)
+    scene.take(what)
+    assert answers() == TAKEN[what]
+    body = exchange(instance, path, "receive", b"0000", auth)
+    assert body.status_code == TAKEN[what][1], "also of somebody who asked before"
+
+
+def test_a_project_made_private(instance: Instance, scene: Scene) -> None:
+    path, stranger = f"{scene.project.path}.git", scene.make.user()
+    for visibility, seen in (("public", (200, 200)), ("internal", (401, 200)), ("private", (401, 404))):
+        done = scene.api.put(f"/projects/{scene.project.id}", scene.owner, visibility=visibility)
+        assert done.status_code == 200
+        answers = [advertised(instance, path, "upload", auth).status_code for auth in (None, auth_of(stranger))]
+        assert tuple(answers) == seen
+
+
+SSH_SAYS = {
+    "membership": "could not be found",
+    "level": "not allowed to download",
+    "user": "does not open anything any more",
+    "key": "does not open anything any more",
+    "project": "could not be found",
+}
+
+
+@pytest.mark.parametrize("what", SSH_SAYS)
+def test_the_next_command_of_an_open_connection(
+    instance: Instance, scene: Scene, ssh_key: Give, tmp_path: Path, what: str
+) -> None:
+    with connected(instance, key_of(ssh_key(scene.developer)), tmp_path) as connection:
+        command = f"git-upload-pack '{scene.project.path}.git'"
+        assert connection.run(command, b"0000").status == 0
+        scene.take(what)
+        said = connection.run(command, b"0000")
+        assert (said.status, said.out) == (128, b"")
+        assert SSH_SAYS[what] in said.err
+        if what in ("user", "key"):
+            assert connection.run("").status != 0, "not even a greeting"
+
+
+GATE_SAYS = {
+    "membership": "could not be found",
+    "level": "not allowed to push",
+    "token": "does not open anything any more",
+    "user": "does not open anything any more",
+    "archived": "archived",
+}
+
+
+def push_of(tree: Tree, ref: str) -> tuple[bytes, bytes]:
+    """A push as git sends it: its commands, and its pack."""
+    tip = tree.commit("large", "line\n" * 50_000)
+    objects = tree.git("rev-list", "--objects", tip)
+    pack = subprocess.run(
+        ["git", "pack-objects", "--stdout", "-q"],
+        cwd=tree.folder,
+        env=BASE,
+        input="".join(line.split()[0] + "\n" for line in objects.splitlines()).encode(),
+        capture_output=True,
+        check=True,
+    ).stdout
+    return packet(f"{ZERO} {tip} {ref}\0report-status side-band-64k") + b"0000", pack
+
+
+@pytest.mark.parametrize("what", GATE_SAYS)
+def test_a_push_whose_pack_is_still_being_sent(instance: Instance, scene: Scene, tree: Tree, what: str) -> None:
+    """It began while it was allowed, and is refused at the gate; nothing is changed and nothing recorded."""
+    commands, pack = push_of(tree, "refs/heads/topic")
+    half = len(pack) // 2
+
+    def body() -> object:
+        yield commands + pack[:half]
+        scene.take(what)
+        yield pack[half:]
+
+    answer = exchange(instance, f"{scene.project.path}.git", "receive", body(), auth_of(scene.developer))
+    assert answer.status_code == 200
+    assert GATE_SAYS[what] in answer.text
+    assert "pre-receive hook declined" in answer.text
+    repository = repository_of(instance, scene.project)
+    assert repository.tip("refs/heads/topic") is None
+    assert recorded(instance, scene.project) == []
+    assert not list(repository.path.glob("objects/*incoming-*"))
+    assert run(repository.path, "fsck", "--strict") == ""
+
+
+@pytest.mark.parametrize("what", ["key", "membership"])
+def test_the_same_over_ssh(
+    instance: Instance, scene: Scene, tree: Tree, ssh_key: Give, tmp_path: Path, what: str
+) -> None:
+    commands, pack = push_of(tree, "refs/heads/topic")
+    with connected(instance, key_of(ssh_key(scene.developer)), tmp_path) as connection:
+        process = connection.popen(f"git-receive-pack '{scene.project.path}.git'")
+        assert process.stdin is not None
+        process.stdin.write(commands + pack[: len(pack) // 2])
+        process.stdin.flush()
+        assert process.stdout is not None
+        assert b"refs/heads/master" in process.stdout.read(100), "it has begun"
+        scene.take(what)
+        out, _ = process.communicate(pack[len(pack) // 2 :], timeout=60)
+    assert b"does not open anything any more" in out or b"could not be found" in out
+    assert repository_of(instance, scene.project).tip("refs/heads/topic") is None
+    assert recorded(instance, scene.project) == []
+
+
+def test_protection_counts_at_the_gate(instance: Instance, scene: Scene, tree: Tree) -> None:
+    """A branch that is protected while somebody pushes to it stays as it was."""
+    tree.git("fetch", "-q", over_http(instance, scene.project, scene.developer), "master")
+    commands, pack = push_of(tree, "refs/heads/topic")
+
+    def body() -> object:
+        yield commands + pack[:100]
+        done = scene.api.post(f"/projects/{scene.project.id}/protected_branches", scene.owner, name="top*")
+        assert done.status_code == 201, done.text
+        yield pack[100:]
+
+    answer = exchange(instance, f"{scene.project.path}.git", "receive", body(), auth_of(scene.developer))
+    assert "You are not allowed to push code to protected branches" in answer.text
+    assert repository_of(instance, scene.project).tip("refs/heads/topic") is None
