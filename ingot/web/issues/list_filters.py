@@ -1,4 +1,4 @@
-"""What lists of issues can be narrowed and sorted by."""
+"""Filters and sort orders of issue lists."""
 
 from ingot.web.filters import ListFilterOptions
 
