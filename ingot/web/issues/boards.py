@@ -34,7 +34,7 @@ class BoardColumn(msgspec.Struct, frozen=True):
     """Column of a board: a label's list, or all other open or all closed issues."""
 
     word: str
-    """Id of the list, or ``opened`` or ``closed``."""
+    """Id of the list, or ``open`` or ``closed``."""
     name: str
     label: LabelBrief | None
     cards: list[IssueView]

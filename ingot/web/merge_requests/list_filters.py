@@ -1,4 +1,4 @@
-"""What lists of merge requests can be narrowed and sorted by."""
+"""Filters and sort orders of merge request lists."""
 
 from ingot.web.filters import ListFilterOptions
 

@@ -1,4 +1,4 @@
-"""Whether a merge request can be merged, what stands in the way, in words, and what can be done about it."""
+"""Merge box: whether a merge request can be merged, the reasons if not, and the available actions."""
 
 from typing import Any
 
@@ -16,38 +16,38 @@ from ingot.repositories.commit_writing import api as making_api
 from ingot.web.merge_requests.context import MergeRequestFrame
 
 _PASSING_STATUSES = ("success", "skipped")
-# Others push, solve conflicts and merge while somebody looks at it.
+# Seconds between polls of the box, since pushes, conflicts and merges by other users change it.
 _POLL_SOON_SECONDS, _POLL_SECONDS = 5, 15
 
 
 class MergeBox(msgspec.Struct, frozen=True):
-    """What the box below the description shows."""
+    """Content of the merge box below the description."""
 
     reasons: list[str]
-    """All that stands in the way."""
+    """Reasons that prevent the merge."""
     hints: list[str]
-    """What is good to know besides."""
+    """Additional information."""
     conflicts: bool
     may_merge: bool
-    """Whether the button is there."""
+    """True if the merge button is shown."""
     later: bool
-    """Whether merging can wait for the pipeline."""
+    """True if the merge can be scheduled for when the pipeline succeeds."""
     merges_when_pipeline_succeeds: bool
     may_cancel: bool
     may_rebase: bool
     pause: int
-    """After how many seconds it may look different; nought where it stays as it is."""
+    """Seconds until the box is polled again; 0 for never."""
     pipeline: Any
     message: str = ""
     squash_message: str = ""
     may_remove_source: bool = False
-    """Whether the branch that was merged is still there, as it was merged, for the visitor to remove."""
+    """True if the viewer may delete the source branch, which has not changed since the merge."""
     commit: str = ""
-    """What to undo or to do again elsewhere, where one commit has all that was merged."""
+    """Commit to revert or cherry-pick, if a single commit contains the whole merge."""
 
 
 def merge_box(frame: MergeRequestFrame) -> MergeBox:
-    """How things stand."""
+    """Return the merge box of a merge request."""
     request = frame.request
     if request.state != "opened":
         over = MergeBox([], [], False, False, False, False, False, False, 0, request.head_pipeline)
@@ -102,7 +102,9 @@ def _branch_reasons(frame: MergeRequestFrame, verdict: Mergeability | None) -> l
 
 
 def _is_source_gone(frame: MergeRequestFrame, verdict: Mergeability | None) -> bool:
-    """A fork may be hidden: what the commits would allow and the API does not stands for it."""
+    """Return whether the source branch is deleted. If the fork is not visible, this is inferred from a merge status
+    that the commits do not explain.
+    """
     return not frame.source.branch_exists or (verdict in MERGEABLE and frame.request.merge_status == "cannot_be_merged")
 
 
@@ -152,7 +154,7 @@ def _may_push(frame: MergeRequestFrame) -> bool:
 
 
 def _after_merge(frame: MergeRequestFrame, box: MergeBox) -> MergeBox:
-    """What is left to do after a merge."""
+    """Add the actions that are available after a merge."""
     source, hints = frame.source, []
     if source.project is not None and not source.branch_exists:
         hints.append(f"The source branch {source.branch} is removed.")
@@ -165,7 +167,7 @@ def _after_merge(frame: MergeRequestFrame, box: MergeBox) -> MergeBox:
 
 
 def may_delete_source_branch(frame: MergeRequestFrame) -> bool:
-    """Whether the visitor may remove the branch that was merged, and nothing else is on it."""
+    """Return whether the viewer may delete the merged branch, and it has no further commits."""
     source = frame.source
     if frame.visit.viewer.user is None or source.project is None or not source.branch_exists:
         return False
@@ -178,7 +180,7 @@ def may_delete_source_branch(frame: MergeRequestFrame) -> bool:
 
 
 def _is_full_merge(frame: MergeRequestFrame) -> str:
-    """A commit whose first parent lacks all that was merged: one of two parents, or a single one."""
+    """Return the commit that contains the whole merge: a merge commit, a squash commit or the only commit; else ""."""
     sha = frame.request.merge_commit_sha or frame.request.squash_commit_sha
     parents = browser.parents_or_none(frame.repository, sha) if sha else None
     if sha is None or parents is None:

@@ -128,7 +128,7 @@ class HookHealth(NamedTuple):
 
 
 def find_due_hooks(db: Connection, mine: str) -> tuple[list[int], set[int], Timestamp | None]:
-    """Return the unleased hooks with due deliveries, those of them that fail, and when to look again.
+    """Return the unleased hooks with due deliveries, the failing ones among them, and the time of the next check.
 
     Failing hooks come last, because their deliveries may take long.
     """

@@ -47,7 +47,8 @@ MAX_FAILING_WORKERS = 192
 RESOLVER_THREADS = 16
 READER_THREADS = 2
 MAX_COMPLETED_PAYLOADS = 256
-"""Completed payloads that are kept for workers that read the event before the completed payload was written."""
+"""Limit of the cache of completed payloads, for workers that read the event before the completed payload was written.
+"""
 SKEW_CHECK_INTERVAL = 20
 MAX_SLEEP_SECONDS = 30.0
 RETRY_SECONDS = 1.0
@@ -101,7 +102,7 @@ class HookDispatcher:
                 pass
 
     def stop(self) -> bool:
-        """Give running requests a moment to finish, and release all leases; return whether that worked."""
+        """Give running requests a moment to finish, and release all leases; return whether that succeeded."""
         os.write(self._stopper, b"!")
         self.wake()
         return self._ended.wait(GRACE_SECONDS * 3)

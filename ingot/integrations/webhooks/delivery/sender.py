@@ -1,4 +1,4 @@
-"""Sender of one webhook's deliveries over one kept connection, with one deadline for each delivery."""
+"""Sender of one webhook's deliveries over a persistent connection, with a deadline for each delivery."""
 
 import asyncio
 import time
