@@ -16,7 +16,7 @@ from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, Templ
 from ingot.web.projects.context import ProjectContext, project_context
 
 pages = PageRoutes()
-_ORDERS = {"updated_desc": "Newest first", "updated_asc": "Oldest first", "name_asc": "By name"}
+_ORDERS = {"updated_desc": "Newest first", "updated_asc": "Oldest first", "name_asc": "Name"}
 
 
 @pages.get("/:path/-/branches", open=True)

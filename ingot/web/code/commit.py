@@ -36,7 +36,7 @@ def show_commit(visit: Visit, db: Connection) -> PageResponse:
 
 @pages.get("/:path/-/commit/:sha/refs", open=True)
 def show_refs(visit: Visit) -> PageResponse:
-    """List the branches and tags that contain a commit. Loaded separately, as it is slow in a large repository."""
+    """List the branches and tags that contain a commit. Loaded separately, because large repositories take long."""
     place = project_context(visit)
     refs = place.ask(commits_api.list_commit_refs, {"per_page": 50}, sha=visit.request.path["sha"])
     context = {"refs": refs.items, "total": refs.total, "place": place, "sha": visit.request.path["sha"]}

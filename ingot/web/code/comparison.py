@@ -45,7 +45,9 @@ def show_comparison(visit: Visit, db: Connection) -> PageResponse:
     try:
         compared = place.ask(comparing_api.compare_refs, asked)
     except NotFound:
-        return _comparison_page(place, old, new, errors=["One of the two is not there: check the names."], status=404)
+        return _comparison_page(
+            place, old, new, errors=["Branch, tag or commit not found. Check both names."], status=404
+        )
     except RequestRefusal as refusal:
         return _comparison_page(place, old, new, errors=error_messages(refusal), status=422)
     head = browser.commit_or_none(code.repository, new)

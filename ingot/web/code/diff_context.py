@@ -71,7 +71,7 @@ def _rows(asked: _RequestedLines, texts: list[str]) -> Markup:
         more = not left.empty
     rows = _highlighted_rows(shown, texts, asked)
     row = [around.row(left, "")] if more else []
-    return Markup("".join([*rows, *row] if asked.down else [*row, *rows]))  # noqa: S704 - All of it is escaped.
+    return Markup("".join([*rows, *row] if asked.down else [*row, *rows]))  # noqa: S704 - The rows are escaped.
 
 
 def _highlighted_rows(numbers: range, texts: list[str], asked: _RequestedLines) -> list[str]:

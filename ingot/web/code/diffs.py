@@ -53,7 +53,7 @@ class _RowCacheKey(NamedTuple):
 
 
 class DiffFile(msgspec.Struct):
-    """One file of a diff."""
+    """File of a diff."""
 
     number: int
     anchor: str
@@ -84,7 +84,7 @@ class DiffFile(msgspec.Struct):
 
 
 class RenderedDiff(msgspec.Struct):
-    """One page of a diff."""
+    """Page of a diff."""
 
     files: list[DiffFile]
     """All files of the diff."""
@@ -203,18 +203,18 @@ _KINDS = {"120000": "Symbolic link", "160000": "Submodule"}
 
 def _reason_without_lines(item: DiffView) -> str:
     if item.too_large:
-        return "This file is too large to show what changed in it."
+        return "This diff is too large to display."
     if item.collapsed:
-        return "The changes before this one are so many that this one is not shown."
+        return "Not displayed, because the whole diff is too large."
     if item.diff.startswith("Binary"):
-        return "A binary file, whose changes cannot be shown."
+        return "Binary file, changes not displayed."
     if "@@" in item.diff:
         return ""
     if item.renamed_file:
-        return "Renamed, and nothing else changed."
+        return "Renamed without changes."
     if item.new_file or item.deleted_file:
         return "An empty file."
-    return "Only the mode changed."
+    return "Only the file mode changed."
 
 
 def _fill_lines(

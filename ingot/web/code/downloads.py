@@ -78,7 +78,7 @@ def _archive_response(place: ProjectContext, ref: str, spelling: ArchiveExtensio
 
 
 def _started_cookie(visit: Visit) -> list[Header]:
-    """Return the cookie that tells the page's script that the download has started: it gets no other signal."""
+    """Return the cookie by which the page's script detects that the download has started: it gets no other signal."""
     mark = visit.request.query.get("began")
     known = isinstance(mark, str) and _DOWNLOAD_ID.fullmatch(mark)
     return [(b"set-cookie", f"_service_download={mark}; Path=/; SameSite=Strict; Max-Age=60".encode())] if known else []

@@ -26,7 +26,7 @@ class FileDraft(NamedTuple):
     exists: bool
     """True if the branch exists; the first commit of a repository creates it."""
     write_access: WriteAccess
-    """Whether the user may write, and the reason if not."""
+    """Permission of the user to write, or the reason why not."""
     proposed: str
     """Default branch name for the commit."""
     body: bytes | None = None

@@ -112,7 +112,7 @@ def create_folder(visit: Visit) -> PageResponse:
     typed = _form_values(visit, "file_path")
     name = typed["file_path"].strip("/ ")
     if not name:
-        return _editor_page(draft, "folder", typed, ["Give it a name."], 422)
+        return _editor_page(draft, "folder", typed, ["Enter a folder name."], 422)
     folder = draft.below(name)
     action = {"action": "create", "file_path": f"{folder}/{_PLACEHOLDER_FILE}", "content": ""}
     return _create_commit(draft, "folder", typed, action, f"Add the folder {folder}", folder)

@@ -73,7 +73,7 @@ def show_blame(visit: Visit) -> PageResponse:
             end = min(total, start + _BLAME_PAGE_LINES - 1)
             context["parts_of"] = browser.blame_lines(where.repository, where.commit, where.path, start, end)
         except Invalid:
-            context["said"] = "The history of this file is too long to tell who wrote its lines."
+            context["said"] = "Blame is not available, because the history of this file is too long."
         context["following"] = start + _BLAME_PAGE_LINES if start + _BLAME_PAGE_LINES <= total else None
     return where.place.page("code/blame.html", "code", context)
 

@@ -13,7 +13,7 @@ from ingot.web.projects.context import ProjectContext, project_context
 from ingot.web.texts import render_markdown
 
 pages = PageRoutes()
-_ORDERS = {"updated": "Newest first", "version": "By version", "name": "By name"}
+_ORDERS = {"updated": "Newest first", "version": "Version", "name": "Name"}
 _FIELDS = ("tag_name", "ref", "message", "release_description")
 
 

@@ -49,7 +49,7 @@ def link_issue(visit: Visit) -> PageResponse:
     text = f"#{text}" if text.isdigit() else text
     named = next((one for one in extract_references(text, visit.request.origin.base) if one.kind == "issue"), None)
     if named is None:
-        return _page_with_errors(ground, ["Name an issue as #12 or group/project#12, or by its address."])
+        return _page_with_errors(ground, ["Enter an issue as #12, group/project#12 or its URL."])
     project = named.project or ground.project_path
     if "/" not in project:
         project = f"{ground.project_path.rpartition('/')[0]}/{project}"

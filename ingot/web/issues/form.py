@@ -66,7 +66,7 @@ def edit_issue(visit: Visit) -> PageResponse:
     place, issue, found = _editable_issue(visit)
     typed, triages = _form_values(visit.request.form), _may_triage(place, found)
     if form_field(visit.request.form, "issue", "version") != description_version(issue.description):
-        faster = ["Somebody has changed the description meanwhile. Look at it, then save again."]
+        faster = ["Someone else has changed the description. Review it, then save again."]
         return _issue_form(place, typed, issue, triages=triages, errors=faster)
     try:
         place.ask(issues_api.edit_issue, _api_params(typed, triages=triages), issue_iid=issue.iid)

@@ -12,7 +12,7 @@ from ingot.web.page_routes import PageResponse, PageRoutes, TemplateResponse, Vi
 from ingot.web.projects.context import ProjectContext, project_context
 
 pages = PageRoutes()
-_SCOPES = {"assigned_to_me": "Assigned to you", "created_by_me": "Written by you"}
+_SCOPES = {"assigned_to_me": "Assigned to you", "created_by_me": "Created by you"}
 
 
 @pages.get("/:path/-/issues", open=True)

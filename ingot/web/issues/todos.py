@@ -10,9 +10,9 @@ pages = PageRoutes()
 ACTIONS = {
     "assigned": "assigned you",
     "mentioned": "mentioned you on",
-    "directly_addressed": "spoke to you on",
+    "directly_addressed": "directly addressed you on",
     "marked": "added",
-    "build_failed": "let a pipeline fail on",
+    "build_failed": "had a failed pipeline on",
     "approval_required": "asks you to approve",
     "unmergeable": "cannot merge",
     "review_requested": "asks you to review",

@@ -23,7 +23,7 @@ from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, Visit
 pages = PageRoutes()
 _REJECTED = (Invalid, Conflict, MissingParameter, NotFound, Denied)
 _PREFIX = "405 Method Not Allowed: "
-_NOT_OPEN_MESSAGE = "It is not open any more."
+_NOT_OPEN_MESSAGE = "The merge request is no longer open."
 
 
 @pages.post("/:path/-/merge_requests/:merge_request_iid/merge")
@@ -89,13 +89,13 @@ def delete_source_branch(visit: Visit) -> PageResponse:
     """Delete the source branch after a merge, unless it has new commits."""
     frame = merge_request_frame(visit)
     if frame.request.state != "merged" or not may_delete_source_branch(frame):
-        return overview_page(frame, ["The source branch cannot be removed, or is not what was merged any more."], 422)
+        return overview_page(frame, ["You cannot delete the source branch, or it has changed since the merge."], 422)
     remove_source_branch(
         visit.database, repository_store(visit.settings), visit.viewer.actor, frame.found.merge_request
     )
     after = merge_request_frame(visit)
     if after.source.branch_exists:
-        return overview_page(after, ["The source branch could not be removed. Try again in a moment."], 422)
+        return overview_page(after, ["The source branch could not be deleted. Try again in a moment."], 422)
     return LocalRedirect(frame.url)
 
 

@@ -29,9 +29,7 @@ def edit_merge_request(visit: Visit) -> PageResponse:
     """Update a merge request; on an error show the form with the input."""
     frame, typed = merge_request_frame(visit), form_values(visit.request.form)
     if form_field(visit.request.form, "merge_request", "version") != description_version(frame.request.description):
-        return _edit_form(
-            frame, typed, ["Somebody has changed the description meanwhile. Look at it, then save again."]
-        )
+        return _edit_form(frame, typed, ["Someone else has changed the description. Review it, then save again."])
     sent = api_params(typed, triages=frame.may_triage)
     if typed["target_branch"] != frame.request.target_branch and frame.request.state == "opened":
         sent["target_branch"] = typed["target_branch"]

@@ -15,8 +15,8 @@ from ingot.web.projects.context import ProjectContext, project_context
 pages = PageRoutes()
 _SCOPES = {
     "assigned_to_me": "Assigned to you",
-    "reviews_for_me": "For you to review",
-    "created_by_me": "Written by you",
+    "reviews_for_me": "Review requests",
+    "created_by_me": "Created by you",
 }
 
 

@@ -79,25 +79,25 @@ def merge_box(frame: MergeRequestFrame) -> MergeBox:
     return _with_messages(frame, box) if box.may_merge or box.later else box
 
 
-_RUNNING = "The pipeline is still running, and has to succeed first."
-_FAILED = "The pipeline has to succeed first."
+_RUNNING = "The pipeline must succeed before merging. It is still running."
+_FAILED = "The pipeline must succeed before merging."
 
 
 def _branch_reasons(frame: MergeRequestFrame, verdict: Mergeability | None) -> list[str]:
     target, gone = frame.request.target_branch, []
     if _is_source_gone(frame, verdict):
         branch = frame.source.branch
-        gone = [f"The source branch {branch} is not there any more. Its commits are kept; push it again to go on."]
+        gone = [f"The source branch {branch} does not exist. Push it again to continue."]
     if not frame.has_target:
-        gone.append(f"The target branch {target} is not there any more. Choose another one.")
+        gone.append(f"The target branch {target} does not exist. Choose another one.")
     if gone:
         return gone
     if verdict == "nothing":
-        return [f"There is nothing to merge: {target} has all of these commits already."]
+        return [f"Nothing to merge: {target} already contains these commits."]
     if verdict == "conflict":
-        return [f"There are conflicts with {target}, which somebody has to solve first."]
+        return [f"Merge conflicts with {target} must be resolved."]
     if verdict == "apart" and frame.found.project.merge_method != "merge":
-        return [f"It has to be rebased first: {target} has moved on, and is only moved forward."]
+        return [f"The source branch must be rebased onto {target}: fast-forward is not possible."]
     return []
 
 
@@ -112,9 +112,9 @@ def _rule_reasons(frame: MergeRequestFrame) -> list[str]:
     request, project = frame.request, frame.found.project
     reasons = []
     if request.draft:
-        reasons.append("It is a draft. Mark it as ready first.")
+        reasons.append("The merge request is a draft. Mark it as ready.")
     if project.only_allow_merge_if_all_discussions_are_resolved and not request.blocking_discussions_resolved:
-        reasons.append("Discussions are open that have to be resolved first.")
+        reasons.append("All discussions must be resolved.")
     pipeline = request.head_pipeline
     if (
         project.only_allow_merge_if_pipeline_succeeds
@@ -129,18 +129,18 @@ def _rule_reasons(frame: MergeRequestFrame) -> list[str]:
 
 def _permission_reason(frame: MergeRequestFrame) -> str:
     if frame.found.project.archived:
-        return "The project is archived: nothing is merged into it."
+        return "The project is archived and read-only."
     if frame.visit.viewer.user is None:
-        return "Sign in to merge it, if you may."
-    return f"You may not merge into {frame.request.target_branch}."
+        return "Sign in to merge."
+    return f"You do not have permission to merge into {frame.request.target_branch}."
 
 
 def _hints(frame: MergeRequestFrame, unchecked: bool) -> list[str]:
     hints = []
     if unchecked:
-        hints.append("Whether it can be merged is being checked.")
+        hints.append("Checking whether it can be merged.")
     if frame.source.project is None:
-        hints.append("The project that it comes from is not to be seen. Its commits are kept here.")
+        hints.append("The source project is not visible to you or was deleted.")
     if frame.request.merge_error:
         hints.append(frame.request.merge_error)
     return hints
@@ -157,7 +157,7 @@ def _after_merge(frame: MergeRequestFrame, box: MergeBox) -> MergeBox:
     """Add the actions that are available after a merge."""
     source, hints = frame.source, []
     if source.project is not None and not source.branch_exists:
-        hints.append(f"The source branch {source.branch} is removed.")
+        hints.append(f"The source branch {source.branch} was deleted.")
     return msgspec.structs.replace(
         box,
         hints=hints,

@@ -16,7 +16,7 @@ class SourceBranch(msgspec.Struct, frozen=True):
     own: bool = False
     """True if the branch is in the target project."""
     branch_exists: bool = True
-    address: str = "<address of the fork>"
+    address: str = "<URL of the fork>"
     """Clone URL of the fork, if the viewer may see it."""
 
     @property

@@ -129,8 +129,7 @@ def _field_form(subject: SidebarField, errors: list[str] | None = None) -> Templ
             "choices": sidebar_choices(subject, search, _values(visit.request.query, "chosen")),
         }
     if visit.headers.fragment:
-        return TemplateResponse(
-            "sidebar/_form.html", context
-        )  # Status 200 even with errors: scripts ignore error responses.
+        # Status 200 even with errors: scripts ignore error responses.
+        return TemplateResponse("sidebar/_form.html", context)
     tab = "issues" if subject.sort.labelled == "issue" else "merge_requests"
     return subject.place.page("sidebar/form.html", tab, context, 422 if errors else 200)

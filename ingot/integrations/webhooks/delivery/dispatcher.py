@@ -94,7 +94,7 @@ class HookDispatcher:
         threading.Thread(target=self._run, name="hooks", daemon=True).start()
 
     def wake(self) -> None:
-        """Look for due deliveries now."""
+        """Check for due deliveries now."""
         if self._loop is not None:
             try:
                 self._loop.call_soon_threadsafe(self._wake.set)
