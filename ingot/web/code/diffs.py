@@ -94,7 +94,7 @@ class RenderedDiff(msgspec.Struct):
     removed: int
     split: bool
     part: bool
-    """True if the query selects some of the files, so that a script needs only those."""
+    """True if the query selects some of the files: a script then needs only their fragment."""
     unified_address: str
     split_address: str
     next_address: str = ""
@@ -103,7 +103,7 @@ class RenderedDiff(msgspec.Struct):
     first: int = 0
 
     def line_at(self, name: Any) -> tuple[str, int | None, int | None] | None:
-        """Return the line that a URL fragment names, in the form that comments use."""
+        """Return the line with this element id, in the form that comments use."""
         anchor, _, numbers = str(name or "").partition("_")
         old, _, new = numbers.partition("_")
         file = next((file for file in self.files if file.anchor == anchor), None)
@@ -249,7 +249,7 @@ def _fill_lines(
 
 
 def _cached_rows(key: _RowCacheKey, colored: int) -> tuple[list[DiffRow], int]:
-    """Return the rows of a file and the amount highlighted; rows without their final highlighting are not cached."""
+    """Return the rows of a file and the amount highlighted; rows over the page's highlighting limit are not cached."""
     diff, path, anchor, link, same, split, code = key
     if len(diff) > _MAX_INLINE_LENGTH:
         require_blocking_allowed()

@@ -23,9 +23,7 @@ _NO_CACHE = (b"cache-control", b"private, no-cache")
 
 @pages.get("/:path/-/raw/:rest", open=True, slashes="rest")
 def show_raw(visit: Visit) -> PageResponse:
-    """Return a file's content: text and images inline, the rest as an attachment; ``inline=false`` forces an
-    attachment.
-    """
+    """Return a file's content: text and images inline, others and ``inline=false`` as an attachment."""
     where = code_location(visit)
     if not where.path:
         raise NotFound("File")

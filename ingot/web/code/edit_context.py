@@ -28,7 +28,7 @@ class FileDraft(NamedTuple):
     write_access: WriteAccess
     """Permission of the user to write, or the reason why not."""
     proposed: str
-    """Default branch name for the commit."""
+    """Proposed branch for the commit."""
     body: bytes | None = None
     text: str | None = None
     last_commit_id: str = ""

@@ -19,7 +19,7 @@ _MAX_QUERY_LENGTH = 255
 
 @pages.get("/:path/-/find_file", open=True)
 def find_file_in_default_branch(visit: Visit) -> PageResponse:
-    """Redirect to the file finder of the default branch."""
+    """Search the files of the default branch."""
     return find_file(visit)
 
 

@@ -28,7 +28,7 @@ class FileLines(NamedTuple):
 
 
 def file_lines(oid: str, text: str, language: str, *, everything: bool, anchor: str = "L") -> FileLines:
-    """Return the lines of a blob: all if cached or requested. ``anchor`` is the prefix of their element ids."""
+    """Return the lines of a blob, or only the first part. ``anchor`` is the prefix of their element ids."""
     cached = _line_cache.get((oid, language, anchor))
     cached = cached or (None if everything else _line_cache.get((f"{oid} begins", language, anchor)))
     if cached is not None:

@@ -20,7 +20,7 @@ _MAX_FILTER_LENGTH = 255
 
 @pages.get("/:path/-/commits", open=True)
 def show_newest(visit: Visit, db: Connection) -> PageResponse:
-    """List the commits of the default branch."""
+    """List the commits of the default branch, or redirect to the project if its repository is empty."""
     place = project_context(visit)
     if place.project.empty_repo and place.may(trees_api.list_tree):
         return LocalRedirect(place.url)

@@ -20,7 +20,7 @@ class SuffixedName(NamedTuple):
 
 
 def split_suffix(name: str) -> SuffixedName | None:
-    """Split off a format suffix, or return None; callers check first whether a branch has that name."""
+    """Split off a format suffix, or return None. Branch names may end like this too, which callers must check."""
     found = _SUFFIXED.fullmatch(name)
     return SuffixedName(found[1], cast("PatchSuffix", found[2])) if found else None
 

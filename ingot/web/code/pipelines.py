@@ -35,7 +35,7 @@ def show_pipelines(visit: Visit) -> PageResponse:
 
 @pages.get("/:path/-/pipelines/:id", open=True)
 def show_pipeline(visit: Visit) -> PageResponse:
-    """Show a pipeline with its jobs."""
+    """Show a pipeline with its commit statuses."""
     place, number = project_context(visit), visit.request.path["id"]
     if number_or_none(number) is None:
         raise NotFound("Pipeline")

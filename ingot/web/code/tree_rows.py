@@ -32,7 +32,7 @@ class EntryRows(NamedTuple):
 
     rows: Markup
     waiting: bool
-    """True if some last commits are not yet known."""
+    """True if the last commits are still to be loaded."""
 
 
 def entry_rows(where: CodeLocation, entries: Sequence[TreeEntry], now: Timestamp, effort: CommitLookup) -> EntryRows:

@@ -181,7 +181,7 @@ def _note_text(visit: Visit) -> dict[str, Any]:
 
 
 def _toggle_award(discussable: Discussable) -> PageResponse:
-    """Toggle an award; a thumbs up replaces the viewer's thumbs down, and the reverse."""
+    """Award an emoji, or remove the viewer's award."""
     visit = discussable.visit
     note_id, name = (
         str(visit.request.form.get("note_id") or ""),

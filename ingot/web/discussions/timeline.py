@@ -96,7 +96,7 @@ def discussion_thread(discussable: Discussable, *besides: str | None) -> Discuss
 
 
 def newest_system_notes(discussable: Discussable) -> list[NoteView]:
-    """Return the newest system notes about something."""
+    """Return the newest system notes of a subject."""
     if discussable.kind.notes is None:
         return []
     sent = {"activity_filter": "only_activity", "per_page": _MAX_SYSTEM_NOTES}

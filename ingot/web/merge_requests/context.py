@@ -91,7 +91,7 @@ class MergeRequestFrame:
         )
 
     def source_tip(self) -> str | None:
-        """Return the head of the source branch, or None if it is missing or not visible."""
+        """Return the head of the source branch, or None if its project is not visible."""
         if self.source.own:
             return browser.branch_head(self.repository, self.request.source_branch)
         if self.source.project is None:

@@ -34,7 +34,7 @@ class LineContext(msgspec.Struct, frozen=True):
     line: int | None
     rows: Markup
     outdated: bool
-    """True if later pushes changed the version that was commented on."""
+    """True if the comment is on an earlier version."""
 
 
 def discussions_by_line(thread: DiscussionThread, version: PushedVersion) -> dict[LineKey, list[DiscussionItem]]:

@@ -164,7 +164,7 @@ def _compared(sides: MergeRequestProjects, source: Repository, target: Repositor
 
 
 def _with_default_text(sides: MergeRequestProjects, typed: dict[str, Any], brought: BranchComparison) -> dict[str, Any]:
-    """Fill in the title and description: those of the only commit, or the branch name as title."""
+    """Fill in the default title and description, from the only commit or the branch name, and the options."""
     worded, branch = dict(typed), typed["source_branch"]
     if not worded["title"] and len(brought.commits) == 1:
         (commit,) = brought.commits

@@ -17,7 +17,7 @@ FIELD_NAMES = {
     "labels": "Labels",
     "milestone": "Milestone",
     "due_date": "Due date",
-    "time": "Time",
+    "time": "Time tracking",
 }
 _USER_FIELDS = {"assignees": "assignee_ids", "reviewers": "reviewer_ids"}
 _REJECTED = (Invalid, Conflict, MissingParameter, Denied)

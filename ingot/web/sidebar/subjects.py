@@ -31,7 +31,7 @@ class SidebarKind(msgspec.Struct, frozen=True):
     kind: DiscussableKind
     endpoints: PlannedEndpoints
     labelled: str
-    """Name of the kind in the labels' tables."""
+    """Subject kind under which its labels are stored."""
     facts: tuple[str, ...]
     may_triage: Callable[[Actor, Access, Any], bool]
     may_edit: Callable[[Actor, Access, Any], bool]
