@@ -102,8 +102,9 @@ def _branch_reasons(frame: MergeRequestFrame, verdict: Mergeability | None) -> l
 
 
 def _is_source_gone(frame: MergeRequestFrame, verdict: Mergeability | None) -> bool:
-    """Return whether the source branch is deleted. If the fork is not visible, this is inferred from a merge status
-    that the commits do not explain.
+    """Return whether the source branch is deleted.
+
+    If the fork is not visible, this is inferred from a merge status that the commits do not explain.
     """
     return not frame.source.branch_exists or (verdict in MERGEABLE and frame.request.merge_status == "cannot_be_merged")
 

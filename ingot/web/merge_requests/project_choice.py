@@ -31,9 +31,7 @@ class MergeRequestProjects(msgspec.Struct, frozen=True):
 
 
 def merge_request_projects(visit: Visit, typed: dict[str, Any] | None = None) -> MergeRequestProjects:
-    """Return the projects that the form or query names; the default is from the user's branches to the upstream
-    project.
-    """
+    """Return the projects that the form or query names; the default target is the upstream project."""
     place, typed = project_context(visit), typed or form_values(visit.request.query)
     if not place.may(merge_requests_api.list_project_merge_requests) and not place.may(
         merge_requests_api.create_merge_request
