@@ -79,7 +79,7 @@ def merge_box(frame: MergeRequestFrame) -> MergeBox:
     return _with_messages(frame, box) if box.may_merge or box.later else box
 
 
-_RUNNING = "The pipeline must succeed before merging. It is still running."
+_RUNNING = "The pipeline is still running and must succeed before merging."
 _FAILED = "The pipeline must succeed before merging."
 
 
