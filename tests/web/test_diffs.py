@@ -83,11 +83,11 @@ def test_changed_words_are_marked_and_tags_stay_whole() -> None:
     ("changes", "said", "nothing"),
     [
         ({"new_file": True, "diff": ""}, ["New file"], "An empty file."),
-        ({"renamed_file": True, "old_path": "a", "diff": ""}, ["Renamed from a"], "Renamed, and nothing else changed."),
-        ({"b_mode": "100755", "diff": ""}, ["Mode changed from 100644 to 100755"], "Only the mode changed."),
-        ({"too_large": True, "diff": ""}, [], "This file is too large to show what changed in it."),
-        ({"collapsed": True, "diff": ""}, [], "The changes before this one are so many that this one is not shown."),
-        ({"diff": "Binary files a/x and b/x differ\n"}, [], "A binary file, whose changes cannot be shown."),
+        ({"renamed_file": True, "old_path": "a", "diff": ""}, ["Renamed from a"], "Renamed without changes."),
+        ({"b_mode": "100755", "diff": ""}, ["Mode changed from 100644 to 100755"], "Only the file mode changed."),
+        ({"too_large": True, "diff": ""}, [], "This diff is too large to display."),
+        ({"collapsed": True, "diff": ""}, [], "Not displayed, because the whole diff is too large."),
+        ({"diff": "Binary files a/x and b/x differ\n"}, [], "Binary file, changes not displayed."),
         ({"b_mode": "160000", "a_mode": "0", "new_file": True}, ["New file", "Submodule"], ""),
     ],
 )

@@ -105,7 +105,7 @@ def test_every_page_is_for_those_who_may_see_it(make: Make, scene: Scene, open_b
     assert stranger.get(old).status_code == 404
     shown = reporter.get(page).text
     assert "<strong>So</strong>" in shown
-    assert "You may not merge into master." in shown
+    assert "You do not have permission to merge into master." in shown
     assert f"{page}/merge" not in shown
     for path in (f"{page}/edit", scene.page({"iid": 99999}), scene.page({"iid": "x"}), f"{page}/diffs?diff_id=1"):
         assert reporter.get(path).status_code == 404
@@ -267,7 +267,7 @@ def test_merging_with_words_of_ones_own(make: Make, scene: Scene, browser: Brows
     assert f"{page}/merge" not in shown.replace(f"{page}/merge_", "")
     again = browser.post(f"{page}/merge", data={"authenticity_token": browser.token()})
     assert again.status_code == 422
-    assert "It is not open any more." in again.text
+    assert "The merge request is no longer open." in again.text
 
 
 def test_every_reason_why_not(make: Make, scene: Scene, browser: Browser) -> None:
@@ -280,7 +280,11 @@ def test_every_reason_why_not(make: Make, scene: Scene, browser: Browser) -> Non
         status = f"{scene.project.url}/statuses/{request['sha']}"
         make.api.post(status, scene.owner, state="failed", name="test", ref=request["source_branch"])
         shown = browser.get(page).text
-        for reason in ("It is a draft.", "Discussions are open", "The pipeline has to succeed first."):
+        for reason in (
+            "The merge request is a draft.",
+            "All discussions must be resolved.",
+            "The pipeline must succeed before merging.",
+        ):
             assert reason in shown
         ready = browser.submit(page, f"{page}/draft", draft="false")
         assert ready.status_code == 302
@@ -316,7 +320,7 @@ def test_conflicts_say_how_to_solve_them(make: Make, scene: Scene, browser: Brow
     commit(make, scene.project, "master", {"clash": "two\n"}, scene.owner)
 
     shown = browser.get(scene.page(request)).text
-    assert "There are conflicts with master" in shown
+    assert "Merge conflicts with master must be resolved" in shown
     assert "git merge origin/master" in shown
     assert "git push origin &#39;it&#39;&#34;&#39;&#34;&#39;s;$(x)&#39;" in shown, "The shell must not run its name."
     assert f"{scene.page(request)}/merge" not in shown.replace(f"{scene.page(request)}/merge_", "")
@@ -352,7 +356,7 @@ def test_editing_and_deleting(make: Make, scene: Scene, browser: Browser, open_b
 
     late = edit(**{title: "x", "merge_request[version]": "old"})
     assert late.status_code == 422
-    assert "Somebody has changed the description meanwhile." in late.text
+    assert "Someone else has changed the description." in late.text
     refused = edit(**{title: "", "merge_request[description]": f"typed {HOSTILE}"})
     assert refused.status_code == 422
     assert "typed &lt;script&gt;" in refused.text
@@ -378,10 +382,10 @@ def test_branches_that_are_gone(make: Make, scene: Scene, browser: Browser) -> N
     page, branches = scene.page(request), f"{scene.project.url}/repository/branches"
     make.api.delete(f"{branches}/{request['source_branch']}", scene.owner)
     shown = browser.get(page).text
-    assert "is not there any more. Its commits are kept" in shown
+    assert "does not exist. Push it again to continue." in shown
     assert f'{page}/merge"' not in shown
     make.api.delete(f"{branches}/{target}", scene.owner)
-    assert f"The target branch {target} is not there any more." in browser.get(page).text
+    assert f"The target branch {target} does not exist." in browser.get(page).text
     for path in ("/commits", "/diffs", "/pipelines", "/edit"):
         assert browser.get(page + path).status_code == 200
 
@@ -408,7 +412,7 @@ def test_after_a_merge(make: Make, scene: Scene, browser: Browser, open_browser:
     make.api.post(f"{scene.project.url}/repository/branches", scene.owner, **again)
     assert browser.submit(page, f"{page}/source_branch").headers["location"] == page
     assert make.api.get(branch, scene.owner).status_code == 404
-    assert f"The source branch {request['source_branch']} is removed." in browser.get(page).text
+    assert f"The source branch {request['source_branch']} was deleted." in browser.get(page).text
 
     undone = browser.submit(page, f"{commits}/revert")
     assert undone.status_code == 302

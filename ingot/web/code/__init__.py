@@ -1,1 +1,1 @@
-"""A repository in the browser: files, history, differences, branches and tags."""
+"""Repository pages: files, history, diffs, branches and tags."""

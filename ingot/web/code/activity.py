@@ -1,4 +1,4 @@
-"""How much was committed in each week of the last year, as a small picture."""
+"""Commits per week of the last year, as a small SVG bar chart."""
 
 from collections import Counter
 from datetime import datetime, timedelta
@@ -20,14 +20,14 @@ _week_cache: BoundedCache[tuple[str, str, str], "CommitWeeks"] = declare_cache("
 
 
 class CommitWeeks(NamedTuple):
-    """The bars of the last weeks, oldest first, and how many commits there are in all of them."""
+    """SVG bars of the last weeks, oldest first, and the total number of commits."""
 
     bars: Markup
     total: int
 
 
 def commits_by_week(repository: Repository, commit: str, now: Timestamp) -> CommitWeeks:
-    """The weeks up to today; kept for the day, since neither the commit nor its past can change."""
+    """Return the commits per week up to today; cached for the day, since the history of a commit cannot change."""
     key = str(repository.path), commit, now[:10]
     weeks = _week_cache.get(key)
     if weeks is None:
@@ -45,7 +45,7 @@ def _read_weeks(repository: Repository, commit: str, now: Timestamp) -> CommitWe
     most = max([1, *(counts[week] for week in range(WEEKS))])
     bars = "".join(_bar(week, counts[week], most, start + timedelta(weeks=week)) for week in range(WEEKS))
     total = sum(counts[week] for week in range(WEEKS))
-    return CommitWeeks(Markup(bars), total)  # noqa: S704 - They are made of our own numbers alone.
+    return CommitWeeks(Markup(bars), total)  # noqa: S704 - Built from numbers only.
 
 
 def _bar(week: int, commits: int, limit: int, day: datetime) -> str:

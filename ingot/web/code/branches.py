@@ -1,4 +1,4 @@
-"""Branches: the list, a new one, and the end of one."""
+"""Branch pages: list, create and delete."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,18 +16,18 @@ from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, Templ
 from ingot.web.projects.context import ProjectContext, project_context
 
 pages = PageRoutes()
-_ORDERS = {"updated_desc": "Newest first", "updated_asc": "Oldest first", "name_asc": "By name"}
+_ORDERS = {"updated_desc": "Newest first", "updated_asc": "Oldest first", "name_asc": "Name"}
 
 
 @pages.get("/:path/-/branches", open=True)
 def show_branches(visit: Visit, db: Connection) -> PageResponse:
-    """The branches with what they were changed by last; ``counted`` waits for how far they are from the default one."""
+    """List the branches with their last commits; with ``counted`` wait for the ahead and behind counts."""
     return _branches_page(project_context(visit), db)
 
 
 @pages.get("/:path/-/branches/new")
 def show_form(visit: Visit) -> PageResponse:
-    """Ask for a name and where it begins."""
+    """Show the form for a new branch."""
     place = project_context(visit)
     return _branch_form(
         place, {"branch": "", "ref": str(visit.request.query.get("ref", place.project.default_branch or ""))}
@@ -36,7 +36,7 @@ def show_form(visit: Visit) -> PageResponse:
 
 @pages.get("/:path/-/branches/:name", open=True, slashes="name")
 def show_branch(visit: Visit) -> PageResponse:
-    """The files of a branch."""
+    """Redirect to the files of a branch."""
     place = project_context(visit)
     branch = place.ask(branches_api.get_branch, branch=visit.request.path["name"])
     return LocalRedirect(f"{place.url}/-/tree/{quote(branch.name)}")
@@ -44,7 +44,7 @@ def show_branch(visit: Visit) -> PageResponse:
 
 @pages.post("/:path/-/branches")
 def create_branch(visit: Visit) -> PageResponse:
-    """Make one, and show its files."""
+    """Create a branch and show its files."""
     place = project_context(visit)
     typed = {name: str(visit.request.form.get(name, "")) for name in ("branch", "ref")}
     try:
@@ -56,7 +56,7 @@ def create_branch(visit: Visit) -> PageResponse:
 
 @pages.delete("/:path/-/branches/:name", slashes="name")
 def delete_branch(visit: Visit) -> PageResponse:
-    """Let go of one."""
+    """Delete a branch."""
     place = project_context(visit)
     try:
         place.ask(branches_api.delete_branch, branch=visit.request.path["name"])
@@ -68,7 +68,7 @@ def delete_branch(visit: Visit) -> PageResponse:
 
 @pages.post("/:path/-/merged_branches/delete")
 def delete_merged_branches(visit: Visit) -> PageResponse:
-    """Let go of all that are merged into the default branch, but for protected ones."""
+    """Delete all branches that are merged into the default branch, except protected ones."""
     place = project_context(visit)
     try:
         place.ask(branches_api.delete_merged_branches)
@@ -108,7 +108,7 @@ def _branches_page(
 
 
 def _divergence(place: ProjectContext, branches: Sequence[BranchView]) -> dict[str, Any]:
-    """Return how far the branches are from the default one: those that are known, or all if the visitor waits."""
+    """Return the ahead and behind counts against the default branch: the cached ones, or all if the request waits."""
     query, repository = place.visit.request.query, readable_code(place).repository
     tips, wait = {branch.commit.id for branch in branches if not branch.default}, "counted" in query
     apart = browser.branch_distances(repository, place.project.default_branch or "", tips, wait=wait)

@@ -1,4 +1,4 @@
-"""One commit: what it says and changes, what is said about it, and doing it again or undoing it."""
+"""Commit page: message, diff, comments, cherry-pick and revert."""
 
 from collections.abc import Callable
 from typing import Any
@@ -23,7 +23,7 @@ pages = PageRoutes()
 
 @pages.get("/:path/-/commit/:sha", open=True)
 def show_commit(visit: Visit, db: Connection) -> PageResponse:
-    """A commit with its difference; ``at`` names a line to write about. With ``.patch`` or ``.diff`` it is a file."""
+    """Show a commit with its diff; ``at`` names a line to comment on. ``.patch`` and ``.diff`` return a text file."""
     place, wanted = project_context(visit), split_suffix(visit.request.path["sha"])
     if wanted is None:
         return _commit_page(place, db)
@@ -36,7 +36,7 @@ def show_commit(visit: Visit, db: Connection) -> PageResponse:
 
 @pages.get("/:path/-/commit/:sha/refs", open=True)
 def show_refs(visit: Visit) -> PageResponse:
-    """The branches and tags that lead to a commit; in a large repository that takes a while."""
+    """List the branches and tags that contain a commit. Loaded separately, because large repositories take long."""
     place = project_context(visit)
     refs = place.ask(commits_api.list_commit_refs, {"per_page": 50}, sha=visit.request.path["sha"])
     context = {"refs": refs.items, "total": refs.total, "place": place, "sha": visit.request.path["sha"]}
@@ -47,7 +47,7 @@ def show_refs(visit: Visit) -> PageResponse:
 
 @pages.post("/:path/-/commit/:sha/comments")
 def post_comment(visit: Visit) -> PageResponse:
-    """Say something about a line of the commit, or about all of it."""
+    """Comment on a line of the commit, or on the commit itself."""
     place, sha = project_context(visit), visit.request.path["sha"]
     form = {
         name: visit.request.form[name] for name in ("note", "path", "line", "line_type") if visit.request.form.get(name)
@@ -64,18 +64,18 @@ def post_comment(visit: Visit) -> PageResponse:
 
 @pages.post("/:path/-/commit/:sha/cherry_pick")
 def cherry_pick(visit: Visit) -> PageResponse:
-    """Do it again on another branch."""
+    """Cherry-pick the commit onto another branch."""
     return _apply_to_branch(visit, "cherry_pick", making_api.cherry_pick_commit)
 
 
 @pages.post("/:path/-/commit/:sha/revert")
 def revert(visit: Visit) -> PageResponse:
-    """Undo it on a branch."""
+    """Revert the commit on a branch."""
     return _apply_to_branch(visit, "revert", making_api.revert_commit)
 
 
 def _apply_to_branch(visit: Visit, verb: str, endpoint: Callable[..., object]) -> PageResponse:
-    """On the branch itself, or on a new one that leads to a merge request."""
+    """Commit to the branch itself, or to a new branch followed by the form for a merge request."""
     place, sha = project_context(visit), visit.request.path["sha"]
     branch, target = (str(visit.request.form.get(name, "")).strip() for name in ("new_branch", "branch"))
     made = False
@@ -85,7 +85,7 @@ def _apply_to_branch(visit: Visit, verb: str, endpoint: Callable[..., object]) -
             made = True
         place.ask(endpoint, {"branch": branch or target}, sha=sha)
     except RequestRefusal as refusal:
-        if made:  # Nothing is on it.
+        if made:  # Delete the new branch: it has no commits.
             place.ask(branches_api.delete_branch, branch=branch)
         typed = {"verb": verb, "branch": target, "new_branch": branch, "errors": error_messages(refusal)}
         return visit.database.read(lambda db: _commit_page(place, db, {"redo": typed}, 422))

@@ -1,4 +1,4 @@
-"""What is said about a commit: below the lines that it is about, and about all of it."""
+"""Comments on a commit, both on lines of its diff and on the commit itself."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -15,26 +15,26 @@ from ingot.web.discussions.timeline import DiscussionItem, DiscussionThread, dis
 from ingot.web.projects.context import ProjectContext
 
 COMMENT_FORM = "form"
-"""Stands below the line that somebody wants to write about."""
+"""Slot value that marks the line below which the comment form is shown."""
 CommentLine = tuple[str, int | None, int | None]
 
 
 class DiscussedDiff(NamedTuple):
-    """The difference that a commit makes, with what is said about its lines."""
+    """Diff of a commit with the comments on its lines."""
 
     diff: RenderedDiff
     thread: DiscussionThread
-    """What is said about none of them."""
+    """Discussions that belong to no line."""
     at: CommentLine | None
-    """The line that somebody wants to write about."""
+    """Line for which the comment form is open."""
     back: str
-    """The page to come back to."""
+    """URL to return to after the form."""
 
 
 def diff_with_comments(
     place: ProjectContext, db: Connection, oid: str, items: Sequence[DiffView], at: Any
 ) -> DiscussedDiff:
-    """A commit's difference; ``at`` names a line to write about."""
+    """Return the diff of a commit with its comments; ``at`` names a line to comment on."""
     visit, ground = place.visit, discussable_in(place, COMMIT, oid)
     thread = discussion_thread(ground)
     slots, elsewhere = _by_line(thread, line_comments(db, place.project.id, oid), items)
@@ -48,7 +48,7 @@ def diff_with_comments(
 
 
 def _find_line(items: Sequence[DiffView], name: Any) -> CommentLine | None:
-    """The line of this name, if it is one that changed: comments on others stand nowhere."""
+    """Return the line with this name if it was changed: comments on unchanged lines would not be shown."""
     found = render_diff(items, {"first": str(len(items))}).line_at(name)
     return found if found is not None and (found[1] is None) is not (found[2] is None) else None
 
@@ -56,7 +56,7 @@ def _find_line(items: Sequence[DiffView], name: Any) -> CommentLine | None:
 def _by_line(
     thread: DiscussionThread, comments: Sequence[LineComment], items: Sequence[DiffView]
 ) -> tuple[dict[CommentLine, list[Any]], list[DiscussionItem]]:
-    """The discussions about lines by the line, and all others."""
+    """Return the discussions by line, and all other discussions."""
     on_lines = {comment.note_id: comment for comment in comments}
     talked = {comment.path for comment in comments}
     keys = {item.new_path: line_keys(item.diff) for item in items if item.new_path in talked}

@@ -1,4 +1,4 @@
-"""The lines of history beside a list of commits, as small pictures, one for each commit."""
+"""Commit graph beside a list of commits, as one small SVG image for each commit."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -13,14 +13,14 @@ _TOP, _MIDDLE, _BOTTOM = "0", "50%", "100%"
 
 
 class CommitGraph(NamedTuple):
-    """How many lanes there are side by side, and one picture for each commit."""
+    """Number of lanes, and one image for each commit."""
 
     lanes: int
     rows: list[Markup]
 
 
 def topologically_sorted(commits: Sequence[CommitView]) -> list[CommitView]:
-    """The same commits with none above its children, which lists by time alone do not promise."""
+    """Sort commits so that children precede their parents, which an order by time does not guarantee."""
     left = {commit.id: commit for commit in commits}
     children: dict[str, set[str]] = {}
     for commit in commits:
@@ -39,16 +39,16 @@ def topologically_sorted(commits: Sequence[CommitView]) -> list[CommitView]:
 
 
 def commit_graph(commits: Sequence[CommitView]) -> CommitGraph:
-    """The graph of a list that leaves no commit out; lanes beyond the eighth share a place."""
+    """Draw the graph of a list without gaps; lanes beyond the eighth are drawn on top of each other."""
     lanes: list[str | None] = []
     drawn = [_row(commit, lanes) for commit in commits]
     most = max([1, *(size for size, _ in drawn)])
     start = f'<svg class="graph" width="{_STEP * most}" aria-hidden="true">'
-    return CommitGraph(most, [Markup(f"{start}{marks}</svg>") for _, marks in drawn])  # noqa: S704 - Of our own numbers alone.
+    return CommitGraph(most, [Markup(f"{start}{marks}</svg>") for _, marks in drawn])  # noqa: S704 - Built from numbers only.
 
 
 def _row(commit: CommitView, lanes: list[str | None]) -> tuple[int, str]:
-    """Draw one commit, and move the lanes on to what comes below it."""
+    """Draw one commit and update the lanes for the row below."""
     above = list(lanes)
     own = above.index(commit.id) if commit.id in above else _free_lane(lanes, commit.id)
     lines = [_line(lane, _TOP, own, _MIDDLE) for lane, wanted in enumerate(above) if wanted == commit.id]

@@ -1,4 +1,4 @@
-"""What lies between two branches, tags or commits."""
+"""Comparison of two branches, tags or commits."""
 
 from typing import Any
 from urllib.parse import quote
@@ -20,7 +20,7 @@ pages = PageRoutes()
 
 @pages.get("/:path/-/compare", open=True)
 def show_form(visit: Visit) -> PageResponse:
-    """Ask what to compare; the form's answer gets an address of its own."""
+    """Show the comparison form, or redirect to the URL of the comparison that was requested."""
     place = project_context(visit)
     readable_code(place)
     old, new = (str(visit.request.query.get(name, "")).strip() for name in ("from", "to"))
@@ -32,7 +32,7 @@ def show_form(visit: Visit) -> PageResponse:
 
 @pages.get("/:path/-/compare/:rest", open=True, slashes="rest")
 def show_comparison(visit: Visit, db: Connection) -> PageResponse:
-    """The commits and the difference from one to the other: ``old...new``, or ``old..new`` for the straight one."""
+    """Show the commits and the diff: ``old...new`` from the merge base, or ``old..new`` between the two directly."""
     place = project_context(visit)
     code = readable_code(place)
     rest = visit.request.path["rest"]
@@ -45,7 +45,9 @@ def show_comparison(visit: Visit, db: Connection) -> PageResponse:
     try:
         compared = place.ask(comparing_api.compare_refs, asked)
     except NotFound:
-        return _comparison_page(place, old, new, errors=["One of the two is not there: check the names."], status=404)
+        return _comparison_page(
+            place, old, new, errors=["Branch, tag or commit not found. Check both names."], status=404
+        )
     except RequestRefusal as refusal:
         return _comparison_page(place, old, new, errors=error_messages(refusal), status=422)
     head = browser.commit_or_none(code.repository, new)

@@ -1,4 +1,4 @@
-"""Who wrote a branch, and when."""
+"""Contributors of a branch and its activity over time."""
 
 from ingot.repositories.comparisons import api as comparing_api
 from ingot.repositories.trees import api as trees_api
@@ -12,7 +12,7 @@ pages = PageRoutes()
 
 @pages.get("/:path/-/graphs", open=True)
 def show_graphs(visit: Visit) -> PageResponse:
-    """The same of the default branch; where nothing was written yet, the way to a first push."""
+    """Show the contributors of the default branch, or redirect to the project if its repository is empty."""
     place = project_context(visit)
     if place.project.empty_repo and place.may(trees_api.list_tree):
         return LocalRedirect(place.url)
@@ -21,7 +21,7 @@ def show_graphs(visit: Visit) -> PageResponse:
 
 @pages.get("/:path/-/graphs/:rest", open=True, slashes="rest")
 def show_contributors(visit: Visit) -> PageResponse:
-    """Who wrote a branch, whoever wrote most first, and how much was written in each week of the last year."""
+    """List the contributors of a branch by number of commits, with the commits per week of the last year."""
     where = code_location(visit)
     asked = {
         "ref": where.commit,

@@ -1,4 +1,4 @@
-"""More lines around those that changed, for a difference that is on the screen."""
+"""Unchanged lines around the changes of a diff, loaded on demand."""
 
 import re
 from html import escape
@@ -24,13 +24,13 @@ _MAX_LINE_NUMBER = 10**8
 class _RequestedLines(NamedTuple):
     gap: DiffGap
     down: bool
-    """Whether the first lines of the gap are wanted, or the last ones."""
+    """True for the first lines of the gap, false for the last."""
     around: GapContext
 
 
 @pages.get("/:path/-/diff_lines/:rest", open=True, slashes="rest")
 def show_lines(visit: Visit) -> PageResponse:
-    """Lines of a file as rows of a difference, and a row for those of the gap that are still left out."""
+    """Return lines of a file as rows of a diff, and a row for the part of the gap that remains collapsed."""
     where = code_location(visit)
     asked = _requested_lines(where)
     if not visit.headers.fragment:
@@ -71,11 +71,11 @@ def _rows(asked: _RequestedLines, texts: list[str]) -> Markup:
         more = not left.empty
     rows = _highlighted_rows(shown, texts, asked)
     row = [around.row(left, "")] if more else []
-    return Markup("".join([*rows, *row] if asked.down else [*row, *rows]))  # noqa: S704 - All of it is escaped.
+    return Markup("".join([*rows, *row] if asked.down else [*row, *rows]))  # noqa: S704 - The rows are escaped.
 
 
 def _highlighted_rows(numbers: range, texts: list[str], asked: _RequestedLines) -> list[str]:
-    """These lines as rows, in the colours of their language."""
+    """Render the lines as rows with syntax highlighting."""
     gap, around = asked.gap, asked.around
     chosen = texts[numbers.start - 1 : numbers.stop - 1]
     language = language_of(around.path)

@@ -1,42 +1,42 @@
-"""Lines that a difference leaves out: the rows that stand for them, and what these lead to."""
+"""Collapsed unchanged lines of a diff: the rows that represent them and the links that expand them."""
 
 from html import escape
 from typing import NamedTuple
 from urllib.parse import quote, urlencode
 
 LINES_PER_EXPANSION = 20
-"""So many lines are shown of a gap that is longer."""
+"""Lines shown by one expansion of a longer gap."""
 _CONTEXT = 3
-"""So many lines git shows below the last change, if the file has as many."""
+"""Context lines that git includes below the last change, if the file has that many."""
 
 
 class DiffGap(NamedTuple):
-    """Lines that stayed as they were, by their new numbers."""
+    """Range of collapsed unchanged lines, by their new line numbers."""
 
     first: int
     last: int | None
-    """Unknown below the last change."""
+    """None below the last change, where the length of the file is unknown."""
     ahead: int
-    """By how much new numbers are ahead of old ones."""
+    """Difference between new and old line numbers."""
 
     @property
     def empty(self) -> bool:
-        """Whether nothing is left out."""
+        """Return whether the gap contains no lines."""
         return self.last is not None and self.last < self.first
 
 
 class GapContext(NamedTuple):
-    """The file that a difference leads to, as rows between its hunks need it."""
+    """File at the new side of a diff, for the rows between its hunks."""
 
     place: str
-    """Where the project's pages begin."""
+    """Base URL of the project's pages."""
     commit: str
     path: str
     anchor: str
     split: bool
 
     def row(self, gap: DiffGap, said: str) -> str:
-        """Stands for a gap; ``said`` is what else the row says."""
+        """Render the row of a gap; ``said`` is additional text, such as the heading of the hunk."""
         links = " ".join(self._links(gap))
         columns = 4 if self.split else 3
         return f'<tr class="hunk"><td colspan="{columns}">{links} {escape(said)}</td></tr>\n'
@@ -69,7 +69,7 @@ class GapContext(NamedTuple):
         ]
 
     def _link(self, gap: DiffGap, way: str, text: str, name: str, line: int) -> str:
-        """Leads to the lines themselves for a script, and else to the file at the line."""
+        """Render a link that loads the lines with JavaScript, and opens the file at the line without it."""
         asked = {"way": way, "first": gap.first, "last": gap.last or "", "ahead": gap.ahead, "anchor": self.anchor}
         query = urlencode(asked | ({"view": "split"} if self.split else {}))
         file = f"{self.commit}/{quote(self.path)}"
@@ -80,5 +80,5 @@ class GapContext(NamedTuple):
 
 
 def is_end_of_file(signs: str) -> bool:
-    """Whether a file ends with its last hunk; ``signs`` are those of the hunk's lines."""
+    """Return whether a file ends with its last hunk; ``signs`` are the first characters of the hunk's lines."""
     return signs.endswith("\\") or not signs.endswith(" " * _CONTEXT)

@@ -1,4 +1,4 @@
-"""Differences as pages show them: which files, how many lines of each, and as much of them as a screen needs."""
+"""Diffs for pages: the files, their line counts, and as many rows as fit on one page."""
 
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
@@ -21,21 +21,21 @@ from ingot.web.formats import with_query
 _LINES_PER_SCREEN = 1_000
 _FILES_PER_SCREEN = 50
 _MAX_UNFOLDED_LINES = 800
-"""A longer one is opened by whoever wants to see it."""
+"""Diffs of files with more lines are collapsed."""
 _MAX_HIGHLIGHTED_LENGTH = 30_000
 _MAX_HIGHLIGHTED_PER_PAGE = 40_000
 _MAX_INLINE_LENGTH = 4_000
 _ROW_BYTES = 300
-"""Memory of a row besides its HTML."""
+"""Estimated memory of a row besides its HTML."""
 _row_cache: BoundedCache["_RowCacheKey", list[DiffRow]] = declare_cache("diff-rows", share=7)
 
 CommentableLines = Literal["no", "changed", "any"]
 LineSlots = Mapping[tuple[str, int | None, int | None], Any]
-"""What stands below lines, such as discussions, by the new path of the file and the line's old and new number."""
+"""Content below lines, such as discussions, by the new path of the file and the line's old and new number."""
 
 
 class DiffTarget(NamedTuple):
-    """Where the new side of a difference is: the project's pages, and the commit."""
+    """Base URL of the project and the commit at the new side of a diff."""
 
     place: str
     commit: str
@@ -49,11 +49,11 @@ class _RowCacheKey(NamedTuple):
     same: str | None
     split: bool
     code: DiffTarget | None
-    """Only where the file goes on around what is shown."""
+    """Set only where the unchanged lines around the changes can be expanded."""
 
 
 class DiffFile(msgspec.Struct):
-    """One file of a difference."""
+    """File of a diff."""
 
     number: int
     anchor: str
@@ -62,48 +62,48 @@ class DiffFile(msgspec.Struct):
     added: int
     removed: int
     said: list[str]
-    """What happened to it besides its lines, in words."""
+    """Descriptions of changes other than to lines, such as a rename."""
     nothing: str
-    """Why no lines are shown, where there are none."""
+    """Reason why no lines are shown, if there are none."""
     lines: int
     whole: str
-    """The address under which all of its lines are shown."""
+    """URL of the page that shows all lines of the file."""
     parts: list[tuple[Markup, list[Any]]] = []
-    """Rows of the table, each time up to a line below which something stands, and that."""
+    """Rows of the table, split after each line that has content below it, with that content."""
     collapsed: bool = False
-    """Whether its lines are left out because they are many."""
+    """True if the lines are omitted because there are too many."""
     here: bool = False
-    """Whether it is on this screen."""
+    """True if the file is on this page."""
     has_bidi: bool = False
-    """Whether signs in it change the direction of writing."""
+    """True if the file contains characters that change the text direction."""
 
     @property
     def path(self) -> str:
-        """Where it is now."""
+        """Return the current path."""
         return self.new_path
 
 
 class RenderedDiff(msgspec.Struct):
-    """A difference on one screen."""
+    """Page of a diff."""
 
     files: list[DiffFile]
-    """All of them."""
+    """All files of the diff."""
     shown: list[DiffFile]
-    """Those of this screen."""
+    """Files on this page."""
     added: int
     removed: int
     split: bool
     part: bool
-    """Whether only some files were asked for, so that a script wants no more than these."""
+    """True if the query selects some of the files: a script then needs only their fragment."""
     unified_address: str
     split_address: str
     next_address: str = ""
     left: int = 0
-    """How many files follow."""
+    """Number of files after this page."""
     first: int = 0
 
     def line_at(self, name: Any) -> tuple[str, int | None, int | None] | None:
-        """The line that the end of an address names, as comments know it."""
+        """Return the line with this element id, in the form that comments use."""
         anchor, _, numbers = str(name or "").partition("_")
         old, _, new = numbers.partition("_")
         file = next((file for file in self.files if file.anchor == anchor), None)
@@ -120,11 +120,12 @@ def render_diff(
     talk: CommentableLines = "no",
     code: DiffTarget | None = None,
 ) -> RenderedDiff:
-    """What a page shows of these files.
+    """Render the files for a page.
 
-    ``query`` is the page's own: ``view=split`` puts old and new beside each other, ``first`` begins with a later file,
-    ``only`` shows one. With ``talk`` the number of a line leads to the page with ``at``, where one may write about it;
-    some pages have comments on lines that changed alone. With ``code`` the lines around those can be had too.
+    ``query`` contains the query parameters of the page: ``view=split`` shows old and new side by side, ``first`` starts
+    with a later file, ``only`` shows one file. ``talk`` says which lines can be commented on (all, or changed lines
+    only): their numbers link to the page with ``at``. With ``code`` the unchanged lines around the changes can be
+    expanded.
     """
     asked = {name: value for name, value in query.items() if name not in ("first", "only", "at")}
     split = query.get("view") == "split"
@@ -178,7 +179,7 @@ def _files(items: Sequence[DiffView], query: dict[str, Any]) -> list[DiffFile]:
 
 
 def count_changed_lines(diff: str) -> tuple[int, int]:
-    """How many lines a patch adds and removes."""
+    """Return the number of lines that a patch adds and removes."""
     begins = 0 if diff.startswith("@@") else diff.find("\n@@")
     return (diff.count("\n+", begins), diff.count("\n-", begins)) if begins >= 0 else (0, 0)
 
@@ -202,18 +203,18 @@ _KINDS = {"120000": "Symbolic link", "160000": "Submodule"}
 
 def _reason_without_lines(item: DiffView) -> str:
     if item.too_large:
-        return "This file is too large to show what changed in it."
+        return "This diff is too large to display."
     if item.collapsed:
-        return "The changes before this one are so many that this one is not shown."
+        return "Not displayed, because the whole diff is too large."
     if item.diff.startswith("Binary"):
-        return "A binary file, whose changes cannot be shown."
+        return "Binary file, changes not displayed."
     if "@@" in item.diff:
         return ""
     if item.renamed_file:
-        return "Renamed, and nothing else changed."
+        return "Renamed without changes."
     if item.new_file or item.deleted_file:
         return "An empty file."
-    return "Only the mode changed."
+    return "Only the file mode changed."
 
 
 def _fill_lines(
@@ -225,7 +226,7 @@ def _fill_lines(
     *,
     everything: bool,
 ) -> None:
-    """Give the files their lines until the screen is full."""
+    """Add the rows of the files until the page is full."""
     talked = {path for path, _, _ in slots}
     lines, colored, last = 0, 0, 0
     for last, file in enumerate(shown.shown, 1):
@@ -248,7 +249,7 @@ def _fill_lines(
 
 
 def _cached_rows(key: _RowCacheKey, colored: int) -> tuple[list[DiffRow], int]:
-    """The rows of a file, and how much was coloured; what has colours only next time is not kept before."""
+    """Return the rows of a file and the amount highlighted; rows over the page's highlighting limit are not cached."""
     diff, path, anchor, link, same, split, code = key
     if len(diff) > _MAX_INLINE_LENGTH:
         require_blocking_allowed()

@@ -1,4 +1,4 @@
-"""Files as they are, and whole trees packed: never as something that a browser would run."""
+"""Downloads of raw files and archives, with headers that prevent browsers from executing them."""
 
 import re
 
@@ -23,7 +23,7 @@ _NO_CACHE = (b"cache-control", b"private, no-cache")
 
 @pages.get("/:path/-/raw/:rest", open=True, slashes="rest")
 def show_raw(visit: Visit) -> PageResponse:
-    """A file's content: text as text, pictures as such, all else to be saved; ``inline=false`` saves in any case."""
+    """Return a file's content: text and images inline, others and ``inline=false`` as an attachment."""
     where = code_location(visit)
     if not where.path:
         raise NotFound("File")
@@ -42,7 +42,7 @@ def show_raw(visit: Visit) -> PageResponse:
 
 @pages.get("/:path/-/archive/:rest", open=True, slashes="rest")
 def show_archive(visit: Visit) -> PageResponse:
-    """A tree in one file, such as ``master/project-master.zip`` or ``master.tar.gz``."""
+    """Return an archive of a tree, such as ``master/project-master.zip`` or ``master.tar.gz``."""
     place = project_context(visit)
     rest = visit.request.path["rest"]
     spelling = next((each for each in ARCHIVE_EXTENSIONS if rest.endswith(f".{each}")), None)
@@ -58,7 +58,7 @@ def show_archive(visit: Visit) -> PageResponse:
 
 @pages.get("/:path/-/repository/:file", open=True)
 def show_archive_legacy(visit: Visit) -> PageResponse:
-    """The same at the address that older programs know: ``repository/archive.zip?ref=master``."""
+    """Return an archive at the URL that older clients use: ``repository/archive.zip?ref=master``."""
     place = project_context(visit)
     name, _, ending = visit.request.path["file"].partition(".")
     spelling = next((each for each in ARCHIVE_EXTENSIONS if each == (ending or "tar.gz")), None)
@@ -76,7 +76,7 @@ def _archive_response(place: ProjectContext, ref: str, spelling: ArchiveExtensio
 
 
 def _started_cookie(visit: Visit) -> list[Header]:
-    """What tells the page that the download has begun: nothing else reaches a script from there."""
+    """Return the cookie by which the page's script detects that the download has started: it gets no other signal."""
     mark = visit.request.query.get("began")
     known = isinstance(mark, str) and _DOWNLOAD_ID.fullmatch(mark)
     return [(b"set-cookie", f"_service_download={mark}; Path=/; SameSite=Strict; Max-Age=60".encode())] if known else []

@@ -1,4 +1,4 @@
-"""What somebody is about to write: where, on which branch, upon which text, and whether they may."""
+"""Context of an edit in the browser: path, branch, current content and write permission."""
 
 import codecs
 from typing import Literal, NamedTuple
@@ -18,38 +18,38 @@ WriteAccess = Literal["may", "protected", "reader", "archived", "no_branch"]
 
 
 class FileDraft(NamedTuple):
-    """A file or folder that somebody is about to change."""
+    """File or folder to be changed."""
 
     place: ProjectContext
     branch: str
     path: str
     exists: bool
-    """Whether the branch is there; the first commit of all makes it."""
+    """True if the branch exists; the first commit of a repository creates it."""
     write_access: WriteAccess
-    """Whether they may, and if not, why."""
+    """Permission of the user to write, or the reason why not."""
     proposed: str
-    """The branch that the commit goes to unless they say another."""
+    """Proposed branch for the commit."""
     body: bytes | None = None
     text: str | None = None
     last_commit_id: str = ""
 
     @property
     def may_write(self) -> bool:
-        """Whether there is a form at all; on a protected branch it asks for another branch."""
+        """Return whether to show the form; for a protected branch it asks for another branch."""
         return self.write_access in ("may", "protected")
 
     def below(self, name: str) -> str:
-        """The path of something in this folder."""
+        """Return the path of an entry of this folder."""
         name = name.strip().strip("/")
         return f"{self.path}/{name}" if self.path else name
 
     def address(self, word: str, path: str) -> str:
-        """The address of a page on this branch."""
+        """Return the URL of a page on this branch."""
         return f"{self.place.url}/-/{word}/{quote(self.branch)}" + (f"/{quote(path)}" if path else "")
 
 
 def find_draft(visit: Visit, *, needs_file: bool) -> FileDraft:
-    """What the address names, on its branch; a repository without any begins with a first file."""
+    """Return the draft for the path and branch of the URL; an empty repository starts with a first file."""
     place = project_context(visit)
     code = readable_code(place)
     rest = visit.request.path["rest"].strip("/")
@@ -90,14 +90,14 @@ def _write_access(place: ProjectContext, branch: str) -> WriteAccess:
 
 
 def _proposed_branch(where: CodeLocation) -> str:
-    """Return a name that no branch has yet."""
+    """Return an unused branch name."""
     user = where.place.visit.viewer.user
     stem = f"{user.username if user else 'somebody'}-patch"
     return browser.free_branch_name(where.repository, stem, range(1, 50))
 
 
 def encode_like(before: bytes, text: str) -> bytes:
-    """A text as the file had it: with the same ends of lines, the same mark at its beginning, the same encoding."""
+    """Encode a text like the original file: with its line endings, byte order mark and encoding."""
     text = text.replace("\r\n", "\n")
     if b"\r\n" in before:
         text = text.replace("\n", "\r\n")

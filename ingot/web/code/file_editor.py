@@ -1,4 +1,4 @@
-"""Writing in the browser: new files and folders, changed ones, uploads and deletions, each a commit of its own."""
+"""File editor: create, edit, upload and delete files and folders, each with one commit."""
 
 from base64 import b64encode
 from typing import Any
@@ -19,7 +19,7 @@ _CHANGED = "has changed since you started"
 
 @pages.get("/:path/-/new/:rest", slashes="rest")
 def show_new(visit: Visit) -> PageResponse:
-    """A new file in a folder."""
+    """Show the form for a new file."""
     draft = find_draft(visit, needs_file=False)
     return _editor_page(draft, "new", {"file_path": str(visit.request.query.get("file_name", "")), "content": ""})
 
@@ -36,7 +36,7 @@ def create_file(visit: Visit) -> PageResponse:
 
 @pages.get("/:path/-/edit/:rest", slashes="rest")
 def show_edit(visit: Visit) -> PageResponse:
-    """A file's text in a form."""
+    """Show the editor for a file."""
     draft = find_draft(visit, needs_file=True)
     if draft.text is None:
         return LocalRedirect(draft.address("blob", draft.path))
@@ -47,7 +47,7 @@ def show_edit(visit: Visit) -> PageResponse:
 
 @pages.post("/:path/-/edit/:rest", slashes="rest", limit=_MAX_TEXT_BYTES)
 def edit_file(visit: Visit) -> PageResponse:
-    """Commit a file's new text, maybe under a new name; what somebody else changed meanwhile is not written over."""
+    """Commit changes to a file, possibly with a new path; rejected if the file has changed in the meantime."""
     draft = find_draft(visit, needs_file=False)
     typed = _form_values(visit, "file_path", "content", "last_commit_id")
     path = typed["file_path"].strip("/ ") or draft.path
@@ -62,14 +62,14 @@ def edit_file(visit: Visit) -> PageResponse:
 
 @pages.get("/:path/-/delete/:rest", slashes="rest")
 def show_delete(visit: Visit) -> PageResponse:
-    """Whether it is really to go."""
+    """Ask for confirmation before deleting a file."""
     draft = find_draft(visit, needs_file=True)
     return _editor_page(draft, "delete", {"file_path": draft.path, "last_commit_id": draft.last_commit_id})
 
 
 @pages.post("/:path/-/delete/:rest", slashes="rest")
 def delete_file(visit: Visit) -> PageResponse:
-    """Commit that a file is gone."""
+    """Commit the deletion of a file."""
     draft = find_draft(visit, needs_file=True)
     typed = _form_values(visit, "last_commit_id") | {"file_path": draft.path}
     action = {"action": "delete", "file_path": draft.path}
@@ -80,13 +80,13 @@ def delete_file(visit: Visit) -> PageResponse:
 
 @pages.get("/:path/-/upload/:rest", slashes="rest")
 def show_upload(visit: Visit) -> PageResponse:
-    """A file from the visitor's disk."""
+    """Show the upload form."""
     return _editor_page(find_draft(visit, needs_file=False), "upload", {"file_path": ""})
 
 
 @pages.post("/:path/-/upload/:rest", slashes="rest", limit=_MAX_UPLOAD_BYTES)
 def upload_file(visit: Visit) -> PageResponse:
-    """Commit what was uploaded; a file that is there already is replaced where that is said."""
+    """Commit an uploaded file; an existing file is replaced only if the form allows it."""
     draft = find_draft(visit, needs_file=False)
     typed = _form_values(visit, "file_path")
     upload = visit.request.form.get("file")
@@ -101,18 +101,18 @@ def upload_file(visit: Visit) -> PageResponse:
 
 @pages.get("/:path/-/new_dir/:rest", slashes="rest")
 def show_new_folder(visit: Visit) -> PageResponse:
-    """A new folder."""
+    """Show the form for a new folder."""
     return _editor_page(find_draft(visit, needs_file=False), "folder", {"file_path": ""})
 
 
 @pages.post("/:path/-/new_dir/:rest", slashes="rest")
 def create_folder(visit: Visit) -> PageResponse:
-    """Commit an empty file, since git keeps no folder without one."""
+    """Commit an empty file in the new folder, since git does not store empty folders."""
     draft = find_draft(visit, needs_file=False)
     typed = _form_values(visit, "file_path")
     name = typed["file_path"].strip("/ ")
     if not name:
-        return _editor_page(draft, "folder", typed, ["Give it a name."], 422)
+        return _editor_page(draft, "folder", typed, ["Enter a folder name."], 422)
     folder = draft.below(name)
     action = {"action": "create", "file_path": f"{folder}/{_PLACEHOLDER_FILE}", "content": ""}
     return _create_commit(draft, "folder", typed, action, f"Add the folder {folder}", folder)
@@ -126,7 +126,7 @@ def _form_values(visit: Visit, *names: str) -> dict[str, str]:
 def _create_commit(
     draft: FileDraft, what: str, typed: dict[str, str], action: dict[str, Any], words: str, shown: str
 ) -> PageResponse:
-    """Make the commit; on a new branch it leads to a merge request, and a refusal back to what was typed."""
+    """Create the commit. A new branch continues with the merge request form; an error shows the form again."""
     place = draft.place
     branch = typed["branch"].strip() or draft.branch
     sent: dict[str, Any] = {"branch": branch, "commit_message": typed["commit_message"].strip() or words}
@@ -147,7 +147,7 @@ def _create_commit(
 def _editor_page(
     draft: FileDraft, what: str, typed: dict[str, Any], errors: list[str] | None = None, status: int = 200
 ) -> TemplateResponse:
-    """The form, or why there is none."""
+    """Render the form, or the reason why the user may not edit."""
     errors = errors or []
     context: dict[str, Any] = {
         "draft": draft,

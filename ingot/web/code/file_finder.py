@@ -1,4 +1,4 @@
-"""Finding a file by a part of its path."""
+"""File finder: search for files by a part of their path."""
 
 import gzip
 from collections.abc import Sequence
@@ -13,19 +13,19 @@ from ingot.web.page_routes import BytesResponse, PageResponse, PageRoutes, Visit
 pages = PageRoutes()
 _MAX_SHOWN = 100
 _MAX_IN_BROWSER = 30_000
-"""So many paths a script gets, to look through them while somebody types."""
+"""Maximum number of paths sent to the script, which filters them as the user types."""
 _MAX_QUERY_LENGTH = 255
 
 
 @pages.get("/:path/-/find_file", open=True)
 def find_file_in_default_branch(visit: Visit) -> PageResponse:
-    """The same of the default branch."""
+    """Search the files of the default branch."""
     return find_file(visit)
 
 
 @pages.get("/:path/-/find_file/:rest", open=True, slashes="rest")
 def find_file(visit: Visit) -> PageResponse:
-    """The files whose path has what is searched for; ``list`` gives all paths, for a script."""
+    """List the files whose path matches the search; ``list`` returns all paths for the script."""
     where = code_location(visit)
     names = browser.list_file_paths(where.repository, where.commit)
     if "list" in visit.request.query:
@@ -46,7 +46,7 @@ def find_file(visit: Visit) -> PageResponse:
 
 
 def _paths_as_json(paths: list[str], *, zipped: bool) -> BytesResponse:
-    """Paths as JSON; they repeat each other, so that a tenth of it is left of many."""
+    """Return paths as JSON; gzip reduces long lists to about a tenth."""
     body = msgspec.json.encode(paths)
     headers = [(b"vary", b"accept-encoding"), (b"cache-control", b"private, no-cache")]
     if zipped:
@@ -55,7 +55,7 @@ def _paths_as_json(paths: list[str], *, zipped: bool) -> BytesResponse:
 
 
 def _matching_paths(paths: Sequence[str], search: str) -> list[str]:
-    """Those that have it in their last part come first, and the shorter ones before longer ones."""
+    """Return the matching paths: matches in the file name first, then shorter paths before longer ones."""
     if not search:
         return list(paths)
     wanted = search.casefold()

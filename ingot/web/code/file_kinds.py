@@ -1,4 +1,4 @@
-"""What a file is, as far as a page has to know: text, picture, link, submodule, or something to download."""
+"""Kinds of files for display: text, image, symbolic link, submodule or download only."""
 
 from typing import Literal, NamedTuple
 
@@ -13,14 +13,14 @@ _MAX_SHOWN_BYTES = 2**20
 
 
 class FileContent(NamedTuple):
-    """A file's kind, and its text where it has one."""
+    """Kind of a file, and its text if it has one."""
 
     kind: ContentKind
     text: str = ""
 
 
 def file_content(file: CodeFile) -> FileContent:
-    """Return what is shown of a file."""
+    """Return the kind of a file and its displayable content."""
     body = file.body
     if file.kind == "module":
         return FileContent("module", file.oid)
@@ -38,10 +38,10 @@ def file_content(file: CodeFile) -> FileContent:
 
 
 def decode_file_text(body: bytes) -> str:
-    """A text without marks at its beginning and without the carriage returns at the ends of its lines."""
+    """Decode a text without its byte order mark and without carriage returns at line ends."""
     return decode_text(body).removeprefix("\ufeff").replace("\r\n", "\n")
 
 
 def is_markdown(path: str) -> bool:
-    """Whether it is shown as it is meant to look."""
+    """Return whether the file is rendered as Markdown."""
     return path.lower().endswith(MARKDOWN)

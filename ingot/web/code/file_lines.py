@@ -1,4 +1,4 @@
-"""The lines of a file as rows of a table, kept by the id of their content."""
+"""Lines of a file as table rows, cached by blob id."""
 
 from sys import getsizeof
 from typing import NamedTuple
@@ -11,24 +11,24 @@ from ingot.offload import require_blocking_allowed
 from ingot.web.bidi import mark_bidi_characters
 
 FIRST_LINES = 400
-"""So many lines are shown of a file that nobody has looked at of late."""
+"""Number of lines shown at first if the rows of the file are not cached."""
 MAX_LINES = 30_000
 _MAX_INLINE_LENGTH = 8_000
 _line_cache: BoundedCache[tuple[str, str, str], "FileLines"] = declare_cache("file-lines", share=6)
 
 
 class FileLines(NamedTuple):
-    """Rows of a table, up to where a first look ends and from there on."""
+    """Table rows of a file: the first part and the rest."""
 
     first: Markup
     rest: Markup
     total: int
     left: int
-    """How many are in neither, since nobody has asked for the rest yet."""
+    """Number of lines in neither part, because the rest has not been requested."""
 
 
 def file_lines(oid: str, text: str, language: str, *, everything: bool, anchor: str = "L") -> FileLines:
-    """The lines of a content; all of them where they are at hand, or asked for; ``anchor`` begins their addresses."""
+    """Return the lines of a blob, or only the first part. ``anchor`` is the prefix of their element ids."""
     cached = _line_cache.get((oid, language, anchor))
     cached = cached or (None if everything else _line_cache.get((f"{oid} begins", language, anchor)))
     if cached is not None:
@@ -37,7 +37,7 @@ def file_lines(oid: str, text: str, language: str, *, everything: bool, anchor: 
         require_blocking_allowed()
     texts = text.removesuffix("\n").split("\n")
     if not everything and len(texts) > FIRST_LINES:
-        # The whole is only begun when it is wanted: to colour it takes longer than anybody waits for a page.
+        # Highlight the rest only on request: for a long file this takes longer than a page should.
         html = highlight_lines("\n".join(texts[:FIRST_LINES]), language)
         beginning = FileLines(_rows(html, 1, anchor), Markup(), len(texts), len(texts) - FIRST_LINES)
         return _cached((f"{oid} begins", language, anchor), beginning)

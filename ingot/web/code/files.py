@@ -1,4 +1,4 @@
-"""One file of a repository: as it is shown, who wrote its lines, as it is, and packed with all others."""
+"""File pages: content and blame."""
 
 import posixpath
 from typing import Any
@@ -22,7 +22,7 @@ _BLAME_PAGE_LINES = 1_000
 
 @pages.get("/:path/-/blob/:rest", open=True, slashes="rest")
 def show_file(visit: Visit) -> PageResponse:
-    """A file with its lines, or what else it is; ``plain`` shows markdown as it was written."""
+    """Show a file; ``plain`` shows the source of Markdown."""
     where = code_location(visit)
     if browser.kind_at(where.repository, where.commit, where.path) == "folder":
         return LocalRedirect(where.url("tree"))
@@ -53,7 +53,7 @@ def show_file(visit: Visit) -> PageResponse:
 
 @pages.get("/:path/-/blame/:rest", open=True, slashes="rest")
 def show_blame(visit: Visit) -> PageResponse:
-    """Who wrote the lines of a file last, a thousand at a time."""
+    """Show the blame of a file, a thousand lines per page."""
     where = code_location(visit)
     file = browser.read_file(where.repository, where.commit, where.path)
     content = file_content(file)
@@ -73,7 +73,7 @@ def show_blame(visit: Visit) -> PageResponse:
             end = min(total, start + _BLAME_PAGE_LINES - 1)
             context["parts_of"] = browser.blame_lines(where.repository, where.commit, where.path, start, end)
         except Invalid:
-            context["said"] = "The history of this file is too long to tell who wrote its lines."
+            context["said"] = "Blame is not available, because the history of this file is too long."
         context["following"] = start + _BLAME_PAGE_LINES if start + _BLAME_PAGE_LINES <= total else None
     return where.place.page("code/blame.html", "code", context)
 
@@ -84,7 +84,7 @@ def _file_html(where: CodeLocation, content: FileContent) -> Any:
 
 
 def _symlink_target(where: CodeLocation, content: FileContent) -> str:
-    """Where a symbolic link leads to, if that is in the repository."""
+    """Return the target of a symbolic link if it is in the repository."""
     if content.kind != "link" or content.text.startswith("/"):
         return ""
     path = posixpath.normpath(posixpath.join(posixpath.dirname(where.path), content.text))

@@ -1,4 +1,4 @@
-"""The commits of a branch, or of one file of it."""
+"""Commit history of a branch or of a path."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ _MAX_FILTER_LENGTH = 255
 
 @pages.get("/:path/-/commits", open=True)
 def show_newest(visit: Visit, db: Connection) -> PageResponse:
-    """The commits of the default branch."""
+    """List the commits of the default branch, or redirect to the project if its repository is empty."""
     place = project_context(visit)
     if place.project.empty_repo and place.may(trees_api.list_tree):
         return LocalRedirect(place.url)
@@ -29,7 +29,7 @@ def show_newest(visit: Visit, db: Connection) -> PageResponse:
 
 @pages.get("/:path/-/commits/:rest", open=True, slashes="rest")
 def show_commits(visit: Visit, db: Connection) -> PageResponse:
-    """The commits of a branch or of a path; ``author`` and ``search`` leave out others."""
+    """List the commits of a branch or path, filtered by ``author`` and ``search``."""
     where = code_location(visit)
     author, search = (str(visit.request.query.get(name, ""))[:_MAX_FILTER_LENGTH] for name in ("author", "search"))
     number = max(1, min(number_or_none(str(visit.request.query.get("page", ""))) or 1, 10**6))

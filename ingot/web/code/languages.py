@@ -1,4 +1,4 @@
-"""The languages of a tree as parts of one bar, kept by the commit."""
+"""Languages of a repository as segments of a bar, cached by commit."""
 
 from typing import NamedTuple
 
@@ -12,7 +12,7 @@ _language_cache: BoundedCache[tuple[str, str], list["LanguageShare"]] = declare_
 
 
 class LanguageShare(NamedTuple):
-    """A language: where its part of the bar begins, and how long it is, in per cent."""
+    """Language with the offset and length of its segment of the bar, in percent."""
 
     name: str
     start: float
@@ -21,7 +21,7 @@ class LanguageShare(NamedTuple):
 
 
 def repository_languages(repository: Repository, commit: str) -> list[LanguageShare]:
-    """The languages of the default branch, which is at this commit."""
+    """Return the languages of the default branch, whose head is this commit."""
     key = str(repository.path), commit
     known = _language_cache.get(key)
     if known is not None:

@@ -1,4 +1,4 @@
-"""Where in a repository a page is: which branch, tag or commit, and which path of it."""
+"""Location of a page in a repository: branch, tag or commit, and path."""
 
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -12,61 +12,61 @@ from ingot.web.projects.context import ProjectContext, project_context
 
 
 class CodeLocation(NamedTuple):
-    """A commit of a project, under the name by which the visitor came, and a path of it."""
+    """Commit of a project, the ref name from the URL, and a path."""
 
     place: ProjectContext
     repository: Any
-    """The project's repository, which only the functions of ``browser`` look into."""
+    """Repository of the project; only the functions of ``browser`` access it."""
     ref: str
     commit: str
     path: str
 
     @property
     def location(self) -> browser.CodeLocation:
-        """The commit and the path."""
+        """Return the commit and the path."""
         return browser.CodeLocation(self.ref, self.commit, self.path)
 
     def url(self, word: str, path: str | None = None, ref: str | None = None) -> str:
-        """The address of a page of this place, such as its ``tree`` or ``raw``."""
+        """Return the URL of another page for this location, such as its ``tree`` or ``raw``."""
         path = self.path if path is None else path
         rest = quote(ref or self.ref) + (f"/{quote(path)}" if path else "")
         return f"{self.place.url}/-/{word}/{rest}"
 
     @property
     def crumbs(self) -> list[tuple[str, str]]:
-        """The folders on the way to the path, and itself: their names and their paths."""
+        """Return the name and path of each parent folder and of the path itself."""
         words = self.path.split("/") if self.path else []
         return [(word, "/".join(words[: place + 1])) for place, word in enumerate(words)]
 
     @property
     def archives(self) -> list[tuple[str, str]]:
-        """What all of it can be had as, and where."""
+        """Return the archive formats and their URLs."""
         name = f"{self.place.project.path}-{self.ref.replace('/', '-')}"
         return [(kind, self.url("archive", f"{name}.{kind}")) for kind in ("zip", "tar.gz", "tar.bz2", "tar")]
 
     @property
     def branch(self) -> str | None:
-        """The branch, where the name is one."""
+        """Return the branch, or None if the ref is not a branch."""
         return self.ref if browser.has_branch(self.repository, self.ref) else None
 
 
 def readable_code(place: ProjectContext) -> CodePlace:
-    """Find the repository; raise NotFound where the visitor may not read the code."""
+    """Return the repository; raise NotFound if the user may not read the code."""
     if not place.may(trees_api.list_tree):
         raise NotFound("Project")
     return place.find(trees_api.list_tree)
 
 
 def code_location(visit: Visit, word: str = "rest") -> CodeLocation:
-    """Find what the rest of the address names; the default branch where it names nothing."""
+    """Resolve the rest of the URL; if it is empty, use the default branch."""
     place = project_context(visit)
     return code_location_in(place, readable_code(place), visit.request.path.get(word, ""))
 
 
 def code_location_in(place: ProjectContext, code: CodePlace, rest: str) -> CodeLocation:
-    """Find a branch, tag or commit and a path of a project at hand.
+    """Resolve a branch, tag or commit and a path in a project.
 
-    Names of branches hold slashes as paths do: the longest name that leads to a commit is taken.
+    Branch names may contain slashes, as paths do: the longest name that resolves to a commit is used.
     """
     rest = rest.strip("/") or code.project.default_branch or "HEAD"
     return CodeLocation(place, code.repository, *browser.locate(code.repository, rest))

@@ -1,4 +1,4 @@
-"""Addresses that end like files: what a page shows as a patch, for programs that apply it."""
+"""URLs with the suffix ``.patch`` or ``.diff``: patches as text for programs that apply them."""
 
 import re
 from collections.abc import Generator
@@ -13,20 +13,20 @@ _SUFFIXED = re.compile(r"(.+)\.(patch|diff)")
 
 
 class SuffixedName(NamedTuple):
-    """What an address names, and as what it is wanted."""
+    """Name from a URL, and the format that its suffix requests."""
 
     name: str
     ending: PatchSuffix
 
 
 def split_suffix(name: str) -> SuffixedName | None:
-    """What stands before an ending, where there is one; a branch may be called like that itself."""
+    """Split off a format suffix, or return None. Branch names may end like this too, which callers must check."""
     found = _SUFFIXED.fullmatch(name)
     return SuffixedName(found[1], cast("PatchSuffix", found[2])) if found else None
 
 
 def patch_response(name: str, pieces: Generator[bytes, None, None]) -> PageResponse:
-    """The pieces as they come, as text that a browser shows."""
+    """Stream a patch as text that a browser displays."""
     return FileResponse(
         stream_as_file(pieces), None, "text/plain; charset=utf-8", file_response_headers(name, shown=True)
     )

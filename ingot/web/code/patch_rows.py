@@ -1,4 +1,4 @@
-"""From the text of a patch to lines with their numbers, and to rows of a table."""
+"""Patch parser and table rows of diffs."""
 
 import re
 from collections.abc import Iterator
@@ -12,13 +12,13 @@ from ingot.web.code.word_diff import changed_words, mark_spans
 
 _HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)(?:,(\d+))? @@(.*)")
 _MAX_PAIRS = 200
-"""So many pairs of lines are compared word by word in one file."""
+"""Maximum number of line pairs compared word by word in one file."""
 
 LineKey = tuple[int | None, int | None]
 
 
 class DiffLine(NamedTuple):
-    """One line of a hunk; ``sign`` is that of the patch."""
+    """One line of a hunk; ``sign`` is its first character in the patch."""
 
     sign: str
     old: int | None
@@ -28,26 +28,26 @@ class DiffLine(NamedTuple):
 
     @property
     def key(self) -> LineKey:
-        """By which comments find it."""
+        """Return the key by which comments refer to the line."""
         return self.old, self.new
 
 
 class DiffHunk(NamedTuple):
-    """Lines that follow each other."""
+    """Consecutive lines of a patch."""
 
     heading: str
     lines: list[DiffLine]
 
 
 class DiffRow(NamedTuple):
-    """A row as HTML, and the lines that stand in it."""
+    """HTML of a row, and the lines that it shows."""
 
     html: str
     keys: tuple[LineKey, ...] = ()
 
 
 def parse_hunks(diff: str, language: str) -> list[DiffHunk]:
-    """The hunks of a patch, with changed words marked; with a language they are coloured."""
+    """Parse the hunks of a patch and mark changed words; highlight the syntax if a language is given."""
     hunks = _parse_patch(diff)
     if language:
         hunks = [_highlighted(hunk, language) for hunk in hunks]
@@ -112,7 +112,7 @@ def _with_changed_words(hunks: list[DiffHunk]) -> list[DiffHunk]:
 
 
 def _blocks(lines: list[DiffLine]) -> Iterator[tuple[list[int], list[int]]]:
-    """The places of lines that were removed and added together; a line that stayed is by itself on both sides."""
+    """Yield the indexes of lines removed and added together; an unchanged line is a block with itself on both sides."""
     removed: list[int] = []
     added: list[int] = []
     for place, line in enumerate(lines):
@@ -137,14 +137,14 @@ def _pairs(lines: list[DiffLine]) -> Iterator[tuple[int, int]]:
 
 
 def line_keys(diff: str) -> dict[tuple[str, int], LineKey]:
-    """The lines of a patch by their side, ``old`` or ``new``, and the number that they have there."""
+    """Return the keys of the lines of a patch by side, ``old`` or ``new``, and line number."""
     lines = [line for hunk in _parse_patch(diff) for line in hunk.lines]
     old = {("old", line.old): line.key for line in lines if line.old is not None}
     return old | {("new", line.new): line.key for line in lines if line.new is not None}
 
 
 def line_id(anchor: str, key: LineKey) -> str:
-    """Where a line is on the page."""
+    """Return the element id of a line."""
     old, new = key
     return f"{anchor}_{old or ''}_{new or ''}"
 
@@ -155,9 +155,9 @@ _CLASSES = {"+": "add", "-": "del", " ": "", "\\": "end"}
 def unified_rows(
     hunks: list[DiffHunk], anchor: str, link: str, around: GapContext | None = None, same: str | None = None
 ) -> list[DiffRow]:
-    """One column of code; ``around`` offers what is left out.
+    """Render hunks in one column; ``around`` adds links that expand collapsed lines.
 
-    ``link`` begins the address of a line's number, and ``same`` that of one that stayed, where it is another.
+    ``link`` is the URL prefix of line numbers, and ``same`` that of unchanged lines if it differs.
     """
     rows = []
     for hunk, heading in zip(hunks, _headings(hunks, 3, around), strict=False):
@@ -178,7 +178,7 @@ def unified_rows(
 def split_rows(
     hunks: list[DiffHunk], anchor: str, link: str, around: GapContext | None = None, same: str | None = None
 ) -> list[DiffRow]:
-    """Old and new beside each other."""
+    """Render hunks with old and new side by side."""
     rows = []
     for hunk, heading in zip(hunks, _headings(hunks, 4, around), strict=False):
         rows.append(heading)
@@ -186,7 +186,7 @@ def split_rows(
             for place in range(max(len(removed), len(added))):
                 left = hunk.lines[removed[place]] if place < len(removed) else None
                 right = hunk.lines[added[place]] if place < len(added) else None
-                # A line that stayed has one number to link to, on the right.
+                # An unchanged line has only one linked number, on the right.
                 leads = same if same is not None and left is right else link
                 cells = _cell(left, anchor, leads, "old", left is not right), _cell(right, anchor, leads, "new", True)
                 keys = dict.fromkeys(line.key for line in (left, right) if line)
@@ -199,7 +199,7 @@ def _with_visible_bidi(rows: list[DiffRow]) -> list[DiffRow]:
 
 
 def _headings(hunks: list[DiffHunk], columns: int, around: GapContext | None) -> Iterator[DiffRow]:
-    """The row above each hunk, which also stands for the lines that are left out there."""
+    """Yield the row above each hunk, which also represents the collapsed lines before it."""
     below = 1
     for hunk in hunks:
         old, new, after = _hunk_bounds(hunk)
@@ -212,7 +212,7 @@ def _headings(hunks: list[DiffHunk], columns: int, around: GapContext | None) ->
 
 
 def _trailing_row(hunks: list[DiffHunk], around: GapContext | None) -> list[DiffRow]:
-    """A row for what may follow the last hunk."""
+    """Return a row for the lines that may follow the last hunk."""
     if around is None or not hunks or is_end_of_file("".join(line.sign for line in hunks[-1].lines[-4:])):
         return []
     last = hunks[-1].lines[-1]
@@ -222,9 +222,9 @@ def _trailing_row(hunks: list[DiffHunk], around: GapContext | None) -> list[Diff
 
 
 def _hunk_bounds(hunk: DiffHunk) -> tuple[int, int, int]:
-    """Where a hunk begins on both sides, and the first line below it."""
+    """Return the first old and new line number of a hunk, and the first line after it."""
     found = _HUNK.match(hunk.heading)
-    if found is None:  # Lines by themselves, of which nothing is left out.
+    if found is None:  # Lines without a hunk header: nothing is collapsed.
         return 1, 1, 1
     old, new = int(found[1]), int(found[2])
     return old, new, new + int(found[3] or 1)

@@ -1,4 +1,4 @@
-"""Pipelines: what others report of commits."""
+"""Pipelines: the statuses that external CI systems report for commits."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -19,7 +19,7 @@ _STATUSES = ("pending", "running", "success", "failed", "canceled", "skipped")
 
 @pages.get("/:path/-/pipelines", open=True)
 def show_pipelines(visit: Visit) -> PageResponse:
-    """The pipelines, newest first; ``status`` and ``ref`` leave out others."""
+    """List the pipelines, newest first, filtered by ``status`` and ``ref``."""
     place = project_context(visit)
     status = visit.request.query.get("status") if visit.request.query.get("status") in _STATUSES else ""
     ref = str(visit.request.query.get("ref", ""))
@@ -35,7 +35,7 @@ def show_pipelines(visit: Visit) -> PageResponse:
 
 @pages.get("/:path/-/pipelines/:id", open=True)
 def show_pipeline(visit: Visit) -> PageResponse:
-    """One pipeline, and what it is made of."""
+    """Show a pipeline with its commit statuses."""
     place, number = project_context(visit), visit.request.path["id"]
     if number_or_none(number) is None:
         raise NotFound("Pipeline")
@@ -46,13 +46,13 @@ def show_pipeline(visit: Visit) -> PageResponse:
         try:
             commit = place.ask(commits_api.get_commit, {"stats": "false"}, sha=pipeline.sha)
         except NotFound:
-            commit = None  # A push by force has left it behind.
+            commit = None  # Removed by a force push.
     context = {"pipeline": pipeline, "statuses": statuses.items, "commit": commit}
     return place.page("code/pipeline.html", "code", context)
 
 
 class PipelineOutcome(NamedTuple):
-    """What became of a commit, and where that is told."""
+    """Pipeline status of a commit, and the URL of the details."""
 
     status: str | None
     address: str
@@ -61,7 +61,7 @@ class PipelineOutcome(NamedTuple):
 def pipeline_outcomes(
     place: ProjectContext, db: Connection, commits: Sequence[CommitView]
 ) -> dict[str, PipelineOutcome]:
-    """What became of the commits of a list, as far as anybody reported it; by one statement for all of them."""
+    """Return the pipeline statuses of a list of commits, with one query for all."""
     if not commits or not place.may(statuses_api.list_pipelines):
         return {}
     found = commit_outcomes(db, place.project.id, [commit.id for commit in commits])

@@ -1,4 +1,4 @@
-"""Releases: what came out when, with what there is to download."""
+"""Releases with their notes and downloads."""
 
 from typing import Any
 from urllib.parse import quote
@@ -16,7 +16,7 @@ _FIELDS = ("tag_name", "ref", "name", "description", "tag_message")
 
 @pages.get("/:path/-/releases", open=True)
 def show_releases(visit: Visit) -> PageResponse:
-    """The releases, newest first."""
+    """List the releases, newest first."""
     place = project_context(visit)
     listing = place.ask(
         releases_api.list_releases, {"page": str(visit.request.query.get("page", "1")), "per_page": "10"}
@@ -27,7 +27,7 @@ def show_releases(visit: Visit) -> PageResponse:
 
 @pages.get("/:path/-/releases/new")
 def show_form(visit: Visit) -> PageResponse:
-    """Ask for a tag and what is told about it."""
+    """Show the form for a new release."""
     place = project_context(visit)
     typed = dict.fromkeys(_FIELDS, "") | {"ref": place.project.default_branch or ""}
     return _release_form(place, typed | {"tag_name": str(visit.request.query.get("tag_name", ""))}, new=True)
@@ -35,7 +35,7 @@ def show_form(visit: Visit) -> PageResponse:
 
 @pages.get("/:path/-/releases/permalink/latest", open=True)
 def show_latest(visit: Visit) -> PageResponse:
-    """The one that came out last."""
+    """Redirect to the latest release."""
     place = project_context(visit)
     return LocalRedirect(
         f"{place.url}/-/releases/{quote(place.ask(releases_api.get_latest_release).tag_name, safe='')}"
@@ -44,7 +44,7 @@ def show_latest(visit: Visit) -> PageResponse:
 
 @pages.get("/:path/-/releases/:tag", open=True)
 def show_release(visit: Visit) -> PageResponse:
-    """One release."""
+    """Show a release."""
     place = project_context(visit)
     release = place.ask(releases_api.get_release, tag_name=visit.request.path["tag"])
     return place.page("code/release.html", "code", {"release": release, **_shared_context(place)})
@@ -52,7 +52,7 @@ def show_release(visit: Visit) -> PageResponse:
 
 @pages.get("/:path/-/releases/:tag/edit")
 def show_edit(visit: Visit) -> PageResponse:
-    """A release to be changed."""
+    """Show the form for editing a release."""
     place = project_context(visit)
     release = place.ask(releases_api.get_release, tag_name=visit.request.path["tag"])
     typed = {"tag_name": release.tag_name, "name": release.name, "description": release.description or ""}
@@ -61,7 +61,7 @@ def show_edit(visit: Visit) -> PageResponse:
 
 @pages.get("/:path/-/releases/:tag/downloads/:rest", open=True, slashes="rest")
 def show_download(visit: Visit) -> PageResponse:
-    """Lead to what a release links to under this name."""
+    """Redirect to the release asset with this path."""
     place = project_context(visit)
     release = place.ask(releases_api.get_release, tag_name=visit.request.path["tag"])
     wanted = f"/downloads/{quote(visit.request.path['rest'])}", f"/downloads/{visit.request.path['rest']}"
@@ -74,7 +74,7 @@ def show_download(visit: Visit) -> PageResponse:
 
 @pages.post("/:path/-/releases")
 def create_release(visit: Visit) -> PageResponse:
-    """Make one, and its tag where there is none."""
+    """Create a release, and its tag if it does not exist."""
     place, typed = project_context(visit), {name: str(visit.request.form.get(name, "")) for name in _FIELDS}
     try:
         release = place.ask(releases_api.create_release, {name: value for name, value in typed.items() if value})
@@ -85,7 +85,7 @@ def create_release(visit: Visit) -> PageResponse:
 
 @pages.put("/:path/-/releases/:tag")
 def edit_release(visit: Visit) -> PageResponse:
-    """Tell something else."""
+    """Update a release."""
     place, tag = project_context(visit), visit.request.path["tag"]
     typed = {name: str(visit.request.form.get(name, "")) for name in ("name", "description")}
     try:
@@ -97,7 +97,7 @@ def edit_release(visit: Visit) -> PageResponse:
 
 @pages.delete("/:path/-/releases/:tag")
 def delete_release(visit: Visit) -> PageResponse:
-    """Take it back; its tag stays."""
+    """Delete a release; its tag remains."""
     place = project_context(visit)
     place.ask(releases_api.delete_release, tag_name=visit.request.path["tag"])
     return LocalRedirect(f"{place.url}/-/releases")

@@ -1,4 +1,4 @@
-"""The pages of this room, for the door."""
+"""Routes of the repository pages."""
 
 from ingot.web.code import (
     branches,

@@ -1,4 +1,4 @@
-"""Tags: the list, one by itself, a new one, and what is told about them."""
+"""Tag pages: list, show, create and delete, with release notes."""
 
 from typing import Any
 from urllib.parse import quote
@@ -13,13 +13,13 @@ from ingot.web.projects.context import ProjectContext, project_context
 from ingot.web.texts import render_markdown
 
 pages = PageRoutes()
-_ORDERS = {"updated": "Newest first", "version": "By version", "name": "By name"}
+_ORDERS = {"updated": "Newest first", "version": "Version", "name": "Name"}
 _FIELDS = ("tag_name", "ref", "message", "release_description")
 
 
 @pages.get("/:path/-/tags", open=True)
 def show_tags(visit: Visit, db: Connection) -> PageResponse:
-    """The tags with what they mark."""
+    """List the tags with their commits."""
     place = project_context(visit)
     order = text_field(visit.request.query, "order_by")
     order = order if order in _ORDERS else "updated"
@@ -40,7 +40,7 @@ def show_tags(visit: Visit, db: Connection) -> PageResponse:
 
 @pages.get("/:path/-/tags/new")
 def show_form(visit: Visit) -> PageResponse:
-    """Ask for a name and what it marks."""
+    """Show the form for a new tag."""
     place = project_context(visit)
     ref = str(visit.request.query.get("ref", place.project.default_branch or ""))
     return _tag_form(place, dict.fromkeys(_FIELDS, "") | {"ref": ref})
@@ -48,13 +48,13 @@ def show_form(visit: Visit) -> PageResponse:
 
 @pages.get("/:path/-/tags/:name", open=True, slashes="name")
 def show_tag(visit: Visit) -> PageResponse:
-    """A tag with its message and its release notes."""
+    """Show a tag with its message and release notes."""
     return _tag_page(project_context(visit))
 
 
 @pages.post("/:path/-/tags")
 def create_tag(visit: Visit) -> PageResponse:
-    """Make one, and show it."""
+    """Create a tag and show it."""
     place = project_context(visit)
     typed = {name: str(visit.request.form.get(name, "")) for name in _FIELDS}
     try:
@@ -66,7 +66,7 @@ def create_tag(visit: Visit) -> PageResponse:
 
 @pages.post("/:path/-/tags/:name", slashes="name")
 def update_release_notes(visit: Visit) -> PageResponse:
-    """Write its release notes, or write them anew."""
+    """Create or update the release notes of a tag."""
     place, name = project_context(visit), visit.request.path["name"]
     text = str(visit.request.form.get("description", ""))
     told = place.ask(tags_api.get_tag, tag_name=name).release is not None
@@ -81,7 +81,7 @@ def update_release_notes(visit: Visit) -> PageResponse:
 
 @pages.delete("/:path/-/tags/:name", slashes="name")
 def delete_tag(visit: Visit) -> PageResponse:
-    """Let go of one, with what was told about it."""
+    """Delete a tag and its release."""
     place, name = project_context(visit), visit.request.path["name"]
     try:
         place.ask(tags_api.delete_tag, tag_name=name)
@@ -107,7 +107,7 @@ def _tag_page(
 
 
 def _may_delete(place: ProjectContext) -> bool:
-    """Those who make tags and look after the project; a protected one is deleted by nobody."""
+    """Return whether the user may delete tags; protected tags cannot be deleted here."""
     return place.may(tags_api.create_tag) and place.may(protection_api.list_protected_tags)
 
 

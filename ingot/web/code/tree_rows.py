@@ -1,4 +1,4 @@
-"""What a folder holds, as rows of a table, each with the commit that changed it last."""
+"""Entries of a folder as table rows, each with its last commit."""
 
 from collections.abc import Mapping, Sequence
 from html import escape
@@ -19,7 +19,7 @@ from ingot.web.code.location import CodeLocation
 from ingot.web.formats import ago, exact_time
 
 CommitLookup = Literal["known", "short", "any"]
-"""How much is done to find the commits: they are known already, it takes a moment, or it takes as long as it takes."""
+"""Effort for finding the last commits: only cached ones, a short search, or a search without a time limit."""
 _LINK = "120000"
 _SHORT_SECONDS = 0.03
 _EMPTY_CELLS = "<td></td><td></td>"
@@ -28,15 +28,15 @@ _folder_cache: BoundedCache[_Key, tuple[str, Markup]] = declare_cache("folder-ro
 
 
 class EntryRows(NamedTuple):
-    """The rows of a table."""
+    """Table rows of a folder."""
 
     rows: Markup
     waiting: bool
-    """Whether the commits are still to be found."""
+    """True if the last commits are still to be loaded."""
 
 
 def entry_rows(where: CodeLocation, entries: Sequence[TreeEntry], now: Timestamp, effort: CommitLookup) -> EntryRows:
-    """One row for each; folders have many, so that no template loops. What they tell is kept for a minute."""
+    """Render one row for each entry, without a template loop since folders can be large. Cached for a minute."""
     if not entries:
         return EntryRows(Markup(), False)
     key = where.place.url, where.ref, where.commit, str(where.repository.path), entries[0].path, len(entries)
@@ -65,7 +65,7 @@ def _last_commits(
 def _cells(
     where: CodeLocation, entries: Sequence[TreeEntry], commits: Mapping[bytes, str], now: Timestamp
 ) -> list[str]:
-    """The title and the time of each entry's commit."""
+    """Render the title and the time of each entry's last commit."""
     oids = list({commits[entry.name]: None for entry in entries if commits[entry.name]})
     told = {"": _EMPTY_CELLS}
     for commit in read_commits(where.repository, oids):

@@ -1,4 +1,4 @@
-"""Folders of a repository, and the way from one branch to another."""
+"""Folder pages and the branch and tag selector."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ _ENTRIES_PER_PAGE = 1_000
 
 @pages.get("/:path/-/tree", open=True)
 def show_root(visit: Visit) -> PageResponse:
-    """The files of the default branch, or the way to a first push."""
+    """Show the files of the default branch, or the instructions for a first push."""
     place = project_context(visit)
     if place.project.empty_repo and place.may(trees_api.list_tree):
         return LocalRedirect(place.url)
@@ -36,7 +36,7 @@ def show_root(visit: Visit) -> PageResponse:
 
 @pages.get("/:path/-/tree/:rest", open=True, slashes="rest")
 def show_tree(visit: Visit) -> PageResponse:
-    """What a folder holds; a file has a page of its own. ``last`` waits for the last commits, however far they lie."""
+    """Show a folder, or redirect to the page of a file. ``last`` waits until all last commits are found."""
     where = code_location(visit)
     kind = browser.kind_at(where.repository, where.commit, where.path)
     if kind is None:
@@ -66,7 +66,7 @@ def show_tree(visit: Visit) -> PageResponse:
 
 @pages.get("/:path/-/refs", open=True)
 def show_refs(visit: Visit) -> PageResponse:
-    """Branches and tags to go to; ``word`` and ``file`` say which page of them."""
+    """List branches and tags for the selector; ``word`` and ``file`` select the page that they link to."""
     place = project_context(visit)
     readable_code(place)
     search = str(visit.request.query.get("search", ""))
@@ -86,12 +86,12 @@ def show_refs(visit: Visit) -> PageResponse:
 
 
 def find_last_commit(where: CodeLocation) -> CommitView:
-    """Return the last commit that changed what is here."""
+    """Return the last commit that changed this path."""
     return browser.last_commit(where.repository, where.commit, where.path, where.place.project.web_url)
 
 
 def find_readme(where: CodeLocation, entries: list[TreeEntryView]) -> tuple[str, str, Any] | None:
-    """The README of a folder: its name, its path, and what it says."""
+    """Return the README of a folder: its name, its path and its content, rendered if it is Markdown."""
     files = {entry.name.lower(): entry for entry in entries if entry.type == "blob"}
     found = next((files[name] for name in README_NAMES if name in files), None)
     if found is None:

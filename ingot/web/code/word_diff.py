@@ -1,4 +1,4 @@
-"""Which words of two lines differ, and how they are marked in HTML that is already there."""
+"""Word-level differences between two lines, and their markup in highlighted HTML."""
 
 import re
 from difflib import SequenceMatcher
@@ -8,13 +8,13 @@ _MARKUP = re.compile(r"(<[^>]*>|&[^;]+;)")
 _MAX_LENGTH = 400
 _MAX_WORDS = 80
 _MIN_SIMILARITY = 0.35
-"""Lines with less in common are two lines, and not one that was changed."""
+"""Lines with a lower similarity are treated as unrelated, not as one changed line."""
 
 Span = tuple[int, int]
 
 
 def changed_words(old: str, new: str) -> tuple[list[Span], list[Span]]:
-    """Where the two differ, from one character up to another; nothing where they have too little in common."""
+    """Return the spans of characters that differ in each line; empty if the lines have too little in common."""
     if old == new or max(len(old), len(new)) > _MAX_LENGTH:
         return [], []
     before, after = _WORD.findall(old), _WORD.findall(new)
@@ -53,7 +53,7 @@ def _spans(words: list[str], offset: int, ranges: list[Span]) -> list[Span]:
 
 
 def mark_spans(html: str, spans: list[Span]) -> str:
-    """The same HTML with these characters in ``<b>``; tags around them stay whole."""
+    """Wrap the characters of the spans in ``<b>``, without splitting existing tags."""
     if not spans:
         return html
     out: list[str] = []
@@ -72,7 +72,7 @@ def _marked_piece(piece: str, start: int, end: int, spans: list[Span]) -> str:
     inside = [(max(start, left), min(end, right)) for left, right in spans if left < end and right > start]
     if not inside:
         return piece
-    if end - start != len(piece):  # One sign that is written as several.
+    if end - start != len(piece):  # A character reference, which is one character.
         return f"<b>{piece}</b>"
     out, place = [], start
     for left, right in inside:

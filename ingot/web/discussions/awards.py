@@ -1,4 +1,4 @@
-"""Emoji as pages show them: each once, with how many gave it and whether the visitor did."""
+"""Award emoji of a page: each with its count and whether the viewer awarded it."""
 
 from collections.abc import Mapping, Sequence
 
@@ -17,7 +17,7 @@ _MAX_SUGGESTIONS = 60
 
 
 class AwardSummary(msgspec.Struct, frozen=True):
-    """An emoji that some people gave to something."""
+    """Emoji that was awarded to a subject, with its count."""
 
     name: str
     sign: str
@@ -27,21 +27,21 @@ class AwardSummary(msgspec.Struct, frozen=True):
 
 
 class EmojiOption(msgspec.Struct, frozen=True):
-    """An emoji that can be given."""
+    """Emoji in the picker."""
 
     name: str
     sign: str
 
 
 def emoji_options(search: str = "") -> list[EmojiOption]:
-    """What the picker shows: some that people like, or what a search finds among all."""
+    """Return the emoji of the picker: common ones, or the matches of a search among all."""
     if search.strip():
         return [EmojiOption(name, sign) for name, sign in search_emoji(search, _MAX_SUGGESTIONS)]
     return [EmojiOption(name, emoji_character(name)) for name in SUGGESTED_EMOJI]
 
 
 def emoji_character(name: str) -> str:
-    """The emoji itself; one that has no sign is shown by its name."""
+    """Return the character of an emoji, or its name if it has none."""
     return emoji_by_name().get(name, f":{name}:")
 
 
@@ -62,7 +62,7 @@ def award_summaries(
 
 
 def own_award(visit: Visit, subject: Subject, name: str) -> int | None:
-    """Return the id of the emoji that the visitor gave to something already."""
+    """Return the id of the viewer's award of this emoji, or None."""
     return visit.database.read(lambda db: own_award_id(db, visit.viewer.signed_in.id, subject, name))
 
 

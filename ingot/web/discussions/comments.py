@@ -1,4 +1,4 @@
-"""What visitors add to a discussion, change and take back; the same for whatever is talked about."""
+"""Forms of a discussion, for every kind of subject: comments, replies, edits, emoji and subscriptions."""
 
 from collections.abc import Callable
 from typing import Any
@@ -26,14 +26,14 @@ _MAX_SEARCH_LENGTH = 64
 
 
 def discussion_pages(kind: DiscussableKind) -> PageRoutes:
-    """Declare what can be said below the page of a kind of thing."""
+    """Declare the discussion routes below the page of a kind of subject."""
     pages, find = PageRoutes(), discussable_finder(kind)
     address = kind.address
     discussion, note = f"{address}/discussions/:discussion_id", f"{address}/discussions/:discussion_id/notes/:note_id"
 
     @pages.post(f"{address}/notes")
     def write_note(visit: Visit) -> PageResponse:
-        """Say something; the same form closes and reopens what it is about."""
+        """Add a comment; the same form closes and reopens the subject."""
         ground = find(visit)
         try:
             return _redirect_back(ground, _create_note(ground))
@@ -42,7 +42,7 @@ def discussion_pages(kind: DiscussableKind) -> PageRoutes:
 
     @pages.get(f"{discussion}/notes/new")
     def show_reply_form(visit: Visit) -> PageResponse:
-        """What is there to answer."""
+        """Show the reply form of a discussion."""
         ground = find(visit)
         found = ground.ask(kind.discussions.get_discussion, discussion_id=visit.request.path["discussion_id"])
         open_yet = any(note.resolvable and not note.resolved for note in found.notes)
@@ -51,7 +51,7 @@ def discussion_pages(kind: DiscussableKind) -> PageRoutes:
 
     @pages.post(f"{discussion}/notes")
     def reply(visit: Visit) -> PageResponse:
-        """Answer, and settle the discussion where that is wished."""
+        """Reply to a discussion, and resolve or reopen it if the form requests it."""
         ground, number = find(visit), visit.request.path["discussion_id"]
         try:
             said = ground.ask(kind.discussions.reply, _note_text(visit), discussion_id=number)
@@ -65,7 +65,7 @@ def discussion_pages(kind: DiscussableKind) -> PageRoutes:
 
     @pages.get(f"{note}/edit")
     def show_note_form(visit: Visit) -> PageResponse:
-        """A note to be changed."""
+        """Show the form for editing a note."""
         ground = find(visit)
         found = ground.ask(kind.discussions.get_note, **_emoji_name(visit))
         reached = ground.reached()
@@ -81,7 +81,7 @@ def discussion_pages(kind: DiscussableKind) -> PageRoutes:
 
     @pages.put(note)
     def edit_note(visit: Visit) -> PageResponse:
-        """Let it read differently."""
+        """Update a note."""
         ground = find(visit)
         sent = {"body": form_field(visit.request.form, "note", "body")}
         try:
@@ -92,7 +92,7 @@ def discussion_pages(kind: DiscussableKind) -> PageRoutes:
 
     @pages.delete(note)
     def delete_note(visit: Visit) -> PageResponse:
-        """Take it away."""
+        """Delete a note."""
         ground = find(visit)
         ground.ask(kind.discussions.delete_note, **_emoji_name(visit))
         return _redirect_back(ground)
@@ -111,12 +111,12 @@ def discussion_pages(kind: DiscussableKind) -> PageRoutes:
 
         @pages.get(f"{address}/award_emoji")
         def show_emoji(visit: Visit) -> PageResponse:
-            """Which emoji can be given."""
+            """Show the emoji picker."""
             return _emoji_picker(find(visit), str(visit.request.query.get("note_id") or ""))
 
         @pages.post(f"{address}/award_emoji")
         def toggle_award(visit: Visit) -> PageResponse:
-            """Give an emoji, or take it back."""
+            """Add the viewer's award of an emoji or remove it."""
             return _toggle_award(find(visit))
 
     if kind.planned is not None:
@@ -135,7 +135,7 @@ def _subscription_pages(pages: PageRoutes, kind: DiscussableKind, planned: Plann
 
     @pages.post(f"{kind.address}/todo")
     def add_todo(visit: Visit) -> PageResponse:
-        """Add it to the visitor's todos."""
+        """Add the subject to the viewer's to-do list."""
         return _ignore_unchanged(find(visit), planned.add_todo)
 
 
@@ -143,12 +143,12 @@ def _ignore_unchanged(discussable: Discussable, endpoint: Callable[..., object])
     try:
         discussable.ask(endpoint)
     except Unchanged:
-        pass  # The button was pressed twice.
+        pass  # Already in the requested state, for example after a double click.
     return _redirect_back(discussable)
 
 
 def _create_note(discussable: Discussable) -> Any:
-    """A note, where there is something to say, and what the same button does besides."""
+    """Create a note if there is a text, and close or reopen the subject if requested."""
     visit, said = discussable.visit, None
     event, planned = form_field(visit.request.form, "note", "state_event"), discussable.kind.planned
     changes_state = planned is not None and event in ("close", "reopen")
@@ -181,7 +181,7 @@ def _note_text(visit: Visit) -> dict[str, Any]:
 
 
 def _toggle_award(discussable: Discussable) -> PageResponse:
-    """A vote for or against takes the other one back, as people expect of it."""
+    """Award an emoji, or remove the viewer's award."""
     visit = discussable.visit
     note_id, name = (
         str(visit.request.form.get("note_id") or ""),
@@ -205,7 +205,7 @@ def _toggle_award(discussable: Discussable) -> PageResponse:
 
 
 def _awardable(discussable: Discussable, note_id: str) -> tuple[AwardEndpoints, dict[str, str], Any]:
-    """Find the subject that emoji are given to, a note or the thing itself, with the endpoints of its awards."""
+    """Return the endpoints of the awards of a note or of the subject itself, with their parameters and the subject."""
     of_notes = discussable.kind.notes.awards if discussable.kind.notes else None
     awards, path = (of_notes, {"note_id": note_id}) if note_id else (discussable.kind.awards, {})
     if awards is None:
@@ -235,12 +235,12 @@ def _note_url(discussable: Discussable) -> str:
 
 
 def _return_path(text: Any) -> str:
-    """Where the visitor wants to go back to."""
+    """Return the local path to return to."""
     return local_path(text) or ""
 
 
 def _redirect_back(discussable: Discussable, said: Any = None) -> LocalRedirect:
-    """To the page that the form was on, at what was said, if that is there to be seen."""
+    """Redirect to the page of the form, at the new note if there is one."""
     back = _return_path(discussable.visit.request.form.get("back")).partition("#")[0]
     here = back if back.startswith(discussable.url) else discussable.url
     number = getattr(said, "id", None)
@@ -248,7 +248,7 @@ def _redirect_back(discussable: Discussable, said: Any = None) -> LocalRedirect:
 
 
 def _hidden_fields(visit: Visit) -> dict[str, str]:
-    """What a form holds besides the text, so that nothing is lost when it is shown again."""
+    """Return the hidden fields of a form, so that they are retained when it is shown again."""
     fields = visit.request.form.get("note")
     if not isinstance(fields, dict):
         return {}

@@ -1,4 +1,4 @@
-"""Things that people discuss: where the page of each is, and the endpoints of its discussions."""
+"""Subjects of discussions: their pages and the endpoints of their discussions."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -25,7 +25,7 @@ from ingot.web.projects.context import ProjectContext, project_context
 
 
 class PlannedEndpoints(NamedTuple):
-    """Handlers of what people plan and follow: issues and merge requests."""
+    """Endpoints of planning and subscriptions, for issues and merge requests."""
 
     get: Callable[..., Any]
     edit: Callable[..., Any]
@@ -34,27 +34,27 @@ class PlannedEndpoints(NamedTuple):
 
 
 class DiscussableKind(msgspec.Struct, frozen=True):
-    """A kind of thing that people discuss, with the endpoints of its discussions."""
+    """Kind of subject, with the endpoints of its discussions."""
 
     name: str
-    """What it is called within a sentence."""
+    """Name within a sentence."""
     page: str
-    """Where its page is, below that of its project."""
+    """Path of its page relative to the project."""
     word: str
-    """The name of its parameter in the API's paths."""
+    """Name of its path parameter in the API."""
     discussions: DiscussionEndpoints
     notes: NoteEndpoints | None = None
-    """Set where a note may stand for itself; else each begins a discussion."""
+    """Set if notes can be written outside discussions; otherwise each note starts a discussion."""
     awards: AwardEndpoints | None = None
-    """Set where people give emoji to it and to notes about it."""
+    """Set if the subject and its notes can have award emoji."""
     planned: PlannedEndpoints | None = None
-    """Set where people follow it, and add it to their todos."""
+    """Set if users can subscribe to it and add it to their to-do list."""
     resolve: Callable[..., DiscussionView] | None = None
-    """Set where discussions about it are resolved."""
+    """Set if its discussions can be resolved."""
 
     @property
     def address(self) -> str:
-        """The address of its page, as pages are declared."""
+        """Return the route pattern of its page."""
         return f"/:path/-/{self.page}/:{self.word}"
 
 
@@ -94,7 +94,7 @@ DISCUSSABLE_KINDS = (ISSUE, MERGE_REQUEST, SNIPPET, COMMIT)
 
 
 class Discussable(msgspec.Struct, frozen=True):
-    """One thing that a visitor discusses."""
+    """Subject of a discussion as seen by one viewer."""
 
     visit: Visit
     kind: DiscussableKind
@@ -104,28 +104,28 @@ class Discussable(msgspec.Struct, frozen=True):
 
     @property
     def url(self) -> str:
-        """Where its page is on this host."""
+        """Return the path of its page."""
         return f"/{self.project_path}/-/{self.kind.page}/{quote(self.number, safe='')}"
 
     def ask(self, endpoint: Callable[..., V], sent: dict[str, Any] | None = None, /, **path: object) -> V:
-        """Call an endpoint whose path begins with this thing."""
+        """Call an endpoint whose path starts with this subject."""
         return self.visit.client.ask(endpoint, sent, self._named(path), "projects")
 
     def find(self, endpoint: WorksOn[S, P], /, **path: object) -> S:
-        """Return the subject that an endpoint finds whose path begins with this thing."""
+        """Return the subject that an endpoint finds whose path starts with this subject."""
         return self.visit.client.find(endpoint, self._named(path), "projects")
 
     def may(self, endpoint: Callable[..., object], /, **path: object) -> bool:
-        """Return whether the visitor may call an endpoint whose path begins with this thing."""
+        """Return whether the viewer may call an endpoint whose path starts with this subject."""
         return self.visit.client.may(endpoint, self._named(path), "projects")
 
     def may_resolve(self) -> bool:
-        """Return whether the visitor may resolve discussions here."""
-        # The permission is one of all discussions about the thing, so that any number stands for them.
+        """Return whether the viewer may resolve discussions here."""
+        # The permission is the same for all discussions of the subject, so any id can be used.
         return self.kind.resolve is not None and self.may(self.kind.resolve, discussion_id="0")
 
     def reached(self) -> SubjectAccess:
-        """Return the subject of the discussions, with what the visitor may do there."""
+        """Return the subject of the discussions, with the viewer's access to it."""
         reached: SubjectAccess = self.find(self.kind.discussions.list_discussions)
         return reached
 
@@ -134,10 +134,10 @@ class Discussable(msgspec.Struct, frozen=True):
 
 
 def discussable_in(place: ProjectContext, kind: DiscussableKind, number: object) -> Discussable:
-    """Something in a project."""
+    """Return a subject of a project."""
     return Discussable(place.visit, kind, place.project.id, place.project.path_with_namespace, str(number))
 
 
 def discussable_finder(kind: DiscussableKind) -> Callable[[Visit], Discussable]:
-    """Finds what the address of a visit names."""
+    """Return a function that finds the subject in the URL of a request."""
     return lambda visit: discussable_in(project_context(visit), kind, visit.request.path[kind.word])

@@ -1,4 +1,4 @@
-"""The pages of this room, for the door."""
+"""Routes of the discussion forms."""
 
 from ingot.web.discussions.comments import discussion_pages
 from ingot.web.discussions.discussable import DISCUSSABLE_KINDS

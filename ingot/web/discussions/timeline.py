@@ -1,4 +1,4 @@
-"""What was said about something, in the order of time, as pages show it."""
+"""Discussions of a subject in chronological order, prepared for display."""
 
 from collections.abc import Sequence
 
@@ -19,7 +19,7 @@ _MAX_SYSTEM_NOTES = 20
 
 
 class NoteItem(msgspec.Struct, frozen=True):
-    """A note with what the visitor may do to it."""
+    """Note with the actions that the viewer may perform on it."""
 
     view: NoteView
     html: Markup
@@ -29,53 +29,53 @@ class NoteItem(msgspec.Struct, frozen=True):
 
 
 class DiscussionItem(msgspec.Struct, frozen=True):
-    """Notes that belong together."""
+    """Discussion with its notes."""
 
     id: str
     notes: list[NoteItem]
     alone: bool
-    """Whether it is one note that nobody answered."""
+    """True for a single note without replies."""
     resolvable: bool
     resolved: bool
 
     @property
     def system(self) -> bool:
-        """Whether it only records what became of the subject."""
+        """Return whether it is a system note."""
         return self.notes[0].view.system
 
 
 class DiscussionThread(msgspec.Struct, frozen=True):
-    """Everything that was said, and what the visitor may add."""
+    """All discussions of a subject, and the viewer's permissions."""
 
     discussable: Discussable
     discussions: list[DiscussionItem]
     awards: list[AwardSummary]
-    """What the subject itself was given."""
+    """Emoji awarded to the subject itself."""
     other_texts: list[Markup]
-    """Other texts of the page."""
+    """Other texts of the page, rendered."""
     may_write: bool
     may_write_internal: bool
     may_award: bool
     may_resolve: bool
     page: int
     more: bool
-    """Whether further pages follow."""
+    """True if there are further pages."""
 
     @property
     def unresolved(self) -> int:
-        """How many discussions are still to be settled."""
+        """Return the number of unresolved discussions."""
         return sum(talk.resolvable and not talk.resolved for talk in self.discussions)
 
     @property
     def resolvable(self) -> int:
-        """How many can be."""
+        """Return the number of resolvable discussions."""
         return sum(talk.resolvable for talk in self.discussions)
 
 
 def discussion_thread(discussable: Discussable, *besides: str | None) -> DiscussionThread:
-    """The discussions about something; some hundreds at once, so that a link to a note finds it.
+    """Return the discussions of a subject, several hundred per page so that links to notes work.
 
-    Texts ``besides``, such as a description, are rendered along, which takes no statements of its own.
+    Texts in ``besides``, such as a description, are rendered together with the notes, which saves queries.
     """
     visit = discussable.visit
     reached, found, page, more = discussable.reached(), *_discussions(discussable)
@@ -96,7 +96,7 @@ def discussion_thread(discussable: Discussable, *besides: str | None) -> Discuss
 
 
 def newest_system_notes(discussable: Discussable) -> list[NoteView]:
-    """Return the newest system notes about something."""
+    """Return the newest system notes of a subject."""
     if discussable.kind.notes is None:
         return []
     sent = {"activity_filter": "only_activity", "per_page": _MAX_SYSTEM_NOTES}
@@ -104,7 +104,7 @@ def newest_system_notes(discussable: Discussable) -> list[NoteView]:
 
 
 def system_notes_since(discussable: Discussable, before: list[NoteView]) -> list[DiscussionItem]:
-    """What was recorded since then, to be put at the end of what is shown."""
+    """Return the system notes added since ``before``, to append them to the page."""
     known = max((note.id for note in before), default=0)
     fresh = sorted((note for note in newest_system_notes(discussable) if note.id > known), key=lambda note: note.id)
     found = [DiscussionView(str(note.id), individual_note=True, notes=[note]) for note in fresh]
@@ -127,7 +127,7 @@ def _discussions(discussable: Discussable) -> tuple[list[DiscussionView], int, b
 def _discussion_items(
     discussable: Discussable, subject_access: SubjectAccess, found: list[DiscussionView], besides: Sequence[str | None]
 ) -> tuple[list[DiscussionItem], list[AwardSummary], list[Markup]]:
-    """What was said, what the subject itself was given, and the texts besides."""
+    """Return the discussions, the emoji awarded to the subject, and the rendered texts of ``besides``."""
     visit = discussable.visit
     notes = [note for discussion in found for note in discussion.notes]
     texts = render_markdown_texts(
@@ -166,7 +166,7 @@ def _award_summaries(
 
 
 def _time_html(note: NoteView, now: Timestamp) -> Markup:
-    """When it was written; a template would take ten times as long, and a discussion has many."""
+    """Render the time of a note; a template takes ten times as long, and a discussion has many."""
     at = note.created_at
     text = f'<time datetime="{at}" title="{exact_time(at)}">{ago(at, now)}</time>'
-    return Markup(text)  # noqa: S704 - There is nothing in it but numbers and words of ours.
+    return Markup(text)  # noqa: S704 - Contains only numbers and fixed words.

@@ -1,1 +1,1 @@
-"""Issues, their labels, milestones and boards."""
+"""Issues, labels, milestones and boards."""

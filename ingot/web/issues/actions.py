@@ -1,4 +1,4 @@
-"""What is done to an issue from its page: tasks ticked, links made, and moving it elsewhere."""
+"""Actions on the page of an issue: tasks, state, links and moving."""
 
 from collections.abc import Callable
 
@@ -22,7 +22,7 @@ _REJECTED = (Invalid, Conflict, MissingParameter, NotFound, Denied)
 
 @pages.post("/:path/-/issues/:issue_iid/tasks")
 def tick_task(visit: Visit) -> PageResponse:
-    """Tick one task of the description, if that is still what the visitor saw."""
+    """Toggle a task of the description, if the description has not changed since the page was loaded."""
     ground = find_discussable(visit)
     number, _, state = str(visit.request.form.get("task", "")).partition("-")
     if not (number.isascii() and number.isdigit() and len(number) < 5):
@@ -38,18 +38,18 @@ def tick_task(visit: Visit) -> PageResponse:
 
 @pages.post("/:path/-/issues/:issue_iid/state")
 def change_state(visit: Visit) -> PageResponse:
-    """Close it, or open it again."""
+    """Close or reopen the issue."""
     return _submit(visit, issues_api.edit_issue, state_event=str(visit.request.form.get("state_event", "")))
 
 
 @pages.post("/:path/-/issues/:issue_iid/links")
 def link_issue(visit: Visit) -> PageResponse:
-    """Say what else it has to do with, by a sign or an address."""
+    """Link another issue, given by reference or URL."""
     ground, text = find_discussable(visit), str(visit.request.form.get("target", "")).strip()
     text = f"#{text}" if text.isdigit() else text
     named = next((one for one in extract_references(text, visit.request.origin.base) if one.kind == "issue"), None)
     if named is None:
-        return _page_with_errors(ground, ["Name an issue as #12 or group/project#12, or by its address."])
+        return _page_with_errors(ground, ["Enter an issue as #12, group/project#12 or its URL."])
     project = named.project or ground.project_path
     if "/" not in project:
         project = f"{ground.project_path.rpartition('/')[0]}/{project}"
@@ -58,7 +58,7 @@ def link_issue(visit: Visit) -> PageResponse:
 
 @pages.delete("/:path/-/issues/:issue_iid/links/:issue_link_id")
 def unlink_issue(visit: Visit) -> PageResponse:
-    """They have nothing to do with each other after all."""
+    """Remove a link to another issue."""
     ground = find_discussable(visit)
     ground.ask(issue_links_api.unlink_issue, issue_link_id=visit.request.path["issue_link_id"])
     return LocalRedirect(ground.url)
@@ -66,7 +66,7 @@ def unlink_issue(visit: Visit) -> PageResponse:
 
 @pages.post("/:path/-/issues/:issue_iid/move")
 def move_issue(visit: Visit) -> PageResponse:
-    """Move it to another project, and lead there."""
+    """Move the issue to another project and redirect to it."""
     ground = find_discussable(visit)
     try:
         target = visit.ask(

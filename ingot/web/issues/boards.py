@@ -1,4 +1,4 @@
-"""Boards: the issues of a project, or of all projects of a group, as cards in columns."""
+"""Boards: the issues of a project or group as cards in columns."""
 
 from collections.abc import Callable
 from typing import Any
@@ -31,10 +31,10 @@ _REJECTED = (Invalid, Conflict, MissingParameter)
 
 
 class BoardColumn(msgspec.Struct, frozen=True):
-    """A list of cards: of a label, of what is open besides, or of what is closed."""
+    """Column of a board: a label's list, or all other open or all closed issues."""
 
     word: str
-    """The list's number, or what it holds."""
+    """Id of the list, or ``open`` or ``closed``."""
     name: str
     label: LabelBrief | None
     cards: list[IssueView]
@@ -43,7 +43,7 @@ class BoardColumn(msgspec.Struct, frozen=True):
 
 @shared_pages.get("/boards", open=True)
 def list_boards(place: ProjectOrGroupContext) -> PageResponse:
-    """The only board, or which there are."""
+    """Show the only board, or the list of boards."""
     boards = place.ask(boards_api.list_boards, {"per_page": 100}).items
     if len(boards) == 1:
         return LocalRedirect(f"{place.url}/-/boards/{boards[0].id}")
@@ -52,7 +52,7 @@ def list_boards(place: ProjectOrGroupContext) -> PageResponse:
 
 @shared_pages.form("post", "/boards")
 def create_board(place: ProjectOrGroupContext) -> PageResponse:
-    """Make another one."""
+    """Create a board."""
     try:
         board = place.ask(boards_api.create_board, {"name": form_field(place.visit.request.form, "board", "name")})
     except _REJECTED as refusal:
@@ -62,45 +62,45 @@ def create_board(place: ProjectOrGroupContext) -> PageResponse:
 
 @shared_pages.get("/boards/:board_id", open=True)
 def show_board(place: ProjectOrGroupContext) -> PageResponse:
-    """The columns with their cards."""
+    """Show the columns with their cards."""
     return _board_page(place)
 
 
 @shared_pages.form("put", "/boards/:board_id")
 def edit_board(place: ProjectOrGroupContext) -> PageResponse:
-    """Call it something else."""
+    """Rename a board."""
     return _submit(place, boards_api.edit_board, {"name": form_field(place.visit.request.form, "board", "name")})
 
 
 @shared_pages.form("delete", "/boards/:board_id")
 def delete_board(place: ProjectOrGroupContext) -> PageResponse:
-    """Take it away; the issues stay."""
+    """Delete a board; its issues remain."""
     refused = _submit(place, boards_api.delete_board, {})
     return refused if not isinstance(refused, LocalRedirect) else LocalRedirect(f"{place.url}/-/boards")
 
 
 @shared_pages.form("post", "/boards/:board_id/lists")
 def add_list(place: ProjectOrGroupContext) -> PageResponse:
-    """A column for a label."""
+    """Add a column for a label."""
     return _submit(place, boards_api.create_board_list, {"label_id": place.visit.request.form.get("label_id")})
 
 
 @shared_pages.form("put", "/boards/:board_id/lists/:list_id")
 def move_list(place: ProjectOrGroupContext) -> PageResponse:
-    """Let a column stand elsewhere."""
+    """Move a column."""
     sent = {"position": place.visit.request.form.get("position")}
     return _submit(place, boards_api.move_board_list, sent, list_id=place.visit.request.path["list_id"])
 
 
 @shared_pages.form("delete", "/boards/:board_id/lists/:list_id")
 def remove_list(place: ProjectOrGroupContext) -> PageResponse:
-    """Take a column away; the issues keep their label."""
+    """Remove a column; the issues retain their label."""
     return _submit(place, boards_api.delete_board_list, {}, list_id=place.visit.request.path["list_id"])
 
 
 @shared_pages.form("post", "/boards/:board_id/issues/:issue_iid")
 def move_card(place: ProjectOrGroupContext) -> PageResponse:
-    """Move a card into another column, and to its place there."""
+    """Move a card to another column and position."""
     board: BoardView = place.ask(boards_api.get_board, board_id=place.visit.request.path["board_id"])
     labels = {str(each.id): each.label.name for each in board.lists}
     source, target = str(place.visit.request.form.get("from", "")), str(place.visit.request.form.get("to", ""))
@@ -119,7 +119,7 @@ def move_card(place: ProjectOrGroupContext) -> PageResponse:
 
 
 def _card(place: ProjectOrGroupContext) -> Discussable:
-    """The issue that is moved; on a group's board the form says of which project it is."""
+    """Return the issue to be moved; on a group's board the form names its project."""
     iid = place.visit.request.path["issue_iid"]
     if isinstance(place, ProjectContext):
         return discussable_in(place, ISSUE, iid)
@@ -130,7 +130,7 @@ def _card(place: ProjectOrGroupContext) -> Discussable:
 
 
 def _reorder_card(card: Discussable, before: str, *, anywhere: bool) -> None:
-    """Let it stand before another one; those of other projects have an order of their own."""
+    """Move the issue before another one; the order applies only to issues of the same project."""
     try:
         card.ask(issue_positions_api.reorder_issue, {"move_after_id": before})
     except Invalid:
@@ -139,7 +139,7 @@ def _reorder_card(card: Discussable, before: str, *, anywhere: bool) -> None:
 
 
 def _label_changes(issue: IssueView, labels: dict[str, str], source: str, target: str) -> dict[str, Any]:
-    """What changes of an issue by that; who leaves the columns of labels leaves them all."""
+    """Return the changes for a move between columns; leaving the label columns removes all of their labels."""
     gone = [labels[source]] if source in labels else []
     if target in (OPEN, CLOSED):
         gone = list(labels.values())

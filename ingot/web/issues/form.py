@@ -1,4 +1,4 @@
-"""Writing an issue, and changing what it says and who has it to do."""
+"""Forms for creating and editing issues."""
 
 from typing import Any
 from urllib.parse import urlencode
@@ -31,7 +31,7 @@ _REDISPLAYED_FIELDS = (Invalid, Conflict, MissingParameter)
 
 @pages.get("/:path/-/issues/new")
 def show_new_form(visit: Visit) -> PageResponse:
-    """Ask what is to be done; the address may say it already."""
+    """Show the form for a new issue; query parameters prefill it."""
     place = project_context(visit)
     found = place.find(issues_api.create_issue)
     typed, templates = _form_values(visit.request.query), list_templates(place, "issue")
@@ -42,7 +42,7 @@ def show_new_form(visit: Visit) -> PageResponse:
 
 @pages.post("/:path/-/issues")
 def create_issue(visit: Visit) -> PageResponse:
-    """Write it, and lead to it; what was typed stays where it is refused."""
+    """Create an issue and redirect to it; on an error show the form with the input."""
     place = project_context(visit)
     found = place.find(issues_api.create_issue)
     typed, triages = _form_values(visit.request.form), _may_triage(place, found)
@@ -55,18 +55,18 @@ def create_issue(visit: Visit) -> PageResponse:
 
 @pages.get("/:path/-/issues/:issue_iid/edit")
 def show_edit_form(visit: Visit) -> PageResponse:
-    """An issue to be changed."""
+    """Show the form for editing an issue."""
     place, issue, found = _editable_issue(visit)
     return _issue_form(place, _values_of_issue(issue), issue, triages=_may_triage(place, found))
 
 
 @pages.put("/:path/-/issues/:issue_iid")
 def edit_issue(visit: Visit) -> PageResponse:
-    """Change it, unless somebody else was faster."""
+    """Update an issue, unless another user has changed its description in the meantime."""
     place, issue, found = _editable_issue(visit)
     typed, triages = _form_values(visit.request.form), _may_triage(place, found)
     if form_field(visit.request.form, "issue", "version") != description_version(issue.description):
-        faster = ["Somebody has changed the description meanwhile. Look at it, then save again."]
+        faster = ["Someone else has changed the description. Review it, then save again."]
         return _issue_form(place, typed, issue, triages=triages, errors=faster)
     try:
         place.ask(issues_api.edit_issue, _api_params(typed, triages=triages), issue_iid=issue.iid)
@@ -77,7 +77,7 @@ def edit_issue(visit: Visit) -> PageResponse:
 
 @pages.delete("/:path/-/issues/:issue_iid")
 def delete_issue(visit: Visit) -> PageResponse:
-    """Take it away for everybody."""
+    """Delete an issue."""
     ground = discussable_finder(ISSUE)(visit)
     ground.ask(issues_api.get_issue)
     ground.ask(issues_api.delete_issue)
@@ -85,7 +85,7 @@ def delete_issue(visit: Visit) -> PageResponse:
 
 
 def _editable_issue(visit: Visit) -> tuple[ProjectContext, IssueView, IssueLookup]:
-    """The issue of the address, for those who may change it."""
+    """Return the issue of the URL, with the permission to change it."""
     place, iid = project_context(visit), visit.request.path["issue_iid"]
     found = place.find(issues_api.edit_issue, issue_iid=iid)
     return place, place.ask(issues_api.get_issue, issue_iid=iid), found
@@ -96,7 +96,7 @@ def _may_triage(place: ProjectContext, found: IssueLookup | ProjectScope) -> boo
 
 
 def _form_values(sent: dict[str, Any]) -> dict[str, Any]:
-    """What a form or an address says of an issue."""
+    """Return the issue fields from a form or query string."""
     fields = sent.get("issue")
     typed: dict[str, Any] = {name: form_field(sent, "issue", name) for name in _TEXT_FIELDS}
     for name in _LIST_FIELDS:
@@ -149,7 +149,7 @@ def _issue_form(
 
 
 def _choices(place: ProjectContext, issue: IssueView | None) -> dict[str, Any]:
-    """What can be chosen; what an issue has already is among it."""
+    """Return the choices of the form, including the issue's current values."""
     listed = place.ask(labels_api.list_project_labels, {"per_page": 100, "with_counts": "false"})
     labels: list[LabelView | LabelBrief] = [*listed.items]
     wanted = {"per_page": 100, "state": "active", "include_parent_milestones": "true"}

@@ -1,4 +1,4 @@
-"""Where a page of a group's plans is: what its frame shows and offers."""
+"""Context of a group's planning pages: the group, the viewer and the page layout."""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,14 +12,14 @@ from ingot.web.page_routes import TemplateResponse, Visit
 
 
 class GroupContext(msgspec.Struct, frozen=True):
-    """A group as a visitor meets it; it is asked the same way as a project."""
+    """Group as seen by the viewer; has the same methods as a project's context."""
 
     visit: Visit
     group: GroupDetailView
 
     @property
     def url(self) -> str:
-        """Where its pages begin, on this host."""
+        """Return the base path of the group's pages."""
         return f"/groups/{self.group.full_path}"
 
     def ask(self, endpoint: Callable[..., V], sent: dict[str, Any] | None = None, /, **path: object) -> V:
@@ -31,31 +31,31 @@ class GroupContext(msgspec.Struct, frozen=True):
         return self.visit.client.find(endpoint, {"id": self.group.id, **path}, "groups")
 
     def may(self, endpoint: Callable[..., object], /, **path: object) -> bool:
-        """Return whether the visitor may call an endpoint of this group."""
+        """Return whether the viewer may call an endpoint of this group."""
         return self.visit.client.may(endpoint, {"id": self.group.id, **path}, "groups")
 
-    def either(self, of_project: Callable[..., V], of_group: Callable[..., V]) -> Callable[..., V]:  # noqa: ARG002 - A project takes the other one.
-        """Return the handler for groups, of two that do the same for projects and for groups."""
+    def either(self, of_project: Callable[..., V], of_group: Callable[..., V]) -> Callable[..., V]:  # noqa: ARG002 - The project's context uses this argument.
+        """Return the group handler of a pair of handlers for projects and groups."""
         return of_group
 
     def page(
         self, template: str, tab: str, context: dict[str, Any] | None = None, /, status: int = 200
     ) -> TemplateResponse:
-        """A page in the group's frame, with one of its tabs marked."""
+        """Render a page in the group's layout, with one of its tabs selected."""
         words = ("issues", "boards", "merge_requests", "labels", "milestones")
         tabs = [(word, f"{self.url}/-/{word}", word.capitalize().replace("_", " ")) for word in words]
         frame = {"group": self.group, "place": self, "tab": tab, "tabs": [("home", self.url, "Group"), *tabs]}
         return TemplateResponse(template, {**frame, "last_tab": self._last_tab(), **(context or {})}, status)
 
     def _last_tab(self) -> tuple[str, str, str]:
-        """Settings, with the members among them, or the members alone."""
+        """Return the settings tab, which includes the members, or else the members tab."""
         if self.may(group_projects_api.edit_group):
             return "settings", f"{self.url}/-/edit", "Settings"
         return "members", f"{self.url}/-/group_members", "Members"
 
 
 def group_context(visit: Visit) -> GroupContext:
-    """The group that the address names, for those who may see it."""
+    """Return the context of the group in the URL; raise NotFound if the viewer may not see it."""
     return GroupContext(
         visit, visit.ask(group_projects_api.get_group, {"with_projects": "false"}, id=visit.request.path["path"])
     )

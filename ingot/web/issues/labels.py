@@ -19,13 +19,13 @@ _DEFAULT_COLOR = "#428bca"
 
 @shared_pages.get("/labels", open=True)
 def list_labels(place: ProjectOrGroupContext) -> PageResponse:
-    """The labels, with how many carry each."""
+    """List the labels with the number of uses of each."""
     return _labels_page(place)
 
 
 @shared_pages.form("post", "/labels")
 def create_label(place: ProjectOrGroupContext) -> PageResponse:
-    """Make one; what was typed stays where it is refused."""
+    """Create a label; on an error show the form with the input."""
     typed = {name: form_field(place.visit.request.form, "label", name) for name in _FIELDS}
     try:
         place.ask(place.either(labels_api.create_project_label, labels_api.create_group_label), typed)
@@ -36,7 +36,7 @@ def create_label(place: ProjectOrGroupContext) -> PageResponse:
 
 @shared_pages.get("/labels/:label_id/edit")
 def show_label_form(place: ProjectOrGroupContext) -> PageResponse:
-    """One to be changed."""
+    """Show the form for editing a label."""
     label = _label(place)
     if not place.may(_edit_label(place), label_id=label.id):
         raise NotFound("Label")
@@ -46,7 +46,7 @@ def show_label_form(place: ProjectOrGroupContext) -> PageResponse:
 
 @shared_pages.form("put", "/labels/:label_id")
 def edit_label(place: ProjectOrGroupContext) -> PageResponse:
-    """Change it everywhere where it is used."""
+    """Update a label."""
     label, form = _label(place), place.visit.request.form
     typed = {name: form_field(form, "label", name) for name in _FIELDS}
     sent = {"color": typed["color"], "description": typed["description"]}
@@ -62,26 +62,26 @@ def edit_label(place: ProjectOrGroupContext) -> PageResponse:
 
 @shared_pages.form("delete", "/labels/:label_id")
 def delete_label(place: ProjectOrGroupContext) -> PageResponse:
-    """Take it off everything."""
+    """Delete a label."""
     place.ask(labels_api.delete_label, label_id=place.visit.request.path["label_id"])
     return _back(place)
 
 
 @shared_pages.form("post", "/labels/:label_id/subscription")
 def change_label_subscription(place: ProjectOrGroupContext) -> PageResponse:
-    """Hear of what gets this label, or no longer."""
+    """Subscribe to a label or unsubscribe."""
     subscribes = place.visit.request.form.get("subscribed") == "true"
     endpoint = labels_api.subscribe_to_label if subscribes else labels_api.unsubscribe_from_label
     try:
         place.ask(endpoint, label_id=place.visit.request.path["label_id"])
     except Unchanged:
-        pass  # The button was pressed twice.
+        pass  # Already in the requested state, for example after a double click.
     return _back(place)
 
 
 @shared_pages.form("put", "/labels/:label_id/rank")
 def prioritize_label(place: ProjectOrGroupContext) -> PageResponse:
-    """Let it matter more or less than others in the project, or no more than what is not ranked."""
+    """Set or remove the priority of a label in the project."""
     if not isinstance(place, ProjectContext):
         raise NotFound("Label")
     visit, label, move = place.visit, _label(place), str(place.visit.request.form.get("move", ""))
@@ -92,7 +92,7 @@ def prioritize_label(place: ProjectOrGroupContext) -> PageResponse:
 
 @shared_pages.form("post", "/labels/:label_id/promote")
 def promote_label(place: ProjectOrGroupContext) -> PageResponse:
-    """Let it be one of the group around the project."""
+    """Promote a project label to a group label."""
     if not isinstance(place, ProjectContext):
         raise NotFound("Label")
     try:

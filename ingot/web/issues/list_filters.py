@@ -1,4 +1,4 @@
-"""What lists of issues can be narrowed and sorted by."""
+"""Filters and sort orders of issue lists."""
 
 from ingot.web.filters import ListFilterOptions
 
@@ -7,7 +7,7 @@ ISSUE_FILTERS = ListFilterOptions(
     sorts={
         "created_desc": ("Newest first", "created_at", "desc"),
         "created_asc": ("Oldest first", "created_at", "asc"),
-        "updated_desc": ("Last changed", "updated_at", "desc"),
+        "updated_desc": ("Last updated", "updated_at", "desc"),
         "due_date_asc": ("Due date", "due_date", "asc"),
         "milestone_due": ("Milestone due date", "milestone_due", "asc"),
         "priority": ("Priority", "priority", "asc"),

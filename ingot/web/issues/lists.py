@@ -1,4 +1,4 @@
-"""Lists of issues: a project's, a group's and one's own."""
+"""Issue lists of projects, groups and the current user."""
 
 from typing import Any
 
@@ -12,12 +12,12 @@ from ingot.web.page_routes import PageResponse, PageRoutes, TemplateResponse, Vi
 from ingot.web.projects.context import ProjectContext, project_context
 
 pages = PageRoutes()
-_SCOPES = {"assigned_to_me": "Assigned to you", "created_by_me": "Written by you"}
+_SCOPES = {"assigned_to_me": "Assigned to you", "created_by_me": "Created by you"}
 
 
 @pages.get("/:path/-/issues", open=True)
 def list_issues(visit: Visit) -> PageResponse:
-    """The issues of a project."""
+    """List the issues of a project."""
     place = project_context(visit)
     context = _issue_list(place, visit) | _choices(place)
     context["may_create"] = place.may(issues_api.create_issue)
@@ -26,14 +26,14 @@ def list_issues(visit: Visit) -> PageResponse:
 
 @pages.get("/groups/:path/-/issues", open=True)
 def list_group_issues(visit: Visit) -> PageResponse:
-    """The issues of the projects in a group."""
+    """List the issues of a group's projects."""
     place = group_context(visit)
     return place.page("issues/group_list.html", "issues", _issue_list(place, visit) | _choices(place))
 
 
 @pages.get("/dashboard/issues")
 def list_own_issues(visit: Visit) -> PageResponse:
-    """What the visitor has to do, or wrote."""
+    """List the issues that the user is assigned to or created."""
     asked, scope = ISSUE_FILTERS.parse_query(visit.request.query), str(visit.request.query.get("scope", ""))
     scope = scope if scope in _SCOPES else next(iter(_SCOPES))
     sent = {"scope": scope, "with_labels_details": "true", "page": visit.request.page}
@@ -64,7 +64,7 @@ def _list_params(filters: ListFilters) -> dict[str, Any]:
 
 
 def _choices(place: ProjectContext | GroupContext) -> dict[str, Any]:
-    """What the list can be filtered by."""
+    """Return the choices of the filters."""
     ancestors = "include_parent_milestones" if isinstance(place, ProjectContext) else "include_ancestors"
     return {
         "labels": place.ask(

@@ -1,4 +1,4 @@
-"""Milestones of projects and groups, with what belongs to each."""
+"""Milestones of projects and groups."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ _STATES = ("active", "closed", "all")
 
 @shared_pages.get("/milestones", open=True)
 def list_milestones(place: ProjectOrGroupContext) -> PageResponse:
-    """What is planned until when."""
+    """List the milestones."""
     query = place.visit.request.query
     state = query.get("state") if query.get("state") in _STATES else _STATES[0]
     sent = {"state": state, "page": place.visit.request.page, _ancestors_param(place): "true"}
@@ -40,7 +40,7 @@ def list_milestones(place: ProjectOrGroupContext) -> PageResponse:
 
 @shared_pages.get("/milestones/new")
 def show_new_form(place: ProjectOrGroupContext) -> PageResponse:
-    """Ask what is planned."""
+    """Show the form for a new milestone."""
     if not place.may(milestones_api.create_milestone):
         raise NotFound("Milestone")
     return _milestone_form(place, dict.fromkeys(_FIELDS, ""))
@@ -48,7 +48,7 @@ def show_new_form(place: ProjectOrGroupContext) -> PageResponse:
 
 @shared_pages.form("post", "/milestones")
 def create_milestone(place: ProjectOrGroupContext) -> PageResponse:
-    """Make it, and lead to it; what was typed stays where it is refused."""
+    """Create a milestone and redirect to it; on an error show the form with the input."""
     typed = _form_values(place)
     try:
         made = place.ask(milestones_api.create_milestone, {name: value or None for name, value in typed.items()})
@@ -59,13 +59,13 @@ def create_milestone(place: ProjectOrGroupContext) -> PageResponse:
 
 @shared_pages.get("/milestones/:milestone_iid", open=True)
 def show_milestone(place: ProjectOrGroupContext) -> PageResponse:
-    """How far it is, and what belongs to it."""
+    """Show a milestone with its progress, issues and merge requests."""
     return _milestone_page(place)
 
 
 @shared_pages.get("/milestones/:milestone_iid/edit")
 def show_edit_form(place: ProjectOrGroupContext) -> PageResponse:
-    """One to be changed."""
+    """Show the form for editing a milestone."""
     milestone = _milestone(place)
     if not place.may(milestones_api.edit_milestone, milestone_id=milestone.id):
         raise NotFound("Milestone")
@@ -74,7 +74,7 @@ def show_edit_form(place: ProjectOrGroupContext) -> PageResponse:
 
 @shared_pages.form("put", "/milestones/:milestone_iid")
 def edit_milestone(place: ProjectOrGroupContext) -> PageResponse:
-    """Change it, close it or open it again."""
+    """Update, close or reopen a milestone."""
     milestone, form = _milestone(place), place.visit.request.form
     event = form.get("state_event")
     typed = _form_values(place)
@@ -90,14 +90,14 @@ def edit_milestone(place: ProjectOrGroupContext) -> PageResponse:
 
 @shared_pages.form("delete", "/milestones/:milestone_iid")
 def delete_milestone(place: ProjectOrGroupContext) -> PageResponse:
-    """Take it away; what belonged to it stays."""
+    """Delete a milestone; its issues and merge requests remain."""
     place.ask(milestones_api.delete_milestone, milestone_id=_milestone(place).id)
     return LocalRedirect(f"{place.url}/-/milestones")
 
 
 @shared_pages.form("post", "/milestones/:milestone_iid/promote")
 def promote_milestone(place: ProjectOrGroupContext) -> PageResponse:
-    """Let it be one of the group around the project."""
+    """Promote a project milestone to a group milestone."""
     if not isinstance(place, ProjectContext):
         raise NotFound("Milestone")
     try:
@@ -140,7 +140,7 @@ def _milestone_page(place: ProjectOrGroupContext, errors: list[str] | None = Non
 
 
 def _progress(place: ProjectOrGroupContext, numbers: list[int]) -> dict[int, MilestoneProgress]:
-    """Return how far each is, with one statement for all."""
+    """Return the progress of each milestone, with one query for all."""
     if isinstance(place, ProjectContext) and not _has_issues(place):
         return {}
     found = place.find(issues_api.list_project_issues) if isinstance(place, ProjectContext) else None
@@ -167,7 +167,7 @@ def _ancestors_param(place: ProjectOrGroupContext) -> str:
 
 
 def _milestone(place: ProjectOrGroupContext) -> MilestoneView:
-    """One of the very project's or group's, by its number there."""
+    """Return the milestone of this project or group by its number, without inherited ones."""
     number = place.visit.request.path["milestone_iid"]
     if not (number.isascii() and number.isdigit() and len(number) < 10):
         raise NotFound("Milestone")

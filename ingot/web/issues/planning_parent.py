@@ -1,4 +1,4 @@
-"""Pages that projects and groups have alike: they are declared once for both, and asked the same way."""
+"""Registration of pages that exist for both projects and groups."""
 
 from collections.abc import Callable
 
@@ -15,13 +15,13 @@ _PREFIXES: tuple[tuple[str, Callable[[Visit], ProjectOrGroupContext]], ...] = (
 
 
 class SharedPages:
-    """Declares pages of projects and of groups at once."""
+    """Router that registers each page for projects and for groups."""
 
     def __init__(self) -> None:
         self.pages = PageRoutes()
 
     def get(self, path: str, *, open: bool = False) -> Callable[[ContextHandler], ContextHandler]:
-        """A page to read."""
+        """Register a GET page."""
 
         def declare(show: ContextHandler) -> ContextHandler:
             for start, find in _PREFIXES:
@@ -31,7 +31,7 @@ class SharedPages:
         return declare
 
     def form(self, method: str, path: str) -> Callable[[ContextHandler], ContextHandler]:
-        """What a form does."""
+        """Register a form action."""
 
         def declare(act: ContextHandler) -> ContextHandler:
             for start, find in _PREFIXES:
@@ -48,9 +48,9 @@ def _of_place(find: Callable[[Visit], ProjectOrGroupContext], act: ContextHandle
 def framed_page(
     place: ProjectOrGroupContext, template: str, tab: str, context: dict[str, object], status: int = 200
 ) -> TemplateResponse:
-    """A page whose template stands in the frame of a project or of a group."""
+    """Render a template in the layout of the project or group."""
     frame = "project.html" if isinstance(place, ProjectContext) else "issues/group.html"
-    # A project shows its plans below its issues.
+    # In a project, planning pages belong to the Issues tab.
     return place.page(
         template, "issues" if isinstance(place, ProjectContext) else tab, {"frame": frame, **context}, status
     )

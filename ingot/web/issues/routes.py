@@ -1,4 +1,4 @@
-"""The pages of this room, for the door."""
+"""Routes of the issue pages."""
 
 from ingot.web.issues import actions, boards, form, labels, lists, milestones, show, todos
 

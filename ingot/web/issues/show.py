@@ -1,4 +1,4 @@
-"""The page of an issue."""
+"""Page of an issue."""
 
 import re
 from typing import Any
@@ -17,13 +17,13 @@ from ingot.web.page_routes import PageResponse, PageRoutes, Visit
 from ingot.web.projects.context import ProjectContext, project_context
 
 pages = PageRoutes()
-# Only tasks have boxes, with these attributes, in any order.
+# Only tasks have checkboxes, with these attributes in any order.
 _CHECKBOX = re.compile(r'<input (?:aria-label="Task [0-9]+" )?(?:(?:class|type|disabled|checked)="[a-z-]*" ?)+>')
 
 
 @pages.get("/:path/-/issues/:issue_iid", open=True)
 def show_issue(visit: Visit) -> PageResponse:
-    """An issue with all that was said about it."""
+    """Show an issue with its discussions."""
     return issue_page(project_context(visit), visit.request.path["issue_iid"])
 
 
@@ -31,7 +31,7 @@ def issue_page(place: ProjectContext, iid: str, errors: list[str] | None = None,
     """Build the page of an issue, with errors after a failed form."""
     visit, ground = place.visit, discussable_in(place, ISSUE, iid)
     found = ground.find(issues_api.get_issue)
-    # Participants come first: they are most of the people that the page names, who are then read only once.
+    # List the participants first: they are most of the users on the page, and later reads find them cached.
     participants = ground.ask(issues_api.PLANNING.list_participants, {"per_page": 50})
     actor, base = visit.viewer.actor, visit.request.origin.base
     issue = visit.database.read(lambda db: found_issue_view(db, actor, found, base, with_labels_details=True))
@@ -58,7 +58,7 @@ def issue_page(place: ProjectContext, iid: str, errors: list[str] | None = None,
 
 
 def _related_merge_requests(discussable: Discussable) -> list[tuple[Any, bool]]:
-    """The merge requests that mention it, and whether each closes it."""
+    """Return the merge requests that mention the issue, and whether each closes it."""
     related = discussable.ask(issues_api.list_related_merge_requests).items
     closes = (
         {request.id: request for request in discussable.ask(issues_api.list_closing_merge_requests).items}
@@ -70,7 +70,7 @@ def _related_merge_requests(discussable: Discussable) -> list[tuple[Any, bool]]:
 
 
 def _description_html(html: Markup, tasks: int) -> Markup:
-    """The text; its boxes are buttons, where each is known to stand for one task of it."""
+    """Return the description with checkboxes as buttons, if their number matches the number of tasks."""
     if not tasks or len(_CHECKBOX.findall(html)) != tasks:
         return html
     number = -1
@@ -82,4 +82,4 @@ def _description_html(html: Markup, tasks: int) -> Markup:
         says = f'role="checkbox" aria-checked="{checked}" aria-label="Task {number + 1}"'
         return f'<button class="task" name="task" value="{value}" {says}></button>'
 
-    return Markup(_CHECKBOX.sub(button, html))  # noqa: S704 - The sanitiser has been over it, and the buttons are ours.
+    return Markup(_CHECKBOX.sub(button, html))  # noqa: S704 - Sanitized HTML plus our own buttons.

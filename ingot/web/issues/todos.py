@@ -1,4 +1,4 @@
-"""What a visitor has to look at."""
+"""To-do list of the current user."""
 
 from itertools import groupby
 from typing import Any
@@ -10,9 +10,9 @@ pages = PageRoutes()
 ACTIONS = {
     "assigned": "assigned you",
     "mentioned": "mentioned you on",
-    "directly_addressed": "spoke to you on",
+    "directly_addressed": "directly addressed you on",
     "marked": "added",
-    "build_failed": "let a pipeline fail on",
+    "build_failed": "had a failed pipeline on",
     "approval_required": "asks you to approve",
     "unmergeable": "cannot merge",
     "review_requested": "asks you to review",
@@ -22,7 +22,7 @@ TYPES = {"Issue": "Issues", "MergeRequest": "Merge requests", "Commit": "Commits
 
 @pages.get("/dashboard/todos")
 def list_todos(visit: Visit) -> PageResponse:
-    """By project, the newest first."""
+    """List the to-do items by project, newest first."""
     asked = _todo_filters(visit)
     wanted = {name: value for name, value in asked.items() if value}
     todos = visit.ask(todos_api.list_todos, {**wanted, "page": visit.request.page, "per_page": 50})
@@ -43,14 +43,14 @@ def list_todos(visit: Visit) -> PageResponse:
 
 @pages.post("/dashboard/todos/:todo_id/done")
 def mark_todo_done(visit: Visit) -> PageResponse:
-    """It has been looked at."""
+    """Mark a to-do item as done."""
     visit.ask(todos_api.finish_todo, id=visit.request.path["todo_id"])
     return _back(visit)
 
 
 @pages.post("/dashboard/todos/done")
 def mark_all_todos_done(visit: Visit) -> PageResponse:
-    """Everything has."""
+    """Mark all to-do items as done."""
     visit.ask(todos_api.finish_todos)
     return _back(visit)
 
@@ -60,7 +60,7 @@ def _by_project(todos: list[Any]) -> list[list[Any]]:
 
 
 def _todo_filters(visit: Visit) -> dict[str, str]:
-    """The filters of the address; what makes no sense is passed over."""
+    """Return the filters of the query string, without invalid values."""
     known = {"state": ("pending", "done"), "type": TYPES, "action": ACTIONS}
     asked = {name: str(visit.request.query.get(name, "")) for name in known}
     asked = {name: value if value in known[name] else "" for name, value in asked.items()}

@@ -1,1 +1,1 @@
-"""Merge requests from opening to merging."""
+"""Merge requests: create, review and merge."""

@@ -1,4 +1,4 @@
-"""What is done to a merge request from its page: merging it, rebasing it, closing it, approving it."""
+"""Actions on the page of a merge request: merge, rebase, approve, close and delete."""
 
 from collections.abc import Callable
 from typing import Any
@@ -23,12 +23,12 @@ from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, Visit
 pages = PageRoutes()
 _REJECTED = (Invalid, Conflict, MissingParameter, NotFound, Denied)
 _PREFIX = "405 Method Not Allowed: "
-_NOT_OPEN_MESSAGE = "It is not open any more."
+_NOT_OPEN_MESSAGE = "The merge request is no longer open."
 
 
 @pages.post("/:path/-/merge_requests/:merge_request_iid/merge")
 def merge(visit: Visit) -> PageResponse:
-    """Merge it, or have it merged when its pipeline succeeds."""
+    """Merge the request, or set it to merge when its pipeline succeeds."""
     return _submit(
         visit, lambda frame: frame.discussable.ask(merging_api.merge_merge_request, _merge_params(visit, frame))
     )
@@ -36,19 +36,19 @@ def merge(visit: Visit) -> PageResponse:
 
 @pages.post("/:path/-/merge_requests/:merge_request_iid/cancel_merge")
 def cancel_merge(visit: Visit) -> PageResponse:
-    """Let it wait for the pipeline no longer."""
+    """Cancel the automatic merge after the pipeline."""
     return _submit(visit, lambda frame: frame.discussable.ask(merging_api.cancel_merge))
 
 
 @pages.post("/:path/-/merge_requests/:merge_request_iid/rebase")
 def rebase(visit: Visit) -> PageResponse:
-    """Do its commits again upon the target."""
+    """Rebase the source branch onto the target branch."""
     return _submit(visit, lambda frame: frame.discussable.ask(merging_api.rebase_merge_request))
 
 
 @pages.post("/:path/-/merge_requests/:merge_request_iid/state")
 def change_state(visit: Visit) -> PageResponse:
-    """Close it, or open it again."""
+    """Close or reopen the merge request."""
     event = str(visit.request.form.get("state_event", ""))
     return _submit(
         visit, lambda frame: frame.discussable.ask(merge_request_upkeep_api.edit_merge_request, {"state_event": event})
@@ -57,7 +57,7 @@ def change_state(visit: Visit) -> PageResponse:
 
 @pages.post("/:path/-/merge_requests/:merge_request_iid/draft")
 def change_draft_state(visit: Visit) -> PageResponse:
-    """Say that it is a draft, or ready."""
+    """Mark the merge request as draft or as ready."""
 
     def change(frame: MergeRequestFrame) -> Any:
         title = frame.request.title
@@ -77,7 +77,7 @@ def change_draft_state(visit: Visit) -> PageResponse:
 
 @pages.post("/:path/-/merge_requests/:merge_request_iid/approval")
 def change_approval(visit: Visit) -> PageResponse:
-    """Approve of it as the visitor has seen it, or take that back."""
+    """Approve the version that the user has seen, or revoke the approval."""
     sent = {"sha": str(visit.request.form.get("sha", ""))}
     if visit.request.form.get("approved") == "true":
         return _submit(visit, lambda frame: frame.discussable.ask(merge_request_talk_api.approve_merge_request, sent))
@@ -86,33 +86,33 @@ def change_approval(visit: Visit) -> PageResponse:
 
 @pages.delete("/:path/-/merge_requests/:merge_request_iid/source_branch")
 def delete_source_branch(visit: Visit) -> PageResponse:
-    """Remove the branch that was merged; what was pushed to it since is not lost."""
+    """Delete the source branch after a merge, unless it has new commits."""
     frame = merge_request_frame(visit)
     if frame.request.state != "merged" or not may_delete_source_branch(frame):
-        return overview_page(frame, ["The source branch cannot be removed, or is not what was merged any more."], 422)
+        return overview_page(frame, ["You cannot delete the source branch, or it has changed since the merge."], 422)
     remove_source_branch(
         visit.database, repository_store(visit.settings), visit.viewer.actor, frame.found.merge_request
     )
     after = merge_request_frame(visit)
     if after.source.branch_exists:
-        return overview_page(after, ["The source branch could not be removed. Try again in a moment."], 422)
+        return overview_page(after, ["The source branch could not be deleted. Try again in a moment."], 422)
     return LocalRedirect(frame.url)
 
 
 @pages.delete("/:path/-/merge_requests/:merge_request_iid")
 def delete_merge_request(visit: Visit) -> PageResponse:
-    """Take it away for everybody."""
+    """Delete the merge request."""
     ground: Discussable = merge_request_frame(visit).discussable
     ground.ask(merge_request_upkeep_api.delete_merge_request)
     return LocalRedirect(f"/{ground.project_path}/-/merge_requests")
 
 
 def _merge_params(visit: Visit, frame: MergeRequestFrame) -> dict[str, Any]:
-    """How it is to be merged; the commit that the visitor saw is the one that is meant."""
+    """Return the merge parameters of the form; ``sha`` is the head that the user saw."""
     form, option = visit.request.form, frame.found.project.squash_option
     sent: dict[str, Any] = {"sha": _normalized_text(form.get("sha"))}
-    if "options" in form:  # Else the form had no boxes, and what was said before counts.
-        if "removes" in form:  # Where the branch is hidden, what its author wished counts.
+    if "options" in form:  # Without the options in the form, the saved ones apply.
+        if "removes" in form:  # Not offered if the user cannot see the branch; the author's choice applies.
             sent["should_remove_source_branch"] = form.get("should_remove_source_branch") == "1"
         sent["squash"] = form.get("squash") == "1"
         sent["merge_commit_message"] = _normalized_text(form.get("merge_commit_message"))
@@ -125,17 +125,17 @@ def _merge_params(visit: Visit, frame: MergeRequestFrame) -> dict[str, Any]:
 
 
 def _normalized_text(value: Any) -> str:
-    """What was typed, with the ends of lines that commits have."""
+    """Return the text with line feeds only, as in commit messages."""
     return value.replace("\r\n", "\n") if isinstance(value, str) else ""
 
 
 def _submit(visit: Visit, work: Callable[[MergeRequestFrame], Any]) -> PageResponse:
-    """Do it, and show the page again, with the reason where it did not work."""
+    """Run the action and redirect to the page, or show the page with the error."""
     frame = merge_request_frame(visit)
     try:
         came = work(frame)
     except Unchanged:
-        came = None  # The button was pressed twice.
+        came = None  # Already in the requested state, for example after a double click.
     except _REJECTED as refusal:
         return overview_page(merge_request_frame(visit), error_messages(refusal), 422)
     refused = came.content if isinstance(came, AlternateResponse) else None

@@ -1,4 +1,4 @@
-"""What a merge request brings: its commits, what they change, version by version, and its pipelines."""
+"""Commits, diff versions and pipelines of a merge request."""
 
 from typing import Any
 
@@ -18,12 +18,12 @@ from ingot.web.page_routes import BytesResponse, PageResponse, PageRoutes, Templ
 
 pages = PageRoutes()
 COMMENT_FORM = "form"
-"""Stands below the line that somebody wants to write about."""
+"""Slot value that marks the line below which the comment form is shown."""
 _MAX_VERSIONS = 100
 
 
 class SelectedVersions(msgspec.Struct, frozen=True):
-    """Which version is looked at, and since which other one, if any."""
+    """Selected diff version, and the older version to compare it with, if any."""
 
     versions: list[PushedVersion]
     version: PushedVersion
@@ -31,13 +31,13 @@ class SelectedVersions(msgspec.Struct, frozen=True):
 
     @property
     def newest(self) -> bool:
-        """Whether it is all that the merge request brings now."""
+        """Return whether this is the complete diff of the newest version."""
         return self.since is None and self.version is self.versions[0]
 
 
 @pages.get("/:path/-/merge_requests/:merge_request_iid/commits", open=True)
 def show_commits(visit: Visit, db: Connection) -> PageResponse:
-    """The commits that it brings, the newest first."""
+    """List the commits, newest first."""
     frame = merge_request_frame(visit)
     commits = frame.discussable.ask(versions_api.list_commits, {"page": visit.request.page, "per_page": 50})
     context = {"commits": commits, "outcomes": pipeline_outcomes(frame.place, db, commits.items)}
@@ -46,7 +46,7 @@ def show_commits(visit: Visit, db: Connection) -> PageResponse:
 
 @pages.get("/:path/-/merge_requests/:merge_request_iid/pipelines", open=True)
 def show_pipelines(visit: Visit) -> PageResponse:
-    """What became of the heads that it has had."""
+    """List the pipelines of the current and earlier heads."""
     frame = merge_request_frame(visit)
     found = frame.discussable.ask(merging_api.list_pipelines, {"page": visit.request.page, "per_page": 30})
     return frame.page("merge_requests/pipelines.html", "pipelines", {"pipelines": found})
@@ -54,14 +54,14 @@ def show_pipelines(visit: Visit) -> PageResponse:
 
 @pages.get("/:path/-/merge_requests/:merge_request_iid/raw_diffs", open=True)
 def send_patch(visit: Visit) -> PageResponse:
-    """What it changes as one patch."""
+    """Return the diff as one patch."""
     patch = merge_request_frame(visit).discussable.ask(versions_api.get_raw_diffs)
     return BytesResponse(patch.body, patch.content_type)
 
 
 @pages.get("/:path/-/merge_requests/:merge_request_iid/diffs", open=True)
 def show_changes(visit: Visit, db: Connection) -> PageResponse:
-    """What it changes; ``at`` names a line to write about, ``diff_id`` a version, ``start_id`` one to compare with."""
+    """Show the diff; ``at`` names a line to comment on, ``diff_id`` a version, ``start_id`` one to compare with."""
     frame = merge_request_frame(visit)
     chosen = _selected_versions(frame, db)
     if chosen is None:
@@ -87,7 +87,7 @@ def show_changes(visit: Visit, db: Connection) -> PageResponse:
 
 
 def _selected_versions(frame: MergeRequestFrame, db: Connection) -> SelectedVersions | None:
-    """Nothing only in the moment after it was opened."""
+    """Return the selected versions, or None shortly after creation, when there is no version yet."""
     versions = pushed_versions(db, frame.found.merge_request, _MAX_VERSIONS)
     if not versions:
         return None
@@ -108,7 +108,7 @@ def _version_by_id(versions: list[PushedVersion], number: Any) -> PushedVersion 
 def _position(
     version: PushedVersion, line: tuple[str, int | None, int | None], old_paths: dict[str, str]
 ) -> dict[str, Any]:
-    """A line as the API wants it to be named."""
+    """Return the position of a line in the format of the API."""
     path, old, new = line
     named = {
         "base_sha": version.base_oid,

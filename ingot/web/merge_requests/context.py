@@ -1,4 +1,4 @@
-"""A merge request as its pages meet it: itself, where it comes from, and what the visitor may do with it."""
+"""Context of the pages of a merge request: the request, its source branch and the viewer's permissions."""
 
 import shlex
 from functools import cached_property
@@ -24,7 +24,7 @@ from ingot.web.projects.context import ProjectContext, project_context
 
 
 class MergeRequestFrame:
-    """One merge request, asked for by one visitor."""
+    """Merge request as seen by one viewer."""
 
     def __init__(self, place: ProjectContext, iid: str) -> None:
         self.place = place
@@ -35,37 +35,37 @@ class MergeRequestFrame:
 
     @property
     def url(self) -> str:
-        """Where its pages begin."""
+        """Return the base path of its pages."""
         return self.discussable.url
 
     @cached_property
     def repository(self) -> Any:
-        """The target project's repository, which has all commits of the merge request."""
+        """Return the target project's repository, which has all commits of the merge request."""
         return repository_store(self.visit.settings).open(self.found.project.repository_key)
 
     @cached_property
     def has_target(self) -> bool:
-        """Whether the target branch is there."""
+        """Return whether the target branch exists."""
         return browser.has_branch(self.repository, self.request.target_branch)
 
     @cached_property
     def version(self) -> PushedVersion | None:
-        """The newest version."""
+        """Return the newest version."""
         return self.visit.database.read(lambda db: newest_version(db, self.request.id))
 
     @cached_property
     def may_edit(self) -> bool:
-        """Whether the visitor may change what it says."""
+        """Return whether the viewer may edit the title and description."""
         return policy.may_edit_merge_request(self.visit.viewer.actor, self.found.here, self.found)
 
     @cached_property
     def may_triage(self) -> bool:
-        """Whether the visitor may plan it."""
+        """Return whether the viewer may change labels, milestone and assignees."""
         return policy.may_triage(self.visit.viewer.actor, self.found.here, self.found.project)
 
     @cached_property
     def labels(self) -> list[LabelBrief]:
-        """What it carries, with colours."""
+        """Return the labels with their colors."""
 
         if not self.request.labels:
             return []
@@ -74,7 +74,7 @@ class MergeRequestFrame:
 
     @cached_property
     def source(self) -> SourceBranch:
-        """Where it comes from, as far as the visitor may know: a fork may be hidden, or gone."""
+        """Return the source branch as far as the viewer may see it: a fork may be private or deleted."""
         request, project = self.request, self.place.project
         if request.source_project_id == project.id:
             there = browser.has_branch(self.repository, request.source_branch)
@@ -91,7 +91,7 @@ class MergeRequestFrame:
         )
 
     def source_tip(self) -> str | None:
-        """Where the source branch is now, if the visitor may know."""
+        """Return the head of the source branch, or None if its project is not visible."""
         if self.source.own:
             return browser.branch_head(self.repository, self.request.source_branch)
         if self.source.project is None:
@@ -110,7 +110,7 @@ class MergeRequestFrame:
         return fork
 
     def _has_source_branch(self, fork: ProjectView) -> bool:
-        """Whether the branch is still there; of code that is hidden nothing is said."""
+        """Return whether the branch exists; for code that the viewer may not read, assume that it does."""
         try:
             self.visit.ask(branches_api.get_branch, id=fork.id, branch=self.request.source_branch)
         except NotFound:
@@ -118,7 +118,7 @@ class MergeRequestFrame:
         return True
 
     def checkout(self) -> str:
-        """What to type to look at it on one's own computer."""
+        """Return the git command that checks out the merge request."""
         branch = shlex.quote(self.request.source_branch)
         if self.source.own and self.source.branch_exists:
             return f"git fetch origin && git checkout -b {branch} {shlex.quote(f'origin/{self.request.source_branch}')}"
@@ -126,7 +126,7 @@ class MergeRequestFrame:
         return f"git fetch origin merge-requests/{self.request.iid}/head && git checkout -b {name} FETCH_HEAD"
 
     def page(self, template: str, part: str, context: dict[str, Any], status: int = 200) -> TemplateResponse:
-        """One of its pages; ``part`` is the tab that is marked."""
+        """Render one of its pages; ``part`` is the selected tab."""
         tabs = [
             ("overview", self.url, "Overview", self.request.user_notes_count),
             ("commits", f"{self.url}/commits", "Commits", self.version.commits_count if self.version else None),
@@ -144,7 +144,7 @@ class MergeRequestFrame:
 
 
 def merge_request_frame(visit: Visit, iid: str | None = None) -> MergeRequestFrame:
-    """Find the merge request that the address names, or one by its number; raise NotFound where it is not visible."""
+    """Return the merge request of the URL or with this number; raise NotFound if it is not visible."""
     place, iid = project_context(visit), iid or visit.request.path[MERGE_REQUEST.word]
     if not (iid.isascii() and iid.isdigit()):
         raise NotFound("Merge Request")

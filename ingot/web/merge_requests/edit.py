@@ -1,4 +1,4 @@
-"""Changing what a merge request says, where it goes and who looks at it."""
+"""Form for editing a merge request."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ _REDISPLAYED_FIELDS = (Invalid, Conflict, MissingParameter)
 
 @pages.get("/:path/-/merge_requests/:merge_request_iid/edit")
 def show_edit_form(visit: Visit) -> PageResponse:
-    """A merge request to be changed."""
+    """Show the form for editing a merge request."""
     frame = merge_request_frame(visit)
     if not frame.may_edit:
         raise NotFound("Merge Request")
@@ -26,12 +26,10 @@ def show_edit_form(visit: Visit) -> PageResponse:
 
 @pages.put("/:path/-/merge_requests/:merge_request_iid")
 def edit_merge_request(visit: Visit) -> PageResponse:
-    """Change it; what was typed stays where that is refused."""
+    """Update a merge request; on an error show the form with the input."""
     frame, typed = merge_request_frame(visit), form_values(visit.request.form)
     if form_field(visit.request.form, "merge_request", "version") != description_version(frame.request.description):
-        return _edit_form(
-            frame, typed, ["Somebody has changed the description meanwhile. Look at it, then save again."]
-        )
+        return _edit_form(frame, typed, ["Someone else has changed the description. Review it, then save again."])
     sent = api_params(typed, triages=frame.may_triage)
     if typed["target_branch"] != frame.request.target_branch and frame.request.state == "opened":
         sent["target_branch"] = typed["target_branch"]

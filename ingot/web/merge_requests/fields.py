@@ -1,4 +1,4 @@
-"""What the forms of merge requests hold, and what can be chosen in them."""
+"""Fields of the merge request forms and their choices."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -22,7 +22,7 @@ _FLAG_FIELDS = ("squash", "remove_source_branch")
 
 
 def form_values(sent: dict[str, Any]) -> dict[str, Any]:
-    """What a form or an address says of a merge request."""
+    """Return the fields from a form or query string."""
     fields = sent.get("merge_request")
     typed: dict[str, Any] = {name: form_field(sent, "merge_request", name) for name in (*_TEXT_FIELDS, *_NUMBER_FIELDS)}
     for name in (*_LIST_FIELDS, *_QUERY_ONLY_FIELDS):
@@ -37,7 +37,7 @@ def form_values(sent: dict[str, Any]) -> dict[str, Any]:
 
 
 def values_of_request(request: MergeRequestDetailView) -> dict[str, Any]:
-    """The same of one that is there."""
+    """Return the fields of an existing merge request."""
     return {
         "title": request.title,
         "description": request.description or "",
@@ -54,7 +54,7 @@ def values_of_request(request: MergeRequestDetailView) -> dict[str, Any]:
 
 
 def api_params(typed: dict[str, Any], *, triages: bool) -> dict[str, Any]:
-    """What the API gets of it."""
+    """Return the API parameters for the form's fields."""
     sent = {name: typed[name] for name in ("title", "description", *_FLAG_FIELDS)}
     if triages:
         sent |= {name: typed[name] for name in _LIST_FIELDS}
@@ -65,7 +65,7 @@ def api_params(typed: dict[str, Any], *, triages: bool) -> dict[str, Any]:
 def form_choices(
     place: ProjectContext, request: MergeRequestDetailView | None = None, carried: Sequence[LabelBrief] = ()
 ) -> dict[str, Any]:
-    """What can be chosen; what a merge request has already is among it."""
+    """Return the choices of the form, including the merge request's current values."""
     listed = place.ask(labels_api.list_project_labels, {"per_page": 100, "with_counts": "false"})
     labels: list[LabelView | LabelBrief] = [*listed.items]
     wanted = {"per_page": 100, "state": "active", "include_parent_milestones": "true"}
@@ -82,7 +82,7 @@ def form_choices(
 
 
 def branch_suggestions(place: ProjectContext) -> list[str]:
-    """Names of branches to begin with; any other can be typed."""
+    """Return branch names to suggest; the user can also enter any other."""
     if not place.may(branches_api.list_branches):
         return []
     return [branch.name for branch in place.ask(branches_api.list_branches, {"per_page": 100}).items]

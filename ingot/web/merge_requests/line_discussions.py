@@ -1,4 +1,4 @@
-"""Discussions about lines: where in a difference each stands, and the lines that it is about."""
+"""Discussions on lines of a diff: their positions and the lines that they quote."""
 
 from collections import defaultdict
 from sys import getsizeof
@@ -28,17 +28,17 @@ _excerpt_cache: BoundedCache[_ExcerptKey, str] = declare_cache("diff-excerpts", 
 
 
 class LineContext(msgspec.Struct, frozen=True):
-    """The lines that a discussion is about."""
+    """Lines of a diff that a discussion quotes."""
 
     path: str
     line: int | None
     rows: Markup
     outdated: bool
-    """Whether what was pushed since has changed them."""
+    """True if the comment is on an earlier version."""
 
 
 def discussions_by_line(thread: DiscussionThread, version: PushedVersion) -> dict[LineKey, list[DiscussionItem]]:
-    """The discussions about lines of a version, by the line."""
+    """Return the discussions on lines of a version, by line."""
     slots: defaultdict[LineKey, list[DiscussionItem]] = defaultdict(list)
     for talk in thread.discussions:
         position = discussion_position(talk)
@@ -48,13 +48,13 @@ def discussions_by_line(thread: DiscussionThread, version: PushedVersion) -> dic
 
 
 def discussion_position(talk: DiscussionItem) -> dict[str, Any] | None:
-    """The line that a discussion is about."""
+    """Return the position of the line that a discussion is about."""
     position = talk.notes[0].view.position
     return position if isinstance(position, dict) else None
 
 
 def line_contexts(frame: MergeRequestFrame, thread: DiscussionThread) -> dict[str, LineContext]:
-    """What discussions are about that are about lines, by their names."""
+    """Return the quoted lines of the discussions on lines, by discussion id."""
     contexts: dict[str, LineContext] = {}
     for talk in thread.discussions:
         position = discussion_position(talk)

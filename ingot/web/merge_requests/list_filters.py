@@ -1,4 +1,4 @@
-"""What lists of merge requests can be narrowed and sorted by."""
+"""Filters and sort orders of merge request lists."""
 
 from ingot.web.filters import ListFilterOptions
 
@@ -7,7 +7,7 @@ MERGE_REQUEST_FILTERS = ListFilterOptions(
     sorts={
         "created_desc": ("Newest first", "created_at", "desc"),
         "created_asc": ("Oldest first", "created_at", "asc"),
-        "updated_desc": ("Last changed", "updated_at", "desc"),
+        "updated_desc": ("Last updated", "updated_at", "desc"),
         "merged_desc": ("Last merged", "merged_at", "desc"),
         "milestone_due": ("Milestone due date", "milestone_due", "asc"),
         "priority": ("Priority", "priority", "asc"),

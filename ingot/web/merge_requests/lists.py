@@ -1,4 +1,4 @@
-"""Lists of merge requests: a project's, a group's and one's own."""
+"""Merge request lists of projects, groups and the current user."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,14 +15,14 @@ from ingot.web.projects.context import ProjectContext, project_context
 pages = PageRoutes()
 _SCOPES = {
     "assigned_to_me": "Assigned to you",
-    "reviews_for_me": "For you to review",
-    "created_by_me": "Written by you",
+    "reviews_for_me": "Review requests",
+    "created_by_me": "Created by you",
 }
 
 
 @pages.get("/:path/-/merge_requests", open=True)
 def list_merge_requests(visit: Visit) -> PageResponse:
-    """The merge requests into a project."""
+    """List the merge requests of a project."""
     place = project_context(visit)
     context = _merge_request_list(
         visit,
@@ -37,7 +37,7 @@ def list_merge_requests(visit: Visit) -> PageResponse:
 
 @pages.get("/groups/:path/-/merge_requests", open=True)
 def list_group_merge_requests(visit: Visit) -> PageResponse:
-    """The merge requests into the projects of a group."""
+    """List the merge requests of a group's projects."""
     place = group_context(visit)
     context = _merge_request_list(
         visit,
@@ -51,7 +51,7 @@ def list_group_merge_requests(visit: Visit) -> PageResponse:
 
 @pages.get("/dashboard/merge_requests")
 def list_own_merge_requests(visit: Visit) -> PageResponse:
-    """What the visitor has to look at, or wrote."""
+    """List the merge requests that the user is assigned to, reviews or created."""
     scope = str(visit.request.query.get("scope", ""))
     scope = scope if scope in _SCOPES else next(iter(_SCOPES))
     listed = _merge_request_list(
@@ -61,7 +61,7 @@ def list_own_merge_requests(visit: Visit) -> PageResponse:
 
 
 def _merge_request_list(visit: Visit, get: Callable[[dict[str, Any]], Any]) -> dict[str, Any]:
-    """A page of them, and how many there are of each state."""
+    """Return a page of merge requests, and their number by state."""
     asked = MERGE_REQUEST_FILTERS.parse_query(visit.request.query)
     found = get(asked.list | {"with_labels_details": "true", "page": visit.request.page})
     return {
@@ -84,7 +84,7 @@ def _count_in_state(filters: ListFilters, state: str, found: Any, get: Callable[
 
 
 def _choices(place: ProjectContext | GroupContext) -> dict[str, Any]:
-    """What the list can be filtered by."""
+    """Return the choices of the filters."""
     ancestors = "include_parent_milestones" if isinstance(place, ProjectContext) else "include_ancestors"
     return {
         "labels": place.ask(

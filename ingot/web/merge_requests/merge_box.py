@@ -1,4 +1,4 @@
-"""Whether a merge request can be merged, what stands in the way, in words, and what can be done about it."""
+"""Merge box: whether a merge request can be merged, the reasons if not, and the available actions."""
 
 from typing import Any
 
@@ -16,38 +16,38 @@ from ingot.repositories.commit_writing import api as making_api
 from ingot.web.merge_requests.context import MergeRequestFrame
 
 _PASSING_STATUSES = ("success", "skipped")
-# Others push, solve conflicts and merge while somebody looks at it.
+# Seconds between polls of the box, since pushes, conflicts and merges by other users change it.
 _POLL_SOON_SECONDS, _POLL_SECONDS = 5, 15
 
 
 class MergeBox(msgspec.Struct, frozen=True):
-    """What the box below the description shows."""
+    """Content of the merge box below the description."""
 
     reasons: list[str]
-    """All that stands in the way."""
+    """Reasons that prevent the merge."""
     hints: list[str]
-    """What is good to know besides."""
+    """Additional information."""
     conflicts: bool
     may_merge: bool
-    """Whether the button is there."""
+    """True if the merge button is shown."""
     later: bool
-    """Whether merging can wait for the pipeline."""
+    """True if the merge can be scheduled for when the pipeline succeeds."""
     merges_when_pipeline_succeeds: bool
     may_cancel: bool
     may_rebase: bool
     pause: int
-    """After how many seconds it may look different; nought where it stays as it is."""
+    """Seconds until the box is polled again; 0 for never."""
     pipeline: Any
     message: str = ""
     squash_message: str = ""
     may_remove_source: bool = False
-    """Whether the branch that was merged is still there, as it was merged, for the visitor to remove."""
+    """True if the viewer may delete the source branch, which has not changed since the merge."""
     commit: str = ""
-    """What to undo or to do again elsewhere, where one commit has all that was merged."""
+    """Commit to revert or cherry-pick, if a single commit contains the whole merge."""
 
 
 def merge_box(frame: MergeRequestFrame) -> MergeBox:
-    """How things stand."""
+    """Return the merge box of a merge request."""
     request = frame.request
     if request.state != "opened":
         over = MergeBox([], [], False, False, False, False, False, False, 0, request.head_pipeline)
@@ -79,30 +79,33 @@ def merge_box(frame: MergeRequestFrame) -> MergeBox:
     return _with_messages(frame, box) if box.may_merge or box.later else box
 
 
-_RUNNING = "The pipeline is still running, and has to succeed first."
-_FAILED = "The pipeline has to succeed first."
+_RUNNING = "The pipeline is still running and must succeed before merging."
+_FAILED = "The pipeline must succeed before merging."
 
 
 def _branch_reasons(frame: MergeRequestFrame, verdict: Mergeability | None) -> list[str]:
     target, gone = frame.request.target_branch, []
     if _is_source_gone(frame, verdict):
         branch = frame.source.branch
-        gone = [f"The source branch {branch} is not there any more. Its commits are kept; push it again to go on."]
+        gone = [f"The source branch {branch} does not exist. Push it again to continue."]
     if not frame.has_target:
-        gone.append(f"The target branch {target} is not there any more. Choose another one.")
+        gone.append(f"The target branch {target} does not exist. Choose another one.")
     if gone:
         return gone
     if verdict == "nothing":
-        return [f"There is nothing to merge: {target} has all of these commits already."]
+        return [f"Nothing to merge: {target} already contains these commits."]
     if verdict == "conflict":
-        return [f"There are conflicts with {target}, which somebody has to solve first."]
+        return [f"Merge conflicts with {target} must be resolved."]
     if verdict == "apart" and frame.found.project.merge_method != "merge":
-        return [f"It has to be rebased first: {target} has moved on, and is only moved forward."]
+        return [f"The source branch must be rebased onto {target}: fast-forward is not possible."]
     return []
 
 
 def _is_source_gone(frame: MergeRequestFrame, verdict: Mergeability | None) -> bool:
-    """A fork may be hidden: what the commits would allow and the API does not stands for it."""
+    """Return whether the source branch is deleted.
+
+    If the fork is not visible, this is inferred from a merge status that the commits do not explain.
+    """
     return not frame.source.branch_exists or (verdict in MERGEABLE and frame.request.merge_status == "cannot_be_merged")
 
 
@@ -110,9 +113,9 @@ def _rule_reasons(frame: MergeRequestFrame) -> list[str]:
     request, project = frame.request, frame.found.project
     reasons = []
     if request.draft:
-        reasons.append("It is a draft. Mark it as ready first.")
+        reasons.append("The merge request is a draft. Mark it as ready.")
     if project.only_allow_merge_if_all_discussions_are_resolved and not request.blocking_discussions_resolved:
-        reasons.append("Discussions are open that have to be resolved first.")
+        reasons.append("All discussions must be resolved.")
     pipeline = request.head_pipeline
     if (
         project.only_allow_merge_if_pipeline_succeeds
@@ -127,18 +130,18 @@ def _rule_reasons(frame: MergeRequestFrame) -> list[str]:
 
 def _permission_reason(frame: MergeRequestFrame) -> str:
     if frame.found.project.archived:
-        return "The project is archived: nothing is merged into it."
+        return "The project is archived and read-only."
     if frame.visit.viewer.user is None:
-        return "Sign in to merge it, if you may."
-    return f"You may not merge into {frame.request.target_branch}."
+        return "Sign in to merge."
+    return f"You do not have permission to merge into {frame.request.target_branch}."
 
 
 def _hints(frame: MergeRequestFrame, unchecked: bool) -> list[str]:
     hints = []
     if unchecked:
-        hints.append("Whether it can be merged is being checked.")
+        hints.append("Checking whether it can be merged.")
     if frame.source.project is None:
-        hints.append("The project that it comes from is not to be seen. Its commits are kept here.")
+        hints.append("The source project is not visible to you or was deleted.")
     if frame.request.merge_error:
         hints.append(frame.request.merge_error)
     return hints
@@ -152,10 +155,10 @@ def _may_push(frame: MergeRequestFrame) -> bool:
 
 
 def _after_merge(frame: MergeRequestFrame, box: MergeBox) -> MergeBox:
-    """What is left to do after a merge."""
+    """Add the actions that are available after a merge."""
     source, hints = frame.source, []
     if source.project is not None and not source.branch_exists:
-        hints.append(f"The source branch {source.branch} is removed.")
+        hints.append(f"The source branch {source.branch} was deleted.")
     return msgspec.structs.replace(
         box,
         hints=hints,
@@ -165,7 +168,7 @@ def _after_merge(frame: MergeRequestFrame, box: MergeBox) -> MergeBox:
 
 
 def may_delete_source_branch(frame: MergeRequestFrame) -> bool:
-    """Whether the visitor may remove the branch that was merged, and nothing else is on it."""
+    """Return whether the viewer may delete the merged branch, and it has no further commits."""
     source = frame.source
     if frame.visit.viewer.user is None or source.project is None or not source.branch_exists:
         return False
@@ -178,7 +181,7 @@ def may_delete_source_branch(frame: MergeRequestFrame) -> bool:
 
 
 def _is_full_merge(frame: MergeRequestFrame) -> str:
-    """A commit whose first parent lacks all that was merged: one of two parents, or a single one."""
+    """Return the commit that contains the whole merge: a merge commit, a squash commit or the only commit; else ""."""
     sha = frame.request.merge_commit_sha or frame.request.squash_commit_sha
     parents = browser.parents_or_none(frame.repository, sha) if sha else None
     if sha is None or parents is None:

@@ -1,4 +1,4 @@
-"""Opening a merge request: from which branch to which, what that brings, and what is said about it."""
+"""Creation of a merge request: choice of branches, comparison and form."""
 
 from typing import Any
 from urllib.parse import urlencode
@@ -36,7 +36,7 @@ _REDISPLAYED_FIELDS = (Invalid, Conflict, MissingParameter, Denied, NotFound)
 
 
 class BranchComparison(msgspec.Struct, frozen=True):
-    """What a branch would bring to another one."""
+    """Comparison of the source branch with the target branch."""
 
     commits: list[Any]
     more: bool
@@ -46,7 +46,7 @@ class BranchComparison(msgspec.Struct, frozen=True):
 
 @pages.get("/:path/-/merge_requests/new")
 def show_new_form(visit: Visit) -> PageResponse:
-    """Ask for the branches; where the address names them, show what they bring and ask for words."""
+    """Show the choice of branches or, if the query names them, the comparison and the form."""
     sides, typed = merge_request_projects(visit), form_values(visit.request.query)
     if not typed["source_branch"] or "choose" in visit.request.query:
         return _branches_page(sides, typed)
@@ -59,7 +59,7 @@ def show_new_form(visit: Visit) -> PageResponse:
 
 @pages.post("/:path/-/merge_requests")
 def create_merge_request(visit: Visit) -> PageResponse:
-    """Open it, and lead to it; what was typed stays where it is refused."""
+    """Create a merge request and redirect to it; on an error show the form with the input."""
     typed = form_values(visit.request.form)
     sides = merge_request_projects(visit, typed)
     sent = api_params(typed, triages=_may_triage(sides.target))
@@ -79,7 +79,7 @@ def create_merge_request(visit: Visit) -> PageResponse:
 
 
 def _branch_error(sides: MergeRequestProjects, typed: dict[str, Any]) -> list[str]:
-    """Why these branches cannot be compared."""
+    """Return the reason why the branches cannot be compared."""
     if sides.source.project.id == sides.target.project.id and typed["source_branch"] == typed["target_branch"]:
         return ["Choose two different branches."]
     return [
@@ -164,7 +164,7 @@ def _compared(sides: MergeRequestProjects, source: Repository, target: Repositor
 
 
 def _with_default_text(sides: MergeRequestProjects, typed: dict[str, Any], brought: BranchComparison) -> dict[str, Any]:
-    """Words to begin with: those of the only commit, else the name of the branch."""
+    """Fill in the default title and description, from the only commit or the branch name, and the options."""
     worded, branch = dict(typed), typed["source_branch"]
     if not worded["title"] and len(brought.commits) == 1:
         (commit,) = brought.commits
@@ -200,7 +200,7 @@ def _may_triage(place: ProjectContext) -> bool:
 
 
 def _hidden_fields(sides: MergeRequestProjects, typed: dict[str, Any]) -> dict[str, str]:
-    """What the form holds besides what is typed into it."""
+    """Return the hidden fields of the form."""
     named: dict[str, ProjectView] = {"source": sides.source.project, "target": sides.target.project}
     projects = {f"merge_request[{side}_project_id]": str(project.id) for side, project in named.items()}
     return projects | {f"merge_request[{side}_branch]": typed[f"{side}_branch"] for side in named}

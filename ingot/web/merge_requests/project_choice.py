@@ -1,4 +1,4 @@
-"""From which project to which a merge request goes, among those that are the visitor's to choose."""
+"""Choice of the source and target project of a merge request."""
 
 from typing import Any
 
@@ -18,20 +18,20 @@ _MAX_FORKS = 20
 
 
 class MergeRequestProjects(msgspec.Struct, frozen=True):
-    """Both projects, and what else could be chosen."""
+    """Source and target project, and the projects that can be chosen."""
 
     place: ProjectContext
-    """Where the visitor is."""
+    """Project of the page."""
     source: ProjectContext
     target: ProjectContext
     sources: list[SimpleProjectView]
     targets: list[SimpleProjectView]
     may_create: bool
-    """Whether the visitor may offer branches of the source."""
+    """True if the user may create merge requests from the source project."""
 
 
 def merge_request_projects(visit: Visit, typed: dict[str, Any] | None = None) -> MergeRequestProjects:
-    """The projects that a form or an address names; one's own branches into where the project comes from, else."""
+    """Return the projects that the form or query names; the default target is the upstream project."""
     place, typed = project_context(visit), typed or form_values(visit.request.query)
     if not place.may(merge_requests_api.list_project_merge_requests) and not place.may(
         merge_requests_api.create_merge_request
@@ -42,7 +42,7 @@ def merge_request_projects(visit: Visit, typed: dict[str, Any] | None = None) ->
     targets = _targets(source, place)
     target = _context_among(place, targets, typed["target_project_id"])
     if target is None:
-        # Who names a branch means one of the project at hand.
+        # A target branch without a project belongs to the project of the page.
         target = place if typed["target_branch"] or source.project.id != place.project.id else _upstream(place, targets)
     return MergeRequestProjects(
         place, source, target, sources, targets, source.may(merge_requests_api.create_merge_request)
@@ -50,7 +50,7 @@ def merge_request_projects(visit: Visit, typed: dict[str, Any] | None = None) ->
 
 
 def _sources(place: ProjectContext) -> list[SimpleProjectView]:
-    """The project itself, and those of its forks that the visitor works on."""
+    """Return the project and its forks in which the user is at least a developer."""
     asked = {"min_access_level": int(Level.DEVELOPER), "per_page": _MAX_FORKS, "simple": "true"}
     forks = place.visit.ask(forks_api.list_forks, asked, id=place.project.id).items
     own = [place.project] if place.may(merge_requests_api.create_merge_request) or not forks else []
@@ -58,7 +58,7 @@ def _sources(place: ProjectContext) -> list[SimpleProjectView]:
 
 
 def _targets(source: ProjectContext, place: ProjectContext) -> list[SimpleProjectView]:
-    """The source itself, what it comes from, and where the visitor is."""
+    """Return the source project, its upstream and the project of the page, if they accept merge requests."""
     project = source.project
     upstream = project.forked_from_project
     found: list[SimpleProjectView] = [project]
@@ -80,7 +80,7 @@ def _first_source(place: ProjectContext, sources: list[SimpleProjectView]) -> Pr
 
 
 def _upstream(place: ProjectContext, targets: list[SimpleProjectView]) -> ProjectContext:
-    """What the project comes from, where that takes merge requests."""
+    """Return the upstream project if it accepts merge requests, else the project."""
     other = next((one for one in targets if one.id != place.project.id), None)
     return place if other is None else ProjectContext(place.visit, _project(place.visit, str(other.id)))
 

@@ -1,4 +1,4 @@
-"""The pages of this room, for the door."""
+"""Routes of the merge request pages."""
 
 from ingot.web.merge_requests import actions, changes, edit, lists, new, show
 

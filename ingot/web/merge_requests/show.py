@@ -1,4 +1,4 @@
-"""The page of a merge request, and the box in which it is merged."""
+"""Page of a merge request and its merge box."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ pages = PageRoutes()
 
 @pages.get("/:path/-/merge_requests/:merge_request_iid", open=True)
 def show_merge_request(visit: Visit, db: Connection) -> PageResponse:
-    """A merge request with all that was said about it; ``.patch`` and ``.diff`` behind its number are files."""
+    """Show a merge request with its discussions; with ``.patch`` or ``.diff`` after the number return a text file."""
     wanted = split_suffix(visit.request.path[MERGE_REQUEST.word])
     if wanted is None:
         return overview_page(merge_request_frame(visit))
@@ -31,7 +31,7 @@ def show_merge_request(visit: Visit, db: Connection) -> PageResponse:
 
 @pages.get("/:path/-/merge_requests/:merge_request_iid/box", open=True)
 def show_box(visit: Visit) -> PageResponse:
-    """Whether it can be merged; a script asks for this part while that may change, and for the page when it has."""
+    """Return the merge box, which a script polls; the script reloads the page when the state has changed."""
     frame = merge_request_frame(visit)
     if not visit.headers.fragment:
         return LocalRedirect(frame.url)
@@ -41,7 +41,7 @@ def show_box(visit: Visit) -> PageResponse:
 
 
 def overview_page(frame: MergeRequestFrame, errors: list[str] | None = None, status: int = 200) -> PageResponse:
-    """The page, also after something did not work."""
+    """Render the overview page, with errors after a failed action."""
     visit, ground, request = frame.visit, frame.discussable, frame.request
     thread = discussion_thread(ground, request.description)
     context = {
@@ -59,7 +59,7 @@ def overview_page(frame: MergeRequestFrame, errors: list[str] | None = None, sta
 
 
 def _closed_issues(frame: MergeRequestFrame) -> list[Any]:
-    """The issues that it closes, as far as the visitor may see them."""
+    """Return the issues that it closes and that the viewer may see."""
     found: list[Any] = frame.discussable.ask(
         merge_request_upkeep_api.list_issues_closed_on_merge, {"per_page": 50}
     ).items

@@ -1,4 +1,4 @@
-"""The branch that a merge request comes from, and what to type to work on it."""
+"""Source branch of a merge request, and the git commands to work on it."""
 
 import shlex
 
@@ -8,26 +8,26 @@ from ingot.projects.projects.views import ProjectView
 
 
 class SourceBranch(msgspec.Struct, frozen=True):
-    """A branch of the same project or of a fork."""
+    """Branch of the target project or of a fork."""
 
     branch: str
     project: ProjectView | None
-    """Nothing where it is gone or the visitor may not know of it: both look the same."""
+    """None if the project is deleted or the viewer may not see it; the two cases must be indistinguishable."""
     own: bool = False
-    """Whether it is the project that it would be merged into."""
+    """True if the branch is in the target project."""
     branch_exists: bool = True
-    address: str = "<address of the fork>"
-    """Where git reaches it, if it is a fork that the visitor may know of."""
+    address: str = "<URL of the fork>"
+    """Clone URL of the fork, if the viewer may see it."""
 
     @property
     def name(self) -> str:
-        """How it is called beside the target."""
+        """Return the name of the branch relative to the target project."""
         if self.own:
             return self.branch
         return f"{self.project.path_with_namespace}:{self.branch}" if self.project else self.branch
 
     def commands(self, target: str) -> list[str]:
-        """What to type to take the target in, and solve what clashes with it."""
+        """Return the git commands that merge the target branch and push the resolved conflicts."""
         access, there = shlex.quote(self.branch), shlex.quote(f"origin/{target}")
         if self.own:
             begin = ["git fetch origin", f"git checkout -B {access} {shlex.quote(f'origin/{self.branch}')}"]

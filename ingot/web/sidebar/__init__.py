@@ -1,1 +1,1 @@
-"""What stands beside an issue or a merge request, and is changed there: who has it to do, labels, plans and time."""
+"""Sidebar of issues and merge requests: assignees, labels, milestone, due date and time tracking."""

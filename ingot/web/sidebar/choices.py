@@ -1,4 +1,4 @@
-"""What can be chosen for a fact, found by a part of its name, and what a form chose."""
+"""Choices of a sidebar field, with search by name, and the values that a form selects."""
 
 from collections.abc import Collection
 from typing import Any
@@ -15,7 +15,7 @@ _MAX_CHOICES = 50
 
 
 class SidebarChoice(msgspec.Struct, frozen=True):
-    """Something that can be chosen."""
+    """Value that can be chosen."""
 
     value: str
     name: str
@@ -24,16 +24,16 @@ class SidebarChoice(msgspec.Struct, frozen=True):
 
 
 class SidebarChoices(msgspec.Struct, frozen=True):
-    """What is chosen, and what else could be."""
+    """Chosen values and other choices."""
 
     chosen: list[SidebarChoice]
     others: list[SidebarChoice]
     more: bool
-    """Whether there are so many that only a search finds the rest."""
+    """True if there are more choices than shown, which only a search finds."""
 
 
 def sidebar_choices(subject: SidebarField, search: str, kept: Collection[str] = ()) -> SidebarChoices:
-    """What to choose from; what a form ``kept`` is shown there already."""
+    """Return the choices of a field; the form already shows those in ``kept``."""
     chosen = _chosen(subject)
     known = {choice.value for choice in chosen} | set(kept)
     listing = _CHOICE_QUERIES[subject.fact](subject, search)

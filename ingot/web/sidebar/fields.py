@@ -1,4 +1,4 @@
-"""Changing one fact at a time: in place where a script asks, else on a page of its own."""
+"""Editing of one sidebar field: in place with JavaScript, otherwise on a separate page."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -17,19 +17,19 @@ FIELD_NAMES = {
     "labels": "Labels",
     "milestone": "Milestone",
     "due_date": "Due date",
-    "time": "Time",
+    "time": "Time tracking",
 }
 _USER_FIELDS = {"assignees": "assignee_ids", "reviewers": "reviewer_ids"}
 _REJECTED = (Invalid, Conflict, MissingParameter, Denied)
 
 
 def sidebar_pages(sort: SidebarKind) -> PageRoutes:
-    """Declare how the facts of a kind of thing are changed."""
+    """Declare the routes that edit the sidebar fields of a kind of subject."""
     pages = PageRoutes()
 
     @pages.get(f"{sort.kind.address}/facts/:fact")
     def show_fact(visit: Visit) -> PageResponse:
-        """A fact to be changed; ``shown`` asks for it as it is, for who thinks better of it."""
+        """Show the form of a field; ``shown`` returns its current value, after the user cancels."""
         subject = find_sidebar_field(visit, sort)
         return (
             _field_fragment(subject)
@@ -39,7 +39,7 @@ def sidebar_pages(sort: SidebarKind) -> PageRoutes:
 
     @pages.put(f"{sort.kind.address}/facts/:fact")
     def change_fact(visit: Visit) -> PageResponse:
-        """Change it; what was typed stays where that is refused."""
+        """Update a field; on an error show the form with the input."""
         subject = find_sidebar_field(visit, sort)
         before = newest_system_notes(subject.discussable) if visit.headers.fragment else []
         try:
@@ -67,7 +67,7 @@ def _update_field(subject: SidebarField) -> None:
     elif subject.fact == "labels":
         sent = {"add_labels": _without(chosen, had), "remove_labels": _without(had, chosen)}
     else:
-        # Whom somebody else has named meanwhile stays.
+        # Retain users whom someone else has added since the form was loaded.
         now = [str(person.id) for person in getattr(subject.item, subject.fact)]
         stays = _without(now, _without(had, chosen))
         sent = {_USER_FIELDS[subject.fact]: stays + _without(chosen, [*had, *stays])}
@@ -75,7 +75,7 @@ def _update_field(subject: SidebarField) -> None:
 
 
 def _update_time_tracking(subject: SidebarField) -> None:
-    """Send only what was typed, so that nothing is recorded twice."""
+    """Send only the fields that were filled in, so that no time is recorded twice."""
     form, stats, time = subject.place.visit.request.form, subject.item.time_stats, subject.sort.endpoints.planning.time
     estimate, spent = (form_field(form, "fact", name).strip() for name in ("estimate", "spent"))
     if form_field(form, "fact", "forget"):
@@ -100,7 +100,7 @@ def _without(some: list[str], others: list[str]) -> list[str]:
 
 
 def _field_fragment(subject: SidebarField, records: Sequence[DiscussionItem] = ()) -> TemplateResponse:
-    """The fact as it is now, and what else the page is to show since it was changed."""
+    """Render the current value of the field, and new system notes for the page."""
     context: dict[str, Any] = {
         "discussable": subject.discussable,
         "fact": subject.fact,
@@ -129,6 +129,7 @@ def _field_form(subject: SidebarField, errors: list[str] | None = None) -> Templ
             "choices": sidebar_choices(subject, search, _values(visit.request.query, "chosen")),
         }
     if visit.headers.fragment:
-        return TemplateResponse("sidebar/_form.html", context)  # Scripts show only what succeeded.
+        # Status 200 even with errors: scripts ignore error responses.
+        return TemplateResponse("sidebar/_form.html", context)
     tab = "issues" if subject.sort.labelled == "issue" else "merge_requests"
     return subject.place.page("sidebar/form.html", tab, context, 422 if errors else 200)

@@ -1,4 +1,4 @@
-"""The pages of this room, for the door."""
+"""Routes of the sidebar forms."""
 
 from ingot.web.sidebar.fields import sidebar_pages
 from ingot.web.sidebar.subjects import SIDEBAR_KINDS

@@ -1,4 +1,4 @@
-"""Issues and merge requests as things that are planned: which facts each has, and who may change them."""
+"""Issues and merge requests as subjects of the sidebar: their fields and the permissions to change them."""
 
 from collections.abc import Callable
 from typing import Any
@@ -26,12 +26,12 @@ from ingot.web.projects.context import ProjectContext, project_context
 
 
 class SidebarKind(msgspec.Struct, frozen=True):
-    """A kind of thing that is planned."""
+    """Kind of subject with a sidebar."""
 
     kind: DiscussableKind
     endpoints: PlannedEndpoints
     labelled: str
-    """How labels call it."""
+    """Subject kind under which its labels are stored."""
     facts: tuple[str, ...]
     may_triage: Callable[[Actor, Access, Any], bool]
     may_edit: Callable[[Actor, Access, Any], bool]
@@ -58,7 +58,7 @@ SIDEBAR_KINDS = (
 
 
 class SidebarField(msgspec.Struct, frozen=True):
-    """One fact of one issue or merge request, for somebody who may change it."""
+    """Sidebar field of one issue or merge request that the viewer may change."""
 
     place: ProjectContext
     discussable: Discussable
@@ -68,24 +68,24 @@ class SidebarField(msgspec.Struct, frozen=True):
 
     @property
     def url(self) -> str:
-        """Where the fact is changed."""
+        """Return the path of the field's form."""
         return f"{self.discussable.url}/facts/{self.fact}"
 
     @property
     def labels(self) -> list[LabelBrief]:
-        """What it carries, with colours."""
+        """Return the labels with their colors."""
         if not self.item.labels:
             return []
         found = self.place.visit.database.read(lambda db: label_briefs_of(db, self.sort.labelled, [self.item.id]))
         return found.get(self.item.id, [])
 
     def now(self) -> "SidebarField":
-        """The same after something has changed."""
+        """Return the field with the subject read again after a change."""
         return msgspec.structs.replace(self, item=self.discussable.ask(self.sort.endpoints.get))
 
 
 def find_sidebar_field(visit: Visit, sort: SidebarKind) -> SidebarField:
-    """What the address names; for everybody else there is nothing to change."""
+    """Return the field in the URL; raise NotFound if the viewer may not change it."""
     place, fact = project_context(visit), visit.request.path["fact"]
     ground = discussable_in(place, sort.kind, visit.request.path[sort.kind.word])
     found = ground.find(sort.endpoints.get)

@@ -128,7 +128,7 @@ class HookHealth(NamedTuple):
 
 
 def find_due_hooks(db: Connection, mine: str) -> tuple[list[int], set[int], Timestamp | None]:
-    """Return the unleased hooks with due deliveries, those of them that fail, and when to look again.
+    """Return the unleased hooks with due deliveries, the failing ones among them, and the time of the next check.
 
     Failing hooks come last, because their deliveries may take long.
     """
@@ -153,17 +153,17 @@ def find_due_hooks(db: Connection, mine: str) -> tuple[list[int], set[int], Time
 
 
 def repair_clock_skew(db: Connection) -> int:
-    """Make deliveries due that a clock ahead of ours postponed; return their number."""
+    """Make deliveries due that a fast clock postponed; return their number."""
     return db.run(_REPAIR_SKEW, soon=_skew_limit(db), moment=db.now)
 
 
 def has_clock_skew(db: Connection) -> bool:
-    """Return whether a clock ahead of ours postponed a delivery."""
+    """Return whether a fast clock postponed a delivery."""
     return db.value(_SKEWED, soon=_skew_limit(db)) is not None
 
 
 def claim_hooks(db: Connection, mine: str, wanted: Sequence[int]) -> list[int]:
-    """Lease hooks for this dispatcher; return those that no other dispatcher leased first."""
+    """Lease hooks for this dispatcher; return the leased ones, without hooks that another dispatcher leased first."""
     held = [hook.id for hook in db.all(Hook, _CLAIMED, hooks=list(wanted), now=db.now, lapse=_longest_valid_lease(db))]
     if held:
         db.run(_LEASE, hooks=held, mine=mine, until=add_duration(db.now, seconds=LEASE_SECONDS))

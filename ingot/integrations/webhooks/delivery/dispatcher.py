@@ -47,7 +47,8 @@ MAX_FAILING_WORKERS = 192
 RESOLVER_THREADS = 16
 READER_THREADS = 2
 MAX_COMPLETED_PAYLOADS = 256
-"""Completed payloads that are kept for workers that read the event before the completed payload was written."""
+"""Limit of the cache of completed payloads, for workers that read the event before the completed payload was written.
+"""
 SKEW_CHECK_INTERVAL = 20
 MAX_SLEEP_SECONDS = 30.0
 RETRY_SECONDS = 1.0
@@ -93,7 +94,7 @@ class HookDispatcher:
         threading.Thread(target=self._run, name="hooks", daemon=True).start()
 
     def wake(self) -> None:
-        """Look for due deliveries now."""
+        """Check for due deliveries now."""
         if self._loop is not None:
             try:
                 self._loop.call_soon_threadsafe(self._wake.set)
@@ -101,7 +102,7 @@ class HookDispatcher:
                 pass
 
     def stop(self) -> bool:
-        """Give running requests a moment to finish, and release all leases; return whether that worked."""
+        """Give running requests a moment to finish, and release all leases; return whether that succeeded."""
         os.write(self._stopper, b"!")
         self.wake()
         return self._ended.wait(GRACE_SECONDS * 3)

@@ -50,7 +50,7 @@ class HookWorker:
         self._more.set()
 
     def wake(self) -> None:
-        """Look for new deliveries."""
+        """Check for new deliveries."""
         self._more.set()
 
     async def run(self) -> None:
@@ -60,7 +60,7 @@ class HookWorker:
         finally:
             await self._sender.close()
             self._writer.release(self.hook_id)
-        # The dispatcher must find the hook released when it looks for due hooks again.
+        # The dispatcher must find the hook released when it queries the due hooks again.
         await self._writer.flushed()
 
     async def _work(self) -> None:
@@ -99,7 +99,7 @@ class HookWorker:
             self.failing, failed = failures > 0, not outcome.succeeded
             if failed or self._stopping or time.monotonic() - started > BATCH_SECONDS:
                 break
-        # The next batch must not contain what was just sent.
+        # The next batch must not contain the deliveries that were just sent.
         await self._writer.flushed()
         return not failed
 

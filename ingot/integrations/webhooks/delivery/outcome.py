@@ -1,4 +1,4 @@
-"""Outcome of one delivery attempt, times of retries, and pauses of hooks that keep failing."""
+"""Outcome of one delivery attempt, retry times, and pauses of hooks that fail repeatedly."""
 
 import random
 from email.utils import parsedate_to_datetime
@@ -35,18 +35,18 @@ class DeliveryOutcome(NamedTuple):
     error: str | None
     sent_at: Timestamp
     final: bool
-    """Whether a retry would not help, whatever the status."""
+    """True if a retry would not help, regardless of the status."""
     silent: bool = False
-    """Whether the event needs no message, so that nothing was sent."""
+    """True if nothing was sent because the event needs no message."""
 
     @property
     def succeeded(self) -> bool:
-        """Whether the receiver accepted the event, or there was nothing to send."""
+        """Return whether the receiver accepted the event, or there was nothing to send."""
         return self.silent or (self.status is not None and 200 <= self.status < 300)
 
     @property
     def state(self) -> DeliveryState:
-        """New state of the delivery."""
+        """Return the new state of the delivery."""
         if self.succeeded:
             return "done"
         retryable = self.status is None or self.status >= 500 or self.status in _RETRYABLE_STATUSES

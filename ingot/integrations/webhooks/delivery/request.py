@@ -73,7 +73,7 @@ def no_message(service: str, payload: str) -> ServiceMessage | None:  # noqa: AR
 
 
 class PreparedRequest(NamedTuple):
-    """Headers of a request, and those that the log shows."""
+    """Headers of a request, and their redacted form for the log."""
 
     headers: list[tuple[str, str]]
     shown: dict[str, str]

@@ -1,4 +1,4 @@
-"""Sender of one webhook's deliveries over one kept connection, with one deadline for each delivery."""
+"""Sender of one webhook's deliveries over a persistent connection, with a deadline for each delivery."""
 
 import asyncio
 import time
@@ -73,7 +73,7 @@ class HookSender:
         try:
             outcome = await self._attempt(hook, delivery, payload, outcome)
         except Exception as error:  # noqa: BLE001 - A delivery that cannot be sent must not block the following ones.
-            outcome = outcome._replace(error=f"It could not be sent: {type(error).__name__}")
+            outcome = outcome._replace(error=f"The request could not be sent: {type(error).__name__}")
         if outcome.status is None or self._connection is None or not self._connection.reusable:
             await self.close()
         return outcome._replace(seconds=round(time.monotonic() - started, 6))

@@ -33,7 +33,7 @@ MERGE_REQUEST_ACTIONS = {
     "approved": "approved",
     "unapproved": "unapproved",
 }
-# Changes that are left out or represented by another attribute.
+# Changes that the payload omits or represents by another attribute.
 _SILENT_ACTIONS = ("head_oid", "merge_when_pipeline_succeeds")
 _People = tuple[list[Payload], list[Payload]]
 
