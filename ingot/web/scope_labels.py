@@ -1,4 +1,4 @@
-"""What scopes mean, in the words of pages."""
+"""Descriptions of token scopes for pages."""
 
 SCOPE_DESCRIPTIONS = {
     "api": "Everything that you may do yourself, through the API",
