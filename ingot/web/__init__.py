@@ -1,1 +1,1 @@
-"""Pages for people in a browser; they call the same services as the API."""
+"""HTML pages for browsers; they call the same services as the API."""

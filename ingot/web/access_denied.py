@@ -1,4 +1,4 @@
-"""What visitors are told whom the door lets no further; what they had typed is not lost."""
+"""Responses to requests without a session or with an invalid CSRF token; long texts from the form are shown again."""
 
 from typing import Any
 from urllib.parse import quote
@@ -7,12 +7,12 @@ from ingot.web.page_routes import LocalRedirect, PageResponse, TemplateResponse,
 from ingot.web.rendering import error_page
 
 MIN_KEPT_LENGTH = 20
-"""What is shorter is typed again as quickly as it is copied."""
+"""Minimum length of a form text that is shown again; shorter texts are quick to retype."""
 _HIDDEN_FIELDS = ("authenticity_token", "password", "secret", "token", "key", "value", "otp", "waiting", "_method")
 
 
 def ask_to_sign_in(method: str, visit: Visit, headers: dict[bytes, bytes]) -> PageResponse:
-    """Lead somebody to where they sign in, and from there back to the page that they came from."""
+    """Redirect to the sign-in page and from there back; show the long texts of a submitted form first."""
     if visit.headers.fragment:
         return error_page(401)
     if method == "GET":
@@ -26,7 +26,7 @@ def ask_to_sign_in(method: str, visit: Visit, headers: dict[bytes, bytes]) -> Pa
 
 
 def reject_form(visit: Visit, headers: dict[bytes, bytes]) -> TemplateResponse:
-    """Say that a form was not made for this session."""
+    """Return the error page for a form whose CSRF token does not belong to this session."""
     texts = _long_texts(visit, headers)
     if visit.headers.fragment or not texts:
         return error_page(422)
@@ -43,14 +43,14 @@ def _is_our_page(visit: Visit) -> tuple[str, str]:
 
 
 def _referring_page(visit: Visit, headers: dict[bytes, bytes]) -> str:
-    """The page that a form was on: where it leads to may not be one."""
+    """Return the path of the page that contained the form; the form's own target may not support GET."""
     referer = headers.get(b"referer", b"").decode("latin-1")
     paths = (referer.removeprefix(start) for start in _is_our_page(visit) if referer.startswith(f"{start}/"))
     return local_path(next(paths, None)) or "/"
 
 
 def _long_texts(visit: Visit, headers: dict[bytes, bytes]) -> list[str]:
-    """The longer texts of a form that stood on a page of ours; nobody else puts words on our pages."""
+    """Return the long texts of a form, if it was sent from this site; other sites must not place text on our pages."""
     if headers.get(b"origin", b"").decode("latin-1") not in _is_our_page(visit):
         return []
     return [text for text in _texts(visit.request.form) if len(text) >= MIN_KEPT_LENGTH]

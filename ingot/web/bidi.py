@@ -1,4 +1,4 @@
-"""Signs that change the direction of writing: code with them reads as it does not run, so pages show where they are."""
+"""Marking of bidirectional control characters, which can make code look different from what runs."""
 
 import re
 from html import escape
@@ -10,19 +10,19 @@ _ANY_BIDI = re.compile(f"[{_BIDI_CHARACTERS}]")
 
 
 def has_bidi_characters(text: str) -> bool:
-    """Whether some of it may be shown in another order than it is written."""
+    """Return whether the text contains bidirectional control characters."""
     return not text.isascii() and any(sign in text for sign in _BIDI_CHARACTERS)
 
 
 def mark_bidi_characters(html: str) -> str:
-    """HTML whose text is escaped, with a mark that everybody sees in place of each such sign."""
+    """Replace each bidirectional control character in escaped HTML by a visible mark."""
     return html if html.isascii() else _ANY_BIDI.sub(_mark, html)
 
 
 def mark_bidi_in_text(text: str) -> Markup:
-    """The same of a text, for templates."""
+    """Escape a text and mark its bidirectional control characters, for templates."""
     return Markup(mark_bidi_characters(escape(text)))  # noqa: S704 - It has just been escaped.
 
 
 def _mark(found: "re.Match[str]") -> str:
-    return f'<span class="turn" title="Changes the direction of writing">U+{ord(found[0]):04X}</span>'
+    return f'<span class="turn" title="Bidirectional control character">U+{ord(found[0]):04X}</span>'

@@ -1,4 +1,4 @@
-"""The internal client of one visit: it calls the API's endpoints as the visitor."""
+"""Internal client of one page request, which calls API endpoints as the current user."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -7,7 +7,7 @@ from ingot.core.api.internal_client import InternalCaller, InternalClient, P, S,
 
 
 class PageClient(NamedTuple):
-    """Calls endpoints by their handlers, on behalf of the visitor."""
+    """Client that calls API endpoints by their handlers, as the current user."""
 
     inside: InternalClient
     caller: InternalCaller
@@ -17,13 +17,13 @@ class PageClient(NamedTuple):
     ) -> V:
         """Call an endpoint and return its response; raise the errors that the API would respond with.
 
-        ``path`` holds the parameters of the path, ``sent`` query and body. Where one handler serves both projects and
-        groups, ``under`` is the first word of the path.
+        ``path`` holds the path parameters, ``sent`` the query and body. If one handler serves both projects and
+        groups, ``under`` is the first segment of the path.
         """
         return self.inside.call(self.caller, endpoint, _target(path, under), sent or {})
 
     def find(self, endpoint: WorksOn[S, P], path: Mapping[str, object], under: str = "") -> S:
-        """Return the subject that an endpoint finds by its path, if the visitor may make the call."""
+        """Return the subject that an endpoint finds by its path, if the user has permission to call it."""
         return self.inside.find(self.caller, endpoint, _target(path, under))
 
     def may(self, endpoint: Callable[..., object], path: Mapping[str, object], under: str = "") -> bool:

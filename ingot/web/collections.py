@@ -1,4 +1,4 @@
-"""Collections of one kind, such as webhooks or snippets, that projects, groups or the instance have alike."""
+"""Collections of resources, such as webhooks or snippets, that projects, groups or the instance can own."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,28 +10,28 @@ from ingot.web.page_routes import Visit
 
 
 class ResourceCollection(msgspec.Struct, frozen=True):
-    """One collection."""
+    """Collection of resources of one owner, with the paths of its pages and endpoints."""
 
     visit: Visit
     url: str
-    """Where its pages begin."""
+    """URL prefix of its pages."""
     under: str
-    """The first word of the API's paths to it."""
+    """First segment of the collection's API paths."""
     path: dict[str, Any]
-    """Parameters of the API's path to the collection."""
+    """Path parameters of the collection's API endpoints."""
     one: str
-    """The name of an item's parameter in the API's path; that of our addresses is ``word``."""
+    """Name of the item's path parameter in the API; in page URLs it is ``word``."""
     word: str
 
     @property
     def named(self) -> dict[str, Any]:
-        """The parameter for the item that the address names."""
+        """Return the API path parameter of the item named in the page URL."""
         return {self.one: self.visit.request.path[self.word]}
 
     def ask(self, endpoint: Callable[..., V], sent: dict[str, Any] | None = None, /, **path: object) -> V:
-        """Call an endpoint of the collection, or of one item where ``path`` names it."""
+        """Call an endpoint of the collection, or of the item that ``path`` names."""
         return self.visit.client.ask(endpoint, sent, {**self.path, **path}, self.under)
 
     def may(self, endpoint: Callable[..., object], /, **path: object) -> bool:
-        """Return whether the visitor may call an endpoint of the collection."""
+        """Return whether the user has permission to call an endpoint of the collection."""
         return self.visit.client.may(endpoint, {**self.path, **path}, self.under)

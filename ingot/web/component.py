@@ -1,4 +1,4 @@
-"""The door for browsers: sessions, CSRF tokens, forms, and pages made of templates."""
+"""HTTP component that serves the HTML pages: routing, sessions, CSRF checks, forms and template rendering."""
 
 import asyncio
 import hmac
@@ -112,7 +112,7 @@ RenderedResponse = tuple[int, list[Header], bytes | FileResponse]
 
 
 class _PageCall(msgspec.Struct):
-    """What is known of a visit, from the moment on when it is."""
+    """State of one page request, filled in while it is processed."""
 
     request: Request
     form: dict[str, Any] = {}
@@ -122,7 +122,7 @@ class _PageCall(msgspec.Struct):
 
 
 class PagesComponent:
-    """Serves everything that is not the API."""
+    """HTTP component for all requests that are not API calls."""
 
     def __init__(self, settings: Settings, database: Database, pool: Executor, client: InternalClient) -> None:
         self._settings = settings
@@ -137,7 +137,7 @@ class PagesComponent:
         self._meant = router_path(project_page_words(place.path for place in places))
 
     async def serve(self, request: Request, send: Send, trace: Trace) -> None:
-        """Answer one visit."""
+        """Handle one request and send the response."""
         by_program = request.path in self._of_programs
         if by_program and request.method == "OPTIONS":
             await send_response(send, trace, 204, [*_PREFLIGHT_HEADERS], b"")
@@ -162,7 +162,7 @@ class PagesComponent:
         await send_response(send, trace, status, headers, body)
 
     def _is_deleted(self, arrival: _PageCall) -> bool:
-        """Return whether the project of a page was deleted while the page was made."""
+        """Return whether the project was deleted while its page was rendered."""
         visit = arrival.visit
         if visit is None or "path" not in visit.request.path:
             return False
@@ -178,7 +178,7 @@ class PagesComponent:
         status = answer.status
         person = arrival.visit is None or arrival.visit.headers.credentials.token is None
         if person and arrival.request.method in ("GET", "HEAD") and isinstance(error, Denied | Unauthenticated):
-            status = 404  # What somebody may not see looks as if it did not exist.
+            status = 404  # A 403 would reveal that the page exists.
         by_program = arrival.request.path in self._of_programs
         reply = JsonResponse({"error": "invalid_request"}, status) if by_program else error_page(status)
         visit = arrival.visit or (None if by_program else self._visitor_of_missing_page(arrival))
@@ -190,13 +190,13 @@ class PagesComponent:
         return status, headers, body
 
     def _visitor_of_missing_page(self, arrival: _PageCall) -> Visit | None:
-        """Who came to what is not there, if they are signed in: they find the way on from any page."""
+        """Return the visit for a 404 page if the user is signed in, so that the page shows their navigation."""
         arrival.cookies = read_cookies(arrival.request)
         if SESSION_COOKIE not in arrival.cookies:
             return None
         try:
             visit = self._database.read(partial(self._meet, {}, arrival))
-        except (BadRequest, Failure, Unavailable):  # The page for visitors who are not signed in will do.
+        except (BadRequest, Failure, Unavailable):  # Falls back to the page for signed-out users.
             return None
         return visit if visit.viewer.user else None
 
@@ -232,12 +232,12 @@ class PagesComponent:
         try:
             return self._router.match(method, path)[0].limit
         except (NoRoute, WrongMethod):
-            return FORM_LIMIT  # The form itself says which method it means.
+            return FORM_LIMIT  # The real method may be in the form's ``_method`` field.
 
     async def _read_with_fallback(
         self, place: PageRoute, enter: Callable[[], RenderedResponse], arrival: _PageCall, trace: Trace
     ) -> RenderedResponse:
-        """What the address means, or, where that is not there, what has this very path."""
+        """Render the matched page; if it is not found, try the whole URL as the path of a project or group."""
         try:
             return await self._read(place, enter)
         except NotFound:
@@ -248,10 +248,10 @@ class PagesComponent:
             return await self._read(place, partial(self._enter, place, words, arrival, trace))
 
     async def _read(self, place: PageRoute, enter: Callable[[], RenderedResponse]) -> RenderedResponse:
-        """Make a page on the event loop; what turns out to take long there is begun anew in a thread.
+        """Render a page on the event loop, or restart it in the thread pool when it would block.
 
-        The next visits of such a page begin there at once, twice as many each time before the loop is tried again: what
-        only took long as long as nothing was kept comes back to it.
+        After that, the next requests for the page go directly to the pool. Their number doubles with each blocked
+        attempt, so that a page that blocked only because caches were empty returns to the event loop.
         """
         left, _ = self._long.get(place.path, (0, 0))
         if left:
@@ -269,12 +269,12 @@ class PagesComponent:
         return await asyncio.get_running_loop().run_in_executor(self._pool, work)
 
     def _set_visitor_cookie(self, arrival: _PageCall, headers: list[Header]) -> None:
-        """Only with pages, which hold forms: what caches keep for everybody must not give all of them one cookie."""
+        """Set the visitor cookie, which forms need; never on other responses, because shared caches may store those."""
         if arrival.cookies.get(VISITOR_COOKIE) != arrival.visitor:
             headers.append(set_cookie(self._settings, VISITOR_COOKIE, arrival.visitor))
 
     def _enter(self, place: PageRoute, words: dict[str, str], arrival: _PageCall, trace: Trace) -> RenderedResponse:
-        """Find out who visits and whether they may, then let the page's handler answer."""
+        """Identify the user, check access, run the page's handler and render its response."""
         visit = arrival.visit = self._database.read(partial(self._meet, words, arrival))
         if visit.viewer.user is not None:
             trace.user = visit.viewer.user.username
@@ -322,9 +322,9 @@ class PagesComponent:
         return None
 
     def _act(self, place: PageRoute, arrival: _PageCall) -> PageResponse:
-        """Do what a form of ours asks for."""
+        """Check the CSRF token and run the form's handler."""
         visit = arrival.visit
-        assert visit is not None  # noqa: S101 - Who acts has been met.
+        assert visit is not None  # noqa: S101 - _enter sets it before this call.
         sent = arrival.form.get("authenticity_token") or arrival.request.headers.get(b"x-csrf-token", b"").decode(
             "latin-1"
         )

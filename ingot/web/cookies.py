@@ -1,4 +1,4 @@
-"""Cookies that scripts cannot read and other sites cannot send along with a form."""
+"""HttpOnly and SameSite cookies of the pages."""
 
 from http.cookies import CookieError, SimpleCookie
 
@@ -6,13 +6,13 @@ from ingot.core.http.request import Header, Request
 from ingot.settings import Settings
 
 SESSION_COOKIE = "_service_session"
-# A form of somebody who is not signed in is bound to the browser by this one instead.
+# Binds the CSRF tokens of signed-out users to their browser.
 VISITOR_COOKIE = "_service_visitor"
 THEME_COOKIE = "_service_theme"
 
 
 def set_cookie(settings: Settings, name: str, value: str, *, ends: bool = False) -> Header:
-    """A cookie for this host; Secure exactly when people reach the server by https."""
+    """Return a Set-Cookie header; Secure if the external URL uses https. ``ends`` deletes the cookie."""
     parts = [f"{name}={value}", "Path=/", "HttpOnly", "SameSite=Lax"]
     if settings.is_https:
         parts.append("Secure")
@@ -22,7 +22,7 @@ def set_cookie(settings: Settings, name: str, value: str, *, ends: bool = False)
 
 
 def read_cookies(request: Request) -> dict[str, str]:
-    """The cookies that a browser sent."""
+    """Return the cookies of a request; none if the header is malformed."""
     try:
         jar = SimpleCookie(request.headers.get(b"cookie", b"").decode("latin-1"))
     except CookieError:

@@ -1,4 +1,4 @@
-"""Pictures in texts: those of other hosts are links, since pages ask nobody else for anything."""
+"""Replacement of external images by links, since pages load nothing from other hosts."""
 
 import re
 from html import escape, unescape
@@ -10,7 +10,7 @@ _WORDS = re.compile(r' alt="([^"]*)"')
 
 
 def replace_external_images(html: str, base: str) -> str:
-    """Text that has been made safe, with a link in place of each picture that the browser would not load."""
+    """Replace each external image in sanitized HTML by a link to it."""
     if "<img" not in html:
         return html
     linked = False
@@ -25,12 +25,12 @@ def replace_external_images(html: str, base: str) -> str:
         if source is None or is_local_image(unescape(source[1]), base):
             return tag
         said = _WORDS.search(tag)
-        words = escape(unescape(said[1]) if said else "") or "Picture"
+        words = escape(unescape(said[1]) if said else "") or "Image"
         return words if linked else f'<a href="{source[1]}" rel="nofollow noreferrer noopener">{words}</a>'
 
     return _TAG.sub(shown, html)
 
 
 def is_local_image(address: str, base: str) -> bool:
-    """Whether the browser would load a picture from this host."""
+    """Return whether the image is served by this host."""
     return address.startswith(f"{base}/") or _EXTERNAL.match(address) is None

@@ -1,4 +1,4 @@
-"""Sending a file from the disk without holding it in memory."""
+"""Streaming of files to the client in chunks, without loading them into memory."""
 
 import io
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ _CHUNK_BYTES = 256 * 1024
 async def send_file(
     request: Request, send: Send, trace: Trace, headers: list[Header], stored: FileResponse, pool: Executor
 ) -> None:
-    """Send the whole file, or stop when the caller has gone."""
+    """Stream the file and close it; stop if the client disconnects."""
     if stored.size is not None:
         headers.append((b"content-length", b"%d" % stored.size))
     try:
@@ -25,7 +25,7 @@ async def send_file(
 
 
 def _file_chunks(stored: FileResponse) -> Iterator[bytes]:
-    """As much as the head promised; stored files never shrink, and who reads one that did sees it cut off."""
+    """Yield as many bytes as Content-Length announced; a file that became shorter yields a truncated response."""
     left = stored.size
     if left is None:
         yield from iter(lambda: stored.file.read(_CHUNK_BYTES), b"")
@@ -36,7 +36,7 @@ def _file_chunks(stored: FileResponse) -> Iterator[bytes]:
 
 
 def stream_as_file(pieces: Iterator[bytes]) -> BinaryIO:
-    """What is made while it is sent; nothing is started before somebody reads."""
+    """Wrap an iterator of chunks in a file object; the iterator starts on the first read."""
     return io.BufferedReader(_ChunkReader(pieces))
 
 
@@ -46,11 +46,11 @@ class _ChunkReader(io.RawIOBase):
         self._rest = b""
 
     def readable(self) -> bool:
-        """It is there to be read."""
+        """Return True."""
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """As much as there is at hand."""
+        """Copy the next available bytes into the buffer and return their number, 0 at the end."""
         while not self._rest:
             piece = next(self._pieces, None)
             if piece is None:
@@ -62,7 +62,7 @@ class _ChunkReader(io.RawIOBase):
         return len(taken)
 
     def close(self) -> None:
-        """Who does not want the rest lets go whatever makes it."""
+        """Close the iterator too, so that its resources are released."""
         close = getattr(self._pieces, "close", None)
         if close is not None and not self.closed:
             close()

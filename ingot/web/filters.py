@@ -1,4 +1,4 @@
-"""Filters of lists, as addresses hold them and as the API takes them."""
+"""List filters, parsed from page URLs and converted to API parameters."""
 
 from typing import Any
 
@@ -8,21 +8,21 @@ MAX_LABELS = 20
 
 
 class ListFilterOptions(msgspec.Struct, frozen=True):
-    """What one kind of list can be narrowed and sorted by; what comes first counts where nothing is said."""
+    """States, sort orders and filters of one kind of list; the first of each is the default."""
 
     states: dict[str, str]
     sorts: dict[str, tuple[str, str, str]]
-    """By a word of the address: its name, and the column and direction that the API knows."""
+    """By URL value: the label, and the API's ``order_by`` and ``sort``."""
     texts: dict[str, str]
-    """From what an address says to what the API calls it."""
+    """API parameter by the name of the URL parameter."""
 
     @property
     def sort_names(self) -> dict[str, str]:
-        """What there is to choose from."""
+        """Return the labels of the sort orders by URL value."""
         return {word: name for word, (name, _, _) in self.sorts.items()}
 
     def parse_query(self, query: dict[str, Any]) -> "ListFilters":
-        """What an address asks for; what makes no sense is passed over."""
+        """Parse the filters of a URL query; ignore invalid values."""
         state, sort = query.get("state"), query.get("sort")
         return ListFilters(
             self,
@@ -34,7 +34,7 @@ class ListFilterOptions(msgspec.Struct, frozen=True):
 
 
 class ListFilters(msgspec.Struct, frozen=True):
-    """What a visitor filters by."""
+    """Filters that the user has chosen."""
 
     offered: ListFilterOptions
     state: str
@@ -44,7 +44,7 @@ class ListFilters(msgspec.Struct, frozen=True):
 
     @property
     def filters(self) -> dict[str, Any]:
-        """What the API is asked for, whatever the state."""
+        """Return the API parameters without state and order."""
         sent: dict[str, Any] = {self.offered.texts[name]: value for name, value in self.texts.items() if value}
         if sent.get("assignee_username", "").lower() in ("none", "any"):
             sent["assignee_id"] = sent.pop("assignee_username")
@@ -54,18 +54,18 @@ class ListFilters(msgspec.Struct, frozen=True):
 
     @property
     def list(self) -> dict[str, Any]:
-        """The same with state and order."""
+        """Return the API parameters with state and order."""
         _, order_by, sort = self.offered.sorts[self.sort]
         return {**self.filters, "state": self.state, "order_by": order_by, "sort": sort}
 
     @property
     def narrowed(self) -> bool:
-        """Whether more than a state is asked for."""
+        """Return whether any filter other than the state is set."""
         return bool(any(self.texts.values()) or self.labels)
 
     @property
     def details(self) -> bool:
-        """Whether something is asked for that the first look at the form does not show."""
+        """Return whether a filter in the collapsed part of the form is set."""
         return bool(self.labels or any(value for name, value in self.texts.items() if name != "search"))
 
 

@@ -1,14 +1,14 @@
-"""Why something did not work, in sentences that stand above a form."""
+"""Error messages for forms, built from exceptions."""
 
 from ingot.core.api.params import MissingParameter
 from ingot.errors import Conflict, Denied, Failure, Invalid, NotFound, Unavailable, Unchanged
 
 RequestRefusal = (Failure, MissingParameter)
-"""What a form may be answered with; the page then shows it again with what was typed."""
+"""Exceptions that a form page reports to the user; it then shows the form again with the submitted values."""
 
 
 def error_messages(refusal: Exception) -> list[str]:
-    """One sentence for each reason."""
+    """Return one sentence for each error."""
     match refusal:
         case MissingParameter():
             return [_error_message(str(refusal), "is missing")]

@@ -1,4 +1,4 @@
-"""How pages say times, sizes and numbers."""
+"""Template filters that format times, sizes, numbers and URLs."""
 
 import json
 from typing import Any
@@ -19,7 +19,7 @@ _UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
 
 
 def ago(stamp: str, now: Timestamp) -> str:
-    """How long ago, or in how long, as people say it."""
+    """Format the time between ``stamp`` and ``now`` as a relative time ("3 days ago", "in 2 hours")."""
     seconds = (to_datetime(now) - to_datetime(Timestamp(stamp))).total_seconds()
     past, seconds = seconds >= 0, abs(seconds)
     if seconds < _STEPS[0][0]:
@@ -31,13 +31,13 @@ def ago(stamp: str, now: Timestamp) -> str:
 
 
 def exact_time(stamp: str) -> str:
-    """A time to the minute, for whoever hovers over the other one."""
+    """Format a time to the minute, for the tooltip of a relative time."""
     zone = "UTC" if stamp.endswith(("Z", "+00:00")) else stamp[-6:]
     return f"{stamp[:10]} {stamp[11:16]} {zone}"
 
 
 def size(number: int) -> str:
-    """How many bytes, in the unit that gives the shortest number."""
+    """Format a number of bytes in the largest suitable unit."""
     amount, unit = float(number), 0
     while amount >= 1024 and unit < len(_UNITS) - 1:
         amount, unit = amount / 1024, unit + 1
@@ -45,26 +45,26 @@ def size(number: int) -> str:
 
 
 def count(number: int | None, one: str, several: str = "") -> str:
-    """A number with its word; some are too many to count."""
+    """Format a number with its noun in singular or plural; None means too many to count."""
     if number is None:
         return f"many {several or one + 's'}"
     return f"{number:,} {one if number == 1 else several or one + 's'}"
 
 
 def initials(name: str) -> str:
-    """What stands for somebody without a picture."""
+    """Return the initials of a name, shown when a user has no avatar."""
     words = name.split()
     return "".join(word[0] for word in (words[:1] + words[-1:] if len(words) > 1 else words)).upper() or "?"
 
 
 def local_url(url: str) -> str:
-    """One of our own addresses, as it is on this host, whatever name it is reached by."""
+    """Strip scheme and host from one of this instance's URLs, since it may be reached by another host name."""
     parts = urlsplit(url)
     return parts.path + (f"?{parts.query}" if parts.query else "") + (f"#{parts.fragment}" if parts.fragment else "")
 
 
 def with_query(query: dict[str, Any], **changes: Any) -> str:
-    """The address of the same list with other filters; what is changed to nothing is left out."""
+    """Return the query string with some parameters changed; empty values are removed."""
     whole = {name: value for name, value in {**query, **changes}.items() if value not in (None, "", [])}
     flat = [
         (f"{name}[]", str(item)) if isinstance(value, list) else (name, str(value))
@@ -76,5 +76,5 @@ def with_query(query: dict[str, Any], **changes: Any) -> str:
 
 
 def pretty_json(data: Any) -> str:
-    """What was sent, for people who look into it."""
+    """Format a payload as indented JSON."""
     return json.dumps(data, indent=2, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""Pages as data, like the API's endpoints: each is declared once, with its path and who may open it."""
+"""Declarations of page routes, with the request and response types of their handlers."""
 
 import re
 from collections.abc import Callable
@@ -25,57 +25,57 @@ _POLICY_SOURCE = re.compile(r"https?://[A-Za-z0-9.:\[\]-]+|[a-z][a-z0-9.+-]*:")
 
 
 class PageRequest(msgspec.Struct, frozen=True):
-    """The address of a request for a page, and the form that was sent to it."""
+    """URL, path parameters, query and form of a page request."""
 
     origin: Origin
     address: str
-    """Path and query as the visitor wrote them, to come back to."""
+    """Path and query as sent by the browser, used to return to the page."""
     path: dict[str, str]
-    """Parameters of the page's path."""
+    """Path parameters of the route."""
     query: dict[str, Any]
     form: dict[str, Any]
 
     @property
     def page(self) -> int:
-        """The number of the page of a list; anything but a number counts as the first."""
+        """Return the number of the requested list page; 1 if it is not a number."""
         number = str(self.query.get("page", ""))
         known = number.isascii() and number.isdigit() and len(number) < 8
         return max(int(number), 1) if known else 1
 
 
 class PageHeaders(msgspec.Struct, frozen=True):
-    """What the headers of a request say."""
+    """Values read from the request headers."""
 
     credentials: Credentials = Credentials()
-    """Tokens of programs, for pages that serve them too."""
+    """API tokens, for pages that API clients use too."""
     authorization: str = ""
-    """The header by which an application authenticates, on the pages that serve them."""
+    """Authorization header of an OAuth application, on the OAuth endpoints."""
     cookies: dict[str, str] = {}
     fragment: bool = False
-    """Whether a script sent the request, which needs only a part of the page."""
+    """True if htmx sent the request and needs only a part of the page."""
     takes_gzip: bool = False
 
     @property
     def theme(self) -> str:
-        """Light or dark, where the visitor has chosen."""
+        """Return the chosen theme, "light" or "dark"; empty if the user has not chosen one."""
         return self.cookies.get(THEME_COOKIE, "")
 
 
 class Viewer(msgspec.Struct, frozen=True):
-    """The visitor, signed in or not."""
+    """Current user of a page, signed in or anonymous."""
 
     actor: Actor
-    """As services and permissions know the visitor; anonymous unless signed in."""
+    """Actor for services and permission checks; anonymous unless signed in."""
     user: User | None
     session: Session | None
     csrf: str
     """The token that forms on the page must send back."""
     needs_factor: bool = False
-    """Whether the visitor has to set up a second factor before anything else."""
+    """True if the user must set up two-factor authentication before using other pages."""
 
     @property
     def signed_in(self) -> User:
-        """The user, on pages that require one."""
+        """Return the user, on pages that require sign-in."""
         assert self.user is not None  # noqa: S101 - Such a page redirects anyone else to the sign-in form.
         return self.user
 
@@ -87,20 +87,20 @@ class Visit(msgspec.Struct, frozen=True):
     headers: PageHeaders
     viewer: Viewer
     client: PageClient
-    """Calls the API's endpoints as the visitor."""
+    """Client that calls API endpoints as the current user."""
     database: Database
     settings: Settings
 
     def ask(self, endpoint: Callable[..., V], sent: dict[str, Any] | None = None, /, **path: object) -> V:
-        """Call an endpoint as this visitor; ``path`` holds the parameters of its path, ``sent`` query and body."""
+        """Call an endpoint as the current user; ``path`` holds the path parameters, ``sent`` the query and body."""
         return self.client.ask(endpoint, sent, path)
 
     def find(self, endpoint: WorksOn[S, P], /, **path: object) -> S:
-        """Return the subject that an endpoint finds by its path, if the visitor may make the call."""
+        """Return the subject that an endpoint finds by its path, if the user has permission to call it."""
         return self.client.find(endpoint, path)
 
     def may(self, endpoint: Callable[..., object], /, **path: object) -> bool:
-        """Return whether the visitor may make a call, so that the page offers it."""
+        """Return whether the user has permission to call an endpoint, so that the page offers it."""
         return self.client.may(endpoint, path)
 
 
@@ -111,7 +111,7 @@ STRICT_POLICY = (
 
 
 def policy_with_form_target(address: str) -> bytes:
-    """The same for a page whose form may end at another host: browsers hold redirects against the policy too."""
+    """Return the strict policy with another host in ``form-action``; browsers also check redirects against it."""
     parts = urlsplit(address)
     place = f"{parts.scheme}://{parts.netloc}" if parts.scheme in ("http", "https") else f"{parts.scheme}:"
     if not _POLICY_SOURCE.fullmatch(place):
@@ -120,7 +120,7 @@ def policy_with_form_target(address: str) -> bytes:
 
 
 class TemplateResponse(msgspec.Struct):
-    """A template and what it shows."""
+    """Template with its context."""
 
     template: str
     context: dict[str, Any] = {}
@@ -130,14 +130,14 @@ class TemplateResponse(msgspec.Struct):
 
 
 class LocalRedirect(msgspec.Struct):
-    """Lead the browser elsewhere on this host."""
+    """Redirect to a path on this host."""
 
     location: str
     headers: list[Header] = []
 
 
 class BytesResponse(msgspec.Struct):
-    """Bytes with their type."""
+    """Response body in memory with its content type."""
 
     content: bytes
     content_type: str
@@ -145,24 +145,24 @@ class BytesResponse(msgspec.Struct):
 
 
 class FileResponse(msgspec.Struct):
-    """An open file, sent piece by piece and then closed."""
+    """Open file, streamed in chunks and then closed."""
 
     file: BinaryIO
     size: int | None
-    """Unknown of what is made while it is sent."""
+    """None if the content is generated while it is sent."""
     content_type: str
     headers: list[Header] = []
 
 
 class ExternalRedirect(msgspec.Struct):
-    """Lead the browser to another host, one that people named for this very purpose."""
+    """Redirect to another host, which an administrator or OAuth application configured as a target."""
 
     location: str
     headers: list[Header] = []
 
 
 class JsonResponse(msgspec.Struct):
-    """An answer for programs, as JSON."""
+    """JSON response for API clients."""
 
     content: Any
     status: int = 200
@@ -176,47 +176,47 @@ H = TypeVar("H", bound=Callable[..., PageResponse])
 
 @dataclass(slots=True)
 class PageRoute:
-    """What is declared of one page."""
+    """Declared route of one page."""
 
     method: str
     path: str
     handler: Callable[..., PageResponse]
     open: bool
-    """Whether people who are not signed in may come."""
+    """True if the page does not require sign-in."""
     with_expired_password: bool
-    """Whether it opens to those who have to choose another password, or to set up a second factor, first."""
+    """True if users who must first change their password or set up two-factor authentication can open the page."""
     slashes: str = ""
-    """The word of the path that may hold slashes, such as a file's."""
+    """Path parameter that may contain slashes, such as a file path."""
     by_link: bool = False
-    """Whether its address itself proves that it may be used, so that a form needs no token besides."""
+    """True if no CSRF token is needed, because the URL or the request contains its own secret."""
     limit: int = FORM_LIMIT
-    """How much a form may bring, in bytes."""
+    """Maximum size of the request body in bytes."""
     programs: bool = False
-    """Whether programs call it, also those that run on other sites' pages: they bring a secret and no cookie counts."""
+    """True for endpoints of API clients: responses allow any origin (CORS), and errors are JSON."""
     takes_connection: bool = False
-    """Whether the handler of a page to read takes a connection beside the visit."""
+    """True if the handler takes a database connection besides the visit (GET only)."""
 
 
 @dataclass(slots=True)
 class PageRoutes:
-    """The pages of one package; a page to read may take a connection, a form runs units of work of its own."""
+    """Routes of one package. GET handlers may take a connection; form handlers run their own transactions."""
 
     places: list[PageRoute] = field(default_factory=list)
 
     def get(self, path: str, **options: Any) -> Callable[[H], H]:
-        """Declare a page to read; it runs inline, and anew in the pool where that turns out to take long."""
+        """Declare a GET page; its handler runs on the event loop, and again in the thread pool if it would block."""
         return self._declare("GET", path, **options)
 
     def post(self, path: str, **options: Any) -> Callable[[H], H]:
-        """Declare what a form does; it runs in the pool, outside of any unit of work."""
+        """Declare a form handler; it runs in the thread pool, outside of any transaction."""
         return self._declare("POST", path, **options)
 
     def put(self, path: str, **options: Any) -> Callable[[H], H]:
-        """The same for forms that say ``_method=put``."""
+        """Declare a handler of PUT requests and of forms with ``_method=put``."""
         return self._declare("PUT", path, **options)
 
     def delete(self, path: str, **options: Any) -> Callable[[H], H]:
-        """The same for forms that say ``_method=delete``."""
+        """Declare a handler of DELETE requests and of forms with ``_method=delete``."""
         return self._declare("DELETE", path, **options)
 
     def _declare(
@@ -241,19 +241,19 @@ class PageRoutes:
 
 
 def form_field(form: dict[str, Any], group: str, name: str) -> str:
-    """The field ``group[name]`` of a form; nothing that is not one text gets through."""
+    """Return the field ``group[name]`` of a form; empty if it is not a single text."""
     fields = form.get(group)
     return text_field(fields, name) if isinstance(fields, dict) else ""
 
 
 def text_field(sent: dict[str, Any], name: str) -> str:
-    """What was sent by this name, if that is one text."""
+    """Return a field if it is a single text without NUL characters; otherwise an empty string."""
     value = sent.get(name)
     return value if isinstance(value, str) and "\0" not in value else ""
 
 
 def local_path(text: Any) -> str | None:
-    """``text``, if following it stays on this host."""
+    """Return ``text`` if it is a path on this host; otherwise None. Prevents open redirects."""
     if not isinstance(text, str) or not text.startswith("/") or text[1:2] in ("/", "\\"):
         return None
     return text if text.isprintable() and "\\" not in text else None

@@ -1,7 +1,7 @@
-"""Addresses of groups and projects, whose paths may have any depth, as the router sees them.
+"""Conversion of URLs of groups and projects, whose paths may have any depth, to paths for the router.
 
-A page of a project is declared as ``/:path/-/issues/:iid``; people come by ``/group/project/-/issues/3`` or, as the API
-writes most addresses, ``/group/project/issues/3``. What is only a path leads to ``/:path``; groups also have
+A page of a project is declared as ``/:path/-/issues/:iid``; the browser requests ``/group/project/-/issues/3`` or, as
+in most URLs of the API, ``/group/project/issues/3``. A URL that is only a path matches ``/:path``; groups also have
 ``/groups/:path``.
 """
 
@@ -14,7 +14,7 @@ _TOP = frozenset(word.encode() for word in RESERVED_AT_TOP)
 
 
 def router_path(words: Iterable[str]) -> Callable[[bytes], bytes]:
-    """Turns an address into what the router looks for; ``words`` begin the pages of a project."""
+    """Return a function that converts URL paths to router paths; ``words`` are the first segments of project pages."""
     known = frozenset(word.encode() for word in words)
 
     def meant(path: bytes) -> bytes:
@@ -27,7 +27,7 @@ def router_path(words: Iterable[str]) -> Callable[[bytes], bytes]:
             return path
         named, rest = _split(segments)
         if not rest:
-            # A project has at least two words of its own, whatever they are.
+            # The path of a project has at least two segments, even if they equal the name of a page.
             place = next((place for place in range(2, len(segments)) if segments[place] in known), len(segments))
             named, rest = segments[:place], segments[place:]
         return _joined(named, rest)
@@ -36,7 +36,7 @@ def router_path(words: Iterable[str]) -> Callable[[bytes], bytes]:
 
 
 def plain_path(path: bytes) -> bytes | None:
-    """The address as nothing but a path: a project in a group within a group may be called like one of our pages."""
+    """Return the whole URL as a project's path: a project in a subgroup may be named like one of our pages."""
     segments = [segment for segment in path.split(b"/") if segment]
     if len(segments) < 3 or segments[0] in _TOP or segments[0] == b"groups" or _MARK in segments:
         return None
@@ -44,7 +44,7 @@ def plain_path(path: bytes) -> bytes | None:
 
 
 def project_page_words(paths: Iterable[str]) -> set[str]:
-    """The first words of the pages of projects."""
+    """Return the first path segments of the pages of projects."""
     return {path.split("/")[3] for path in paths if path.startswith("/:path/-/")}
 
 

@@ -1,4 +1,4 @@
-"""From templates to bytes, with what every page shows and says the same way."""
+"""Rendering of templates, with the layout context, filters and error pages that all pages share."""
 
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -16,39 +16,39 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 _ERROR_MESSAGES = {
-    400: ("That did not arrive whole", "The form could not be read. Go back and try again."),
-    401: ("That did not match", "Sign in to go on."),
-    403: ("Not for you", "You are signed in, but may not do this."),
-    404: ("Nothing here", "There is no such page, or you may not see it."),
-    405: ("Not this way", "The page exists, but not for this kind of request."),
-    409: ("Somebody was faster", "It has changed meanwhile. Reload the page and look before you try again."),
-    413: ("Too large", "What was sent is larger than this page takes."),
-    422: ("The form was too old", "Go back, reload the page and send the form again."),
-    429: ("Too many tries", "Retry later: wait a few minutes before the next one."),
-    503: ("Busy", "The server cannot answer right now. Try again in a moment."),
+    400: ("Bad request", "The form could not be read. Go back and try again."),
+    401: ("Unauthorized", "Sign in to continue."),
+    403: ("Access denied", "You do not have permission to do this."),
+    404: ("Page not found", "The page does not exist, or you do not have permission to view it."),
+    405: ("Method not allowed", "The page does not support this kind of request."),
+    409: ("Conflict", "The page has changed in the meantime. Reload it and check the changes before you try again."),
+    413: ("Request too large", "The form or file is larger than this page accepts."),
+    422: ("The form has expired", "Go back, reload the page and submit the form again."),
+    429: ("Too many requests", "Retry later: wait a few minutes before you try again."),
+    503: ("Server busy", "The server cannot respond right now. Try again in a moment."),
 }
 
 
 def error_page(status: int) -> TemplateResponse:
-    """A page that only says what went wrong."""
-    title, text = _ERROR_MESSAGES.get(status, ("That did not work", "Go back and try again."))
+    """Return the error page for a status."""
+    title, text = _ERROR_MESSAGES.get(status, ("Something went wrong", "Go back and try again."))
     return TemplateResponse("message.html", {"title": title, "text": text}, status)
 
 
 def _layout_context(visit: Visit | None, db: Connection) -> dict[str, Any]:
-    """What stands around every page."""
+    """Return the context of the layout: broadcast messages and the number of pending to-do items."""
     to_do = pending_todos(db, visit.viewer.actor) if visit and visit.viewer.user else 0
     return {"broadcasts": current_broadcast_views(db), "to_do": to_do}
 
 
 class TemplateRenderer:
-    """The templates, loaded when the first page is asked for: who only answers API calls never needs them."""
+    """Template renderer that loads the templates on the first page, so that API-only workers never load them."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def render(self, page: TemplateResponse, visit: Visit | None) -> bytes:
-        """A page as the browser gets it."""
+        """Render a page to bytes; partial templates (``_name.html``) get no layout context."""
         template = self._environment.get_template(page.template)
         context: dict[str, Any] = {"visit": visit, "user": visit.viewer.user if visit else None, **page.context}
         if not page.template.rpartition("/")[2].startswith("_"):

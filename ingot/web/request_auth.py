@@ -1,4 +1,4 @@
-"""The caller of a page that browsers and programs use alike."""
+"""Authentication for pages that both browsers and API clients use."""
 
 from ingot.accounts.authentication import authenticate
 from ingot.core.access.actor import Actor
@@ -10,12 +10,12 @@ from ingot.web.page_routes import Visit
 
 
 def client_of(visit: Visit, db: Connection) -> PageClient:
-    """Return the internal client that calls endpoints as the caller, who may be known by a token."""
+    """Return the internal client that calls endpoints as the caller, authenticated by token or session."""
     return visit.client._replace(caller=visit.client.caller._replace(actor=authenticated_caller(visit, db)))
 
 
 def authenticated_caller(visit: Visit, db: Connection) -> Actor:
-    """Return the caller: a token counts before the session, and must have the scope to read the API."""
+    """Return the caller; a token takes precedence over the session and must have a scope that can read the API."""
     if visit.headers.credentials.token is None:
         return visit.viewer.actor
     actor = authenticate(db, visit.headers.credentials)

@@ -1,4 +1,4 @@
-"""What scopes mean, in the words of pages."""
+"""Descriptions of token scopes for pages."""
 
 SCOPE_DESCRIPTIONS = {
     "api": "Full access to the API with your permissions",

@@ -1,4 +1,4 @@
-"""Whether somebody holds their second factor; guesses are bounded wherever they are asked."""
+"""Verification of the second factor, rate-limited per account."""
 
 from ingot.accounts.instance.throttles import count_attempt, seconds_left, uncount_attempt
 from ingot.accounts.sessions.service import FAILURE_WINDOW_SECONDS, MAX_FAILURES_PER_ACCOUNT, record_failure
@@ -10,7 +10,10 @@ from ingot.web.page_routes import Visit
 
 
 def check_second_factor(visit: Visit, user: User, code: str) -> bool:
-    """Use a code of the app or a recovery code; a try is counted first, and given back where it was right."""
+    """Check a one-time or recovery code and use it up; raise ``Throttled`` after too many failed attempts.
+
+    The attempt is counted first, so that parallel guesses cannot exceed the limit, and uncounted if the code matches.
+    """
     key = f"second step of {user.id}"
 
     def check(db: Connection) -> bool:

@@ -1,4 +1,4 @@
-"""What a browser keeps for us between two steps: it may read it, but cannot change it."""
+"""Signed values that a browser stores between two requests; it can read but not change them."""
 
 import base64
 import hmac
@@ -12,13 +12,13 @@ S = TypeVar("S", bound=msgspec.Struct)
 
 
 def sign_value(vault: Vault, purpose: str, content: msgspec.Struct) -> str:
-    """A text that only this instance can make."""
+    """Encode and sign a value for one purpose."""
     written = base64.urlsafe_b64encode(msgspec.json.encode(content))
     return f"{written.decode()}.{vault.derive(purpose, written)}"
 
 
 def verify_signed(vault: Vault, purpose: str, text: str, kind: type[S]) -> S | None:
-    """What the text says, if this instance made it for this purpose."""
+    """Return the value if its signature is valid for this purpose; otherwise None."""
     written, _, signature = text.encode("utf-8", "replace").partition(b".")
     if not hmac.compare_digest(vault.derive(purpose, written).encode(), signature):
         return None

@@ -1,14 +1,14 @@
-"""Boxes of task lists in texts: pages give each a name, for those who hear the page."""
+"""Accessible labels for the checkboxes of task lists, for screen readers."""
 
 import re
 
-# Each tag whole, so that nothing within an attribute is ever taken for one.
+# Matches complete tags, so that text inside an attribute is never taken for a tag.
 _TAG = re.compile(r'<[a-zA-Z][^\s>]*(?: [^\s=>"]+="[^"]*")*>')
 _CHECKBOX = "<input "
 
 
 def label_task_checkboxes(html: str) -> str:
-    """Text that has been made safe, each of its boxes called by its number."""
+    """Add a numbered ``aria-label`` to each checkbox in sanitized HTML."""
     if _CHECKBOX not in html:
         return html
     number = 0

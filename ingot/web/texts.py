@@ -1,4 +1,4 @@
-"""Texts that people wrote, as pages show them."""
+"""Rendering of user-written Markdown for pages."""
 
 import re
 from collections.abc import Sequence
@@ -18,14 +18,14 @@ _HEADING = re.compile(r"(</?h)([1-5])(?=[\s>])")
 
 
 def render_markdown(visit: Visit, text: str | None, project_id: int | None = None, **where: Any) -> Markup:
-    """Markdown as HTML that is safe to show; ``where`` says of a file which one it is."""
+    """Render Markdown as sanitized HTML; ``where`` gives the location of a file, which its relative links need."""
     return render_markdown_texts(visit, [text], project_id, **where)[0] if text else Markup()
 
 
 def render_markdown_texts(
     visit: Visit, texts: Sequence[str], project_id: int | None = None, **where: Any
 ) -> list[Markup]:
-    """The same of several texts, with no more statements than it takes for one."""
+    """Render several Markdown texts with as many SQL statements as for one."""
     if not texts:
         return []
     actor, project = visit.viewer.actor, None
@@ -34,16 +34,16 @@ def render_markdown_texts(
     place = LinkContext(visit.request.origin.base, project.full_path if project else None, **where)
     html = render_texts(visit.database, repository_store(visit.settings), actor, place, project, texts)
     base = visit.request.origin.base
-    return [Markup(_adapt_for_page(one, base)) for one in html]  # noqa: S704 - The sanitiser has been over it.
+    return [Markup(_adapt_for_page(one, base)) for one in html]  # noqa: S704 - Sanitized by render_texts.
 
 
 def _adapt_for_page(html: str, base: str) -> str:
-    """As it stands well on a page, which has a title, asks no other host for anything, and is also heard."""
+    """Adapt rendered Markdown to a page: lower headings, labeled checkboxes, no external images."""
     return _lower_headings(label_task_checkboxes(replace_external_images(html, base)))
 
 
 def _lower_headings(html: str) -> str:
-    """The headings one level lower where they begin at the first, which is that of the page's own title."""
+    """Lower all headings by one level if the text has an h1, which is reserved for the page's title."""
     return _HEADING.sub(_lower_heading, html) if "<h1" in html else html
 
 

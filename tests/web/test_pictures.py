@@ -17,13 +17,13 @@ LINK = '<a href="{}" rel="nofollow noreferrer noopener">{}</a>'
     [
         ('<img src="https://x.example/a.png" alt="a &lt;b">', LINK.format("https://x.example/a.png", "a &lt;b")),
         ('<img alt="x>y" src="//x.example/a?b&amp;c">', LINK.format("//x.example/a?b&amp;c", "x&gt;y")),
-        ('<img src="HTTP://x.example/">', LINK.format("HTTP://x.example/", "Picture")),
+        ('<img src="HTTP://x.example/">', LINK.format("HTTP://x.example/", "Image")),
         ('<a href="/x"><img src="https://x.example/a.svg" alt="build"></a>', '<a href="/x">build</a>'),
         (
             '<a href="/x">t</a> <img src="https://x.example/a" alt="b">',
             '<a href="/x">t</a> ' + LINK.format("https://x.example/a", "b"),
         ),
-        ('<img src="https://forge.example.evil/a">', LINK.format("https://forge.example.evil/a", "Picture")),
+        ('<img src="https://forge.example.evil/a">', LINK.format("https://forge.example.evil/a", "Image")),
     ],
 )
 def test_pictures_of_others_are_links(html: str, shown: str) -> None:

@@ -168,7 +168,7 @@ def test_who_has_no_password_shows_the_factor_to_delete_the_account(
     for wrong in ({}, {"otp_attempt": "000000"}, {"otp_attempt": codes[0], "username": "other"}):
         refused = browser.post("/users", data={**fields, **wrong})
         assert refused.status_code == 422
-        assert ("Type your username" if "username" in wrong else "The code is not right.") in refused.text
+        assert ("Enter your username" if "username" in wrong else "The code is incorrect.") in refused.text
 
     gone = browser.post("/users", data={**fields, "otp_attempt": codes[0]})
 

@@ -1,1 +1,1 @@
-"""What administrators look after."""
+"""Administration pages."""

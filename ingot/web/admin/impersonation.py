@@ -1,4 +1,4 @@
-"""Tokens by which administrators act as somebody."""
+"""Administration pages of a user's impersonation tokens."""
 
 from typing import Any
 
@@ -17,14 +17,14 @@ IMPERSONATION_SCOPES = ("api", "read_user", "read_api", "read_repository", "writ
 
 @pages.get("/admin/users/:id/impersonation_tokens")
 def show_tokens(visit: Visit) -> PageResponse:
-    """Those that still open something."""
+    """List the active impersonation tokens of a user."""
     require_admin(visit)
     return _tokens_page(visit, FormsState())
 
 
 @pages.post("/admin/users/:id/impersonation_tokens")
 def create_token(visit: Visit) -> PageResponse:
-    """Make one and show it, once."""
+    """Create an impersonation token and show its value once."""
     require_admin(visit)
     typed = form_values(visit, "token", ("name", "expires_at"), IMPERSONATION_SCOPES)
     sent = nonempty_values({name: typed[name] for name in ("name", "expires_at")})
@@ -38,7 +38,7 @@ def create_token(visit: Visit) -> PageResponse:
 
 @pages.delete("/admin/users/:id/impersonation_tokens/:token")
 def revoke_token(visit: Visit) -> PageResponse:
-    """Let it open nothing more."""
+    """Revoke an impersonation token."""
     require_admin(visit)
     path = {"user_id": visit.request.path["id"], "impersonation_token_id": visit.request.path["token"]}
     visit.ask(user_tokens_api.revoke_impersonation_token, **path)

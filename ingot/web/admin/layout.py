@@ -1,4 +1,4 @@
-"""What all pages for administrators share: nobody else learns that they exist."""
+"""Layout and access check of the administration pages."""
 
 from typing import Any
 
@@ -9,12 +9,12 @@ from ingot.web.page_routes import TemplateResponse, Visit
 def render_admin_page(
     visit: Visit, template: str, tab: str, context: dict[str, Any], status: int = 200
 ) -> TemplateResponse:
-    """A page in the frame of the administration."""
+    """Render a page in the administration layout."""
     require_admin(visit)
     return TemplateResponse(f"admin/{template}.html", {"tab": tab, **context}, status)
 
 
 def require_admin(visit: Visit) -> None:
-    """Stop everybody else."""
+    """Raise ``NotFound`` unless the user is an administrator, so that other users do not learn that the page exists."""
     if visit.viewer.user is None or not visit.viewer.user.admin:
         raise NotFound("Page")

@@ -1,4 +1,4 @@
-"""How the instance is, what it has, and what waits to be done."""
+"""Administration pages of the instance's health, statistics and background jobs."""
 
 from ingot.accounts.instance import api as instance_api
 from ingot.core.api.params import path_number
@@ -16,13 +16,13 @@ _MAX_JOBS = 100
 
 @pages.get("/admin")
 def show_overview(visit: Visit, db: Connection) -> PageResponse:
-    """What serves, and how much there is."""
+    """Show the health of the services, the totals and the job queue."""
     require_admin(visit)
     totals = instance_totals(db)
     served = {role: visit.database.engine.is_served(role) for role in ("jobs", "ssh")}
     context = {
         "health": {"web": True, "database": True, **served},
-        "counts": {"People": totals.users, "Projects": totals.projects, "Groups": totals.groups},
+        "counts": {"Users": totals.users, "Projects": totals.projects, "Groups": totals.groups},
         "queue": queue_stats(db),
         "version": visit.ask(instance_api.get_version),
         "engine": visit.settings.database.partition(":")[0],
@@ -32,14 +32,14 @@ def show_overview(visit: Visit, db: Connection) -> PageResponse:
 
 @pages.get("/admin/jobs")
 def show_jobs(visit: Visit, db: Connection) -> PageResponse:
-    """The queue; those that gave up first."""
+    """List the background jobs, failed ones first."""
     require_admin(visit)
     return _jobs_page(visit, db, [])
 
 
 @pages.post("/admin/jobs/retry")
 def retry_dead_jobs(visit: Visit) -> PageResponse:
-    """Run every job that gave up once more."""
+    """Retry all failed jobs."""
     require_admin(visit)
     visit.database.write(retry_dead)
     return LocalRedirect("/admin/jobs")
@@ -47,7 +47,7 @@ def retry_dead_jobs(visit: Visit) -> PageResponse:
 
 @pages.post("/admin/jobs/:id/retry")
 def retry_one_job(visit: Visit) -> PageResponse:
-    """Run one job now."""
+    """Retry one job now."""
     require_admin(visit)
     try:
         visit.database.write(lambda db: retry_job(db, path_number(visit.request.path, "id")))
@@ -59,7 +59,7 @@ def retry_one_job(visit: Visit) -> PageResponse:
 
 @pages.delete("/admin/jobs/:id")
 def delete_one_job(visit: Visit) -> PageResponse:
-    """Remove a job for good."""
+    """Delete a job."""
     require_admin(visit)
     visit.database.write(lambda db: delete_job(db, path_number(visit.request.path, "id")))
     return LocalRedirect("/admin/jobs")
@@ -69,7 +69,7 @@ def _jobs_page(visit: Visit, db: Connection, errors: list[str]) -> PageResponse:
     dead, gave_up = list_jobs(db, "dead", _MAX_JOBS)
     waiting, _ = list_jobs(db, "waiting", _MAX_JOBS)
     running, _ = list_jobs(db, "running", _MAX_JOBS)
-    context = {"groups": (("Gave up", dead), ("Running", running), ("Waiting", waiting)), "queue": queue_stats(db)}
+    context = {"groups": (("Failed", dead), ("Running", running), ("Waiting", waiting)), "queue": queue_stats(db)}
     return render_admin_page(
         visit, "jobs", "jobs", {**context, "gave_up": gave_up, "errors": errors}, 422 if errors else 200
     )

@@ -1,4 +1,4 @@
-"""All projects and groups, whoever they belong to."""
+"""Administration lists of all projects and groups."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ pages = PageRoutes()
 
 @pages.get("/admin/projects")
 def list_projects(visit: Visit) -> PageResponse:
-    """Projects with how much room they take."""
+    """List all projects with their storage size."""
     wanted = _list_params(visit) | {"statistics": "true", "order_by": "id"}
     return render_admin_page(
         visit, "projects", "projects", {"found": visit.ask(projects_api.list_projects, wanted), **_search_term(visit)}
@@ -21,7 +21,7 @@ def list_projects(visit: Visit) -> PageResponse:
 
 @pages.get("/admin/groups")
 def list_groups(visit: Visit) -> PageResponse:
-    """Groups, nested ones too."""
+    """List all groups, including subgroups."""
     wanted = _list_params(visit) | {"all_available": "true"}
     return render_admin_page(
         visit, "groups", "groups", {"found": visit.ask(groups_api.list_groups, wanted), **_search_term(visit)}

@@ -1,4 +1,4 @@
-"""The pages of this room, for the door."""
+"""Routes of the administration pages."""
 
 from ingot.web.admin import impersonation, overview, projects_and_groups, settings, users
 

@@ -1,4 +1,4 @@
-"""The settings of the instance, and messages that every page shows."""
+"""Administration pages of the instance settings and broadcast messages."""
 
 from typing import Any
 
@@ -8,62 +8,62 @@ from ingot.web.form_errors import RequestRefusal, error_messages
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit, form_field
 
 pages = PageRoutes()
-# What the server acts on, with what it does; the rest is for the API alone.
+# Settings that have an effect, with label and kind of input; all others can be changed only through the API.
 FIELDS: dict[str, dict[str, tuple[str, str]]] = {
-    "Signing in and up": {
-        "signup_enabled": ("Everybody may sign up", "switch"),
-        "send_user_confirmation_email": ("New addresses are confirmed by mail", "switch"),
-        "signin_enabled": ("Passwords open the pages", "switch"),
-        "domain_whitelist": ("Only addresses at these domains sign up, separated by commas", "text"),
-        "sign_in_text": ("Text on the page for signing in", "text"),
-        "after_sign_up_text": ("Text after signing up", "text"),
-        "after_sign_out_path": ("Where signing out leads", "text"),
-        "session_expire_delay": ("Sessions last, in minutes", "number"),
-        "require_two_factor_authentication": ("Everybody needs a second factor", "switch"),
-        "two_factor_grace_period": ("and has so many hours to set it up", "number"),
-        "user_oauth_applications": ("People register applications of their own", "switch"),
-        "home_page_url": ("Where the first page leads those who are not signed in", "text"),
+    "Sign-in and sign-up": {
+        "signup_enabled": ("Sign-up enabled", "switch"),
+        "send_user_confirmation_email": ("Require email confirmation", "switch"),
+        "signin_enabled": ("Password sign-in enabled for the web interface", "switch"),
+        "domain_whitelist": ("Allowed email domains for sign-up, separated by commas", "text"),
+        "sign_in_text": ("Text on the sign-in page", "text"),
+        "after_sign_up_text": ("Text after sign-up", "text"),
+        "after_sign_out_path": ("Page after sign-out", "text"),
+        "session_expire_delay": ("Session duration in minutes", "number"),
+        "require_two_factor_authentication": ("Require two-factor authentication for all users", "switch"),
+        "two_factor_grace_period": ("Two-factor grace period in hours", "number"),
+        "user_oauth_applications": ("Users can register OAuth applications", "switch"),
+        "home_page_url": ("Home page URL for signed-out users", "text"),
     },
     "Help": {
-        "help_page_text": ("Text of the help page, in Markdown; first steps where there is none", "long"),
-        "help_page_support_url": ("Where people ask for support", "text"),
-        "help_page_hide_commercial_content": ("Say nothing about Ingot itself there", "switch"),
+        "help_page_text": ("Help page text in Markdown (default: first steps)", "long"),
+        "help_page_support_url": ("Support page URL", "text"),
+        "help_page_hide_commercial_content": ("Hide information about Ingot on the help page", "switch"),
     },
-    "What is new": {
-        "default_project_visibility": ("Projects begin as", "choice"),
-        "default_group_visibility": ("Groups begin as", "choice"),
-        "default_snippet_visibility": ("Snippets begin as", "choice"),
-        "default_projects_limit": ("Projects that somebody may have", "number"),
-        "user_default_external": ("People begin as external", "switch"),
+    "Defaults": {
+        "default_project_visibility": ("Default project visibility", "choice"),
+        "default_group_visibility": ("Default group visibility", "choice"),
+        "default_snippet_visibility": ("Default snippet visibility", "choice"),
+        "default_projects_limit": ("Default projects limit per user", "number"),
+        "user_default_external": ("New users are external by default", "switch"),
     },
     "Limits": {
-        "enabled_git_access_protocol": ("Git is reached over", "protocol"),
-        "max_attachment_size": ("Largest upload, in MB", "number"),
-        "throttle_authenticated_api_enabled": ("Limit the API calls of people", "switch"),
-        "throttle_authenticated_api_requests_per_period": ("So many calls", "number"),
-        "throttle_authenticated_api_period_in_seconds": ("in so many seconds", "number"),
-        "throttle_unauthenticated_enabled": ("Limit the calls of strangers", "switch"),
-        "throttle_unauthenticated_requests_per_period": ("So many calls of a stranger", "number"),
-        "throttle_unauthenticated_period_in_seconds": ("in so many seconds, of a stranger", "number"),
+        "enabled_git_access_protocol": ("Enabled Git access protocols", "protocol"),
+        "max_attachment_size": ("Maximum attachment size in MB", "number"),
+        "throttle_authenticated_api_enabled": ("Enable the rate limit for authenticated API requests", "switch"),
+        "throttle_authenticated_api_requests_per_period": ("Authenticated API requests per period", "number"),
+        "throttle_authenticated_api_period_in_seconds": ("Authenticated API period in seconds", "number"),
+        "throttle_unauthenticated_enabled": ("Enable the rate limit for unauthenticated requests", "switch"),
+        "throttle_unauthenticated_requests_per_period": ("Unauthenticated requests per period", "number"),
+        "throttle_unauthenticated_period_in_seconds": ("Unauthenticated period in seconds", "number"),
     },
 }
 _CHOICES: dict[str, tuple[tuple[str, str], ...]] = {
     "choice": tuple((level, level) for level in ("private", "internal", "public")),
-    "protocol": (("", "SSH and HTTP"), ("ssh", "SSH alone"), ("http", "HTTP alone")),
+    "protocol": (("", "SSH and HTTP"), ("ssh", "Only SSH"), ("http", "Only HTTP")),
 }
 _KINDS = {name: kind for group in FIELDS.values() for name, (_, kind) in group.items()}
 
 
 @pages.get("/admin/application_settings")
 def show_settings(visit: Visit) -> PageResponse:
-    """What is set."""
+    """Show the instance settings."""
     require_admin(visit)
     return _settings_form(visit, _settings_values(visit))
 
 
 @pages.put("/admin/application_settings")
 def update_settings(visit: Visit) -> PageResponse:
-    """Change them; they count at once."""
+    """Change the instance settings; they take effect immediately."""
     require_admin(visit)
     typed = {name: form_field(visit.request.form, "settings", name) for name in _KINDS}
     sent = {name: value == "1" if _KINDS[name] == "switch" else value for name, value in typed.items()}
@@ -76,14 +76,14 @@ def update_settings(visit: Visit) -> PageResponse:
 
 @pages.get("/admin/broadcast_messages")
 def show_messages(visit: Visit) -> PageResponse:
-    """What is told to everybody, and a form for more."""
+    """List the broadcast messages and show the form for a new one."""
     require_admin(visit)
     return _messages_page(visit, {"message": "", "ends_at": ""})
 
 
 @pages.post("/admin/broadcast_messages")
 def create_broadcast_message(visit: Visit) -> PageResponse:
-    """Tell everybody something."""
+    """Create a broadcast message."""
     require_admin(visit)
     typed = {name: form_field(visit.request.form, "broadcast_message", name) for name in ("message", "ends_at")}
     try:
@@ -95,7 +95,7 @@ def create_broadcast_message(visit: Visit) -> PageResponse:
 
 @pages.delete("/admin/broadcast_messages/:id")
 def delete_broadcast_message(visit: Visit) -> PageResponse:
-    """Tell it no more."""
+    """Delete a broadcast message."""
     require_admin(visit)
     visit.ask(instance_api.delete_broadcast_message, id=visit.request.path["id"])
     return LocalRedirect("/admin/broadcast_messages")

@@ -1,4 +1,4 @@
-"""People, as administrators look after them."""
+"""Administration pages of users."""
 
 from typing import Any
 
@@ -33,7 +33,7 @@ _ACTIONS = {
 
 @pages.get("/admin/users")
 def list_users(visit: Visit) -> PageResponse:
-    """All of them, some by a word or by what they are."""
+    """List users, filtered by search term or state."""
     require_admin(visit)
     wanted: dict[str, Any] = {"page": visit.request.query.get("page", "1"), "order_by": "id", "sort": "desc"}
     search, chosen = text_field(visit.request.query, "search"), text_field(visit.request.query, "filter")
@@ -52,14 +52,14 @@ def list_users(visit: Visit) -> PageResponse:
 
 @pages.get("/admin/users/new")
 def show_new_user(visit: Visit) -> PageResponse:
-    """Ask who it is."""
+    """Show the form for a new user."""
     typed = dict.fromkeys(_TEXT_FIELDS, "") | dict.fromkeys(_FLAG_FIELDS, False) | {"can_create_group": True}
     return _user_form(visit, None, typed)
 
 
 @pages.post("/admin/users")
 def create_user(visit: Visit) -> PageResponse:
-    """Let somebody in; without a password they get a mail to choose one."""
+    """Create a user; without a password, email a link to set one."""
     require_admin(visit)
     typed = _form_values(visit)
     sent = {name: value for name, value in typed.items() if value != ""}
@@ -74,7 +74,7 @@ def create_user(visit: Visit) -> PageResponse:
 
 @pages.get("/admin/users/:id")
 def show_user(visit: Visit) -> PageResponse:
-    """One of them, with all that can be changed."""
+    """Show a user with the form to edit them."""
     require_admin(visit)
     person = _person(visit)
     typed = {name: getattr(person, name, "") or "" for name in _TEXT_FIELDS} | {"password": ""}
@@ -84,7 +84,7 @@ def show_user(visit: Visit) -> PageResponse:
 
 @pages.put("/admin/users/:id")
 def update_user(visit: Visit) -> PageResponse:
-    """Change what was filled in; an empty password stays as it is."""
+    """Update a user; an empty password leaves the password unchanged."""
     require_admin(visit)
     person = _person(visit)
     typed = _form_values(visit)
@@ -98,7 +98,7 @@ def update_user(visit: Visit) -> PageResponse:
 
 @pages.post("/admin/users/:id/:act")
 def change_user_state(visit: Visit) -> PageResponse:
-    """Block, unblock and the like."""
+    """Block, unblock, activate, deactivate, ban or unban a user."""
     require_admin(visit)
     act = visit.request.path["act"]
     if act in _ACTIONS:
@@ -111,7 +111,7 @@ def change_user_state(visit: Visit) -> PageResponse:
 
 @pages.delete("/admin/users/:id")
 def delete_user(visit: Visit) -> PageResponse:
-    """Remove somebody; what they wrote stays, unless it is to go too."""
+    """Delete a user; their contributions are kept unless ``hard_delete`` is set."""
     require_admin(visit)
     try:
         visit.ask(

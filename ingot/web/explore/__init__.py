@@ -1,1 +1,1 @@
-"""The first page, and the ways to find projects, groups and people."""
+"""Home page, search, activity, help, and pages to explore projects and users."""

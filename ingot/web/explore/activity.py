@@ -1,4 +1,4 @@
-"""What happened in a project, and addresses by which people know our pages from elsewhere."""
+"""Activity page of a project, and redirects from GitLab's URLs of the dashboard."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ _ALTERNATIVE_PATHS = {"/dashboard": "/", "/dashboard/projects": "/", "/explore/p
 
 @pages.get("/:path/-/activity", open=True)
 def show_activity(visit: Visit) -> PageResponse:
-    """What people did in a project, the newest first, as far as the visitor may know of it."""
+    """Show the events of a project that the user has permission to see, newest first."""
     place = project_context(visit)
     events = place.ask(activity_api.list_project_events, {"page": visit.request.page, "per_page": 30})
     context = {"events": events, "happenings": activity_lines(visit, events.items)}

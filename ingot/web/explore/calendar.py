@@ -1,4 +1,4 @@
-"""On which days of the last year something was done, by somebody or in a group."""
+"""Contribution calendar of a user or group over the last year."""
 
 from datetime import date, timedelta
 from typing import Literal, NamedTuple
@@ -13,7 +13,7 @@ _STEPS = (1, 5, 10, 20)
 
 
 class CalendarDay(NamedTuple):
-    """A day on which something was done: where it is, and how dark."""
+    """Day with contributions: its position in the calendar, shade, date and number of contributions."""
 
     week: int
     weekday: int
@@ -23,19 +23,19 @@ class CalendarDay(NamedTuple):
 
 
 class ContributionCalendar(NamedTuple):
-    """Weeks from left to right, Mondays above; days without anything are the ground that the rest is drawn on."""
+    """Calendar with one column per week, Monday first; days without contributions are omitted."""
 
     days: list[CalendarDay]
     weeks: int
     total: int
     whole: bool
-    """Whether all was counted; otherwise only the newest."""
+    """False if there were too many events and only the newest were counted."""
 
 
 def contribution_calendar(
     db: Connection, actor: Actor, whose: Literal["author", "group"], number: int
 ) -> ContributionCalendar:
-    """Return the year up to today, of a user or of a group, as far as the visitor may see it."""
+    """Return the contributions of a user or group in the last year that the actor has permission to see."""
     today = date.fromisoformat(day_of(db.now))
     since = Date((today - timedelta(days=7 * WEEKS)).isoformat())
     counts, complete = activity_days(db, actor, whose, number, since)

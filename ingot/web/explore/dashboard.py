@@ -1,4 +1,4 @@
-"""The first page: one's own projects and what is to do, or what everybody may see; and how pages look."""
+"""Home page, list of visible projects, and choice of theme."""
 
 from ingot.accounts.instance.settings import current_settings
 from ingot.core.db.connection import Connection
@@ -19,9 +19,9 @@ from ingot.web.page_routes import (
 
 pages = PageRoutes()
 _ORDERS = {
-    "last_activity_at": "Newest activity",
+    "last_activity_at": "Recent activity",
     "created_at": "Newest first",
-    "name": "By name",
+    "name": "Name",
     "star_count": "Most stars",
 }
 _THEMES = ("light", "dark", "")
@@ -29,7 +29,7 @@ _THEMES = ("light", "dark", "")
 
 @pages.get("/", open=True)
 def show_home(visit: Visit, db: Connection) -> PageResponse:
-    """Where people find what they work on; strangers are led to what is public, or where administrators want."""
+    """Show the user's projects and activity; redirect signed-out users to the configured home page or to /explore."""
     if visit.viewer.user is None:
         elsewhere = current_settings(db).home_page_url
         leads_here = not elsewhere or elsewhere.rstrip("/") == visit.request.origin.base
@@ -43,7 +43,7 @@ def show_home(visit: Visit, db: Connection) -> PageResponse:
 
 @pages.get("/explore", open=True)
 def show_explore(visit: Visit) -> PageResponse:
-    """The projects that the visitor may see, newest activity first; ``search`` and ``topic`` name some."""
+    """List the projects that the user has permission to see, filtered by ``search`` and ``topic``."""
     search, topic, order = (text_field(visit.request.query, name) for name in ("search", "topic", "order_by"))
     order = order if order in _ORDERS else next(iter(_ORDERS))
     sort = "asc" if order == "name" else "desc"
@@ -60,7 +60,7 @@ def show_explore(visit: Visit) -> PageResponse:
 
 @pages.post("/-/theme", open=True, with_expired_password=True)
 def choose_theme(visit: Visit) -> PageResponse:
-    """Light, dark, or as the system says."""
+    """Set the theme: light, dark, or that of the operating system."""
     theme = visit.request.form.get("theme")
     chosen = theme if theme in _THEMES else ""
     back = local_path(visit.request.form.get("back")) or "/"

@@ -1,4 +1,4 @@
-"""What people did, as one line each."""
+"""One-line descriptions of activity events."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -13,17 +13,17 @@ _SHORT_OID_LENGTH = 8
 
 
 class ActivityLine(NamedTuple):
-    """An event, and where it leads."""
+    """Event with its description and link."""
 
     event: EventView
     project: str
-    """In which it happened, where the text does not say it."""
+    """Path of the event's project; empty if the text contains it."""
     text: str
     address: str
 
 
 def activity_lines(visit: Visit, events: Sequence[EventView]) -> list[ActivityLine]:
-    """Lines for a page of events; one statement finds all their projects."""
+    """Return the lines for a page of events; one SQL statement finds all their projects."""
     numbers = sorted({event.project_id for event in events})
     paths = visit.database.read(lambda db: project_paths(db, numbers))
     return [_activity_line(event, paths[event.project_id]) for event in events if event.project_id in paths]
@@ -42,7 +42,7 @@ def _activity_line(event: EventView, path: str) -> ActivityLine:
         about = event.target_title or (note.commit_id or "")[:_SHORT_OID_LENGTH]
         what = f"{_noun(note.noteable_type)} {about}".strip()
         return ActivityLine(event, path, f"commented on {what}", f"/{path}/-/{note_page(note)}#note_{note.id}")
-    if event.target_type is None:  # It happened to the project itself.
+    if event.target_type is None:  # The event concerns the project itself.
         return ActivityLine(event, "", f"{event.action_name} {path}", f"/{path}")
     page = NOTEABLE_PAGES.get(event.target_type)
     address = f"/{path}/-/{page}/{event.target_iid}" if page and event.target_iid else f"/{path}"

@@ -1,4 +1,4 @@
-"""What people are told who need help: what administrators wrote, or else the first steps."""
+"""Help page: the text of the administrators, or the first steps."""
 
 from ingot.accounts.instance.settings import allows_protocol, current_settings
 from ingot.core.db.connection import Connection
@@ -12,7 +12,7 @@ _EXAMPLE = "group/project.git"
 
 @pages.get("/help", open=True)
 def show_help(visit: Visit, db: Connection) -> PageResponse:
-    """For everybody, signed in or not."""
+    """Show the help page."""
     settings, at = current_settings(db), instance_urls_at(visit.request.origin.base, visit.settings)
     context = {
         "text": render_markdown(visit, settings.help_page_text),

@@ -1,4 +1,4 @@
-"""Where what notes are about has its page."""
+"""Page paths of the objects that notes are attached to."""
 
 from ingot.collaboration.notes.views import NoteView
 
@@ -12,7 +12,7 @@ NOTEABLE_PAGES = {
 
 
 def note_page(note: NoteView) -> str:
-    """The page, below that of the project, where notes have their places; of what is gone, that of what happened."""
+    """Return the page of a note's object, relative to the project; the activity page if the object was deleted."""
     kind = note.noteable_type
     number = {"Commit": note.commit_id, "Snippet": note.noteable_id}.get(kind, note.noteable_iid)
     return f"{NOTEABLE_PAGES[kind]}/{number}" if kind in NOTEABLE_PAGES and number else "activity"

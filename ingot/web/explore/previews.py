@@ -1,4 +1,4 @@
-"""What a text will look like, while it is being written."""
+"""Markdown preview for forms."""
 
 from ingot.errors import NotFound
 from ingot.projects.projects import api as projects_api
@@ -10,7 +10,7 @@ pages = PageRoutes()
 
 @pages.post("/-/preview")
 def show_preview(visit: Visit) -> PageResponse:
-    """A text as HTML; ``field`` says which part of the form it is."""
+    """Render a form field as HTML; ``field`` is the name of the form field."""
     project = None
     if isinstance(path := visit.request.form.get("project"), str) and path:
         project = visit.ask(projects_api.get_project, id=path).id
@@ -18,7 +18,7 @@ def show_preview(visit: Visit) -> PageResponse:
 
 
 def _text(visit: Visit) -> str:
-    """The value of ``issue[description]`` or whatever the field is called."""
+    """Return the value of the form field that ``field`` names, such as ``issue[description]``."""
     value: object = visit.request.form
     for name in str(visit.request.form.get("field", "")).replace("]", "").split("["):
         if not isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""The pages of this room, for the door."""
+"""Routes of the explore pages."""
 
 from ingot.web.explore import activity, dashboard, help, previews, search
 

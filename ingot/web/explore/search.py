@@ -1,4 +1,4 @@
-"""Finding what holds a text: everywhere, in a group or in a project."""
+"""Search pages of the instance, a group and a project."""
 
 from collections.abc import Callable
 from typing import Any
@@ -24,7 +24,7 @@ _SCOPE_NAMES = {
     "milestones": "Milestones",
     "notes": "Comments",
     "snippet_titles": "Snippets",
-    "users": "People",
+    "users": "Users",
     "wiki_blobs": "Wiki",
 }
 _GLOBAL_SCOPES = ("projects", "issues", "merge_requests", "milestones", "snippet_titles", "users")
@@ -34,7 +34,7 @@ _PROJECT_SCOPES = ("blobs", "commits", "issues", "merge_requests", "milestones",
 
 @pages.get("/search", open=True)
 def search_instance(visit: Visit) -> PageResponse:
-    """Everywhere that the visitor may look; strangers find projects."""
+    """Search the instance; signed-out users find only projects."""
     if visit.viewer.user is None:
         wanted = {"search": _term(visit), "page": visit.request.query.get("page", "1")}
         found = visit.ask(projects_api.list_projects, wanted)
@@ -44,7 +44,7 @@ def search_instance(visit: Visit) -> PageResponse:
 
 @pages.get("/groups/:path/-/search", open=True)
 def search_group(visit: Visit) -> PageResponse:
-    """In a group and all below it."""
+    """Search a group and its subgroups."""
     group = visit.ask(group_projects_api.get_group, id=visit.request.path["path"])
     context = _run_search(visit, search_api.search_group, _GROUP_SCOPES, id=group.id)
     return TemplateResponse("explore/search.html", {**context, "where": group.full_name})
@@ -52,7 +52,7 @@ def search_group(visit: Visit) -> PageResponse:
 
 @pages.get("/:path/-/search", open=True)
 def search_project(visit: Visit) -> PageResponse:
-    """In a project: its code and what is said about it."""
+    """Search the code, issues, merge requests and comments of a project."""
     place = project_context(visit)
     context = _run_search(visit, search_api.search_project, _PROJECT_SCOPES, id=place.project.id)
     return place.page("explore/search_project.html", "", {**context, "where": place.project.name_with_namespace})

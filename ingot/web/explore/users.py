@@ -1,4 +1,4 @@
-"""People: what everybody may know of them, what they did, and on which days."""
+"""Public user page with projects, activity and contribution calendar."""
 
 from typing import Any
 
@@ -16,9 +16,9 @@ _EVENTS = 20
 
 
 def visible_user_or_none(visit: Visit, name: str) -> UserView | None:
-    """Return the user with this name, if the visitor may see users.
+    """Return the user with this name, or None.
 
-    Where the instance allows nothing public, anonymous visitors see none.
+    If the instance restricts public visibility, signed-out users cannot see users.
     """
     if "/" in name or (visit.viewer.user is None and visit.database.read(_profiles_are_restricted)):
         return None
@@ -30,7 +30,7 @@ def _profiles_are_restricted(db: Connection) -> bool:
 
 
 def show_user_page(visit: Visit, person: UserView) -> PageResponse:
-    """Show a user's projects and activity, as far as the visitor may see them."""
+    """Show a user's projects and activity that the viewer has permission to see."""
     actor, at = visit.viewer.actor, instance_urls(visit.request.origin, visit.settings)
     context: dict[str, Any] = {
         "person": person,

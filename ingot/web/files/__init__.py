@@ -1,1 +1,1 @@
-"""Files for browsers and programs alike, and the API's own description."""
+"""Static files, avatars, uploads, wiki files and the API documentation page."""

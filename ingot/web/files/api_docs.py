@@ -1,9 +1,9 @@
-"""The page that renders the API's own description and lets a person try calls."""
+"""Interactive page of the API documentation."""
 
 from ingot.web.page_routes import PageResponse, PageRoutes, TemplateResponse, Visit
 
 pages = PageRoutes()
-# The vendored viewer sets styles on elements and draws its icons from data: addresses.
+# The vendored viewer sets inline styles and loads its icons from data: URLs.
 _VIEWER_POLICY = (
     b"default-src 'none'; style-src 'self' 'unsafe-inline'; script-src 'self'; img-src 'self' data:; "
     b"connect-src 'self'; frame-ancestors 'none'; base-uri 'none'"
@@ -12,5 +12,5 @@ _VIEWER_POLICY = (
 
 @pages.get("/api/v4/docs", open=True)
 def show_documents(visit: Visit) -> PageResponse:  # noqa: ARG001 - Every page takes the visit.
-    """The API's description."""
+    """Show the API documentation."""
     return TemplateResponse("files/documents.html", policy=_VIEWER_POLICY)

@@ -1,4 +1,4 @@
-"""Pictures, as the API's ``avatar_url`` names them."""
+"""Avatars, at the URLs that the API returns as ``avatar_url``."""
 
 from ingot.accounts.avatars.views import avatar_file
 from ingot.accounts.users.views import user_avatar_id
@@ -15,27 +15,27 @@ pages = PageRoutes()
 
 @pages.get("/uploads/-/system/group/avatar/:id/:file", open=True)
 def show_group_avatar(visit: Visit, db: Connection) -> PageResponse:
-    """The picture of a group, for those who may see it."""
+    """Return the avatar of a group, for users with permission to see the group."""
     group = client_of(visit, db).find(group_projects_api.get_group, {"id": visit.request.path["id"]})
     return _picture(visit, db, group.avatar_id)
 
 
 @pages.get("/uploads/-/system/topic/avatar/:id/:file", open=True)
 def show_topic_avatar(visit: Visit, db: Connection) -> PageResponse:
-    """The picture of a topic; topics are open to everybody."""
+    """Return the avatar of a topic; topics are public."""
     return _picture(visit, db, topic_avatar_id(db, path_number(visit.request.path, "id")))
 
 
 @pages.get("/uploads/-/system/project/avatar/:id/:file", open=True)
 def show_project_avatar(visit: Visit, db: Connection) -> PageResponse:
-    """The picture of a project, for those who may see it."""
+    """Return the avatar of a project, for users with permission to see the project."""
     found = client_of(visit, db).find(projects_api.get_project, {"id": visit.request.path["id"]})
     return _picture(visit, db, found.project.avatar_id)
 
 
 @pages.get("/uploads/-/system/user/avatar/:id/:file", open=True)
 def show_user_avatar(visit: Visit, db: Connection) -> PageResponse:
-    """The picture of a user; its bytes were checked when it was stored, and nothing in it can run."""
+    """Return the avatar of a user; the upload was checked to be an image that contains no scripts."""
     return _picture(visit, db, user_avatar_id(db, visit.request.path["id"]))
 
 

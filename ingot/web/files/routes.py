@@ -1,4 +1,4 @@
-"""The pages of this room, for the door."""
+"""Routes of files and the API documentation."""
 
 from ingot.web.files import api_docs, avatars, static, uploads, wiki_files
 

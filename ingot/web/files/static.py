@@ -1,6 +1,6 @@
-"""The stylesheet, scripts and pictures that pages need; known by name, so that no path of a caller reaches the disk.
+"""Static files of the pages, looked up by name, so that no path from a request reaches the file system.
 
-What lies in parts (``styles``, ``scripts``) goes out as one file each. An address with a version is kept for good.
+The files in ``styles`` and ``scripts`` are each concatenated into one file. Versioned URLs are cached indefinitely.
 """
 
 from functools import cache, lru_cache
@@ -43,13 +43,13 @@ def _asset(name: str) -> _Asset:
 
 @lru_cache(maxsize=256)
 def versioned_url(name: str) -> str:
-    """The address of a file, which changes with its content."""
+    """Return the URL of a static file with its version, which changes with the content."""
     return f"/static/{name}?v={_asset(name).version}"
 
 
 @pages.get("/static/:file", open=True, with_expired_password=True)
 def show_static(visit: Visit) -> PageResponse:
-    """A file of the pages."""
+    """Return a static file."""
     name = visit.request.path["file"]
     if name not in _files():
         raise NotFound("File")

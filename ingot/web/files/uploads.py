@@ -1,4 +1,4 @@
-"""Uploaded files, for those who may see the project; browsers and programs alike."""
+"""Uploaded files of projects, for browsers and API clients."""
 
 import os
 import re
@@ -19,7 +19,7 @@ _SECRET = re.compile(rb"[0-9a-f]{32}")
 
 
 def upload_path_to_route(path: bytes) -> bytes | None:
-    """``/group/…/project/uploads/secret/file`` as the page below, since a project's path may have any depth."""
+    """Convert ``/group/…/project/uploads/secret/file`` to the route below; the path may have any depth."""
     segments = [segment for segment in path.split(b"/") if segment]
     if len(segments) < 5 or segments[0] == b"-":
         return None
@@ -31,7 +31,7 @@ def upload_path_to_route(path: bytes) -> bytes | None:
 
 @pages.get("/-/project/:id/uploads/:secret/:file", open=True)
 def show_upload(visit: Visit, db: Connection) -> PageResponse:
-    """An uploaded file, for those who may see the project."""
+    """Return an uploaded file, for users with permission to see the project."""
     found = client_of(visit, db).find(projects_api.get_project, {"id": visit.request.path["id"]})
     name = unicodedata.normalize("NFC", visit.request.path["file"])
     file = open_upload(db, upload_files(visit.settings), found.project, visit.request.path["secret"], name)
@@ -41,10 +41,10 @@ def show_upload(visit: Visit, db: Connection) -> PageResponse:
 
 
 def file_response_headers(name: str, *, shown: bool) -> list[Header]:
-    """What is said with a file: what it is called, and whether a browser may show it."""
+    """Return the Content-Disposition and Cache-Control headers of a file; ``shown`` displays it inline."""
     return [
         (b"content-disposition", _disposition("inline" if shown else "attachment", name)),
-        # Whether somebody may see it can change at any moment.
+        # Permission to see the file can change at any time, so caches must revalidate.
         (b"cache-control", b"private, no-cache"),
     ]
 

@@ -1,4 +1,4 @@
-"""Files that pages of wikis mention, for those who may read the wiki; browsers and programs alike."""
+"""Files attached to wiki pages, for browsers and API clients."""
 
 import re
 
@@ -16,7 +16,7 @@ _SECRET = re.compile(rb"[0-9a-f]{32}")
 
 
 def wiki_path_to_route(path: bytes) -> bytes | None:
-    """``/group/…/project/wikis/uploads/secret/file`` as the page below, since a project's path may have any depth."""
+    """Convert ``/group/…/project/wikis/uploads/secret/file`` to the route below; the path may have any depth."""
     segments = [segment for segment in path.split(b"/") if segment]
     if len(segments) < 6 or segments[0] == b"-":
         return None
@@ -30,7 +30,7 @@ def wiki_path_to_route(path: bytes) -> bytes | None:
 
 @pages.get("/-/project/:id/wikis/uploads/:secret/:file", open=True)
 def show_wiki_file(visit: Visit, db: Connection) -> PageResponse:
-    """A file of a wiki's repository that is no page."""
+    """Return a file of a wiki's repository, for users with permission to read the wiki."""
     name, path = visit.request.path["file"], visit.request.path
     actor, store = authenticated_caller(visit, db), repository_store(visit.settings)
     file = wiki_file(db, actor, store, path["id"], f"uploads/{path['secret']}/{name}")

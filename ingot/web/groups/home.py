@@ -1,4 +1,4 @@
-"""Groups that one may see, and a group with what is in it."""
+"""List of visible groups, and the overview page of a group."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ _GROUPS_PER_PAGE, _ACTIVITY_LINES = 20, 10
 
 @pages.get("/explore/groups", open=True)
 def show_groups(visit: Visit, db: Connection) -> PageResponse:
-    """All groups that the visitor may see; ``search`` names some."""
+    """List the groups that the user has permission to see, filtered by ``search``."""
     search = _text(visit, "search")
     page, base = ListPage(_number(visit), _GROUPS_PER_PAGE), visit.request.origin.base
     groups = visible_group_views(db, visit.viewer.actor, search, page, base)
@@ -31,13 +31,13 @@ def show_groups(visit: Visit, db: Connection) -> PageResponse:
 
 @pages.get("/groups", open=True)
 def redirect_to_groups(visit: Visit) -> PageResponse:  # noqa: ARG001 - Every page takes the visit.
-    """The list has an address of its own."""
+    """Redirect to the list of groups."""
     return LocalRedirect("/explore/groups")
 
 
 @pages.get("/groups/:path", open=True)
 def show_group(visit: Visit, db: Connection) -> PageResponse:
-    """A group with its subgroups and projects, and what happened in them."""
+    """Show a group with its subgroups, projects and activity."""
     place = group_context(visit)
     group, search = place.group, _text(visit, "search")
     wanted = {"order_by": "last_activity_at", "search": search, "page": visit.request.query.get("page", "1")}

@@ -1,4 +1,4 @@
-"""Members of projects and groups, groups that they are shared with, and people who would like to belong."""
+"""Member pages of projects and groups: members, access requests, and groups they are shared with."""
 
 from collections.abc import Callable
 from typing import Any
@@ -26,7 +26,7 @@ pages = PageRoutes()
 
 @pages.get("/-/people")
 def find_users(visit: Visit) -> PageResponse:
-    """People by a part of their name, to choose from while one types."""
+    """Search users by part of their name, for autocompletion."""
     asked = visit.request.query.get("member")
     text = asked.get("username") if isinstance(asked, dict) else None
     known = isinstance(text, str) and "\0" not in text and len(text.strip()) > 1
@@ -37,7 +37,7 @@ def find_users(visit: Visit) -> PageResponse:
 
 
 def _declare_pages(prefix: str, find_parent: Callable[[Visit], ProjectOrGroupContext]) -> None:
-    """The pages of one kind of place."""
+    """Declare the member pages of projects or of groups."""
 
     def acting(work: Callable[[ProjectOrGroupContext], PageResponse]) -> Callable[[Visit], PageResponse]:
         return lambda visit: work(find_parent(visit))
@@ -61,7 +61,7 @@ def _add(parent: ProjectOrGroupContext) -> PageResponse:
     def act() -> None:
         found = parent.visit.ask(accounts_api.list_users, {"username": typed["username"].removeprefix("@")}).items
         if not typed["username"] or not found:
-            raise Invalid(base=[f"Nobody is called {typed['username'] or 'that'}"])
+            raise Invalid(base=[f"User {typed['username']} was not found" if typed["username"] else "Enter a username"])
         parent.ask(member_endpoints(parent).add_member, {"user_id": found[0].id, **_member_params(typed)})
 
     return _submit(parent, "member", typed, act)
@@ -115,7 +115,7 @@ def _share(parent: ProjectOrGroupContext) -> PageResponse:
     def act() -> None:
         path = typed["group"].strip("/ ")
         if not path:
-            raise Invalid(base=["Name the group"])
+            raise Invalid(base=["Enter the path of a group"])
         group = parent.visit.ask(group_projects_api.get_group, {"with_projects": "false"}, id=path)
         ends = {"expires_at": typed["expires_at"] or None}
         parent.ask(
@@ -181,7 +181,7 @@ def _members_page(parent: ProjectOrGroupContext, db: Connection, forms: FormsSta
 
 @pages.get("/groups/:path/-/members", open=True)
 def redirect_to_members(visit: Visit) -> PageResponse:
-    """They have two addresses."""
+    """Redirect the second URL of a group's members to the first."""
     return LocalRedirect(members_url(group_context(visit)))
 
 

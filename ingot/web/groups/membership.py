@@ -1,4 +1,4 @@
-"""Whether a visitor belongs to a project or group, and what they may do about it."""
+"""Membership of the current user in a project or group, and the membership actions available to them."""
 
 from typing import NamedTuple
 
@@ -14,19 +14,19 @@ LEVEL_NAMES = {10: "Guest", 20: "Reporter", 30: "Developer", 40: "Maintainer", 5
 
 
 class MembershipStatus(NamedTuple):
-    """How a visitor belongs to something."""
+    """Membership of the current user in a project or group."""
 
     url: str
-    """Where members are, below which all forms of this lead."""
+    """URL of the members page, the prefix of all membership forms."""
     what: str
     level: str = ""
-    """As what they may leave; who belongs by a group around leaves that."""
+    """Access level of the direct membership, which the user can leave; empty if it is inherited from a parent group."""
     asked: bool = False
     may_ask: bool = False
 
 
 def membership_status(parent: ProjectOrGroupContext, db: Connection) -> MembershipStatus:
-    """The same for the home of a project or group."""
+    """Return the membership status shown on the home page of a project or group."""
     plain = MembershipStatus(members_url(parent), "project" if isinstance(parent, ProjectContext) else "group")
     if parent.visit.viewer.user is None:
         return plain
@@ -38,7 +38,7 @@ def membership_status(parent: ProjectOrGroupContext, db: Connection) -> Membersh
 
 
 def has_asked(parent: ProjectOrGroupContext, db: Connection) -> bool:
-    """Return whether the visitor has asked for access."""
+    """Return whether the current user has requested access."""
     user = parent.visit.viewer.user
     if user is None:
         return False
@@ -48,12 +48,12 @@ def has_asked(parent: ProjectOrGroupContext, db: Connection) -> bool:
 
 
 def members_url(parent: ProjectOrGroupContext) -> str:
-    """Where its members are."""
+    """Return the URL of the members page."""
     return f"{parent.url}/-/{'project_members' if isinstance(parent, ProjectContext) else 'group_members'}"
 
 
 def _own_level(parent: ProjectOrGroupContext) -> int:
-    """What they hold here by themselves; nobody leaves what lies in their own namespace, or what is archived."""
+    """Return the direct access level; 0 if the user cannot leave, because the project is archived or their own."""
     user = parent.visit.viewer.signed_in
     if isinstance(parent, ProjectContext):
         held = parent.project.permissions.project_access if parent.project.permissions else None

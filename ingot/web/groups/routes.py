@@ -1,4 +1,4 @@
-"""The pages of this room, for the door."""
+"""Routes of the group pages."""
 
 from ingot.web.groups import badges, home, members, settings, variables
 

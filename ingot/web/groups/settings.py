@@ -1,4 +1,4 @@
-"""Making a group, its settings, its deploy tokens, and what is dangerous to do with it."""
+"""Creation, settings, deploy tokens, transfer and deletion of groups."""
 
 from functools import partial
 from typing import Any
@@ -21,16 +21,16 @@ from ingot.web.projects.settings import VISIBILITIES
 
 pages = PageRoutes()
 FLAGS = {
-    "request_access_enabled": "People may ask for access",
-    "share_with_group_lock": "Its projects are not shared with other groups",
-    "lfs_enabled": "Large files (Git LFS)",
+    "request_access_enabled": "Users can request access",
+    "share_with_group_lock": "Prevent sharing its projects with other groups",
+    "lfs_enabled": "Git Large File Storage (LFS)",
 }
 CREATION = {
     "developer": "Developers and above",
     "maintainer": "Maintainers and above",
     "owner": "Owners",
     "administrator": "Administrators",
-    "noone": "Nobody",
+    "noone": "No one",
 }
 _FORM_PARTS: FormParts = {
     "general": (("name", "description", "visibility", "project_creation_level"), tuple(FLAGS)),
@@ -40,13 +40,13 @@ _FORM_PARTS: FormParts = {
 
 @pages.get("/groups/new")
 def show_form(visit: Visit) -> PageResponse:
-    """Ask what it shall be called; ``parent_id`` says in which group."""
+    """Show the form for a new group; ``parent_id`` preselects the parent group."""
     return _new_group_page(visit, FormsState("group", {"parent_id": str(visit.request.query.get("parent_id", ""))}))
 
 
 @pages.post("/groups")
 def create_group(visit: Visit) -> PageResponse:
-    """Make it, and lead to it."""
+    """Create a group and redirect to it."""
     typed = form_values(visit, "group", ("name", "path", "parent_id", "parent", "description", "visibility"))
     try:
         group = visit.ask(group_projects_api.create_group, _with_parent(visit, typed, "parent_id"))
@@ -56,7 +56,7 @@ def create_group(visit: Visit) -> PageResponse:
 
 
 def _with_parent(visit: Visit, typed: dict[str, Any], name: str) -> dict[str, Any]:
-    """What is sent: the number of the group whose path was typed, where there are too many to choose from."""
+    """Return the API parameters, with the id of the parent group if its path was typed instead of selected."""
     sent = nonempty_values({field: value for field, value in typed.items() if field != "parent"})
     return sent | {name: find_typed_namespace(visit, typed["parent"]).id} if typed["parent"] else sent
 
@@ -72,13 +72,13 @@ def _new_group_page(visit: Visit, forms: FormsState) -> TemplateResponse:
 
 @pages.get("/groups/:path/-/edit")
 def show_settings(visit: Visit) -> PageResponse:
-    """What is set."""
+    """Show the general settings of a group."""
     return _settings_page(find_group_settings(visit), FormsState())
 
 
 @pages.put("/groups/:path/-/edit")
 def change_settings(visit: Visit) -> PageResponse:
-    """Change what one of the forms holds; another path leads elsewhere."""
+    """Save one of the settings forms and redirect to the settings, which may have a new path."""
     place = find_group_settings(visit)
     part, typed = submitted_part(visit, _FORM_PARTS)
     above = place.group.full_path.rpartition("/")[0]
@@ -89,14 +89,14 @@ def change_settings(visit: Visit) -> PageResponse:
 
 @pages.post("/groups/:path/-/settings/avatar")
 def change_picture(visit: Visit) -> PageResponse:
-    """Show another picture, or none."""
+    """Change or remove the avatar of a group."""
     place = find_group_settings(visit)
     return general_settings.change_picture(place, partial(_settings_page, place))
 
 
 @pages.put("/groups/:path/-/settings/transfer")
 def transfer(visit: Visit) -> PageResponse:
-    """Put it into another group, or to the top."""
+    """Transfer a group to another parent group or to the top level."""
     place = find_group_settings(visit)
     typed = form_values(visit, "transfer", ("group_id", "parent"))
     try:
@@ -108,7 +108,7 @@ def transfer(visit: Visit) -> PageResponse:
 
 @pages.delete("/groups/:path/-/edit")
 def delete(visit: Visit) -> PageResponse:
-    """Delete it with everything in it, for those who typed its path, and show how that goes."""
+    """Delete a group with its content after the user typed its path, and show the progress."""
     place = find_group_settings(visit)
     every = {"include_subgroups": "true", "with_shared": "false", "per_page": 1}
     projects = place.ask(group_projects_api.list_projects_of_group, every).total or 0
@@ -125,7 +125,7 @@ def _settings_page(place: GroupContext, forms: FormsState) -> TemplateResponse:
         "creation": CREATION,
         "visibilities": VISIBILITIES,
         "owned": [
-            ("", "No other group"),
+            ("", "No parent group"),
             *(
                 (each.id, each.full_path)
                 for each in offered.items
@@ -139,13 +139,13 @@ def _settings_page(place: GroupContext, forms: FormsState) -> TemplateResponse:
 
 @pages.get("/groups/:path/-/settings/repository")
 def show_tokens(visit: Visit) -> PageResponse:
-    """Its deploy tokens."""
+    """List the deploy tokens of a group."""
     return _tokens_page(find_group_settings(visit), FormsState())
 
 
 @pages.post("/groups/:path/-/settings/deploy_tokens")
 def create_token(visit: Visit) -> PageResponse:
-    """Make a token and show it, once."""
+    """Create a deploy token and show its value once."""
     place = find_group_settings(visit)
     typed = token_form_values(visit)
     try:
@@ -157,7 +157,7 @@ def create_token(visit: Visit) -> PageResponse:
 
 @pages.delete("/groups/:path/-/settings/deploy_tokens/:token")
 def revoke_token(visit: Visit) -> PageResponse:
-    """Let it open nothing more."""
+    """Revoke a deploy token."""
     place = find_group_settings(visit)
     place.ask(deploy_tokens_api.delete_deploy_token, token_id=visit.request.path["token"])
     return LocalRedirect(f"{place.url}/-/settings/repository")

@@ -1,4 +1,4 @@
-"""Where settings are: of a project or of a group, which are asked the same way."""
+"""Shared code of the settings pages of projects and groups."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ def access_request_endpoints(ground: ProjectOrGroupContext) -> AccessRequestHand
 
 
 def find_group_settings(visit: Visit) -> GroupContext:
-    """The group, for those who own it; nobody else learns that it has settings."""
+    """Return the group; raise ``NotFound`` unless the user has permission to edit it."""
     place = group_context(visit)
     if not place.may(group_projects_api.edit_group):
         raise NotFound("Page")
@@ -40,7 +40,7 @@ def settings_page(
     status: int = 200,
     tab: str = "settings",
 ) -> TemplateResponse:
-    """A page beside the menu of settings, or in the plain frame for those who may not change them."""
+    """Render a page in the settings layout, or in the normal layout if ``tab`` is not "settings"."""
     project = isinstance(parent, ProjectContext)
     if tab == "settings":
         frame = "projects/settings.html" if project else "groups/settings.html"

@@ -1,4 +1,4 @@
-"""Variables of the pipelines of projects and groups, and the triggers of a project; values are never shown again."""
+"""CI/CD variables of projects and groups, and pipeline triggers of projects; variable values are never displayed."""
 
 from collections.abc import Callable
 from functools import partial
@@ -18,7 +18,7 @@ _TEXT_FIELDS = ("key", "value", "environment_scope", "description")
 
 
 def _declare_pages(prefix: str, find_parent: Callable[[Visit], ProjectOrGroupContext]) -> None:
-    """The pages of one kind of place."""
+    """Declare the variable pages of projects or of groups."""
 
     def acting(work: Callable[[ProjectOrGroupContext], PageResponse]) -> Callable[[Visit], PageResponse]:
         return lambda visit: work(find_parent(visit))
@@ -36,7 +36,7 @@ def _add(parent: ProjectOrGroupContext) -> PageResponse:
 
 
 def _change(parent: ProjectOrGroupContext) -> PageResponse:
-    """Change one, which the form names; an empty value stays as it is."""
+    """Change the variable named in the form; an empty value leaves the value unchanged."""
     typed = form_values(parent.visit, "changed", ("key", "value", "scope"), _FLAG_FIELDS)
     sent = {name: typed[name] for name in _FLAG_FIELDS}
     if typed["value"]:
@@ -57,7 +57,7 @@ def _scope(typed: dict[str, Any]) -> dict[str, Any]:
 
 @pages.post("/:path/-/settings/triggers")
 def add_trigger(visit: Visit) -> PageResponse:
-    """Make a token that starts pipelines."""
+    """Create a trigger token, which starts pipelines."""
     place = find_project_settings(visit)
     typed = form_values(visit, "trigger", ("description",))
     return _submit(place, "trigger", typed, partial(place.ask, triggers_api.create_trigger, typed))
@@ -65,7 +65,7 @@ def add_trigger(visit: Visit) -> PageResponse:
 
 @pages.post("/:path/-/settings/triggers/:trigger/take_ownership")
 def take_trigger_ownership(visit: Visit) -> PageResponse:
-    """Let what it starts run in one's own name."""
+    """Take ownership of a trigger, so that its pipelines run as the current user."""
     place = find_project_settings(visit)
     return _submit(
         place, "triggers", {}, partial(place.ask, triggers_api.take_trigger, trigger_id=visit.request.path["trigger"])
@@ -74,7 +74,7 @@ def take_trigger_ownership(visit: Visit) -> PageResponse:
 
 @pages.delete("/:path/-/settings/triggers/:trigger")
 def remove_trigger(visit: Visit) -> PageResponse:
-    """Let it start nothing more."""
+    """Delete a trigger."""
     place = find_project_settings(visit)
     act = partial(place.ask, triggers_api.delete_trigger, trigger_id=visit.request.path["trigger"])
     return _submit(place, "triggers", {}, act)
@@ -96,9 +96,9 @@ def _variables_page(parent: ProjectOrGroupContext, forms: FormsState) -> Templat
         "has_triggers": project,
         "may_change": parent.may(variables_api.create_variable),
         "flags": {
-            "protected": "Only for protected branches and tags",
-            "masked": "Hidden in logs",
-            "raw": "As it is, without replacing other variables in it",
+            "protected": "Protected: only available on protected branches and tags",
+            "masked": "Masked: hidden in job logs",
+            "raw": "Raw: do not expand references to other variables",
         },
     }
     return settings_page(parent, "groups/variables.html", "settings/ci_cd", context, forms.status)

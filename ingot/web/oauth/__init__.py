@@ -1,1 +1,1 @@
-"""Programs that act for people: applications, consent and tokens."""
+"""OAuth 2.0 and OpenID Connect provider: applications, authorization and tokens."""

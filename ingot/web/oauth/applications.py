@@ -1,4 +1,4 @@
-"""Applications: those that people registered, those of the instance, and those that act for somebody."""
+"""Pages of OAuth applications: those of a user, those of the instance, and authorized applications."""
 
 from collections.abc import Callable
 from typing import Any
@@ -22,7 +22,7 @@ _GROUP = "doorkeeper_application"
 
 
 class ApplicationForm(msgspec.Struct):
-    """What stands in the form."""
+    """Values of the application form."""
 
     name: str = ""
     redirect_uri: str = ""
@@ -31,13 +31,13 @@ class ApplicationForm(msgspec.Struct):
 
 
 class ApplicationCollection(msgspec.Struct, frozen=True):
-    """Whose applications a page is about, and where such pages lie; the API knows only those of the instance."""
+    """Applications of one user or of the instance, with the URLs of their pages; the API covers only the instance's."""
 
     visit: Visit
     owner_id: int | None
     url: str
     home: str
-    """Where they are listed."""
+    """URL of the list."""
 
 
 def _own_applications(visit: Visit) -> ApplicationCollection:
@@ -45,14 +45,14 @@ def _own_applications(visit: Visit) -> ApplicationCollection:
 
 
 def _instance_applications(visit: Visit) -> ApplicationCollection:
-    """Only administrators know of these pages."""
+    """Return the applications of the instance; raise ``NotFound`` unless the user is an administrator."""
     if not visit.viewer.signed_in.admin:
         raise NotFound("Page")
     return ApplicationCollection(visit, None, "/admin/applications", "/admin/applications")
 
 
 def _declare_pages(prefix: str, find_collection: Callable[[Visit], ApplicationCollection]) -> None:
-    """The pages of one kind of shelf."""
+    """Declare the pages of users' applications or of the instance's."""
 
     def reading(
         work: Callable[[ApplicationCollection, Connection], PageResponse],
@@ -72,13 +72,13 @@ def _declare_pages(prefix: str, find_collection: Callable[[Visit], ApplicationCo
 
 @pages.get("/profile/applications")
 def show_own_applications(visit: Visit, db: Connection) -> PageResponse:
-    """The same where people look for it."""
+    """List the user's applications and authorized applications in the profile settings."""
     return _list_page(_own_applications(visit), db)
 
 
 @pages.delete("/oauth/authorized_applications/:id")
 def revoke_authorization(visit: Visit) -> PageResponse:
-    """Let an application act for oneself no more."""
+    """Revoke the user's authorization of an application."""
     application_id, user_id = path_number(visit.request.path, "id"), visit.viewer.signed_in.id
     visit.database.write(lambda db: service.revoke_application(db, user_id, application_id))
     return LocalRedirect("/profile/applications")
@@ -89,7 +89,7 @@ def _users_may_register(db: Connection) -> bool:
 
 
 def _register(collection: ApplicationCollection) -> PageResponse:
-    """Register one, and show its secret, once."""
+    """Create an application and show its secret once."""
     visit, typed = collection.visit, _form_values(collection.visit)
     if collection.owner_id is not None and not visit.database.read(_users_may_register):
         raise NotFound("Page")
@@ -143,7 +143,7 @@ def _find(collection: ApplicationCollection, db: Connection) -> Application:
 
 
 def _form_values(visit: Visit) -> ApplicationForm:
-    """What the form says; scopes come as one text or as boxes that were ticked."""
+    """Return the values of the form; scopes are a list of checkboxes or a single space-separated text."""
     fields = visit.request.form.get(_GROUP)
     sent = fields.get("scopes") if isinstance(fields, dict) else None
     words = sent.split() if isinstance(sent, str) else sent if isinstance(sent, list) else []

@@ -1,4 +1,4 @@
-"""What an application sends, read once for all its pages."""
+"""Parameters of OAuth requests."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ _MAX_LENGTH = 10_000
 
 
 def request_params(visit: Visit) -> dict[str, str]:
-    """Query and form as one, the form first; only what is one text, and can be written down, gets through."""
+    """Return query and form parameters, the form taking precedence; ignore values that are not a single valid text."""
     return {
         name: text
         for name, value in {**visit.request.query, **visit.request.form}.items()

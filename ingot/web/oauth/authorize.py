@@ -1,4 +1,4 @@
-"""Where people say whether an application may act for them."""
+"""OAuth authorization page, where users grant or deny access to an application."""
 
 from typing import Any
 from urllib.parse import parse_qs, parse_qsl, quote, urlencode, urlsplit
@@ -25,7 +25,7 @@ from ingot.web.page_routes import (
 from ingot.web.scope_labels import SCOPE_DESCRIPTIONS
 
 pages = PageRoutes()
-# What the two forms bring back, so that they ask for exactly what the page showed.
+# Repeated in both forms, so that the grant covers exactly the request that the page showed.
 _FIELDS = (
     *("client_id", "redirect_uri", "state", "response_type", "scope"),
     *("nonce", "code_challenge", "code_challenge_method"),
@@ -36,8 +36,8 @@ _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 @pages.get("/oauth/authorize", open=True)
 def show_consent(visit: Visit, db: Connection) -> PageResponse:
-    """Ask a person whether an application may act for them; who has agreed already is led on."""
-    # It may end in a code, which is a write, and loads the library that knows the protocol.
+    """Show the consent page of an authorization request; redirect at once if the user has already granted it."""
+    # The request may write an authorization code, and it imports the OAuth library.
     require_blocking_allowed()
     from ingot.accounts.oauth.server import (
         ConsentRequiredError,
@@ -89,13 +89,13 @@ def show_consent(visit: Visit, db: Connection) -> PageResponse:
 
 @pages.post("/oauth/authorize")
 def grant_consent(visit: Visit) -> PageResponse:
-    """Let an application act for oneself."""
+    """Grant an application access to the user's account."""
     return _grant(visit, visit.viewer.signed_in)
 
 
 @pages.delete("/oauth/authorize")
 def deny_consent(visit: Visit) -> PageResponse:
-    """Do not let an application act for oneself."""
+    """Deny an application access to the user's account."""
     return _grant(visit, None)
 
 
@@ -119,20 +119,23 @@ def _grant(visit: Visit, user: User | None) -> PageResponse:
     return _redirect_to_application(visit, location, sent)
 
 
-def _redirect_to_application(visit: Visit, location: str, sent: dict[str, str]) -> PageResponse:  # noqa: ARG001 - All replies are made of a visit.
-    """To the application; what runs where nobody can be led is shown the code instead."""
+def _redirect_to_application(visit: Visit, location: str, sent: dict[str, str]) -> PageResponse:  # noqa: ARG001 - Same signature as the other responses.
+    """Redirect to the application; show the code instead if the application uses the out-of-band redirect URI."""
     if sent.get("redirect_uri") != OUT_OF_BAND:
         return ExternalRedirect(location)
     answer = {name: values[0] for name, values in parse_qs(urlsplit(location).query).items()}
     answer |= {name: values[0] for name, values in parse_qs(urlsplit(location).fragment).items()}
     secret = answer.get("code") or answer.get("access_token")
     if secret is None:
-        return _error_page(answer.get("error_description", "You did not agree."))
+        return _error_page(answer.get("error_description", "You denied access."))
     return TemplateResponse("oauth/code.html", {"secret": secret})
 
 
 def _may_skip(db: Connection, user: User, application: Application, sent: dict[str, str], scopes: set[str]) -> bool:
-    """Whether nobody need be asked again; anybody can pretend to be what keeps no secret, unless https says who."""
+    """Return whether consent can be skipped: it was granted before, and the application cannot be impersonated.
+
+    A public application counts as authenticated only if its redirect URI uses https and another host.
+    """
     address = urlsplit(sent["redirect_uri"])
     told_apart = application.confidential or (address.scheme == "https" and address.hostname not in _LOOPBACK)
     return told_apart and has_granted(db, user.id, application, scopes)
@@ -143,7 +146,7 @@ def _redirect_to_sign_in(visit: Visit) -> PageResponse:
 
 
 def _must_reauthenticate(visit: Visit, db: Connection, sent: dict[str, str]) -> bool:
-    """Whether the application wants to be sure that it is still the same person who sits there."""
+    """Return whether ``prompt=login`` or ``max_age`` requires the user to sign in again."""
     if "login" in sent.get("prompt", "").split():
         return True
     age = sent.get("max_age", "")
@@ -153,7 +156,7 @@ def _must_reauthenticate(visit: Visit, db: Connection, sent: dict[str, str]) -> 
 
 
 def _redirect_to_reauthenticate(visit: Visit) -> PageResponse:
-    """Ask for the password although there is a session; who comes back from there has shown it."""
+    """Redirect to the sign-in form despite the session, without ``prompt`` and ``max_age``, to ask only once."""
     path, _, query = visit.request.address.partition("?")
     kept = [(name, value) for name, value in parse_qsl(query) if name not in ("prompt", "max_age")]
     back = f"{path}?{urlencode(kept)}"
@@ -161,7 +164,7 @@ def _redirect_to_reauthenticate(visit: Visit) -> PageResponse:
 
 
 def _error_redirect(kind: Any, sent: dict[str, str]) -> Any:
-    """An error for the application, where it looks for its answer."""
+    """Return an OAuth error that is sent to the redirect URI, in the query or fragment."""
     inside = sent.get("response_type") == "token"
     return kind(redirect_uri=sent["redirect_uri"], state=sent.get("state"), redirect_fragment=inside)
 
@@ -174,12 +177,12 @@ def _error_response(visit: Visit, error: Any) -> PageResponse:
 
 
 def _error_page(description: str) -> TemplateResponse:
-    text = f"{description or 'The application asked for something that is not possible.'}"
-    return TemplateResponse("message.html", {"title": "An application asked in a wrong way", "text": text}, 400)
+    text = f"{description or 'The authorization request is invalid.'}"
+    return TemplateResponse("message.html", {"title": "Invalid authorization request", "text": text}, 400)
 
 
 def sign_in_policy(back: str) -> bytes:
-    """What the sign-in page's form may lead to: an application that has asked before gets people led on at once."""
+    """Return the policy of the sign-in page; its form may end at an already authorized application's redirect URI."""
     if not back.startswith("/oauth/authorize?"):
         return STRICT_POLICY
     address = parse_qs(urlsplit(back).query).get("redirect_uri", [""])[0]

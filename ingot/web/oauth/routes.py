@@ -1,4 +1,4 @@
-"""The pages of this room, for the door."""
+"""Routes of the OAuth pages and endpoints."""
 
 from ingot.web.oauth import applications, authorize, tokens
 

@@ -1,4 +1,4 @@
-"""What applications call themselves: for tokens, about tokens, and for who somebody is."""
+"""OAuth and OpenID Connect endpoints: token, revocation, introspection, userinfo, discovery and keys."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ _METHODS = ["client_secret_basic", "client_secret_post", "none"]
 
 @pages.post("/oauth/token", open=True, by_link=True, programs=True)
 def issue_token(visit: Visit) -> PageResponse:
-    """Give a token for a code, a password or a token to renew."""
+    """Issue a token for an authorization code, a password or a refresh token."""
     from ingot.accounts.oauth.server import OAuthRequest, OAuthServer
 
     sent = request_params(visit)
@@ -33,7 +33,7 @@ def issue_token(visit: Visit) -> PageResponse:
         try:
             proven = _user_by_password(visit, sent)
         except Throttled as error:
-            text = {"error": "invalid_grant", "error_description": "Too many tries. Retry later."}
+            text = {"error": "invalid_grant", "error_description": "Too many attempts. Retry later."}
             return JsonResponse(text, 429, [(b"retry-after", b"%d" % error.retry_after)])
 
     def work(db: Connection) -> Any:
@@ -47,7 +47,7 @@ def issue_token(visit: Visit) -> PageResponse:
 
 
 def _user_by_password(visit: Visit, sent: dict[str, str]) -> User | None:
-    """Whom the password proves; who has a second factor, or must choose another password first, needs more than it."""
+    """Return the user with this password; None if two-factor authentication or a password change is required."""
     try:
         name, password = sent.get("username", ""), sent.get("password", "")
         origin = visit.request.origin
@@ -59,7 +59,7 @@ def _user_by_password(visit: Visit, sent: dict[str, str]) -> User | None:
 
 @pages.post("/oauth/revoke", open=True, by_link=True, programs=True)
 def revoke_token(visit: Visit) -> PageResponse:
-    """Take a token back, and what it can be renewed with; one that is not there is taken back already."""
+    """Revoke a token with its refresh tokens; succeed if the token does not exist."""
 
     def work(db: Connection) -> PageResponse:
         application_id, refusal = _authenticated_application(visit, db)
@@ -75,7 +75,7 @@ def revoke_token(visit: Visit) -> PageResponse:
 
 @pages.post("/oauth/introspect", open=True, by_link=True, programs=True)
 def introspect_token(visit: Visit) -> PageResponse:
-    """Tell an application about a token of its own; of all others, only that they open nothing."""
+    """Describe a token of the calling application; report all other tokens as inactive."""
 
     def work(db: Connection) -> PageResponse:
         application_id, refusal = _authenticated_application(visit, db)
@@ -98,7 +98,7 @@ def introspect_token(visit: Visit) -> PageResponse:
 
 @pages.get("/oauth/token/info", open=True, programs=True)
 def show_token_info(visit: Visit, db: Connection) -> PageResponse:
-    """Tell whoever holds a token what it is."""
+    """Describe the token that authenticates the request."""
     found = _token_and_user(visit, db)
     if isinstance(found, JsonResponse):
         return found
@@ -119,7 +119,7 @@ def show_token_info(visit: Visit, db: Connection) -> PageResponse:
 
 @pages.get("/oauth/userinfo", open=True, programs=True)
 def show_userinfo(visit: Visit, db: Connection) -> PageResponse:
-    """Tell an application for whom it acts."""
+    """Return the OpenID Connect claims of the token's user."""
     found = _token_and_user(visit, db)
     if isinstance(found, JsonResponse):
         return found
@@ -133,31 +133,31 @@ def show_userinfo(visit: Visit, db: Connection) -> PageResponse:
 
 @pages.post("/oauth/userinfo", open=True, by_link=True, programs=True)
 def show_userinfo_by_post(visit: Visit) -> PageResponse:
-    """Tell an application for whom it acts."""
+    """Return the OpenID Connect claims of the token's user."""
     return visit.database.read(lambda db: show_userinfo(visit, db))
 
 
 @pages.get("/.well-known/openid-configuration", open=True, programs=True)
 def show_discovery_document(visit: Visit) -> PageResponse:
-    """Tell programs how people sign in by us."""
+    """Return the OpenID Connect discovery document."""
     return JsonResponse(discovery_document(visit.request.origin.base, OAUTH_SCOPES))
 
 
 @pages.get("/.well-known/oauth-authorization-server", open=True, programs=True)
 def show_authorization_server_metadata(visit: Visit) -> PageResponse:
-    """The same for programs that look where the newer standard says."""
+    """Return the discovery document at the URL of RFC 8414."""
     return show_discovery_document(visit)
 
 
 @pages.get("/oauth/discovery/keys", open=True, programs=True)
 def show_signing_keys(visit: Visit) -> PageResponse:
-    """Tell programs by which keys our signature is known."""
+    """Return the public keys that verify ID tokens."""
     require_blocking_allowed()
     return JsonResponse(public_keys(visit.settings.data))
 
 
 def _authenticated_application(visit: Visit, db: Connection) -> tuple[int | None, JsonResponse | None]:
-    """Which application asks, or what it is told where it does not prove that; nobody in particular is none."""
+    """Return the id of the authenticated application (None if anonymous), or the error response."""
     from ingot.accounts.oauth.server import OAuth2Error, OAuthRequest, OAuthServer
 
     exchange = OAuthServer(db, visit.settings.data, visit.request.origin.base)
@@ -175,7 +175,7 @@ def _token_or_none(db: Connection, token: str) -> OAuthToken | None:
 
 
 def _token_and_user(visit: Visit, db: Connection) -> tuple[OAuthToken, User] | JsonResponse:
-    """The token that the caller brings as a program would, and whose it is."""
+    """Return the token of the request and its user, or the error response."""
     token = visit.headers.credentials.token or request_params(visit).get("access_token", "")
     held = token_by_access_token_or_none(db, token) if token else None
     user = user_or_none(db, held.user_id) if held is not None and _is_active(held, db.now) else None

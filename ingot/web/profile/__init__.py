@@ -1,1 +1,1 @@
-"""What is one's own: the account, tokens, keys and settings."""
+"""Profile settings: account, tokens, keys, emails, sessions and preferences."""

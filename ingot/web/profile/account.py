@@ -1,4 +1,4 @@
-"""A user's own account: the private token and personal access tokens."""
+"""Account page and personal access tokens of the current user."""
 
 from typing import Any
 
@@ -26,12 +26,12 @@ MAX_RENAMES = 5
 
 @pages.get("/profile/account")
 def show_account(visit: Visit, db: Connection) -> PageResponse:
-    """Show the private token, the username, and who else lets them in."""
+    """Show the private token, the username and the linked identities."""
     return account_page(visit, db, {})
 
 
 def account_page(visit: Visit, db: Connection, refused: dict[str, list[str]], username: str = "") -> TemplateResponse:
-    """The same with what is wrong with one of its forms."""
+    """Render the account page with the errors of its forms."""
     user = visit.viewer.signed_in
     held = identities_of_user(db, user.id)
     context = {
@@ -49,7 +49,7 @@ def account_page(visit: Visit, db: Connection, refused: dict[str, list[str]], us
 
 @pages.put("/profile/username")
 def change_username(visit: Visit) -> PageResponse:
-    """Take another username; the old one leads on, and everything of theirs moves along."""
+    """Change the username; old URLs redirect, and the user's projects move with it."""
     wanted = form_field(visit.request.form, "user", "username").strip()
     key = f"username of {visit.viewer.signed_in.id}"
 
@@ -72,20 +72,20 @@ def change_username(visit: Visit) -> PageResponse:
 
 @pages.post("/profile/reset_private_token")
 def reset_token(visit: Visit) -> PageResponse:
-    """Replace the private token; whatever uses the old one stops."""
+    """Reset the private token; the old one stops working."""
     visit.database.write(lambda db: reset_private_token(db, visit.viewer.signed_in.id))
     return LocalRedirect("/profile/account")
 
 
 @pages.put("/profile/reset_private_token")
 def reset_token_by_put(visit: Visit) -> PageResponse:
-    """Replace the private token."""
+    """Reset the private token."""
     return reset_token(visit)
 
 
 @pages.get("/profile/personal_access_tokens")
 def show_tokens(visit: Visit, db: Connection) -> PageResponse:
-    """List the tokens and offer to make one; clients that lead here say what they would call it, and its scopes."""
+    """List the tokens and show the form for a new one; clients can preset ``name`` and ``scopes`` in the URL."""
     name, scopes = (visit.request.query.get(each) for each in ("name", "scopes"))
     typed = {
         "name": name if isinstance(name, str) else "",
@@ -97,7 +97,7 @@ def show_tokens(visit: Visit, db: Connection) -> PageResponse:
 
 @pages.post("/profile/personal_access_tokens")
 def create_access_token(visit: Visit) -> PageResponse:
-    """Make a token and show it, once."""
+    """Create a token and show its value once."""
     group = "personal_access_token"
     name, day = form_field(visit.request.form, group, "name"), form_field(visit.request.form, group, "expires_at")
     fields = visit.request.form.get(group)
@@ -112,7 +112,7 @@ def create_access_token(visit: Visit) -> PageResponse:
             lambda db: create_token(db, visit.viewer.signed_in.id, "personal", name, scopes, expires_at)
         )
     except ValueError:
-        errors = ["The day must look like 2027-01-31."]
+        errors = ["The expiration date must have the format YYYY-MM-DD."]
         return visit.database.read(lambda db: _tokens_page(visit, db, errors=errors, typed=typed, status=422))
     except Invalid as refusal:
         errors = [f"{field.capitalize()} {reason}." for field, reasons in refusal.errors.items() for reason in reasons]
@@ -122,7 +122,7 @@ def create_access_token(visit: Visit) -> PageResponse:
 
 @pages.post("/profile/personal_access_tokens/:id/revoke")
 def revoke_access_token(visit: Visit) -> PageResponse:
-    """Revoke one of one's own tokens."""
+    """Revoke a personal access token of the current user."""
     number = path_number(visit.request.path, "id")
     visit.database.write(lambda db: revoke_personal_token(db, visit.viewer.signed_in.id, number))
     return LocalRedirect("/profile/personal_access_tokens")
@@ -130,7 +130,7 @@ def revoke_access_token(visit: Visit) -> PageResponse:
 
 @pages.put("/profile/personal_access_tokens/:id/revoke")
 def revoke_access_token_by_put(visit: Visit) -> PageResponse:
-    """Revoke one of one's own tokens."""
+    """Revoke a personal access token of the current user."""
     return revoke_access_token(visit)
 
 

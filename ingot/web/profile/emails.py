@@ -1,4 +1,4 @@
-"""A user's addresses: adding and proving them, and which is the first."""
+"""Email addresses of the current user: adding, confirming and choosing the primary one."""
 
 from ingot.accounts.emails import api as emails_api
 from ingot.accounts.emails.service import make_own_email_first
@@ -20,13 +20,13 @@ MAX_MAILS = 5
 
 @pages.get("/profile/emails")
 def show_emails(visit: Visit, db: Connection) -> PageResponse:
-    """List the addresses and offer to add one."""
+    """List the email addresses and show the form to add one."""
     return _emails_page(visit, db)
 
 
 @pages.post("/profile/emails")
 def add_email(visit: Visit) -> PageResponse:
-    """Add an address; a mail asks to confirm it."""
+    """Add an email address and send a confirmation email to it."""
     typed = form_field(visit.request.form, "email", "email").strip()
     try:
         visit.database.write(lambda db: _count_mail(db, visit.viewer.signed_in.id))
@@ -39,14 +39,14 @@ def add_email(visit: Visit) -> PageResponse:
 
 @pages.delete("/profile/emails/:id")
 def remove_email(visit: Visit) -> PageResponse:
-    """Remove a further address."""
+    """Remove a secondary email address."""
     visit.ask(emails_api.delete_email, email_id=path_number(visit.request.path, "id"))
     return LocalRedirect(PAGE_PATH)
 
 
 @pages.post("/profile/emails/:id/confirm")
 def ask_again(visit: Visit) -> PageResponse:
-    """Write once more to an address that waits to be proven."""
+    """Send the confirmation email of an unconfirmed address again."""
 
     def work(db: Connection) -> None:
         _count_mail(db, visit.viewer.signed_in.id)
@@ -58,7 +58,7 @@ def ask_again(visit: Visit) -> PageResponse:
 
 @pages.post("/profile/emails/confirm")
 def confirm_primary_email(visit: Visit) -> PageResponse:
-    """Write to the first address, which was taken when nobody had to prove one."""
+    """Send a confirmation email to the primary address, which was added before confirmation was required."""
 
     def work(db: Connection) -> None:
         _count_mail(db, visit.viewer.signed_in.id)
@@ -70,7 +70,7 @@ def confirm_primary_email(visit: Visit) -> PageResponse:
 
 @pages.post("/profile/emails/:id/primary")
 def set_primary_email(visit: Visit) -> PageResponse:
-    """Make a further address the first one."""
+    """Make a secondary email address the primary one."""
 
     def work(db: Connection) -> None:
         db.lock(NAMESPACES)
@@ -85,7 +85,7 @@ def set_primary_email(visit: Visit) -> PageResponse:
 
 
 def _count_mail(db: Connection, user_id: int) -> None:
-    """Nobody makes us write to strangers all day."""
+    """Count a confirmation email; raise ``Throttled`` above the limit, so that the form cannot be used for spam."""
     key = f"confirmation mail of {user_id}"
     require_within_limit(db, key, MAX_MAILS, FAILURE_WINDOW_SECONDS)
     count_attempt(db, key, FAILURE_WINDOW_SECONDS)

@@ -14,13 +14,13 @@ pages = PageRoutes()
 
 @pages.get("/profile/keys")
 def show_keys(visit: Visit, db: Connection) -> PageResponse:
-    """List the SSH keys and offer to add one."""
+    """List the SSH keys and show the form to add one."""
     return _keys_page(visit, db)
 
 
 @pages.post("/profile/keys")
 def add_key(visit: Visit) -> PageResponse:
-    """Add an SSH key; without a title it is called what the key itself says."""
+    """Add an SSH key; the default title is the key's comment."""
     typed = {name: form_field(visit.request.form, "key", name).strip() for name in ("key", "title", "expires_at")}
     comment = typed["key"].split(maxsplit=2)[2:]
     sent: dict[str, Any] = {"key": typed["key"], "title": typed["title"] or "".join(comment) or "SSH key"}
@@ -36,14 +36,14 @@ def add_key(visit: Visit) -> PageResponse:
 
 @pages.delete("/profile/keys/:id")
 def remove_key(visit: Visit) -> PageResponse:
-    """Remove an SSH key; it opens nothing from then on."""
+    """Remove an SSH key."""
     visit.ask(keys_api.delete_key, key_id=path_number(visit.request.path, "id"))
     return LocalRedirect("/profile/keys")
 
 
 @pages.get("/profile/gpg_keys")
 def show_gpg_keys(visit: Visit, db: Connection) -> PageResponse:
-    """List the GPG keys and offer to add one."""
+    """List the GPG keys and show the form to add one."""
     return _gpg_page(visit, db)
 
 

@@ -1,4 +1,4 @@
-"""What a user wants to be told, and how pages look to them."""
+"""Notification settings and preferences of the current user."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,25 +15,25 @@ from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, Templ
 pages = PageRoutes()
 PAGE_PATH = "/profile/notifications"
 LEVEL_TEXTS = {
-    "global": "As everywhere",
-    "watch": "Watch: all that happens",
-    "participating": "Participating: what you take part in",
-    "mention": "Mention: only where you are named",
-    "disabled": "Disabled: nothing",
-    "custom": "Custom: what was chosen through the API",
+    "global": "Global: use the global setting",
+    "watch": "Watch: all activity",
+    "participating": "Participating: threads you participate in",
+    "mention": "On mention: only when you are mentioned",
+    "disabled": "Disabled: no notifications",
+    "custom": "Custom: events chosen through the API",
 }
 _MAX_ROWS = 100
 
 
 @pages.get("/profile/notifications")
 def show_notification_settings(visit: Visit, db: Connection) -> PageResponse:
-    """Show what a user is told of everywhere, and of each group and project."""
+    """Show the notification levels: global, and of each group and project."""
     return _notifications_page(visit, db)
 
 
 @pages.put("/profile/notifications")
 def update_global_notifications(visit: Visit) -> PageResponse:
-    """Change what a user is told of everywhere."""
+    """Change the global notification settings."""
     sent = {"level": _text(visit, "level"), "notification_email": _text(visit, "notification_email")}
     return _save_settings(
         visit,
@@ -44,21 +44,21 @@ def update_global_notifications(visit: Visit) -> PageResponse:
 
 @pages.put("/profile/notifications/groups/:id")
 def update_group_notifications(visit: Visit) -> PageResponse:
-    """Change what a user is told of a group."""
+    """Change the notification level of a group."""
     endpoint = notifications_api.update_group_notification_settings
     return _save_settings(visit, endpoint, {"level": _text(visit, "level")}, id=path_number(visit.request.path, "id"))
 
 
 @pages.put("/profile/notifications/projects/:id")
 def update_project_notifications(visit: Visit) -> PageResponse:
-    """Change what a user is told of a project."""
+    """Change the notification level of a project."""
     endpoint = notifications_api.update_project_notification_settings
     return _save_settings(visit, endpoint, {"level": _text(visit, "level")}, id=path_number(visit.request.path, "id"))
 
 
 @pages.get("/profile/preferences")
 def show_preferences(visit: Visit) -> PageResponse:  # noqa: ARG001 - Every page takes the visit.
-    """Show how pages look."""
+    """Show the preferences."""
     return TemplateResponse("profile/preferences.html", {"tab": "preferences"})
 
 

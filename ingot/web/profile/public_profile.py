@@ -1,4 +1,4 @@
-"""What others see of a user: name, picture, a few words, and what they are doing."""
+"""Public profile of the current user: name, avatar, bio and status."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ _STATUS = ("emoji", "message")
 
 @pages.get("/profile")
 def show_profile(visit: Visit, db: Connection) -> PageResponse:
-    """Show what can be changed."""
+    """Show the profile form."""
     user, status = visit.viewer.signed_in, status_or_none(db, visit.viewer.signed_in)
     typed = {name: getattr(user, name) for name in _FIELDS}
     typed |= {"emoji": status.emoji if status else "", "message": status.message if status else ""}
@@ -28,7 +28,7 @@ def show_profile(visit: Visit, db: Connection) -> PageResponse:
 
 @pages.put("/profile")
 def update_profile(visit: Visit) -> PageResponse:
-    """Change what was sent; an empty picture leaves the one that is there."""
+    """Update the profile and status; without a file the avatar is unchanged."""
     typed: dict[str, Any] = {name: form_field(visit.request.form, "user", name).strip() for name in _FIELDS}
     status = {name: form_field(visit.request.form, "status", name).strip() for name in _STATUS}
     busy = form_field(visit.request.form, "status", "availability") == "busy"
@@ -60,7 +60,7 @@ def update_profile(visit: Visit) -> PageResponse:
 
 @pages.post("/profile")
 def update_profile_by_post(visit: Visit) -> PageResponse:
-    """The same for forms that say no other method."""
+    """Update the profile, for forms without ``_method``."""
     return update_profile(visit)
 
 

@@ -1,4 +1,4 @@
-"""The addresses at which clients and guides know one's own pages: they print them, or open them in the browser."""
+"""Redirects from GitLab's URLs of the profile pages, which clients and guides link to."""
 
 from ingot.core.db.connection import Connection
 from ingot.errors import NotFound
@@ -35,19 +35,19 @@ _PROFILE_PATHS = {name: f"/profile/{name}" for name in _LEGACY_PATHS}
 
 @pages.get("/-/user_settings/:rest", open=True, slashes="rest")
 def redirect_to_settings(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - All pages to read take the same two.
-    """Where glab, editors and later guides look for tokens and keys."""
+    """Redirect GitLab's current URLs (``/-/user_settings/…``), which glab and editors open."""
     return _redirect(visit, _SETTINGS_PATHS)
 
 
 @pages.get("/-/profile", open=True)
 def redirect_to_profile(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - All pages to read take the same two.
-    """One's own pages, as they were called in between."""
+    """Redirect ``/-/profile``, the URL of earlier GitLab versions."""
     return LocalRedirect("/profile")
 
 
 @pages.get("/-/profile/:rest", open=True, slashes="rest")
 def redirect_to_profile_page(visit: Visit, db: Connection) -> PageResponse:  # noqa: ARG001 - All pages to read take the same two.
-    """The same for one of them."""
+    """Redirect the pages below ``/-/profile``."""
     return _redirect(visit, _PROFILE_PATHS)
 
 

@@ -1,4 +1,4 @@
-"""The pages of this room, for the door."""
+"""Routes of the profile pages."""
 
 from ingot.web.profile import account, emails, keys, preferences, public_profile, redirects, sessions, two_factor
 

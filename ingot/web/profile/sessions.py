@@ -1,4 +1,4 @@
-"""Where a user is signed in, who tried to, and how an account ends."""
+"""Active sessions, sign-in log and account deletion of the current user."""
 
 from ingot.accounts.sessions.service import SIGN_IN_LOG_DAYS, end_own_session, end_sessions
 from ingot.accounts.sessions.views import active_sessions, sign_in_log
@@ -19,14 +19,14 @@ PAGE_PATH = "/profile/active_sessions"
 
 @pages.get("/profile/active_sessions")
 def show_sessions(visit: Visit, db: Connection) -> PageResponse:
-    """List where a user is signed in."""
+    """List the active sessions."""
     context = {"tab": "sessions", "sessions": active_sessions(db, visit.viewer.signed_in.id)}
     return TemplateResponse("profile/sessions.html", context)
 
 
 @pages.delete("/profile/active_sessions/:id")
 def end_other_session(visit: Visit) -> PageResponse:
-    """Sign out in another browser."""
+    """Revoke another session."""
     visit.database.write(
         lambda db: end_own_session(db, visit.viewer.signed_in.id, path_number(visit.request.path, "id"))
     )
@@ -35,7 +35,7 @@ def end_other_session(visit: Visit) -> PageResponse:
 
 @pages.delete("/profile/active_sessions")
 def end_other_sessions(visit: Visit) -> PageResponse:
-    """Sign out in all other browsers."""
+    """Revoke all other sessions."""
     kept = visit.viewer.session.id if visit.viewer.session else 0
     visit.database.write(lambda db: end_sessions(db, visit.viewer.signed_in.id, but=kept))
     return LocalRedirect(PAGE_PATH)
@@ -43,7 +43,7 @@ def end_other_sessions(visit: Visit) -> PageResponse:
 
 @pages.get("/profile/audit_log")
 def show_sign_ins(visit: Visit, db: Connection) -> PageResponse:
-    """List who signed in to the account, and who tried to."""
+    """List successful and failed sign-ins."""
     number = max(1, min(number_or_none(str(visit.request.query.get("page", ""))) or 1, 10_000))
     listing = sign_in_log(db, visit.viewer.signed_in.id, number)
     return TemplateResponse("profile/sign_ins.html", {"tab": "audit", "listing": listing, "days": SIGN_IN_LOG_DAYS})
@@ -51,12 +51,12 @@ def show_sign_ins(visit: Visit, db: Connection) -> PageResponse:
 
 @pages.delete("/users")
 def delete_own_account(visit: Visit) -> PageResponse:
-    """Delete one's own account, with the password (else a code) and one's username as proof that it is meant."""
+    """Delete the user's own account, confirmed by the username and the password (or a two-factor code)."""
     user = visit.viewer.signed_in
     password, named = visit.request.form.get("password"), visit.request.form.get("username")
     errors = [password_error(visit, password if isinstance(password, str) else "")]
     if named != user.username:
-        errors.append("Type your username, to be sure.")
+        errors.append("Enter your username to confirm the deletion.")
     elif needs_code(visit):
         errors.append(code_error(visit))
 

@@ -1,4 +1,4 @@
-"""Turning the second factor on and off."""
+"""Two-factor authentication settings of the current user."""
 
 import io
 
@@ -29,13 +29,13 @@ PAGE_PATH = "/profile/two_factor_auth"
 
 @pages.get("/profile/two_factor_auth")
 def show_two_factor(visit: Visit, db: Connection) -> PageResponse:
-    """Show the QR code to begin with, or how many recovery codes are left."""
+    """Show the QR code for setup, or the number of unused recovery codes."""
     return _two_factor_page(visit, db)
 
 
 @pages.post("/profile/two_factor_auth")
 def enable_two_factor(visit: Visit) -> PageResponse:
-    """Turn it on with a first code of the app; the recovery codes are shown once, and other sessions end."""
+    """Enable two-factor authentication with a code of the app; show the recovery codes once and end other sessions."""
     user, session = visit.viewer.signed_in, visit.viewer.session
     trouble = _password_error(visit)
     if trouble:
@@ -58,8 +58,12 @@ def enable_two_factor(visit: Visit) -> PageResponse:
 
 @pages.post("/profile/two_factor_auth/codes")
 def renew_recovery_codes(visit: Visit) -> PageResponse:
-    """Make new recovery codes, and show them once."""
-    trouble = _proof_error(visit) if visit.viewer.signed_in.two_factor_enabled else "It is not on."
+    """Generate new recovery codes and show them once."""
+    trouble = (
+        _proof_error(visit)
+        if visit.viewer.signed_in.two_factor_enabled
+        else "Two-factor authentication is not enabled."
+    )
     if trouble:
         return visit.database.read(lambda db: _two_factor_page(visit, db, [trouble]))
     codes = visit.database.write(lambda db: create_recovery_codes(db, visit.viewer.signed_in))
@@ -68,7 +72,7 @@ def renew_recovery_codes(visit: Visit) -> PageResponse:
 
 @pages.delete("/profile/two_factor_auth")
 def disable_two_factor(visit: Visit) -> PageResponse:
-    """Turn it off, for whoever still knows the password, or holds the factor where there is none."""
+    """Disable two-factor authentication, confirmed by the password, or by a code if the user has no password."""
     trouble = _proof_error(visit)
     if trouble:
         return visit.database.read(lambda db: _two_factor_page(visit, db, [trouble]))
@@ -77,34 +81,34 @@ def disable_two_factor(visit: Visit) -> PageResponse:
 
 
 def _password_error(visit: Visit) -> str:
-    """Why the password is not enough; who signs in elsewhere has none to show."""
+    """Return the error of the form's password; empty if it is correct or the user has no password."""
     return password_error(visit, _text(visit, "current_password"))
 
 
 def _proof_error(visit: Visit) -> str:
-    """Why nothing changes: an open session alone must not take the second factor away."""
+    """Return the error of the form's password or code; a session alone must not suffice to disable two-factor."""
     if needs_code(visit):
         return code_error(visit)
     return _password_error(visit)
 
 
 def needs_code(visit: Visit) -> bool:
-    """Return whether the visitor has a second factor, but no password to enter again."""
+    """Return whether the user has a second factor but no password, so that a code must confirm the action."""
     user = visit.viewer.signed_in
     return user.password_hash is None and user.two_factor_enabled
 
 
 def code_error(visit: Visit) -> str:
-    """What is wrong with the code that a form brings; nothing where it is right, and it is used up then."""
+    """Return the error of the form's code; empty if it is correct, which uses it up."""
     return (
         ""
         if check_second_factor(visit, visit.viewer.signed_in, _text(visit, "otp_attempt"))
-        else "The code is not right."
+        else "The code is incorrect."
     )
 
 
 def password_error(visit: Visit, password: str) -> str:
-    """Return what is wrong with the password that the visitor enters again; nothing if it is right."""
+    """Return the error of the re-entered password; empty if correct. Raise ``Throttled`` after too many failures."""
     user = visit.viewer.signed_in
     if user.password_hash is None:
         return ""
@@ -113,7 +117,7 @@ def password_error(visit: Visit, password: str) -> str:
     if password_matches(user.password_hash, password):
         return ""
     visit.database.write(lambda db: count_attempt(db, key, FAILURE_WINDOW_SECONDS))
-    return "The current password is not right."
+    return "The current password is incorrect."
 
 
 def _text(visit: Visit, name: str) -> str:
@@ -128,7 +132,7 @@ def _two_factor_page(visit: Visit, db: Connection, errors: list[str] | None = No
     if user.two_factor_enabled:
         context["left"] = codes_left(db, user)
         return TemplateResponse("profile/two_factor_on.html", context, status)
-    # The first visit writes the secret down, so that the code that is typed belongs to the picture that was shown.
+    # The first request stores the secret, so that the code entered later matches the QR code shown here.
     require_blocking_allowed()
     secret = visit.database.write(lambda db: propose_second_factor(db, user))
     issuer = f"Ingot {visit.request.origin.base.partition('://')[2]}"
@@ -137,9 +141,9 @@ def _two_factor_page(visit: Visit, db: Connection, errors: list[str] | None = No
 
 
 def _qr_code(text: str) -> Markup:
-    """A QR code as a part of the page; no script, no style and no other request."""
+    """Return a QR code as inline SVG."""
     import segno
 
     drawn = io.BytesIO()
     segno.make(text, error="m").save(drawn, kind="svg", xmldecl=False, svgns=False, scale=5, border=3, light="#ffffff")
-    return Markup(drawn.getvalue().decode())  # noqa: S704 - The library draws squares and writes no text into it.
+    return Markup(drawn.getvalue().decode())  # noqa: S704 - The library draws shapes and includes no text.

@@ -1,1 +1,1 @@
-"""A project's own pages: its home, making one, its members and settings."""
+"""Pages of projects: home, creation, forks, settings and deletion."""

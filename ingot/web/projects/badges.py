@@ -1,4 +1,4 @@
-"""The badges of a project, as its home shows them."""
+"""Badges on the home page of a project."""
 
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -8,15 +8,15 @@ from ingot.web.external_images import is_local_image
 
 
 class PageBadge(NamedTuple):
-    """A badge with a name and, if it lies on this host, a picture."""
+    """Badge with its name, link and image."""
 
     name: str
     link: str
     picture: str
-    """Empty where it lies on another host, from which pages load nothing."""
+    """Empty if the image is on another host, since pages load nothing from other hosts."""
 
 
 def page_badge(badge: ShownBadge, base: str) -> PageBadge:
-    """Name a badge after the host of its link where it has no name."""
+    """Return a badge for the page; without a name it is named after the host of its link."""
     name = badge.name or urlsplit(badge.link).netloc.rpartition("@")[2]
     return PageBadge(name, badge.link, badge.picture if is_local_image(badge.picture, base) else "")

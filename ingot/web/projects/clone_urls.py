@@ -1,4 +1,4 @@
-"""The addresses by which git reaches a project, as far as administrators left the way open."""
+"""Clone URLs of a project, for the protocols that the administrators enabled."""
 
 from ingot.accounts.instance.settings import GitProtocol, allows_protocol
 from ingot.core.db.connection import Connection
@@ -8,7 +8,7 @@ _SUFFIX = ".git"
 
 
 def clone_urls(db: Connection, project: ProjectView, *, wiki: bool = False) -> dict[str, str]:
-    """By the name of the protocol, the one that pages recommend first."""
+    """Return the clone URLs by protocol name, the recommended one first."""
     named: tuple[tuple[GitProtocol, str], ...] = (("http", project.http_url_to_repo), ("ssh", project.ssh_url_to_repo))
     ending = f".wiki{_SUFFIX}" if wiki else _SUFFIX
     return {

@@ -1,4 +1,4 @@
-"""Where a page of a project is: what its frame shows and offers."""
+"""Context of project pages: the project, its navigation tabs, and calls to its endpoints."""
 
 from collections.abc import Callable
 from typing import Any
@@ -20,14 +20,14 @@ from ingot.web.page_routes import TemplateResponse, Visit
 
 
 class ProjectContext(msgspec.Struct, frozen=True):
-    """A project as a visitor meets it."""
+    """Project of a page, with the current request."""
 
     visit: Visit
     project: ProjectView
 
     @property
     def url(self) -> str:
-        """Where its pages begin, on this host."""
+        """Return the path of the project's home page."""
         return f"/{self.project.path_with_namespace}"
 
     def ask(self, endpoint: Callable[..., V], sent: dict[str, Any] | None = None, /, **path: object) -> V:
@@ -39,28 +39,28 @@ class ProjectContext(msgspec.Struct, frozen=True):
         return self.visit.client.find(endpoint, {"id": self.project.id, **path}, "projects")
 
     def may(self, endpoint: Callable[..., object], /, **path: object) -> bool:
-        """Return whether the visitor may call an endpoint of this project."""
+        """Return whether the user has permission to call an endpoint of this project."""
         return self.visit.client.may(endpoint, {"id": self.project.id, **path}, "projects")
 
     def either(self, of_project: Callable[..., V], of_group: Callable[..., V]) -> Callable[..., V]:  # noqa: ARG002 - A group takes the other one.
-        """Return the handler for projects, of two that do the same for projects and for groups."""
+        """Return the first of two handlers, which serves projects; group contexts return the second."""
         return of_project
 
     def new_merge_request(self, source: str, target: str | None) -> str:
-        """Where a merge request of a branch is written."""
+        """Return the URL of the form for a new merge request of a branch."""
         asked = {"merge_request[source_branch]": source, "merge_request[target_branch]": target or ""}
         return f"{self.url}/-/merge_requests/new?{urlencode(asked)}"
 
     def page(
         self, template: str, tab: str, context: dict[str, Any] | None = None, /, status: int = 200
     ) -> TemplateResponse:
-        """A page in the project's frame, with one of its tabs marked."""
+        """Render a page in the project layout with ``tab`` selected."""
         frame = {"project": self.project, "place": self, "tab": tab, "tabs": _tabs(self)}
         return TemplateResponse(template, {**frame, **(context or {})}, status)
 
 
 def project_context(visit: Visit) -> ProjectContext:
-    """The project that the address names, for those who may see it."""
+    """Return the context of the project in the URL; raise ``NotFound`` without permission to see it."""
     project = visit.ask(projects_api.get_project, id=visit.request.path["path"])
     if project.path_with_namespace.isdigit():
         raise NotFound("Project")
@@ -68,7 +68,7 @@ def project_context(visit: Visit) -> ProjectContext:
 
 
 def _tabs(place: ProjectContext) -> list[tuple[str, str, str, int | None]]:
-    """What the project has for this visitor: a word, its address, its name, and how many there are."""
+    """Return the tabs that the user has permission to see: key, URL, label and count."""
     project, url = place.project, place.url
     tabs: list[tuple[str, str, str, int | None]] = [("home", url, "Project", None)]
     if place.may(trees_api.list_tree):

@@ -1,4 +1,4 @@
-"""What is being deleted, for whoever deleted it, until it is gone."""
+"""Progress page of the deletion of a project or group, for the user who deleted it."""
 
 import msgspec
 
@@ -14,7 +14,7 @@ _PURPOSE = "deleting"
 
 
 class DeletionToken(msgspec.Struct, frozen=True):
-    """What is kept in the address: afterwards nothing else says who deleted what."""
+    """Signed content of the progress page's URL; once the deletion is done, nothing else records it."""
 
     user: int
     kind: str
@@ -24,14 +24,14 @@ class DeletionToken(msgspec.Struct, frozen=True):
 
 
 def deletion_url(visit: Visit, kind: str, path: str, projects: int) -> str:
-    """Where to watch something go that is deleted from now on."""
+    """Return the URL of the progress page for a deletion that starts now."""
     content = DeletionToken(visit.viewer.signed_in.id, kind, path, projects, visit.database.clock())
     return f"/-/deleting/{sign_value(visit.database.vault, _PURPOSE, content)}"
 
 
 @pages.get("/-/deleting/:what")
 def show_deletion_progress(visit: Visit, db: Connection) -> PageResponse:
-    """How far it is; a script asks for this part until all is gone."""
+    """Show the progress of a deletion; the page polls this fragment until the deletion is complete."""
     found = verify_signed(db.vault, _PURPOSE, visit.request.path["what"], DeletionToken)
     if found is None or found.user != visit.viewer.signed_in.id:
         raise NotFound("Page")

@@ -1,4 +1,4 @@
-"""Forks of a project: the list, and making one."""
+"""List of forks and the form to fork a project."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ _FIELDS = ("namespace", "name", "path", "visibility")
 
 @pages.get("/:path/-/forks", open=True)
 def show_forks(visit: Visit) -> PageResponse:
-    """The forks that the visitor may see."""
+    """List the forks that the user has permission to see."""
     place = project_context(visit)
     forks = place.ask(forks_api.list_forks, {"page": str(visit.request.query.get("page", "1"))})
     return place.page("projects/forks.html", "home", {"forks": forks, "may_fork": place.may(forks_api.fork_project)})
@@ -23,7 +23,7 @@ def show_forks(visit: Visit) -> PageResponse:
 
 @pages.get("/:path/-/forks/new")
 def show_form(visit: Visit) -> PageResponse:
-    """Ask where to."""
+    """Show the form to fork a project."""
     place = project_context(visit)
     typed = dict.fromkeys(_FIELDS, "") | {"name": place.project.name, "path": place.project.path}
     return _fork_form(place, typed)
@@ -31,7 +31,7 @@ def show_form(visit: Visit) -> PageResponse:
 
 @pages.post("/:path/-/forks")
 def fork_project(visit: Visit) -> PageResponse:
-    """Let a job copy it, and lead to the fork, which shows how that goes."""
+    """Start a job that forks the project and redirect to the fork, which shows the progress."""
     place = project_context(visit)
     typed = {name: str(visit.request.form.get(name, "")) for name in _FIELDS}
     try:

@@ -1,4 +1,4 @@
-"""Pages with several forms: one of them is sent, and comes back as it was typed where it is refused."""
+"""State and submission of pages with several forms; a rejected form is shown again with the submitted values."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -13,34 +13,34 @@ INITIAL = ""
 
 
 class FormsState(msgspec.Struct, frozen=True):
-    """What was typed into one form of a page, and why that was refused; the others begin as they are."""
+    """Submitted values and errors of one form of a page; the other forms show their initial values."""
 
     name: str = INITIAL
     typed: dict[str, Any] = {}
     refused: list[str] = []
 
     def value(self, form: str, field: str, start: Any = "") -> Any:
-        """What a field holds."""
+        """Return the value to show in a field: the submitted one, or ``start``."""
         return self.typed.get(field, start) if form == self.name else start
 
     def errors(self, form: str) -> list[str]:
-        """What stands above a form."""
+        """Return the errors to show above a form."""
         return self.refused if form == self.name else []
 
     @property
     def status(self) -> int:
-        """How the page is answered."""
+        """Return the HTTP status of the page."""
         return 422 if self.refused else 200
 
 
 def form_values(visit: Visit, form: str, fields: Sequence[str], flags: Sequence[str] = ()) -> dict[str, Any]:
-    """What was typed into a form; flags are true or false, and what the form did not hold is empty."""
+    """Return the values of a form; ``flags`` become booleans, and missing fields are empty."""
     typed: dict[str, Any] = {name: form_field(visit.request.form, form, name) for name in fields}
     return typed | {name: form_field(visit.request.form, form, name) == "1" for name in flags}
 
 
 def nonempty_values(typed: dict[str, Any]) -> dict[str, Any]:
-    """What is not empty."""
+    """Return the fields that are not empty."""
     return {name: value for name, value in typed.items() if value != ""}
 
 
@@ -51,7 +51,7 @@ def submit_form(
     again: Callable[[FormsState], TemplateResponse],
     there: str,
 ) -> PageResponse:
-    """Do it and lead there, or show the page again with what was typed."""
+    """Run ``act`` and redirect to ``there``; on errors render the page again with the submitted values."""
     try:
         act()
     except RequestRefusal as refusal:
@@ -60,6 +60,6 @@ def submit_form(
 
 
 def uploaded_picture(visit: Visit) -> Upload | None:
-    """The picture that a form brought; nothing where none was chosen, which takes the old one away."""
+    """Return the uploaded avatar; None if no file was chosen, which removes the current avatar."""
     picture = visit.request.form.get("avatar")
     return picture if isinstance(picture, Upload) and picture.filename else None

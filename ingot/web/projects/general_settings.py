@@ -1,4 +1,4 @@
-"""What the general settings of projects and groups have in common: forms in parts, a picture, and the end."""
+"""Shared parts of the general settings of projects and groups: forms, avatar and deletion."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -14,12 +14,12 @@ from ingot.web.projects.deletion import deletion_url
 from ingot.web.projects.forms import FormsState, form_values, submit_form, uploaded_picture
 
 FormParts = Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]
-"""The forms of a page, with their texts and their switches."""
+"""Text fields and flags of each form of a page, by form name."""
 PageWithErrors = Callable[[FormsState], TemplateResponse]
 
 
 def submitted_part(visit: Visit, parts: FormParts) -> tuple[str, dict[str, Any]]:
-    """Which of the forms was sent, and what was typed into it."""
+    """Return the name and values of the submitted form; raise ``NotFound`` if it is unknown."""
     part = str(visit.request.form.get("part", ""))
     if part not in parts:
         raise NotFound("Form")
@@ -27,7 +27,7 @@ def submitted_part(visit: Visit, parts: FormParts) -> tuple[str, dict[str, Any]]
 
 
 def change_picture(parent: ProjectContext | GroupContext, again: PageWithErrors) -> PageResponse:
-    """Show another picture, or none."""
+    """Change or remove the avatar."""
     sent = {"avatar": uploaded_picture(parent.visit)}
     return submit_form(
         "avatar",
@@ -39,12 +39,12 @@ def change_picture(parent: ProjectContext | GroupContext, again: PageWithErrors)
 
 
 def delete(parent: ProjectContext | GroupContext, full_path: str, projects: int, again: PageWithErrors) -> PageResponse:
-    """Delete it with everything in it, for those who typed its path, and show how that goes."""
+    """Delete a project or group with its content after the user typed its path, and show the progress."""
     typed = form_values(parent.visit, "delete", ("confirm",))
 
     def act() -> None:
         if typed["confirm"] != full_path:
-            raise Invalid(base=[f"Type {full_path} to delete it"])
+            raise Invalid(base=[f"Enter {full_path} to confirm the deletion"])
         parent.ask(parent.either(projects_api.delete_project, groups_api.delete_group))
 
     kind = "project" if isinstance(parent, ProjectContext) else "group"

@@ -1,4 +1,4 @@
-"""What is at a path: a project's home, a group or a person; and the stars of a project."""
+"""Home page of a project, and dispatch of ``/:path`` to projects, groups and users."""
 
 from collections.abc import Callable
 from typing import Any
@@ -40,7 +40,7 @@ _IMPORTING = ("scheduled", "started")
 
 @pages.get("/:path", open=True)
 def show_path(visit: Visit, db: Connection) -> PageResponse:
-    """A project's home; what is no project may be a group."""
+    """Show the project at a path; otherwise the user or group with this path."""
     try:
         place = project_context(visit)
     except NotFound:
@@ -50,7 +50,7 @@ def show_path(visit: Visit, db: Connection) -> PageResponse:
 
 @pages.get("/:path/-/import", open=True)
 def show_import(visit: Visit) -> PageResponse:
-    """How an import goes; a script asks for this part until it is done, and then shows the project."""
+    """Show the progress of an import; the page polls this fragment and reloads when the import is done."""
     place = project_context(visit)
     state = place.ask(imports_api.get_import)
     if not visit.headers.fragment:
@@ -61,13 +61,13 @@ def show_import(visit: Visit) -> PageResponse:
 
 @pages.post("/:path/-/star")
 def star(visit: Visit) -> PageResponse:
-    """Star it."""
+    """Star a project."""
     return _change_star(visit, project_people_api.star_project)
 
 
 @pages.post("/:path/-/unstar")
 def unstar(visit: Visit) -> PageResponse:
-    """Take the star back."""
+    """Unstar a project."""
     return _change_star(visit, project_people_api.unstar_project)
 
 
@@ -76,12 +76,12 @@ def _change_star(visit: Visit, endpoint: Callable[..., object]) -> PageResponse:
     try:
         place.ask(endpoint)
     except Unchanged:
-        pass  # It is so already.
+        pass  # The star is already in the requested state.
     return LocalRedirect(place.url)
 
 
 def show_home(place: ProjectContext, db: Connection) -> PageResponse:
-    """The project with its newest commit, files and README, or the way to a first push."""
+    """Show a project with its latest commit, files and README, or instructions for the first push."""
     project, visit = place.project, place.visit
     may_star = place.may(project_people_api.star_project)
     record = place.find(projects_api.get_project).project
@@ -108,7 +108,7 @@ def show_home(place: ProjectContext, db: Connection) -> PageResponse:
 
 
 def _code_context(place: ProjectContext, db: Connection) -> dict[str, Any] | None:
-    """What the default branch holds; nothing where it is gone."""
+    """Return the content of the default branch; None if the branch does not exist."""
     code = readable_code(place)
     branch = code.project.default_branch or "HEAD"
     commit = browser.commit_or_none(code.repository, branch)
@@ -137,7 +137,7 @@ def _find_license(files: list[str]) -> str | None:
 
 
 def _latest_release(place: ProjectContext) -> Any:
-    """What came out last, if anything did."""
+    """Return the latest release, or None."""
     try:
         return place.ask(releases_api.get_latest_release)
     except NotFound:
@@ -145,7 +145,7 @@ def _latest_release(place: ProjectContext) -> Any:
 
 
 def _project_by_git_url(visit: Visit) -> PageResponse | None:
-    """The project whose address for git somebody has opened."""
+    """Redirect from a clone URL (``….git``) to the project; None if there is no such project."""
     path = visit.request.path["path"]
     if not path.endswith(".git"):
         return None
@@ -158,7 +158,7 @@ def _project_by_git_url(visit: Visit) -> PageResponse | None:
 
 
 def _user_or_group_page(visit: Visit) -> PageResponse:
-    """A person's page, or a group's, which has an address of its own."""
+    """Show the user with this path, or redirect to the renamed user or to the group."""
     person = visible_user_or_none(visit, visit.request.path["path"])
     if person is not None:
         return show_user_page(visit, person)

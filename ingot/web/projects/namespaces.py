@@ -1,4 +1,4 @@
-"""Where projects and groups can lie, as forms offer it: as a list, or by a search where that would be too long."""
+"""Namespace fields of forms: a list of options, or a search if there are too many."""
 
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -16,19 +16,19 @@ T = TypeVar("T")
 _FIELDS = (("project", "namespace"), ("transfer", "namespace"), ("group", "parent"), ("transfer", "parent"))
 MAX_OFFERED = 100
 _MAX_RESULTS = 10
-"""So many are named while one types, or where what was typed could mean several."""
+"""Number of suggestions in autocompletion and in the error for an ambiguous path."""
 
 
 class NamespaceOptions(NamedTuple, Generic[T]):
-    """What a form can offer."""
+    """Options of a namespace field."""
 
     items: list[T]
     more: bool
-    """Whether there are others, so that the form lets people type."""
+    """True if there are more options, so that the form shows a search field."""
 
 
 def namespace_options(visit: Visit, search: str = "", limit: int | None = None) -> NamespaceOptions[NamespaceView]:
-    """Those that the visitor sees; administrators see all, and nothing can lie in the placeholder's."""
+    """Return the namespaces available to the user; administrators get all except that of the placeholder user."""
     limit = limit or MAX_OFFERED
     found = visit.ask(namespaces_api.list_namespaces, {"per_page": limit, "search": search})
     more = _has_more(found, limit)
@@ -39,7 +39,7 @@ def namespace_options(visit: Visit, search: str = "", limit: int | None = None) 
 
 
 def group_options(visit: Visit) -> NamespaceOptions[GroupView]:
-    """Those in which the visitor may put others."""
+    """Return the groups in which the user can create subgroups."""
     found = visit.ask(groups_api.list_groups, {"owned": "true", "per_page": MAX_OFFERED})
     return NamespaceOptions(found.items, _has_more(found, MAX_OFFERED))
 
@@ -49,7 +49,7 @@ def _has_more(found: Listing[Any], limit: int) -> bool:
 
 
 def namespace_path(visit: Visit, number: str) -> str:
-    """Where the one with this number lies; nowhere, if the visitor does not see it."""
+    """Return the path of the namespace with this id; empty if the user has no permission to see it."""
     try:
         return str(visit.ask(namespaces_api.get_namespace, id=number).full_path) if number else ""
     except NotFound:
@@ -57,13 +57,13 @@ def namespace_path(visit: Visit, number: str) -> str:
 
 
 def find_typed_namespace(visit: Visit, text: str) -> NamespaceView:
-    """The one whose path somebody typed; a part of one is answered with what it could be."""
+    """Return the namespace whose path was typed; raise ``Invalid`` with suggestions if only a part matches."""
     text = text.strip().strip("/")
     near = namespace_options(visit, text, _MAX_RESULTS) if text else NamespaceOptions([], False)
     for one in near.items:
         if one.full_path.lower() == text.lower():
             return one
-    if text and not text.isdecimal():  # A number would be taken for another's.
+    if text and not text.isdecimal():  # A number would be taken for an id.
         try:
             found: NamespaceView = visit.ask(namespaces_api.get_namespace, id=text)
         except NotFound:
@@ -77,7 +77,7 @@ def find_typed_namespace(visit: Visit, text: str) -> NamespaceView:
 
 @pages.get("/-/namespaces")
 def find_namespaces(visit: Visit) -> PageResponse:
-    """Namespaces by a part of their path, to choose from while one types."""
+    """Search namespaces by part of their path, for autocompletion."""
     asked = [
         text_field(visit.request.query, "namespace"),
         *(form_field(visit.request.query, *field) for field in _FIELDS),

@@ -1,4 +1,4 @@
-"""Making a project."""
+"""Creation of projects."""
 
 from typing import Any
 
@@ -21,21 +21,21 @@ from ingot.web.projects.namespaces import find_typed_namespace, namespace_option
 pages = PageRoutes()
 _FIELDS = ("name", "path", "namespace_id", "description", "visibility", "import_url")
 _TEXT_FIELDS = "namespace"
-"""Where it shall lie, by its path, where there are too many to choose from."""
+"""Path of the namespace, typed if there are too many to select from."""
 _CHOICES = ("initialize_with_readme", "gitignore", "licence")
 _TEMPLATES = {"gitignore": ("gitignores", ".gitignore"), "licence": ("licenses", "LICENSE")}
 
 
 @pages.get("/projects/new")
 def show_form(visit: Visit) -> PageResponse:
-    """Ask what it shall be called."""
+    """Show the form for a new project."""
     nothing = dict.fromkeys((*_FIELDS, _TEXT_FIELDS, *_CHOICES), "")
     return _project_form(visit, nothing | {"namespace_id": text_field(visit.request.query, "namespace_id")})
 
 
 @pages.post("/projects")
 def create_project(visit: Visit) -> PageResponse:
-    """Make it, with the files that it shall begin with, and lead to it; what was typed stays where it is refused."""
+    """Create a project with its initial files and redirect to it; on errors show the form again."""
     typed = {name: form_field(visit.request.form, "project", name) for name in (*_FIELDS, _TEXT_FIELDS, *_CHOICES)}
     sent = {name: typed[name] for name in (*_FIELDS, "initialize_with_readme") if typed[name]}
     try:
@@ -61,7 +61,7 @@ def _template_files(visit: Visit, typed: dict[str, str]) -> dict[str, str]:
 
 
 def _commit_first_files(visit: Visit, project: ProjectView, files: dict[str, str]) -> None:
-    """Commit them where the visitor may; who may not push to a group's branches has the project all the same."""
+    """Commit the initial files; the project is kept without them if the user has no permission to push."""
     commit = {
         "branch": project.default_branch or visit.settings.default_branch,
         "commit_message": f"Add {' and '.join(files)}",

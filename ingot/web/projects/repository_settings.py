@@ -1,4 +1,4 @@
-"""Settings of a repository: its default branch, protected branches and tags, deploy keys."""
+"""Repository settings: default branch, protected branches and tags, deploy keys and deploy tokens."""
 
 from collections.abc import Callable
 from functools import partial
@@ -20,11 +20,11 @@ from ingot.web.projects.forms import FormsState, form_values, nonempty_values, s
 from ingot.web.projects.settings import find_project_settings
 
 pages = PageRoutes()
-LEVEL_NAMES = {"40": "Maintainers", "30": "Developers and maintainers", "60": "Administrators", "0": "Nobody"}
+LEVEL_NAMES = {"40": "Maintainers", "30": "Developers and maintainers", "60": "Administrators", "0": "No one"}
 DEPLOY_TOKEN_SCOPES = {
     "read_repository": "Clone and fetch the repository",
-    "read_registry": "Read images",
-    "write_registry": "Write images",
+    "read_registry": "Read container registry images",
+    "write_registry": "Write container registry images",
     "read_package_registry": "Read packages",
     "write_package_registry": "Write packages",
 }
@@ -32,13 +32,13 @@ DEPLOY_TOKEN_SCOPES = {
 
 @pages.get("/:path/-/settings/repository")
 def show_settings(visit: Visit) -> PageResponse:
-    """All of them."""
+    """Show the repository settings."""
     return _repository_settings_page(find_project_settings(visit), FormsState())
 
 
 @pages.put("/:path/-/settings/default_branch")
 def change_default_branch(visit: Visit) -> PageResponse:
-    """Which branch people see first."""
+    """Change the default branch."""
     place = find_project_settings(visit)
     typed = form_values(visit, "branch", ("default_branch",))
     return _submit(place, "branch", typed, projects_api.edit_project, typed)
@@ -46,7 +46,7 @@ def change_default_branch(visit: Visit) -> PageResponse:
 
 @pages.post("/:path/-/settings/protected_branches")
 def protect_branch(visit: Visit) -> PageResponse:
-    """Add a rule."""
+    """Protect a branch or wildcard."""
     place = find_project_settings(visit)
     typed = form_values(visit, "rule", ("name", "push_access_level", "merge_access_level"), ("allow_force_push",))
     return _submit(place, "rule", typed, protection_api.add_protected_branch, nonempty_values(typed))
@@ -54,7 +54,7 @@ def protect_branch(visit: Visit) -> PageResponse:
 
 @pages.put("/:path/-/settings/protected_branches")
 def change_rule(visit: Visit) -> PageResponse:
-    """Change a rule, which the form names."""
+    """Change the protection of the branch named in the form."""
     place = find_project_settings(visit)
     typed = form_values(visit, "rule", ("name", "push_access_level", "merge_access_level"), ("allow_force_push",))
     sent = {name: value for name, value in nonempty_values(typed).items() if name != "name"}
@@ -63,28 +63,28 @@ def change_rule(visit: Visit) -> PageResponse:
 
 @pages.delete("/:path/-/settings/protected_branches")
 def unprotect_branch(visit: Visit) -> PageResponse:
-    """Remove a rule."""
+    """Unprotect a branch."""
     name = form_values(visit, "rule", ("name",))["name"]
     return _submit(find_project_settings(visit), "rules", {}, protection_api.remove_protected_branch, name=name)
 
 
 @pages.post("/:path/-/settings/protected_tags")
 def protect_tag(visit: Visit) -> PageResponse:
-    """Add a rule for tags."""
+    """Protect a tag or wildcard."""
     typed = form_values(visit, "tag", ("name", "create_access_level"))
     return _submit(find_project_settings(visit), "tag", typed, protection_api.add_protected_tag, nonempty_values(typed))
 
 
 @pages.delete("/:path/-/settings/protected_tags")
 def unprotect_tag(visit: Visit) -> PageResponse:
-    """Remove a rule for tags."""
+    """Unprotect a tag."""
     name = form_values(visit, "tag", ("name",))["name"]
     return _submit(find_project_settings(visit), "tags", {}, protection_api.remove_protected_tag, name=name)
 
 
 @pages.post("/:path/-/settings/deploy_keys")
 def add_key(visit: Visit) -> PageResponse:
-    """Let a machine in by its key."""
+    """Add a deploy key."""
     typed = form_values(visit, "key", ("title", "key"), ("can_push",))
     return _submit(
         find_project_settings(visit), "key", typed, deploy_keys_api.create_deploy_key, nonempty_values(typed)
@@ -93,7 +93,7 @@ def add_key(visit: Visit) -> PageResponse:
 
 @pages.put("/:path/-/settings/deploy_keys/:key")
 def change_key(visit: Visit) -> PageResponse:
-    """Whether a key may push."""
+    """Change whether a deploy key can push."""
     sent = form_values(visit, "key", (), ("can_push",))
     return _submit(
         find_project_settings(visit),
@@ -107,7 +107,7 @@ def change_key(visit: Visit) -> PageResponse:
 
 @pages.delete("/:path/-/settings/deploy_keys/:key")
 def remove_key(visit: Visit) -> PageResponse:
-    """Let it in no more."""
+    """Remove a deploy key."""
     return _submit(
         find_project_settings(visit), "keys", {}, deploy_keys_api.delete_deploy_key, key_id=visit.request.path["key"]
     )
@@ -115,7 +115,7 @@ def remove_key(visit: Visit) -> PageResponse:
 
 @pages.post("/:path/-/settings/deploy_keys/:key/enable")
 def enable_key(visit: Visit) -> PageResponse:
-    """Let in a machine that another project knows."""
+    """Enable a deploy key of another project."""
     return _submit(
         find_project_settings(visit), "keys", {}, deploy_keys_api.enable_deploy_key, key_id=visit.request.path["key"]
     )
@@ -123,7 +123,7 @@ def enable_key(visit: Visit) -> PageResponse:
 
 @pages.post("/:path/-/settings/deploy_tokens")
 def create_token(visit: Visit) -> PageResponse:
-    """Make a token and show it, once."""
+    """Create a deploy token and show its value once."""
     place = find_project_settings(visit)
     typed = token_form_values(visit)
     try:
@@ -135,7 +135,7 @@ def create_token(visit: Visit) -> PageResponse:
 
 @pages.delete("/:path/-/settings/deploy_tokens/:token")
 def revoke_token(visit: Visit) -> PageResponse:
-    """Let it open nothing more."""
+    """Revoke a deploy token."""
     return _submit(
         find_project_settings(visit),
         "tokens",
@@ -146,12 +146,12 @@ def revoke_token(visit: Visit) -> PageResponse:
 
 
 def token_form_values(visit: Visit) -> dict[str, Any]:
-    """What was typed for a deploy token."""
+    """Return the values of the deploy token form."""
     return form_values(visit, "token", ("name", "username", "expires_at"), tuple(DEPLOY_TOKEN_SCOPES))
 
 
 def token_params(typed: dict[str, Any]) -> dict[str, Any]:
-    """The same as the API takes it."""
+    """Convert the values of the deploy token form to API parameters."""
     texts = nonempty_values({name: typed[name] for name in ("name", "username", "expires_at")})
     return texts | {"scopes": [scope for scope in DEPLOY_TOKEN_SCOPES if typed[scope]]}
 

@@ -1,4 +1,4 @@
-"""The pages of this room, for the door."""
+"""Routes of the project pages."""
 
 from ingot.web.projects import deletion, forks, home, namespaces, new, repository_settings, services, settings
 

@@ -1,4 +1,4 @@
-"""The services that a project can be connected to, each with a form made from what the registry says of it."""
+"""Integration settings of a project; the forms are generated from the registry of integrations."""
 
 from functools import partial
 from typing import Any
@@ -15,7 +15,7 @@ from ingot.web.projects.settings import find_project_settings
 pages = PageRoutes()
 _EVENT_NAMES = {
     "push": "Pushes",
-    "tag_push": "Tags",
+    "tag_push": "Tag pushes",
     "issue": "Issues",
     "confidential_issue": "Confidential issues",
     "merge_request": "Merge requests",
@@ -30,7 +30,7 @@ _EVENT_NAMES = {
 
 @pages.get("/:path/-/settings/integrations")
 def list_services(visit: Visit) -> PageResponse:
-    """All that there are; those that are active first."""
+    """List the available integrations, active ones first."""
     place = find_project_settings(visit)
     known = {service.slug: service for service in place.ask(services_api.list_integrations, {"per_page": 100}).items}
     services = [(each, known.get(each.slug)) for each in REGISTRY.values()]
@@ -41,20 +41,21 @@ def list_services(visit: Visit) -> PageResponse:
 
 @pages.get("/:path/-/settings/integrations/:slug")
 def show_service(visit: Visit) -> PageResponse:
-    """What it knows and is told; never a secret."""
+    """Show the form of an integration, without its secrets."""
     return _service_page(find_project_settings(visit), FormsState())
 
 
 @pages.put("/:path/-/settings/integrations/:slug")
 def save_service(visit: Visit) -> PageResponse:
-    """Connect it, or change how it is."""
+    """Create or update an integration."""
     place, integration = find_project_settings(visit), _integration_in_path(visit)
     flags = [each.name for each in integration.properties if each.kind == "flag"]
     flags += [EVENTS[event] for event in integration.events]
     texts = [each.name for each in integration.properties if each.kind != "flag"]
     typed = form_values(visit, "service", texts, (*flags, "active"))
     kept = {each.name for each in integration.properties if each.secret or each.required or each.kind == "number"}
-    # What was left empty is emptied; a secret stays as it is, and what must be said is missed by the API.
+    # Empty optional fields are cleared. Empty secrets are not sent, so they stay unchanged; the API reports missing
+    # required fields.
     sent = {name: value for name, value in typed.items() if value != "" or name not in kept}
     there = f"{place.url}/-/settings/integrations"
     act = partial(place.ask, services_api.set_integration, sent, slug=integration.slug)
@@ -63,7 +64,7 @@ def save_service(visit: Visit) -> PageResponse:
 
 @pages.delete("/:path/-/settings/integrations/:slug")
 def remove_service(visit: Visit) -> PageResponse:
-    """Disconnect it."""
+    """Disable an integration."""
     place = find_project_settings(visit)
     place.ask(services_api.delete_integration, slug=_integration_in_path(visit).slug)
     return LocalRedirect(f"{place.url}/-/settings/integrations")

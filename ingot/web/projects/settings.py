@@ -1,4 +1,4 @@
-"""The general settings of a project, and what is dangerous to do with it."""
+"""General settings, archiving, transfer and deletion of a project."""
 
 from collections.abc import Callable
 from functools import partial
@@ -23,29 +23,33 @@ FEATURES = {
     "wiki_enabled": "Wiki",
     "snippets_enabled": "Snippets",
     "jobs_enabled": "Pipelines",
-    "public_jobs": "Everybody who sees the project sees its pipelines",
-    "lfs_enabled": "Large files (Git LFS)",
-    "request_access_enabled": "People may ask for access",
-    "printing_merge_request_link_enabled": "A push shows how to open a merge request",
+    "public_jobs": "Public pipelines: visible to everyone with access to the project",
+    "lfs_enabled": "Git Large File Storage (LFS)",
+    "request_access_enabled": "Users can request access",
+    "printing_merge_request_link_enabled": "Show a link to create a merge request after a push",
 }
-REPOSITORY = {"enabled": "Everybody who sees the project", "private": "Its members", "disabled": "Nobody"}
+REPOSITORY = {"enabled": "Everyone with access", "private": "Only project members", "disabled": "Disabled"}
 MERGING = {
-    "only_allow_merge_if_pipeline_succeeds": "Merge only after the pipeline succeeded",
-    "only_allow_merge_if_all_discussions_are_resolved": "Merge only after all discussions are resolved",
-    "remove_source_branch_after_merge": "Remove the source branch, unless somebody says otherwise",
+    "only_allow_merge_if_pipeline_succeeds": "Pipelines must succeed",
+    "only_allow_merge_if_all_discussions_are_resolved": "All threads must be resolved",
+    "remove_source_branch_after_merge": "Delete the source branch by default",
 }
 METHODS = {
-    "merge": "A merge commit",
-    "rebase_merge": "A merge commit, once the branch was rebased",
-    "ff": "Fast-forward, without a merge commit",
+    "merge": "Merge commit",
+    "rebase_merge": "Merge commit with semi-linear history",
+    "ff": "Fast-forward merge",
 }
 SQUASHING = {
-    "default_off": "If somebody asks for it",
-    "default_on": "Unless somebody says otherwise",
-    "always": "Always",
-    "never": "Never",
+    "default_off": "Allow (off by default)",
+    "default_on": "Encourage (on by default)",
+    "always": "Require",
+    "never": "Do not allow",
 }
-VISIBILITIES = {"private": "Only its members", "internal": "Everybody who is signed in", "public": "Everybody"}
+VISIBILITIES = {
+    "private": "Private: only members",
+    "internal": "Internal: all signed-in users",
+    "public": "Public: everyone",
+}
 _FORM_PARTS: FormParts = {
     "general": (("name", "description", "topics"), ()),
     "features": (("repository_access_level",), tuple(FEATURES)),
@@ -56,7 +60,7 @@ _FORM_PARTS: FormParts = {
 
 
 def find_project_settings(visit: Visit) -> ProjectContext:
-    """The project, for those who administer it; nobody else learns that it has settings."""
+    """Return the project; raise ``NotFound`` unless the user has permission to administer it."""
     place = project_context(visit)
     if not place.may(protection_api.list_protected_branches):
         raise NotFound("Page")
@@ -65,13 +69,13 @@ def find_project_settings(visit: Visit) -> ProjectContext:
 
 @pages.get("/:path/-/edit")
 def show_settings(visit: Visit) -> PageResponse:
-    """What is set."""
+    """Show the general settings of a project."""
     return _settings_page(find_project_settings(visit), FormsState())
 
 
 @pages.put("/:path/-/edit")
 def change_settings(visit: Visit) -> PageResponse:
-    """Change what one of the forms holds; another path leads elsewhere."""
+    """Save one of the settings forms and redirect to the settings, which may have a new path."""
     place = find_project_settings(visit)
     part, typed = submitted_part(visit, _FORM_PARTS)
     sent = {name: value for name, value in typed.items() if value != "" or name != "repository_access_level"}
@@ -86,32 +90,32 @@ def change_settings(visit: Visit) -> PageResponse:
 
 @pages.post("/:path/-/settings/avatar")
 def change_picture(visit: Visit) -> PageResponse:
-    """Show another picture, or none."""
+    """Change or remove the avatar of a project."""
     place = find_project_settings(visit)
     return general_settings.change_picture(place, partial(_settings_page, place))
 
 
 @pages.post("/:path/-/settings/archive")
 def archive(visit: Visit) -> PageResponse:
-    """Make it read-only."""
+    """Archive a project, which makes it read-only."""
     return _submit_action(find_project_settings(visit), projects_api.archive_project, "archive")
 
 
 @pages.post("/:path/-/settings/unarchive")
 def unarchive(visit: Visit) -> PageResponse:
-    """Make it writable again."""
+    """Unarchive a project."""
     return _submit_action(find_project_settings(visit), projects_api.unarchive_project, "archive")
 
 
 @pages.delete("/:path/-/settings/fork")
 def remove_fork_relation(visit: Visit) -> PageResponse:
-    """Forget what it is a copy of."""
+    """Remove the fork relationship of a project."""
     return _submit_action(find_project_settings(visit), forks_api.delete_fork_relation, "fork")
 
 
 @pages.put("/:path/-/settings/transfer")
 def transfer(visit: Visit) -> PageResponse:
-    """Put it elsewhere, and lead there."""
+    """Transfer a project to another namespace and redirect to it."""
     place = find_project_settings(visit)
     typed = form_values(visit, "transfer", ("namespace",))
     try:
@@ -124,7 +128,7 @@ def transfer(visit: Visit) -> PageResponse:
 
 @pages.delete("/:path/-/edit")
 def delete(visit: Visit) -> PageResponse:
-    """Delete it with everything in it, for those who typed its path, and show how that goes."""
+    """Delete a project with its content after the user typed its path, and show the progress."""
     place = find_project_settings(visit)
     return general_settings.delete(place, place.project.path_with_namespace, 1, partial(_settings_page, place))
 
@@ -157,5 +161,5 @@ def _settings_page(place: ProjectContext, forms: FormsState) -> TemplateResponse
 
 @pages.get("/:path/-/settings")
 def redirect_to_settings(visit: Visit) -> PageResponse:
-    """The menu begins with the general ones."""
+    """Redirect to the general settings."""
     return LocalRedirect(f"{find_project_settings(visit).url}/-/edit")

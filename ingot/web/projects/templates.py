@@ -1,4 +1,4 @@
-"""Texts that a project offers for new issues and merge requests; they are files of its default branch."""
+"""Description templates for issues and merge requests, stored as files in the default branch."""
 
 from typing import Any, Literal
 
@@ -15,7 +15,7 @@ _MAX_LENGTH = 100_000
 
 
 def list_templates(place: ProjectContext, kind: TemplateKind) -> list[str]:
-    """The names of them."""
+    """List the names of the templates."""
     if place.project.empty_repo or not place.may(trees_api.list_tree):
         return []
     try:
@@ -26,7 +26,7 @@ def list_templates(place: ProjectContext, kind: TemplateKind) -> list[str]:
 
 
 def template_or_none(place: ProjectContext, kind: TemplateKind, names: list[str], asked: Any) -> str:
-    """The one of ``names`` that an address asks for, or the one that is called the default, or nothing."""
+    """Return the text of the template that the URL names, or of the default template; empty if there is none."""
     if isinstance(asked, str):
         name = asked.removesuffix(_SUFFIX)
     else:

@@ -1,1 +1,1 @@
-"""How people get in: signing in and up, lost passwords, and links that mails hold."""
+"""Sign-in, sign-up, single sign-on, password reset, and pages linked from emails."""

@@ -1,4 +1,4 @@
-"""Signing in and out."""
+"""Sign-in and sign-out."""
 
 from ingot.accounts.instance.settings import current_settings
 from ingot.accounts.sessions.service import check_password, end_session
@@ -25,7 +25,7 @@ pages = PageRoutes()
 
 @pages.get("/users/sign_in", open=True)
 def show_sign_in(visit: Visit, db: Connection) -> PageResponse:
-    """Ask for name and password."""
+    """Show the sign-in form."""
     back = local_path(visit.request.query.get("redirect_to"))
     if visit.viewer.user is not None and "again" not in visit.request.query:
         return LocalRedirect(back or HOME)
@@ -36,7 +36,7 @@ def show_sign_in(visit: Visit, db: Connection) -> PageResponse:
 
 @pages.post("/users/sign_in", open=True)
 def sign_in(visit: Visit) -> PageResponse:
-    """Begin a session, or say that name and password do not match, and nothing more."""
+    """Start a session, or report invalid credentials without revealing which part was wrong."""
     back = local_path(visit.request.form.get("redirect_to")) or ""
     waiting = form_field(visit.request.form, "user", "waiting")
     try:
@@ -47,7 +47,7 @@ def sign_in(visit: Visit) -> PageResponse:
         context = visit.database.read(
             lambda db: _context(visit, db, back, form_field(visit.request.form, "user", "login"))
         )
-        context["error"] = "Sign in again: that took too long." if waiting else "Invalid login or password."
+        context["error"] = "The sign-in has expired. Sign in again." if waiting else "Invalid login or password."
         return TemplateResponse("sign_in/sign_in.html", context, 401, sign_in_policy(back))
 
 
@@ -65,7 +65,7 @@ def _user_by_password(visit: Visit) -> User:
 def sign_out(visit: Visit) -> PageResponse:
     """End the session."""
     session = visit.viewer.session
-    assert session is not None  # noqa: S101 - Nobody without one comes here.
+    assert session is not None  # noqa: S101 - The page requires a session.
 
     def end(db: Connection) -> str | None:
         end_session(db, session)

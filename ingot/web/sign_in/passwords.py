@@ -1,4 +1,4 @@
-"""Passwords: changing one's own, and the links by which forgotten ones are replaced."""
+"""Password change, password reset by email, and email confirmation."""
 
 from ingot.accounts.identity_providers.directory_users import is_directory_user
 from ingot.accounts.instance.throttles import count_attempt, require_within_limit
@@ -25,31 +25,33 @@ MAX_LINKS = 5
 
 @pages.get("/profile/password/new", with_expired_password=True)
 def show_new_password(visit: Visit, db: Connection) -> PageResponse:
-    """Ask for another password; that of a directory is changed there."""
+    """Show the form to change the password; LDAP passwords must be changed in the directory."""
     return _password_page(visit, [], elsewhere=_uses_directory_password(visit, db, visit.viewer.signed_in))
 
 
 @pages.get("/profile/password/edit", with_expired_password=True)
 def show_edit_password(visit: Visit, db: Connection) -> PageResponse:
-    """Ask for another password."""
+    """Show the form to change the password."""
     return show_new_password(visit, db)
 
 
 @pages.post("/profile/password", with_expired_password=True)
 def change_password(visit: Visit) -> PageResponse:
-    """Change the password of whoever still knows the one in use; other sessions end."""
+    """Change the password, confirmed by the current one, and end other sessions."""
     user, session = visit.viewer.signed_in, visit.viewer.session
     if visit.database.read(lambda db: _uses_directory_password(visit, db, user)):
-        return _password_page(visit, ["The directory has your password."], elsewhere=True)
+        return _password_page(
+            visit, ["Your password is managed by the LDAP directory. Change it there."], elsewhere=True
+        )
     key = f"password of {user.id}"
     visit.database.read(lambda db: require_within_limit(db, key, MAX_FAILURES_PER_ACCOUNT, FAILURE_WINDOW_SECONDS))
     new = form_field(visit.request.form, "user", "password")
     errors = _password_errors(new, form_field(visit.request.form, "user", "password_confirmation"))
     if not password_matches(user.password_hash, form_field(visit.request.form, "user", "current_password")):
         visit.database.write(lambda db: count_attempt(db, key, FAILURE_WINDOW_SECONDS))
-        errors.insert(0, "The current password is not right.")
+        errors.insert(0, "The current password is incorrect.")
     elif password_matches(user.password_hash, new):
-        errors.append("The new password is the one in use.")
+        errors.append("The new password must differ from the current one.")
     if errors:
         return _password_page(visit, errors)
     hashed = hash_password(new)
@@ -65,13 +67,13 @@ def change_password_by_put(visit: Visit) -> PageResponse:
 
 @pages.get("/users/password/new", open=True)
 def show_forgot_password(visit: Visit) -> PageResponse:  # noqa: ARG001 - Every page takes the visit.
-    """Ask for the address to write to."""
+    """Show the form to request a password reset."""
     return TemplateResponse("sign_in/password_forgotten.html")
 
 
 @pages.post("/users/password", open=True)
 def mail_reset_link(visit: Visit) -> PageResponse:
-    """Write to the owner of exactly this address; the answer does not say whether there is one."""
+    """Email a reset link to the user with this address; the response does not reveal whether there is one."""
     address = form_field(visit.request.form, "user", "email")
 
     def send(db: Connection) -> None:
@@ -84,13 +86,13 @@ def mail_reset_link(visit: Visit) -> PageResponse:
             send_mail(db, user)
 
     visit.database.write(send)
-    text = "If that address belongs to somebody here, a mail with a link is on its way to it."
-    return TemplateResponse("message.html", {"title": "Look into your mail", "text": text})
+    text = "If that address belongs to an account, you will receive an email with a link to reset the password."
+    return TemplateResponse("message.html", {"title": "Check your email", "text": text})
 
 
 @pages.get("/users/password/edit", open=True)
 def show_reset_password(visit: Visit, db: Connection) -> PageResponse:
-    """Ask for a password, of whoever holds a link that still works."""
+    """Show the form to set a new password; raise ``NotFound`` if the link is invalid or expired."""
     token = _token(visit, "reset_password_token")
     if one_time_link_or_none(db, "password", token) is None:
         raise NotFound("Link")
@@ -99,7 +101,7 @@ def show_reset_password(visit: Visit, db: Connection) -> PageResponse:
 
 @pages.put("/users/password", open=True)
 def reset_password(visit: Visit) -> PageResponse:
-    """Set the password that the reader of the mail chose."""
+    """Set the new password and use up the link."""
     token = form_field(visit.request.form, "user", "reset_password_token")
     new = form_field(visit.request.form, "user", "password")
     errors = _password_errors(new, form_field(visit.request.form, "user", "password_confirmation"))
@@ -119,7 +121,7 @@ def reset_password(visit: Visit) -> PageResponse:
 
 @pages.get("/users/confirmation", open=True)
 def show_confirmation(visit: Visit, db: Connection) -> PageResponse:
-    """Ask for one click: programs that only look at links in mails must not confirm anything."""
+    """Show a confirmation button, because mail scanners that follow links must not confirm the address."""
     token = _token(visit, "confirmation_token")
     if one_time_link_or_none(db, "confirmation", token) is None:
         raise NotFound("Link")
@@ -128,7 +130,7 @@ def show_confirmation(visit: Visit, db: Connection) -> PageResponse:
 
 @pages.post("/users/confirmation", open=True)
 def confirm_email(visit: Visit) -> PageResponse:
-    """Take the address as proven."""
+    """Confirm the email address and use up the link."""
     token = form_field(visit.request.form, "user", "confirmation_token")
 
     def use(db: Connection) -> None:
@@ -142,7 +144,7 @@ def confirm_email(visit: Visit) -> PageResponse:
 
 
 def _uses_directory_password(visit: Visit, db: Connection, user: User) -> bool:
-    """Whether a directory has the password, so that one of ours would open nothing."""
+    """Return whether the user signs in with an LDAP password, so that a local password would have no effect."""
     return bool(visit.settings.ldap_url) and is_directory_user(db, user)
 
 
@@ -161,4 +163,4 @@ def _token(visit: Visit, name: str) -> str:
 def _password_errors(password: str, again: str) -> list[str]:
     trouble = password_error(password)
     errors = [f"The password {trouble}."] if trouble else []
-    return errors if password == again else [*errors, "The two passwords differ."]
+    return errors if password == again else [*errors, "The passwords do not match."]

@@ -1,4 +1,4 @@
-"""The pages of this room, for the door."""
+"""Routes of the sign-in pages."""
 
 from ingot.web.sign_in import login, passwords, sign_up, single_sign_on, unsubscribe
 

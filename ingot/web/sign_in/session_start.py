@@ -1,4 +1,4 @@
-"""From somebody who proved who they are to a session: at once, or after a second step."""
+"""Creation of a session after the first factor, with the two-factor step if required."""
 
 import msgspec
 
@@ -20,7 +20,7 @@ _PURPOSE = "second step"
 
 
 class PendingSignIn(msgspec.Struct):
-    """Who has done the first step: kept by the browser, signed, and of no use in another one."""
+    """Sign-in that awaits the second factor; signed, stored in the browser and bound to its CSRF token."""
 
     user_id: int
     method: str
@@ -29,7 +29,7 @@ class PendingSignIn(msgspec.Struct):
 
 
 def start_session(visit: Visit, user: User, back: str, method: str = "password") -> PageResponse:
-    """Begin a session, or ask for the second factor first."""
+    """Start a session, or ask for the second factor first."""
     if user.two_factor_enabled:
         until = _now(visit) + 60 * SECOND_STEP_MINUTES
         return _second_step(visit, PendingSignIn(user.id, method, visit.viewer.csrf, until), back, "")
@@ -37,7 +37,7 @@ def start_session(visit: Visit, user: User, back: str, method: str = "password")
 
 
 def start_session_with_code(visit: Visit, kept: str, code: str, back: str) -> PageResponse:
-    """Begin a session for whoever did the first step in this browser, and brings the right code now."""
+    """Start a session after the second factor; raise ``Unauthenticated`` if the first step expired or is invalid."""
     waiting = verify_signed(visit.database.vault, _PURPOSE, kept, PendingSignIn)
     if waiting is None or waiting.csrf != visit.viewer.csrf or waiting.until < _now(visit):
         raise Unauthenticated
@@ -55,7 +55,7 @@ def _begin_session(visit: Visit, user: User, back: str, method: str) -> PageResp
 
     def begin(db: Connection) -> str:
         if before is not None:
-            end_session(db, before)  # The browser forgets its cookie, and nobody else is to have it.
+            end_session(db, before)  # Its cookie is replaced; the old session must not remain valid.
         return create_session(db, user, origin.ip, origin.user_agent, method)
 
     cookie = visit.database.write(begin)

@@ -1,4 +1,4 @@
-"""Signing up, where administrators allow it; and asking once more for the mail that proves an address."""
+"""Sign-up, and resending of the confirmation email."""
 
 from fnmatch import fnmatchcase
 
@@ -20,11 +20,11 @@ pages = PageRoutes()
 MAX_SIGN_UPS = 10
 MAX_LINKS = 5
 _FIELDS = ("name", "username", "email")
-CONFIRMATION_TEXT = "We have sent you a mail with a link. Follow it to prove that the address is yours, then sign in."
+CONFIRMATION_TEXT = "We have sent you an email with a link. Open it to confirm your address, then sign in."
 
 
 def _require_sign_up_enabled(db: Connection) -> InstanceSettings:
-    """Where nobody may sign up there is no such page."""
+    """Return the instance settings; raise ``NotFound`` if sign-up is disabled."""
     settings = current_settings(db)
     if not settings.signup_enabled:
         raise NotFound("Page")
@@ -33,7 +33,7 @@ def _require_sign_up_enabled(db: Connection) -> InstanceSettings:
 
 @pages.get("/users/sign_up", open=True)
 def show_sign_up(visit: Visit, db: Connection) -> PageResponse:
-    """Ask for a name, an address and a password."""
+    """Show the sign-up form."""
     _require_sign_up_enabled(db)
     if visit.viewer.user is not None:
         return LocalRedirect("/")
@@ -44,7 +44,7 @@ def show_sign_up(visit: Visit, db: Connection) -> PageResponse:
 
 @pages.post("/users", open=True)
 def sign_up(visit: Visit) -> PageResponse:
-    """Make an account; who has to prove the address first gets a mail, all others are signed in."""
+    """Create an account; send a confirmation email if required, otherwise sign the user in."""
     visit.database.read(_require_sign_up_enabled)
     given = {name: form_field(visit.request.form, "user", name).strip() for name in _FIELDS}
     password = form_field(visit.request.form, "user", "password")
@@ -55,7 +55,7 @@ def sign_up(visit: Visit) -> PageResponse:
         db.lock(NAMESPACES)
         settings = _require_sign_up_enabled(db)
         _validate_email_domain(settings, given["email"])
-        # Without a password somebody would come in who cannot come back.
+        # An empty password must fail validation: the user could not sign in again.
         wanted = CreateUser(
             email=given["email"],
             username=given["username"],
@@ -81,18 +81,18 @@ def sign_up(visit: Visit) -> PageResponse:
     if cookie is not None:
         return LocalRedirect("/", [set_cookie(visit.settings, SESSION_COOKIE, cookie)])
     text = visit.database.read(current_settings).after_sign_up_text
-    return TemplateResponse("message.html", {"title": "Look into your mail", "text": text or CONFIRMATION_TEXT})
+    return TemplateResponse("message.html", {"title": "Check your email", "text": text or CONFIRMATION_TEXT})
 
 
 @pages.get("/users/confirmation/new", open=True)
 def show_resend_confirmation(visit: Visit) -> PageResponse:  # noqa: ARG001 - Every page takes the visit.
-    """Ask for the address to write to once more."""
+    """Show the form to resend the confirmation email."""
     return TemplateResponse("sign_in/confirmation_again.html")
 
 
 @pages.post("/users/confirmation/new", open=True)
 def resend_confirmation(visit: Visit) -> PageResponse:
-    """Write to an address that waits to be proven; the answer does not say whether there is one."""
+    """Resend the confirmation email; the response does not reveal whether the address exists."""
     address = form_field(visit.request.form, "user", "email").strip().lower()
 
     def send(db: Connection) -> None:
@@ -104,12 +104,12 @@ def resend_confirmation(visit: Visit) -> PageResponse:
             mail_confirmation_link(db, user)
 
     visit.database.write(send)
-    text = "If that address waits to be confirmed, a mail with a link is on its way to it."
-    return TemplateResponse("message.html", {"title": "Look into your mail", "text": text})
+    text = "If that address is waiting for confirmation, you will receive an email with a link."
+    return TemplateResponse("message.html", {"title": "Check your email", "text": text})
 
 
 def _validate_email_domain(settings: InstanceSettings, address: str) -> None:
-    """Only addresses of the domains that are allowed, and of none that is not; ``*`` stands for any part of a name."""
+    """Raise ``Invalid`` unless the email domain is allowed and not denied; ``*`` is a wildcard."""
     domain = address.rpartition("@")[2].lower()
     allowed = not settings.domain_whitelist or _matches_domain(domain, settings.domain_whitelist)
     denied = settings.domain_blacklist_enabled and _matches_domain(domain, settings.domain_blacklist)

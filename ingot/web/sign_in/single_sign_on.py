@@ -1,4 +1,4 @@
-"""Signing in by an OpenID Connect provider."""
+"""Sign-in with an OpenID Connect provider."""
 
 import hmac
 import secrets
@@ -44,7 +44,7 @@ _LINK_PURPOSE = "linking an identity"
 
 
 class SignOnState(msgspec.Struct):
-    """What a browser keeps while its owner is at the provider; what comes back must belong to it."""
+    """Signed state in a cookie while the user is at the provider; the callback must match it."""
 
     state: str
     nonce: str
@@ -52,12 +52,12 @@ class SignOnState(msgspec.Struct):
     back: str
     until: float
     links: int = 0
-    """Whose account is to be linked, where somebody is signed in already."""
+    """Id of the signed-in user to link the identity to; 0 for a sign-in."""
 
 
 @pages.get("/users/auth/openid_connect", open=True)
 def start_sign_on(visit: Visit) -> PageResponse:
-    """Send somebody to the provider."""
+    """Redirect the user to the provider."""
     provider = _provider(visit)
     back = local_path(visit.request.query.get("redirect_to")) or ""
     links = visit.viewer.user.id if visit.viewer.user is not None and visit.request.query.get("link") == "1" else 0
@@ -76,17 +76,17 @@ def start_sign_on(visit: Visit) -> PageResponse:
 
 @pages.get("/users/auth/openid_connect/callback", open=True)
 def finish_sign_on(visit: Visit) -> PageResponse:
-    """Let somebody in who comes back from the provider, in the browser in which they left."""
+    """Handle the provider's callback: sign the user in, or ask to confirm the link."""
     provider = _provider(visit)
     require_blocking_allowed()
     away = verify_signed(visit.database.vault, _PURPOSE, visit.headers.cookies.get(STATE_COOKIE, ""), SignOnState)
     state, code = visit.request.query.get("state"), visit.request.query.get("code")
     if away is None or away.until < _now(visit) or not isinstance(state, str) or not _is_same(state, away.state):
-        return _error_page(visit, "The sign-in took too long, or was begun in another browser. Begin anew.", 400)
+        return _error_page(visit, "The sign-in has expired or was started in another browser. Try again.", 400)
     if not isinstance(code, str) or not code:
-        return _error_page(visit, "The provider did not let you in.", 401)
+        return _error_page(visit, "The provider denied the sign-in.", 401)
     if away.links and (visit.viewer.user is None or visit.viewer.user.id != away.links):
-        return _error_page(visit, "Somebody else is signed in by now. Begin anew.", 400)
+        return _error_page(visit, "Another user is now signed in. Try again.", 400)
     try:
         known = provider.fetch_identity(code, _callback(visit), away.nonce, away.verifier)
         if away.links:
@@ -104,7 +104,7 @@ def finish_sign_on(visit: Visit) -> PageResponse:
 
 
 class PendingLink(msgspec.Struct):
-    """Who somebody is there, until they have said that it is them; of no use in another session."""
+    """Provider identity that awaits the user's confirmation; signed and bound to the session."""
 
     known: ProviderIdentity
     csrf: str
@@ -112,7 +112,7 @@ class PendingLink(msgspec.Struct):
 
 
 def _confirm_link(visit: Visit, known: ProviderIdentity) -> TemplateResponse:
-    """Show who that is: whoever else may have signed in there in this browser must not get in here by it."""
+    """Show the identity for confirmation, because another person may be signed in to the provider in this browser."""
     kept = sign_value(
         visit.database.vault, _LINK_PURPOSE, PendingLink(known, visit.viewer.csrf, _now(visit) + 60 * STATE_MINUTES)
     )
@@ -122,17 +122,17 @@ def _confirm_link(visit: Visit, known: ProviderIdentity) -> TemplateResponse:
 
 @pages.post("/profile/identities")
 def link_account(visit: Visit) -> PageResponse:
-    """Let somebody come in by the provider too."""
+    """Link the confirmed identity to the user's account."""
     found = verify_signed(visit.database.vault, _LINK_PURPOSE, str(visit.request.form.get("kept", "")), PendingLink)
     if found is None or not _is_same(found.csrf, visit.viewer.csrf) or found.until < _now(visit):
-        return _error_page(visit, "That took too long. Begin anew from your account.", 400)
+        return _error_page(visit, "The confirmation has expired. Start again from your account page.", 400)
     known = found.known
     return _change_identity(visit, lambda db: link_identity(db, visit.viewer.signed_in, known))
 
 
 @pages.delete("/profile/identities/openid_connect")
 def unlink_account(visit: Visit) -> PageResponse:
-    """Let them come in by it no more."""
+    """Unlink the identity from the user's account."""
     return _change_identity(visit, lambda db: unlink_identity(db, visit.viewer.signed_in, PROVIDER))
 
 
@@ -152,7 +152,7 @@ def _account(db: Connection, visit: Visit, known: ProviderIdentity) -> User:
 
 
 def sign_on_url(visit: Visit, settings: InstanceSettings, back: str) -> str:
-    """Where the sign-in page leads; nothing where no provider is configured, or administrators turned it off."""
+    """Return the URL of the provider's sign-in; empty if no provider is configured or enabled."""
     if not visit.settings.oidc_issuer or PROVIDER in settings.disabled_oauth_sign_in_sources:
         return ""
     asked = ({"again": "true"} if visit.viewer.user else {}) | ({"redirect_to": back} if back else {})

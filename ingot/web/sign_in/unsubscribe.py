@@ -1,4 +1,4 @@
-"""Getting no more mail about something, by the link that each mail holds; it takes no sign-in."""
+"""Unsubscribe page that each notification email links to; it does not require sign-in."""
 
 from ingot.accounts.users.views import names_by_ids
 from ingot.collaboration.subscriptions.service import set_subscription
@@ -19,18 +19,20 @@ def _subscription_in_link(db: Connection, visit: Visit) -> UnsubscribeRequest:
 
 @pages.get("/sent_notifications/:key/unsubscribe", open=True, with_expired_password=True)
 def show_unsubscribe(visit: Visit, db: Connection) -> PageResponse:
-    """Ask for one click: programs that only look at links in mails must not change anything."""
+    """Show an unsubscribe button, because mail scanners that follow links must not unsubscribe the user."""
     noun = _subscription_in_link(db, visit).kind.replace("_", " ")
     return TemplateResponse("sign_in/unsubscribe.html", {"key": visit.request.path["key"], "noun": noun})
 
 
 @pages.post("/sent_notifications/:key/unsubscribe", open=True, with_expired_password=True, by_link=True)
 def unsubscribe(visit: Visit) -> PageResponse:
-    """Stop following what the mail was about; mail programs may do so by themselves."""
+    """Unsubscribe the user; mail clients can also send this request (one-click unsubscribe)."""
 
     def stop(db: Connection) -> None:
         who = _subscription_in_link(db, visit)
         set_subscription(db, who.user_id, who.kind, who.subject_id, following=False)
 
     visit.database.write(stop)
-    return TemplateResponse("message.html", {"title": "Done", "text": "You get no more mail about this."})
+    return TemplateResponse(
+        "message.html", {"title": "Unsubscribed", "text": "You will receive no more emails about this."}
+    )

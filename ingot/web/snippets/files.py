@@ -1,4 +1,4 @@
-"""The files of a snippet, shown as those of a repository are."""
+"""Rendering of the files of a snippet."""
 
 from hashlib import sha256
 from typing import NamedTuple
@@ -14,7 +14,7 @@ from ingot.web.texts import render_markdown
 
 
 class RenderedSnippetFile(NamedTuple):
-    """A file and how it looks: as text, or line by line."""
+    """Snippet file, rendered as Markdown or as highlighted lines."""
 
     path: str
     size: int
@@ -23,13 +23,13 @@ class RenderedSnippetFile(NamedTuple):
     html: Markup | None
     lines: FileLines | None
     turned: bool
-    """Whether some of it may be shown in another order than it is written."""
+    """True if the file contains bidirectional control characters."""
 
 
 def render_snippet_file(
     visit: Visit, path: str, body: bytes, number: int, project_id: int | None
 ) -> RenderedSnippetFile:
-    """One of them; ``plain`` shows markdown as it was written, and ``all`` and ``rest`` name the file to show whole."""
+    """Render a file; the query ``plain`` shows Markdown source, ``all`` and ``rest`` name a file to show in full."""
     text, markdown = decode_file_text(body), is_markdown(path)
     rendered = markdown and "plain" not in visit.request.query
     html = render_markdown(visit, text, project_id) if rendered else None
@@ -41,7 +41,7 @@ def _lines(visit: Visit, path: str, text: str, number: int) -> FileLines | None:
     if not text:
         return None
     everything = str(number) in (visit.request.query.get("all"), visit.request.query.get("rest"))
-    # Of several files only the first has the short addresses, which are those that people know.
+    # Only the first file has the short anchors, since anchors must be unique on the page.
     anchor = "L" if number == 1 else f"f{number}-L"
     oid = sha256(text.encode()).hexdigest()
     return file_lines(oid, text, language_of(path), everything=everything, anchor=anchor)

@@ -1,4 +1,4 @@
-"""Snippets: of one's own and of projects."""
+"""Pages of personal and project snippets."""
 
 from typing import Any
 
@@ -32,12 +32,12 @@ _EMPTY = dict.fromkeys(_FIELDS, "")
 
 
 class _SnippetCollection(ResourceCollection, frozen=True):
-    """Where snippets are: a project's, or nobody's but their author's."""
+    """Snippets of a project, or personal snippets."""
 
     place: ProjectContext | None
 
     def page(self, name: str, context: dict[str, Any], status: int = 200) -> TemplateResponse:
-        """A page in the project's frame, where there is one."""
+        """Render a page in the project layout, or in the normal layout for personal snippets."""
         context = {**context, "url": self.url}
         if self.place is None:
             return TemplateResponse(f"snippets/{name}.html", {**context, "frame": "layout.html"}, status)
@@ -54,26 +54,26 @@ def _snippet_collection(visit: Visit) -> _SnippetCollection:
 
 @pages.get("/snippets")
 def list_own_snippets(visit: Visit) -> PageResponse:
-    """One's own snippets."""
+    """List the user's own snippets."""
     return _list(visit)
 
 
 @pages.get("/-/snippets")
 def list_own_snippets_by_dash(visit: Visit) -> PageResponse:
-    """The same by its other address."""
+    """List the user's own snippets, at the second URL."""
     return _list(visit)
 
 
 @pages.get("/explore/snippets", open=True)
 def show_public_snippets(visit: Visit, db: Connection) -> PageResponse:
-    """Public snippets, for anyone."""
+    """List public snippets."""
     listing = public_snippet_views(db, ListPage(visit.request.page, _PER_PAGE), visit.request.origin.base)
     return TemplateResponse("explore/snippets.html", {"found": listing})
 
 
 @pages.get("/:path/-/snippets", open=True)
 def list_project_snippets(visit: Visit) -> PageResponse:
-    """A project's snippets."""
+    """List the snippets of a project."""
     return _list(visit)
 
 
@@ -98,7 +98,7 @@ def _show(visit: Visit) -> PageResponse:
     )
     if visit.headers.fragment and rest is not None:
         return TemplateResponse("code/_lines.html", {"rows": rest})
-    # Only those of projects are talked about.
+    # Personal snippets have no comments.
     thread = (
         discussion_thread(discussable_in(shelf.place, SNIPPET, snippet.id), snippet.description)
         if shelf.place
@@ -117,7 +117,7 @@ def _show(visit: Visit) -> PageResponse:
 
 
 def _file_contents(collection: _SnippetCollection, snippet: SnippetView) -> dict[str, str]:
-    """What its files hold, by their names."""
+    """Return the contents of a snippet's files by name."""
     return {file.path: _body(collection, file.path).decode(errors="replace") for file in snippet.files}
 
 
@@ -127,7 +127,7 @@ def _body(collection: _SnippetCollection, file: str) -> bytes:
 
 
 def _raw(visit: Visit) -> PageResponse:
-    """The first file as it is, or the one that is named; ``inline=false`` saves it."""
+    """Return the raw content of the named file, by default the first; ``inline=false`` downloads it."""
     shelf = _snippet_collection(visit)
     snippet = shelf.ask(snippets_api.get_snippet, **shelf.named)
     file = visit.request.path.get("file", snippet.file_name)
@@ -186,7 +186,7 @@ def _change(visit: Visit) -> PageResponse:
 
 
 def _file_fields(visit: Visit) -> list[tuple[str, str]]:
-    """The files of a snippet that has more than one, as the form shows them: each with its name and its content."""
+    """Return name and content of each file in the form of a snippet with several files."""
     fields = visit.request.form.get("snippet")
     sent = fields.get("files") if isinstance(fields, dict) else None
     files = [file for file in sent if isinstance(file, dict)] if isinstance(sent, list) else []
@@ -200,7 +200,7 @@ def _delete(visit: Visit) -> PageResponse:
 
 
 def _declare_pages(prefix: str) -> None:
-    """The same pages for each address that snippets have."""
+    """Declare the snippet pages below a URL prefix."""
     reads = {"/new": _new, "/:id": _show, "/:id/raw": _raw, "/:id/edit": _edit}
     for path, handler in reads.items():
         pages.get(prefix + path, open=path in ("/:id", "/:id/raw"))(handler)

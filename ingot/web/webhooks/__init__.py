@@ -1,1 +1,1 @@
-"""Hooks of projects, groups and the instance, and what they sent."""
+"""Webhook pages of projects, groups and the instance, with their delivery log."""

@@ -1,4 +1,4 @@
-"""The pages of hooks, the same wherever they hang."""
+"""Webhook pages, shared by projects, groups and the instance."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,7 +13,7 @@ _SWITCH = "enable_ssl_verification"
 
 
 def _declare_pages(prefix: str, find_collection: Callable[[Visit], HookCollection]) -> None:
-    """The pages of one kind of shelf."""
+    """Declare the webhook pages of projects, groups or the instance."""
 
     def reading(work: Callable[[HookCollection], PageResponse]) -> Callable[..., PageResponse]:
         return lambda visit: work(find_collection(visit))
@@ -96,7 +96,7 @@ def _resend(collection: HookCollection) -> PageResponse:
 
 
 def _form_values(form: dict[str, Any], collection: HookCollection) -> dict[str, Any]:
-    """What a form holds; a new one asks for pushes, over connections that are checked."""
+    """Return the values of the form; the defaults are push events and SSL verification."""
     texts: dict[str, Any] = {name: form_field(form, "hook", name) for name in (*_TEXT_FIELDS, "token")}
     if not form:
         return texts | dict.fromkeys(collection.flags, False) | {"push_events": True, _SWITCH: True}
@@ -104,7 +104,7 @@ def _form_values(form: dict[str, Any], collection: HookCollection) -> dict[str, 
 
 
 def _api_params(typed: dict[str, Any]) -> dict[str, Any]:
-    """A token that was left empty stays as it is."""
+    """Return the API parameters; an empty token, name or description is left unchanged."""
     return {name: value for name, value in typed.items() if value != "" or name not in ("token", "name", "description")}
 
 

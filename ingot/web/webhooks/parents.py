@@ -1,4 +1,4 @@
-"""Where hooks hang: on a project, a group or the whole instance; the API has a path for each."""
+"""Webhook collections of projects, groups and the instance, with their API endpoints."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -15,7 +15,7 @@ from ingot.web.projects.context import ProjectContext, project_context
 
 FLAGS = {
     "push_events": "Pushes",
-    "tag_push_events": "Tags",
+    "tag_push_events": "Tag pushes",
     "issues_events": "Issues",
     "confidential_issues_events": "Confidential issues",
     "note_events": "Comments",
@@ -25,13 +25,13 @@ FLAGS = {
     "pipeline_events": "Pipelines",
     "wiki_page_events": "Wiki pages",
     "releases_events": "Releases",
-    "repository_update_events": "Changed repositories",
+    "repository_update_events": "Repository updates",
 }
 _SYSTEM_TRIGGERS = ("push_events", "tag_push_events", "merge_requests_events", "repository_update_events")
 
 
 class HookEndpoints(NamedTuple):
-    """Handlers of webhooks, of projects and groups or of the instance."""
+    """Webhook endpoints of projects and groups, or of the instance."""
 
     list_hooks: Callable[..., Listing[Any]]
     get_hook: Callable[..., Any]
@@ -75,7 +75,7 @@ class HookCollection(ResourceCollection, frozen=True):
     title: str = ""
 
     def page(self, name: str, context: dict[str, Any], status: int = 200) -> TemplateResponse:
-        """A page in the frame of where they hang."""
+        """Render a page in the settings layout of the project or group, or in the administration layout."""
         context = {**context, "shelf": self}
         if self.place is not None:
             frame = "projects/settings.html" if isinstance(self.place, ProjectContext) else "groups/settings.html"
@@ -88,7 +88,7 @@ _TRIGGERS = ("push_events", "tag_push_events", "issues_events", "note_events", "
 
 
 def project_hooks(visit: Visit) -> HookCollection:
-    """A project's hooks."""
+    """Return the webhooks of a project."""
     place = project_context(visit)
     place.find(hooks_api.list_hooks)
     flags = {name: text for name, text in FLAGS.items() if name != "repository_update_events"}
@@ -97,7 +97,7 @@ def project_hooks(visit: Visit) -> HookCollection:
 
 
 def group_hooks(visit: Visit) -> HookCollection:
-    """A group's hooks, which hear of all projects in it."""
+    """Return the webhooks of a group, which receive the events of all its projects."""
     place = group_context(visit)
     place.find(hooks_api.list_hooks)
     flags = {name: text for name, text in FLAGS.items() if name != "repository_update_events"}
@@ -107,7 +107,7 @@ def group_hooks(visit: Visit) -> HookCollection:
 
 
 def system_hooks(visit: Visit) -> HookCollection:
-    """The instance's hooks, which hear of everything."""
+    """Return the system hooks of the instance; raise ``NotFound`` unless the user is an administrator."""
     if visit.viewer.user is None or not visit.viewer.user.admin:
         raise NotFound("Page")
     flags = {name: FLAGS[name] for name in _SYSTEM_TRIGGERS}

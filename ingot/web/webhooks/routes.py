@@ -1,4 +1,4 @@
-"""The pages of this room, for the door."""
+"""Routes of the webhook pages."""
 
 from ingot.web.webhooks import pages
 

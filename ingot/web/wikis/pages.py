@@ -1,4 +1,4 @@
-"""Wikis: pages that people write together."""
+"""Wiki pages of projects."""
 
 from typing import Any
 from urllib.parse import quote
@@ -19,13 +19,13 @@ _FIELDS = ("title", "content", "message")
 
 @pages.get("/:path/-/wikis", open=True)
 def show_wiki(visit: Visit, db: Connection) -> PageResponse:
-    """The page that a wiki begins with."""
+    """Show the home page of a wiki."""
     return _wiki_page(project_context(visit), db, _HOME_SLUG)
 
 
 @pages.get("/:path/-/wikis/:slug", open=True, slashes="slug")
 def show_page(visit: Visit, db: Connection) -> PageResponse:
-    """A page; ``/edit`` behind it and ``/new`` lead to a form, and ``/pages`` to the list."""
+    """Show a wiki page, the form of ``…/edit`` or ``new``, or the list of ``pages``."""
     place, slug = project_context(visit), visit.request.path["slug"]
     if (slug == "new" or slug.endswith("/edit")) and not place.may(wikis_api.create_page):
         raise NotFound("Page")
@@ -38,19 +38,19 @@ def show_page(visit: Visit, db: Connection) -> PageResponse:
 
 @pages.post("/:path/-/wikis")
 def create_page(visit: Visit) -> PageResponse:
-    """Write a new page."""
+    """Create a wiki page."""
     return _save(project_context(visit), "")
 
 
 @pages.put("/:path/-/wikis/:slug", slashes="slug")
 def edit_page(visit: Visit) -> PageResponse:
-    """Change a page."""
+    """Update a wiki page."""
     return _save(project_context(visit), visit.request.path["slug"])
 
 
 @pages.delete("/:path/-/wikis/:slug", slashes="slug")
 def delete_page(visit: Visit) -> PageResponse:
-    """Remove a page."""
+    """Delete a wiki page."""
     place = project_context(visit)
     place.ask(wikis_api.delete_page, slug=visit.request.path["slug"])
     return LocalRedirect(f"{place.url}/-/wikis")
