@@ -63,10 +63,10 @@ def test_facts_and_emoji_by_keyboard(window: Window, person: Person, project: Pr
     edit = page.get_by_role("link", name="Edit labels")
 
     edit.click()
-    page.get_by_role("searchbox", name="Find labels").fill("cel")
+    page.get_by_role("searchbox", name="Search labels").fill("cel")
     expect(page.get_by_label("leak")).to_have_count(0)
     page.get_by_label("cellar").press("Space")
-    page.get_by_role("searchbox", name="Find labels").fill("leak")
+    page.get_by_role("searchbox", name="Search labels").fill("leak")
     page.get_by_label("leak").press("Space")
     assert window.barriers() == []
     page.get_by_role("button", name="Save").press("Enter")
@@ -81,7 +81,7 @@ def test_facts_and_emoji_by_keyboard(window: Window, person: Person, project: Pr
 
     page.get_by_role("link", name="Add reaction").press("Enter")
     page.get_by_role("searchbox", name="Search emoji").fill("sailb")
-    expect(page.get_by_role("button", name="Give thumbsup")).to_have_count(0)
+    expect(page.get_by_role("button", name="React with thumbsup")).to_have_count(0)
     assert window.barriers() == []
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
