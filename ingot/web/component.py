@@ -305,7 +305,7 @@ class PagesComponent:
                 user=user,
                 session=session,
                 csrf=csrf_token(db, session) if session else db.vault.derive("visitor", arrival.visitor.encode()),
-                needs_factor=user is not None and is_second_factor_due(db, user),
+                must_set_up_two_factor=user is not None and is_second_factor_due(db, user),
             ),
             client=PageClient(self._inside, InternalCaller(actor, request.origin, known)),
             database=self._database,
@@ -317,7 +317,11 @@ class PagesComponent:
             return ask_to_sign_in(place.method, visit, request.headers)
         if visit.viewer.user is not None and visit.viewer.user.password_expired and not place.with_expired_password:
             return LocalRedirect("/profile/password/new")
-        if visit.viewer.needs_factor and not place.with_expired_password and not place.path.startswith(TWO_FACTOR):
+        if (
+            visit.viewer.must_set_up_two_factor
+            and not place.with_expired_password
+            and not place.path.startswith(TWO_FACTOR)
+        ):
             return LocalRedirect(TWO_FACTOR)
         return None
 

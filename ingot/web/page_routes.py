@@ -70,7 +70,7 @@ class Viewer(msgspec.Struct, frozen=True):
     session: Session | None
     csrf: str
     """The token that forms on the page must send back."""
-    needs_factor: bool = False
+    must_set_up_two_factor: bool = False
     """True if the user must set up two-factor authentication before using other pages."""
 
     @property
