@@ -39,7 +39,7 @@ _MOST_WORDS = 60
 _EXECUTABLE = 0o100755
 
 
-class CodeLocation(NamedTuple):
+class ResolvedPath(NamedTuple):
     """A commit under the name by which it was found, and a path of it."""
 
     ref: str
@@ -76,7 +76,7 @@ class CommitDiff(NamedTuple):
     diffs: list[DiffView]
 
 
-def locate(repository: Repository, rest: str) -> CodeLocation:
+def locate(repository: Repository, rest: str) -> ResolvedPath:
     """Split ``ref/path`` at the longest name of a branch, tag or commit; raise NotFound where none leads to one."""
     words = rest.split("/")
     if len(words) > _MOST_WORDS or path_error(rest) is not None:
@@ -85,7 +85,7 @@ def locate(repository: Repository, rest: str) -> CodeLocation:
         ref = "/".join(words[:length])
         commit = commit_id_or_none(repository, ref)
         if commit is not None:
-            return CodeLocation(ref, commit, "/".join(words[length:]))
+            return ResolvedPath(ref, commit, "/".join(words[length:]))
     raise NotFound("Tree")
 
 
@@ -154,7 +154,7 @@ def last_commit(repository: Repository, commit: str, path: str, project_url: str
 
 
 def list_history(
-    repository: Repository, location: CodeLocation, author: str, message: str, page: Page, project_url: str
+    repository: Repository, location: ResolvedPath, author: str, message: str, page: Page, project_url: str
 ) -> Listing[CommitView]:
     """List the commits of a branch or of a path, by author and by a part of their message."""
     oids, total = list[str](), 0
@@ -206,7 +206,7 @@ def free_branch_name(repository: Repository, stem: str, numbers: Sequence[int]) 
 
 
 def decode_text(body: bytes) -> str:
-    """Return the text of a file, whatever its encoding."""
+    """Decode the text of a file in any encoding."""
     return decoded(body)
 
 

@@ -1,4 +1,4 @@
-"""The API's door: its prefixes, CORS, and answers on the wire."""
+"""HTTP component of the API: prefixes, CORS headers and responses."""
 
 import re
 

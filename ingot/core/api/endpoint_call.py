@@ -1,4 +1,4 @@
-"""A call of an endpoint, from whichever door it comes: what is known of it, and how it is run."""
+"""One call of an endpoint, from HTTP or from a page: its state, and the steps that run it."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,11 +15,11 @@ from ingot.core.http.request import Origin
 from ingot.settings import Settings
 
 SubjectCache = dict[Any, Any]
-"""What finders found already, for who asks several endpoints about the same within one read."""
+"""Subjects that finders have already returned, for several calls about one subject within one read."""
 
 
 class EndpointCall(msgspec.Struct):
-    """What is known of a call, from the moment on when it is."""
+    """State of one call of an endpoint; each field is set by the step that determines it."""
 
     endpoint: Endpoint
     path: dict[str, str]
@@ -28,27 +28,27 @@ class EndpointCall(msgspec.Struct):
     actor: Actor = ANONYMOUS
     params: Any = None
     prepared: tuple[Any, ...] = ()
-    """What the work ahead of the transaction gave, where there is some."""
+    """Result of the preparation before the transaction, if the endpoint has one."""
     undo: list[Callable[[], object]] = []
-    """What to do where the transaction then refuses the call."""
+    """Undo of the preparation, called if the transaction fails."""
     known: SubjectCache | None = None
 
     def read_params(self) -> None:
-        """Take the parameters from what was sent, where the endpoint has some."""
+        """Read the parameters of the request, if the endpoint has any."""
         reader = self.endpoint.reader_for(self.path)
         if reader is not None:
             self.params = reader.read(self.sent)
 
 
 class EndpointRunner:
-    """Hands an endpoint the subject that its path names, once its rule allows it, and what was asked."""
+    """Runs the steps of an endpoint: parameters, preparation, subject, permission, handler."""
 
     def __init__(self, database: Database, settings: Settings) -> None:
         self._database = database
         self._settings = settings
 
     def prepare(self, endpoint_call: EndpointCall) -> None:
-        """Do what the endpoint does ahead of its transaction."""
+        """Run the preparation of the endpoint before its transaction."""
         if endpoint_call.endpoint.prepare is not None:
             ahead = PrepareContext(
                 self._database,
@@ -61,7 +61,7 @@ class EndpointRunner:
             endpoint_call.prepared = (endpoint_call.endpoint.prepare(ahead, endpoint_call.params),)
 
     def run(self, endpoint_call: EndpointCall, db: Connection) -> Any:
-        """What the handler gives within a unit of work."""
+        """Run the handler within a unit of work and return its result."""
         endpoint = endpoint_call.endpoint
         if endpoint.locks is not None:
             db.lock(endpoint.locks)
@@ -71,7 +71,7 @@ class EndpointRunner:
         )
 
     def stage(self, endpoint_call: EndpointCall) -> Any:
-        """What a handler gives that opens units of work itself."""
+        """Run a staged handler, which opens its own units of work, and return its result."""
         endpoint = endpoint_call.endpoint
         subject = self._database.read(lambda db: self.subject(endpoint_call, db), ahead_of_change=endpoint.writes)
         stage = StagedCall(
@@ -80,7 +80,7 @@ class EndpointRunner:
         return endpoint.handler(stage, *subject, *_arguments(endpoint_call))
 
     def subject(self, endpoint_call: EndpointCall, db: Connection) -> list[Any]:
-        """What the path names, where it names something, and the caller may do this to it."""
+        """Find the subject of the path and check the permission; return None if the endpoint has no subject."""
         return _authorized_subject(endpoint_call, self._call(endpoint_call, db))
 
     def _call(self, endpoint_call: EndpointCall, db: Connection) -> Call:

@@ -263,7 +263,7 @@ def _action_name(event: ActivityEvent) -> str:
 
 
 class ActivityDays(NamedTuple):
-    """How much was done on each day."""
+    """Number of events per day."""
 
     counts: dict[str, int]
     complete: bool

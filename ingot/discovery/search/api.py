@@ -14,7 +14,7 @@ from ingot.core.api.routes import Call, Routes
 from ingot.core.db.expressions import validate_search_length
 from ingot.core.db.paging import Listing, Page
 from ingot.discovery.search.params import SearchAnywhere, SearchGroup, SearchParams, SearchProject
-from ingot.discovery.search.scopes import ANYWHERE, IN_GROUP, IN_PROJECT, ProjectScope, SearchRequest
+from ingot.discovery.search.scopes import ANYWHERE, IN_GROUP, IN_PROJECT, ProjectSearchScope, SearchRequest
 from ingot.discovery.search.views import FoundCommitView, FoundFileView
 from ingot.projects.groups.api import group_in_path
 from ingot.projects.groups.policy import may_see_group
@@ -65,7 +65,7 @@ _ProjectResult = IssueView | MergeRequestView | MilestoneView | NoteView | Found
 )
 def search_project(call: Call, lookup: ProjectLookup, params: SearchProject, page: Page) -> Listing[Any]:
     """Search a project."""
-    scope = ProjectScope(lookup.here, lookup.project, params.ref)
+    scope = ProjectSearchScope(lookup.here, lookup.project, params.ref)
     return IN_PROJECT[params.scope](_search_request(call, params, page), scope)
 
 

@@ -76,7 +76,7 @@ class SearchRequest(NamedTuple):
         return self.params.search
 
 
-class ProjectScope(NamedTuple):
+class ProjectSearchScope(NamedTuple):
     """The project to search, the caller's access to it and the ref of its code."""
 
     access: Access
@@ -86,7 +86,7 @@ class ProjectScope(NamedTuple):
 
 Anywhere = Callable[[SearchRequest], Listing[Any]]
 InGroup = Callable[[SearchRequest, Namespace], Listing[Any]]
-InProject = Callable[[SearchRequest, ProjectScope], Listing[Any]]
+InProject = Callable[[SearchRequest, ProjectSearchScope], Listing[Any]]
 
 
 def _projects(request: SearchRequest, listing: Listing[Project]) -> Listing[ProjectView]:
@@ -136,7 +136,7 @@ def _issues_in_group(request: SearchRequest, group: Namespace) -> Listing[IssueV
     return _issues(request, list_group_issues(request.db, request.actor, group.id, filters, request.page))
 
 
-def _issues_in_project(request: SearchRequest, scope: ProjectScope) -> Listing[IssueView]:
+def _issues_in_project(request: SearchRequest, scope: ProjectSearchScope) -> Listing[IssueView]:
     access, project, _ = scope
     require(may_read_issues(request.actor, access, project))
     filters = _issue_filters(request)
@@ -167,7 +167,7 @@ def _merge_requests_in_group(request: SearchRequest, group: Namespace) -> Listin
     )
 
 
-def _merge_requests_in_project(request: SearchRequest, scope: ProjectScope) -> Listing[MergeRequestView]:
+def _merge_requests_in_project(request: SearchRequest, scope: ProjectSearchScope) -> Listing[MergeRequestView]:
     access, project, _ = scope
     require(may_read_merge_requests(request.actor, access, project))
     filters = _merge_request_filters(request)
@@ -193,7 +193,7 @@ def _milestones_in_group(request: SearchRequest, group: Namespace) -> Listing[Mi
     )
 
 
-def _milestones_in_project(request: SearchRequest, scope: ProjectScope) -> Listing[MilestoneView]:
+def _milestones_in_project(request: SearchRequest, scope: ProjectSearchScope) -> Listing[MilestoneView]:
     require(may_read_milestones(request.actor, scope.access, scope.project))
     filters, source = ListMilestones(search=request.text), source_of_project(scope.project)
     return _milestones(request, list_milestones(request.db, request.actor, source, filters, request.page))
@@ -214,7 +214,7 @@ def _users_in_group(request: SearchRequest, group: Namespace) -> Listing[UserBri
     return _users(request, list_members(request.db, source, filters, request.page, invited))
 
 
-def _users_in_project(request: SearchRequest, scope: ProjectScope) -> Listing[UserBrief]:
+def _users_in_project(request: SearchRequest, scope: ProjectSearchScope) -> Listing[UserBrief]:
     filters = ListMembers(query=request.text)
     return _users(request, list_all_members(request.db, request.actor, scope.project, filters, request.page))
 
@@ -232,7 +232,7 @@ def _snippet_contents(request: SearchRequest) -> Listing[SnippetView]:
     return _snippets(request, "contents")
 
 
-def _notes_in_project(request: SearchRequest, scope: ProjectScope) -> Listing[NoteView]:
+def _notes_in_project(request: SearchRequest, scope: ProjectSearchScope) -> Listing[NoteView]:
     access, project, _ = scope
     listing = search_notes(request.db, request.actor, access, project, request.text, request.page, request.params.sort)
     iids = iids_of_subjects(request.db, listing.items)
@@ -243,7 +243,7 @@ def _notes_in_project(request: SearchRequest, scope: ProjectScope) -> Listing[No
     )
 
 
-def _commits_in_project(request: SearchRequest, scope: ProjectScope) -> Listing[FoundCommitView]:
+def _commits_in_project(request: SearchRequest, scope: ProjectSearchScope) -> Listing[FoundCommitView]:
     repository = _searchable_repository(request, scope)
     tip = commit_oid_or_none(repository, scope.ref, scope.project.default_branch)
     listing = find_commits(repository, tip, request.text, request.page)
@@ -251,11 +251,11 @@ def _commits_in_project(request: SearchRequest, scope: ProjectScope) -> Listing[
     return listing.of([found_commit_view(commit, scope.project.id, url) for commit in listing.items])
 
 
-def _files_in_project(request: SearchRequest, scope: ProjectScope) -> Listing[FoundFileView]:
+def _files_in_project(request: SearchRequest, scope: ProjectSearchScope) -> Listing[FoundFileView]:
     return _files(request, scope, _searchable_repository(request, scope), scope.project.default_branch)
 
 
-def _wiki_pages_in_project(request: SearchRequest, scope: ProjectScope) -> Listing[FoundFileView]:
+def _wiki_pages_in_project(request: SearchRequest, scope: ProjectSearchScope) -> Listing[FoundFileView]:
     wiki = Wiki(scope.access, scope.project, wiki_repository_or_none(request.db, request.store, scope.project))
     require(may_read_wiki(request.actor, scope.access, wiki))
     if wiki.repository is None:
@@ -264,7 +264,7 @@ def _wiki_pages_in_project(request: SearchRequest, scope: ProjectScope) -> Listi
 
 
 def _files(
-    request: SearchRequest, scope: ProjectScope, repository: Repository, branch: str | None
+    request: SearchRequest, scope: ProjectSearchScope, repository: Repository, branch: str | None
 ) -> Listing[FoundFileView]:
     commit = commit_oid_or_none(repository, scope.ref, branch)
     listing = find_files(repository, commit, request.text, request.page)
@@ -272,7 +272,7 @@ def _files(
     return listing.of([found_file_view(match, ref_name, scope.project.id) for match in listing.items])
 
 
-def _searchable_repository(request: SearchRequest, scope: ProjectScope) -> Repository:
+def _searchable_repository(request: SearchRequest, scope: ProjectSearchScope) -> Repository:
     require(may_download_code(request.actor, scope.access, scope.project))
     return project_repository(request.store, scope.project)
 

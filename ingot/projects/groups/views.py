@@ -110,7 +110,7 @@ def visible_group_views(db: Connection, actor: Actor, search: str, page: Page, b
 
 
 class GroupOffers(NamedTuple):
-    """What a user may add to a group."""
+    """Actions in a group that a user has permission for."""
 
     project: bool
     subgroup: bool

@@ -11,7 +11,7 @@ from ingot.projects.projects.tables import projects
 
 
 class InstanceTotals(NamedTuple):
-    """How many of each there are."""
+    """Totals of the objects on the instance."""
 
     users: int
     projects: int

@@ -22,9 +22,9 @@ class CodeLocation(NamedTuple):
     path: str
 
     @property
-    def location(self) -> browser.CodeLocation:
+    def location(self) -> browser.ResolvedPath:
         """Return the commit and the path."""
-        return browser.CodeLocation(self.ref, self.commit, self.path)
+        return browser.ResolvedPath(self.ref, self.commit, self.path)
 
     def url(self, word: str, path: str | None = None, ref: str | None = None) -> str:
         """Return the URL of another page for this location, such as its ``tree`` or ``raw``."""
