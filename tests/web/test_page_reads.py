@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import pytest
 
 from ingot.core.db.connection import CompiledStatement, Connection
-from tests.api.issues.factories import make_milestone, make_issue
+from tests.api.issues.factories import make_issue, make_milestone
 from tests.api.merge_requests.factories import filled_project, make_merge_request
 from tests.client import Make, Person
 from tests.web.browser import Browser
