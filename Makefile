@@ -34,6 +34,7 @@ test: setup ## Run all tests on SQLite and PostgreSQL; T=PATH runs a part
 
 test-sqlite: setup
 	@sh scripts/browser
+	@sh scripts/openssh
 	INGOT_TEST_DATABASE=sqlite $(BIN)/pytest -n 4 --dist loadfile --no-loadscope-reorder $(or $(T),--ignore=tests/conventions)
 
 # Tests that hardly use the database run on SQLite only, and so do the fault tests, which take longest. T=PATH runs any

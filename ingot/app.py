@@ -32,7 +32,7 @@ from ingot.collaboration.merge_requests.versions.source_tracker import COLLECT_V
 from ingot.collaboration.participants.ports import SubjectKinds
 from ingot.core.access.actor import Actor
 from ingot.core.access.credentials import Credentials
-from ingot.core.api.component import API_PREFIX, ApiComponent
+from ingot.core.api.component import ApiComponent
 from ingot.core.api.internal_client import InternalClient
 from ingot.core.api.kernel import Kernel
 from ingot.core.api.router import Router
@@ -93,10 +93,11 @@ from ingot.repositories.ref_changes.ports import AwaitedCommits
 from ingot.repositories.ref_changes.queries import is_deletion_pending
 from ingot.repositories.ref_changes.staged import RECONCILE_CHANGES, enqueue_reconciliation, reconcile_all
 from ingot.settings import Settings
-from ingot.transport.activity import ActivityTracker
-from ingot.transport.admission import GitAuthorizer
-from ingot.transport.http import GitHttpComponent
-from ingot.transport.lfs_http import LfsComponent
+from ingot.transport.activity import UserActivity
+from ingot.transport.authorization import HttpAuthorization
+from ingot.transport.backend import GitBackend
+from ingot.transport.git_http import GitHttp
+from ingot.transport.lfs_http import LfsHttp
 from ingot.web.component import PagesComponent
 
 _PING = select(literal(1))
@@ -180,19 +181,20 @@ class App:
         router = api_router() if endpoints is None else Router(endpoints, attrgetter("slashes"))
         self.kernel = Kernel(router, database, self._authenticate, ApiRateLimits(database), settings)
         self._usage = TokenUsageTracker(database, self.kernel.writer)
-        web = PagesComponent(settings, database, self.kernel.pool, InternalClient(router.declared, database, settings))
-        admission = GitAuthorizer(settings, database, self.kernel.pool, ActivityTracker(database, self.kernel.writer))
-        git = GitHttpComponent(settings, database, self.kernel.pool, log, admission, web)
-        components: list[tuple[bytes, Component]] = [
-            (API_PREFIX + b"/docs", web),
-            (API_PREFIX, ApiComponent(self.kernel)),
-            (LEGACY_API_PREFIX, ApiComponent(self.kernel, LEGACY_API_PREFIX, _LEGACY_ROUTES)),
+        activity = UserActivity(database, self.kernel.writer)
+        authorization = HttpAuthorization(settings, database, self.kernel.pool, activity)
+        # Every component that serves paths; the first that handles a request responds to it.
+        self.components: list[Component] = [
+            ApiComponent(self.kernel),
+            ApiComponent(self.kernel, LEGACY_API_PREFIX, _LEGACY_ROUTES),
             # Clients that probe for other APIs, such as GraphQL, get a 404 in JSON.
-            (b"/api", ApiComponent(self.kernel, b"/api", _NEVER_MATCHES)),
-            (b"", LfsComponent(settings, database, self.kernel.pool, admission, git)),
+            ApiComponent(self.kernel, b"/api", _NEVER_MATCHES),
+            LfsHttp(settings, database, self.kernel.pool, authorization),
+            GitHttp(GitBackend(settings, database, self.kernel.pool, log), authorization),
+            PagesComponent(settings, database, self.kernel.pool, InternalClient(router.declared, database, settings)),
         ]
         metrics = Metrics(metrics_folder, partial(database.read, queue_stats), REGISTRY)
-        self.front = HttpFrontend(settings, components, self.health, metrics, log)
+        self.front = HttpFrontend(settings, self.components, self.health, metrics, log)
 
     def _authenticate(self, db: Connection, credentials: Credentials) -> Actor:
         actor = authenticate(db, credentials)

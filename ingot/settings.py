@@ -4,6 +4,7 @@ Only the standard library is imported here, because the supervisor reads setting
 """
 
 import os
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
@@ -12,6 +13,8 @@ from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
+
+_SSH_ADDRESS = re.compile(r"(?P<host>[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::(?P<port>[0-9]{1,5}))?")
 
 
 class InvalidSetting(Exception):
@@ -34,6 +37,8 @@ class Settings:
     host: str = _setting("Address to listen on.", "127.0.0.1")
     port: int = _setting("Port for HTTP; 0 chooses a free port.", 8080)
     ssh_port: int = _setting("Port for git over SSH, on the same address; 0 chooses a free port.", 2222)
+    ssh_server: bool = _setting("Run the built-in SSH server; off where only OpenSSH serves git.", True)
+    ssh_address: str = _setting("Host, or host:port, in SSH URLs; by default that of the URL and ssh_port.", "")
     workers: int = _setting("Number of web worker processes; 0 means one per core.", 0)
     database_url: str = _setting("URL of a PostgreSQL database, used instead of the embedded SQLite file.", "")
     external_url: str = _setting("Public URL of the server; with https, cookies are Secure.", "")
@@ -108,6 +113,14 @@ class Settings:
         return _networks(self.allowed_networks)
 
 
+def split_ssh_address(address: str) -> tuple[str, int]:
+    """Return the host and port of an ``ssh_address``."""
+    parts = _SSH_ADDRESS.fullmatch(address)
+    if parts is None or int(parts["port"] or 22) > 65535:
+        raise InvalidSetting("ssh_address must look like git.example.org or git.example.org:2222")
+    return parts["host"], int(parts["port"] or 22)
+
+
 def load_settings(flags: Mapping[str, Any], environment: Mapping[str, str] | None = None) -> Settings:
     """Load the settings from flags, environment and file; flags that are None were not given."""
     environment = os.environ if environment is None else environment
@@ -168,6 +181,8 @@ def _validated(settings: Settings) -> Settings:
         parts = urlsplit(settings.external_url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise InvalidSetting("external_url must look like https://forge.example.org")
+    if settings.ssh_address:
+        split_ssh_address(settings.ssh_address)
     if settings.database_url and urlsplit(settings.database_url).scheme not in ("postgresql", "postgres"):
         raise InvalidSetting("database_url must look like postgresql://user:password@host/database")
     if settings.log_format not in ("auto", "json", "pretty"):

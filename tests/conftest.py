@@ -21,7 +21,9 @@ from ingot.log import Log
 from ingot.operations.startup import initialize_instance
 from ingot.operations.supervisor import open_socket
 from ingot.settings import Settings
-from ingot.transport.ssh import SshServer
+from ingot.transport.shell_server import ShellServer
+from ingot.transport.ssh_server import SshServer
+from ingot.transport.ssh_sessions import SshSessions
 from tests.client import Api, Make, Person
 from tests.http_transport import share_certificates
 from tests.roles import UsersByRole
@@ -141,7 +143,9 @@ def instance(tmp_path_factory: pytest.TempPathFactory, database_url: str) -> Ite
     log = io.StringIO()
     app = App(settings, count_statements(open_database(settings)), Log("json", log), None)
     beacons = [app.database.engine.announce_role(role) for role in ("jobs", "ssh")]
-    ssh = SshServer(settings, app.database, Log("json", log))
+    sessions = SshSessions(settings, app.database, Log("json", log))
+    ssh = SshServer(settings, sessions)
+    shell = ShellServer(settings, app.database, sessions, Log("json", log))
     server = uvicorn.Server(
         uvicorn.Config(
             app.front,
@@ -156,15 +160,17 @@ def instance(tmp_path_factory: pytest.TempPathFactory, database_url: str) -> Ite
 
     async def serve() -> None:
         acceptor = await ssh.listen(ssh_listener)
+        shell.listen()
         await server.serve(sockets=[listener])
         acceptor.close()
+        await shell.close()
 
     thread = threading.Thread(target=lambda: asyncio.run(serve()), daemon=True)
     thread.start()
     yield Instance(settings, app, f"http://127.0.0.1:{listener.getsockname()[1]}", log, ssh)
     server.should_exit = True
     thread.join(10)
-    ssh.close()
+    sessions.close()
     for beacon in beacons:
         beacon.close()
     app.close()

@@ -5,14 +5,14 @@ import gc
 import os
 import sys
 from importlib import import_module
-
-from ingot.core.migrations.errors import SchemaError
-from ingot.settings import InvalidSetting
+from typing import Any
 
 COMMANDS = {
     "serve": "run the whole server: web workers, SSH and jobs",
     "web": "run one web worker of a larger installation",
     "ssh": "serve git over SSH",
+    "shell": "run one git command of an OpenSSH client, as its forced command",
+    "authorized-keys": "look up the key that an OpenSSH client offers, as AuthorizedKeysCommand",
     "jobs": "run one job worker, or list, retry and delete jobs",
     "migrate": "upgrade the database schema to this version",
     "routes": "list the API endpoints and their permissions",
@@ -34,14 +34,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="ingot", description="A git forge with GitLab's v4 REST API.")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     selected = next((word for word in sys.argv[1:] if not word.startswith("-")), None)
-    for name, summary in COMMANDS.items():
+    # A parser for each command takes longer to build than the fastest commands take to run.
+    named = {selected: COMMANDS[selected]} if selected in COMMANDS else COMMANDS
+    for name, summary in named.items():
         child = commands.add_parser(name, help=summary, description=summary[0].upper() + summary[1:] + ".")
         if name == selected:
-            import_module(f"ingot.cli.{name}").add_arguments(child)
+            _module(name).add_arguments(child)
     arguments = parser.parse_args()
     try:
-        import_module(f"ingot.cli.{arguments.command}").run(arguments)
-    except (InvalidSetting, SchemaError) as error:
+        _module(arguments.command).run(arguments)
+    except _reported_errors() as error:
         sys.exit(f"ingot: {error}")
     except BrokenPipeError:
         # The reader of the output has closed the pipe; discard what is still buffered.
@@ -49,3 +51,15 @@ def main() -> None:
         sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(130)
+
+
+def _reported_errors() -> tuple[type[Exception], ...]:
+    """Return the errors that are reported without a traceback; imported late, as most commands raise none."""
+    from ingot.core.migrations.errors import SchemaError
+    from ingot.settings import InvalidSetting
+
+    return InvalidSetting, SchemaError
+
+
+def _module(command: str) -> Any:
+    return import_module(f"ingot.cli.{command.replace('-', '_')}")

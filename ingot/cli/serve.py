@@ -56,7 +56,8 @@ def _serve(settings: Settings) -> None:
     except OSError as error:
         raise InvalidSetting(f"The data directory cannot be created: {error}") from error
     lock = _lock_database(settings)
-    listener, ssh_listener = (_listen(settings.host, port) for port in (settings.port, settings.ssh_port))
+    listener = _listen(settings.host, settings.port)
+    ssh_listener = _listen(settings.host, settings.ssh_port) if settings.ssh_server else None
     # Preloaded before a first start too, because the child that initializes the instance needs the same modules.
     _preload_modules()
     if not is_ready(settings) and run_in_child_process(partial(prepare_instance, settings)) != 0:
@@ -66,7 +67,9 @@ def _serve(settings: Settings) -> None:
     metrics.mkdir(mode=0o700, parents=True)
     workers = settings.workers or os.cpu_count() or 1
     host, port = listener.getsockname()[:2]
-    settings = replace(settings, port=port, ssh_port=ssh_listener.getsockname()[1])
+    settings = replace(settings, port=port)
+    if ssh_listener is not None:
+        settings = replace(settings, ssh_port=ssh_listener.getsockname()[1])
     children = [
         SupervisedProcess("ssh", partial(_run_ssh, settings, listener, ssh_listener)),
         SupervisedProcess("jobs", partial(_run_jobs, settings, listener, ssh_listener)),
@@ -76,9 +79,10 @@ def _serve(settings: Settings) -> None:
         for number in range(workers)
     ]
     (settings.data / "run" / "address").write_text(f"http://{host}:{port}\n")
-    (settings.data / "run" / "ssh_port").write_text(f"{settings.ssh_port}\n")
+    if ssh_listener is not None:
+        (settings.data / "run" / "ssh_port").write_text(f"{settings.ssh_port}\n")
     log("serving", url=settings.external_url or f"http://{host}:{port}", data=str(settings.data), workers=workers)
-    Supervisor(children, log, [listener, ssh_listener]).run()
+    Supervisor(children, log, [listener] if ssh_listener is None else [listener, ssh_listener]).run()
     del lock
 
 
@@ -119,23 +123,25 @@ def _listen(host: str, port: int) -> socket:
         sys.exit(f"ingot: cannot listen on {host}:{port}: {error.strerror}")
 
 
-def _run_web(settings: Settings, listener: socket, ssh_listener: socket, metrics: Path, lifeline: int) -> None:
+def _run_web(settings: Settings, listener: socket, ssh_listener: socket | None, metrics: Path, lifeline: int) -> None:
     from ingot.cli.web import serve
 
-    ssh_listener.close()
+    if ssh_listener is not None:
+        ssh_listener.close()
     serve(settings, listener, metrics, lifeline)
 
 
-def _run_ssh(settings: Settings, listener: socket, ssh_listener: socket, lifeline: int) -> None:
+def _run_ssh(settings: Settings, listener: socket, ssh_listener: socket | None, lifeline: int) -> None:
     from ingot.cli.ssh import serve
 
     listener.close()
     serve(settings, ssh_listener, lifeline)
 
 
-def _run_jobs(settings: Settings, listener: socket, ssh_listener: socket, lifeline: int) -> None:
+def _run_jobs(settings: Settings, listener: socket, ssh_listener: socket | None, lifeline: int) -> None:
     from ingot.cli.jobs import serve
 
     listener.close()
-    ssh_listener.close()
+    if ssh_listener is not None:
+        ssh_listener.close()
     serve(settings, lifeline)

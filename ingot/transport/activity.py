@@ -1,4 +1,4 @@
-"""Who was active by git on which day: noted out of band, at most once a day and worker."""
+"""Record of the day on which users were last active through git, written in the background."""
 
 from concurrent.futures import Executor
 
@@ -11,25 +11,25 @@ from ingot.core.db.times import Date, day_of
 from ingot.errors import Unavailable
 from ingot.log import log_failure
 
-_MAX_TRACKED_USERS = 100_000
+_CACHE_ENTRIES = 100_000
 
 
-class ActivityTracker:
-    """Remembers whose activity of today is written down already."""
+class UserActivity:
+    """Writer of activity dates, with a cache of the dates that are already written."""
 
     def __init__(self, database: Database, writer: Executor) -> None:
         self._database = database
         self._writer = writer
-        self._noted: dict[int, Date] = {}
+        self._written: dict[int, Date] = {}
 
-    def note(self, actor: Actor) -> None:
-        """Somebody uses git."""
+    def record(self, actor: Actor) -> None:
+        """Record that a user is active today; at most one write per user, day and process."""
         today = day_of(self._database.clock())
-        if not actor.known or self._noted.get(actor.user_id) == today:
+        if not actor.known or self._written.get(actor.user_id) == today:
             return
-        if len(self._noted) >= _MAX_TRACKED_USERS:
-            self._noted.clear()
-        self._noted[actor.user_id] = today
+        if len(self._written) >= _CACHE_ENTRIES:
+            self._written.clear()
+        self._written[actor.user_id] = today
         self._writer.submit(self._write, actor.user_id)
 
     def _write(self, user_id: int) -> None:
@@ -40,6 +40,6 @@ class ActivityTracker:
 
         try:
             self._database.write(touch)
-        except Unavailable as error:  # It is noted again at the next use.
+        except Unavailable as error:  # Written at the next use instead.
             log_failure("activity not stored", error)
-            self._noted.pop(user_id, None)
+            self._written.pop(user_id, None)

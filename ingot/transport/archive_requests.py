@@ -1,53 +1,53 @@
-"""What a client asks of ``git upload-archive``: it finds every reference by name, so ours are kept from it here.
+"""Check of requests to ``git upload-archive``: it finds any ref by name, also hidden ones.
 
-Of a branch and a tag that share a name it would take the tag; everywhere else in the house it is the branch.
+For a name that both a branch and a tag have, git would choose the tag; the branch is chosen here, as everywhere else.
 """
 
 from collections.abc import AsyncIterator
 
 from ingot.git.core.refs import HEADS, TAGS
 from ingot.git.core.repository import Repository
-from ingot.transport.packet_lines import FLUSH, LENGTH, MalformedPacket, encode_packet, read_packet
+from ingot.transport.packet_lines import FLUSH, LENGTH_BYTES, MalformedPacket, encode_packet, read_packet
 
-MAX_REQUEST_BYTES = 64 * 1024
+MAX_BYTES = 64 * 1024
 _ARGUMENT = b"argument "
 _OPTIONS_WITH_VALUE = (b"--prefix", b"--format", b"--mtime", b"-o", b"--output")
 
 
-class ArchiveRequestRefused(Exception):
-    """It asks for something that is not served, or in no form that git would understand."""
+class RefNotServed(Exception):
+    """Request for a hidden ref, or in a form that git does not understand."""
 
 
 async def check_archive_request(
-    pieces: AsyncIterator[bytes], repository: Repository, hidden: tuple[str, ...]
+    chunks: AsyncIterator[bytes], repository: Repository, hidden: tuple[str, ...]
 ) -> AsyncIterator[bytes]:
-    """Pass a request on, once it is known to name no reference that is hidden."""
-    asked = bytearray()
+    """Pass a request on once it is complete and known to name no hidden ref; raise ``RefNotServed``."""
+    buffer = bytearray()
     arguments: list[bytes] = []
-    place = 0
-    async for piece in pieces:
-        asked += piece
-        while (line := _line(asked, place)) is not None:
-            place += len(line)
+    offset = 0
+    async for chunk in chunks:
+        buffer += chunk
+        while (line := _line(buffer, offset)) is not None:
+            offset += len(line)
             if line == FLUSH:
-                yield b"".join(map(_packet, _with_full_ref(arguments, repository))) + FLUSH + asked[place:]
+                yield b"".join(map(_packet, _with_full_ref(arguments, repository))) + FLUSH + buffer[offset:]
                 return
-            argument = line[LENGTH:].removeprefix(_ARGUMENT).rstrip(b"\n")
+            argument = line[LENGTH_BYTES:].removeprefix(_ARGUMENT).rstrip(b"\n")
             if _names_hidden_ref(argument, repository, hidden):
-                raise ArchiveRequestRefused
+                raise RefNotServed
             arguments.append(argument)
-        if len(asked) > MAX_REQUEST_BYTES:
-            raise ArchiveRequestRefused
-    raise ArchiveRequestRefused
+        if len(buffer) > MAX_BYTES:
+            raise RefNotServed
+    raise RefNotServed
 
 
-def _line(asked: bytearray, place: int) -> bytes | None:
+def _line(buffer: bytearray, offset: int) -> bytes | None:
     try:
-        line = read_packet(asked, place)
+        line = read_packet(buffer, offset)
     except MalformedPacket:
-        raise ArchiveRequestRefused from None
-    if line is not None and len(line) <= LENGTH and line != FLUSH:
-        raise ArchiveRequestRefused
+        raise RefNotServed from None
+    if line is not None and len(line) <= LENGTH_BYTES and line != FLUSH:
+        raise RefNotServed
     return line
 
 
@@ -56,19 +56,19 @@ def _packet(argument: bytes) -> bytes:
 
 
 def _with_full_ref(arguments: list[bytes], repository: Repository) -> list[bytes]:
-    """The same, but for what is to be packed where that could be a branch or a tag: then it is the branch."""
-    for place, argument in enumerate(arguments):
-        if argument.startswith(b"-") or (place and arguments[place - 1] in _OPTIONS_WITH_VALUE):
+    """Replace the name of the tree by the full ref of the branch, where it is also the name of a tag."""
+    for index, argument in enumerate(arguments):
+        if argument.startswith(b"-") or (index and arguments[index - 1] in _OPTIONS_WITH_VALUE):
             continue
         name = argument.partition(b":")[0]
         if repository.tip(HEADS + name) is not None and repository.tip(TAGS + name) is not None:
-            return [*arguments[:place], HEADS + argument, *arguments[place + 1 :]]
+            return [*arguments[:index], HEADS + argument, *arguments[index + 1 :]]
         break
     return arguments
 
 
 def _names_hidden_ref(argument: bytes, repository: Repository, hidden: tuple[str, ...]) -> bool:
-    """Whether git would take it for a hidden reference, with or without ``refs/`` before it."""
+    """Return whether git would resolve the argument to a hidden ref, with or without ``refs/`` in front."""
     name = argument.partition(b":")[0]
     return any(
         ref.startswith(prefix.encode() + b"/") and repository.tip(ref) is not None

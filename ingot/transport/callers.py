@@ -1,4 +1,4 @@
-"""Who speaks git with us, and what their credential reaches."""
+"""Callers of git services, and the projects that their credentials give access to."""
 
 from collections.abc import Callable
 
@@ -24,56 +24,56 @@ from ingot.projects.projects.tables import Project
 
 READ_SCOPES = frozenset({"api", "read_repository", "write_repository"})
 WRITE_SCOPES = frozenset({"api", "write_repository"})
-_UNRESTRICTED_ACTOR = Actor(admin=True)
-"""Finds what is there; only for credentials that belong to projects and not to people."""
+_ANY_PROJECT = Actor(admin=True)
+"""Finds every project; only for credentials that belong to projects and not to users."""
 
 FindProject = Callable[[Connection, str], tuple[Access, Project]]
 
 
 class GitCaller(msgspec.Struct, frozen=True):
-    """Somebody who proved who they are, or nobody."""
+    """Authenticated or anonymous caller."""
 
     actor: Actor
     find: FindProject
-    """The project at a path or with a number, as the caller sees it; raises ``NotFound``."""
-    may_read: bool = True
-    writes: bool = True
-    """What the credential reaches, whatever its holder may do."""
+    """Returns the project with a path or id as the caller sees it; raises ``NotFound``."""
+    can_read: bool = True
+    can_write: bool = True
+    """The scope of the credential, whatever its owner may do."""
     key: SshKey | None = None
-    """What they proved it by, where that was a key."""
+    """The key that authenticated the caller, if it was a key."""
 
     @property
     def is_deploy_key(self) -> bool:
-        """Whether a key opens projects by itself, and stands for nobody."""
+        """Whether the caller is a deploy key, which belongs to no user."""
         return self.key is not None and self.key.user_id is None
 
     @property
     def name(self) -> str:
-        """What the log calls them."""
+        """Name of the caller for the log."""
         return f"deploy key {self.key.id}" if self.key is not None and self.is_deploy_key else self.actor.username
 
 
 Authenticate = Callable[[Connection], GitCaller]
-"""Proves the caller anew: what was revoked meanwhile counts no more."""
+"""Authenticates the caller again, so that a credential that was revoked meanwhile is refused."""
 
 
-def anonymous_caller(_db: Connection) -> GitCaller:
-    """A caller without any credential."""
+def anonymous(_db: Connection) -> GitCaller:
+    """Return a caller without a credential."""
     return GitCaller(ANONYMOUS, lambda db, name: find_project(db, ANONYMOUS, name))
 
 
-def caller_by_secret(db: Connection, username: str, secret: str) -> GitCaller:
-    """Whoever holds a token, whatever name they give with it, or a deploy token under its own name."""
+def caller_by_token(db: Connection, username: str, secret: str) -> GitCaller:
+    """Return the owner of an access token, with any username, or of a deploy token, with its own username."""
     deploy_token = deploy_token_by_credentials(db, username, secret)
     if deploy_token is not None:
         return _caller_by_deploy_token(deploy_token)
     actor = authenticate(db, Credentials(token=secret))
-    reads, writes = has_any_scope(actor, READ_SCOPES), has_any_scope(actor, WRITE_SCOPES)
-    return GitCaller(actor, lambda db, name: find_project(db, actor, name), reads, writes)
+    can_read, can_write = has_any_scope(actor, READ_SCOPES), has_any_scope(actor, WRITE_SCOPES)
+    return GitCaller(actor, lambda db, name: find_project(db, actor, name), can_read, can_write)
 
 
 def caller_by_user(db: Connection, user_id: int) -> GitCaller:
-    """A user who proved who they are by a password or a key, and still may come in."""
+    """Return a user who was authenticated by a password or a key; raise ``Unauthenticated`` if not active any more."""
     user = user_or_none(db, str(user_id))
     if user is None or user.state != "active" or user.placeholder or user.confirmed_at is None:
         raise Unauthenticated
@@ -84,7 +84,7 @@ def caller_by_user(db: Connection, user_id: int) -> GitCaller:
 
 
 def caller_by_key(db: Connection, fingerprint: str) -> GitCaller:
-    """Whoever proved to hold a key, as long as that still opens something."""
+    """Return the user or deploy key with a fingerprint; raise ``Unauthenticated`` if it was revoked or has expired."""
     key = key_by_fingerprint_or_none(db, fingerprint)
     if key is None or not key.active(db.now):
         raise Unauthenticated
@@ -92,7 +92,7 @@ def caller_by_key(db: Connection, fingerprint: str) -> GitCaller:
 
 
 def recorded_author(db: Connection, caller: GitCaller, project: Project) -> Actor:
-    """In whose name it is recorded what a caller does: for a deploy key, whoever let it into the project."""
+    """Return the user to record as author: for a deploy key, the user who enabled it for the project."""
     link = (
         deploy_key_project_or_none(db, caller.key.id, project.id)
         if caller.key is not None and caller.is_deploy_key
@@ -103,10 +103,10 @@ def recorded_author(db: Connection, caller: GitCaller, project: Project) -> Acto
 
 def _caller_by_deploy_key(key: SshKey) -> GitCaller:
     def find(db: Connection, name: str) -> tuple[Access, Project]:
-        _, project = find_project(db, _UNRESTRICTED_ACTOR, name)
+        _, project = find_project(db, _ANY_PROJECT, name)
         link = deploy_key_project_or_none(db, key.id, project.id)
         if link is None:
-            # What is open to everybody is open to machines too.
+            # A deploy key may read public projects, as an anonymous caller may.
             return find_project(db, ANONYMOUS, name)
         return Access(level=Level.MASTER if link.can_push else Level.REPORTER), project
 
@@ -115,10 +115,10 @@ def _caller_by_deploy_key(key: SshKey) -> GitCaller:
 
 def _caller_by_deploy_token(token: DeployToken) -> GitCaller:
     def find(db: Connection, name: str) -> tuple[Access, Project]:
-        _, project = find_project(db, _UNRESTRICTED_ACTOR, name)
+        _, project = find_project(db, _ANY_PROJECT, name)
         if token.project_id != project.id and token.group_id not in ancestor_ids(db, project.namespace_id):
             raise NotFound("Project")
         return Access(level=Level.REPORTER), project
 
     scopes = frozenset(token.scopes.split())
-    return GitCaller(ANONYMOUS, find, may_read=bool(scopes & READ_SCOPES), writes=False)
+    return GitCaller(ANONYMOUS, find, can_read=bool(scopes & READ_SCOPES), can_write=False)

@@ -1,4 +1,4 @@
-"""The keys by which clients know this server: made once, and kept."""
+"""Host keys of the built-in SSH server: created at the first start and kept in the data directory."""
 
 import os
 import secrets
@@ -8,25 +8,25 @@ KEY_TYPES = ("ed25519", "ecdsa")
 
 
 def host_keys(data: Path) -> list[Path]:
-    """The files of the host keys; those that are missing are made."""
+    """Return the files of the host keys; create those that are missing."""
     folder = data / "secrets"
-    return [_load_or_create_key(folder / f"ssh_host_{kind}_key", kind) for kind in KEY_TYPES]
+    return [_ensure_key(folder / f"ssh_host_{kind}_key", kind) for kind in KEY_TYPES]
 
 
-def _load_or_create_key(path: Path, kind: str) -> Path:
+def _ensure_key(path: Path, kind: str) -> Path:
     if not path.exists():
-        fresh = path.with_name(f".{secrets.token_hex(8)}")
-        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        temporary = path.with_name(f".{secrets.token_hex(8)}")
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "wb") as file:
             file.write(_generate_key(kind))
             file.flush()
             os.fsync(file.fileno())
         try:
-            # Linking never replaces: of two first starts at once, one key wins.
-            os.link(fresh, path)
+            # A link never replaces a file: of two concurrent first starts, one key wins.
+            os.link(temporary, path)
         except FileExistsError:
             pass
-        fresh.unlink()
+        temporary.unlink()
     return path
 
 

@@ -1,4 +1,4 @@
-"""Git LFS over HTTP: large files beside the repositories, in batches, and the locks on them."""
+"""Git LFS API: batches, transfers and locks of large files."""
 
 import re
 from concurrent.futures import Executor
@@ -11,7 +11,7 @@ from ingot.core.api.request_fields import parse_query
 from ingot.core.api.responses import ApiResponse
 from ingot.core.db.database import Database
 from ingot.core.http.frontend import send_response
-from ingot.core.http.request import Component, Header, Request, Send, Trace
+from ingot.core.http.request import Header, Request, Send, Trace
 from ingot.core.http.stream import stream_response
 from ingot.projects.projects.tables import Project
 from ingot.repositories.lfs.files import is_oid, lfs_files_of
@@ -19,59 +19,59 @@ from ingot.repositories.lfs.params import LfsBatchParams, LfsObjectParams, LockP
 from ingot.repositories.lfs.queries import sizes_in_project
 from ingot.repositories.lfs.views import download_views, upload_views
 from ingot.settings import Settings
-from ingot.transport.admission import CallerClaim, GitAuthorizer, GitRequestRefused
-from ingot.transport.bodies import ClientGone
+from ingot.transport.authorization import GitIdentity, HttpAuthorization
 from ingot.transport.lfs_files import LfsTransfers
-from ingot.transport.lfs_locks import LfsLockService
-from ingot.transport.lfs_messages import error_body, error_response, json_response, read_params, refusal_for_error
-from ingot.transport.lfs_tokens import lfs_token_authenticator
+from ingot.transport.lfs_locks import LfsLocks
+from ingot.transport.lfs_messages import error_fields, error_response, json_response, read_params, refusal_of
+from ingot.transport.lfs_tokens import parse_lfs_token
 from ingot.transport.policy import Service
+from ingot.transport.refusals import RequestRefused
+from ingot.transport.request_bodies import ClientDisconnected
 
-MAX_OBJECTS_PER_BATCH = 5_000
+MAX_BATCH_OBJECTS = 5_000
 _LFS_PATH = re.compile(
     rb"/(?P<path>.+?)\.git/(?:info/lfs/(?P<call>objects|locks)(?P<rest>(?:/.*)?)|gitlab-lfs/objects/(?P<object>.*))"
 )
-# Answers may carry the caller's own credentials, for the requests that follow.
+# A response may contain the credentials of the caller, for the requests that follow.
 _SECURITY_HEADERS: list[Header] = [(b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff")]
-_CLIENT_CLOSED_STATUS = 499
+_CLIENT_CLOSED_REQUEST = 499
 
 
-class LfsRequest(NamedTuple):
-    """One request, and who makes it."""
+class LfsCall(NamedTuple):
+    """Request with the identity of its caller."""
 
     request: Request
     trace: Trace
-    claim: CallerClaim
+    identity: GitIdentity
     path: bytes
 
 
-class LfsComponent:
-    """Serves clients of Git LFS; whoever asks for anything else is sent on."""
+class LfsHttp:
+    """HTTP component for the Git LFS API: batches, transfers and locks."""
 
     def __init__(
-        self, settings: Settings, database: Database, pool: Executor, admission: GitAuthorizer, otherwise: Component
+        self, settings: Settings, database: Database, pool: Executor, authorization: HttpAuthorization
     ) -> None:
         self._settings = settings
         self._database = database
         self._pool = pool
-        self._admission = admission
-        self._otherwise = otherwise
+        self._authorization = authorization
         self._transfers = LfsTransfers(database, pool, lfs_files_of(settings))
-        self._locks = LfsLockService(database, pool)
+        self._locks = LfsLocks(database, pool)
+
+    def handles(self, request: Request) -> bool:
+        """Return whether the path belongs to the Git LFS API of a repository."""
+        return _LFS_PATH.fullmatch(request.path) is not None
 
     async def serve(self, request: Request, send: Send, trace: Trace) -> None:
-        """Answer one request."""
-        called = _LFS_PATH.fullmatch(request.path)
-        if called is None:
-            await self._otherwise.serve(request, send, trace)
-            return
+        """Respond to one request."""
         try:
-            answer = await self._answer(request, trace, called)
-        except ClientGone:
-            trace.status = _CLIENT_CLOSED_STATUS
+            answer = await self._answer(request, trace)
+        except ClientDisconnected:
+            trace.status = _CLIENT_CLOSED_REQUEST
             return
         except Exception as error:
-            refused = refusal_for_error(error)
+            refused = refusal_of(error)
             if refused is None:
                 raise
             answer = error_response(request, trace, refused)
@@ -81,106 +81,105 @@ class LfsComponent:
         else:
             await send_response(send, trace, answer.status, headers, b"" if request.method == "HEAD" else answer.body)
 
-    async def _answer(self, request: Request, trace: Trace, called: re.Match[bytes]) -> ApiResponse:
-        visit = LfsRequest(
-            request, trace, await self._admission.claim(request, lfs_token_authenticator), called["path"]
-        )
-        if called["object"] is not None:
+    async def _answer(self, request: Request, trace: Trace) -> ApiResponse:
+        match = _LFS_PATH.fullmatch(request.path)
+        if match is None:
+            raise RequestRefused(404, "Not found.")
+        call = LfsCall(request, trace, await self._authorization.identify(request, parse_lfs_token), match["path"])
+        if match["object"] is not None:
             trace.route = "/:path.git/gitlab-lfs/objects"
-            return await self._transfer(visit, called["object"])
-        words = [unquote(word.decode("latin-1")) for word in called["rest"].strip(b"/").split(b"/") if word]
-        trace.route = f"/:path.git/info/lfs/{called['call'].decode()}"
-        if called["call"] == b"locks":
-            return await self._lock(visit, words)
+            return await self._transfer(call, match["object"])
+        words = [unquote(word.decode("latin-1")) for word in match["rest"].strip(b"/").split(b"/") if word]
+        trace.route = f"/:path.git/info/lfs/{match['call'].decode()}"
+        if match["call"] == b"locks":
+            return await self._lock(call, words)
         if words not in (["batch"], ["verify"]):
             text = "Server supports batch API only, please update your Git LFS client to version 1.0.1 and up."
-            raise GitRequestRefused(501, text)
+            raise RequestRefused(501, text)
         _require_method(request, "POST")
-        project = self._admit(visit, "git-upload-pack")
+        project = self._authorize(call, "git-upload-pack")
         if words == ["verify"]:
             return self._verify(project, await read_params(request, LfsObjectParams))
-        return self._batch(visit, project, await read_params(request, LfsBatchParams))
+        return self._batch(call, project, await read_params(request, LfsBatchParams))
 
-    def _admit(self, visit: LfsRequest, service: Service) -> Project:
-        project = self._admission.authorize(visit.claim, visit.path, service, visit.trace)
+    def _authorize(self, call: LfsCall, service: Service) -> Project:
+        project = self._authorization.authorize_project(call.identity, call.path, service, call.trace)
         if not project.lfs_enabled:
-            raise GitRequestRefused(404, "Git LFS is not enabled for this project.")
+            raise RequestRefused(404, "Git LFS is not enabled for this project.")
         return project
 
-    async def _transfer(self, visit: LfsRequest, raw: bytes) -> ApiResponse:
+    async def _transfer(self, call: LfsCall, raw: bytes) -> ApiResponse:
         oid, _, rest = unquote(raw.decode("latin-1")).partition("/")
         if not is_oid(oid):
-            raise GitRequestRefused(400, "An object is named by the 64 digits of its SHA-256.")
+            raise RequestRefused(400, "An object is named by the 64 hexadecimal digits of its SHA-256.")
         if not rest:
-            _require_method(visit.request, "GET", "HEAD")
-            return self._transfers.download(visit.request, self._admit(visit, "git-upload-pack"), oid)
-        _require_method(visit.request, "PUT")
+            _require_method(call.request, "GET", "HEAD")
+            return self._transfers.download(call.request, self._authorize(call, "git-upload-pack"), oid)
+        _require_method(call.request, "PUT")
         size = number_or_none(rest)
         if size is None:
-            raise GitRequestRefused(400, "The size of an object is a number of bytes.")
-        project = self._admit(visit, "git-receive-pack")
-        most = self._settings.max_lfs_mb
-        if most and size > most * 2**20:
-            raise GitRequestRefused(413, f"The file is larger than the {most} MB that are allowed.")
-        await self._transfers.upload(visit.request, visit.claim.authenticate, project, oid, size)
+            raise RequestRefused(400, "The size of an object is a number of bytes.")
+        project = self._authorize(call, "git-receive-pack")
+        limit = self._settings.max_lfs_mb
+        if limit and size > limit * 2**20:
+            raise RequestRefused(413, f"The file is larger than the {limit} MB that are allowed.")
+        await self._transfers.upload(call.request, call.identity.authenticate, project, oid, size)
         return json_response({})
 
-    def _batch(self, visit: LfsRequest, project: Project, params: LfsBatchParams) -> ApiResponse:
-        if len(params.objects) > MAX_OBJECTS_PER_BATCH:
-            raise GitRequestRefused(413, f"A batch has {MAX_OBJECTS_PER_BATCH} objects at most.")
+    def _batch(self, call: LfsCall, project: Project, params: LfsBatchParams) -> ApiResponse:
+        if len(params.objects) > MAX_BATCH_OBJECTS:
+            raise RequestRefused(413, f"A batch has {MAX_BATCH_OBJECTS} objects at most.")
         if params.transfers and "basic" not in params.transfers:
-            raise GitRequestRefused(422, "Only the basic transfer is served.")
+            raise RequestRefused(422, "Only the basic transfer adapter is supported.")
         if params.hash_algo not in (None, "sha256"):
-            raise GitRequestRefused(409, "Objects are named by their SHA-256.")
+            raise RequestRefused(409, "Objects are named by their SHA-256.")
         if params.operation == "upload":
-            self._admit(visit, "git-receive-pack")
+            self._authorize(call, "git-receive-pack")
         oids = {each.oid for each in params.objects}
-        had = self._database.read(partial(sizes_in_project, project_id=project.id, oids=oids))
-        url = f"{visit.request.origin.base}/{project.full_path}.git"
-        header = _forwarded_credentials(visit.request)
+        sizes = self._database.read(partial(sizes_in_project, project_id=project.id, oids=oids))
+        url = f"{call.request.origin.base}/{project.full_path}.git"
+        header = _forwarded_credentials(call.request)
         if params.operation == "download":
-            return json_response(download_views(params.objects, had, url, header))
-        return json_response(upload_views(params.objects, had, url, header, self._settings.max_lfs_mb))
+            return json_response(download_views(params.objects, sizes, url, header))
+        return json_response(upload_views(params.objects, sizes, url, header, self._settings.max_lfs_mb))
 
     def _verify(self, project: Project, params: LfsObjectParams) -> ApiResponse:
-        had = self._database.read(partial(sizes_in_project, project_id=project.id, oids=[params.oid]))
-        if params.oid not in had:
-            raise GitRequestRefused(
-                404, "Object does not exist on the server or you don't have permissions to access it"
-            )
-        if had[params.oid] != params.size:
-            raise GitRequestRefused(422, "The object has another size.")
+        sizes = self._database.read(partial(sizes_in_project, project_id=project.id, oids=[params.oid]))
+        if params.oid not in sizes:
+            raise RequestRefused(404, "Object does not exist on the server or you don't have permissions to access it")
+        if sizes[params.oid] != params.size:
+            raise RequestRefused(422, "The object has another size.")
         return json_response({})
 
-    async def _lock(self, visit: LfsRequest, words: list[str]) -> ApiResponse:
-        request, prove = visit.request, visit.claim.authenticate
+    async def _lock(self, call: LfsCall, words: list[str]) -> ApiResponse:
+        request, authenticate = call.request, call.identity.authenticate
         if not words and request.method == "GET":
-            project = self._admit(visit, "git-upload-pack")
-            return json_response(self._locks.listed(project, parse_query(request.query)))
+            project = self._authorize(call, "git-upload-pack")
+            return json_response(self._locks.list_locks(project, parse_query(request.query)))
         _require_method(request, *(["POST"] if words else ["POST", "GET"]))
-        project = self._admit(visit, "git-receive-pack")
+        project = self._authorize(call, "git-receive-pack")
         match words:
             case []:
-                return await self._delete_lock(visit, project)
+                return await self._create_lock(call, project)
             case ["verify"]:
                 return json_response(
-                    self._locks.verify_locks(prove, project, await read_params(request, VerifyLocksParams))
+                    self._locks.verify(authenticate, project, await read_params(request, VerifyLocksParams))
                 )
-            case [number, "unlock"]:
-                wanted = await read_params(request, UnlockParams)
-                return json_response(await self._locks.unlock(prove, project, number, wanted))
-        raise GitRequestRefused(404, "Not found.")
+            case [lock_id, "unlock"]:
+                params = await read_params(request, UnlockParams)
+                return json_response(await self._locks.unlock(authenticate, project, lock_id, params))
+        raise RequestRefused(404, "Not found.")
 
-    async def _delete_lock(self, visit: LfsRequest, project: Project) -> ApiResponse:
-        wanted = await read_params(visit.request, LockParams)
-        status, content = await self._locks.lock(visit.claim.authenticate, project, wanted)
+    async def _create_lock(self, call: LfsCall, project: Project) -> ApiResponse:
+        params = await read_params(call.request, LockParams)
+        status, content = await self._locks.lock(call.identity.authenticate, project, params)
         if status == 409:
-            content = {**error_body(visit.request, visit.trace, "already created lock"), **content}
+            content = {**error_fields(call.request, call.trace, "already created lock"), **content}
         return json_response(content, status)
 
 
 def _forwarded_credentials(request: Request) -> dict[str, str]:
-    """What the requests that follow have to bring along: exactly what this one brought."""
+    """Return the header for the requests that follow: the credentials of this request."""
     for name, key in (("Authorization", b"authorization"), ("Private-Token", b"private-token")):
         if key in request.headers:
             return {name: request.headers[key].decode("latin-1")}
@@ -189,4 +188,4 @@ def _forwarded_credentials(request: Request) -> dict[str, str]:
 
 def _require_method(request: Request, *methods: str) -> None:
     if request.method not in methods:
-        raise GitRequestRefused(405, "Method not allowed.", (b"allow", ", ".join(methods).encode()))
+        raise RequestRefused(405, "Method not allowed.", (b"allow", ", ".join(methods).encode()))

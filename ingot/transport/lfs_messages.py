@@ -1,4 +1,4 @@
-"""The bodies of Git LFS' protocol, and what it calls the ways to fail."""
+"""Request and response bodies of the Git LFS API, and its error responses."""
 
 from typing import Any, TypeVar
 
@@ -8,67 +8,65 @@ from ingot.core.api.responses import ApiResponse
 from ingot.core.http.request import Header, Request, Trace
 from ingot.core.http.transfer_rate import TransferTooSlow
 from ingot.errors import Denied, Invalid, NotFound, Unauthenticated, Unavailable
-from ingot.transport.admission import GitRequestRefused, service_unavailable, unauthorized
-from ingot.transport.bodies import BodyNotDecodable, BodyTooLarge, read_body
+from ingot.transport.refusals import RequestRefused, unauthorized, unavailable
+from ingot.transport.request_bodies import BadEncoding, RequestTooLarge, read_body
 
-MAX_BODY_BYTES = 4 * 2**20
+MAX_BYTES = 4 * 2**20
 _CONTENT_TYPE: Header = (b"content-type", b"application/vnd.git-lfs+json")
 _CHALLENGE: Header = (b"lfs-authenticate", b'Basic realm="Ingot"')
 T = TypeVar("T")
 
 
 async def read_params(request: Request, kind: type[T]) -> T:
-    """What a client sent as JSON; nothing at all counts as an empty object."""
+    """Decode the JSON body of a request; an empty body counts as an empty object."""
     encoding = request.headers.get(b"content-encoding", b"").lower()
     try:
-        body = b"".join([piece async for piece in read_body(request.receive, encoding, MAX_BODY_BYTES)])
-    except BodyTooLarge:
-        raise GitRequestRefused(413, "This is more than may be sent at once.") from None
-    except BodyNotDecodable:
-        raise GitRequestRefused(400, "The body is not what its encoding says.") from None
+        body = b"".join([chunk async for chunk in read_body(request.receive, encoding, MAX_BYTES)])
+    except RequestTooLarge:
+        raise RequestRefused(413, "The request is larger than allowed.") from None
+    except BadEncoding:
+        raise RequestRefused(400, "The body is not encoded as its Content-Encoding says.") from None
     except (TransferTooSlow, TimeoutError):
-        raise GitRequestRefused(408, "The body came too slowly.") from None
+        raise RequestRefused(408, "The body arrived too slowly.") from None
     try:
         return msgspec.json.decode(body or b"{}", type=kind)
     except msgspec.ValidationError:
-        raise GitRequestRefused(
-            400, "A field of the body is missing, or is not of the kind that it should be."
-        ) from None
+        raise RequestRefused(400, "A field of the body is missing or has the wrong type.") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise GitRequestRefused(400, "The body is not JSON.") from None
+        raise RequestRefused(400, "The body is not JSON.") from None
 
 
 def json_response(content: Any, status: int = 200) -> ApiResponse:
-    """An answer in the protocol's own type."""
+    """Return a response with the content type of the LFS API."""
     return ApiResponse(status, msgspec.json.encode(content), [_CONTENT_TYPE])
 
 
-def error_response(request: Request, trace: Trace, refused: GitRequestRefused) -> ApiResponse:
-    """An error as clients show it to people."""
-    answer = json_response(error_body(request, trace, refused.text), refused.status)
+def error_response(request: Request, trace: Trace, refused: RequestRefused) -> ApiResponse:
+    """Return an error response, whose message clients show to the user."""
+    answer = json_response(error_fields(request, trace, refused.text), refused.status)
     challenge = [_CHALLENGE] if refused.status == 401 else []
     return answer._replace(headers=[*answer.headers, *refused.headers, *challenge])
 
 
-def error_body(request: Request, trace: Trace, text: str) -> dict[str, Any]:
-    """What every error says."""
+def error_fields(request: Request, trace: Trace, text: str) -> dict[str, Any]:
+    """Return the fields that every error response has."""
     url = f"{request.origin.base}/api/v4/docs"
     return {"message": text, "documentation_url": url, "request_id": trace.request_id}
 
 
-def refusal_for_error(error: Exception) -> GitRequestRefused | None:
-    """What a caller is told of a failure; nothing where it is a fault of ours."""
+def refusal_of(error: Exception) -> RequestRefused | None:
+    """Return the refusal for an error; None for a fault of the server."""
     match error:
-        case GitRequestRefused():
+        case RequestRefused():
             return error
-        case Unauthenticated():  # What they showed was taken from them while they were at it.
+        case Unauthenticated():  # The credential was revoked during the request.
             return unauthorized()
         case Denied():
-            return GitRequestRefused(403, error.reason or "Access forbidden. Check your access level.")
+            return RequestRefused(403, error.reason or "Access forbidden. Check your access level.")
         case NotFound():
-            return GitRequestRefused(404, "Not found.")
+            return RequestRefused(404, "Not found.")
         case Invalid():
-            return GitRequestRefused(422, str(error))
+            return RequestRefused(422, str(error))
         case Unavailable():
-            return service_unavailable("The server cannot answer right now. Retry later.")
+            return unavailable()
     return None

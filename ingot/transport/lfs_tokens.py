@@ -1,6 +1,7 @@
-"""What git-lfs gets over SSH to go on over HTTP with: a token for one key, one project, one direction and a short time.
+"""Tokens of ``git-lfs-authenticate``: issued over SSH and used over HTTP.
 
-What the key opens is looked up at each use, so the token ends with it.
+A token is valid for one key, project and operation, and for half an hour. The permissions of the key are checked at
+each use, so a token is invalid as soon as its key is.
 """
 
 import base64
@@ -19,54 +20,56 @@ from ingot.errors import NotFound, Unauthenticated
 from ingot.projects.projects.tables import Project
 from ingot.transport.callers import Authenticate, GitCaller, caller_by_key
 
-Operation = Literal["download", "upload"]
+LfsOperation = Literal["download", "upload"]
 PREFIX = "ingotl-"
 LIFETIME_SECONDS = 1800
 _PURPOSE = "lfs token"
 
 
 class _TokenContent(msgspec.Struct, array_like=True):
+    """Signed content of a token."""
+
     fingerprint: str
     project_id: int
-    operation: Operation
-    ends_at: Timestamp
+    operation: LfsOperation
+    expires_at: Timestamp
 
 
 def lfs_authentication(
-    db: Connection, caller: GitCaller, project: Project, operation: Operation, base_url: str
+    db: Connection, caller: GitCaller, project: Project, operation: LfsOperation, base_url: str
 ) -> bytes:
-    """The answer to ``git-lfs-authenticate``: where to go, and what to show there."""
+    """Return the response to ``git-lfs-authenticate``: the address of the LFS API and a header with a token."""
     if caller.key is None:
         raise Unauthenticated
     content = _TokenContent(
         caller.key.fingerprint_sha256, project.id, operation, add_duration(db.now, seconds=LIFETIME_SECONDS)
     )
-    written = base64.urlsafe_b64encode(msgspec.json.encode(content)).rstrip(b"=")
-    token = f"{PREFIX}{written.decode()}.{db.vault.derive(_PURPOSE, written)}"
-    shown = base64.b64encode(f"{caller.name.replace(' ', '-')}:{token}".encode()).decode()
-    way = {
+    encoded = base64.urlsafe_b64encode(msgspec.json.encode(content)).rstrip(b"=")
+    token = f"{PREFIX}{encoded.decode()}.{db.vault.derive(_PURPOSE, encoded)}"
+    basic = base64.b64encode(f"{caller.name.replace(' ', '-')}:{token}".encode()).decode()
+    response = {
         "href": f"{base_url}/{project.full_path}.git/info/lfs",
-        "header": {"Authorization": f"Basic {shown}"},
+        "header": {"Authorization": f"Basic {basic}"},
         "expires_in": LIFETIME_SECONDS,
     }
-    return msgspec.json.encode(way) + b"\n"
+    return msgspec.json.encode(response) + b"\n"
 
 
-def lfs_token_authenticator(secret: str) -> Authenticate | None:
-    """How such a token is proven."""
+def parse_lfs_token(secret: str) -> Authenticate | None:
+    """Return the authentication by such a token; None for any other secret."""
     return partial(_caller_by_lfs_token, secret=secret) if secret.startswith(PREFIX) else None
 
 
 def _caller_by_lfs_token(db: Connection, secret: str) -> GitCaller:
-    written, _, signature = secret.removeprefix(PREFIX).partition(".")
-    derived = db.vault.derive(_PURPOSE, written.encode("utf-8", "surrogatepass"))
+    encoded, _, signature = secret.removeprefix(PREFIX).partition(".")
+    derived = db.vault.derive(_PURPOSE, encoded.encode("utf-8", "surrogatepass"))
     if not hmac.compare_digest(derived.encode(), signature.encode("utf-8", "surrogatepass")):
         raise Unauthenticated
     try:
-        content = msgspec.json.decode(base64.urlsafe_b64decode(written + "=" * (-len(written) % 4)), type=_TokenContent)
-    except (binascii.Error, ValueError, msgspec.DecodeError):  # Signed by another version of ours.
+        content = msgspec.json.decode(base64.urlsafe_b64decode(encoded + "=" * (-len(encoded) % 4)), type=_TokenContent)
+    except (binascii.Error, ValueError, msgspec.DecodeError):  # Signed by another version of Ingot.
         raise Unauthenticated from None
-    if content.ends_at <= db.now:
+    if content.expires_at <= db.now:
         raise Unauthenticated
     caller = caller_by_key(db, content.fingerprint)
 
@@ -76,4 +79,4 @@ def _caller_by_lfs_token(db: Connection, secret: str) -> GitCaller:
             raise NotFound("Project")
         return access, project
 
-    return replace(caller, find=find, writes=content.operation == "upload")
+    return replace(caller, find=find, can_write=content.operation == "upload")

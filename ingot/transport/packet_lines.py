@@ -1,30 +1,31 @@
-"""Git's packets: lines with their lengths before them."""
+"""Git's packet lines (pkt-lines): each line preceded by its length in hexadecimal."""
 
-LENGTH = 4
+LENGTH_BYTES = 4
 FLUSH = b"0000"
-_MARKS = (FLUSH, b"0001", b"0002")
+_SPECIAL = (FLUSH, b"0001", b"0002")
+"""Flush, delimiter and end of response: packets without content."""
 
 
 class MalformedPacket(Exception):
-    """What was sent is no packet."""
+    """Bytes that are not a packet line."""
 
 
-def read_packet(sent: bytearray, place: int) -> bytes | None:
-    """The line at a place with its length before it, or nothing where not all of it has come yet."""
-    length = bytes(sent[place : place + LENGTH])
-    if len(length) < LENGTH:
+def read_packet(buffer: bytearray, offset: int) -> bytes | None:
+    """Return the packet at an offset including its length, or None where it is not complete yet."""
+    length = bytes(buffer[offset : offset + LENGTH_BYTES])
+    if len(length) < LENGTH_BYTES:
         return None
-    if length in _MARKS:
+    if length in _SPECIAL:
         return length
     try:
         size = int(length, 16)
     except ValueError:
         raise MalformedPacket from None
-    if size < LENGTH:
+    if size < LENGTH_BYTES:
         raise MalformedPacket
-    return bytes(sent[place : place + size]) if len(sent) >= place + size else None
+    return bytes(buffer[offset : offset + size]) if len(buffer) >= offset + size else None
 
 
 def encode_packet(line: bytes) -> bytes:
-    """A line as a packet."""
-    return b"%04x%s" % (LENGTH + len(line), line)
+    """Encode a line as a packet."""
+    return b"%04x%s" % (LENGTH_BYTES + len(line), line)

@@ -1,4 +1,4 @@
-"""Which of git's services a caller may use on a project."""
+"""Permissions to use git services on projects."""
 
 from typing import Literal
 
@@ -16,7 +16,7 @@ SERVICES: tuple[Service, ...] = ("git-upload-pack", "git-receive-pack", "git-upl
 
 
 def protocol_refusal(db: Connection, protocol: GitProtocol) -> str | None:
-    """Why nobody may come this way, where administrators left only the other open."""
+    """Return a message if administrators have disabled a protocol."""
     if allows_protocol(db, protocol):
         return None
     other = "SSH" if protocol == "http" else "HTTP"
@@ -24,24 +24,24 @@ def protocol_refusal(db: Connection, protocol: GitProtocol) -> str | None:
 
 
 def service_refusal(caller: GitCaller, access: Access, project: Project, service: Service) -> str | None:
-    """Why they may not, in a sentence for the terminal; nothing where they may."""
+    """Return a message if the caller may not use a service on a project."""
     if service == "git-receive-pack":
-        if not caller.writes:
+        if not caller.can_write:
             return "This token cannot push: it lacks the scope write_repository or api."
         if caller.is_deploy_key and access.level < Level.MASTER:
             return "This deploy key does not have write access to this project."
         return push_refusal(caller.actor, access, project)
-    if not caller.may_read:
+    if not caller.can_read:
         return "This token cannot read repositories: it lacks the scope read_repository or api."
     if not may_download_code(caller.actor, access, project):
         return "You are not allowed to download code from this project."
     return None
 
 
-def require_service(
+def current_access(
     db: Connection, authenticate: Authenticate, project: Project, service: Service
 ) -> tuple[GitCaller, Access, Project]:
-    """What a caller holds at this moment: a long transfer may end after it was taken from them."""
+    """Check the permission again, because it may be revoked during a long transfer; raise ``Denied``."""
     caller = authenticate(db)
     access, project = caller.find(db, str(project.id))
     denied = service_refusal(caller, access, project, service)

@@ -1,4 +1,4 @@
-"""What a path leads git to: the repository of a project, or that of its wiki, and who may use which."""
+"""Targets of git requests: the repository of a project or of its wiki, and the permission to use it."""
 
 from typing import NamedTuple
 
@@ -14,43 +14,43 @@ from ingot.repositories.wikis.staged import ensure_wiki
 from ingot.transport.callers import GitCaller
 from ingot.transport.policy import Service, service_refusal
 
-_WIKI = ".wiki"
+_WIKI_SUFFIX = ".wiki"
 
 
 class GitTarget(NamedTuple):
-    """A repository by its project."""
+    """Repository of a project or of its wiki."""
 
     project: Project
     wiki: bool = False
 
 
 def find_target(db: Connection, caller: GitCaller, path: str) -> tuple[Access, GitTarget]:
-    """What lies at a path, as the caller sees it; no project can be called like a wiki."""
-    wiki = path.lower().endswith(_WIKI)
-    around = path[: -len(_WIKI)] if wiki else path
-    if "/" not in around:  # Else it would be taken for a project's number.
+    """Return the target at a path as the caller sees it; raise ``NotFound``. No project's path ends like a wiki's."""
+    wiki = path.lower().endswith(_WIKI_SUFFIX)
+    project_path = path[: -len(_WIKI_SUFFIX)] if wiki else path
+    if "/" not in project_path:  # It would be taken for the id of a project.
         raise NotFound("Project")
-    access, project = caller.find(db, around)
+    access, project = caller.find(db, project_path)
     return access, GitTarget(project, wiki)
 
 
 def target_refusal(caller: GitCaller, access: Access, target: GitTarget, service: Service) -> str | None:
-    """Why they may not, in a sentence for the terminal; nothing where they may."""
+    """Return a message if the caller may not use a service on a target."""
     if not target.wiki:
         return service_refusal(caller, access, target.project, service)
     if not target.project.wiki_enabled:
         return "This project has no wiki."
     if service == "git-receive-pack":
-        return _push_refusal(caller, access, target.project)
-    if not caller.may_read:
+        return _wiki_push_refusal(caller, access, target.project)
+    if not caller.can_read:
         return "This token cannot read repositories: it lacks the scope read_repository or api."
     if not may_download_wiki(caller.actor, access, target.project):
         return "You are not allowed to download the wiki of this project."
     return None
 
 
-def _push_refusal(caller: GitCaller, access: Access, project: Project) -> str | None:
-    if not caller.writes:
+def _wiki_push_refusal(caller: GitCaller, access: Access, project: Project) -> str | None:
+    if not caller.can_write:
         return "This token cannot push: it lacks the scope write_repository or api."
     if caller.is_deploy_key:
         return "Deploy keys cannot push to wikis."
@@ -62,7 +62,7 @@ def _push_refusal(caller: GitCaller, access: Access, project: Project) -> str | 
 
 
 def open_target_repository(database: Database, store: RepositoryStore, target: GitTarget) -> Repository:
-    """The repository itself; a wiki's is made where nobody has used it yet, so this may write and wait."""
+    """Open the repository; that of a wiki is created at its first use, which writes to the database."""
     if target.wiki:
         return ensure_wiki(database, store, target.project)
     return store.open(target.project.repository_key)

@@ -122,7 +122,7 @@ class _PageCall(msgspec.Struct):
 
 
 class PagesComponent:
-    """HTTP component for all requests that are not API calls."""
+    """HTTP component for the pages, and so for every request that no other component handles."""
 
     def __init__(self, settings: Settings, database: Database, pool: Executor, client: InternalClient) -> None:
         self._settings = settings
@@ -135,6 +135,10 @@ class PagesComponent:
         self._of_programs = frozenset(place.path.encode() for place in places if place.programs)
         self._long: dict[str, tuple[int, int]] = {}
         self._meant = router_path(project_page_words(place.path for place in places))
+
+    def handles(self, request: Request) -> bool:  # noqa: ARG002 - An unknown path gets a page too, which says so.
+        """Accept any request."""
+        return True
 
     async def serve(self, request: Request, send: Send, trace: Trace) -> None:
         """Handle one request and send the response."""

@@ -170,7 +170,7 @@ BAD_BATCHES = [
 ]
 
 
-WORDS = ("The body is not JSON.", "A field of the body is missing, or is not of the kind that it should be.")
+WORDS = ("The body is not JSON.", "A field of the body is missing or has the wrong type.")
 
 
 @pytest.mark.parametrize("body", BAD_BATCHES, ids=lambda body: body[:50].decode("latin-1"))

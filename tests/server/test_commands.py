@@ -59,7 +59,7 @@ def test_every_verb_explains_itself(verb: str) -> None:
 def test_the_list_of_commands_is_printed() -> None:
     explained = ingot("--help")
     assert explained.returncode == 0
-    assert all(f" {command} " in explained.stdout for command in COMMANDS)
+    assert set(COMMANDS) <= set(explained.stdout.split())
     unknown = ingot("swerve")
     assert unknown.returncode == 2 and "invalid choice" in unknown.stderr
 

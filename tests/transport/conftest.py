@@ -1,4 +1,4 @@
-"""The real git client against the server under test, over HTTP and over SSH."""
+"""The real git client against the server under test, over HTTP, the built-in SSH server and the system's OpenSSH."""
 
 import os
 import subprocess
@@ -12,6 +12,7 @@ import pytest
 from tests.client import Api, Make, Person
 from tests.conftest import Instance
 from tests.factories import Project
+from tests.openssh import SSHD, USER, forced_command_lines, sshd
 
 BASE = {
     "PATH": os.environ["PATH"],
@@ -108,23 +109,41 @@ def over_ssh(instance: Instance, project: Project | str) -> str:
     return f"ssh://git@127.0.0.1:{instance.settings.ssh_port}/{path}.git"
 
 
+@pytest.fixture(scope="session")
+def openssh_port(instance: Instance, tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    """The port of an sshd that serves the instance's repositories."""
+    if SSHD is None:
+        pytest.skip("NO SSHD: openssh-server is missing and could not be installed; see scripts/openssh")
+    with sshd(tmp_path_factory.mktemp("sshd"), forced_command_lines(instance.settings.data)) as port:
+        yield port
+
+
+def over_openssh(port: int, project: Project | str) -> str:
+    """The URL of a project over OpenSSH."""
+    path = project if isinstance(project, str) else project.path
+    return f"ssh://{USER}@127.0.0.1:{port}/{path}.git"
+
+
 @dataclass
 class Way:
-    """One of the two ways to the server, for one person."""
+    """One of the ways to the server, for one person."""
 
     url: Callable[[Project | str], str]
     env: dict[str, str]
 
 
-@pytest.fixture(params=["http", "ssh"])
+@pytest.fixture(params=["http", "ssh", "openssh"])
 def way(
     request: pytest.FixtureRequest, instance: Instance, make: Make, ssh_key: Callable[[Person], dict[str, str]]
 ) -> Callable[[Person], Way]:
-    """Either way to the server; tests run once for each."""
+    """A way to the server; tests run once for each."""
+    port = request.getfixturevalue("openssh_port") if request.param == "openssh" else 0
 
     def choose(person: Person) -> Way:
         if request.param == "http":
             return Way(lambda project: over_http(instance, project, person), {})
+        if request.param == "openssh":
+            return Way(lambda project: over_openssh(port, project), ssh_key(person))
         return Way(lambda project: over_ssh(instance, project), ssh_key(person))
 
     return choose

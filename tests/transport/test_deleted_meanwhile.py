@@ -6,8 +6,8 @@ from typing import Any, NoReturn
 import pytest
 
 from ingot.projects.projects.tables import projects
-from ingot.transport import http
-from ingot.transport.children import GitProcess
+from ingot.transport import backend
+from ingot.transport.git_process import GitProcess
 from ingot.transport.targets import open_target_repository
 from tests.client import Make
 from tests.conftest import Instance
@@ -43,6 +43,6 @@ def test_a_project_that_goes_under_a_fetch(
     if when == "before git is started":
         monkeypatch.setattr(GitProcess, "start", delete_first)
     else:
-        monkeypatch.setattr(http, "open_target_repository", delete_and_open)
+        monkeypatch.setattr(backend, "open_target_repository", delete_and_open)
     said = tree.git("ls-remote", url, fails=True)
-    assert "remote: The project is gone." in said and "not found" in said
+    assert "remote: The project has been deleted." in said and "not found" in said

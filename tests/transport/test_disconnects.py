@@ -15,8 +15,8 @@ import pytest
 from ingot.core.http import transfer_rate
 from ingot.git.maintenance.housekeeping import STALE_SECONDS, prune_temporary
 from ingot.repositories.ref_changes.staged import finish_ref_updates
-from ingot.transport import http, receiving, talking
-from ingot.transport.children import GitProcess
+from ingot.transport import exchange, push
+from ingot.transport.git_process import GitProcess
 from tests.client import Make, Person
 from tests.conftest import Instance
 from tests.factories import Project, make_project
@@ -167,8 +167,7 @@ def test_somebody_does_not_read(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """They are given up; others are served meanwhile."""
-    monkeypatch.setattr(http, "SEND_TIMEOUT_SECONDS", 0.3)
-    monkeypatch.setattr(talking, "SEND_TIMEOUT_SECONDS", 0.3)
+    monkeypatch.setattr(exchange, "SEND_SECONDS", 0.3)
     with client(instance, owner, project, key, way, "upload-pack", _wants(instance, project)):
         until("its git", lambda: begun)
         until("the end of git", lambda: not gits(instance))
@@ -185,7 +184,7 @@ def test_somebody_does_not_send(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(transfer_rate, "WINDOW_SECONDS", 0.5)
-    monkeypatch.setattr(talking, "IDLE_TIMEOUT_SECONDS", 0.5)
+    monkeypatch.setattr(exchange, "IDLE_SECONDS", 0.5)
     with client(instance, owner, project, key, way, "receive-pack", HALF):
         until("its git", lambda: begun)
         until("the end of git", lambda: not gits(instance))
@@ -203,7 +202,7 @@ def test_somebody_goes_after_the_gate(
         connection.close()
         finish_ref_updates(*args)  # type: ignore[arg-type] # They are what it takes.
 
-    monkeypatch.setattr(receiving, "finish_ref_updates", leave)
+    monkeypatch.setattr(push, "finish_ref_updates", leave)
     head = (
         f"POST /{project.path}.git/git-receive-pack HTTP/1.1\r\nHost: x\r\nPRIVATE-TOKEN: {owner.token}\r\n"
         "Content-Type: application/x-git-receive-pack-request\r\n"

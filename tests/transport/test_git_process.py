@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import uvloop
 
-from ingot.transport.children import GitProcess
+from ingot.transport.git_process import GitProcess
 from tests.git.conftest import git
 
 LARGE = 3 * 1024 * 1024
@@ -65,7 +65,7 @@ def test_who_does_not_want_its_input_does_not_hold_it_up(repository: Path) -> No
     async def talk() -> tuple[int, str]:
         async with await GitProcess.start(["no-such-word"], repository) as child:
             await child.feed(_pieces(*[b"x" * LARGE] * 3))
-            return await child.wait(), child.said
+            return await child.wait(), child.stderr
 
     status, said = uvloop.run(talk())
     assert status == 1

@@ -4,11 +4,10 @@ import asyncio
 import base64
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from ingot.transport import http, serving
+from ingot.transport import git_http, git_services
 from tests.client import Make, Person
 from tests.conftest import Instance
 from tests.factories import Project, make_project
@@ -35,11 +34,9 @@ def test_no_place_is_free(
     instance: Instance, owner: Person, project: Project, tree: Tree, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Who finds none in time is asked to come again, in words and in numbers; afterwards all is as before."""
-    door: Any = instance.app.front._doors[-1][1]
-    while not isinstance(door, http.GitHttpComponent):
-        door = door._otherwise
-    monkeypatch.setattr(http, "QUEUE_TIMEOUT_SECONDS", 0.1)
-    monkeypatch.setattr(door, "_places", asyncio.Semaphore(0))
+    (component,) = [each for each in instance.app.components if isinstance(each, git_http.GitHttp)]
+    monkeypatch.setattr(git_http, "WAIT_SECONDS", 0.1)
+    monkeypatch.setattr(component, "_slots", asyncio.Semaphore(0))
     answer = advertised(instance, f"{project.path}.git", "upload", auth_of(owner))
     assert (answer.status_code, answer.text) == (503, "The server is busy with other transfers. Retry later.\n")
     assert int(answer.headers["retry-after"]) > 0
@@ -52,7 +49,7 @@ def test_wants_without_an_end(
     instance: Instance, owner: Person, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What nobody could mean is cut off, with whatever length it claims; so is what is only a promise of length."""
-    monkeypatch.setattr(serving, "_MAX_UPLOAD_PACK_BYTES", 100_000)
+    monkeypatch.setattr(git_services, "_MAX_FETCH_REQUEST_BYTES", 100_000)
     tip = repository_of(instance, project).tip("refs/heads/master")
     want = packet(f"want {tip}\n")
     path, auth = f"{project.path}.git", auth_of(owner)

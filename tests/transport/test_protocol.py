@@ -16,10 +16,10 @@ import pytest
 from ingot.git.core.repository import Repository
 from ingot.projects.projects.queries import existing_project
 from ingot.repositories.ref_changes import policy
-from ingot.transport import receiving
-from ingot.transport.callers import anonymous_caller
-from ingot.transport.greeting import RequestedPath
-from ingot.transport.receiving import Push
+from ingot.transport import push
+from ingot.transport.callers import anonymous
+from ingot.transport.push import Push
+from ingot.transport.push_messages import ClientAddress
 from tests.client import Make, Person
 from tests.conftest import Instance
 from tests.factories import Project, make_project
@@ -117,7 +117,7 @@ def test_more_references_than_a_push_may_change(
     monkeypatch.setattr("ingot.repositories.ref_changes.staged.MAX_REFS", 50)
     assert "A push may change 50 references at most." in send_commands(instance, project, owner, commands)
     monkeypatch.undo()
-    monkeypatch.setattr(receiving, "MAX_HOOK_REQUEST_BYTES", 1000)
+    monkeypatch.setattr(push, "MAX_HOOK_REQUEST_BYTES", 1000)
     said = f"A push may change {policy.MAX_REFS} references at most."
     assert said in send_commands(instance, project, owner, commands)
     monkeypatch.undo()
@@ -248,9 +248,9 @@ def test_nothing_stays_open(instance: Instance, owner: Person, project: Project)
             instance.app.kernel.pool,
             nowhere,
             row,
-            anonymous_caller,
+            anonymous,
             via="http",
-            asked=RequestedPath("", ""),
+            address=ClientAddress("", ""),
             base_url="",
             max_file_mb=0,
         )

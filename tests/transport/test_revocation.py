@@ -97,8 +97,8 @@ def test_a_project_made_private(instance: Instance, scene: Scene) -> None:
 SSH_SAYS = {
     "membership": "could not be found",
     "level": "not allowed to download",
-    "user": "does not open anything any more",
-    "key": "does not open anything any more",
+    "user": "has been revoked",
+    "key": "has been revoked",
     "project": "could not be found",
 }
 
@@ -121,8 +121,8 @@ def test_the_next_command_of_an_open_connection(
 GATE_SAYS = {
     "membership": "could not be found",
     "level": "not allowed to push",
-    "token": "does not open anything any more",
-    "user": "does not open anything any more",
+    "token": "has been revoked",
+    "user": "has been revoked",
     "archived": "archived",
 }
 
@@ -178,7 +178,7 @@ def test_the_same_over_ssh(
         assert b"refs/heads/master" in process.stdout.read(100), "it has begun"
         scene.take(what)
         out, _ = process.communicate(pack[len(pack) // 2 :], timeout=60)
-    assert b"does not open anything any more" in out or b"could not be found" in out
+    assert b"has been revoked" in out or b"could not be found" in out
     assert repository_of(instance, scene.project).tip("refs/heads/topic") is None
     assert recorded(instance, scene.project) == []
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import asyncssh
 import pytest
 
-from ingot.transport import ssh
+from ingot.transport import ssh_server
 from tests.client import Api, Make, Person
 from tests.conftest import Instance
 from tests.factories import Project, make_project
@@ -250,8 +250,8 @@ def test_many_who_never_prove_anything(
     instance: Instance, owner: Person, ssh_key: Give, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They are turned away before they take everybody's memory; when they have gone, a key opens the door again."""
-    until("those of other tests to be gone", lambda: instance.ssh and not instance.ssh.knocking)
-    monkeypatch.setattr(ssh, "MAX_UNAUTHENTICATED_CONNECTIONS", 3)
+    until("those of other tests to be gone", lambda: instance.ssh and not instance.ssh.unauthenticated)
+    monkeypatch.setattr(ssh_server, "MAX_UNAUTHENTICATED", 3)
     key = key_of(ssh_key(owner))
     there = ("127.0.0.1", instance.settings.ssh_port)
     waiting = [socket.create_connection(there) for _ in range(3)]

@@ -8,6 +8,8 @@ from ingot.core.http.request import Header, Request, Send, Trace
 from ingot.core.http.stream import stream_response
 
 API_PREFIX = b"/api/v4"
+_DOCS = API_PREFIX + b"/docs"
+"""The page that renders the OpenAPI document; it is served with the other pages."""
 _NOSNIFF: Header = (b"x-content-type-options", b"nosniff")
 _EXPOSED_HEADERS = (
     b"Link, X-Total, X-Total-Pages, X-Per-Page, X-Page, X-Next-Page, X-Prev-Page, X-Request-Id, ETag, "
@@ -37,8 +39,12 @@ class ApiComponent:
         self._prefix = prefix
         self._only = only
 
+    def handles(self, request: Request) -> bool:
+        """Return whether the path is below the prefix, unless it is that of the documentation page."""
+        return _is_below(request.path, self._prefix) and not _is_below(request.path, _DOCS)
+
     async def serve(self, request: Request, send: Send, trace: Trace) -> None:
-        """Answer one call."""
+        """Respond to one call."""
         if request.method == "OPTIONS" and b"access-control-request-method" in request.headers:
             await send_response(send, trace, 204, [*_PREFLIGHT_HEADERS], b"")
             return
@@ -55,3 +61,7 @@ class ApiComponent:
             await send_response(send, trace, answer.status, headers, answer.body)
         else:
             await stream_response(request, send, trace, answer.status, headers, answer.pieces, self._kernel.pool)
+
+
+def _is_below(path: bytes, prefix: bytes) -> bool:
+    return path.startswith(prefix) and path[len(prefix) : len(prefix) + 1] in (b"", b"/")

@@ -1,4 +1,4 @@
-"""The first to see a request and the last to touch its answer: ids, doors, the log line, metrics, health."""
+"""The ASGI application: request ids, choice of the component, log line, metrics and health checks."""
 
 import errno
 import traceback
@@ -44,13 +44,13 @@ class HttpFrontend:
     def __init__(
         self,
         settings: Settings,
-        doors: Sequence[tuple[bytes, Component]],
+        components: Sequence[Component],
         health: Callable[[], dict[str, str]],
         metrics: Metrics,
         log: Log,
     ) -> None:
         self._origins = OriginResolver(settings)
-        self._doors = list(doors)
+        self._components = tuple(components)
         self._health = health
         self._metrics = metrics
         self._log = log
@@ -99,9 +99,9 @@ class HttpFrontend:
             await send_response(send, trace, 400, [(b"content-type", b"application/json")], body)
             return
         request = Request(scope["method"], path, scope["query_string"], headers, origin, receive)
-        for prefix, door in self._doors:
-            if path == prefix or path.startswith(prefix + b"/"):
-                await door.serve(request, send, trace)
+        for component in self._components:
+            if component.handles(request):
+                await component.serve(request, send, trace)
                 return
 
     async def _serve_health(self, path: bytes, send: Send, trace: Trace) -> bool:

@@ -53,10 +53,13 @@ class Trace(msgspec.Struct):
 
 
 class Component(Protocol):
-    """Component that handles the requests below one prefix."""
+    """Part of the server that responds to some of the requests, such as the API or the pages."""
+
+    def handles(self, request: Request) -> bool:
+        """Return whether this component responds to the request."""
 
     async def serve(self, request: Request, send: Send, trace: Trace) -> None:
-        """Handle a request; an exception that escapes is an internal error."""
+        """Respond to a request that this component handles; an exception that escapes is an internal error."""
 
 
 class InvalidHost(Exception):

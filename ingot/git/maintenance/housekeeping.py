@@ -14,7 +14,6 @@ from pathlib import Path
 
 from ingot.git.core.command import run_git
 from ingot.git.core.errors import GitError, GitTimeout
-from ingot.git.maintenance.whole_pack import record_whole_pack
 
 STALE_SECONDS = 6 * 3600
 """Longer than any transfer may take."""
@@ -48,7 +47,6 @@ def run_housekeeping(path: Path) -> bool:
         run_git(
             ["commit-graph", "write", "--reachable", "--changed-paths", "--no-progress"], path, timeout=TIMEOUT_SECONDS
         )
-        record_whole_pack(path)
     finally:
         os.close(descriptor)
     return True

@@ -19,7 +19,7 @@ from ingot.projects.projects import policy
 from ingot.projects.projects.queries import paths_of_projects
 from ingot.projects.projects.relations import MembershipLevels, ProjectRelations, ids_with_statistics, project_relations
 from ingot.projects.projects.tables import Project
-from ingot.settings import Settings
+from ingot.settings import Settings, split_ssh_address
 
 
 class InstanceUrls(msgspec.Struct, frozen=True):
@@ -152,13 +152,15 @@ def instance_urls(origin: Origin, settings: Settings) -> InstanceUrls:
 
 def instance_urls_at(base: str, settings: Settings) -> InstanceUrls:
     """Return the base URLs outside of a request; ``base`` is the root URL of the pages."""
-    return _instance_urls(base, settings.host, settings.ssh_port)
+    return _instance_urls(base, settings.host, settings.ssh_port, settings.ssh_address)
 
 
 # Cached: parsing a URL takes 4 µs per request, and most requests use the same URL.
 @lru_cache(64)
-def _instance_urls(base: str, own_host: str, port: int) -> InstanceUrls:
+def _instance_urls(base: str, own_host: str, port: int, ssh_address: str) -> InstanceUrls:
     host = urlsplit(base).hostname or own_host
+    if ssh_address:
+        host, port = split_ssh_address(ssh_address)
     return InstanceUrls(base, f"git@{host}:" if port == 22 else f"ssh://git@{host}:{port}/")
 
 

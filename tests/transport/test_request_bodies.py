@@ -11,7 +11,7 @@ import pytest
 
 from ingot.core.http import transfer_rate
 from ingot.core.http.transfer_rate import TransferTooSlow
-from ingot.transport.bodies import BodyNotDecodable, BodyTooLarge, ClientGone, read_body
+from ingot.transport.request_bodies import BadEncoding, ClientDisconnected, RequestTooLarge, read_body
 
 MOST = 2**20
 
@@ -44,7 +44,7 @@ def test_much_that_comes_out_of_little() -> None:
     """Counted as it comes out; nothing is made of the rest."""
     packed = gzip.compress(b"\0" * (MOST + 1))
     assert len(packed) < 2000
-    with pytest.raises(BodyTooLarge):
+    with pytest.raises(RequestTooLarge):
         received([packed], b"gzip")
     assert len(received([gzip.compress(b"\0" * MOST)], b"gzip")) == MOST
 
@@ -54,13 +54,13 @@ def test_little_that_comes_out_of_much() -> None:
     begin = zlib.compressobj(wbits=zlib.MAX_WBITS | 16)
     head = begin.compress(b"") + begin.flush(zlib.Z_FULL_FLUSH)
     nothing = b"\0\0\0\xff\xff" * 10_000
-    with pytest.raises(BodyTooLarge):
+    with pytest.raises(RequestTooLarge):
         received((piece for part in ([head], repeat(nothing)) for piece in part), b"gzip")
-    with pytest.raises(BodyNotDecodable):
+    with pytest.raises(BadEncoding):
         received((piece for part in ([gzip.compress(b"x")], repeat(b"y" * 1000)) for piece in part), b"gzip")
-    with pytest.raises(BodyNotDecodable):
+    with pytest.raises(BadEncoding):
         received([gzip.compress(b"x") + b"y"], b"gzip")
-    with pytest.raises(BodyTooLarge):
+    with pytest.raises(RequestTooLarge):
         received(repeat(b"y" * 100_000))
 
 
@@ -68,7 +68,7 @@ def test_little_that_comes_out_of_much() -> None:
     "packed", [b"", b"no gzip", gzip.compress(b"x" * 1000, mtime=0)[:-9], zlib.compress(b"x")], ids=range(4)
 )
 def test_what_is_not_what_it_says(packed: bytes) -> None:
-    with pytest.raises(BodyNotDecodable):
+    with pytest.raises(BadEncoding):
         received([packed], b"gzip")
 
 
@@ -80,7 +80,7 @@ def test_somebody_who_goes() -> None:
         async for _ in read_body(receive, b"", MOST):
             pass
 
-    with pytest.raises(ClientGone):
+    with pytest.raises(ClientDisconnected):
         asyncio.run(read())
 
 

@@ -1,0 +1,177 @@
+"""Authentication and authorization of git and Git LFS requests over HTTP."""
+
+import asyncio
+import base64
+import binascii
+import re
+from collections.abc import Callable
+from concurrent.futures import Executor
+from functools import partial
+from typing import NamedTuple, TypeVar
+from urllib.parse import unquote
+
+from ingot.accounts.instance.settings import GitProtocol
+from ingot.accounts.sessions.service import check_password
+from ingot.core.db.connection import Connection
+from ingot.core.db.database import Database
+from ingot.core.http.request import Request, Trace
+from ingot.errors import NotFound, Throttled, Unauthenticated, Unavailable
+from ingot.projects.projects.tables import Project
+from ingot.settings import Settings
+from ingot.transport.activity import UserActivity
+from ingot.transport.callers import Authenticate, anonymous, caller_by_token, caller_by_user
+from ingot.transport.policy import Service, protocol_refusal, service_refusal
+from ingot.transport.refusals import BASIC_CHALLENGE, PROJECT_NOT_FOUND, RequestRefused, unauthorized, unavailable
+from ingot.transport.targets import GitTarget, find_target, target_refusal
+
+T = TypeVar("T")
+UNKNOWN_PATH = "/"
+"""A path that no project has."""
+_TOKEN = re.compile(r"ingot[a-z]-[\w.-]{20,}")
+
+Lookup = Callable[..., tuple[T, str | None, str]]
+"""Returns the object at a path, a refusal or None, and the caller's name for the log."""
+TokenParser = Callable[[str], Authenticate | None]
+"""Recognizes a token that only one component accepts; returns None for any other secret."""
+
+
+class GitIdentity(NamedTuple):
+    """Caller of a request; anonymous unless ``known``."""
+
+    known: bool
+    authenticate: Authenticate
+    protocol: GitProtocol = "http"
+    """The protocol whose rules apply; a token that was issued over SSH is used over HTTP."""
+
+
+class HttpAuthorization:
+    """Authenticates requests and checks permissions; raises ``RequestRefused`` with the response."""
+
+    def __init__(self, settings: Settings, database: Database, pool: Executor, activity: UserActivity) -> None:
+        self._settings = settings
+        self._database = database
+        self._pool = pool
+        self._activity = activity
+
+    async def identify(self, request: Request, token_parser: TokenParser | None = None) -> GitIdentity:
+        """Authenticate the caller by a token if the secret is one, else by the password."""
+        credentials = _credentials(request.headers)
+        if credentials is None:
+            return GitIdentity(False, anonymous)
+        username, secret = credentials
+        parsed = token_parser(secret) if token_parser is not None else None
+        if parsed is not None:
+            try:
+                return self._identity(parsed)._replace(protocol="ssh")
+            except Unauthenticated:
+                raise unauthorized() from None
+        for name, token in ((username, secret), ("", username)):
+            try:
+                return self._identity(partial(caller_by_token, username=name, secret=token))
+            except Unauthenticated:
+                continue
+        if _TOKEN.fullmatch(secret):
+            # A revoked token that a program still uses must not count as failed sign-ins of its user.
+            raise unauthorized()
+        by_password = await self._by_password(request, username, secret)
+        try:
+            return self._identity(by_password)
+        except Unauthenticated:  # Blocked since the password was checked.
+            raise unauthorized() from None
+
+    def _identity(self, authenticate: Authenticate) -> GitIdentity:
+        self._activity.record(self._read(authenticate).actor)
+        return GitIdentity(True, authenticate)
+
+    async def _by_password(self, request: Request, username: str, secret: str) -> Authenticate:
+        try:
+            origin = request.origin
+            check = partial(
+                check_password, self._database, username, secret, origin.ip, origin.user_agent, self._settings
+            )
+            user = await asyncio.get_running_loop().run_in_executor(self._pool, check)
+        except Unauthenticated:
+            raise unauthorized() from None
+        except Throttled as error:
+            raise RequestRefused(
+                429, "Too many failed sign-ins. Retry later.", (b"retry-after", b"%d" % error.retry_after)
+            ) from None
+        except Unavailable:
+            raise unavailable() from None
+        if user.two_factor_enabled:
+            text = "HTTP Basic: Access denied. You have 2FA enabled: use a personal access token for git over HTTP."
+            raise RequestRefused(401, text, BASIC_CHALLENGE)
+        return partial(caller_by_user, user_id=user.id)
+
+    def authorize_project(self, identity: GitIdentity, raw_path: bytes, service: Service, trace: Trace) -> Project:
+        """Return the project at a path if the caller may use the service on it."""
+        return self._authorize(identity, raw_path, trace, partial(_find_project, identity=identity, service=service))
+
+    def authorize_target(self, identity: GitIdentity, raw_path: bytes, service: Service, trace: Trace) -> GitTarget:
+        """Return the project or wiki at a path if the caller may use the service on it."""
+        return self._authorize(identity, raw_path, trace, partial(_find_target, identity=identity, service=service))
+
+    def _authorize(self, identity: GitIdentity, raw_path: bytes, trace: Trace, lookup: Lookup[T]) -> T:
+        try:
+            path = unquote(raw_path.decode("ascii"), errors="strict")
+        except UnicodeDecodeError:
+            path = ""
+        if "/" not in path or "\0" in path:
+            path = UNKNOWN_PATH  # A number would be taken for the id of a project, and PostgreSQL rejects NUL.
+        try:
+            target, denied, trace.user = self._read(partial(lookup, path=path))
+        except NotFound:
+            # An anonymous caller is not told whether the project is hidden or does not exist.
+            raise (RequestRefused(404, PROJECT_NOT_FOUND) if identity.known else unauthorized()) from None
+        except Unauthenticated:
+            raise unauthorized() from None
+        if denied is not None:
+            raise RequestRefused(403, denied) if identity.known else unauthorized()
+        return target
+
+    def _read(self, work: Callable[[Connection], T]) -> T:
+        try:
+            return self._database.read(work)
+        except Unavailable:
+            raise unavailable() from None
+
+
+def _find_project(
+    db: Connection, identity: GitIdentity, path: str, service: Service
+) -> tuple[Project, str | None, str]:
+    _require_protocol(db, identity)
+    caller = identity.authenticate(db)
+    access, project = caller.find(db, path)
+    return project, service_refusal(caller, access, project, service), caller.name
+
+
+def _find_target(
+    db: Connection, identity: GitIdentity, path: str, service: Service
+) -> tuple[GitTarget, str | None, str]:
+    _require_protocol(db, identity)
+    caller = identity.authenticate(db)
+    access, target = find_target(db, caller, path)
+    return target, target_refusal(caller, access, target, service), caller.name
+
+
+def _require_protocol(db: Connection, identity: GitIdentity) -> None:
+    """Refuse a disabled protocol before credentials are asked for, as none would help."""
+    disabled = protocol_refusal(db, identity.protocol)
+    if disabled is not None:
+        raise RequestRefused(403, disabled)
+
+
+def _credentials(headers: dict[bytes, bytes]) -> tuple[str, str] | None:
+    """Return the username and secret of Basic authentication, or a bearer or private token; None if malformed."""
+    kind, _, value = headers.get(b"authorization", b"").partition(b" ")
+    if kind.lower() == b"bearer":
+        return "oauth2", value.strip().decode("latin-1")
+    if b"private-token" in headers:
+        return "", headers[b"private-token"].decode("latin-1").strip()
+    if kind.lower() != b"basic":
+        return None
+    try:
+        name, _, secret = base64.b64decode(value.strip(), validate=True).decode().partition(":")
+    except (binascii.Error, UnicodeDecodeError):
+        return None
+    return None if not name and not secret else (name.replace("\0", ""), secret)

@@ -1,0 +1,112 @@
+"""Shared parts of all git exchanges: opening repositories, and the git command of a service."""
+
+import asyncio
+from concurrent.futures import Executor
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from ingot.accounts.instance.settings import GitProtocol
+from ingot.core.db.database import Database
+from ingot.errors import NotFound
+from ingot.git.core.command import clean_environment, run_git
+from ingot.git.core.errors import UNREADABLE_ERRORS, MissingRepository
+from ingot.git.core.repository import Repository
+from ingot.log import Log
+from ingot.projects.projects.api import repository_store
+from ingot.projects.projects.queries import project_or_none
+from ingot.settings import Settings
+from ingot.transport.callers import Authenticate
+from ingot.transport.git_services import protocol_environment, service_config, withheld_refs
+from ingot.transport.policy import Service
+from ingot.transport.push import Push
+from ingot.transport.push_messages import ClientAddress
+from ingot.transport.refusals import PROJECT_DELETED, RequestRefused
+from ingot.transport.targets import GitTarget, open_target_repository
+from ingot.transport.wiki_push import WikiPush
+
+
+class ServiceRequest(NamedTuple):
+    """Authorized request to a git service."""
+
+    service: Service
+    target: GitTarget
+    repository: Repository
+    authenticate: Authenticate
+    protocol: GitProtocol
+    address: ClientAddress
+    base_url: str
+    git_protocol: str = ""
+    """Value of ``GIT_PROTOCOL`` or of the header ``Git-Protocol``, as the client sent it."""
+    request_id: str = ""
+
+
+class GitCommand(NamedTuple):
+    """Command that serves a request without any check of the bytes that are exchanged."""
+
+    argv: list[str]
+    cwd: Path
+    env: dict[str, str]
+
+
+class GitBackend:
+    """Opens repositories and prepares git processes for requests."""
+
+    def __init__(self, settings: Settings, database: Database, pool: Executor, log: Log) -> None:
+        self.settings = settings
+        self.pool = pool
+        self.log = log
+        self._database = database
+        self._store = repository_store(settings)
+
+    async def open(self, target: GitTarget) -> Repository:
+        """Open the repository of a target; raise ``RequestRefused`` if it is missing."""
+        opening = partial(open_target_repository, self._database, self._store, target)
+        try:
+            # Only the repository of a wiki may have to be created, which blocks.
+            return await asyncio.get_running_loop().run_in_executor(self.pool, opening) if target.wiki else opening()
+        except MissingRepository:
+            raise self.missing(target) from None
+        except NotFound:
+            raise RequestRefused(404, PROJECT_DELETED) from None
+
+    def missing(self, target: GitTarget) -> RequestRefused:
+        """Return the refusal for a missing repository: its project was just deleted, or the repository was lost."""
+        if self._database.read(partial(project_or_none, project_id=target.project.id)) is None:
+            return RequestRefused(404, PROJECT_DELETED)
+        self.log("repository missing", project_id=target.project.id)
+        return RequestRefused(500, UNREADABLE_ERRORS)
+
+    def push(self, request: ServiceRequest) -> Push:
+        """Prepare a push."""
+        kind = WikiPush if request.target.wiki else Push
+        return kind(
+            self._database,
+            self.pool,
+            request.repository,
+            request.target.project,
+            request.authenticate,
+            via=request.protocol,
+            address=request.address,
+            base_url=request.base_url,
+            max_file_mb=self.settings.max_file_mb,
+        )
+
+    def config(self, request: ServiceRequest) -> list[tuple[str, str]]:
+        """Return the git configuration for a request."""
+        return service_config(request.service, request.target.project, self.settings)
+
+    async def command(self, request: ServiceRequest) -> GitCommand | None:
+        """Return the command for a request that needs no check; None for pushes, archives and withheld objects.
+
+        Raise ``RequestRefused`` for a damaged repository, whose error message of git would not help the user.
+        """
+        if request.service != "git-upload-pack" or withheld_refs(request.target.project):
+            return None
+        probe = partial(run_git, ["rev-parse", "--git-dir"], request.repository.path, check=False)
+        outcome = await asyncio.get_running_loop().run_in_executor(self.pool, probe)
+        if outcome.status != 0:
+            self.log("git failed", service=request.service, status=outcome.status, stderr=outcome.stderr)
+            raise RequestRefused(500, UNREADABLE_ERRORS)
+        env = clean_environment(self.config(request), protocol_environment(request.git_protocol))
+        return GitCommand(["git", "upload-pack", "."], request.repository.path, env)

@@ -1,0 +1,210 @@
+"""Git's smart protocol over HTTP, on ``/<namespace>/<project>.git``; files of repositories are not served."""
+
+import asyncio
+import re
+from collections.abc import AsyncIterator
+from urllib.parse import unquote
+
+from ingot.core.http.frontend import send_response
+from ingot.core.http.request import Header, Request, Send, Trace
+from ingot.core.http.stream import wait_for_disconnect
+from ingot.errors import Unavailable
+from ingot.git.core.errors import UNREADABLE_ERRORS
+from ingot.transport.authorization import HttpAuthorization
+from ingot.transport.backend import GitBackend, ServiceRequest
+from ingot.transport.exchange import EndReason, ExchangeEnd, GitExchange
+from ingot.transport.git_services import max_request_bytes
+from ingot.transport.packet_lines import FLUSH, encode_packet
+from ingot.transport.policy import Service
+from ingot.transport.push_messages import ClientAddress
+from ingot.transport.refusals import RequestRefused, unavailable
+from ingot.transport.request_bodies import ClientDisconnected, read_body
+
+MAX_TRANSFERS = 24
+"""Concurrent transfers in one worker; further requests wait for a slot, then get status 503."""
+WAIT_SECONDS = 20.0
+_CLIENT_CLOSED_REQUEST = 499
+_CALL = re.compile(rb"/(?P<path>.+?)(?:\.git)?/(?P<call>info/refs|git-upload-pack|git-receive-pack)/?")
+_REPOSITORY_FILE = re.compile(rb"/.+\.git/.+")
+_SERVICES: dict[bytes, Service] = {b"git-upload-pack": "git-upload-pack", b"git-receive-pack": "git-receive-pack"}
+_NO_CACHE: list[Header] = [
+    (b"cache-control", b"no-cache, max-age=0, must-revalidate"),
+    (b"pragma", b"no-cache"),
+    (b"expires", b"Fri, 01 Jan 1980 00:00:00 GMT"),
+    (b"x-content-type-options", b"nosniff"),
+]
+_REFUSALS = {
+    EndReason.GIT_FAILED: (400, "Git does not understand this request."),
+    EndReason.MALFORMED: (400, "Git does not understand this request."),
+    EndReason.BAD_ENCODING: (400, "The body is not encoded as its Content-Encoding says."),
+    EndReason.TOO_LARGE: (413, "The request is larger than allowed."),
+    EndReason.TOO_SLOW: (408, "The body arrived too slowly."),
+    EndReason.STALLED: (408, "The request took too long."),
+}
+_COMPLETE = (EndReason.COMPLETED, EndReason.GIT_FAILED, EndReason.MALFORMED, EndReason.HIDDEN_OBJECT)
+"""Ends after which the response is complete; after all others it is cut off, so that the client reports an error."""
+
+
+class GitHttp:
+    """HTTP component for git's smart protocol."""
+
+    def __init__(self, backend: GitBackend, authorization: HttpAuthorization) -> None:
+        self._backend = backend
+        self._authorization = authorization
+        self._slots = asyncio.Semaphore(MAX_TRANSFERS)
+
+    def handles(self, request: Request) -> bool:
+        """Return whether the path belongs to the smart protocol or to a file of a repository."""
+        return bool(_CALL.fullmatch(request.path) or _REPOSITORY_FILE.fullmatch(request.path))
+
+    async def serve(self, request: Request, send: Send, trace: Trace) -> None:
+        """Respond to one request."""
+        try:
+            await self._serve(request, send, trace)
+            return
+        except RequestRefused as error:
+            refused = error
+        except Unavailable:
+            if trace.answered:
+                raise
+            refused = unavailable()
+        headers = [(b"content-type", b"text/plain; charset=utf-8"), *_NO_CACHE, *refused.headers]
+        await send_response(send, trace, refused.status, headers, f"{refused.text}\n".encode())
+
+    async def _serve(self, request: Request, send: Send, trace: Trace) -> None:
+        call = _CALL.fullmatch(request.path)
+        service = _service(request, call["call"]) if call else None
+        if call is None or service is None:
+            raise RequestRefused(404, "Not found. This server speaks the smart HTTP protocol only.")
+        trace.route = f"/:path.git/{service}"
+        identity = await self._authorization.identify(request)
+        target = self._authorization.authorize_target(identity, call["path"], service, trace)
+        base_url = request.origin.base
+        service_request = ServiceRequest(
+            service,
+            target,
+            await self._backend.open(target),
+            identity.authenticate,
+            "http",
+            ClientAddress(unquote(call["path"].decode("ascii")), f"{base_url}/"),
+            base_url,
+            request.headers.get(b"git-protocol", b"").decode("latin-1"),
+            trace.request_id,
+        )
+        advertise = call["call"] == b"info/refs"
+        _require_form(request, service, advertise=advertise)
+        try:
+            await asyncio.wait_for(self._slots.acquire(), WAIT_SECONDS)
+        except TimeoutError:
+            raise unavailable("The server is busy with other transfers. Retry later.") from None
+        try:
+            await (self._advertise if advertise else self._exchange)(service_request, request, send, trace)
+        finally:
+            self._slots.release()
+
+    async def _advertise(self, service_request: ServiceRequest, request: Request, send: Send, trace: Trace) -> None:
+        service = service_request.service
+        prefix = b"" if service_request.git_protocol[:9] == "version=2" else _service_line(service)
+        client = _HttpClient(request, send, trace, f"application/x-{service}-advertisement", prefix=prefix)
+        end = await GitExchange(self._backend, service_request, client, ["--stateless-rpc", "--advertise-refs"]).run()
+        if not end.responded and end.reason is not EndReason.DISCONNECTED:
+            raise RequestRefused(500, UNREADABLE_ERRORS)
+        await client.finish(end)
+
+    async def _exchange(self, service_request: ServiceRequest, request: Request, send: Send, trace: Trace) -> None:
+        service = service_request.service
+        limit = max_request_bytes(service, self._backend.settings)
+        client = _HttpClient(request, send, trace, f"application/x-{service}-result", max_bytes=limit)
+        end = await GitExchange(self._backend, service_request, client, ["--stateless-rpc"]).run()
+        if not end.responded and end.reason in _REFUSALS:
+            raise RequestRefused(*_REFUSALS[end.reason])
+        await client.finish(end)
+
+
+class _HttpClient:
+    """Git client of one HTTP request."""
+
+    interactive = False
+
+    def __init__(
+        self,
+        request: Request,
+        send: Send,
+        trace: Trace,
+        content_type: str,
+        *,
+        max_bytes: int | None = None,
+        prefix: bytes = b"",
+    ) -> None:
+        self._request = request
+        self._send = send
+        self._trace = trace
+        self._content_type = content_type.encode()
+        self._max_bytes = max_bytes
+        self._prefix = prefix
+        self._body_ended = asyncio.Event()
+        self._disconnected = False
+
+    async def chunks(self) -> AsyncIterator[bytes]:
+        """Yield the decompressed body, or nothing for a request without one."""
+        try:
+            if self._max_bytes is not None:
+                encoding = self._request.headers.get(b"content-encoding", b"").lower()
+                async for chunk in read_body(self._request.receive, encoding, self._max_bytes):
+                    yield chunk
+        except ClientDisconnected:
+            self._disconnected = True
+            raise
+        finally:
+            self._body_ended.set()
+
+    async def send(self, chunk: bytes) -> None:
+        """Send a part of the body, and the head before the first."""
+        if not self._trace.answered:
+            await self._send_head()
+            chunk = self._prefix + chunk
+        await self._send({"type": "http.response.body", "body": chunk, "more_body": True})
+
+    async def wait_disconnected(self) -> None:
+        """Wait for the end of the body, then for the end of the connection: only one task may receive at a time."""
+        await self._body_ended.wait()
+        if not self._disconnected:
+            await wait_for_disconnect(self._request.receive)
+
+    async def finish(self, end: ExchangeEnd) -> None:
+        """End the response, unless the exchange was interrupted."""
+        if end.reason in _COMPLETE:
+            if not self._trace.answered:
+                await self._send_head()
+            await self._send({"type": "http.response.body", "body": b""})
+        elif not self._trace.answered:
+            self._trace.status = _CLIENT_CLOSED_REQUEST
+
+    async def _send_head(self) -> None:
+        request_id = (b"x-request-id", self._trace.request_id.encode())
+        self._trace.status = 200
+        self._trace.answered = True
+        headers = [(b"content-type", self._content_type), *_NO_CACHE, request_id]
+        await self._send({"type": "http.response.start", "status": 200, "headers": headers})
+
+
+def _require_form(request: Request, service: Service, *, advertise: bool) -> None:
+    method = "GET" if advertise else "POST"
+    if request.method != method:
+        raise RequestRefused(405, "Method not allowed.", (b"allow", method.encode()))
+    content_type = f"application/x-{service}-request"
+    if not advertise and request.headers.get(b"content-type") != content_type.encode():
+        raise RequestRefused(415, f"The content type must be {content_type}.")
+
+
+def _service(request: Request, call: bytes) -> Service | None:
+    if call != b"info/refs":
+        return _SERVICES.get(call)
+    for part in request.query.split(b"&"):
+        if part.startswith(b"service="):
+            return _SERVICES.get(part.removeprefix(b"service="))
+    return None
+
+
+def _service_line(service: Service) -> bytes:
+    return encode_packet(f"# service={service}\n".encode()) + FLUSH

@@ -1,0 +1,53 @@
+"""Configuration, environment and limits with which git's services run on our repositories."""
+
+import re
+from pathlib import Path
+
+from ingot.git.core.layout import INTERNAL_REFS, MERGE_REQUEST_REFS
+from ingot.projects.projects.tables import Project
+from ingot.settings import Settings
+from ingot.transport.policy import Service
+
+HOOKS = Path(__file__).parent / "hooks"
+_PROTOCOL = re.compile(r"version=[012](?::[a-z0-9=:-]{0,100})?")
+_MEGABYTE = 2**20
+_MAX_FETCH_REQUEST_BYTES = 64 * _MEGABYTE
+_MAX_PUSH_COMMANDS_BYTES = 16 * _MEGABYTE
+
+
+def service_config(service: Service, project: Project, settings: Settings) -> list[tuple[str, str]]:
+    """Return the git configuration of a service, in addition to that of the repository."""
+    if service != "git-receive-pack":
+        return [("uploadpack.hideRefs", prefix) for prefix in hidden_refs(project)]
+    return [
+        ("core.hooksPath", str(HOOKS)),
+        # The pre-receive check decides about deletions, with a message that users understand.
+        ("receive.denyDeleteCurrent", "ignore"),
+        ("receive.maxInputSize", str(settings.max_push_mb * _MEGABYTE)),
+        ("receive.keepAlive", "5"),
+        # The quarantine borrows from the repository itself, whose refs git has read by then.
+        ("core.alternateRefsCommand", "true"),
+    ]
+
+
+def hidden_refs(project: Project) -> tuple[str, ...]:
+    """Return the prefixes of refs that are not served by name."""
+    # Refs of merge requests are only for users who may read merge requests.
+    return INTERNAL_REFS if project.merge_requests_enabled else (*INTERNAL_REFS, MERGE_REQUEST_REFS)
+
+
+def withheld_refs(project: Project) -> tuple[str, ...]:
+    """Return the prefixes of refs whose objects are not served by id either; none if readers may have all objects."""
+    return () if project.merge_requests_enabled else hidden_refs(project)
+
+
+def max_request_bytes(service: Service, settings: Settings) -> int:
+    """Return how much a client may send; for a pack slightly more than git's own limit, so that git reports it."""
+    if service == "git-receive-pack":
+        return settings.max_push_mb * _MEGABYTE + _MAX_PUSH_COMMANDS_BYTES
+    return _MAX_FETCH_REQUEST_BYTES
+
+
+def protocol_environment(requested: str) -> dict[str, str]:
+    """Return the environment for a requested protocol version; an invalid value is ignored."""
+    return {"GIT_PROTOCOL": requested} if _PROTOCOL.fullmatch(requested) else {}

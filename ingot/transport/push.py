@@ -1,0 +1,285 @@
+"""Push to a project: requests of git's hooks, check of the ref updates, and record of those that were made."""
+
+import asyncio
+import os
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from ingot.core.access.actor import Actor
+from ingot.core.access.levels import Access
+from ingot.core.db.connection import Connection
+from ingot.core.db.database import Database
+from ingot.errors import Denied, Failure, NotFound, Unauthenticated, Unavailable
+from ingot.git.core.command import Config
+from ingot.git.core.errors import DamagedRepository, GitError
+from ingot.git.core.repository import Repository
+from ingot.git.writing.quarantine import largest_new_file
+from ingot.git.writing.ref_updates import RefUpdate
+from ingot.log import log_failure
+from ingot.projects.projects.queries import existing_project
+from ingot.projects.projects.tables import Project
+from ingot.repositories.ref_changes.policy import MAX_REFS
+from ingot.repositories.ref_changes.staged import (
+    begin_ref_updates,
+    check_old_values,
+    discard_intent,
+    finish_interrupted_intent,
+    finish_ref_updates,
+)
+from ingot.repositories.ref_changes.tables import RefIntent
+from ingot.transport.callers import Authenticate, recorded_author
+from ingot.transport.git_process import GitProcess
+from ingot.transport.policy import current_access
+from ingot.transport.push_messages import ClientAddress, merge_request_links, moved_message
+
+MAX_HOOK_REQUEST_BYTES = 8 * 2**20
+MAX_HELD_BYTES = 32 * 2**20
+FINISH_SECONDS = 10.0
+_EXPECTED_ERRORS = (Failure, Unavailable, GitError, DamagedRepository, OSError)
+_MEGABYTE = 2**20
+
+
+class Push:
+    """Push in progress; its hooks communicate with it over two pipes that the git process inherits.
+
+    After the check has accepted the push, git's output is held until the change is recorded, so that a client that has
+    seen its push succeed finds it in every other call.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        pool: Executor,
+        repository: Repository,
+        project: Project,
+        authenticate: Authenticate,
+        *,
+        via: str,
+        address: ClientAddress,
+        base_url: str,
+        max_file_mb: int,
+    ) -> None:
+        self._database = database
+        self._pool = pool
+        self._repository = repository
+        self._project = project
+        self._authenticate = authenticate
+        self._via = via
+        self._address = address
+        self._base_url = base_url
+        self._max_file_mb = max_file_mb
+        self._intent: RefIntent | None = None
+        self._updates: list[RefUpdate] = []
+        self._held: list[bytes] | None = None
+        self._hook_server: asyncio.Task[None] | None = None
+
+    @property
+    def accepted(self) -> bool:
+        """Whether the check has accepted the push; the rest takes moments and should not be interrupted."""
+        return self._held is not None
+
+    async def start(self, args: Sequence[str], config: Config, env: Mapping[str, str]) -> GitProcess:
+        """Run git, and serve the requests of its hooks."""
+        requests, hook_requests = os.pipe()
+        hook_replies, replies = os.pipe()
+        hook_env = {"INGOT_HOOK_REQUEST": str(hook_requests), "INGOT_HOOK_REPLY": str(hook_replies)}
+        try:
+            process = await GitProcess.start(
+                args,
+                self._repository.path,
+                config=config,
+                env={**env, **hook_env},
+                pass_fds=(hook_requests, hook_replies),
+            )
+        except BaseException:
+            os.close(requests)
+            os.close(replies)
+            raise
+        finally:  # The git process has inherited its ends of the pipes.
+            os.close(hook_requests)
+            os.close(hook_replies)
+        self._hook_server = asyncio.ensure_future(self._serve_hooks(requests, replies))
+        return process
+
+    def hold(self, chunk: bytes) -> list[bytes]:
+        """Return the chunks of git's output that may be sent now, and hold the others."""
+        if self._held is None:
+            return [chunk]
+        self._held.append(chunk)
+        if sum(map(len, self._held)) > MAX_HELD_BYTES:
+            raise Unavailable("The output of git for a push exceeds the buffer")
+        return []
+
+    async def conclude(self, status: int) -> list[bytes]:
+        """Record the changes unless the hook has done so, and return the output that was held."""
+        if self._hook_server is not None:
+            await self._hook_server
+        intent = self._intent
+        if intent is not None:
+            if self._updates:
+                await self._run(partial(finish_ref_updates, self._database, self._repository, intent, self._updates))
+            elif status < 0:
+                await self._run(partial(finish_interrupted_intent, self._database, self._repository, intent))
+            else:  # Git ended by itself without calling post-receive, so no ref has changed.
+                await self._run(partial(discard_intent, self._database, intent))
+            self._intent = None
+        held, self._held = self._held or [], None
+        return held
+
+    async def settle(self, process: GitProcess) -> None:
+        """End git and record the changes, however the exchange ended."""
+        if self.accepted:
+            try:
+                await asyncio.wait_for(process.wait(), FINISH_SECONDS)
+            except TimeoutError:
+                process.kill()
+        else:
+            process.kill()
+        status = await process.wait()
+        try:
+            await self.conclude(status)
+        except (Failure, Unavailable) as error:  # A job resolves the intent when the database is available again.
+            log_failure("push not recorded yet", error, project_id=self._project.id)
+
+    async def _serve_hooks(self, requests: int, replies: int) -> None:
+        loop = asyncio.get_running_loop()
+        reader = asyncio.StreamReader(limit=MAX_HOOK_REQUEST_BYTES)
+        transport, _ = await loop.connect_read_pipe(
+            lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(requests, "rb", 0)
+        )
+        try:
+            while request := await _read_request(reader):
+                hook, *lines = request
+                reply = await (self._check(hook, lines) if hook.startswith("pre-receive ") else self._record(lines))
+                _write_all(replies, reply)
+        except BrokenPipeError:  # Git was killed; a comparison with the refs shows what has changed.
+            pass
+        finally:
+            transport.close()
+            os.close(replies)
+
+    async def _check(self, hook: str, lines: Sequence[str]) -> bytes:
+        try:
+            updates = read_updates(lines)
+            quarantine = hook.removeprefix("pre-receive ")
+            self._intent = await self._run(partial(self._accept, updates, quarantine))
+        except _EXPECTED_ERRORS as error:
+            return _reply("no", [_error_message(error)])
+        self._held = []
+        return OK
+
+    def _accept(self, updates: list[RefUpdate], quarantine: str) -> RefIntent | None:
+        env = self._check_objects(updates, quarantine)
+        actor = self._database.read(self._author)
+        return begin_ref_updates(self._database, self._repository, actor, self._access, updates, via=self._via, env=env)
+
+    def _check_objects(self, updates: list[RefUpdate], quarantine: str) -> dict[str, str]:
+        """Refuse pushes that no repository accepts; return the environment in which git finds the pushed objects."""
+        env = _quarantine_environment(self._repository, quarantine)
+        if self._max_file_mb and env:
+            largest = largest_new_file(self._repository, Path(quarantine))
+            if largest > self._max_file_mb * _MEGABYTE:
+                raise Denied(f"A file is larger than the {self._max_file_mb} MB that are allowed.")
+        check_old_values(self._repository, updates)
+        return env
+
+    def _author(self, db: Connection) -> Actor:
+        return recorded_author(db, self._authenticate(db), self._project)
+
+    def _access(self, db: Connection) -> tuple[Access, Project]:
+        _, access, project = current_access(db, self._authenticate, self._project, "git-receive-pack")
+        return access, project
+
+    async def _record(self, lines: Sequence[str]) -> bytes:
+        self._updates = read_updates(lines)
+        try:
+            if self._intent is not None:
+                await self._run(
+                    partial(finish_ref_updates, self._database, self._repository, self._intent, self._updates)
+                )
+                self._intent = None
+            project = self._database.read(partial(existing_project, project_id=self._project.id))
+        except (Failure, Unavailable) as error:  # Retried when git has ended.
+            log_failure("push not recorded at once", error, project_id=self._project.id)
+            return OK
+        links = merge_request_links(project, self._updates, self._base_url)
+        return _reply("ok", [*moved_message(project, self._address), *links])
+
+    async def _run(self, work: Callable[[], Any]) -> Any:
+        return await asyncio.get_running_loop().run_in_executor(self._pool, work)
+
+
+def _quarantine_environment(repository: Repository, quarantine: str) -> dict[str, str]:
+    """Return the environment in which git finds objects in quarantine; a push that only deletes has none."""
+    if not quarantine:
+        return {}
+    # Git reports the resolved path, also where the data directory is reached by a symbolic link.
+    objects = repository.path.resolve() / "objects"
+    if Path(quarantine).resolve().parent != objects:
+        raise Denied("The objects of this push are in an unexpected directory.")
+    return {
+        "GIT_OBJECT_DIRECTORY": quarantine,
+        "GIT_ALTERNATE_OBJECT_DIRECTORIES": str(objects),
+        "GIT_QUARANTINE_PATH": quarantine,
+    }
+
+
+async def _read_request(reader: asyncio.StreamReader) -> list[str]:
+    """Return the lines of one hook up to an empty one; nothing when the last process has closed its end.
+
+    A request above the limit is read to its end, and only its first line is returned.
+    """
+    lines: list[str] = []
+    size = 0
+    while line := await reader.readline():
+        size += len(line)
+        if line == b"\n":
+            return lines if size <= MAX_HOOK_REQUEST_BYTES else lines[:1]
+        if size <= MAX_HOOK_REQUEST_BYTES:
+            lines.append(line.decode(errors="surrogateescape").removesuffix("\n"))
+    return []
+
+
+def _error_message(error: Exception) -> str:
+    """Return the message for the user whose push was rejected."""
+    if isinstance(error, Denied):
+        return error.reason
+    if isinstance(error, Unauthenticated):
+        return "Your password, token or key has been revoked."
+    if isinstance(error, NotFound):
+        return "The project could not be found or you don't have permission to view it any more."
+    if isinstance(error, Unavailable):
+        return "The server is busy. Push again in a moment."
+    return "The repository cannot be read or written at this moment."
+
+
+def read_updates(lines: Sequence[str]) -> list[RefUpdate]:
+    """Parse the ref updates that a hook sends."""
+    if not lines:
+        raise Denied(f"A push may change {MAX_REFS} references at most.")
+    updates = []
+    for line in lines:
+        old, new, ref = line.split(" ", 2)
+        try:
+            ref.encode()
+        except UnicodeEncodeError:
+            raise Denied("The name of a branch or tag must be valid UTF-8.") from None
+        updates.append(RefUpdate(ref, old, new))
+    return updates
+
+
+def _reply(verdict: str, lines: Sequence[str]) -> bytes:
+    return "".join(f"{line}\n" for line in (verdict, *lines, ".")).encode()
+
+
+OK = _reply("ok", [])
+"""Reply that lets git continue, without a message."""
+
+
+def _write_all(descriptor: int, reply: bytes) -> None:
+    """Write a reply; it is small enough for the pipe's buffer, so this does not block."""
+    while reply:
+        reply = reply[os.write(descriptor, reply) :]

@@ -1,0 +1,206 @@
+"""Sessions of SSH clients, for the built-in server and for the forced command of OpenSSH alike."""
+
+import asyncio
+import traceback
+from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import NamedTuple, Protocol
+
+from ingot.accounts.keys.usage import KeyUsageTracker
+from ingot.core.db.connection import Connection
+from ingot.core.db.database import Database
+from ingot.errors import NotFound, Unauthenticated, Unavailable
+from ingot.git.core.errors import UNREADABLE_ERRORS
+from ingot.log import Log, log_failure
+from ingot.projects.projects.tables import Project
+from ingot.projects.projects.views import instance_urls_at
+from ingot.settings import Settings
+from ingot.transport.activity import UserActivity
+from ingot.transport.backend import GitBackend, GitCommand, ServiceRequest
+from ingot.transport.callers import GitCaller, caller_by_key
+from ingot.transport.exchange import EndReason, ExchangeEnd, GitClient, GitExchange
+from ingot.transport.lfs_tokens import LfsOperation, lfs_authentication
+from ingot.transport.policy import protocol_refusal
+from ingot.transport.push_messages import ClientAddress
+from ingot.transport.refusals import PROJECT_NOT_FOUND, RequestRefused
+from ingot.transport.request_bodies import ClientDisconnected
+from ingot.transport.ssh_commands import SshCommand, parse_command
+from ingot.transport.targets import GitTarget, find_target, target_refusal
+
+MAX_TRANSFERS = 48
+FAILED = 128
+"""Exit status of git itself when it fails."""
+_MESSAGES = {
+    EndReason.TOO_LARGE: "The request is larger than allowed.",
+    EndReason.MALFORMED: "Git does not understand this request.",
+    EndReason.REF_NOT_SERVED: "There is no such branch, tag or commit.",
+}
+
+
+class SshChannel(GitClient, Protocol):
+    """Channel of an authenticated SSH client."""
+
+    fingerprint: str
+    """Fingerprint of the client's key."""
+    command: str | None
+    """Command line, or None where the client wants a shell."""
+    git_protocol: str
+    can_run_git: bool
+    """Whether the channel's owner can run a ``GitCommand`` by itself, with the client's descriptors."""
+
+    async def send_error(self, text: str) -> None:
+        """Write to the client's standard error."""
+
+    def abort(self) -> None:
+        """Close the channel without waiting for the client."""
+
+
+class SessionResult(NamedTuple):
+    """Exit status of a session, or the command that the owner of the channel has to run."""
+
+    status: int
+    command: GitCommand | None = None
+
+
+class SshSessions:
+    """Runs the sessions of authenticated clients."""
+
+    def __init__(self, settings: Settings, database: Database, log: Log) -> None:
+        self._settings = settings
+        self._database = database
+        self._log = log
+        self._pool = ThreadPoolExecutor(4, "ssh")
+        self._backend = GitBackend(settings, database, self._pool, log)
+        self._activity = UserActivity(database, self._pool)
+        self._usage = KeyUsageTracker(database, self._pool)
+        self._slots = asyncio.Semaphore(MAX_TRANSFERS)
+        self._running: set[asyncio.Task[SessionResult]] = set()
+
+    def caller(self, fingerprint: str) -> GitCaller | None:
+        """Return the caller with a key; None if the key is unknown, revoked or expired, or its user is blocked."""
+        try:
+            return self._database.read(partial(caller_by_key, fingerprint=fingerprint))
+        except Unauthenticated:
+            return None
+        except Unavailable as error:  # The client is refused, and may try again.
+            log_failure("key not looked up", error)
+            return None
+
+    async def run(self, channel: SshChannel) -> SessionResult:
+        """Run the command of a client to its end."""
+        return await self._tracked(self._run(channel))
+
+    async def drain(self, seconds: float) -> None:
+        """Wait until no session runs any more, or for this long."""
+        if self._running:
+            await asyncio.wait(self._running, timeout=seconds)
+
+    def close(self) -> None:
+        """Finish pending writes and accept no more."""
+        self._pool.shutdown()
+
+    async def _tracked(self, session: Coroutine[None, None, SessionResult]) -> SessionResult:
+        task = asyncio.ensure_future(session)
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+        return await task
+
+    async def _run(self, channel: SshChannel) -> SessionResult:
+        names: dict[str, str] = {"service": "", "user": ""}
+        result = SessionResult(FAILED)
+        try:
+            result = await self._execute(channel, names)
+        except RequestRefused as refused:
+            await self._tell(channel, refused.text)
+        except Unauthenticated:  # Since the connection was authenticated.
+            await self._tell(channel, "This key has been revoked.")
+        except Unavailable:  # The client is told.
+            await self._tell(channel, "The server cannot answer right now. Try again in a moment.")
+        except ClientDisconnected:
+            pass
+        except Exception as error:  # noqa: BLE001 - The last resort: log the error, and tell the client no details.
+            where = "".join(traceback.format_tb(error.__traceback__))
+            self._log("fault", component="ssh", error=type(error).__name__, where=where)
+            await self._tell(channel, "Something went wrong on the server.")
+        finally:
+            self._log("ssh", **names, status=result.status)
+        return result
+
+    async def _execute(self, channel: SshChannel, names: dict[str, str]) -> SessionResult:
+        authenticate = partial(caller_by_key, fingerprint=channel.fingerprint)
+        caller = self._database.read(authenticate)
+        self._record_use(caller)
+        names["user"] = caller.name
+        if channel.command is None:
+            display_name = caller.name if caller.is_deploy_key else f"@{caller.actor.username}"
+            await channel.send(f"Welcome to Ingot, {display_name}!\n".encode())
+            return SessionResult(0)
+        command = parse_command(channel.command)
+        names["service"] = command.name
+        target = self._authorize(caller, command)
+        if command.lfs_operation:
+            await channel.send(self._lfs_authentication(caller, target.project, command.lfs_operation))
+            return SessionResult(0)
+        request = ServiceRequest(
+            command.service,
+            target,
+            await self._backend.open(target),
+            authenticate,
+            "ssh",
+            ClientAddress(command.path, instance_urls_at(self._settings.base_url, self._settings).ssh),
+            self._settings.base_url,
+            channel.git_protocol,
+        )
+        git_command = await self._backend.command(request) if channel.can_run_git else None
+        if git_command is not None:
+            return SessionResult(0, git_command)
+        async with self._slots:
+            return await self._finish(channel, await GitExchange(self._backend, request, channel).run())
+
+    async def _finish(self, channel: SshChannel, end: ExchangeEnd) -> SessionResult:
+        if end.reason is EndReason.COMPLETED:
+            return SessionResult(0)
+        if end.reason is EndReason.GIT_FAILED:
+            await channel.send_error(end.stderr if end.responded else f"{UNREADABLE_ERRORS}\n")
+            return SessionResult(end.status)
+        if end.reason is EndReason.STALLED:  # The client's other channels on this connection may be in use.
+            channel.abort()
+        elif end.reason in _MESSAGES:
+            await channel.send_error(f"{_MESSAGES[end.reason]}\n")
+        return SessionResult(FAILED)
+
+    async def _tell(self, channel: SshChannel, text: str) -> None:
+        try:
+            await channel.send_error(f"{text}\n")
+        except ClientDisconnected:
+            pass
+
+    def _record_use(self, caller: GitCaller) -> None:
+        self._activity.record(caller.actor)
+        if caller.key is not None:
+            self._usage.note(caller.key.id)
+
+    def _authorize(self, caller: GitCaller, command: SshCommand) -> GitTarget:
+        def find(db: Connection) -> tuple[GitTarget, str | None]:
+            disabled = protocol_refusal(db, "ssh")
+            if disabled is not None:
+                raise RequestRefused(403, disabled)
+            access, target = find_target(db, caller, command.path)
+            if target.wiki and command.lfs_operation:
+                raise NotFound("Project")
+            return target, target_refusal(caller, access, target, command.service)
+
+        try:
+            target, denied = self._database.read(find)
+        except NotFound:
+            raise RequestRefused(404, PROJECT_NOT_FOUND) from None
+        if denied is not None:
+            raise RequestRefused(403, denied)
+        return target
+
+    def _lfs_authentication(self, caller: GitCaller, project: Project, operation: LfsOperation) -> bytes:
+        if not project.lfs_enabled:
+            raise RequestRefused(404, "Git LFS is not enabled for this project.")
+        base_url = self._settings.base_url
+        return self._database.read(lambda db: lfs_authentication(db, caller, project, operation, base_url))

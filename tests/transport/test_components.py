@@ -1,0 +1,34 @@
+"""The component that responds to a request: the first of the list in ``app.py`` that handles it."""
+
+import pytest
+
+from ingot.core.http.request import Message, Origin, Request
+from tests.conftest import Instance
+
+
+async def _receive() -> Message:
+    return {"type": "http.disconnect"}
+
+
+@pytest.mark.parametrize(
+    ("path", "component"),
+    [
+        ("/api/v4/projects", "ApiDoor"),
+        ("/api/v4", "ApiDoor"),
+        ("/api/v3/projects/1/uploads", "ApiDoor"),
+        ("/api/graphql", "ApiDoor"),
+        ("/api/v4/docs", "WebDoor"),
+        ("/apis/v4", "WebDoor"),
+        ("/group/project.git/info/lfs/objects/batch", "LfsHttp"),
+        ("/group/project.git/gitlab-lfs/objects/1234", "LfsHttp"),
+        ("/group/project.git/info/refs", "GitHttp"),
+        ("/group/project/git-upload-pack", "GitHttp"),
+        ("/group/project.git/HEAD", "GitHttp"),
+        ("/group/project", "WebDoor"),
+        ("/", "WebDoor"),
+    ],
+)
+def test_first_component_that_handles_a_path(instance: Instance, path: str, component: str) -> None:
+    request = Request("GET", path.encode(), b"", {}, Origin("", "", "", ""), _receive)
+    chosen = next(each for each in instance.app.components if each.handles(request))
+    assert type(chosen).__name__ == component
