@@ -21,7 +21,7 @@ from ingot.settings import Settings
 from ingot.transport.activity import UserActivity
 from ingot.transport.callers import Authenticate, anonymous, caller_by_token, caller_by_user
 from ingot.transport.policy import Service, protocol_refusal, service_refusal
-from ingot.transport.refusals import BASIC_CHALLENGE, PROJECT_NOT_FOUND, RequestRefused, unauthorized, unavailable
+from ingot.transport.refusals import BASIC_CHALLENGE, PROJECT_NOT_FOUND, GitRequestRefused, unauthorized, unavailable
 from ingot.transport.targets import GitTarget, find_target, target_refusal
 
 T = TypeVar("T")
@@ -45,7 +45,7 @@ class GitIdentity(NamedTuple):
 
 
 class HttpAuthorization:
-    """Authenticates requests and checks permissions; raises ``RequestRefused`` with the response."""
+    """Authenticates requests and checks permissions; raises ``GitRequestRefused`` with the response."""
 
     def __init__(self, settings: Settings, database: Database, pool: Executor, activity: UserActivity) -> None:
         self._settings = settings
@@ -93,14 +93,14 @@ class HttpAuthorization:
         except Unauthenticated:
             raise unauthorized() from None
         except Throttled as error:
-            raise RequestRefused(
+            raise GitRequestRefused(
                 429, "Too many failed sign-ins. Retry later.", (b"retry-after", b"%d" % error.retry_after)
             ) from None
         except Unavailable:
             raise unavailable() from None
         if user.two_factor_enabled:
             text = "HTTP Basic: Access denied. You have 2FA enabled: use a personal access token for git over HTTP."
-            raise RequestRefused(401, text, BASIC_CHALLENGE)
+            raise GitRequestRefused(401, text, BASIC_CHALLENGE)
         return partial(caller_by_user, user_id=user.id)
 
     def authorize_project(self, identity: GitIdentity, raw_path: bytes, service: Service, trace: Trace) -> Project:
@@ -122,11 +122,11 @@ class HttpAuthorization:
             target, denied, trace.user = self._read(partial(lookup, path=path))
         except NotFound:
             # An anonymous caller is not told whether the project is hidden or does not exist.
-            raise (RequestRefused(404, PROJECT_NOT_FOUND) if identity.known else unauthorized()) from None
+            raise (GitRequestRefused(404, PROJECT_NOT_FOUND) if identity.known else unauthorized()) from None
         except Unauthenticated:
             raise unauthorized() from None
         if denied is not None:
-            raise RequestRefused(403, denied) if identity.known else unauthorized()
+            raise GitRequestRefused(403, denied) if identity.known else unauthorized()
         return target
 
     def _read(self, work: Callable[[Connection], T]) -> T:
@@ -158,7 +158,7 @@ def _require_protocol(db: Connection, identity: GitIdentity) -> None:
     """Refuse a disabled protocol before credentials are asked for, as none would help."""
     disabled = protocol_refusal(db, identity.protocol)
     if disabled is not None:
-        raise RequestRefused(403, disabled)
+        raise GitRequestRefused(403, disabled)
 
 
 def _credentials(headers: dict[bytes, bytes]) -> tuple[str, str] | None:

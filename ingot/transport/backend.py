@@ -21,7 +21,7 @@ from ingot.transport.git_services import protocol_environment, service_config, w
 from ingot.transport.policy import Service
 from ingot.transport.push import Push
 from ingot.transport.push_messages import ClientAddress
-from ingot.transport.refusals import PROJECT_DELETED, RequestRefused
+from ingot.transport.refusals import PROJECT_DELETED, GitRequestRefused
 from ingot.transport.targets import GitTarget, open_target_repository
 from ingot.transport.wiki_push import WikiPush
 
@@ -60,7 +60,7 @@ class GitBackend:
         self._store = repository_store(settings)
 
     async def open(self, target: GitTarget) -> Repository:
-        """Open the repository of a target; raise ``RequestRefused`` if it is missing."""
+        """Open the repository of a target; raise ``GitRequestRefused`` if it is missing."""
         opening = partial(open_target_repository, self._database, self._store, target)
         try:
             # Only the repository of a wiki may have to be created, which blocks.
@@ -68,14 +68,14 @@ class GitBackend:
         except MissingRepository:
             raise self.missing(target) from None
         except NotFound:
-            raise RequestRefused(404, PROJECT_DELETED) from None
+            raise GitRequestRefused(404, PROJECT_DELETED) from None
 
-    def missing(self, target: GitTarget) -> RequestRefused:
+    def missing(self, target: GitTarget) -> GitRequestRefused:
         """Return the refusal for a missing repository: its project was just deleted, or the repository was lost."""
         if self._database.read(partial(project_or_none, project_id=target.project.id)) is None:
-            return RequestRefused(404, PROJECT_DELETED)
+            return GitRequestRefused(404, PROJECT_DELETED)
         self.log("repository missing", project_id=target.project.id)
-        return RequestRefused(500, UNREADABLE_ERRORS)
+        return GitRequestRefused(500, UNREADABLE_ERRORS)
 
     def push(self, request: ServiceRequest) -> Push:
         """Prepare a push."""
@@ -99,7 +99,7 @@ class GitBackend:
     async def command(self, request: ServiceRequest) -> GitCommand | None:
         """Return the command for a request that needs no check; None for pushes, archives and withheld objects.
 
-        Raise ``RequestRefused`` for a damaged repository, whose error message of git would not help the user.
+        Raise ``GitRequestRefused`` for a damaged repository, whose error message of git would not help the user.
         """
         if request.service != "git-upload-pack" or withheld_refs(request.target.project):
             return None
@@ -107,6 +107,6 @@ class GitBackend:
         outcome = await asyncio.get_running_loop().run_in_executor(self.pool, probe)
         if outcome.status != 0:
             self.log("git failed", service=request.service, status=outcome.status, stderr=outcome.stderr)
-            raise RequestRefused(500, UNREADABLE_ERRORS)
+            raise GitRequestRefused(500, UNREADABLE_ERRORS)
         env = clean_environment(self.config(request), protocol_environment(request.git_protocol))
         return GitCommand(["git", "upload-pack", "."], request.repository.path, env)

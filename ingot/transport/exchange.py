@@ -98,7 +98,7 @@ class GitExchange:
         self._responded = False
 
     async def run(self) -> ExchangeEnd:
-        """Run git and copy bytes in both directions; raise ``RequestRefused`` if the repository has disappeared."""
+        """Run git and copy bytes in both directions; raise ``GitRequestRefused`` if the repository has disappeared."""
         try:
             return await self._run()
         except FileNotFoundError:

@@ -17,7 +17,7 @@ from ingot.transport.git_services import max_request_bytes
 from ingot.transport.packet_lines import FLUSH, encode_packet
 from ingot.transport.policy import Service
 from ingot.transport.push_messages import ClientAddress
-from ingot.transport.refusals import RequestRefused, unavailable
+from ingot.transport.refusals import GitRequestRefused, unavailable
 from ingot.transport.request_bodies import ClientDisconnected, read_body
 
 MAX_TRANSFERS = 24
@@ -62,7 +62,7 @@ class GitHttp:
         try:
             await self._serve(request, send, trace)
             return
-        except RequestRefused as error:
+        except GitRequestRefused as error:
             refused = error
         except Unavailable:
             if trace.answered:
@@ -75,7 +75,7 @@ class GitHttp:
         call = _CALL.fullmatch(request.path)
         service = _service(request, call["call"]) if call else None
         if call is None or service is None:
-            raise RequestRefused(404, "Not found. This server speaks the smart HTTP protocol only.")
+            raise GitRequestRefused(404, "Not found. This server speaks the smart HTTP protocol only.")
         trace.route = f"/:path.git/{service}"
         identity = await self._authorization.identify(request)
         target = self._authorization.authorize_target(identity, call["path"], service, trace)
@@ -108,7 +108,7 @@ class GitHttp:
         client = _HttpClient(request, send, trace, f"application/x-{service}-advertisement", prefix=prefix)
         end = await GitExchange(self._backend, service_request, client, ["--stateless-rpc", "--advertise-refs"]).run()
         if not end.responded and end.reason is not EndReason.DISCONNECTED:
-            raise RequestRefused(500, UNREADABLE_ERRORS)
+            raise GitRequestRefused(500, UNREADABLE_ERRORS)
         await client.finish(end)
 
     async def _exchange(self, service_request: ServiceRequest, request: Request, send: Send, trace: Trace) -> None:
@@ -117,7 +117,7 @@ class GitHttp:
         client = _HttpClient(request, send, trace, f"application/x-{service}-result", max_bytes=limit)
         end = await GitExchange(self._backend, service_request, client, ["--stateless-rpc"]).run()
         if not end.responded and end.reason in _REFUSALS:
-            raise RequestRefused(*_REFUSALS[end.reason])
+            raise GitRequestRefused(*_REFUSALS[end.reason])
         await client.finish(end)
 
 
@@ -191,10 +191,10 @@ class _HttpClient:
 def _require_form(request: Request, service: Service, *, advertise: bool) -> None:
     method = "GET" if advertise else "POST"
     if request.method != method:
-        raise RequestRefused(405, "Method not allowed.", (b"allow", method.encode()))
+        raise GitRequestRefused(405, "Method not allowed.", (b"allow", method.encode()))
     content_type = f"application/x-{service}-request"
     if not advertise and request.headers.get(b"content-type") != content_type.encode():
-        raise RequestRefused(415, f"The content type must be {content_type}.")
+        raise GitRequestRefused(415, f"The content type must be {content_type}.")
 
 
 def _service(request: Request, call: bytes) -> Service | None:

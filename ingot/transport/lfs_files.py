@@ -20,7 +20,7 @@ from ingot.repositories.lfs.queries import sizes_in_project
 from ingot.repositories.lfs.service import link_object, lock_object_row
 from ingot.transport.callers import Authenticate
 from ingot.transport.policy import current_access
-from ingot.transport.refusals import RequestRefused, unavailable
+from ingot.transport.refusals import GitRequestRefused, unavailable
 from ingot.transport.request_bodies import RequestTooLarge, read_body
 
 MAX_TRANSFERS = 24
@@ -44,14 +44,16 @@ class LfsTransfers:
         sizes = self._database.read(partial(sizes_in_project, project_id=project.id, oids=[oid]))
         size = self._files.size_of(oid)
         if oid not in sizes or size is None:
-            raise RequestRefused(404, "Object does not exist on the server or you don't have permissions to access it")
+            raise GitRequestRefused(
+                404, "Object does not exist on the server or you don't have permissions to access it"
+            )
         content = ContentResponse(f'"{oid}"', size, partial(self._files.pieces, oid), "application/octet-stream")
         return content_response(content, request)
 
     async def upload(self, request: Request, authenticate: Authenticate, project: Project, oid: str, size: int) -> None:
         """Store a file and add it to the project; both are durable when this returns."""
         if request.headers.get(b"content-length", b"%d" % size) != b"%d" % size:
-            raise RequestRefused(422, "The length of the content differs from the declared size.")
+            raise GitRequestRefused(422, "The length of the content differs from the declared size.")
         try:
             await asyncio.wait_for(self._slots.acquire(), QUEUE_TIMEOUT_SECONDS)
         except TimeoutError:
@@ -59,13 +61,13 @@ class LfsTransfers:
         try:
             await self._receive(request, oid, size)
         except (ContentMismatch, RequestTooLarge) as error:
-            raise RequestRefused(422, str(error) or "The content is longer than the declared size.") from None
+            raise GitRequestRefused(422, str(error) or "The content is longer than the declared size.") from None
         except (TransferTooSlow, TimeoutError):
-            raise RequestRefused(408, "The body arrived too slowly.") from None
+            raise GitRequestRefused(408, "The body arrived too slowly.") from None
         except OSError as error:
             if error.errno not in _DISK_FULL:
                 raise
-            raise RequestRefused(507, "There is not enough disk space for this file.") from None
+            raise GitRequestRefused(507, "There is not enough disk space for this file.") from None
         finally:
             self._slots.release()
 

@@ -25,7 +25,7 @@ from ingot.transport.lfs_locks import LfsLocks
 from ingot.transport.lfs_messages import error_fields, error_response, json_response, read_params, refusal_of
 from ingot.transport.lfs_tokens import parse_lfs_token
 from ingot.transport.policy import Service
-from ingot.transport.refusals import RequestRefused
+from ingot.transport.refusals import GitRequestRefused
 from ingot.transport.request_bodies import ClientDisconnected
 
 MAX_BATCH_OBJECTS = 5_000
@@ -84,7 +84,7 @@ class LfsHttp:
     async def _answer(self, request: Request, trace: Trace) -> ApiResponse:
         match = _LFS_PATH.fullmatch(request.path)
         if match is None:
-            raise RequestRefused(404, "Not found.")
+            raise GitRequestRefused(404, "Not found.")
         call = LfsCall(request, trace, await self._authorization.identify(request, parse_lfs_token), match["path"])
         if match["object"] is not None:
             trace.route = "/:path.git/gitlab-lfs/objects"
@@ -95,7 +95,7 @@ class LfsHttp:
             return await self._lock(call, words)
         if words not in (["batch"], ["verify"]):
             text = "Server supports batch API only, please update your Git LFS client to version 1.0.1 and up."
-            raise RequestRefused(501, text)
+            raise GitRequestRefused(501, text)
         _require_method(request, "POST")
         project = self._authorize(call, "git-upload-pack")
         if words == ["verify"]:
@@ -105,34 +105,34 @@ class LfsHttp:
     def _authorize(self, call: LfsCall, service: Service) -> Project:
         project = self._authorization.authorize_project(call.identity, call.path, service, call.trace)
         if not project.lfs_enabled:
-            raise RequestRefused(404, "Git LFS is not enabled for this project.")
+            raise GitRequestRefused(404, "Git LFS is not enabled for this project.")
         return project
 
     async def _transfer(self, call: LfsCall, raw: bytes) -> ApiResponse:
         oid, _, rest = unquote(raw.decode("latin-1")).partition("/")
         if not is_oid(oid):
-            raise RequestRefused(400, "An object is named by the 64 hexadecimal digits of its SHA-256.")
+            raise GitRequestRefused(400, "An object is named by the 64 hexadecimal digits of its SHA-256.")
         if not rest:
             _require_method(call.request, "GET", "HEAD")
             return self._transfers.download(call.request, self._authorize(call, "git-upload-pack"), oid)
         _require_method(call.request, "PUT")
         size = number_or_none(rest)
         if size is None:
-            raise RequestRefused(400, "The size of an object is a number of bytes.")
+            raise GitRequestRefused(400, "The size of an object is a number of bytes.")
         project = self._authorize(call, "git-receive-pack")
         limit = self._settings.max_lfs_mb
         if limit and size > limit * 2**20:
-            raise RequestRefused(413, f"The file is larger than the {limit} MB that are allowed.")
+            raise GitRequestRefused(413, f"The file is larger than the {limit} MB that are allowed.")
         await self._transfers.upload(call.request, call.identity.authenticate, project, oid, size)
         return json_response({})
 
     def _batch(self, call: LfsCall, project: Project, params: LfsBatchParams) -> ApiResponse:
         if len(params.objects) > MAX_BATCH_OBJECTS:
-            raise RequestRefused(413, f"A batch has {MAX_BATCH_OBJECTS} objects at most.")
+            raise GitRequestRefused(413, f"A batch has {MAX_BATCH_OBJECTS} objects at most.")
         if params.transfers and "basic" not in params.transfers:
-            raise RequestRefused(422, "Only the basic transfer adapter is supported.")
+            raise GitRequestRefused(422, "Only the basic transfer adapter is supported.")
         if params.hash_algo not in (None, "sha256"):
-            raise RequestRefused(409, "Objects are named by their SHA-256.")
+            raise GitRequestRefused(409, "Objects are named by their SHA-256.")
         if params.operation == "upload":
             self._authorize(call, "git-receive-pack")
         oids = {each.oid for each in params.objects}
@@ -146,9 +146,11 @@ class LfsHttp:
     def _verify(self, project: Project, params: LfsObjectParams) -> ApiResponse:
         sizes = self._database.read(partial(sizes_in_project, project_id=project.id, oids=[params.oid]))
         if params.oid not in sizes:
-            raise RequestRefused(404, "Object does not exist on the server or you don't have permissions to access it")
+            raise GitRequestRefused(
+                404, "Object does not exist on the server or you don't have permissions to access it"
+            )
         if sizes[params.oid] != params.size:
-            raise RequestRefused(422, "The object has another size.")
+            raise GitRequestRefused(422, "The object has another size.")
         return json_response({})
 
     async def _lock(self, call: LfsCall, words: list[str]) -> ApiResponse:
@@ -168,7 +170,7 @@ class LfsHttp:
             case [lock_id, "unlock"]:
                 params = await read_params(request, UnlockParams)
                 return json_response(await self._locks.unlock(authenticate, project, lock_id, params))
-        raise RequestRefused(404, "Not found.")
+        raise GitRequestRefused(404, "Not found.")
 
     async def _create_lock(self, call: LfsCall, project: Project) -> ApiResponse:
         params = await read_params(call.request, LockParams)
@@ -188,4 +190,4 @@ def _forwarded_credentials(request: Request) -> dict[str, str]:
 
 def _require_method(request: Request, *methods: str) -> None:
     if request.method not in methods:
-        raise RequestRefused(405, "Method not allowed.", (b"allow", ", ".join(methods).encode()))
+        raise GitRequestRefused(405, "Method not allowed.", (b"allow", ", ".join(methods).encode()))

@@ -8,7 +8,7 @@ from ingot.core.api.responses import ApiResponse
 from ingot.core.http.request import Header, Request, Trace
 from ingot.core.http.transfer_rate import TransferTooSlow
 from ingot.errors import Denied, Invalid, NotFound, Unauthenticated, Unavailable
-from ingot.transport.refusals import RequestRefused, unauthorized, unavailable
+from ingot.transport.refusals import GitRequestRefused, unauthorized, unavailable
 from ingot.transport.request_bodies import BadEncoding, RequestTooLarge, read_body
 
 MAX_BYTES = 4 * 2**20
@@ -23,17 +23,17 @@ async def read_params(request: Request, kind: type[T]) -> T:
     try:
         body = b"".join([chunk async for chunk in read_body(request.receive, encoding, MAX_BYTES)])
     except RequestTooLarge:
-        raise RequestRefused(413, "The request is larger than allowed.") from None
+        raise GitRequestRefused(413, "The request is larger than allowed.") from None
     except BadEncoding:
-        raise RequestRefused(400, "The body is not encoded as its Content-Encoding says.") from None
+        raise GitRequestRefused(400, "The body is not encoded as its Content-Encoding says.") from None
     except (TransferTooSlow, TimeoutError):
-        raise RequestRefused(408, "The body arrived too slowly.") from None
+        raise GitRequestRefused(408, "The body arrived too slowly.") from None
     try:
         return msgspec.json.decode(body or b"{}", type=kind)
     except msgspec.ValidationError:
-        raise RequestRefused(400, "A field of the body is missing or has the wrong type.") from None
+        raise GitRequestRefused(400, "A field of the body is missing or has the wrong type.") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise RequestRefused(400, "The body is not JSON.") from None
+        raise GitRequestRefused(400, "The body is not JSON.") from None
 
 
 def json_response(content: Any, status: int = 200) -> ApiResponse:
@@ -41,7 +41,7 @@ def json_response(content: Any, status: int = 200) -> ApiResponse:
     return ApiResponse(status, msgspec.json.encode(content), [_CONTENT_TYPE])
 
 
-def error_response(request: Request, trace: Trace, refused: RequestRefused) -> ApiResponse:
+def error_response(request: Request, trace: Trace, refused: GitRequestRefused) -> ApiResponse:
     """Return an error response, whose message clients show to the user."""
     answer = json_response(error_fields(request, trace, refused.text), refused.status)
     challenge = [_CHALLENGE] if refused.status == 401 else []
@@ -54,19 +54,19 @@ def error_fields(request: Request, trace: Trace, text: str) -> dict[str, Any]:
     return {"message": text, "documentation_url": url, "request_id": trace.request_id}
 
 
-def refusal_of(error: Exception) -> RequestRefused | None:
+def refusal_of(error: Exception) -> GitRequestRefused | None:
     """Return the refusal for an error; None for a fault of the server."""
     match error:
-        case RequestRefused():
+        case GitRequestRefused():
             return error
         case Unauthenticated():  # The credential was revoked during the request.
             return unauthorized()
         case Denied():
-            return RequestRefused(403, error.reason or "Access forbidden. Check your access level.")
+            return GitRequestRefused(403, error.reason or "Access forbidden. Check your access level.")
         case NotFound():
-            return RequestRefused(404, "Not found.")
+            return GitRequestRefused(404, "Not found.")
         case Invalid():
-            return RequestRefused(422, str(error))
+            return GitRequestRefused(422, str(error))
         case Unavailable():
             return unavailable()
     return None

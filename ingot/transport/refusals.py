@@ -8,7 +8,7 @@ PROJECT_DELETED = "The project has been deleted."
 BASIC_CHALLENGE: Header = (b"www-authenticate", b'Basic realm="Ingot"')
 
 
-class RequestRefused(Exception):
+class GitRequestRefused(Exception):
     """Refusal with a message; over HTTP also with a status and headers."""
 
     def __init__(self, status: int, text: str, *headers: Header) -> None:
@@ -18,14 +18,14 @@ class RequestRefused(Exception):
         self.headers = headers
 
 
-def unauthorized() -> RequestRefused:
+def unauthorized() -> GitRequestRefused:
     """Ask for credentials."""
     text = (
         "HTTP Basic: Access denied. Use your password, or a token with the scope read_repository or write_repository."
     )
-    return RequestRefused(401, text, BASIC_CHALLENGE)
+    return GitRequestRefused(401, text, BASIC_CHALLENGE)
 
 
-def unavailable(text: str = "The server cannot answer right now. Retry later.") -> RequestRefused:
+def unavailable(text: str = "The server cannot answer right now. Retry later.") -> GitRequestRefused:
     """Ask the client to retry later."""
-    return RequestRefused(503, text, (b"retry-after", b"%d" % RETRY_AFTER_SECONDS))
+    return GitRequestRefused(503, text, (b"retry-after", b"%d" % RETRY_AFTER_SECONDS))

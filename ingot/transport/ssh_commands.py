@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from ingot.transport.lfs_tokens import LfsOperation
 from ingot.transport.policy import SERVICES, Service
-from ingot.transport.refusals import RequestRefused
+from ingot.transport.refusals import GitRequestRefused
 
 _LFS_SERVICES: dict[str, tuple[Service, LfsOperation]] = {
     "upload": ("git-receive-pack", "upload"),
@@ -43,7 +43,7 @@ def parse_command(line: str | None) -> SshCommand:
         service, operation = _LFS_SERVICES[words[2]]
         command = SshCommand(service, _path(words[1]), operation)
     if command is None or not command.path or "\0" in command.path or command.path.startswith("-"):
-        raise RequestRefused(400, "Only git can be used here: clone, fetch, push and archive.")
+        raise GitRequestRefused(400, "Only git can be used here: clone, fetch, push and archive.")
     return command
 
 

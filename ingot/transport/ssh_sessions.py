@@ -23,7 +23,7 @@ from ingot.transport.exchange import EndReason, ExchangeEnd, GitClient, GitExcha
 from ingot.transport.lfs_tokens import LfsOperation, lfs_authentication
 from ingot.transport.policy import protocol_refusal
 from ingot.transport.push_messages import ClientAddress
-from ingot.transport.refusals import PROJECT_NOT_FOUND, RequestRefused
+from ingot.transport.refusals import PROJECT_NOT_FOUND, GitRequestRefused
 from ingot.transport.request_bodies import ClientDisconnected
 from ingot.transport.ssh_commands import SshCommand, parse_command
 from ingot.transport.targets import GitTarget, find_target, target_refusal
@@ -111,7 +111,7 @@ class SshSessions:
         result = SessionResult(FAILED)
         try:
             result = await self._execute(channel, names)
-        except RequestRefused as refused:
+        except GitRequestRefused as refused:
             await self._tell(channel, refused.text)
         except Unauthenticated:  # Since the connection was authenticated.
             await self._tell(channel, "This key has been revoked.")
@@ -185,7 +185,7 @@ class SshSessions:
         def find(db: Connection) -> tuple[GitTarget, str | None]:
             disabled = protocol_refusal(db, "ssh")
             if disabled is not None:
-                raise RequestRefused(403, disabled)
+                raise GitRequestRefused(403, disabled)
             access, target = find_target(db, caller, command.path)
             if target.wiki and command.lfs_operation:
                 raise NotFound("Project")
@@ -194,13 +194,13 @@ class SshSessions:
         try:
             target, denied = self._database.read(find)
         except NotFound:
-            raise RequestRefused(404, PROJECT_NOT_FOUND) from None
+            raise GitRequestRefused(404, PROJECT_NOT_FOUND) from None
         if denied is not None:
-            raise RequestRefused(403, denied)
+            raise GitRequestRefused(403, denied)
         return target
 
     def _lfs_authentication(self, caller: GitCaller, project: Project, operation: LfsOperation) -> bytes:
         if not project.lfs_enabled:
-            raise RequestRefused(404, "Git LFS is not enabled for this project.")
+            raise GitRequestRefused(404, "Git LFS is not enabled for this project.")
         base_url = self._settings.base_url
         return self._database.read(lambda db: lfs_authentication(db, caller, project, operation, base_url))

@@ -13,19 +13,19 @@ async def _receive() -> Message:
 @pytest.mark.parametrize(
     ("path", "component"),
     [
-        ("/api/v4/projects", "ApiDoor"),
-        ("/api/v4", "ApiDoor"),
-        ("/api/v3/projects/1/uploads", "ApiDoor"),
-        ("/api/graphql", "ApiDoor"),
-        ("/api/v4/docs", "WebDoor"),
-        ("/apis/v4", "WebDoor"),
+        ("/api/v4/projects", "ApiComponent"),
+        ("/api/v4", "ApiComponent"),
+        ("/api/v3/projects/1/uploads", "ApiComponent"),
+        ("/api/graphql", "ApiComponent"),
+        ("/api/v4/docs", "PagesComponent"),
+        ("/apis/v4", "PagesComponent"),
         ("/group/project.git/info/lfs/objects/batch", "LfsHttp"),
         ("/group/project.git/gitlab-lfs/objects/1234", "LfsHttp"),
         ("/group/project.git/info/refs", "GitHttp"),
         ("/group/project/git-upload-pack", "GitHttp"),
         ("/group/project.git/HEAD", "GitHttp"),
-        ("/group/project", "WebDoor"),
-        ("/", "WebDoor"),
+        ("/group/project", "PagesComponent"),
+        ("/", "PagesComponent"),
     ],
 )
 def test_first_component_that_handles_a_path(instance: Instance, path: str, component: str) -> None:

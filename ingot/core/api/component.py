@@ -1,4 +1,4 @@
-"""HTTP component of the API: prefixes, CORS headers and responses."""
+"""HTTP component of the API: its prefixes, CORS, and responses."""
 
 import re
 
@@ -18,7 +18,7 @@ _EXPOSED_HEADERS = (
     b"X-Gitlab-Last-Commit-Id, X-Gitlab-Ref, X-Gitlab-Size, X-Gitlab-Execute-Filemode, "
     b"Retry-After, RateLimit-Limit, RateLimit-Observed, RateLimit-Remaining, RateLimit-Reset"
 )
-# Any site may call, but never with the cookie of the person who visits it.
+# Any site may call, but never with the cookies of its visitor.
 _CORS_HEADERS: list[Header] = [
     (b"access-control-allow-origin", b"*"),
     (b"access-control-expose-headers", _EXPOSED_HEADERS),
@@ -32,7 +32,7 @@ _PREFLIGHT_HEADERS: list[Header] = [
 
 
 class ApiComponent:
-    """Serves everything below a prefix, or ``only`` the routes that a pattern names."""
+    """HTTP component for the calls below a prefix, or ``only`` for the routes that a pattern matches."""
 
     def __init__(self, kernel: Kernel, prefix: bytes = API_PREFIX, only: re.Pattern[bytes] | None = None) -> None:
         self._kernel = kernel
@@ -50,7 +50,7 @@ class ApiComponent:
             return
         route = request.path[len(self._prefix) :]
         if self._only is not None and not self._only.fullmatch(route):
-            route = b""  # Where nothing is served.
+            route = b""  # No endpoint has this route.
         answer, asked = await self._kernel.handle(request, route)
         if asked is not None:
             trace.route, trace.user = asked.endpoint.path, asked.actor.username
