@@ -23,7 +23,7 @@ class ClientDisconnected(Exception):
 
 
 async def read_body(receive: Receive, encoding: bytes, max_bytes: int) -> AsyncIterator[bytes]:
-    """Yield the decompressed body in chunks; both sizes are counted, whatever the headers say."""
+    """Yield the decompressed body in chunks; both sizes are counted, regardless of the headers."""
     received = decompressed = 0
     decompressor = None if encoding in (b"", b"identity") else zlib.decompressobj(zlib.MAX_WBITS | 16)
     more = True

@@ -97,7 +97,7 @@ def test_what_was_acknowledged_survives(stopped: Server) -> None:
         stopped.start("--workers", 2)
         _check_whole(stopped.data, stopped.database_url, known)
     options = ["--database-url", stopped.database_url] if stopped.database_url else []
-    assert ingot("doctor", "--data", stopped.data, *options).stdout == "All is well.\n"
+    assert ingot("doctor", "--data", stopped.data, *options).stdout == "No problems found.\n"
 
 
 def test_a_signal_under_load_loses_nothing(stopped: Server) -> None:

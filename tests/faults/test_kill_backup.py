@@ -117,7 +117,7 @@ def test_a_backup_under_load_restores(stopped: Server, database_url: str, tmp_pa
     url = fresh_database(database_url, "restored_under_load")
     restored = ingot("restore", file, *_options(target, url))
     assert (restored.returncode, restored.stderr) == (0, "")
-    assert ingot("doctor", *_options(target, url)).stdout == "All is well.\n"
+    assert ingot("doctor", *_options(target, url)).stdout == "No problems found.\n"
     again = Server(target, url)
     try:
         start(again)

@@ -194,4 +194,4 @@ def test_what_moves_arrives_or_stays(stopped: Server) -> None:
                 old = server.call("GET", f"/projects/{quote(answer['path_with_namespace'], safe='')}")
                 assert (old.status_code, old.json()["id"]) == (200, movers[writer])
     options = ["--database-url", server.database_url] if server.database_url else []
-    assert ingot("doctor", "--data", server.data, *options).stdout == "All is well.\n"
+    assert ingot("doctor", "--data", server.data, *options).stdout == "No problems found.\n"

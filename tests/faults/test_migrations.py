@@ -132,7 +132,7 @@ def test_a_migration_that_was_killed_starts_over(newer: NewerVersion, stopped: S
     _kill(killed)
 
     # The script left nothing behind, so the version from before can go on serving.
-    assert _tables(stopped) == "All is well.\n"
+    assert _tables(stopped) == "No problems found.\n"
     with serving(stopped.data, stopped.database_url) as server:
         assert len(server.call("GET", "/users?username=kept").json()) == 1
         assert server.stop() == 0
@@ -178,7 +178,7 @@ def test_two_first_starts_at_once_make_one_instance(place: Path, empty_database:
     ]
     outputs = [_finished(process) for process in both]
     assert sum("Sign in as root" in output for output in outputs) == 1
-    assert ingot("doctor", *options).stdout == "All is well.\n"
+    assert ingot("doctor", *options).stdout == "No problems found.\n"
 
 
 def test_a_schema_from_the_future_is_refused(newer: NewerVersion, stopped: Server) -> None:
@@ -199,4 +199,4 @@ def test_a_schema_from_the_future_is_refused(newer: NewerVersion, stopped: Serve
             "Start the newer version again, or restore a backup made before the upgrade.\n"
         )
     backup = ingot("backup", stopped.data.parent / "backup.tar.gz", *options)
-    assert backup.returncode == 1 and "Make the backup with the version that serves it" in backup.stderr
+    assert backup.returncode == 1 and "Write the backup with the version that runs the server" in backup.stderr

@@ -217,5 +217,5 @@ def test_the_page_speaks_of_every_service() -> None:
     """Once each, and with the truth about what is done with it."""
     page = (Path(__file__).parents[3] / "docs" / "services.md").read_text()
     rows = [line for line in page.splitlines() if line.startswith("| `")]
-    named = [(slug, "Kept only" in row) for row in rows for slug in re.findall(r"`([a-z-]+)`", row.split(" | ")[0])]
+    named = [(slug, "Stored only" in row) for row in rows for slug in re.findall(r"`([a-z-]+)`", row.split(" | ")[0])]
     assert sorted(named) == sorted((each.slug, each.kind == "none") for each in REGISTRY.values())
