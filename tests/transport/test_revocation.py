@@ -12,6 +12,7 @@ from tests.client import Api, Make, Person
 from tests.conftest import Instance
 from tests.factories import Project, make_project
 from tests.git_history import History, repository_of, run
+from tests.server.process import until
 from tests.transport.conftest import BASE, Tree, over_http
 from tests.transport.test_workflows import recorded
 from tests.transport.wire import ZERO, advertised, auth_of, connected, exchange, key_of, packet
@@ -147,9 +148,12 @@ def test_a_push_whose_pack_is_still_being_sent(instance: Instance, scene: Scene,
     """It began while it was allowed, and is refused at the gate; nothing is changed and nothing recorded."""
     commands, pack = push_of(tree, "refs/heads/topic")
     half = len(pack) // 2
+    repository = repository_of(instance, scene.project)
 
     def body() -> object:
         yield commands + pack[:half]
+        # git creates its quarantine after the server has admitted the request; before that, all of it is refused.
+        until("the quarantine of the push", lambda: list(repository.path.glob("objects/*incoming-*")))
         scene.take(what)
         yield pack[half:]
 
@@ -157,7 +161,6 @@ def test_a_push_whose_pack_is_still_being_sent(instance: Instance, scene: Scene,
     assert answer.status_code == 200
     assert GATE_SAYS[what] in answer.text
     assert "pre-receive hook declined" in answer.text
-    repository = repository_of(instance, scene.project)
     assert repository.tip("refs/heads/topic") is None
     assert recorded(instance, scene.project) == []
     assert not list(repository.path.glob("objects/*incoming-*"))
