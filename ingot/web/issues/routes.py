@@ -2,4 +2,4 @@
 
 from ingot.web.issues import actions, boards, form, labels, lists, milestones, show, todos
 
-PAGES = tuple(room.pages for room in (lists, show, form, actions, labels, milestones, boards, todos))
+PAGES = tuple(module.pages for module in (lists, show, form, actions, labels, milestones, boards, todos))
