@@ -26,7 +26,7 @@ def _filled(record: Any, **columns: Any) -> Any:
 
 
 def _found(
-    here: Access, *, locked: bool = False, archived: bool = False, assignees: tuple[int, ...] = ()
+    access: Access, *, locked: bool = False, archived: bool = False, assignees: tuple[int, ...] = ()
 ) -> IssueLookup:
     project = _filled(Project, id=1, visibility="public", issues_enabled=True, archived=archived)
     return IssueLookup(here, project, _filled(Issue, id=7, author_id=ANN.user_id, discussion_locked=locked), assignees)

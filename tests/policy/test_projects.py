@@ -234,10 +234,10 @@ def test_code_and_many_paths_agree(make: Make, world: tuple[list[Person], list[G
             readable = {row[0] for row in db.rows(_READABLE[actor.external], **values)}
             for project in made:
                 access, found = _found(db, find_project, actor, project.id), together.get(project.path.lower())
-                assert access == (found.here if found else None), (actor, project)
+                assert access == (found.access if found else None), (actor, project)
                 if found is not None and not actor.admin:
                     rows += 1
-                    may = policy.may_download_code(actor, found.here, found.project)
+                    may = policy.may_download_code(actor, found.access, found.project)
                     assert may is (project.id in readable), (actor, project)
         return rows
 

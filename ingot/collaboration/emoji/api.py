@@ -12,7 +12,7 @@ from ingot.core.api.routes import Call, Finder, Routes
 from ingot.core.db.paging import Listing, Page
 
 
-class AwardEndpoints(NamedTuple):
+class AwardHandlers(NamedTuple):
     """Handlers of the award emoji of one kind of subject, by which pages call them."""
 
     list_awards: Callable[..., Listing[AwardView]]
@@ -21,9 +21,7 @@ class AwardEndpoints(NamedTuple):
     take_award_back: Callable[..., None]
 
 
-def declare_award_routes(
-    routes: Routes, finder: Finder, *, awards: str, award: str, suffix: str = ""
-) -> AwardEndpoints:
+def declare_award_routes(routes: Routes, finder: Finder, *, awards: str, award: str, suffix: str = "") -> AwardHandlers:
     """Declare the award emoji of the subjects that ``finder`` finds, at the paths of the list and of one award.
 
     A ``suffix`` of the operation names in the OpenAPI document distinguishes several subjects of one package.
@@ -56,7 +54,7 @@ def declare_award_routes(
             require(policy.may_remove_award(call.actor, existing_award))
             service.remove_award(call.db, existing_award)
 
-    handlers = AwardEndpoints(list_awards, give_award, get_award, take_award_back)
+    handlers = AwardHandlers(list_awards, give_award, get_award, take_award_back)
     for handler in handlers:
         handler.__name__ += suffix
     return handlers

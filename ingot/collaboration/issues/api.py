@@ -52,7 +52,7 @@ class UserAgentDetailView(View):
 def issue_in_path(call: Call) -> tuple[Access, IssueLookup]:
     """Find the issue that the path names."""
     lookup = queries.find_issue(call.db, call.actor, call.path["id"], call.path["issue_iid"])
-    return lookup.here, lookup
+    return lookup.access, lookup
 
 
 def may_read_issues_in(actor: Actor, access: Access, scope: ProjectScope) -> bool:
@@ -98,7 +98,7 @@ def list_group_issues(call: Call, group: Namespace, params: ListIssues, page: Pa
 @routes.get("/projects/:id/issues", on=project_scope_in_path, may=may_read_issues_in, returns=list[IssueView])
 def list_project_issues(call: Call, lookup: ProjectScope, params: ListIssues, page: Page) -> Listing[IssueView]:
     """List the issues of a project."""
-    listing = queries.list_project_issues(call.db, call.actor, lookup.here, lookup.project, params, page)
+    listing = queries.list_project_issues(call.db, call.actor, lookup.access, lookup.project, params, page)
     return _issues_as_views(call, listing, params, {lookup.project.id: lookup.project.full_path})
 
 
@@ -119,7 +119,7 @@ def get_group_statistics(call: Call, group: Namespace, params: ListIssues) -> Is
 )
 def get_project_statistics(call: Call, lookup: ProjectScope, params: ListIssues) -> IssueStatisticsView:
     """Count the issues of a project by state."""
-    return statistics_view(queries.count_project_issues(call.db, call.actor, lookup.here, lookup.project, params))
+    return statistics_view(queries.count_project_issues(call.db, call.actor, lookup.access, lookup.project, params))
 
 
 @routes.get("/issues/:id", may=administrators, returns=IssueView)
@@ -141,7 +141,7 @@ def create_issue(call: Call, lookup: ProjectScope, params: CreateIssue) -> Issue
     if not params.title:
         raise MissingParameter("title")
     issue = create_issue_with_commands(
-        call.db, call.actor, lookup.here, lookup.project, params, call.origin.user_agent, call.origin.ip
+        call.db, call.actor, lookup.access, lookup.project, params, call.origin.user_agent, call.origin.ip
     )
     return _issue_as_view(call, lookup.project, issue)
 
@@ -165,7 +165,7 @@ def _clears_fields(params: EditIssue) -> bool:
 def delete_issue(call: Call, lookup: ProjectScope) -> None:
     """Delete an issue."""
     iid = path_number(call.path, "issue_iid")
-    issue_lookup = queries.issue_or_none(call.db, call.actor, lookup.here, lookup.project, iid)
+    issue_lookup = queries.issue_or_none(call.db, call.actor, lookup.access, lookup.project, iid)
     if issue_lookup is not None:
         service.delete_issue(call.db, call.actor, issue_lookup.issue)
 

@@ -12,7 +12,7 @@ from ingot.core.db.connection import Connection
 
 def close_issue(db: Connection, actor: Actor, lookup: IssueLookup, cause: ChangeCause) -> Issue | None:
     """Close an open issue in the actor's name; return None if they may not, or if it is closed already."""
-    if not policy.may_edit_issue(actor, lookup.here, lookup):
+    if not policy.may_edit_issue(actor, lookup.access, lookup):
         return None
     issue = lock_issue_row(db, lookup.issue)
     if issue.state != "opened":

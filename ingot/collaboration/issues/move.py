@@ -54,7 +54,7 @@ class CopiedUpload(NamedTuple):
 def find_move_target(db: Connection, actor: Actor, lookup: policy.IssueLookup, project_id: int) -> Project:
     """Return the project to move an issue to; raise ``NotFound``, ``Invalid`` or ``Denied`` if that is not possible."""
     target_access, target = find_project(db, actor, project_id)
-    require(policy.may_move_issue(actor, lookup.here, lookup), NOT_PERMITTED)
+    require(policy.may_move_issue(actor, lookup.access, lookup), NOT_PERMITTED)
     if target.id == lookup.project.id:
         raise Invalid(SAME_PROJECT)
     require(policy.may_receive_issue(actor, target_access, target), NOT_PERMITTED)

@@ -17,7 +17,7 @@ from ingot.projects.projects.tables import Project, projects
 class IssueLookup(NamedTuple):
     """An issue with its project, its assignees and the caller's access."""
 
-    here: Access
+    access: Access
     project: Project
     issue: Issue
     assignees: tuple[int, ...]

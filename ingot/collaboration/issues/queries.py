@@ -107,7 +107,9 @@ def visible_issues_by_iid(
 
     With ``to_name_only``, assignees are read only for confidential issues, whose visibility depends on them.
     """
-    readable = {entry.project.id: entry for entry in scopes if policy.may_read_issues(actor, entry.here, entry.project)}
+    readable = {
+        entry.project.id: entry for entry in scopes if policy.may_read_issues(actor, entry.access, entry.project)
+    }
     readable_keys = {(project_id, iid) for project_id, iid in keys if project_id in readable}
     if not readable_keys:
         return {}
@@ -122,7 +124,7 @@ def visible_issues_by_iid(
     return {
         (entry.issue.project_id, entry.issue.iid): entry
         for entry in lookups
-        if policy.may_see_issue(actor, entry.here, entry.issue, entry.assignees)
+        if policy.may_see_issue(actor, entry.access, entry.issue, entry.assignees)
     }
 
 

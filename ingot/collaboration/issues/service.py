@@ -145,7 +145,7 @@ def edit_issue(db: Connection, actor: Actor, lookup: policy.IssueLookup, params:
     Ignores attributes that only reporters may set when the caller is not one.
     """
     project, issue = lookup.project, lock_issue_row(db, lookup.issue)
-    may_triage = policy.may_triage(actor, lookup.here, project)
+    may_triage = policy.may_triage(actor, lookup.access, project)
     columns = _columns(db, project, params, may_triage=may_triage)
     changes: dict[str, tuple[object, object]] = {}
     if may_triage:
@@ -162,7 +162,7 @@ def edit_issue(db: Connection, actor: Actor, lookup: policy.IssueLookup, params:
         columns |= _state_columns(db, actor, action)
         changes["state"] = (issue.state, columns["state"])
     if changes:
-        set_time = params.updated_at and policy.may_set_times(actor, lookup.here, project)
+        set_time = params.updated_at and policy.may_set_times(actor, lookup.access, project)
         write_issue(db, issue, columns, params.updated_at if set_time and params.updated_at else db.now)
     edited = issue_by_id(db, issue.id)
     if changes:

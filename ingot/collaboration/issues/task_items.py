@@ -33,5 +33,5 @@ def tick_task_of(
 ) -> Issue:
     """Tick a task of an issue, or untick it; raise NotFound or Denied for callers who may not edit the issue."""
     found = find_issue(db, actor, str(project_id), iid)
-    require(may_edit_issue(actor, found.here, found))
+    require(may_edit_issue(actor, found.access, found))
     return tick_issue_task(db, actor, found, number, seen, done=done)

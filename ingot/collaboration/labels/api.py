@@ -47,7 +47,7 @@ def _source(lookup: LabelProjectLookup | Namespace) -> MemberSource:
 
 def _label_as_view(call: Call, lookup: LabelProjectLookup | Namespace, label: Label) -> LabelView:
     if isinstance(lookup, LabelProjectLookup):
-        return project_label_views(call.db, call.actor, lookup.here, lookup.project, [label])[0]
+        return project_label_views(call.db, call.actor, lookup.access, lookup.project, [label])[0]
     return group_label_views(call.db, call.actor, [label])[0]
 
 
@@ -87,7 +87,9 @@ def list_project_labels(call: Call, lookup: LabelProjectLookup, params: ListLabe
     """List the labels of a project and of its ancestor groups."""
     listing = queries.list_labels(call.db, call.actor, _source(lookup), params, page)
     return listing.of(
-        project_label_views(call.db, call.actor, lookup.here, lookup.project, listing.items, counts=params.with_counts)
+        project_label_views(
+            call.db, call.actor, lookup.access, lookup.project, listing.items, counts=params.with_counts
+        )
     )
 
 

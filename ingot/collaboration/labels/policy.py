@@ -13,7 +13,7 @@ from ingot.projects.projects.tables import Project
 class LabelProjectLookup(NamedTuple):
     """A project whose labels are requested, with the caller's access to it."""
 
-    here: Access
+    access: Access
     project: Project
 
 

@@ -108,7 +108,7 @@ def _views(
     return views
 
 
-def ranked_label_views(db: Connection, actor: Actor, here: Access, project: Project) -> list[LabelView]:
+def ranked_label_views(db: Connection, actor: Actor, access: Access, project: Project) -> list[LabelView]:
     """Return the labels that a project ranks, the most important first."""
     ranked = prioritized_labels(db, project, MOST_RANKED)
-    return project_label_views(db, actor, here, project, ranked) if ranked else []
+    return project_label_views(db, actor, access, project, ranked) if ranked else []

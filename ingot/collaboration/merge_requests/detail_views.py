@@ -45,7 +45,7 @@ def merge_request_as_view(
         access, project = find_project(db, call.actor, project.id)
         users = None
     else:
-        access, users = lookup.here, (lookup.assignees, lookup.reviewers)
+        access, users = lookup.access, (lookup.assignees, lookup.reviewers)
     store, base = repository_store(call.settings), call.origin.base
     repository = store.open(project.repository_key)
     if merge_request.state == "opened" and not has_source(db, store, repository, merge_request):
@@ -84,7 +84,7 @@ def _fill_merge_fields(
         view.latest_build_started_at = pipeline.started_at
         view.latest_build_finished_at = pipeline.finished_at
     candidate = MergeCandidate(lookup, branch_rules(db, lookup.project.id))
-    view.user = CallerPermissionsView(can_merge=may_merge(actor, lookup.here, candidate))
+    view.user = CallerPermissionsView(can_merge=may_merge(actor, lookup.access, candidate))
 
 
 def visible_source_or_none(db: Connection, actor: Actor, merge_request: MergeRequest) -> Project | None:

@@ -9,4 +9,4 @@ from ingot.core.api.routes import Call
 def merge_request_in_path(call: Call) -> tuple[Access, MergeRequestLookup]:
     """Find the merge request that the path names."""
     lookup = find_merge_request(call.db, call.actor, call.path["id"], call.path["merge_request_iid"])
-    return lookup.here, lookup
+    return lookup.access, lookup

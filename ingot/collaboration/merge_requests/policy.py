@@ -20,7 +20,7 @@ from ingot.repositories.protection.tables import ProtectedBranch
 class MergeRequestLookup(NamedTuple):
     """A merge request with its target project, its assignees and reviewers, and the caller's access."""
 
-    here: Access
+    access: Access
     project: Project
     merge_request: MergeRequest
     assignees: tuple[int, ...]

@@ -209,7 +209,7 @@ def visible_merge_requests_by_iid(
 ) -> dict[tuple[int, int], MergeRequest]:
     """Return the merge requests with these pairs of project id and iid that the caller may see, in one statement."""
     readable = {
-        entry.project.id for entry in scopes if policy.may_read_merge_requests(actor, entry.here, entry.project)
+        entry.project.id for entry in scopes if policy.may_read_merge_requests(actor, entry.access, entry.project)
     }
     readable_keys = {(project_id, iid) for project_id, iid in keys if project_id in readable}
     if not readable_keys:

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
-from ingot.collaboration.emoji.api import AwardEndpoints, declare_award_routes
+from ingot.collaboration.emoji.api import AwardHandlers, declare_award_routes
 from ingot.collaboration.notes import policy, queries, service, staged
 from ingot.collaboration.notes.params import EditNote, ListNotes, PostComment, WriteNote
 from ingot.collaboration.notes.tables import Note
@@ -115,15 +115,15 @@ def _write_and_execute(
     return written
 
 
-class NoteEndpoints(NamedTuple):
+class NoteHandlers(NamedTuple):
     """Handlers of the notes on one kind of subject, by which pages call them."""
 
     list_notes: Callable[..., Listing[NoteView]]
     write_note: Callable[..., NoteView | AlternateResponse]
-    awards: AwardEndpoints
+    awards: AwardHandlers
 
 
-class DiscussionEndpoints(NamedTuple):
+class DiscussionHandlers(NamedTuple):
     """Handlers of the discussions on one kind of subject, by which pages call them."""
 
     list_discussions: Callable[..., Listing[DiscussionView]]
@@ -155,7 +155,7 @@ class DiscussionPaths(NamedTuple):
 
 def note_routes(
     routes: Routes, finder: Finder, paths: NotePaths, note_commands: NoteCommands = NO_NOTE_COMMANDS
-) -> NoteEndpoints:
+) -> NoteHandlers:
     """Declare the notes on the subjects that ``finder`` finds, and the award emoji of those notes."""
     notes_path, note_path = paths.notes, paths.note
 
@@ -202,7 +202,7 @@ def note_routes(
         )
 
     awards = declare_award_routes(routes, note_in_path, awards=paths.awards, award=paths.award, suffix="_of_note")
-    return NoteEndpoints(list_notes, write_note, awards)
+    return NoteHandlers(list_notes, write_note, awards)
 
 
 def _alternate_response(note_commands: NoteCommands) -> dict[int, Any]:
@@ -217,7 +217,7 @@ def discussion_routes(
     begins: bool = True,
     edits: bool = True,
     note_commands: NoteCommands = NO_NOTE_COMMANDS,
-) -> DiscussionEndpoints:
+) -> DiscussionHandlers:
     """Declare the discussions on the subjects that ``finder`` finds.
 
     A package that declares the creation of a discussion or the edit of its notes itself turns off ``begins`` or
@@ -297,7 +297,7 @@ def discussion_routes(
         """Delete a note of a discussion."""
         _delete(call, subject_access)
 
-    return DiscussionEndpoints(
+    return DiscussionHandlers(
         list_discussions,
         get_discussion,
         reply,

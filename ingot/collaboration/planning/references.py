@@ -39,4 +39,4 @@ def referenced_iids(
             targets[full_project_path(reference, own).lower(), reference.number] = None
     visible = visible_projects_by_path(db, actor, {path for path, _ in targets}) if targets else {}
     iids = [(visible[path].project.id, iid) for path, iid in targets if path in visible]
-    return ReferencedIids([ProjectScope(lookup.here, lookup.project) for lookup in visible.values()], iids)
+    return ReferencedIids([ProjectScope(lookup.access, lookup.project) for lookup in visible.values()], iids)

@@ -13,7 +13,7 @@ from ingot.projects.projects.tables import Project
 class ProjectScope(NamedTuple):
     """A project and the caller's access to it."""
 
-    here: Access
+    access: Access
     project: Project
 
 

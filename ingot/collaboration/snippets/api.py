@@ -31,13 +31,13 @@ def project_in_path(call: Call) -> tuple[Access, Project]:
 def project_snippet_in_path(call: Call) -> tuple[Access, SnippetLookup]:
     """Find the snippet in the path within a project."""
     lookup = queries.find_project_snippet(call.db, call.actor, call.path["id"], call.path["snippet_id"])
-    return lookup.here, lookup
+    return lookup.access, lookup
 
 
 def snippet_in_path(call: Call) -> tuple[Access, SnippetLookup]:
     """Find the snippet in the path, in a project or personal."""
     lookup = queries.find_snippet(call.db, call.actor, path_number(call.path, "id"))
-    return lookup.here, lookup
+    return lookup.access, lookup
 
 
 def _subject_access_in_path(call: Call) -> tuple[Access, SubjectAccess]:
@@ -89,7 +89,7 @@ def _snippet_page(call: Call, listing: Listing[Snippet]) -> Listing[SnippetView]
 
 def _delete(call: Call, lookup: SnippetLookup | None) -> None:
     if lookup is not None:
-        require(policy.may_edit_snippet(call.actor, lookup.here, lookup))
+        require(policy.may_edit_snippet(call.actor, lookup.access, lookup))
         service.delete_snippet(call.db, call.actor, lookup.snippet)
 
 

@@ -15,7 +15,7 @@ from ingot.projects.projects.tables import Project, projects
 class SnippetLookup(NamedTuple):
     """A snippet with its project, if any, and the caller's access to that project."""
 
-    here: Access
+    access: Access
     project: Project | None
     snippet: Snippet
 

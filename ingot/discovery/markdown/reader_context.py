@@ -72,7 +72,7 @@ def visible_project_references(reader: ReferenceContext, references: Sequence[Re
         return []
     visible = _seen(reader, paths)
     return [
-        ProjectReference(reference, visible[path].here, visible[path].project)
+        ProjectReference(reference, visible[path].access, visible[path].project)
         for path, project_references in paths.items()
         if path in visible
         for reference in project_references

@@ -65,7 +65,7 @@ _ProjectResult = IssueView | MergeRequestView | MilestoneView | NoteView | Found
 )
 def search_project(call: Call, lookup: ProjectLookup, params: SearchProject, page: Page) -> Listing[Any]:
     """Search a project."""
-    scope = ProjectSearchScope(lookup.here, lookup.project, params.ref)
+    scope = ProjectSearchScope(lookup.access, lookup.project, params.ref)
     return IN_PROJECT[params.scope](_search_request(call, params, page), scope)
 
 

@@ -118,5 +118,7 @@ class GroupOffers(NamedTuple):
 
 def group_offers(db: Connection, actor: Actor, user: User, group_id: int) -> GroupOffers:
     """Return what the caller may add to a group."""
-    here, group = find_group(db, actor, group_id)
-    return GroupOffers(policy.may_create_project_in(actor, here, group), policy.may_create_subgroup(actor, here, user))
+    access, group = find_group(db, actor, group_id)
+    return GroupOffers(
+        policy.may_create_project_in(actor, access, group), policy.may_create_subgroup(actor, access, user)
+    )

@@ -11,4 +11,4 @@ routes = Routes("projects")
 @routes.get("/projects/:id/import", on=project_lookup_in_path, may=policy.may_see_project_lookup, returns=ImportView)
 def get_import(call: Call, lookup: policy.ProjectLookup) -> ImportView:
     """Get the status of a project's import."""
-    return import_view(lookup.project, in_full=policy.may_admin_project(call.actor, lookup.here, lookup.project))
+    return import_view(lookup.project, in_full=policy.may_admin_project(call.actor, lookup.access, lookup.project))

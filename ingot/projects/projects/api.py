@@ -59,7 +59,7 @@ def project_in_path(call: Call) -> tuple[Access, Project]:
 def project_lookup_in_path(call: Call) -> tuple[Access, policy.ProjectLookup]:
     """Find the project in the path together with the caller's access; used by the most frequent endpoint."""
     lookup = queries.find_project_lookup(call.db, call.actor, call.path["id"])
-    return lookup.here, lookup
+    return lookup.access, lookup
 
 
 def repository_store(settings: Settings) -> RepositoryStore:
@@ -123,7 +123,7 @@ def get_project(call: Call, lookup: policy.ProjectLookup, params: GetProject) ->
     urls = instance_urls(call.origin, call.settings)
     view = project_view(call.db, call.actor, lookup, urls, statistics=params.statistics)
     # Only in this endpoint: responses to writes must not depend on a read from git.
-    if policy.may_download_code(call.actor, lookup.here, lookup.project):
+    if policy.may_download_code(call.actor, lookup.access, lookup.project):
         path = readme_path(repository_store(call.settings), lookup.project)
         if path is not None:
             view.readme_url = f"{view.web_url}/-/blob/{quote(lookup.project.default_branch)}/{quote(path)}"

@@ -27,7 +27,7 @@ def may_see_project(actor: Actor, access: Access, project: Project) -> bool:
 class ProjectLookup(NamedTuple):
     """Project with the caller's access."""
 
-    here: Access
+    access: Access
     project: Project
     shared: bool
     """Whether it is shared with any group."""

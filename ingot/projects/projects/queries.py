@@ -90,7 +90,7 @@ def find_project(db: Connection, actor: Actor, name: str | int) -> tuple[Access,
     Also finds projects by an old path if ``db.follow_redirects`` is set.
     """
     lookup = find_project_lookup(db, actor, name)
-    return lookup.here, lookup.project
+    return lookup.access, lookup.project
 
 
 def find_project_lookup(db: Connection, actor: Actor, name: str | int) -> policy.ProjectLookup:
@@ -107,7 +107,7 @@ def find_project_lookup(db: Connection, actor: Actor, name: str | int) -> policy
         return found
 
     found = db.cached(key(name), read, _lookup_size)
-    if found is None or not policy.may_see_project(actor, found.here, found.project):
+    if found is None or not policy.may_see_project(actor, found.access, found.project):
         raise NotFound("Project")
     return found
 
@@ -141,7 +141,7 @@ def visible_projects_by_path(db: Connection, actor: Actor, paths: Iterable[str])
     return {
         lookup.project.full_path.lower(): lookup
         for lookup in lookups
-        if policy.may_see_project(actor, lookup.here, lookup.project)
+        if policy.may_see_project(actor, lookup.access, lookup.project)
     }
 
 

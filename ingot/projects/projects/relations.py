@@ -84,7 +84,7 @@ def project_relations(
     for share in _shares(db, actor, ids) if lookup is None or lookup.shared else ():
         shared[share.project_id].append(share)
     source_ids = [project.forked_from_id for project in page if project.forked_from_id is not None]
-    own, group = _membership_levels(db, actor, page) if lookup is None else _levels_from_access(lookup.here, page[0])
+    own, group = _membership_levels(db, actor, page) if lookup is None else _levels_from_access(lookup.access, page[0])
     return ProjectRelations(
         topics,
         shared,

@@ -185,9 +185,9 @@ def project_view(
 ) -> ProjectView:
     """Return the view of a project; project administrators also see the import error and the runners token."""
     project = lookup.project
-    counted = statistics and policy.may_see_statistics(actor, lookup.here, project)
+    counted = statistics and policy.may_see_statistics(actor, lookup.access, project)
     view = _view(actor, project, project_relations(db, actor, [project], lookup), urls, counted)
-    if policy.may_admin_project(actor, lookup.here, project):
+    if policy.may_admin_project(actor, lookup.access, project):
         view.import_error = project.import_error
         view.runners_token = db.vault.unseal(project.runners_token)
     return view

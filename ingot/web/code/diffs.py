@@ -72,8 +72,8 @@ class DiffFile(msgspec.Struct):
     """Rows of the table, split after each line that has content below it, with that content."""
     collapsed: bool = False
     """True if the lines are omitted because there are too many."""
-    here: bool = False
-    """True if the file is on this page."""
+    on_this_page: bool = False
+    """True if the lines of the file are on this page of the diff."""
     has_bidi: bool = False
     """True if the file contains characters that change the text direction."""
 
@@ -230,7 +230,7 @@ def _fill_lines(
     talked = {path for path, _, _ in slots}
     lines, colored, last = 0, 0, 0
     for last, file in enumerate(shown.shown, 1):
-        item, file.here = items[file.number], True
+        item, file.on_this_page = items[file.number], True
         if not file.nothing:
             file.collapsed = file.lines > _MAX_UNFOLDED_LINES and not everything
         if not file.nothing and not file.collapsed:

@@ -3,13 +3,13 @@
 from collections.abc import Callable
 from typing import Any
 
-from ingot.collaboration.emoji.api import AwardEndpoints
+from ingot.collaboration.emoji.api import AwardHandlers
 from ingot.collaboration.notes.views import DiscussionView
 from ingot.collaboration.subjects import SubjectAccess
 from ingot.core.api.params import MissingParameter
 from ingot.errors import Conflict, Invalid, NotFound, Unchanged
 from ingot.web.discussions.awards import award_summaries, emoji_options, own_award
-from ingot.web.discussions.discussable import Discussable, DiscussableKind, PlannedEndpoints, discussable_finder
+from ingot.web.discussions.discussable import Discussable, DiscussableKind, PlannedHandlers, discussable_finder
 from ingot.web.form_errors import error_messages
 from ingot.web.page_routes import (
     LocalRedirect,
@@ -124,7 +124,7 @@ def discussion_pages(kind: DiscussableKind) -> PageRoutes:
     return pages
 
 
-def _subscription_pages(pages: PageRoutes, kind: DiscussableKind, planned: PlannedEndpoints) -> None:
+def _subscription_pages(pages: PageRoutes, kind: DiscussableKind, planned: PlannedHandlers) -> None:
     find, following = discussable_finder(kind), planned.planning.following
 
     @pages.post(f"{kind.address}/subscription")
@@ -204,7 +204,7 @@ def _toggle_award(discussable: Discussable) -> PageResponse:
     return _emoji_picker(discussable, note_id, chosen=True)
 
 
-def _awardable(discussable: Discussable, note_id: str) -> tuple[AwardEndpoints, dict[str, str], Any]:
+def _awardable(discussable: Discussable, note_id: str) -> tuple[AwardHandlers, dict[str, str], Any]:
     """Return the endpoints of the awards of a note or of the subject itself, with their parameters and the subject."""
     of_notes = discussable.kind.notes.awards if discussable.kind.notes else None
     awards, path = (of_notes, {"note_id": note_id}) if note_id else (discussable.kind.awards, {})
@@ -242,9 +242,9 @@ def _return_path(text: Any) -> str:
 def _redirect_back(discussable: Discussable, said: Any = None) -> LocalRedirect:
     """Redirect to the page of the form, at the new note if there is one."""
     back = _return_path(discussable.visit.request.form.get("back")).partition("#")[0]
-    here = back if back.startswith(discussable.url) else discussable.url
+    url = back if back.startswith(discussable.url) else discussable.url
     number = getattr(said, "id", None)
-    return LocalRedirect(f"{here}#note_{number}" if isinstance(number, int) else here)
+    return LocalRedirect(f"{url}#note_{number}" if isinstance(number, int) else url)
 
 
 def _hidden_fields(visit: Visit) -> dict[str, str]:

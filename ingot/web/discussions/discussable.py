@@ -6,14 +6,14 @@ from urllib.parse import quote
 
 import msgspec
 
-from ingot.collaboration.emoji.api import AwardEndpoints
+from ingot.collaboration.emoji.api import AwardHandlers
 from ingot.collaboration.issues import api as issues_api
 from ingot.collaboration.issues.discussions import api as issue_talk_api
 from ingot.collaboration.merge_requests import api as merge_requests_api
 from ingot.collaboration.merge_requests.discussions import api as merge_request_talk_api
 from ingot.collaboration.merge_requests.editing import api as merge_request_upkeep_api
 from ingot.collaboration.notes import api as notes_api
-from ingot.collaboration.notes.api import DiscussionEndpoints, NoteEndpoints
+from ingot.collaboration.notes.api import DiscussionHandlers, NoteHandlers
 from ingot.collaboration.notes.views import DiscussionView
 from ingot.collaboration.planning.api import PlanningHandlers
 from ingot.collaboration.snippets import api as snippets_api
@@ -24,7 +24,7 @@ from ingot.web.page_routes import Visit
 from ingot.web.projects.context import ProjectContext, project_context
 
 
-class PlannedEndpoints(NamedTuple):
+class PlannedHandlers(NamedTuple):
     """Endpoints of planning and subscriptions, for issues and merge requests."""
 
     get: Callable[..., Any]
@@ -42,12 +42,12 @@ class DiscussableKind(msgspec.Struct, frozen=True):
     """Path of its page relative to the project."""
     word: str
     """Name of its path parameter in the API."""
-    discussions: DiscussionEndpoints
-    notes: NoteEndpoints | None = None
+    discussions: DiscussionHandlers
+    notes: NoteHandlers | None = None
     """Set if notes can be written outside discussions; otherwise each note starts a discussion."""
-    awards: AwardEndpoints | None = None
+    awards: AwardHandlers | None = None
     """Set if the subject and its notes can have award emoji."""
-    planned: PlannedEndpoints | None = None
+    planned: PlannedHandlers | None = None
     """Set if users can subscribe to it and add it to their to-do list."""
     resolve: Callable[..., DiscussionView] | None = None
     """Set if its discussions can be resolved."""
@@ -58,10 +58,10 @@ class DiscussableKind(msgspec.Struct, frozen=True):
         return f"/:path/-/{self.page}/:{self.word}"
 
 
-ISSUE_ENDPOINTS = PlannedEndpoints(
+ISSUE_ENDPOINTS = PlannedHandlers(
     issues_api.get_issue, issues_api.edit_issue, issue_talk_api.add_todo, issues_api.PLANNING
 )
-MERGE_REQUEST_ENDPOINTS = PlannedEndpoints(
+MERGE_REQUEST_ENDPOINTS = PlannedHandlers(
     merge_requests_api.get_merge_request,
     merge_request_upkeep_api.edit_merge_request,
     merge_request_talk_api.add_todo,

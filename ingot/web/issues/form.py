@@ -92,7 +92,7 @@ def _editable_issue(visit: Visit) -> tuple[ProjectContext, IssueView, IssueLooku
 
 
 def _may_triage(place: ProjectContext, found: IssueLookup | ProjectScope) -> bool:
-    return policy.may_triage(place.visit.viewer.actor, found.here, found.project)
+    return policy.may_triage(place.visit.viewer.actor, found.access, found.project)
 
 
 def _form_values(sent: dict[str, Any]) -> dict[str, Any]:

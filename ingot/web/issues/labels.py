@@ -131,7 +131,7 @@ def _labels_page(
 def _prioritized_labels(place: ProjectContext) -> list[LabelView]:
     visit = place.visit
     found = place.find(labels_api.list_project_labels)
-    return visit.database.read(lambda db: ranked_label_views(db, visit.viewer.actor, found.here, found.project))
+    return visit.database.read(lambda db: ranked_label_views(db, visit.viewer.actor, found.access, found.project))
 
 
 def _may_promote(place: ProjectContext) -> bool:

@@ -35,7 +35,7 @@ def issue_page(place: ProjectContext, iid: str, errors: list[str] | None = None,
     participants = ground.ask(issues_api.PLANNING.list_participants, {"per_page": 50})
     actor, base = visit.viewer.actor, visit.request.origin.base
     issue = visit.database.read(lambda db: found_issue_view(db, actor, found, base, with_labels_details=True))
-    may_edit = policy.may_edit_issue(actor, found.here, found)
+    may_edit = policy.may_edit_issue(actor, found.access, found)
     thread = discussion_thread(ground, issue.description)
     tasks = count_tasks(issue.description or "")
     context = {
@@ -50,8 +50,8 @@ def issue_page(place: ProjectContext, iid: str, errors: list[str] | None = None,
         "links": visit.database.read(lambda db: linked_briefs(db, actor, issue.id, base)),
         "requests": _related_merge_requests(ground),
         "may_edit": may_edit,
-        "may_triage": policy.may_triage(actor, found.here, found.project),
-        "may_take_part": policy.may_take_part(actor, found.here, found),
+        "may_triage": policy.may_triage(actor, found.access, found.project),
+        "may_take_part": policy.may_take_part(actor, found.access, found),
         "errors": errors or [],
     }
     return place.page("issues/show.html", "issues", context, status)

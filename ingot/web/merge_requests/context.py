@@ -56,12 +56,12 @@ class MergeRequestFrame:
     @cached_property
     def may_edit(self) -> bool:
         """Return whether the viewer may edit the title and description."""
-        return policy.may_edit_merge_request(self.visit.viewer.actor, self.found.here, self.found)
+        return policy.may_edit_merge_request(self.visit.viewer.actor, self.found.access, self.found)
 
     @cached_property
     def may_triage(self) -> bool:
         """Return whether the viewer may change labels, milestone and assignees."""
-        return policy.may_triage(self.visit.viewer.actor, self.found.here, self.found.project)
+        return policy.may_triage(self.visit.viewer.actor, self.found.access, self.found.project)
 
     @cached_property
     def labels(self) -> list[LabelBrief]:

@@ -51,7 +51,7 @@ def overview_page(frame: MergeRequestFrame, errors: list[str] | None = None, sta
         "participants": ground.ask(merge_request_upkeep_api.PLANNING.list_participants, {"per_page": 50}),
         "closes": _closed_issues(frame),
         "approvals": ground.ask(merge_request_talk_api.get_approvals),
-        "may_take_part": may_take_part(visit.viewer.actor, frame.found.here, frame.found),
+        "may_take_part": may_take_part(visit.viewer.actor, frame.found.access, frame.found),
         "box": merge_box(frame),
         "errors": errors or [],
     }

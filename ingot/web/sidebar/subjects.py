@@ -18,7 +18,7 @@ from ingot.web.discussions.discussable import (
     MERGE_REQUEST_ENDPOINTS,
     Discussable,
     DiscussableKind,
-    PlannedEndpoints,
+    PlannedHandlers,
     discussable_in,
 )
 from ingot.web.page_routes import Visit
@@ -29,7 +29,7 @@ class SidebarKind(msgspec.Struct, frozen=True):
     """Kind of subject with a sidebar."""
 
     kind: DiscussableKind
-    endpoints: PlannedEndpoints
+    endpoints: PlannedHandlers
     labelled: str
     """Subject kind under which its labels are stored."""
     facts: tuple[str, ...]
@@ -90,9 +90,9 @@ def find_sidebar_field(visit: Visit, sort: SidebarKind) -> SidebarField:
     ground = discussable_in(place, sort.kind, visit.request.path[sort.kind.word])
     found = ground.find(sort.endpoints.get)
     if fact == "time":
-        may = sort.may_edit(visit.viewer.actor, found.here, found)
+        may = sort.may_edit(visit.viewer.actor, found.access, found)
     else:
-        may = fact in sort.facts and sort.may_triage(visit.viewer.actor, found.here, found.project)
+        may = fact in sort.facts and sort.may_triage(visit.viewer.actor, found.access, found.project)
     if not may:
         raise NotFound("Page")
     return SidebarField(place, ground, sort, fact, ground.ask(sort.endpoints.get))

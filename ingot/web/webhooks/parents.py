@@ -30,7 +30,7 @@ FLAGS = {
 _SYSTEM_TRIGGERS = ("push_events", "tag_push_events", "merge_requests_events", "repository_update_events")
 
 
-class HookEndpoints(NamedTuple):
+class HookHandlers(NamedTuple):
     """Webhook endpoints of projects and groups, or of the instance."""
 
     list_hooks: Callable[..., Listing[Any]]
@@ -43,7 +43,7 @@ class HookEndpoints(NamedTuple):
     resend_event: Callable[..., object]
 
 
-HOOKS = HookEndpoints(
+HOOKS = HookHandlers(
     hooks_api.list_hooks,
     hooks_api.get_hook,
     hooks_api.create_hook,
@@ -53,7 +53,7 @@ HOOKS = HookEndpoints(
     hooks_api.list_hook_events,
     hooks_api.resend_hook_event,
 )
-SYSTEM_HOOKS = HookEndpoints(
+SYSTEM_HOOKS = HookHandlers(
     system_hooks_api.list_system_hooks,
     system_hooks_api.get_system_hook,
     system_hooks_api.create_system_hook,
@@ -68,7 +68,7 @@ SYSTEM_HOOKS = HookEndpoints(
 class HookCollection(ResourceCollection, frozen=True):
     """The webhooks of a project, a group or the instance."""
 
-    endpoints: HookEndpoints
+    endpoints: HookHandlers
     flags: dict[str, str]
     triggers: tuple[str, ...]
     place: ProjectContext | GroupContext | None = None

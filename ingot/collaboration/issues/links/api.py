@@ -35,7 +35,7 @@ def link_issue(call: Call, lookup: IssueLookup, params: LinkIssue) -> IssueLinkV
     """Link an issue to another one."""
     target_project = params.target_project_id or str(lookup.issue.project_id)
     target = find_issue(call.db, call.actor, target_project, str(params.target_issue_iid))
-    require(policy.may_triage(call.actor, target.here, target.project))
+    require(policy.may_triage(call.actor, target.access, target.project))
     link = service.link_issues(call.db, lookup.issue, target.issue, params.link_type)
     return link_view(call.db, call.actor, link, [lookup.issue, target.issue], call.origin.base)
 

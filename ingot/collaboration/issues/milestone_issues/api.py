@@ -24,7 +24,7 @@ routes = Routes("issues")
 def list_milestone_issues(call: Call, lookup: ProjectScope, page: Page) -> Listing[IssueView]:
     """List the issues of a project that have one of its milestones."""
     milestone = milestone_in_path(call, source_of_project(lookup.project))
-    listing = queries.list_project_issues(call.db, call.actor, lookup.here, lookup.project, milestone, page)
+    listing = queries.list_project_issues(call.db, call.actor, lookup.access, lookup.project, milestone, page)
     return listing.of(issue_views(call.db, call.actor, listing.items, call.origin.base))
 
 

@@ -20,4 +20,4 @@ def milestone_progress(
     """Count the issues of milestones that the caller may see, in one project or everywhere; one statement for all."""
     if place is None:
         return issue_counts_in_visible_projects(db, actor, milestone_ids)
-    return issue_counts_in_project(db, actor, place.here, place.project, milestone_ids)
+    return issue_counts_in_project(db, actor, place.access, place.project, milestone_ids)

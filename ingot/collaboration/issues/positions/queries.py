@@ -27,7 +27,7 @@ def neighbor_or_none(db: Connection, actor: Actor, moved: policy.IssueLookup, is
     if issue is None or issue.id == moved.issue.id:
         return None
     assignees = assignees_of(db, [issue.id]).get(issue.id, ())
-    return issue if policy.may_see_issue(actor, moved.here, issue, assignees) else None
+    return issue if policy.may_see_issue(actor, moved.access, issue, assignees) else None
 
 
 def position_of(db: Connection, issue: Issue) -> int:

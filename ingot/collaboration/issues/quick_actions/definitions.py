@@ -68,7 +68,11 @@ def mark_duplicate(context: IssueCommandContext, name: str) -> str | None:
         return None
     mentioned = referenced_issues(context.db, context.actor, context.project.full_path, extract_references(name))
     other = mentioned[0] if mentioned else None
-    if other is None or other.issue.id == lookup.issue.id or not policy.may_take_part(context.actor, other.here, other):
+    if (
+        other is None
+        or other.issue.id == lookup.issue.id
+        or not policy.may_take_part(context.actor, other.access, other)
+    ):
         return None
     if lookup.issue.state == "opened":
         context.pending_edits["state_event"] = "close"

@@ -26,8 +26,8 @@ def execute_commands(db: Connection, actor: Actor, lookup: IssueLookup, commands
         actor,
         lookup.project,
         service.subject_of(lookup.issue),
-        may_edit=policy.may_edit_issue(actor, lookup.here, lookup),
-        may_triage=policy.may_triage(actor, lookup.here, lookup.project),
+        may_edit=policy.may_edit_issue(actor, lookup.access, lookup),
+        may_triage=policy.may_triage(actor, lookup.access, lookup.project),
         assignees=lookup.assignees,
         lookup=lookup,
     )

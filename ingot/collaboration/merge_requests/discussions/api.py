@@ -186,7 +186,7 @@ DISCUSSIONS = _DISCUSSIONS._replace(begin=create_discussion, edit_note=edit_disc
 
 def _approvals_as_view(call: Call, lookup: MergeRequestLookup) -> ApprovalsView:
     approvers = approvals.approvers_of(call.db, lookup.merge_request.id)
-    may = may_approve(call.actor, lookup.here, lookup)
+    may = may_approve(call.actor, lookup.access, lookup)
     details = lookup.merge_request, approvers, call.actor.user_id, call.origin.base
     return approvals_view(call.db, *details, may=may)
 

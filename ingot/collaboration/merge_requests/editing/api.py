@@ -65,7 +65,7 @@ def edit_merge_request(
 def delete_merge_request(call: Call, lookup: ProjectScope) -> None:
     """Delete a merge request."""
     iid = path_number(call.path, "merge_request_iid")
-    merge_request_lookup = queries.merge_request_or_none(call.db, lookup.here, lookup.project, iid)
+    merge_request_lookup = queries.merge_request_or_none(call.db, lookup.access, lookup.project, iid)
     if merge_request_lookup is not None:
         service.delete_merge_request(call.db, call.actor, merge_request_lookup.merge_request)
 
@@ -125,7 +125,7 @@ def list_issues_closed_on_merge(call: Call, lookup: MergeRequestLookup, page: Pa
 def list_milestone_merge_requests(call: Call, lookup: ProjectScope, page: Page) -> Listing[Any]:
     """List the merge requests of a project that have one of its milestones."""
     milestone = milestone_in_path(call, source_of_project(lookup.project))
-    if not may_read_merge_requests(call.actor, lookup.here, lookup.project):
+    if not may_read_merge_requests(call.actor, lookup.access, lookup.project):
         return Listing([], page, 0)
     listing = queries.list_milestone_merge_requests(call.db, call.actor, milestone.id, lookup.project, page)
     return merge_requests_as_views(call, listing, ListMergeRequests(), lookup.project)

@@ -48,7 +48,7 @@ def edit_merge_request(
     the edited merge request, if it changes what is compared; without it a job runs the comparison.
     """
     project, before = lookup.project, lock_merge_request_row(db, lookup.merge_request)
-    may_triage = policy.may_triage(actor, lookup.here, project)
+    may_triage = policy.may_triage(actor, lookup.access, project)
     columns = _columns(db, project, before, params, may_triage=may_triage)
     changes: Changes = {name: (getattr(before, name), value) for name, value in columns.items()}
     if may_triage:

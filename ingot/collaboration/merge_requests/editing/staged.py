@@ -45,7 +45,7 @@ def compare_for_edit(context: PrepareContext, params: EditMergeRequest) -> Versi
 
 def _find(context: PrepareContext, db: Connection) -> tuple[MergeRequestLookup, Project | None]:
     lookup = queries.find_merge_request(db, context.actor, context.path["id"], context.path["merge_request_iid"])
-    require(policy.may_edit_merge_request(context.actor, lookup.here, lookup))
+    require(policy.may_edit_merge_request(context.actor, lookup.access, lookup))
     source_id = lookup.merge_request.source_project_id
     return lookup, project_or_none(db, source_id) if source_id is not None else None
 

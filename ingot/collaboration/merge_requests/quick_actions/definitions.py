@@ -120,7 +120,11 @@ def merge(context: MergeRequestCommandContext, _: str) -> str | None:
 def approve_merge_request(context: MergeRequestCommandContext, _: str) -> str | None:
     """Approve the merge request, if the caller has not done so yet."""
     lookup = context.lookup
-    if lookup is None or lookup.merge_request.state != "opened" or not may_approve(context.actor, lookup.here, lookup):
+    if (
+        lookup is None
+        or lookup.merge_request.state != "opened"
+        or not may_approve(context.actor, lookup.access, lookup)
+    ):
         return None
     if context.actor.user_id in approvers_of(context.db, lookup.merge_request.id):
         return None
@@ -139,7 +143,7 @@ def _approve(db: Connection, actor: Actor, lookup: MergeRequestLookup) -> None:
 def unapprove_merge_request(context: MergeRequestCommandContext, _: str) -> str | None:
     """Remove the caller's approval."""
     lookup = context.lookup
-    if lookup is None or not may_approve(context.actor, lookup.here, lookup):
+    if lookup is None or not may_approve(context.actor, lookup.access, lookup):
         return None
     if context.actor.user_id not in approvers_of(context.db, lookup.merge_request.id):
         return None

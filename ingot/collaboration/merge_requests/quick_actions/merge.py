@@ -23,7 +23,7 @@ def can_be_merged(db: Connection, store: RepositoryStore, actor: Actor, lookup: 
     A pipeline that has ended without success is an obstacle, even if the project does not require success.
     """
     project, merge_request = lookup.project, lookup.merge_request
-    if not may_merge(actor, lookup.here, MergeCandidate(lookup, branch_rules(db, project.id))):
+    if not may_merge(actor, lookup.access, MergeCandidate(lookup, branch_rules(db, project.id))):
         return False
     pipeline = _pipeline(db, lookup)
     if pipeline not in (None, "success", *ACTIVE_STATUSES):
