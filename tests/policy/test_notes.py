@@ -29,7 +29,8 @@ def _found(
     access: Access, *, locked: bool = False, archived: bool = False, assignees: tuple[int, ...] = ()
 ) -> IssueLookup:
     project = _filled(Project, id=1, visibility="public", issues_enabled=True, archived=archived)
-    return IssueLookup(here, project, _filled(Issue, id=7, author_id=ANN.user_id, discussion_locked=locked), assignees)
+    issue = _filled(Issue, id=7, author_id=ANN.user_id, discussion_locked=locked)
+    return IssueLookup(access, project, issue, assignees)
 
 
 def _words(reached: SubjectAccess) -> set[str]:
