@@ -23,9 +23,9 @@ from ingot.collaboration.issues.subject_kind import ISSUE_KIND
 from ingot.collaboration.merge_requests.discussions.follow_up_issues import follow_up_description
 from ingot.collaboration.merge_requests.discussions.mention_subscribers import ReferenceSubscriber
 from ingot.collaboration.merge_requests.editing.relations import RelatedMergeRequests
-from ingot.collaboration.merge_requests.merge.merge_options import MERGE_WHEN_READY, REMOVE_LEFTOVER_BRANCH
-from ingot.collaboration.merge_requests.merge.queries import awaited_commits
-from ingot.collaboration.merge_requests.merge.staged import merge_when_ready, remove_leftover_branch
+from ingot.collaboration.merge_requests.merge.merge_options import AUTO_MERGE, REMOVE_LEFTOVER_BRANCH
+from ingot.collaboration.merge_requests.merge.queries import merge_request_heads
+from ingot.collaboration.merge_requests.merge.staged import remove_leftover_branch, run_auto_merge
 from ingot.collaboration.merge_requests.merge.subscribers import subscriptions as merge_subscriptions
 from ingot.collaboration.merge_requests.subject_kind import MERGE_REQUEST_KIND
 from ingot.collaboration.merge_requests.versions.source_tracker import COLLECT_VERSIONS, HeadTracker
@@ -70,7 +70,7 @@ from ingot.integrations.webhooks.subscribers import hook_subscriptions, push_hoo
 from ingot.log import Log
 from ingot.projects.forks.jobs import ForkJobs
 from ingot.projects.forks.service import COPY_FORK, fail_lost_copies
-from ingot.projects.group_projects.queries import any_more_visible, storage_sizes
+from ingot.projects.group_projects.queries import has_more_visible_project, storage_sizes
 from ingot.projects.group_shares.service import delete_expired_group_shares
 from ingot.projects.groups.ports import GroupProjects
 from ingot.projects.imports.jobs import ImportJobs
@@ -89,7 +89,7 @@ from ingot.registry import SUBSCRIPTIONS, all_endpoints
 from ingot.repositories.commits.ports import CommitMergeRequests
 from ingot.repositories.lfs.files import lfs_files_of
 from ingot.repositories.lfs.jobs import SWEEP_LFS, LfsSweepJob, enqueue_lfs_sweep
-from ingot.repositories.ref_changes.ports import AwaitedCommits
+from ingot.repositories.ref_changes.ports import MergeRequestHeads
 from ingot.repositories.ref_changes.queries import is_deletion_pending
 from ingot.repositories.ref_changes.staged import RECONCILE_CHANGES, enqueue_reconciliation, reconcile_all
 from ingot.settings import Settings
@@ -142,11 +142,11 @@ def fill_ports(store: RepositoryStore) -> Ports:
     """Fill every port: the queries that packages declare and higher packages implement."""
     related = RelatedMergeRequests(store)
     return Ports(
-        GroupProjects(storage_sizes, any_more_visible),
+        GroupProjects(storage_sizes, has_more_visible_project),
         ReferenceLinks(find_links),
         BranchDeletions(is_deletion_pending),
         CommitMergeRequests(related.list_introducing),
-        AwaitedCommits(awaited_commits),
+        MergeRequestHeads(merge_request_heads),
         SubjectKinds((ISSUE_KIND, MERGE_REQUEST_KIND)),
         IssueMergeRequests(related.list_closing, related.list_related, follow_up_description),
     )
@@ -201,7 +201,7 @@ class App:
         self._usage.note(actor.token_id)
         return actor
 
-    def settle(self) -> None:
+    def reconcile(self) -> None:
         """Complete ref changes that a crash interrupted, before requests are served; a job retries those that fail."""
         try:
             reconcile_all(self.database, projects.repository_store(self._settings))
@@ -209,7 +209,7 @@ class App:
             raise
         except Exception as error:  # noqa: BLE001 - One damaged repository must not stop the start.
             stack = "".join(traceback.format_tb(error.__traceback__))
-            self._log("changes not settled", error=type(error).__name__, where=stack)
+            self._log("reconciliation failed", error=type(error).__name__, where=stack)
 
     def health(self) -> dict[str, str]:
         """Return the current state of the database and of each role."""
@@ -248,7 +248,7 @@ def job_worker(settings: Settings, database: Database, log: Log) -> JobWorker:
             IMPORT_PROJECT: ImportJobs(store, guard).run,
             SWEEP_UPLOADS: UploadJobs(files).sweep,
             COLLECT_VERSIONS: tracker.collect,
-            MERGE_WHEN_READY: lambda database, number: merge_when_ready(database, store, number),
+            AUTO_MERGE: lambda database, number: run_auto_merge(database, store, number),
             REMOVE_LEFTOVER_BRANCH: lambda database, number: remove_leftover_branch(database, store, number),
             SWEEP_LFS: LfsSweepJob(lfs_files_of(settings)).sweep,
             READ_COMMITS: CommitMessageJob(store, settings.base_url).read,
@@ -269,7 +269,7 @@ def job_worker(settings: Settings, database: Database, log: Log) -> JobWorker:
             RecurringJob(60, enqueue_reconciliation),
             RecurringJob(86_400, enqueue_upload_sweep),
             RecurringJob(86_400, enqueue_lfs_sweep),
-            RecurringJob(600, partial(delete_old_events, days=settings.hook_log_days), "drop old events of hooks"),
+            RecurringJob(600, partial(delete_old_events, days=settings.hook_log_days), "delete_old_webhook_events"),
         ],
         log,
     )

@@ -42,7 +42,7 @@ def serve(settings: Settings, listener: Any, metrics: Path | None, lifeline: int
     logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
     app = App(settings, open_database(settings), log, metrics)
     try:
-        app.settle()
+        app.reconcile()
         serve_app(app, listener, lifeline)
     finally:
         app.close()

@@ -1,4 +1,4 @@
-"""Reads of a repository for the pages of code: names that addresses hold, folders, files, history and diffs."""
+"""Reads of a repository for the code pages: refs and paths in URLs, folders, files, history and diffs."""
 
 import os
 from collections.abc import Collection, Generator, Mapping, Sequence
@@ -35,7 +35,7 @@ from ingot.repositories.files.queries import find_file as find_stored_file
 from ingot.repositories.trees.params import ListTree
 from ingot.repositories.trees.queries import list_entries
 
-_MOST_WORDS = 60
+_MAX_SEGMENTS = 60
 _EXECUTABLE = 0o100755
 
 
@@ -56,7 +56,7 @@ class CodeFile(NamedTuple):
     executable: bool
     size: int
     body: bytes | None
-    """Nothing where it is too large to be read at once."""
+    """None if the file is too large to be read at once."""
 
 
 class BlamedLines(NamedTuple):
@@ -70,22 +70,22 @@ class BlamedLines(NamedTuple):
 
 
 class CommitDiff(NamedTuple):
-    """A commit, and what it changed against its first parent."""
+    """A commit and its diff against the first parent."""
 
     oid: str
     diffs: list[DiffView]
 
 
 def locate(repository: Repository, rest: str) -> ResolvedPath:
-    """Split ``ref/path`` at the longest name of a branch, tag or commit; raise NotFound where none leads to one."""
-    words = rest.split("/")
-    if len(words) > _MOST_WORDS or path_error(rest) is not None:
+    """Split ``ref/path`` at the longest name of a branch, tag or commit; raise NotFound if there is none."""
+    segments = rest.split("/")
+    if len(segments) > _MAX_SEGMENTS or path_error(rest) is not None:
         raise NotFound("Tree")
-    for length in range(len(words), 0, -1):
-        ref = "/".join(words[:length])
+    for length in range(len(segments), 0, -1):
+        ref = "/".join(segments[:length])
         commit = commit_id_or_none(repository, ref)
         if commit is not None:
-            return ResolvedPath(ref, commit, "/".join(words[length:]))
+            return ResolvedPath(ref, commit, "/".join(segments[length:]))
     raise NotFound("Tree")
 
 
@@ -95,7 +95,7 @@ def is_safe_path(path: str) -> bool:
 
 
 def commit_or_none(repository: Repository, name: str) -> str | None:
-    """Return the id of the commit that a branch, tag or id leads to."""
+    """Return the id of the commit that a branch, tag or id points to."""
     return commit_id_or_none(repository, name)
 
 
@@ -105,7 +105,7 @@ def has_branch(repository: Repository, name: str) -> bool:
 
 
 def kind_at(repository: Repository, commit: str, path: str) -> Literal["folder", "file"] | None:
-    """Return what a commit has at a path; nothing there, or a folder at the top."""
+    """Return the kind of entry at a path; None if there is none. The empty path is the root folder."""
     if not path:
         return "folder"
     entries = [entry_or_none(repository, commit, raw) for raw in path_encodings(path)]
@@ -193,10 +193,10 @@ def commit_diff(repository: Repository, name: str) -> CommitDiff:
     return CommitDiff(commit.oid, [diff_view(change) for change in changes])
 
 
-def stream_patch(repository: Repository, name: str, ending: Literal["patch", "diff"]) -> Generator[bytes, None, None]:
+def stream_patch(repository: Repository, name: str, suffix: Literal["patch", "diff"]) -> Generator[bytes, None, None]:
     """Return a commit as a mail or as a diff, piece by piece."""
     commit = find_commit(repository, name)
-    return (stream_commit_mail if ending == "patch" else stream_commit_diff)(repository, commit)
+    return (stream_commit_mail if suffix == "patch" else stream_commit_diff)(repository, commit)
 
 
 def free_branch_name(repository: Repository, stem: str, numbers: Sequence[int]) -> str:
@@ -211,11 +211,11 @@ def decode_text(body: bytes) -> str:
 
 
 def branch_head(repository: Repository, name: str) -> str | None:
-    """Return the commit that a branch leads to."""
+    """Return the commit that a branch points to."""
     return branch_tip(repository, name)
 
 
 def parents_or_none(repository: Repository, oid: str) -> Sequence[str] | None:
-    """Return the parents of a commit; nothing where it is not there."""
+    """Return the parents of a commit, or None if it does not exist."""
     commit = git_commit_or_none(repository, oid)
     return None if commit is None else commit.parents

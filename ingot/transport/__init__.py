@@ -1,1 +1,1 @@
-"""Git over HTTP and SSH: who speaks, what they may, and how packs stream through."""
+"""Git over HTTP and SSH, and Git LFS: authentication, authorization and transfer."""

@@ -122,7 +122,7 @@ class GitExchange:
                 for task in (feeding, disconnect, idle):
                     task.cancel()
                 if self._push is not None:
-                    await self._push.settle(process)
+                    await self._push.finish(process)
             if reason is EndReason.GIT_FAILED:
                 self._log_failure(status, process)
             return ExchangeEnd(reason, status, self._responded, process.stderr)

@@ -129,7 +129,7 @@ class Push:
         held, self._held = self._held or [], None
         return held
 
-    async def settle(self, process: GitProcess) -> None:
+    async def finish(self, process: GitProcess) -> None:
         """End git and record the changes, however the exchange ended."""
         if self.accepted:
             try:

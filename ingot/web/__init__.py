@@ -1,1 +1,1 @@
-"""HTML pages for browsers; they call the same services as the API."""
+"""HTML pages for browsers; they call the API's endpoints in process."""

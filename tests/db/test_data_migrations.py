@@ -91,3 +91,24 @@ def test_open_issues_are_counted_without_confidential_ones(tmp_path: Path, datab
         found = connection.execute(select(columns.open_issues_count).order_by(columns.id)).scalars().all()
     assert found == [4, 0]
     engine.dispose()
+
+
+def test_waiting_jobs_get_their_new_kinds(tmp_path: Path, database_url: str) -> None:
+    settings = Settings(data=tmp_path, database_url=fresh_database(database_url, "job_kinds"))
+    migrate(settings, "0017")
+    engine = create_engine(_url(settings))
+    with engine.begin() as connection:
+        for kind, key in (("tell jira", None), ("settle changes", "settle changes"), ("tidy project", "tidy 7")):
+            _add(connection, "jobs", kind=kind, unique_key=key)
+        _add(connection, "jobs", kind="recurring:ingot.gone.function", unique_key="recurring:ingot.gone.function")
+        _add(connection, "recurring_jobs", name="ingot.gone.function")
+    migrate(settings)
+    with engine.connect() as connection:
+        jobs = _table(connection, "jobs").c
+        assert [tuple(row) for row in connection.execute(select(jobs.kind, jobs.unique_key).order_by(jobs.kind))] == [
+            ("housekeep_project", "tidy 7"),
+            ("notify_jira", None),
+            ("reconcile_ref_changes", "reconcile_ref_changes"),
+        ]
+        assert not connection.execute(select(_table(connection, "recurring_jobs"))).all()
+    engine.dispose()

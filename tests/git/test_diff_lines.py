@@ -7,7 +7,7 @@ import pytest
 from ingot.git.core.layout import make_bare_repository
 from ingot.git.core.repository import Repository
 from ingot.git.diffs.line_positions import Side, changes_line
-from ingot.git.writing.kept_commits import pin_commit
+from ingot.git.writing.pinned_commits import pin_commits
 from tests.git_history import History, run
 
 PATCH = (
@@ -49,9 +49,9 @@ def test_a_kept_commit_survives_and_is_not_shown(tmp_path: Path) -> None:
     history.commit("gone", files={"a": "2"}, parents=(1,))
     oid = history.into(repository)[2]
     for _ in range(2):
-        pin_commit(repository, oid)
+        pin_commits(repository, [oid])
     run(tmp_path, "pack-refs", "--all")
-    pin_commit(repository, oid)
+    pin_commits(repository, [oid])
     run(tmp_path, "update-ref", "-d", "refs/heads/gone")
     run(tmp_path, "gc", "--prune=now", "--quiet")
     assert run(tmp_path, "cat-file", "-t", oid) == "commit"

@@ -1,4 +1,4 @@
-"""Query of avatars."""
+"""Queries of avatars."""
 
 from sqlalchemy import bindparam, select
 

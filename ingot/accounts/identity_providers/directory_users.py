@@ -18,7 +18,7 @@ from ingot.core.names import NAMESPACES
 from ingot.errors import Denied
 from ingot.settings import Settings
 
-CHECK_DIRECTORY = "check directory"
+CHECK_DIRECTORY = "check_directory"
 _BATCH = 200
 _DIRECTORY_USERS = (
     select(identities.c.user_id, identities.c.extern_uid)

@@ -43,7 +43,7 @@ class ProviderIdentity(msgspec.Struct, frozen=True):
 
 
 def find_or_create_account(db: Connection, identity: ProviderIdentity, *, sign_up: bool, link_by_email: bool) -> User:
-    """Return the account of an identity: the linked one, the one with its e-mail address, or a new one.
+    """Return the account of an identity: the linked one, the one with its email address, or a new one.
 
     The lock of names must be held. Raise ``Denied`` with a sentence for the user if the settings allow none of these.
     """
@@ -52,13 +52,13 @@ def find_or_create_account(db: Connection, identity: ProviderIdentity, *, sign_u
     if owner is not None:
         return find_user(db, owner)
     if not identity.email:
-        raise Denied("The provider has no verified e-mail address for you.")
+        raise Denied("The provider has no verified email address for you.")
     holder = user_by_email_or_none(db, identity.email)
     if holder is not None:
         if not link_by_email or not _is_confirmed(db, holder, identity.email):
-            raise Denied("An account with your e-mail address exists already. Ask an administrator to link it.")
+            raise Denied("An account with your email address exists already. Ask an administrator to link it.")
         if any(held.provider == identity.provider for held in identities_by_user(db, [holder.id]).get(holder.id, ())):
-            raise Denied("The account with your e-mail address is linked to another identity of this provider.")
+            raise Denied("The account with your email address is linked to another identity of this provider.")
         db.insert(identities, user_id=holder.id, provider=identity.provider, extern_uid=identity.uid)
         return holder
     if not sign_up:

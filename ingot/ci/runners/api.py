@@ -1,4 +1,4 @@
-"""Endpoints for runners; registration and job assignment follow with pipelines."""
+"""Endpoints of runners; registration and job assignment follow with pipelines."""
 
 from ingot.ci.runners import policy
 from ingot.ci.runners.params import ListOwnRunners, ListRunners

@@ -1,4 +1,4 @@
-"""Parameters of the endpoints for runners."""
+"""Request parameters of runners."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""Permissions of runners."""
+"""Permissions on runners."""
 
 from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Access, Level
@@ -8,10 +8,10 @@ from ingot.projects.projects.tables import Project
 
 
 def may_list_project_runners(actor: Actor, access: Access, project: Project) -> bool:
-    """Masters, if the project has pipelines."""
+    """Maintainers, if the project has pipelines."""
     return may_admin_project(actor, access, project) and project.jobs_enabled
 
 
 def may_list_group_runners(actor: Actor, access: Access, group: Namespace) -> bool:  # noqa: ARG001 - Permission functions share one signature.
-    """Masters, owners and administrators."""
+    """Maintainers, owners and administrators."""
     return access.level >= Level.MASTER or actor.admin

@@ -1,4 +1,4 @@
-"""Endpoints for pipeline triggers."""
+"""Endpoints of pipeline triggers."""
 
 from ingot.ci.triggers import policy, queries, service
 from ingot.ci.triggers.params import CreateTrigger, EditTrigger

@@ -1,4 +1,4 @@
-"""Parameters of the endpoints for pipeline triggers."""
+"""Request parameters of pipeline triggers."""
 
 from msgspec import UNSET, UnsetType
 

@@ -1,4 +1,4 @@
-"""Permissions of pipeline triggers; none if the project has no pipelines."""
+"""Permissions on pipeline triggers; none if the project has no pipelines."""
 
 from ingot.ci.triggers.tables import Trigger
 from ingot.core.access.actor import Actor
@@ -8,12 +8,12 @@ from ingot.projects.projects.tables import Project
 
 
 def may_read_triggers(actor: Actor, access: Access, project: Project) -> bool:
-    """Masters."""
+    """Maintainers."""
     return may_admin_project(actor, access, project) and project.jobs_enabled
 
 
 def may_change_triggers(actor: Actor, access: Access, project: Project) -> bool:
-    """Masters, unless the project is archived."""
+    """Maintainers, unless the project is archived."""
     return may_change_project(actor, access, project) and project.jobs_enabled
 
 

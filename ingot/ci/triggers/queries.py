@@ -1,4 +1,4 @@
-"""Lookup and lists of pipeline triggers."""
+"""Queries of pipeline triggers."""
 
 from sqlalchemy import bindparam, select
 

@@ -1,4 +1,4 @@
-"""Endpoints for the boards of projects and groups."""
+"""Endpoints of the boards of projects and groups."""
 
 from ingot.collaboration.boards import policy, queries, service
 from ingot.collaboration.boards import quick_actions as quick_actions  # Registers the quick action with issues.

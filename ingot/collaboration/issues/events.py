@@ -40,8 +40,8 @@ class IssueChanged(Event, frozen=True):
     """Ids of the first labels of a new issue."""
 
     @property
-    def shows(self) -> bool:
-        """Return whether the issue was confidential before, so that its earlier values must stay hidden."""
+    def was_confidential(self) -> bool:
+        """Return whether the issue was confidential before this change, so that its earlier values must stay hidden."""
         return self.changes.get("confidential") == (True, False)
 
 

@@ -1,4 +1,4 @@
-"""Permissions of issues."""
+"""Permissions on issues."""
 
 from collections.abc import Collection
 from typing import NamedTuple
@@ -51,7 +51,7 @@ def may_triage(actor: Actor, access: Access, project: Project) -> bool:
 
 
 def may_edit_issue(actor: Actor, access: Access, lookup: IssueLookup) -> bool:
-    """Reporters, the author and the assignees, unless the project is archived."""
+    """Reporters, the author and the assignees may edit, close and reopen an issue, unless the project is archived."""
     involved = actor.known and (lookup.issue.author_id == actor.user_id or actor.user_id in lookup.assignees)
     return may_triage(actor, access, lookup.project) or (involved and not lookup.project.archived)
 

@@ -1,4 +1,4 @@
-"""Queries for single issues, lists and counts."""
+"""Queries of issues: single ones, lists and counts."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence

@@ -1,4 +1,4 @@
-"""Endpoints for the labels of projects and groups."""
+"""Endpoints of the labels of projects and groups."""
 
 from ingot.collaboration.labels import policy, queries, service
 from ingot.collaboration.labels.params import (

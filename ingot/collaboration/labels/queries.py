@@ -23,7 +23,7 @@ from ingot.projects.namespaces.tables import namespace_tree, namespaces
 from ingot.projects.projects.policy import belongs_to_scanned_project, has_code, has_open_code, visible_projects
 from ingot.projects.projects.tables import Project, projects
 
-MOST_RANKED = 100
+MAX_PRIORITIZED = 100
 # A project's own labels, and those of its ancestor groups.
 _ANCESTOR_GROUPS = select(namespace_tree.c.ancestor_id).where(namespace_tree.c.descendant_id == bindparam("namespace"))
 _DESCENDANT_GROUPS = select(namespace_tree.c.descendant_id).where(namespace_tree.c.ancestor_id == bindparam("source"))

@@ -10,7 +10,7 @@ from ingot.collaboration.labels.colors import parse_color
 from ingot.collaboration.labels.events import LabelsMerging
 from ingot.collaboration.labels.params import CreateGroupLabel, CreateLabel, EditGroupLabel, EditLabel
 from ingot.collaboration.labels.queries import (
-    MOST_RANKED,
+    MAX_PRIORITIZED,
     label_by_id,
     label_by_title,
     labels_of,
@@ -164,14 +164,14 @@ def prioritize_labels(db: Connection, project_id: int, ordered: Sequence[int], d
 
 def move_label(db: Connection, project: Project, label_id: int, move: str) -> None:
     """Move a label ``up`` or ``down`` in the ranks of a project, ``drop`` it from them, or rank it last."""
-    ordered = [one.id for one in prioritized_labels(db, project, MOST_RANKED)]
+    ordered = [one.id for one in prioritized_labels(db, project, MAX_PRIORITIZED)]
     others = [one for one in ordered if one != label_id]
     if move == "drop":
         prioritize_labels(db, project.id, others, [label_id])
         return
     now = ordered.index(label_id) if label_id in ordered else len(others)
     to = max(now + {"up": -1, "down": 1}.get(move, 0), 0)
-    prioritize_labels(db, project.id, [*others[:to], label_id, *others[to:]][:MOST_RANKED])
+    prioritize_labels(db, project.id, [*others[:to], label_id, *others[to:]][:MAX_PRIORITIZED])
 
 
 def delete_label(db: Connection, label: Label) -> None:

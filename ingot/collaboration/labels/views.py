@@ -6,7 +6,7 @@ from msgspec import UNSET, UnsetType
 
 from ingot.collaboration.labels.colors import text_color
 from ingot.collaboration.labels.queries import (
-    MOST_RANKED,
+    MAX_PRIORITIZED,
     LabelCounts,
     LabelCountScope,
     label_counts_in_project,
@@ -108,7 +108,7 @@ def _views(
     return views
 
 
-def ranked_label_views(db: Connection, actor: Actor, access: Access, project: Project) -> list[LabelView]:
+def prioritized_label_views(db: Connection, actor: Actor, access: Access, project: Project) -> list[LabelView]:
     """Return the labels that a project ranks, the most important first."""
-    ranked = prioritized_labels(db, project, MOST_RANKED)
+    ranked = prioritized_labels(db, project, MAX_PRIORITIZED)
     return project_label_views(db, actor, access, project, ranked) if ranked else []

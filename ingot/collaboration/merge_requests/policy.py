@@ -1,4 +1,4 @@
-"""Permissions of merge requests."""
+"""Permissions on merge requests."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -65,7 +65,7 @@ def may_triage(actor: Actor, access: Access, project: Project) -> bool:
 
 
 def may_edit_merge_request(actor: Actor, access: Access, lookup: MergeRequestLookup) -> bool:
-    """Developers, the author and the assignees, unless the project is archived."""
+    """Developers, the author and the assignees may edit, close and reopen it, unless the project is archived."""
     involved = actor.known and (lookup.merge_request.author_id == actor.user_id or actor.user_id in lookup.assignees)
     return may_triage(actor, access, lookup.project) or (involved and not lookup.project.archived)
 

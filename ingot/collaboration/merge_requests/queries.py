@@ -1,4 +1,4 @@
-"""Queries for single merge requests, lists and counts."""
+"""Queries of merge requests: single ones, lists and counts."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
@@ -33,7 +33,7 @@ from ingot.core.db.paging import Listing, Page
 from ingot.errors import Invalid, NotFound
 from ingot.git.core.repository import Repository
 from ingot.git.history.commits import branch_tip, commit_or_none
-from ingot.git.writing.merge_request_commits import count_between
+from ingot.git.history.log import count_between
 from ingot.projects.projects.queries import find_project
 from ingot.projects.projects.tables import Project, projects
 

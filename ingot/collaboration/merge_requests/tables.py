@@ -182,7 +182,7 @@ merge_request_commits = Table(
     sqlite_autoincrement=True,
 )
 
-# Journal of merges in progress: written before the target branch moves, read when the move is recorded.
+# Merges in progress: written before the target branch moves, read when the move is recorded.
 merge_request_merges = Table(
     "merge_request_merges",
     metadata,

@@ -1,4 +1,4 @@
-"""Endpoints for the milestones of projects and groups."""
+"""Endpoints of the milestones of projects and groups."""
 
 from ingot.collaboration.milestones import policy, queries, service
 from ingot.collaboration.milestones.params import CreateMilestone, EditMilestone, ListGroupMilestones, ListMilestones

@@ -12,7 +12,7 @@ from ingot.git.core.repository import Repository
 from ingot.git.diffs.diffs import diff_between
 from ingot.git.diffs.line_positions import changes_line
 from ingot.git.history.commits import Commit, decode_text
-from ingot.git.writing.kept_commits import pin_commit
+from ingot.git.writing.pinned_commits import pin_commits
 from ingot.repositories.commits.queries import find_commit
 from ingot.repositories.context import RepositoryContext
 
@@ -28,7 +28,7 @@ def post_comment(
     position = _position(context.repository, commit, params) if by_id else None
     # Pinned before the comment is written, because otherwise garbage collection could remove the commit. A pin without
     # a comment does no harm.
-    pin_commit(context.repository, commit.oid)
+    pin_commits(context.repository, [commit.oid])
     subject = commit_subject(context.project.id, commit.oid)
 
     def write(db: Connection) -> CommentView:
@@ -48,7 +48,7 @@ def create_discussion(
     """Start a discussion about a commit."""
     validate_body(params.body)
     if subject_access.subject.commit_oid is not None:
-        pin_commit(context.repository, subject_access.subject.commit_oid)
+        pin_commits(context.repository, [subject_access.subject.commit_oid])
 
     def write(db: Connection) -> DiscussionView:
         note = write_note(db, actor, subject_access, params, IN_DISCUSSION)

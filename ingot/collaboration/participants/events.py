@@ -33,9 +33,9 @@ class UsersMentioned(Event, frozen=True):
     subject: Subject
     writer_id: int
     note_id: int | None
-    people: tuple[int, ...]
+    user_ids: tuple[int, ...]
     addressed: frozenset[int]
-    """Those of them whom the text begins with."""
+    """Ids of the users mentioned at the start of the text."""
     internal: bool = False
     new: bool = True
     """Whether the whole text is new, not only the mention."""

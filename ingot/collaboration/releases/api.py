@@ -1,4 +1,4 @@
-"""Endpoints for releases and their links."""
+"""Endpoints of releases and their links."""
 
 from ingot.collaboration.releases import queries, service, staged
 from ingot.collaboration.releases.params import CreateLink, CreateRelease, EditLink, EditRelease, ListReleases

@@ -1,4 +1,4 @@
-"""Endpoints for snippets."""
+"""Endpoints of snippets."""
 
 from ingot.collaboration.emoji.api import declare_award_routes
 from ingot.collaboration.notes.api import DiscussionPaths, NotePaths, discussion_routes, note_routes

@@ -50,7 +50,7 @@ def may_read_snippet(actor: Actor, access: Access, lookup: SnippetLookup) -> boo
 
 
 def may_edit_snippet(actor: Actor, access: Access, lookup: SnippetLookup) -> bool:
-    """The author, and masters unless it is internal; not in an archived project."""
+    """The author, and maintainers unless it is internal; not in an archived project."""
     if lookup.project is not None and lookup.project.archived:
         return False
     if actor.admin or _is_author(actor, lookup.snippet):
@@ -69,7 +69,7 @@ def may_participate(actor: Actor, access: Access, lookup: SnippetLookup) -> bool
 
 
 def may_moderate(actor: Actor, access: Access, lookup: SnippetLookup) -> bool:  # noqa: ARG001 - All rules take the same three arguments.
-    """Masters of the project."""
+    """Maintainers of the project."""
     return access.level >= Level.MASTER or actor.admin
 
 

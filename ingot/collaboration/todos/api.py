@@ -1,4 +1,4 @@
-"""Endpoints for todos."""
+"""Endpoints of todos."""
 
 from collections.abc import Callable
 

@@ -73,7 +73,7 @@ def add_todo_by_quick_action(db: Connection, event: TodoCommandGiven) -> None:
 @subscriptions.on(UsersMentioned)
 def add_mention_todos(db: Connection, event: UsersMentioned) -> None:
     """Add todos for mentioned users; users at the beginning of the text are directly addressed."""
-    mentioned = [user_id for user_id in event.people if user_id not in event.addressed]
+    mentioned = [user_id for user_id in event.user_ids if user_id not in event.addressed]
     for user_ids, action in ((sorted(event.addressed), "directly_addressed"), (mentioned, "mentioned")):
         add_todos(db, user_ids, event.writer_id, event.subject, action, event.note_id)
 

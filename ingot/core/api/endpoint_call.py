@@ -80,7 +80,7 @@ class EndpointRunner:
         return endpoint.handler(stage, *subject, *_arguments(endpoint_call))
 
     def subject(self, endpoint_call: EndpointCall, db: Connection) -> list[Any]:
-        """Find the subject of the path and check the permission; return None if the endpoint has no subject."""
+        """Find the subject of the path and check the permission; return a list with it, empty without a subject."""
         return _authorized_subject(endpoint_call, self._call(endpoint_call, db))
 
     def _call(self, endpoint_call: EndpointCall, db: Connection) -> Call:

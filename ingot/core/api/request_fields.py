@@ -1,4 +1,4 @@
-"""From the wire to one mapping: query strings, forms, multipart and JSON bodies with their bracketed names."""
+"""Parsers of query strings, forms, multipart and JSON bodies into one mapping."""
 
 import asyncio
 import binascii
@@ -18,7 +18,7 @@ from ingot.core.http.transfer_rate import BodyReceiver, TransferTooSlow
 MAX_FIELDS = 1000
 MAX_DEPTH = 32
 _LARGE_FORM_BYTES = 64 * 1024
-"""Bodies beyond this are taken apart in a thread."""
+"""Larger bodies are parsed in a thread."""
 _INCOMPLETE_ESCAPE = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 _PLAIN = re.compile(rb"(\w+)=([\w./-]+)")
 _NAME = re.compile(r"([^\[\]]+)((?:\[[^\[\]]*\])*)")
@@ -65,15 +65,15 @@ def _parse_large_form(form: bytes) -> list[tuple[str, str]]:
 
 
 def _unescape(text: bytes) -> str:
-    """Percent escapes undone; by way of quoted-printable, which C code undoes, and which differs in its sign alone."""
+    """Decode percent escapes with the quoted-printable decoder, which is written in C and uses another sign."""
     if b"%" in text and _INCOMPLETE_ESCAPE.search(text):
-        raise ValueError("An escape is not whole")
+        raise ValueError("Incomplete percent escape")
     printable = text.replace(b"+", b" ").replace(b"=", b"=3D").replace(b"%", b"=")
     return binascii.a2b_qp(printable).decode()
 
 
 def nest_fields(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Put ``a[]=1``, ``a[b]=2`` and ``a[][b]=3`` where they belong; the last of the same name wins."""
+    """Nest ``a[]=1``, ``a[b]=2`` and ``a[][b]=3``; the last value of a name wins."""
     tree: dict[str, Any] = {}
     for name, value in pairs:
         if "[" not in name:
@@ -90,13 +90,13 @@ def nest_fields(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _insert(tree: dict[str, Any], name: str, steps: list[str], value: Any) -> None:
-    """Walk down ``steps``, making lists for ``[]`` and hashes for names; a clash of kinds starts anew."""
+    """Walk down ``steps``, creating lists for ``[]`` and mappings for names; a value of another type is replaced."""
     holder: Any = tree
     key: Any = name
-    for place, step in enumerate(steps):
+    for index, step in enumerate(steps):
         wanted: type[Any] = list if step == "" else dict
         if isinstance(holder, list):
-            held = _last_item(holder, wanted, steps[place - 1 : place + 2])
+            held = _last_item(holder, wanted, steps[index - 1 : index + 2])
         else:
             held = holder.get(key)
             if not isinstance(held, wanted):
@@ -109,7 +109,7 @@ def _insert(tree: dict[str, Any], name: str, steps: list[str], value: Any) -> No
 
 
 def _last_item(items: list[Any], wanted: type[Any], path: list[str]) -> Any:
-    """In ``a[][x]=1&a[][y]=2&a[][x]=3`` a name that is there already begins the next item."""
+    """Return the item to fill: in ``a[][x]=1&a[][y]=2&a[][x]=3`` a repeated name starts the next item."""
     name = path[1] if len(path) > 1 else ""
     if items and isinstance(items[-1], wanted) and not (wanted is dict and name in items[-1] and len(path) < 3):
         return items[-1]
@@ -118,7 +118,7 @@ def _last_item(items: list[Any], wanted: type[Any], path: list[str]) -> Any:
 
 
 async def read_body(receive: Receive, headers: dict[bytes, bytes], limit: int) -> AsyncIterator[bytes]:
-    """The body in pieces, unpacked where it is gzipped; no more than ``limit`` bytes of what comes out."""
+    """Yield the body in chunks, decompressed, up to ``limit`` bytes."""
     encoding = headers.get(b"content-encoding", b"identity").strip().lower()
     if encoding not in (b"identity", b"gzip", b""):
         raise BadRequest(415, "415 Unsupported Media Type")

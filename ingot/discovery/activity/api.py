@@ -1,4 +1,4 @@
-"""Endpoints for activity events."""
+"""Endpoints of activity events."""
 
 from ingot.accounts.users.api import user_by_id_or_username_in_path
 from ingot.accounts.users.tables import User

@@ -1,4 +1,4 @@
-"""Parameters of the endpoints for activity events."""
+"""Request parameters of activity events."""
 
 from typing import Literal
 

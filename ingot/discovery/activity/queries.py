@@ -1,4 +1,4 @@
-"""Lists of activity events, restricted to those whose subject the caller may see."""
+"""Queries of activity events, restricted to those whose subject the caller may see."""
 
 from functools import lru_cache
 from typing import Any, Literal

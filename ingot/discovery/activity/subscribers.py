@@ -1,4 +1,4 @@
-"""Recording of activity events."""
+"""Subscribers that record activity events."""
 
 import msgspec
 
@@ -85,7 +85,7 @@ def record_push(db: Connection, event: RefsChanged) -> None:
         return
     for update in event.updates[:MAX_REFS]:
         if update.branch is not None or update.tag is not None:
-            push = _stored_push(update, event.brought.get(update.ref, PushSummary()))
+            push = _stored_push(update, event.summaries.get(update.ref, PushSummary()))
             record_event(db, event.project_id, event.actor_id, "pushed", push=msgspec.json.encode(push).decode())
 
 

@@ -1,4 +1,4 @@
-"""Parameters of the Markdown endpoint."""
+"""Request parameters of the Markdown endpoint."""
 
 from ingot.core.api.params import Params
 

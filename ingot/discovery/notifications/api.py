@@ -1,4 +1,4 @@
-"""Endpoints for notification settings."""
+"""Endpoints of notification settings."""
 
 from ingot.accounts.users.queries import find_user
 from ingot.core.access.rules import signed_in

@@ -58,7 +58,7 @@ def notify_of_commit_note(db: Connection, event: UsersMentioned) -> None:
     """Enqueue a job that notifies the mentioned users."""
     project_id, note_id = event.subject.project_id, event.note_id
     if project_id is not None and note_id is not None:
-        notice = CommitNotice(secrets.token_hex(8), project_id, note_id, event.writer_id, event.people)
+        notice = CommitNotice(secrets.token_hex(8), project_id, note_id, event.writer_id, event.user_ids)
         enqueue(db, NOTIFY_OF_COMMIT, notice)
 
 

@@ -1,4 +1,4 @@
-"""Parameters of the endpoints for notification settings."""
+"""Request parameters of notification settings."""
 
 from typing import Literal
 

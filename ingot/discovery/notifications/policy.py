@@ -1,4 +1,4 @@
-"""Permissions of notification settings."""
+"""Permissions on notification settings."""
 
 from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Access

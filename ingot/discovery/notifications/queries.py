@@ -1,4 +1,4 @@
-"""Lookup of notification settings."""
+"""Queries of notification settings."""
 
 from collections.abc import Collection, Sequence
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""Notification jobs for events, and cleanup of notification settings."""
+"""Subscribers that enqueue notifications and delete notification settings."""
 
 import secrets
 from typing import Any
@@ -66,7 +66,7 @@ def notify_mentioned_users(db: Connection, event: UsersMentioned) -> None:
     if event.subject.kind == COMMIT:
         notify_of_commit_note(db, event)
     elif not event.new:
-        _enqueue_notice(db, "mentioned", event.subject, event.writer_id, note_id=event.note_id, people=event.people)
+        _enqueue_notice(db, "mentioned", event.subject, event.writer_id, note_id=event.note_id, people=event.user_ids)
 
 
 @subscriptions.on(PipelineChanged)

@@ -1,4 +1,4 @@
-"""Endpoints for searches."""
+"""Endpoints of searches."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Parameters of searches."""
+"""Request parameters of searches."""
 
 from typing import Literal
 

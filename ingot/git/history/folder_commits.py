@@ -150,9 +150,9 @@ class _HistoryWalk:
     def _reuse_cached(self, commit: str) -> set[bytes]:
         """Settle the entries whose last commit is cached for this commit."""
         cached = _cached_entries(self._repository, commit, self._folder, self.left[commit])
-        settled = {name: oid for name, oid in cached.items() if oid != NOT_FOUND_IN_TIME}
-        self.found |= settled
-        return set(settled)
+        known = {name: oid for name, oid in cached.items() if oid != NOT_FOUND_IN_TIME}
+        self.found |= known
+        return set(known)
 
     def _read(self, commit: str) -> tuple[str, list[str], int]:
         """Return the tree, the parents and the time of a commit."""

@@ -125,9 +125,10 @@ def commits_between(repository: Repository, old: str | None, new: str, limit: in
     return run_git(args, repository.path).out.decode().split()[::-1]
 
 
-def count_between(repository: Repository, old: str, new: str) -> int:
+def count_between(repository: Repository, old: str | None, new: str) -> int:
     """Count the commits that are reachable from ``new`` and not from ``old``."""
-    return int(run_git(["rev-list", "--count", "--end-of-options", new, f"^{old}", "--"], repository.path).out)
+    excluded = [] if old is None else [f"^{old}"]
+    return int(run_git(["rev-list", "--count", "--end-of-options", new, *excluded, "--"], repository.path).out)
 
 
 def refs_containing(repository: Repository, oid: str, folder: bytes, generation: int) -> list[bytes]:

@@ -11,6 +11,7 @@ from ingot.git.diffs.diffs import EMPTY_TREE
 from ingot.git.diffs.stats import MAX_TEXT_BYTES
 from ingot.git.history.commits import NO_OID, commit_or_none
 from ingot.git.history.log import BUFFERED_OUTPUT
+from ingot.git.writing.pinned_commits import pin_ref
 from ingot.git.writing.ref_updates import RefMoved, RefUpdate, update_refs
 
 _MAX_ATTEMPTS = 5
@@ -43,25 +44,12 @@ def _fetch(source: Repository, target: Repository, oid: str) -> None:
             "--upload-pack=git -c safe.directory='*' upload-pack",
             "--",
             str(source.path.absolute()),
-            f"+{oid}:{_pin_ref(oid)}",
+            f"+{oid}:{pin_ref(oid)}",
         ],
         target.path,
         timeout=_FETCH_SECONDS,
         env={"GIT_ALLOW_PROTOCOL": "file"},
     )
-
-
-def pin_commits(repository: Repository, oids: Sequence[str]) -> None:
-    """Retain commits with their history; returns when the refs are on disk."""
-    for attempt in range(1, _MAX_ATTEMPTS + 1):
-        missing = [oid for oid in dict.fromkeys(oids) if repository.tip(_pin_ref(oid)) is None]
-        if not missing:
-            return
-        try:
-            update_refs(repository, [RefUpdate(_pin_ref(oid), NO_OID, oid) for oid in missing])
-        except (RefMoved, GitError):  # Another process creates one of them at the same time.
-            if attempt == _MAX_ATTEMPTS:
-                raise
 
 
 def merge_request_head_ref(iid: int) -> str:
@@ -100,12 +88,6 @@ def delete_head_ref(repository: Repository, iid: int) -> None:
         update_refs(repository, deletions)
 
 
-def count_between(repository: Repository, old: str | None, new: str) -> int:
-    """Count the commits that are reachable from ``new`` and not from ``old``."""
-    excluded = [] if old is None else [f"^{old}"]
-    return int(run_git(["rev-list", "--count", "--end-of-options", new, *excluded, "--"], repository.path).out)
-
-
 def count_files(repository: Repository, old: str, new: str) -> str:
     """Return the number of changed files as displayed text."""
     args = ["diff-tree", "-r", "-M", "--name-only", "-z", old, new, "--"]
@@ -128,7 +110,3 @@ def raw_patch(repository: Repository, old: str | None, new: str) -> bytes:
         ).out
     except GitOutputTooLarge:
         raise Invalid("The changes are too large to be sent as one patch") from None
-
-
-def _pin_ref(oid: str) -> str:
-    return f"refs/keep/{oid}"

@@ -18,7 +18,7 @@ from ingot.projects.services.service import unseal_properties
 from ingot.projects.services.tables import Service, services
 from ingot.projects.services.trackers import IssueTracker, tracker_from_service
 
-NOTIFY_JIRA = "tell jira"
+NOTIFY_JIRA = "notify_jira"
 MAX_ISSUE_KEYS = 20
 """Limit per push or text."""
 _SERVICE = select(services).where(services.c.id == bindparam("service"), services.c.active)

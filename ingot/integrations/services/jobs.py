@@ -19,7 +19,7 @@ from ingot.log import log_failure
 from ingot.projects.services.recipients import parse_recipients
 from ingot.projects.services.tables import Service, services
 
-MAIL_PUSHES = "mail pushes"
+MAIL_PUSHES = "mail_pushes"
 DIFF_LIMITS = DiffLimits(listed=1000, files=100, patch_bytes=32 * 1024, lines=2000, bytes=64 * 1024)
 _SERVICE = select(services).where(services.c.id == bindparam("service"), services.c.active)
 

@@ -1,4 +1,4 @@
-"""Reactions of chat, email and Jira services to events."""
+"""Subscribers of chat, email and Jira services to events."""
 
 from collections.abc import Sequence
 from typing import Any

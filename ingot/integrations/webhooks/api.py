@@ -1,4 +1,4 @@
-"""Endpoints for webhooks of projects and groups; one handler serves both."""
+"""Endpoints of webhooks of projects and groups; one handler serves both."""
 
 from ingot.core.api.params import number_or_none, path_number
 from ingot.core.api.routes import Call, Routes

@@ -1,4 +1,4 @@
-"""Parameters of the endpoints for webhooks."""
+"""Request parameters of webhooks."""
 
 from typing import Annotated, Literal
 

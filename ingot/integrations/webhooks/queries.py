@@ -1,4 +1,4 @@
-"""Lookup of webhooks and their delivery attempts."""
+"""Queries of webhooks and their delivery attempts."""
 
 from collections.abc import Sequence
 from functools import lru_cache

@@ -1,4 +1,4 @@
-"""Reactions of webhooks to events of projects; each one writes to the outbox in the same transaction."""
+"""Subscribers of webhooks to events of projects; each one writes to the outbox in the same transaction."""
 
 from collections.abc import Sequence
 
@@ -293,7 +293,7 @@ def _note_subject(db: Connection, context: EventContext, note: Note) -> tuple[Pa
 
 def _visible_changes(event: IssueChanged) -> Changes:
     """Return the changes; for an issue that was confidential until now, without previous values."""
-    if not event.shows:
+    if not event.was_confidential:
         return event.changes
     return {
         name: values if name == "confidential" else ([] if isinstance(values[0], list | tuple) else None, values[1])

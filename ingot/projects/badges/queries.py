@@ -1,4 +1,4 @@
-"""Lookups and lists of badges."""
+"""Queries of badges."""
 
 from functools import lru_cache
 from typing import Any

@@ -1,4 +1,4 @@
-"""Response views of badges, with the placeholders in their URLs replaced."""
+"""Response structs of badges, with the placeholders in their URLs replaced."""
 
 import re
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Lookups and lists of custom attributes."""
+"""Queries of custom attributes."""
 
 from sqlalchemy import bindparam, select
 

@@ -1,4 +1,4 @@
-"""Lookups and lists of deploy keys."""
+"""Queries of deploy keys."""
 
 from typing import Any
 

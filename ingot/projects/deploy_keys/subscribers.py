@@ -1,4 +1,4 @@
-"""Removal of deploy keys when projects are deleted."""
+"""Subscribers that delete deploy keys when projects are deleted."""
 
 from ingot.core.db.connection import Connection
 from ingot.core.events.bus import Subscriptions

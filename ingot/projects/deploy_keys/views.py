@@ -1,4 +1,4 @@
-"""Response views of deploy keys."""
+"""Response structs of deploy keys."""
 
 from ingot.core.access.actor import Actor
 from ingot.core.api.views import View

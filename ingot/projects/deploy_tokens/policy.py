@@ -6,5 +6,5 @@ from ingot.projects.namespaces.tables import Namespace
 
 
 def may_read_group_tokens(actor: Actor, access: Access, group: Namespace) -> bool:  # noqa: ARG001 - All rules take the same three.
-    """Masters; creating tokens requires ownership."""
+    """Maintainers; creating tokens requires ownership."""
     return access.level >= Level.MASTER or actor.admin

@@ -1,4 +1,4 @@
-"""Lookups and lists of deploy tokens."""
+"""Queries of deploy tokens."""
 
 from functools import lru_cache
 from typing import Any

@@ -1,4 +1,4 @@
-"""Response views of deploy tokens; only the response to the creation contains the secret."""
+"""Response structs of deploy tokens; only the response to the creation contains the secret."""
 
 from msgspec import UNSET, UnsetType
 

@@ -1,4 +1,4 @@
-"""Permissions for environments and deployments; all of them require CI to be enabled."""
+"""Permissions on environments and deployments; all of them require CI to be enabled."""
 
 from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Access, Level
@@ -16,7 +16,7 @@ def may_deploy(actor: Actor, access: Access, project: Project) -> bool:
 
 
 def may_change_environments(actor: Actor, access: Access, project: Project) -> bool:
-    """Masters and above, unless the project is archived: edit and delete environments."""
+    """Maintainers and above, unless the project is archived: edit and delete environments."""
     return _has_level(actor, access, project, Level.MASTER) and not project.archived
 
 

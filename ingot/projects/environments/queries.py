@@ -1,4 +1,4 @@
-"""Lookups and lists of environments and deployments."""
+"""Queries of environments and deployments."""
 
 from functools import lru_cache
 from typing import Any

@@ -1,4 +1,4 @@
-"""Response views of environments and deployments."""
+"""Response structs of environments and deployments."""
 
 from msgspec import UNSET, UnsetType
 

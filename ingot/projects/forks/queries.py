@@ -1,4 +1,4 @@
-"""Lookups of forks whose repository still has to be copied by a job."""
+"""Queries of forks whose repository still has to be copied by a job."""
 
 from sqlalchemy import Text, bindparam, cast, exists, literal, select
 

@@ -18,7 +18,7 @@ from ingot.projects.projects.queries import existing_project, fork_ancestry
 from ingot.projects.projects.service import add_to_forks_count, create_project
 from ingot.projects.projects.tables import Project, projects
 
-COPY_FORK = "copy project"
+COPY_FORK = "copy_fork"
 _INTERRUPTED = "The copy was interrupted too often"
 _COPY_PENDING = {"import_status": "scheduled"}
 _COPIED_ATTRIBUTES = (

@@ -1,4 +1,4 @@
-"""Updates of forks when jobs are deleted."""
+"""Subscribers that update forks when jobs are deleted."""
 
 from ingot.core.db.connection import Connection
 from ingot.core.events.bus import Subscriptions

@@ -1,4 +1,4 @@
-"""Reads of groups with their projects."""
+"""Queries of groups with their projects."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from ingot.core.db.expressions import in_list
 from ingot.core.db.times import day_of
 from ingot.projects.groups.ports import StorageSizes
 from ingot.projects.namespaces.policy import is_unexpired
-from ingot.projects.projects.queries import more_open_below
+from ingot.projects.projects.queries import more_visible_projects
 from ingot.projects.projects.service import more_visible_than
 from ingot.projects.projects.tables import Project, projects, shares
 
@@ -42,7 +42,7 @@ def groups_invited_to_project(db: Connection, project: Project, least: int = 0) 
     return [row[0] for row in db.rows(_INVITED, project=project.id, least=least, today=day_of(db.now))]
 
 
-def any_more_visible(db: Connection, group_id: int, visibility: str) -> bool:
+def has_more_visible_project(db: Connection, group_id: int, visibility: str) -> bool:
     """Whether a project in the group or below it is more visible than this."""
     more_open = more_visible_than(visibility)
-    return bool(more_open and more_open_below(db, group_id, more_open))
+    return bool(more_open and more_visible_projects(db, group_id, more_open))

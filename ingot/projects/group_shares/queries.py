@@ -1,4 +1,4 @@
-"""Lookups of the groups that are invited into a group."""
+"""Queries of the groups that are invited into a group."""
 
 from sqlalchemy import bindparam, select
 

@@ -1,4 +1,4 @@
-"""Permissions for groups."""
+"""Permissions on groups."""
 
 from functools import cache
 

@@ -21,5 +21,5 @@ class GroupProjects:
 
     storage_sizes: Callable[[Connection, Sequence[int]], Mapping[int, StorageSizes]]
     """Takes ids of groups; returns the storage that the projects directly in each of them use."""
-    any_more_visible: Callable[[Connection, int, str], bool]
+    has_more_visible_project: Callable[[Connection, int, str], bool]
     """Takes the id of a group and a visibility; whether a project in the group or below it is more visible."""

@@ -1,4 +1,4 @@
-"""Lookups and lists of groups."""
+"""Queries of groups."""
 
 from functools import lru_cache
 from typing import Any

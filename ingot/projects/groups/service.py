@@ -176,7 +176,7 @@ def _require_content_within_visibility(db: Connection, group: Namespace, visibil
             raise Invalid(
                 visibility_level=[f"{visibility} is not allowed since there are sub-groups with higher visibility."]
             )
-    if db.ports[GroupProjects].any_more_visible(db, group.id, visibility):
+    if db.ports[GroupProjects].has_more_visible_project(db, group.id, visibility):
         reason = f"{visibility} is not allowed since this group contains projects with higher visibility."
         raise Invalid(visibility_level=[reason])
 

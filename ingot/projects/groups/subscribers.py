@@ -1,4 +1,4 @@
-"""Handling of groups when users are deleted."""
+"""Subscribers that remove deleted users from groups."""
 
 from ingot.accounts.users.events import UserDeleting
 from ingot.core.db.connection import Connection

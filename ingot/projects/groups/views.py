@@ -1,4 +1,4 @@
-"""Response views of groups."""
+"""Response structs of groups."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""Lookups of imports that have not ended."""
+"""Queries of imports that have not ended."""
 
 from sqlalchemy import Text, and_, bindparam, cast, exists, literal, select
 

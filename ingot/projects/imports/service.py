@@ -26,7 +26,7 @@ from ingot.projects.imports.queries import (
 )
 from ingot.projects.projects.tables import Project, projects
 
-IMPORT_PROJECT = "import project"
+IMPORT_PROJECT = "import_project"
 USER_TURN_TIMEOUT_SECONDS = 120.0
 """Delay before an import that waits for another import of its user is tried again."""
 _INTERRUPTED = "The import was interrupted too often"
@@ -55,7 +55,7 @@ def validate_import_url(url: str, guard: SsrfGuard) -> None:
         if "?" in rest or "#" in rest:
             raise RequestRefused("The URL of a repository has no query and no fragment")
         if "://" in rest:
-            # Valid paths do not contain it, but it can inject options into git's configuration (threats.md, D17).
+            # Valid paths do not contain it, but it can inject options into git's configuration.
             raise RequestRefused("The URL is not valid")
     except RequestRefused as error:
         raise Invalid(import_url=[error.reason]) from error

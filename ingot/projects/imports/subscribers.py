@@ -1,4 +1,4 @@
-"""Updates of imports when jobs are deleted."""
+"""Subscribers that update imports when jobs are deleted."""
 
 from ingot.core.db.connection import Connection
 from ingot.core.events.bus import Subscriptions

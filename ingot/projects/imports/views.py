@@ -1,4 +1,4 @@
-"""Response views of imports."""
+"""Response structs of imports."""
 
 from ingot.core.api.views import View
 from ingot.core.db.times import Timestamp

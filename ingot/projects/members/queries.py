@@ -1,4 +1,4 @@
-"""Lookups and lists of members of groups and projects."""
+"""Queries of members of groups and projects."""
 
 from collections.abc import Sequence
 from functools import lru_cache

@@ -1,4 +1,4 @@
-"""Response views of members and access requests."""
+"""Response structs of members and access requests."""
 
 from ingot.accounts.users.views import avatar_url, web_url
 from ingot.core.api.views import View

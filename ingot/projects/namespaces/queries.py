@@ -1,4 +1,4 @@
-"""Lookups and lists of namespaces."""
+"""Queries of namespaces."""
 
 from functools import lru_cache
 from typing import Any

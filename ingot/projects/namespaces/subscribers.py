@@ -1,4 +1,4 @@
-"""Updates of personal namespaces when users change."""
+"""Subscribers that update personal namespaces when users change."""
 
 from sqlalchemy import bindparam, select
 

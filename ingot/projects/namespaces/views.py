@@ -1,4 +1,4 @@
-"""Response views of namespaces."""
+"""Response structs of namespaces."""
 
 from collections.abc import Sequence
 
@@ -35,7 +35,7 @@ class NamespaceExistsView(View):
 def namespace_views(db: Connection, actor: Actor, page: Sequence[Namespace], base: str) -> list[NamespaceView]:
     """Return the views of a page of namespaces.
 
-    Only masters and owners of a group see the number of its members and those of its descendants.
+    Only maintainers and owners of a group see the number of its members and those of its descendants.
     """
     groups = [namespace.id for namespace in page if namespace.kind == "group"]
     if not actor.admin:

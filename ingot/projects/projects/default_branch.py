@@ -9,10 +9,10 @@ from sqlalchemy import bindparam, select, update
 from ingot.core.db.connection import Connection
 from ingot.git.core.errors import MissingRepository
 from ingot.git.maintenance.store import RepositoryStore
-from ingot.git.writing.head import point_head_to as settle_head_of
+from ingot.git.writing.head import point_head_to
 from ingot.projects.projects.tables import projects
 
-RECONCILE_HEAD = "settle HEAD"
+RECONCILE_HEAD = "reconcile_head"
 _INTENDED_HEAD = select(projects.c.default_branch, projects.c.import_status, projects.c.repository_key).where(
     projects.c.id == bindparam("project"), projects.c.namespace_id.is_not(None)
 )
@@ -44,7 +44,7 @@ def reconcile_head(db: Connection, store: RepositoryStore, project_id: int) -> t
         return current[0] if current else None
 
     try:
-        head = settle_head_of(store.open(row[1]), read_intended)
+        head = point_head_to(store.open(row[1]), read_intended)
     except (MissingRepository, FileNotFoundError):  # The project was deleted, or an import starts again.
         return None
     return (intended[0], head) if intended and head is not None and head != intended[0] else None

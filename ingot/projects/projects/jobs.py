@@ -17,7 +17,7 @@ from ingot.projects.projects.tables import project_wikis, projects
 from ingot.projects.uploads.files import UploadFiles
 
 SWEEP_AFTER_SECONDS = 3600
-SWEEP_PROJECTS = "sweep repositories"
+SWEEP_PROJECTS = "sweep_repositories"
 _BY_KEY = select(projects.c.id).where(projects.c.repository_key == bindparam("key"))
 _WIKI_BY_KEY = select(project_wikis.c.id).where(project_wikis.c.repository_key == bindparam("key"))
 _WIKI_KEY = select(project_wikis.c.repository_key).where(project_wikis.c.project_id == bindparam("project"))

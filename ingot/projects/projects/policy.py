@@ -1,4 +1,4 @@
-"""Permissions for projects, each a combination of level, feature and state."""
+"""Permissions on projects, each a combination of level, feature and state."""
 
 from functools import lru_cache
 from typing import NamedTuple
@@ -91,12 +91,12 @@ def may_write_project(actor: Actor, access: Access, project: Project) -> bool:
 
 
 def may_admin_project(actor: Actor, access: Access, project: Project) -> bool:  # noqa: ARG001 - All rules take the same three.
-    """Masters, owners and administrators."""
+    """Maintainers, owners and administrators."""
     return access.level >= Level.MASTER or actor.admin
 
 
 def may_change_project(actor: Actor, access: Access, project: Project) -> bool:
-    """Masters, owners and administrators, unless the project is archived."""
+    """Maintainers, owners and administrators, unless the project is archived."""
     return may_admin_project(actor, access, project) and not project.archived
 
 

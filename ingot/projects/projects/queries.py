@@ -1,4 +1,4 @@
-"""Lookups and lists of projects."""
+"""Queries of projects."""
 
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
@@ -241,7 +241,7 @@ def fork_ancestry(db: Connection, project_id: int) -> list[int]:
     return [row[0] for row in db.rows(_FORK_ANCESTRY, project=project_id)]
 
 
-def more_open_below(db: Connection, namespace_id: int, visibilities: list[str]) -> list[int]:
+def more_visible_projects(db: Connection, namespace_id: int, visibilities: list[str]) -> list[int]:
     """Return the ids of projects in a group and its descendants that have one of these visibilities."""
     return [row[0] for row in db.rows(_MORE_OPEN_BELOW, namespace=namespace_id, visibilities=visibilities)]
 

@@ -43,9 +43,9 @@ from ingot.projects.projects.tables import Project, project_redirects, projects,
 from ingot.projects.projects.topics import set_topics
 
 MASTER = 40
-REMOVE_PROJECT = "remove project"
-HOUSEKEEP_PROJECT = "tidy project"
-UPDATE_PROJECT_STATISTICS = "measure project"
+REMOVE_PROJECT = "remove_project"
+HOUSEKEEP_PROJECT = "housekeep_project"
+UPDATE_PROJECT_STATISTICS = "update_project_statistics"
 _DELETE_REDIRECT = delete(project_redirects).where(
     project_redirects.c.namespace_id == bindparam("namespace"), project_redirects.c.path_key == bindparam("path")
 )

@@ -1,4 +1,4 @@
-"""Updates of projects when namespaces and groups change or users are deleted."""
+"""Subscribers that update projects when namespaces and groups change or users are deleted."""
 
 from sqlalchemy import bindparam, update
 
@@ -9,7 +9,7 @@ from ingot.errors import Conflict
 from ingot.projects.groups.events import GroupVisibilityLowered
 from ingot.projects.namespaces.events import NamespaceDeleting, NamespaceMoved, NamespacePathRequested
 from ingot.projects.namespaces.queries import namespace_by_id, namespace_by_path
-from ingot.projects.projects.queries import more_open_below, project_id_by_path_or_none, projects_in_namespace
+from ingot.projects.projects.queries import more_visible_projects, project_id_by_path_or_none, projects_in_namespace
 from ingot.projects.projects.service import delete_project, delete_redirect, lower_visibility, more_visible_than
 from ingot.projects.projects.tables import projects
 
@@ -51,7 +51,7 @@ def release_or_refuse_path(db: Connection, event: NamespacePathRequested) -> Non
 def lower_visibility_with_group(db: Connection, event: GroupVisibilityLowered) -> None:
     """Lower the visibility of projects to that of the transferred group."""
     more_open = more_visible_than(event.visibility)
-    for project_id in more_open_below(db, event.namespace_id, more_open) if more_open else ():
+    for project_id in more_visible_projects(db, event.namespace_id, more_open) if more_open else ():
         lower_visibility(db, project_id, event.visibility)
 
 

@@ -1,4 +1,4 @@
-"""Response views of projects."""
+"""Response structs of projects."""
 
 from collections.abc import Sequence
 from functools import lru_cache

@@ -1,4 +1,4 @@
-"""Lookups of services."""
+"""Queries of services."""
 
 from sqlalchemy import bindparam, select
 

@@ -1,4 +1,4 @@
-"""Response views of services, always without secrets."""
+"""Response structs of services, always without secrets."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Lookups and lists of starrers, shares and memberships of a user."""
+"""Queries of starrers, shares and memberships of a user."""
 
 from collections.abc import Collection
 from functools import lru_cache

@@ -1,4 +1,4 @@
-"""Updates of stars when users are deleted."""
+"""Subscribers that update stars when users are deleted."""
 
 from sqlalchemy import bindparam, delete, select, update
 

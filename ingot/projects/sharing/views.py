@@ -1,4 +1,4 @@
-"""Response views of starrers, shares and memberships of a user."""
+"""Response structs of starrers, shares and memberships of a user."""
 
 from ingot.accounts.users.views import UserBrief, user_brief
 from ingot.core.api.views import View

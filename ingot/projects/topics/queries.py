@@ -1,4 +1,4 @@
-"""Lookups and lists of topics: described ones, and names that visible projects use.
+"""Queries of topics: described ones, and names that visible projects use.
 
 Names that only hidden projects use are not returned, and hidden projects are not counted.
 """

@@ -1,4 +1,4 @@
-"""Updates of topics when projects change."""
+"""Subscribers that update topics when projects change."""
 
 from ingot.core.db.connection import Connection
 from ingot.core.events.bus import Subscriptions

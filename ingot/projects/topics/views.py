@@ -1,4 +1,4 @@
-"""Response views of topics."""
+"""Response structs of topics."""
 
 from ingot.core.api.views import View
 from ingot.core.db.connection import Connection

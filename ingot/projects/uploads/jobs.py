@@ -9,7 +9,7 @@ from ingot.projects.uploads.files import UploadFiles
 from ingot.projects.uploads.queries import upload_secrets
 
 SWEEP_AFTER_SECONDS = 3600
-SWEEP_UPLOADS = "sweep uploads"
+SWEEP_UPLOADS = "sweep_uploads"
 
 
 def enqueue_upload_sweep(db: Connection) -> None:

@@ -1,4 +1,4 @@
-"""Lookups of uploads."""
+"""Queries of uploads."""
 
 from sqlalchemy import bindparam, select
 

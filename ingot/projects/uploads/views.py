@@ -1,4 +1,4 @@
-"""Response views of uploads."""
+"""Response structs of uploads."""
 
 from typing import BinaryIO
 

@@ -1,4 +1,4 @@
-"""Permissions for project variables; group variables need ownership, instance variables administrator rights."""
+"""Permissions on project variables; group variables need ownership, instance variables administrator rights."""
 
 from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Access
@@ -7,10 +7,10 @@ from ingot.projects.projects.tables import Project
 
 
 def may_read_variables(actor: Actor, access: Access, project: Project) -> bool:
-    """Masters of a project with CI enabled; reading includes the values."""
+    """Maintainers of a project with CI enabled; reading includes the values."""
     return may_admin_project(actor, access, project) and project.jobs_enabled
 
 
 def may_change_variables(actor: Actor, access: Access, project: Project) -> bool:
-    """Masters of a project with CI enabled, unless it is archived."""
+    """Maintainers of a project with CI enabled, unless it is archived."""
     return may_change_project(actor, access, project) and project.jobs_enabled

@@ -1,4 +1,4 @@
-"""Lookups and lists of variables."""
+"""Queries of variables."""
 
 from typing import NamedTuple
 

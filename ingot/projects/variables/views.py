@@ -1,4 +1,4 @@
-"""Response views of variables; all users who may read variables may also manage them."""
+"""Response structs of variables; all users who may read variables may also manage them."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Endpoints for branches."""
+"""Endpoints of branches."""
 
 from ingot.core.api.routes import Call, Routes, StagedCall
 from ingot.core.db.paging import Listing, Page

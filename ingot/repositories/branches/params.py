@@ -1,4 +1,4 @@
-"""Parameters of the endpoints for branches."""
+"""Request parameters of branches."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""Lookup and lists of branches."""
+"""Queries of branches."""
 
 from ingot.core.db.paging import Listing, Page, slice_page
 from ingot.errors import NotFound

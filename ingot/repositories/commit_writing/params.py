@@ -1,4 +1,4 @@
-"""Parameters of the endpoints that create commits."""
+"""Request parameters of the endpoints that create commits."""
 
 from typing import Annotated, Literal
 

@@ -1,4 +1,4 @@
-"""Endpoints for commits."""
+"""Endpoints of commits."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Parameters of the endpoints for commits."""
+"""Request parameters of commits."""
 
 from typing import Annotated, Literal
 

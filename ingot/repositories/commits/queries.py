@@ -1,4 +1,4 @@
-"""Lookup and lists of commits."""
+"""Queries of commits."""
 
 import math
 import os

@@ -1,4 +1,4 @@
-"""Endpoints for comparisons, contributors and merge bases."""
+"""Endpoints of comparisons, contributors and merge bases."""
 
 from ingot.core.api.routes import Call, Routes
 from ingot.core.db.paging import Listing, Page

@@ -1,4 +1,4 @@
-"""Parameters of the endpoints for comparisons."""
+"""Request parameters of comparisons."""
 
 from typing import Literal
 

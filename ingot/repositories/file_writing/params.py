@@ -1,4 +1,4 @@
-"""Parameters of the endpoints that write files."""
+"""Request parameters of the endpoints that write files."""
 
 from ingot.core.api.params import Params, RawText
 from ingot.repositories.commit_writing.params import CommitMessageText, Encoding

@@ -1,4 +1,4 @@
-"""Parameters of the endpoints that read files."""
+"""Request parameters of the endpoints that read files."""
 
 from typing import Annotated
 

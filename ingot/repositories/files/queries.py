@@ -1,4 +1,4 @@
-"""Lookup and blame of files."""
+"""Queries of files."""
 
 from typing import NamedTuple
 

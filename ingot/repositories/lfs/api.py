@@ -1,4 +1,4 @@
-"""Endpoint for the raw content of files, including LFS objects."""
+"""Endpoint of the raw content of files, including LFS objects."""
 
 from functools import partial
 

@@ -11,7 +11,7 @@ from ingot.repositories.lfs.queries import existing_oids, unlinked_oids
 from ingot.repositories.lfs.service import sweep_object
 
 SWEEP_AFTER_SECONDS = 3600
-SWEEP_LFS = "sweep lfs"
+SWEEP_LFS = "sweep_lfs"
 
 
 def enqueue_lfs_sweep(db: Connection) -> None:

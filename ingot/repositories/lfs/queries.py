@@ -1,4 +1,4 @@
-"""Lookup of LFS objects and locks."""
+"""Queries of LFS objects and locks."""
 
 import hashlib
 from collections.abc import Collection

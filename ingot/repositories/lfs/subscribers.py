@@ -1,4 +1,4 @@
-"""Reactions of LFS objects to created and deleted projects."""
+"""Subscribers of LFS objects to created and deleted projects."""
 
 from ingot.core.db.connection import Connection
 from ingot.core.events.bus import Subscriptions

@@ -1,4 +1,4 @@
-"""Lookup of pipelines and their statuses."""
+"""Queries of pipelines and their statuses."""
 
 from collections.abc import Sequence
 

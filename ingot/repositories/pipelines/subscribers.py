@@ -1,4 +1,4 @@
-"""Reactions of pipelines to deleted users."""
+"""Subscribers of pipelines to deleted users."""
 
 from sqlalchemy import bindparam, update
 

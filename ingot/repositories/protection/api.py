@@ -1,4 +1,4 @@
-"""Endpoints for protected branches and tags."""
+"""Endpoints of protected branches and tags."""
 
 from msgspec import UNSET
 

@@ -1,4 +1,4 @@
-"""Parameters of the endpoints for protected branches and tags."""
+"""Request parameters of protected branches and tags."""
 
 from typing import Literal
 
@@ -7,7 +7,7 @@ from msgspec import UNSET, UnsetType
 from ingot.core.api.params import Params
 
 RuleLevel = Literal[0, 30, 40, 60]
-"""No one, developers, masters, administrators."""
+"""No one, developers, maintainers, administrators."""
 
 
 class AllowedTo(Params):

@@ -1,4 +1,4 @@
-"""Lookup of protection rules."""
+"""Queries of protection rules."""
 
 from sqlalchemy import bindparam, select
 

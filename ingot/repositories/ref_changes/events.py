@@ -14,7 +14,7 @@ class RefsChanged(Event, frozen=True):
     actor_id: int | None
     via: str
     updates: tuple[RefUpdate, ...]
-    brought: dict[str, PushSummary] = msgspec.field(default_factory=dict)
+    summaries: dict[str, PushSummary] = msgspec.field(default_factory=dict)
     """Summaries of the first updates, by full ref name."""
-    arrived: dict[str, frozenset[str]] = msgspec.field(default_factory=dict)
+    merged_heads: dict[str, frozenset[str]] = msgspec.field(default_factory=dict)
     """Awaited commits that are new on a branch, by branch."""

@@ -1,4 +1,4 @@
-"""Permissions of ref updates; each check returns the message of the refusal, or None."""
+"""Permissions on ref updates; each check returns the message of the refusal, or None."""
 
 from collections.abc import Callable, Sequence
 

@@ -8,7 +8,7 @@ from ingot.git.writing.ref_updates import RefUpdate
 
 
 @dataclass(frozen=True, slots=True)
-class AwaitedCommits:
+class MergeRequestHeads:
     """Port to merge requests, called before anything is written, so that git work stays out of the transaction."""
 
     by_branch: Callable[[Connection, int, tuple[RefUpdate, ...]], Mapping[str, Set[str]]]

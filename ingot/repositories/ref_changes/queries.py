@@ -1,4 +1,4 @@
-"""Lookup of ref intents and recorded changes."""
+"""Queries of ref intents and recorded changes."""
 
 import msgspec
 from sqlalchemy import bindparam, select

@@ -38,9 +38,9 @@ class RepositoryState(msgspec.Struct, frozen=True):
     head: str
     is_empty: Callable[[], bool]
     """Called while other records are locked out, so that the later of two concurrent changes sees the final state."""
-    brought: dict[str, PushSummary] = msgspec.field(default_factory=dict)
+    summaries: dict[str, PushSummary] = msgspec.field(default_factory=dict)
     """Summaries of the first updates, by full ref name."""
-    arrived: dict[str, frozenset[str]] = msgspec.field(default_factory=dict)
+    merged_heads: dict[str, frozenset[str]] = msgspec.field(default_factory=dict)
     """Awaited commits that are new on a branch, by branch."""
 
 
@@ -61,7 +61,7 @@ def delete_intent(db: Connection, key: str) -> None:
 
 
 def record_ref_updates(
-    db: Connection, intent: RefIntent, happened: Sequence[RefUpdate], after: RepositoryState, *, complete: bool = True
+    db: Connection, intent: RefIntent, completed: Sequence[RefUpdate], after: RepositoryState, *, complete: bool = True
 ) -> None:
     """Record completed updates, each once, and emit the event; delete the intent if it is complete.
 
@@ -71,15 +71,15 @@ def record_ref_updates(
     if complete:
         delete_intent(db, intent.key)
     recorded = recorded_refs(db, intent.key)
-    happened = [each for each in happened if each.ref not in recorded]
-    if not happened:
+    completed = [each for each in completed if each.ref not in recorded]
+    if not completed:
         return
     db.run(_NEXT_GENERATION, project=intent.project_id, moment=db.now)
     project = project_or_none(db, intent.project_id)
     if project is None:  # Deleted in the meantime.
         return
     common = {"project_id": project.id, "actor_id": actor_id, "key": intent.key, "via": intent.via}
-    for each in happened:
+    for each in completed:
         db.insert(ref_changes, **common, ref=each.ref, old=each.old, new=each.new, created_at=db.now)
     if project.empty and after.head != project.default_branch:
         db.update(projects, project.id, default_branch=after.head)
@@ -87,4 +87,4 @@ def record_ref_updates(
     db.update(projects, project.id, empty=after.is_empty())
     enqueue_statistics_update(db, project)
     enqueue_housekeeping(db, project, run_at=add_duration(db.now, seconds=HOUSEKEEPING_DELAY_SECONDS))
-    emit(db, RefsChanged(project.id, actor_id, intent.via, tuple(happened), after.brought, after.arrived))
+    emit(db, RefsChanged(project.id, actor_id, intent.via, tuple(completed), after.summaries, after.merged_heads))

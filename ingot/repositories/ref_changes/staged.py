@@ -34,7 +34,7 @@ from ingot.projects.projects.queries import find_project, project_or_none
 from ingot.projects.projects.tables import Project
 from ingot.repositories.protection.queries import branch_rules, tag_rules
 from ingot.repositories.ref_changes.policy import DEFAULT_BRANCH_REFUSAL, MAX_REFS, RefUpdateContext, ref_update_refusal
-from ingot.repositories.ref_changes.ports import AwaitedCommits
+from ingot.repositories.ref_changes.ports import MergeRequestHeads
 from ingot.repositories.ref_changes.queries import (
     intent_updates,
     is_recorded_by_others,
@@ -45,7 +45,7 @@ from ingot.repositories.ref_changes.queries import (
 from ingot.repositories.ref_changes.service import RepositoryState, delete_intent, open_intent, record_ref_updates
 from ingot.repositories.ref_changes.tables import RefIntent
 
-RECONCILE_CHANGES = "settle changes"
+RECONCILE_CHANGES = "reconcile_ref_changes"
 INTENT_EXPIRY_SECONDS = 600
 """Longer than any process needs from its intent to the update of the refs."""
 _READ_ALL_REFS_THRESHOLD = 50
@@ -170,28 +170,28 @@ def finish_ref_updates(
     database: Database,
     repository: Repository,
     intent: RefIntent,
-    happened: Sequence[RefUpdate],
+    completed: Sequence[RefUpdate],
     project: Project | None = None,
 ) -> None:
     """Record completed updates; after this call, every request sees them.
 
     Without ``project``, its row is looked up.
     """
-    after = _repository_state(database, repository, intent, happened, project)
-    database.write(lambda db: record_ref_updates(db, intent, happened, after))
+    after = _repository_state(database, repository, intent, completed, project)
+    database.write(lambda db: record_ref_updates(db, intent, completed, after))
 
 
 def finish_interrupted_intent(database: Database, repository: Repository, intent: RefIntent) -> None:
     """Record the updates of an interrupted push that git completed, and delete its intent."""
-    happened = _completed_updates(database, repository, intent)
-    if happened:
-        finish_ref_updates(database, repository, intent, happened)
+    completed = _completed_updates(database, repository, intent)
+    if completed:
+        finish_ref_updates(database, repository, intent, completed)
     else:
         discard_intent(database, intent)
 
 
 def discard_intent(database: Database, intent: RefIntent) -> None:
-    """Delete an intent none of whose updates has happened or will happen."""
+    """Delete an intent of which no update has been or will be executed."""
     database.write(lambda db: delete_intent(db, intent.key))
 
 
@@ -210,10 +210,10 @@ def reconcile_predecessors(
 
 def reconcile_intent(database: Database, repository: Repository, intent: RefIntent) -> None:
     """Record the completed updates of an open intent; delete it if all are complete or it has expired."""
-    happened = _completed_updates(database, repository, intent)
-    complete = len(happened) == len(intent_updates(intent)) or intent.created_at < _expiry_time(database.clock())
-    after = _repository_state(database, repository, intent, happened)
-    database.write(lambda db: record_ref_updates(db, intent, happened, after, complete=complete))
+    completed = _completed_updates(database, repository, intent)
+    complete = len(completed) == len(intent_updates(intent)) or intent.created_at < _expiry_time(database.clock())
+    after = _repository_state(database, repository, intent, completed)
+    database.write(lambda db: record_ref_updates(db, intent, completed, after, complete=complete))
 
 
 def enqueue_reconciliation(db: Connection) -> None:
@@ -271,32 +271,32 @@ def _repository_state(
     database: Database,
     repository: Repository,
     intent: RefIntent,
-    happened: Sequence[RefUpdate],
+    completed: Sequence[RefUpdate],
     project: Project | None = None,
 ) -> RepositoryState:
     if project is None:
         project = database.read(partial(project_or_none, project_id=intent.project_id))
-    created = [update.branch for update in happened if update.creates and update.branch is not None]
+    created = [update.branch for update in completed if update.creates and update.branch is not None]
     # Only an empty project gets a new default branch; otherwise HEAD follows the project's row.
     first = created if project is not None and project.empty else []
     head = set_first_head(repository, first)
-    brought = {update.ref: summarize_push(repository, update, head) for update in happened[:MAX_DESCRIBED_REFS]}
-    arrived = _awaited_commits(database, repository, intent.project_id, happened)
-    return RepositoryState(head, lambda: not repository.branches_exist(), brought, arrived)
+    summaries = {update.ref: summarize_push(repository, update, head) for update in completed[:MAX_DESCRIBED_REFS]}
+    merged_heads = _merge_request_heads(database, repository, intent.project_id, completed)
+    return RepositoryState(head, lambda: not repository.branches_exist(), summaries, merged_heads)
 
 
-def _awaited_commits(
-    database: Database, repository: Repository, project_id: int, happened: Sequence[RefUpdate]
+def _merge_request_heads(
+    database: Database, repository: Repository, project_id: int, completed: Sequence[RefUpdate]
 ) -> dict[str, frozenset[str]]:
     """Return the awaited commits that are new on each branch."""
-    moved = tuple(update for update in happened if update.branch is not None and not update.deletes)
+    moved = tuple(update for update in completed if update.branch is not None and not update.deletes)
     if not moved:
         return {}
-    awaited = database.read(lambda db: db.ports[AwaitedCommits].by_branch(db, project_id, moved))
+    awaited = database.read(lambda db: db.ports[MergeRequestHeads].by_branch(db, project_id, moved))
     return {
-        update.branch: arrived
+        update.branch: merged_heads
         for update in moved
         if update.branch is not None
         and awaited.get(update.branch)
-        and (arrived := new_commits_among(repository, update.old, update.new, awaited[update.branch]))
+        and (merged_heads := new_commits_among(repository, update.old, update.new, awaited[update.branch]))
     }

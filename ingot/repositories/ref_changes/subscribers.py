@@ -1,4 +1,4 @@
-"""Reactions of ref changes and branch protection to events of projects and users."""
+"""Subscribers of ref changes and branch protection to events of projects and users."""
 
 from sqlalchemy import bindparam, update
 
@@ -35,8 +35,10 @@ def record_first_commit(db: Connection, event: ProjectInitialized) -> None:
     if project is not None:
         intent = open_intent(db, project.id, event.actor_id, "api", [event.update])
         messages = (CommitMessage(event.update.new, FIRST_COMMIT_MESSAGE),)
-        brought = {event.update.ref: PushSummary(1, FIRST_COMMIT_MESSAGE, messages)}
-        record_ref_updates(db, intent, [event.update], RepositoryState(project.default_branch, lambda: False, brought))
+        summaries = {event.update.ref: PushSummary(1, FIRST_COMMIT_MESSAGE, messages)}
+        record_ref_updates(
+            db, intent, [event.update], RepositoryState(project.default_branch, lambda: False, summaries)
+        )
 
 
 @subscriptions.on(ProjectImported)

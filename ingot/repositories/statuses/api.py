@@ -1,4 +1,4 @@
-"""Endpoints for statuses and pipelines."""
+"""Endpoints of statuses and pipelines."""
 
 from ingot.core.api.params import path_number
 from ingot.core.api.routes import Call, Routes, StagedCall

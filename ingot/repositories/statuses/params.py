@@ -1,4 +1,4 @@
-"""Parameters of the endpoints for statuses and pipelines."""
+"""Request parameters of statuses and pipelines."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""Permissions of pipelines; reading statuses requires access to the code, posting them permission to push."""
+"""Permissions on pipelines; reading statuses requires access to the code, posting them permission to push."""
 
 from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Access, Level

@@ -1,4 +1,4 @@
-"""Lists of statuses and pipelines."""
+"""Queries of statuses and pipelines."""
 
 from functools import lru_cache
 from typing import Any

@@ -12,7 +12,7 @@ from ingot.git.core.names import MAX_BYTES
 from ingot.git.core.refs import HEADS
 from ingot.git.history.commits import branch_tip, commit_id_or_none, decode_text, tag_tip
 from ingot.git.history.log import refs_containing
-from ingot.git.writing.kept_commits import pin_commit
+from ingot.git.writing.pinned_commits import pin_commits
 from ingot.repositories.context import RepositoryContext
 from ingot.repositories.pipelines.service import StatusReport, report_status
 from ingot.repositories.statuses.params import PostStatus
@@ -41,7 +41,7 @@ def post_status(
     )
     report = StatusReport(oid, ref, tag, params.pipeline_id, name, params.state, details)
     # Pinned first: a commit pinned for a refused report is harmless, but an unpinned one could be garbage-collected.
-    pin_commit(context.repository, oid)
+    pin_commits(context.repository, [oid])
 
     def write(db: Connection) -> CommitStatusView:
         status_id = report_status(db, actor, context.project.id, report)

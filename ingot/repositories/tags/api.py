@@ -1,4 +1,4 @@
-"""Endpoints for tags and their releases."""
+"""Endpoints of tags and their releases."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""Parameters of the endpoints for tags and their releases."""
+"""Request parameters of tags and their releases."""
 
 from typing import Annotated, Literal
 

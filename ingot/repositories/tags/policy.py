@@ -1,4 +1,4 @@
-"""Permissions of releases."""
+"""Permissions on releases."""
 
 from collections.abc import Sequence
 

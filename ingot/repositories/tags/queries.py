@@ -1,4 +1,4 @@
-"""Lookup and lists of tags and their releases."""
+"""Queries of tags and their releases."""
 
 import re
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Reactions of releases to deleted tags and users."""
+"""Subscribers of releases to deleted tags and users."""
 
 from sqlalchemy import bindparam, update
 

@@ -1,4 +1,4 @@
-"""Endpoints for templates; public, since every instance has the same texts."""
+"""Endpoints of templates; public, since every instance has the same texts."""
 
 from ingot.core.access.rules import anyone
 from ingot.core.api.routes import Call, Routes

@@ -1,4 +1,4 @@
-"""Parameters of the endpoints for templates."""
+"""Request parameters of templates."""
 
 from ingot.core.api.params import Params
 

@@ -1,4 +1,4 @@
-"""Lookup and lists of templates, read from the files of this package on first use.
+"""Queries of templates, read from the files of this package on first use.
 
 Names in requests are keys of the loaded templates; they never become paths.
 """

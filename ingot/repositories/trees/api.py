@@ -1,4 +1,4 @@
-"""Endpoints for trees, blobs and archives."""
+"""Endpoints of trees, blobs and archives."""
 
 from ingot.core.api.routes import Call, ContentResponse, RawResponse, Routes, StreamedResponse
 from ingot.core.db.paging import Listing, Page

@@ -1,4 +1,4 @@
-"""Parameters of the endpoints for trees and archives."""
+"""Request parameters of trees and archives."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""Lookup of folders, blobs and the sources of archives."""
+"""Queries of folders, blobs and the sources of archives."""
 
 from typing import NamedTuple
 

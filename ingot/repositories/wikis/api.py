@@ -1,4 +1,4 @@
-"""Endpoints for wikis."""
+"""Endpoints of wikis."""
 
 from collections.abc import Sequence
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""Parameters of the endpoints for wikis."""
+"""Request parameters of wikis."""
 
 from msgspec import UNSET, UnsetType
 

@@ -1,4 +1,4 @@
-"""Permissions of wikis."""
+"""Permissions on wikis."""
 
 from typing import NamedTuple
 
@@ -28,5 +28,5 @@ def may_write_wiki(actor: Actor, access: Access, context: WikiContext) -> bool:
 
 
 def may_delete_page(actor: Actor, access: Access, context: WikiContext) -> bool:
-    """Masters, if the project has a wiki and is not archived."""
+    """Maintainers, if the project has a wiki and is not archived."""
     return context.project.wiki_enabled and policy.may_change_project(actor, access, context.project)

@@ -1,4 +1,4 @@
-"""Lookup of wikis and their pages."""
+"""Queries of wikis and their pages."""
 
 from collections.abc import Sequence
 

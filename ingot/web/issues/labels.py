@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from ingot.collaboration.labels import api as labels_api
 from ingot.collaboration.labels.service import move_label
-from ingot.collaboration.labels.views import LabelView, ranked_label_views
+from ingot.collaboration.labels.views import LabelView, prioritized_label_views
 from ingot.errors import Conflict, Invalid, NotFound, Unchanged
 from ingot.web.form_errors import RequestRefusal, error_messages
 from ingot.web.issues.planning_parent import ProjectOrGroupContext, SharedPages, framed_page
@@ -131,7 +131,7 @@ def _labels_page(
 def _prioritized_labels(place: ProjectContext) -> list[LabelView]:
     visit = place.visit
     found = place.find(labels_api.list_project_labels)
-    return visit.database.read(lambda db: ranked_label_views(db, visit.viewer.actor, found.access, found.project))
+    return visit.database.read(lambda db: prioritized_label_views(db, visit.viewer.actor, found.access, found.project))
 
 
 def _may_promote(place: ProjectContext) -> bool:

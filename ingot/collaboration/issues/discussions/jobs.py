@@ -37,7 +37,7 @@ from ingot.projects.projects.queries import existing_project, project_or_none
 from ingot.projects.projects.tables import Project
 from ingot.repositories.ref_changes.events import RefsChanged
 
-READ_COMMITS = "read commits"
+READ_COMMITS = "process_commit_messages"
 MAX_BRANCHES = 20
 MAX_INLINE_COMMITS = 100
 """Number of commits that are processed while the pusher waits for the response."""
@@ -99,7 +99,7 @@ class CommitMessageJob:
         if event.actor_id is None or not updates:
             return
         pushed = PushedBranches(event.project_id, event.actor_id, tuple(updates))
-        summaries = [(update, event.brought.get(update.ref, _UNKNOWN)) for update in updates]
+        summaries = [(update, event.summaries.get(update.ref, _UNKNOWN)) for update in updates]
         commits: list[ReferencingCommit] = []
         if any(
             can_mention_subjects(_without_merge_line(message.text))

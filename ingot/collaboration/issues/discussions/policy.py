@@ -1,4 +1,4 @@
-"""Permissions of discussions of issues."""
+"""Permissions on discussions of issues."""
 
 from ingot.collaboration.issues import policy
 from ingot.collaboration.issues.policy import IssueLookup

@@ -50,7 +50,7 @@ def record_move(db: Connection, actor_id: int, original: Issue, copy: Issue) -> 
 
 
 def _record_title_of_issue(db: Connection, event: IssueChanged, subject: Subject, change: Change) -> None:
-    note_title(db, event, subject, change, internal=event.shows)
+    note_title(db, event, subject, change, internal=event.was_confidential)
 
 
 def _record_confidentiality(db: Connection, event: IssueChanged, subject: Subject, change: Change) -> None:

@@ -1,4 +1,4 @@
-"""Queries for links between issues."""
+"""Queries of links between issues."""
 
 from typing import NamedTuple
 

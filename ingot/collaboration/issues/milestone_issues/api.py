@@ -1,4 +1,4 @@
-"""Endpoints for the issues of milestones."""
+"""Endpoints of the issues of milestones."""
 
 from ingot.collaboration.issues.milestone_issues import queries
 from ingot.collaboration.issues.views import IssueView, issue_views

@@ -1,4 +1,4 @@
-"""Queries for the issues of milestones, and their counts."""
+"""Queries of the issues of milestones, and their counts."""
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache

@@ -1,4 +1,4 @@
-"""Reactions of issues to changes of milestones, projects and namespaces."""
+"""Subscribers of issues to changes of milestones, projects and namespaces."""
 
 from ingot.collaboration.issues.tables import issues
 from ingot.collaboration.milestones.events import MilestonesMerging

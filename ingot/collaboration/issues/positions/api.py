@@ -1,4 +1,4 @@
-"""Endpoint for the manual order of issues."""
+"""Endpoint of the manual order of issues."""
 
 from ingot.collaboration.issues import policy
 from ingot.collaboration.issues.api import issue_in_path

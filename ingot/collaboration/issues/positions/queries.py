@@ -1,4 +1,4 @@
-"""Queries for positions in the manual order of issues."""
+"""Queries of positions in the manual order of issues."""
 
 from sqlalchemy import bindparam, func, select
 

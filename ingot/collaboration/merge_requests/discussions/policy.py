@@ -1,4 +1,4 @@
-"""Permissions of discussions and approvals of merge requests."""
+"""Permissions on discussions and approvals of merge requests."""
 
 from ingot.collaboration.merge_requests import policy
 from ingot.collaboration.merge_requests.policy import MergeRequestLookup
@@ -34,5 +34,5 @@ def may_resolve(actor: Actor, access: Access, subject_access: SubjectAccess) -> 
 
 
 def may_reset_approvals(actor: Actor, access: Access, lookup: MergeRequestLookup) -> bool:
-    """Masters, unless the project is archived."""
+    """Maintainers, unless the project is archived."""
     return may_change_project(actor, access, lookup.project)

@@ -81,7 +81,7 @@ def record_push(db: Connection, event: VersionCollected) -> None:
 
 
 @subscriptions.on(RefsChanged)
-def record_branches(db: Connection, event: RefsChanged) -> None:
+def add_source_branch_notes(db: Connection, event: RefsChanged) -> None:
     """Add a system note when the source branch is deleted or restored."""
     verbs = {update.branch: "deleted" for update in event.updates if update.branch and update.deletes}
     verbs |= {update.branch: "restored" for update in event.updates if update.branch and update.creates}

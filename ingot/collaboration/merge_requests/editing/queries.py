@@ -1,4 +1,4 @@
-"""Queries for the issues that merge requests close."""
+"""Queries of the issues that merge requests close."""
 
 from functools import lru_cache
 

@@ -1,4 +1,4 @@
-"""Reactions of merge requests to changes of labels, milestones, projects and users."""
+"""Subscribers of merge requests to changes of labels, milestones, projects and users."""
 
 from sqlalchemy import bindparam, select, update
 

@@ -18,8 +18,8 @@ class MergeOptions(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 DEFAULT_MERGE_OPTIONS = MergeOptions()
-MERGE_WHEN_READY = "merge when the pipeline has succeeded"
-REMOVE_LEFTOVER_BRANCH = "remove a branch that was merged"
+AUTO_MERGE = "auto_merge"
+REMOVE_LEFTOVER_BRANCH = "remove_source_branch"
 
 
 def encode_merge_options(options: MergeOptions) -> str:

@@ -1,4 +1,4 @@
-"""Queries for merge requests to merge, and for merges in progress."""
+"""Queries of merge requests to merge, and of merges in progress."""
 
 from collections.abc import Collection
 from typing import NamedTuple
@@ -135,7 +135,7 @@ def open_issues_to_close(db: Connection, merge_request: MergeRequest) -> list[Is
     return db.all(Issue, _CLOSES, merge_request=merge_request.id)
 
 
-def awaited_commits(db: Connection, project_id: int, updates: tuple[RefUpdate, ...]) -> dict[str, set[str]]:
+def merge_request_heads(db: Connection, project_id: int, updates: tuple[RefUpdate, ...]) -> dict[str, set[str]]:
     """Return by target branch the heads of open merge requests, including heads that the same push moves."""
     new = {update.branch: update.new for update in updates if update.branch is not None}
     awaited: dict[str, set[str]] = {}

@@ -1,4 +1,4 @@
-"""State changes of merging: the row of the merge request, the journal of merges in progress, and closed issues."""
+"""State changes of merging: the row of the merge request, pending merges, and closed issues."""
 
 from typing import Literal, NamedTuple
 
@@ -73,7 +73,7 @@ class MergePlan(NamedTuple):
 
 
 def record_pending_merge(db: Connection, actor: Actor, plan: MergePlan) -> None:
-    """Record a merge in the journal before its target branch moves.
+    """Record a pending merge before its target branch moves.
 
     Raises ``MergeOutdated`` if the merge request has changed since the merge was prepared.
     """
@@ -132,13 +132,13 @@ def mark_merged(
             "closed_by_id": None,
         },
     )
-    _keep_branch_removal(db, locked, pending)
+    _delete_finished_merges(db, locked, pending)
     emit_merge_request_changed(db, user_id or locked.author_id, merged, "merged", {"state": (locked.state, "merged")})
     _close_issues(db, merged, user_id or locked.author_id)
 
 
-def _keep_branch_removal(db: Connection, merge_request: MergeRequest, pending: PendingMerge | None) -> None:
-    """Delete the journal of merges, except an entry whose source branch is still to be removed.
+def _delete_finished_merges(db: Connection, merge_request: MergeRequest, pending: PendingMerge | None) -> None:
+    """Delete the pending merges of a merge request, except one whose source branch is still to be removed.
 
     The merging process removes the branch right after this transaction; a job does it after a crash.
     """
@@ -151,7 +151,7 @@ def _keep_branch_removal(db: Connection, merge_request: MergeRequest, pending: P
 
 
 def delete_pending_merges(db: Connection, merge_request_id: int) -> None:
-    """Delete the journal of merges of a merge request."""
+    """Delete the pending merges of a merge request."""
     db.run(_DELETE_PENDING, merge_request=merge_request_id)
 
 

@@ -1,6 +1,6 @@
 """Merging: git works between short transactions, and the merge is retried if the target has moved meanwhile.
 
-The transaction that records the intent to move the target also writes the merge to a journal. The transaction that
+The transaction that records the intent to move the target also records a pending merge. The transaction that
 records the move, even if only after a crash, marks the merge request as merged.
 """
 
@@ -390,12 +390,12 @@ def remove_leftover_branch(database: Database, store: RepositoryStore, merge_req
 
 
 def _finish_removal(database: Database, store: RepositoryStore, actor: Actor, merge_request: MergeRequest) -> None:
-    """Remove the source branch and its entry in the journal."""
+    """Remove the source branch and the pending merge."""
     remove_source_branch(database, store, actor, merge_request)
     database.write(partial(delete_pending_merges, merge_request_id=merge_request.id))
 
 
-def merge_when_ready(database: Database, store: RepositoryStore, merge_request_id: int) -> None:
+def run_auto_merge(database: Database, store: RepositoryStore, merge_request_id: int) -> None:
     """Run a scheduled merge in the name of the user who scheduled it; may run twice."""
 
     def read_schedule(db: Connection) -> tuple[MergeRequest, Actor, Status | None] | None:

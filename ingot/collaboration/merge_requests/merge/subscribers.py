@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from ingot.collaboration.merge_requests.events import MergeFailed
-from ingot.collaboration.merge_requests.merge.merge_options import MERGE_WHEN_READY
+from ingot.collaboration.merge_requests.merge.merge_options import AUTO_MERGE
 from ingot.collaboration.merge_requests.merge.queries import (
     auto_merges_from,
     open_merge_requests_at,
@@ -33,7 +33,7 @@ def mark_merged_by_push(db: Connection, event: RefsChanged) -> None:
             continue
         for pending in pending_merges_to(db, event.project_id, update.branch, update.new):
             mark_merged(db, merge_request_by_id(db, pending.merge_request_id), event.actor_id, pending)
-        heads = event.arrived.get(update.branch)
+        heads = event.merged_heads.get(update.branch)
         if heads:
             for merge_request in open_merge_requests_with_heads(db, event.project_id, update.branch, heads):
                 mark_merged(db, merge_request, event.actor_id, None)
@@ -49,7 +49,7 @@ def cancel_auto_merge_on_push(db: Connection, event: RefsChanged) -> None:
 
 
 @subscriptions.on(PipelineChanged)
-def merge_when_ready(db: Connection, event: PipelineChanged) -> None:
+def enqueue_auto_merges(db: Connection, event: PipelineChanged) -> None:
     """Enqueue scheduled merges after a successful pipeline; cancel them and add todos after a failed one."""
     if event.status in ("created", "manual", "skipped"):
         return
@@ -63,8 +63,8 @@ def merge_when_ready(db: Connection, event: PipelineChanged) -> None:
             continue
         mark_todos_done_by_action(db, subject_of(merge_request), "build_failed")
         if scheduled and event.status == "success":
-            key = f"{MERGE_WHEN_READY} {merge_request.id}"
-            enqueue(db, MERGE_WHEN_READY, merge_request.id, unique_key=key)
+            key = f"{AUTO_MERGE} {merge_request.id}"
+            enqueue(db, AUTO_MERGE, merge_request.id, unique_key=key)
 
 
 @subscriptions.on(MergeFailed)

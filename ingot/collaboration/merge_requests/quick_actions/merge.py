@@ -1,6 +1,6 @@
 """The quick action ``/merge``, which uses the job of scheduled merges."""
 
-from ingot.collaboration.merge_requests.merge.merge_options import MERGE_WHEN_READY, MergeOptions
+from ingot.collaboration.merge_requests.merge.merge_options import AUTO_MERGE, MergeOptions
 from ingot.collaboration.merge_requests.merge.service import schedule_auto_merge
 from ingot.collaboration.merge_requests.merge_checks import ACTIVE_STATUSES, obstacle_before_git
 from ingot.collaboration.merge_requests.mergeability import MERGEABLE, cached_mergeability
@@ -44,7 +44,7 @@ def schedule_merge(db: Connection, store: RepositoryStore, actor: Actor, lookup:
         return
     scheduled = schedule_auto_merge(db, actor, lookup.merge_request, MergeOptions(sha=head))
     if _pipeline(db, lookup) not in ACTIVE_STATUSES:
-        enqueue(db, MERGE_WHEN_READY, scheduled.id, unique_key=f"{MERGE_WHEN_READY} {scheduled.id}")
+        enqueue(db, AUTO_MERGE, scheduled.id, unique_key=f"{AUTO_MERGE} {scheduled.id}")
 
 
 def _pipeline(db: Connection, lookup: MergeRequestLookup) -> Status | None:

@@ -1,4 +1,4 @@
-"""Endpoints for the commits, changes and versions of merge requests."""
+"""Endpoints of the commits, changes and versions of merge requests."""
 
 from ingot.collaboration.merge_requests import policy
 from ingot.collaboration.merge_requests.detail_views import merge_request_as_view

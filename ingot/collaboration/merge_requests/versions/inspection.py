@@ -5,14 +5,14 @@ from typing import NamedTuple
 from ingot.git.core.repository import Repository
 from ingot.git.diffs.diffs import EMPTY_TREE
 from ingot.git.history.commits import Commit, branch_tip, read_commits
+from ingot.git.history.log import count_between
 from ingot.git.history.merge_bases import merge_base_or_none
 from ingot.git.writing.merge_request_commits import (
     commits_not_in,
     copy_commit,
-    count_between,
     count_files,
-    pin_commits,
 )
+from ingot.git.writing.pinned_commits import pin_commits
 
 MAX_MESSAGES = 100
 """Number of commits whose messages are read."""

@@ -1,4 +1,4 @@
-"""Queries for versions, and for their commits and diffs."""
+"""Queries of versions, and of their commits and diffs."""
 
 from typing import NamedTuple
 

@@ -37,7 +37,7 @@ from ingot.git.writing.merge_request_commits import delete_head_ref, update_head
 from ingot.projects.projects.tables import projects
 from ingot.repositories.ref_changes.events import RefsChanged
 
-COLLECT_VERSIONS = "collect versions"
+COLLECT_VERSIONS = "complete_diff_versions"
 _HEAD = select(merge_requests.c.head_oid).where(
     merge_requests.c.id == bindparam("merge_request"), merge_requests.c.deleted_at.is_(None)
 )

@@ -1,4 +1,4 @@
-"""Endpoints for system hooks."""
+"""Endpoints of system hooks."""
 
 from ingot.core.access.levels import NO_ACCESS, Access
 from ingot.core.access.rules import administrators

@@ -1,4 +1,4 @@
-"""Reactions of system hooks to events of projects, users, keys, groups and members."""
+"""Subscribers of system hooks to events of projects, users, keys, groups and members."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Let applications act for people, and people use a second factor."""
+"""Add OAuth applications, sign-ins and second factors."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -10,7 +10,7 @@ _IDENTIFIER = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
 
 def upgrade() -> None:
-    """Let applications act for people, and people use a second factor."""
+    """Add OAuth applications, sign-ins and second factors."""
     _create_applications()
     _create_second_factors()
     op.create_table(

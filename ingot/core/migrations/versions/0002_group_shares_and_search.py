@@ -1,4 +1,4 @@
-"""Share groups with groups, and index what is searched for a text anywhere in it."""
+"""Add group shares and the indexes of text search."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -15,7 +15,7 @@ SEARCHED = {
 
 
 def upgrade() -> None:
-    """Share groups with groups, and index what is searched for a text anywhere in it."""
+    """Add group shares and the indexes of text search."""
     op.create_table(
         "group_shares",
         sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), autoincrement=True, nullable=False),

@@ -1,4 +1,4 @@
-"""Keep what people say."""
+"""Add issues, labels, milestones, boards, notes and snippets."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -10,7 +10,7 @@ _IDENTIFIER = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
 
 def upgrade() -> None:
-    """Keep what people say."""
+    """Add issues, labels, milestones, boards, notes and snippets."""
     op.create_table(
         "internal_ids",
         sa.Column("id", _IDENTIFIER, autoincrement=True, nullable=False),

@@ -1,4 +1,4 @@
-"""Keep merge requests."""
+"""Add merge requests."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -11,7 +11,7 @@ _OPEN = sa.text("state = 'opened' AND deleted_at IS NULL")
 
 
 def upgrade() -> None:
-    """Keep merge requests."""
+    """Add merge requests."""
     op.create_table(
         "merge_request_counts",
         sa.Column("id", _IDENTIFIER, autoincrement=True, nullable=False),

@@ -1,4 +1,4 @@
-"""Keep how projects merge, and a row for each topic."""
+"""Add merge methods and a row for each topic."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -8,7 +8,7 @@ down_revision = "0003"
 
 
 def upgrade() -> None:
-    """Keep how projects merge, and a row for each topic."""
+    """Add merge methods and a row for each topic."""
     op.add_column("projects", sa.Column("merge_method", sa.Text(), nullable=False, server_default="merge"))
     op.add_column("projects", sa.Column("squash_option", sa.Text(), nullable=False, server_default="default_off"))
     op.add_column(

@@ -1,4 +1,4 @@
-"""Connect projects to services."""
+"""Add services of projects."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -10,7 +10,7 @@ _IDENTIFIER = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
 
 def upgrade() -> None:
-    """Connect projects to services."""
+    """Add services of projects."""
     op.create_table(
         "services",
         sa.Column("id", _IDENTIFIER, autoincrement=True, nullable=False),

@@ -1,4 +1,4 @@
-"""Index notes and snippets for searches, and issues for lists of all of them, of one's own, and by milestone."""
+"""Index notes and snippets for searches, and issues for lists."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -8,7 +8,7 @@ down_revision = "0006"
 
 
 def upgrade() -> None:
-    """Index notes and snippets for searches, and issues for lists of all of them, of one's own, and by milestone."""
+    """Index notes and snippets for searches, and issues for lists."""
     shown = ("id", "project_id", "state", "confidential", "deleted_at")
     op.create_index("ix_issues_created_at", "issues", ["created_at", *shown])
     op.create_index("ix_issues_updated_at", "issues", ["updated_at", *shown])

@@ -1,4 +1,4 @@
-"""Keep what stands for secrets in the URLs of hooks."""
+"""Add URL variables of webhooks."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -8,5 +8,5 @@ down_revision = "0011"
 
 
 def upgrade() -> None:
-    """Keep what stands for secrets in the URLs of hooks."""
+    """Add URL variables of webhooks."""
     op.add_column("hooks", sa.Column("url_variables", sa.LargeBinary(), nullable=True))

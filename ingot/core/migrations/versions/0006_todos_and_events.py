@@ -1,4 +1,4 @@
-"""Keep who looks at what."""
+"""Add todos, events, mentions and notification settings."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -11,7 +11,7 @@ _PENDING = sa.text("state = 'pending'")
 
 
 def upgrade() -> None:
-    """Keep who looks at what."""
+    """Add todos, events, mentions and notification settings."""
     op.create_table(
         "mentioned_people",
         sa.Column("id", _IDENTIFIER, autoincrement=True, nullable=False),

@@ -1,4 +1,4 @@
-"""Tell others what happens."""
+"""Add webhooks and their deliveries."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -12,7 +12,7 @@ _SYSTEM = sa.text("kind = 'system'")
 
 
 def upgrade() -> None:
-    """Tell others what happens."""
+    """Add webhooks and their deliveries."""
     op.create_table(
         "hook_events",
         sa.Column("id", _IDENTIFIER, autoincrement=True, nullable=False),

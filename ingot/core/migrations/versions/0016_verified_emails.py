@@ -1,4 +1,4 @@
-"""Keep which addresses were proven to be somebody's."""
+"""Add the verification of email addresses."""
 
 import sqlalchemy as sa
 from alembic import op

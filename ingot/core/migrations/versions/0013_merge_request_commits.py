@@ -1,4 +1,4 @@
-"""Keep which commits merge requests bring."""
+"""Add the commits of merge requests."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -10,7 +10,7 @@ _IDENTIFIER = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
 
 def upgrade() -> None:
-    """Keep which commits merge requests bring."""
+    """Add the commits of merge requests."""
     op.create_table(
         "merge_request_commits",
         sa.Column("id", _IDENTIFIER, autoincrement=True, nullable=False),

@@ -1,4 +1,4 @@
-"""Keep for whom a project's repository is."""
+"""Add the repository access level of projects."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -8,5 +8,5 @@ down_revision = "0013"
 
 
 def upgrade() -> None:
-    """Keep for whom a project's repository is."""
+    """Add the repository access level of projects."""
     op.add_column("projects", sa.Column("repository_access_level", sa.Text(), nullable=False, server_default="enabled"))

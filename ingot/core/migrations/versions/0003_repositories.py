@@ -1,4 +1,4 @@
-"""Record what happens in repositories."""
+"""Add ref changes, protected refs, releases, pipelines and commit notes."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -10,7 +10,7 @@ _IDENTIFIER = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
 
 def upgrade() -> None:
-    """Record what happens in repositories."""
+    """Add ref changes, protected refs, releases, pipelines and commit notes."""
     op.add_column("projects", sa.Column("generation", sa.BigInteger(), nullable=False, server_default="0"))
     op.create_table(
         "protected_branches",

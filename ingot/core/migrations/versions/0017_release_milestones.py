@@ -1,4 +1,4 @@
-"""Keep which milestones releases reached."""
+"""Add milestones of releases."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -10,7 +10,7 @@ _IDENTIFIER = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
 
 def upgrade() -> None:
-    """Keep which milestones releases reached."""
+    """Add milestones of releases."""
     op.create_table(
         "release_milestones",
         sa.Column("id", _IDENTIFIER, autoincrement=True, nullable=False),
