@@ -13,6 +13,7 @@ from ingot.collaboration.subjects import Subject
 from ingot.collaboration.subscriptions.queries import explicit_subscriptions
 from ingot.collaboration.subscriptions.tables import follows
 from ingot.core.db.connection import Connection
+from ingot.core.db.expressions import without_index
 
 _MENTIONED = (
     select(literal(True).label("mentioned"), mentioned_people.c.user_id, func.min(mentioned_people.c.id).label("first"))
@@ -33,6 +34,7 @@ _WRITERS = (
     )
     .group_by(notes.c.author_id)
 )
+# Without the index on authors, which SQLite would prefer: some authors have a million notes, few subjects a hundred.
 _SUBSCRIPTION = select(
     select(follows.c.following)
     .where(
@@ -46,7 +48,7 @@ _SUBSCRIPTION = select(
     .where(
         notes.c.subject_kind == bindparam("kind"),
         notes.c.subject_id == bindparam("subject"),
-        notes.c.author_id == bindparam("user"),
+        without_index(notes.c.author_id) == bindparam("user"),
         notes.c.system.is_(False),
     )
     .label("wrote"),
