@@ -5,7 +5,7 @@ from sqlalchemy import Select
 
 from ingot.collaboration.notes import queries as notes
 from ingot.collaboration.participants import queries as participants
-from tests.factories import Make
+from tests.client import Make
 
 
 @pytest.mark.parametrize("statement", [participants._SUBSCRIPTION, notes._WRITTEN_ON])

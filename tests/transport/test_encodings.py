@@ -71,8 +71,8 @@ def test_one_change_in_trouble_leaves_the_others_alone(
         settle(database, repository, intent)
 
     monkeypatch.setattr(staged, "reconcile_intent", hindered)
-    instance.app.settle()
+    instance.app.reconcile()
     assert recorded(instance, whole)[1:] == [("refs/heads/master", ZERO, tip)]
     monkeypatch.undo()
-    instance.app.settle()
+    instance.app.reconcile()
     assert recorded(instance, broken)[1:] == [("refs/heads/master", ZERO, tip)]
