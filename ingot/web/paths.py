@@ -15,9 +15,9 @@ _TOP = frozenset(word.encode() for word in RESERVED_AT_TOP)
 
 def router_path(words: Iterable[str]) -> Callable[[bytes], bytes]:
     """Return a function that converts URL paths to router paths; ``words`` are the first segments of project pages."""
-    known = frozenset(word.encode() for word in words)
+    page_words = frozenset(word.encode() for word in words)
 
-    def meant(path: bytes) -> bytes:
+    def convert(path: bytes) -> bytes:
         segments = [segment for segment in path.split(b"/") if segment]
         if not segments:
             return path
@@ -28,11 +28,11 @@ def router_path(words: Iterable[str]) -> Callable[[bytes], bytes]:
         named, rest = _split(segments)
         if not rest:
             # The path of a project has at least two segments, even if they equal the name of a page.
-            place = next((place for place in range(2, len(segments)) if segments[place] in known), len(segments))
-            named, rest = segments[:place], segments[place:]
+            index = next((index for index in range(2, len(segments)) if segments[index] in page_words), len(segments))
+            named, rest = segments[:index], segments[index:]
         return _joined(named, rest)
 
-    return meant
+    return convert
 
 
 def plain_path(path: bytes) -> bytes | None:
@@ -51,8 +51,8 @@ def project_page_words(paths: Iterable[str]) -> set[str]:
 def _split(segments: list[bytes]) -> tuple[list[bytes], list[bytes]]:
     if _MARK not in segments:
         return segments, []
-    place = segments.index(_MARK)
-    return segments[:place], segments[place + 1 :]
+    index = segments.index(_MARK)
+    return segments[:index], segments[index + 1 :]
 
 
 def _joined(named: list[bytes], rest: list[bytes]) -> bytes:

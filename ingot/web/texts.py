@@ -31,8 +31,8 @@ def render_markdown_texts(
     actor, project = visit.viewer.actor, None
     if project_id is not None:
         project = visit.find(projects_api.get_project, id=project_id).project
-    place = LinkContext(visit.request.origin.base, project.full_path if project else None, **where)
-    html = render_texts(visit.database, repository_store(visit.settings), actor, place, project, texts)
+    link_context = LinkContext(visit.request.origin.base, project.full_path if project else None, **where)
+    html = render_texts(visit.database, repository_store(visit.settings), actor, link_context, project, texts)
     base = visit.request.origin.base
     return [Markup(_adapt_for_page(one, base)) for one in html]  # noqa: S704 - Sanitized by render_texts.
 

@@ -8,7 +8,7 @@ from ingot.web.component import ALL_PAGES
 from tests.sample_data.records import SampleData
 
 Visitor = Literal["owner", "colleague", "root", "nobody"]
-ROUTES = [place.path for pages in ALL_PAGES for place in pages.places if place.method == "GET"]
+ROUTES = [route.path for pages in ALL_PAGES for route in pages.routes if route.method == "GET"]
 
 PARTS = {
     "/-/people": "names for a field that completes them",

@@ -18,7 +18,7 @@ OUTSIDERS = ["nobody", "stranger", "external", "guest"]
 INSIDERS = ["author", "assignee", "reporter", "administrator"]
 SECRET = "unspeakable"
 BELOW = "/:path/-/issues/:issue_iid"
-PLACES = [place for pages in ALL_PAGES for place in pages.places if place.path.startswith(BELOW)]
+PLACES = [place for pages in ALL_PAGES for place in pages.routes if place.path.startswith(BELOW)]
 
 
 class Scene(NamedTuple):

@@ -93,10 +93,10 @@ def _insert(tree: dict[str, Any], name: str, steps: list[str], value: Any) -> No
     """Walk down ``steps``, making lists for ``[]`` and hashes for names; a clash of kinds starts anew."""
     holder: Any = tree
     key: Any = name
-    for place, step in enumerate(steps):
+    for index, step in enumerate(steps):
         wanted: type[Any] = list if step == "" else dict
         if isinstance(holder, list):
-            held = _last_item(holder, wanted, steps[place - 1 : place + 2])
+            held = _last_item(holder, wanted, steps[index - 1 : index + 2])
         else:
             held = holder.get(key)
             if not isinstance(held, wanted):

@@ -86,13 +86,13 @@ class WikiFile(NamedTuple):
 def wiki_file(db: Connection, actor: Actor, store: RepositoryStore, project_name: str, path: str) -> WikiFile:
     """Return a file of a wiki that the caller may read; raise NotFound for anything else."""
     try:
-        place = find_wiki(db, actor, store, project_name)
+        wiki = find_wiki(db, actor, store, project_name)
     except MissingRepository:
         raise NotFound("Upload") from None
-    tip = wiki_tip_or_none(place.repository)
-    if place.repository is None or tip is None or not may_read_wiki(actor, place.access, place):
+    tip = wiki_tip_or_none(wiki.repository)
+    if wiki.repository is None or tip is None or not may_read_wiki(actor, wiki.access, wiki):
         raise NotFound("Upload")
-    blob = None if path_error(path) is not None else _blob_at(place.repository, tip, path)
+    blob = None if path_error(path) is not None else _blob_at(wiki.repository, tip, path)
     if blob is None:
         raise NotFound("Upload")
     return WikiFile(blob.size, blob.body, partial(stream_blob, blob, 0, blob.size))

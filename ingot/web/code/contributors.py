@@ -13,9 +13,9 @@ pages = PageRoutes()
 @pages.get("/:path/-/graphs", open=True)
 def show_graphs(visit: Visit) -> PageResponse:
     """Show the contributors of the default branch, or redirect to the project if its repository is empty."""
-    place = project_context(visit)
-    if place.project.empty_repo and place.may(trees_api.list_tree):
-        return LocalRedirect(place.url)
+    parent = project_context(visit)
+    if parent.project.empty_repo and parent.may(trees_api.list_tree):
+        return LocalRedirect(parent.url)
     return show_contributors(visit)
 
 
@@ -29,8 +29,8 @@ def show_contributors(visit: Visit) -> PageResponse:
         "sort": "desc",
         "page": str(visit.request.query.get("page", "1")),
     }
-    people = where.place.ask(comparing_api.list_contributors, {**asked, "per_page": "50"})
+    people = where.parent.ask(comparing_api.list_contributors, {**asked, "per_page": "50"})
     most = max((person.commits for person in people.items), default=1)
     weeks = commits_by_week(where.repository, where.commit, visit.database.clock())
     context = {"where": where, "people": people, "most": most, "weeks": weeks}
-    return where.place.page("code/contributors.html", "commits", context)
+    return where.parent.page("code/contributors.html", "commits", context)

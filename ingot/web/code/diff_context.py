@@ -42,7 +42,7 @@ def show_lines(visit: Visit) -> PageResponse:
 
 
 def _requested_lines(where: CodeLocation) -> _RequestedLines:
-    query = where.place.visit.request.query
+    query = where.parent.visit.request.query
     first, last = (number_or_none(str(query.get(name, ""))) for name in ("first", "last"))
     ahead, anchor = str(query.get("ahead", "")), str(query.get("anchor", ""))
     moved = number_or_none(ahead.removeprefix("-"))
@@ -53,7 +53,7 @@ def _requested_lines(where: CodeLocation) -> _RequestedLines:
         or not _ANCHOR.fullmatch(anchor)
     ):
         raise NotFound("File")
-    around = GapContext(where.place.url, where.commit, where.path, anchor, query.get("view") == "split")
+    around = GapContext(where.parent.url, where.commit, where.path, anchor, query.get("view") == "split")
     gap = DiffGap(max(1, first), last, -moved if ahead.startswith("-") else moved)
     return _RequestedLines(gap, query.get("way") == "down", around)
 

@@ -28,7 +28,7 @@ class DiffGap(NamedTuple):
 class GapContext(NamedTuple):
     """File at the new side of a diff, for the rows between its hunks."""
 
-    place: str
+    project_url: str
     """Base URL of the project's pages."""
     commit: str
     path: str
@@ -73,8 +73,8 @@ class GapContext(NamedTuple):
         asked = {"way": way, "first": gap.first, "last": gap.last or "", "ahead": gap.ahead, "anchor": self.anchor}
         query = urlencode(asked | ({"view": "split"} if self.split else {}))
         file = f"{self.commit}/{quote(self.path)}"
-        address = f"{self.place}/-/blob/{file}?plain=1&all=1#L{line}"
-        part = f"{self.place}/-/diff_lines/{file}?{query}"
+        address = f"{self.project_url}/-/blob/{file}?plain=1&all=1#L{line}"
+        part = f"{self.project_url}/-/diff_lines/{file}?{query}"
         swap = 'hx-target="closest tr" hx-swap="outerHTML"'
         return f'<a href="{escape(address)}" hx-get="{escape(part)}" {swap} aria-label="{name}">{text}</a>'
 

@@ -37,7 +37,7 @@ LineSlots = Mapping[tuple[str, int | None, int | None], Any]
 class DiffTarget(NamedTuple):
     """Base URL of the project and the commit at the new side of a diff."""
 
-    place: str
+    project_url: str
     commit: str
 
 
@@ -256,7 +256,7 @@ def _cached_rows(key: _RowCacheKey, colored: int) -> tuple[list[DiffRow], int]:
     language = language_of(path) if len(diff) <= _MAX_HIGHLIGHTED_LENGTH else ""
     now = bool(language) and colored + len(diff) <= _MAX_HIGHLIGHTED_PER_PAGE
     hunks = parse_hunks(diff, language if now else "")
-    around = GapContext(code.place, code.commit, path, anchor, split) if code else None
+    around = GapContext(code.project_url, code.commit, path, anchor, split) if code else None
     rows = (split_rows if split else unified_rows)(hunks, anchor, link, around, same)
     if now or not language:
         _row_cache.put(key, rows, getsizeof(diff) + 500 + sum(getsizeof(row.html) + _ROW_BYTES for row in rows))

@@ -28,7 +28,7 @@ def show_raw(visit: Visit) -> PageResponse:
     if not where.path:
         raise NotFound("File")
     asked = {"ref": where.commit, "lfs": "true"}
-    content = where.place.ask(lfs_api.get_raw_file, asked, file_path=where.path)
+    content = where.parent.ask(lfs_api.get_raw_file, asked, file_path=where.path)
     name = where.path.rpartition("/")[2]
     picture = inline_content_type(name) if is_image(name) else None
     if visit.request.query.get("inline") == "false":
@@ -43,34 +43,34 @@ def show_raw(visit: Visit) -> PageResponse:
 @pages.get("/:path/-/archive/:rest", open=True, slashes="rest")
 def show_archive(visit: Visit) -> PageResponse:
     """Return an archive of a tree, such as ``master/project-master.zip`` or ``master.tar.gz``."""
-    place = project_context(visit)
+    parent = project_context(visit)
     rest = visit.request.path["rest"]
     spelling = next((each for each in ARCHIVE_EXTENSIONS if rest.endswith(f".{each}")), None)
     if spelling is None:
         raise NotFound("Archive")
-    code = readable_code(place)
+    code = readable_code(parent)
     try:
-        where = code_location_in(place, code, rest)
+        where = code_location_in(parent, code, rest)
     except NotFound:
-        where = code_location_in(place, code, rest.removesuffix(f".{spelling}"))
-    return _archive_response(where.place, where.ref, spelling, visit)
+        where = code_location_in(parent, code, rest.removesuffix(f".{spelling}"))
+    return _archive_response(where.parent, where.ref, spelling, visit)
 
 
 @pages.get("/:path/-/repository/:file", open=True)
 def show_archive_legacy(visit: Visit) -> PageResponse:
     """Return an archive at the URL that older clients use: ``repository/archive.zip?ref=master``."""
-    place = project_context(visit)
+    parent = project_context(visit)
     name, _, ending = visit.request.path["file"].partition(".")
     spelling = next((each for each in ARCHIVE_EXTENSIONS if each == (ending or "tar.gz")), None)
     if name != "archive" or spelling is None:
         raise NotFound("Archive")
-    where = code_location_in(place, readable_code(place), str(visit.request.query.get("ref", "")))
-    return _archive_response(where.place, where.ref, spelling, visit)
+    where = code_location_in(parent, readable_code(parent), str(visit.request.query.get("ref", "")))
+    return _archive_response(where.parent, where.ref, spelling, visit)
 
 
-def _archive_response(place: ProjectContext, ref: str, spelling: ArchiveExtension, visit: Visit) -> PageResponse:
+def _archive_response(parent: ProjectContext, ref: str, spelling: ArchiveExtension, visit: Visit) -> PageResponse:
     asked = {"sha": ref, "path": str(visit.request.query.get("path", "")), "format": spelling}
-    content = place.ask(trees_api.get_archive, asked)
+    content = parent.ask(trees_api.get_archive, asked)
     said = [header for header in content.headers if header[0] == b"content-disposition"]
     return _stream_response(content, content.content_type, [*said, _NO_CACHE, *_started_cookie(visit)])
 

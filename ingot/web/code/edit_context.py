@@ -20,7 +20,7 @@ WriteAccess = Literal["may", "protected", "reader", "archived", "no_branch"]
 class FileDraft(NamedTuple):
     """File or folder to be changed."""
 
-    place: ProjectContext
+    parent: ProjectContext
     branch: str
     path: str
     exists: bool
@@ -45,24 +45,24 @@ class FileDraft(NamedTuple):
 
     def address(self, word: str, path: str) -> str:
         """Return the URL of a page on this branch."""
-        return f"{self.place.url}/-/{word}/{quote(self.branch)}" + (f"/{quote(path)}" if path else "")
+        return f"{self.parent.url}/-/{word}/{quote(self.branch)}" + (f"/{quote(path)}" if path else "")
 
 
 def find_draft(visit: Visit, *, needs_file: bool) -> FileDraft:
     """Return the draft for the path and branch of the URL; an empty repository starts with a first file."""
-    place = project_context(visit)
-    code = readable_code(place)
+    parent = project_context(visit)
+    code = readable_code(parent)
     rest = visit.request.path["rest"].strip("/")
     try:
-        where = code_location_in(place, code, rest)
+        where = code_location_in(parent, code, rest)
     except NotFound:
-        if not place.project.empty_repo or needs_file:
+        if not parent.project.empty_repo or needs_file:
             raise
-        standing: WriteAccess = "may" if place.may(making_api.create_commit) else "reader"
-        return FileDraft(place, rest, "", False, standing, rest)
-    standing = _write_access(place, where.ref) if where.branch else "no_branch"
+        standing: WriteAccess = "may" if parent.may(making_api.create_commit) else "reader"
+        return FileDraft(parent, rest, "", False, standing, rest)
+    standing = _write_access(parent, where.ref) if where.branch else "no_branch"
     proposed = where.ref if standing == "may" else _proposed_branch(where)
-    draft = FileDraft(place, where.ref, where.path, True, standing, proposed)
+    draft = FileDraft(parent, where.ref, where.path, True, standing, proposed)
     return _with_text(draft, where, needs_file=needs_file)
 
 
@@ -83,15 +83,15 @@ def _with_text(draft: FileDraft, where: CodeLocation, *, needs_file: bool) -> Fi
     )
 
 
-def _write_access(place: ProjectContext, branch: str) -> WriteAccess:
-    if not place.may(making_api.create_commit):
-        return "archived" if place.project.archived else "reader"
-    return "may" if place.ask(branches_api.get_branch, branch=branch).can_push else "protected"
+def _write_access(parent: ProjectContext, branch: str) -> WriteAccess:
+    if not parent.may(making_api.create_commit):
+        return "archived" if parent.project.archived else "reader"
+    return "may" if parent.ask(branches_api.get_branch, branch=branch).can_push else "protected"
 
 
 def _proposed_branch(where: CodeLocation) -> str:
     """Return an unused branch name."""
-    user = where.place.visit.viewer.user
+    user = where.parent.visit.viewer.user
     stem = f"{user.username if user else 'somebody'}-patch"
     return browser.free_branch_name(where.repository, stem, range(1, 50))
 

@@ -127,21 +127,21 @@ def _create_commit(
     draft: FileDraft, what: str, typed: dict[str, str], action: dict[str, Any], words: str, shown: str
 ) -> PageResponse:
     """Create the commit. A new branch continues with the merge request form; an error shows the form again."""
-    place = draft.place
+    parent = draft.parent
     branch = typed["branch"].strip() or draft.branch
     sent: dict[str, Any] = {"branch": branch, "commit_message": typed["commit_message"].strip() or words}
     sent["actions"] = [action]
     if branch != draft.branch and draft.exists:
         sent["start_branch"] = draft.branch
     try:
-        place.ask(making_api.create_commit, sent)
+        parent.ask(making_api.create_commit, sent)
     except RequestRefusal as refusal:
         return _editor_page(draft, what, typed, error_messages(refusal), 422)
     if branch != draft.branch and draft.exists:
-        return LocalRedirect(place.new_merge_request(branch, draft.branch))
+        return LocalRedirect(parent.new_merge_request(branch, draft.branch))
     word = "tree" if what in ("delete", "folder") else "blob"
     path = shown if what != "delete" else draft.path.rpartition("/")[0]
-    return LocalRedirect(f"{place.url}/-/{word}/{quote(branch)}" + (f"/{quote(path)}" if path else ""))
+    return LocalRedirect(f"{parent.url}/-/{word}/{quote(branch)}" + (f"/{quote(path)}" if path else ""))
 
 
 def _editor_page(
@@ -156,4 +156,4 @@ def _editor_page(
         "errors": errors,
         "changed": any(_CHANGED in error for error in errors),
     }
-    return draft.place.page("code/edit.html", "code", context, status)
+    return draft.parent.page("code/edit.html", "code", context, status)

@@ -42,7 +42,7 @@ def find_file(visit: Visit) -> PageResponse:
         "in_browser": min(_MAX_IN_BROWSER, len(names.paths)),
         "shown": _MAX_SHOWN,
     }
-    return where.place.page("code/find_file.html", "code", context)
+    return where.parent.page("code/find_file.html", "code", context)
 
 
 def _paths_as_json(paths: list[str], *, zipped: bool) -> BytesResponse:

@@ -48,7 +48,7 @@ def show_file(visit: Visit) -> PageResponse:
         "executable": file.executable,
         "turns": has_bidi_characters(content.text),
     }
-    return where.place.page("code/file.html", "code", context)
+    return where.parent.page("code/file.html", "code", context)
 
 
 @pages.get("/:path/-/blame/:rest", open=True, slashes="rest")
@@ -75,12 +75,14 @@ def show_blame(visit: Visit) -> PageResponse:
         except Invalid:
             context["said"] = "Blame is not available, because the history of this file is too long."
         context["following"] = start + _BLAME_PAGE_LINES if start + _BLAME_PAGE_LINES <= total else None
-    return where.place.page("code/blame.html", "code", context)
+    return where.parent.page("code/blame.html", "code", context)
 
 
 def _file_html(where: CodeLocation, content: FileContent) -> Any:
     directory = posixpath.dirname(where.path)
-    return render_markdown(where.place.visit, content.text, where.place.project.id, ref=where.ref, directory=directory)
+    return render_markdown(
+        where.parent.visit, content.text, where.parent.project.id, ref=where.ref, directory=directory
+    )
 
 
 def _symlink_target(where: CodeLocation, content: FileContent) -> str:
@@ -90,4 +92,4 @@ def _symlink_target(where: CodeLocation, content: FileContent) -> str:
     path = posixpath.normpath(posixpath.join(posixpath.dirname(where.path), content.text))
     if not browser.is_safe_path(path) or path in (".", ".."):
         return ""
-    return f"{where.place.url}/-/tree/{quote(where.ref)}/{quote(path)}"
+    return f"{where.parent.url}/-/tree/{quote(where.ref)}/{quote(path)}"

@@ -29,7 +29,7 @@ def repository_languages(repository: Repository, commit: str) -> list[LanguageSh
     require_blocking_allowed()
     shares = sorted(repository.languages().items(), key=lambda each: -each[1])
     parts, start = [], 0.0
-    for place, (name, share) in enumerate(shares[:_MAX_LANGUAGES]):
-        parts.append(LanguageShare(name, round(start, 2), share, place % _COLOURS))
+    for index, (name, share) in enumerate(shares[:_MAX_LANGUAGES]):
+        parts.append(LanguageShare(name, round(start, 2), share, index % _COLOURS))
         start += share
     return _language_cache.put(key, parts, 250 * len(parts) + 300)

@@ -115,17 +115,17 @@ def _blocks(lines: list[DiffLine]) -> Iterator[tuple[list[int], list[int]]]:
     """Yield the indexes of lines removed and added together; an unchanged line is a block with itself on both sides."""
     removed: list[int] = []
     added: list[int] = []
-    for place, line in enumerate(lines):
+    for index, line in enumerate(lines):
         if line.sign == "-" and not added:
-            removed.append(place)
+            removed.append(index)
         elif line.sign == "+":
-            added.append(place)
+            added.append(index)
         elif line.sign != "\\":
             if removed or added:
                 yield removed, added
-            removed, added = ([place], []) if line.sign == "-" else ([], [])
+            removed, added = ([index], []) if line.sign == "-" else ([], [])
             if line.sign == " ":
-                yield [place], [place]
+                yield [index], [index]
     if removed or added:
         yield removed, added
 
@@ -183,9 +183,9 @@ def split_rows(
     for hunk, heading in zip(hunks, _headings(hunks, 4, around), strict=False):
         rows.append(heading)
         for removed, added in _blocks(hunk.lines):
-            for place in range(max(len(removed), len(added))):
-                left = hunk.lines[removed[place]] if place < len(removed) else None
-                right = hunk.lines[added[place]] if place < len(added) else None
+            for index in range(max(len(removed), len(added))):
+                left = hunk.lines[removed[index]] if index < len(removed) else None
+                right = hunk.lines[added[index]] if index < len(added) else None
                 # An unchanged line has only one linked number, on the right.
                 leads = same if same is not None and left is right else link
                 cells = _cell(left, anchor, leads, "old", left is not right), _cell(right, anchor, leads, "new", True)

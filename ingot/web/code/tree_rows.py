@@ -39,7 +39,7 @@ def entry_rows(where: CodeLocation, entries: Sequence[TreeEntry], now: Timestamp
     """Render one row for each entry, without a template loop since folders can be large. Cached for a minute."""
     if not entries:
         return EntryRows(Markup(), False)
-    key = where.place.url, where.ref, where.commit, str(where.repository.path), entries[0].path, len(entries)
+    key = where.parent.url, where.ref, where.commit, str(where.repository.path), entries[0].path, len(entries)
     cached = _folder_cache.get(key)
     if cached is not None and cached[0] == now[:16]:
         return EntryRows(cached[1], False)
@@ -70,14 +70,14 @@ def _cells(
     told = {"": _EMPTY_CELLS}
     for commit in read_commits(where.repository, oids):
         time = signature_time(commit.committer)
-        link = f'<a href="{escape(where.place.url)}/-/commit/{commit.oid}">{escape(truncated_title(commit))}</a>'
+        link = f'<a href="{escape(where.parent.url)}/-/commit/{commit.oid}">{escape(truncated_title(commit))}</a>'
         when = f'<time datetime="{time}" title="{exact_time(time)}">{ago(time, now)}</time>'
         told[commit.oid] = f'<td class="said">{link}</td><td class="when">{when}</td>'
     return [told[commits[entry.name]] for entry in entries]
 
 
 def _rows(entries: Sequence[TreeEntryView], where: CodeLocation, cells: list[str] | None) -> Markup:
-    address = escape(f"{where.place.url}/-/%s/{quote(where.ref).replace('%', '%%')}/")
+    address = escape(f"{where.parent.url}/-/%s/{quote(where.ref).replace('%', '%%')}/")
     folder, file = address % "tree", address % "blob"
     cells = cells or [_EMPTY_CELLS] * len(entries)
     rows = [f"<tr>{_name(entry, folder, file)}{cell}</tr>\n" for entry, cell in zip(entries, cells, strict=True)]

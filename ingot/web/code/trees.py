@@ -28,9 +28,9 @@ _ENTRIES_PER_PAGE = 1_000
 @pages.get("/:path/-/tree", open=True)
 def show_root(visit: Visit) -> PageResponse:
     """Show the files of the default branch, or the instructions for a first push."""
-    place = project_context(visit)
-    if place.project.empty_repo and place.may(trees_api.list_tree):
-        return LocalRedirect(place.url)
+    parent = project_context(visit)
+    if parent.project.empty_repo and parent.may(trees_api.list_tree):
+        return LocalRedirect(parent.url)
     return show_tree(visit)
 
 
@@ -59,21 +59,21 @@ def show_tree(visit: Visit) -> PageResponse:
         "rows_address": with_query(visit.request.query, last=1),
         "last": find_last_commit(where),
         "readme": find_readme(where, entries.items),
-        "may_write": where.place.may(making_api.create_commit),
+        "may_write": where.parent.may(making_api.create_commit),
     }
-    return where.place.page("code/tree.html", "code", context)
+    return where.parent.page("code/tree.html", "code", context)
 
 
 @pages.get("/:path/-/refs", open=True)
 def show_refs(visit: Visit) -> PageResponse:
     """List branches and tags for the selector; ``word`` and ``file`` select the page that they link to."""
-    place = project_context(visit)
-    readable_code(place)
+    parent = project_context(visit)
+    readable_code(parent)
     search = str(visit.request.query.get("search", ""))
     asked = {"search": search, "per_page": 20}
     context: dict[str, Any] = {
-        "branches": place.ask(branches_api.list_branches, asked).items,
-        "tags": place.ask(tags_api.list_tags, asked).items,
+        "branches": parent.ask(branches_api.list_branches, asked).items,
+        "tags": parent.ask(tags_api.list_tags, asked).items,
         "word": visit.request.query.get("word")
         if visit.request.query.get("word") in ("tree", "blob", "commits", "blame", "find_file")
         else "tree",
@@ -81,13 +81,13 @@ def show_refs(visit: Visit) -> PageResponse:
         "search": search,
     }
     if visit.headers.fragment:
-        return TemplateResponse("code/_refs.html", {**context, "place": place})
-    return place.page("code/refs.html", "code", context)
+        return TemplateResponse("code/_refs.html", {**context, "parent": parent})
+    return parent.page("code/refs.html", "code", context)
 
 
 def find_last_commit(where: CodeLocation) -> CommitView:
     """Return the last commit that changed this path."""
-    return browser.last_commit(where.repository, where.commit, where.path, where.place.project.web_url)
+    return browser.last_commit(where.repository, where.commit, where.path, where.parent.project.web_url)
 
 
 def find_readme(where: CodeLocation, entries: list[TreeEntryView]) -> tuple[str, str, Any] | None:
@@ -104,6 +104,6 @@ def find_readme(where: CodeLocation, entries: list[TreeEntryView]) -> tuple[str,
         return None
     text = content.text
     if is_markdown(found.path):
-        project = where.place.project
-        text = render_markdown(where.place.visit, text, project.id, ref=where.ref, directory=where.path)
+        project = where.parent.project
+        text = render_markdown(where.parent.visit, text, project.id, ref=where.ref, directory=where.path)
     return found.name, found.path, text

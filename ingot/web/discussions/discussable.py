@@ -133,9 +133,9 @@ class Discussable(msgspec.Struct, frozen=True):
         return {"id": self.project_id, self.kind.word: self.number, **path}
 
 
-def discussable_in(place: ProjectContext, kind: DiscussableKind, number: object) -> Discussable:
+def discussable_in(parent: ProjectContext, kind: DiscussableKind, number: object) -> Discussable:
     """Return a subject of a project."""
-    return Discussable(place.visit, kind, place.project.id, place.project.path_with_namespace, str(number))
+    return Discussable(parent.visit, kind, parent.project.id, parent.project.path_with_namespace, str(number))
 
 
 def discussable_finder(kind: DiscussableKind) -> Callable[[Visit], Discussable]:

@@ -53,9 +53,9 @@ def search_group(visit: Visit) -> PageResponse:
 @pages.get("/:path/-/search", open=True)
 def search_project(visit: Visit) -> PageResponse:
     """Search the code, issues, merge requests and comments of a project."""
-    place = project_context(visit)
-    context = _run_search(visit, search_api.search_project, _PROJECT_SCOPES, id=place.project.id)
-    return place.page("explore/search_project.html", "", {**context, "where": place.project.name_with_namespace})
+    parent = project_context(visit)
+    context = _run_search(visit, search_api.search_project, _PROJECT_SCOPES, id=parent.project.id)
+    return parent.page("explore/search_project.html", "", {**context, "where": parent.project.name_with_namespace})
 
 
 def _term(visit: Visit) -> str:

@@ -63,10 +63,10 @@ def _with_parent(visit: Visit, typed: dict[str, Any], name: str) -> dict[str, An
 
 def _new_group_page(visit: Visit, forms: FormsState) -> TemplateResponse:
     offered = group_options(visit)
-    parent = forms.value("group", "parent")
-    if offered.more and not parent:
-        parent = namespace_path(visit, forms.value("group", "parent_id"))
-    context = {"forms": forms, "offered": offered, "parent": parent, "visibilities": VISIBILITIES}
+    parent_path = forms.value("group", "parent")
+    if offered.more and not parent_path:
+        parent_path = namespace_path(visit, forms.value("group", "parent_id"))
+    context = {"forms": forms, "offered": offered, "parent_path": parent_path, "visibilities": VISIBILITIES}
     return TemplateResponse("groups/new.html", context, forms.status)
 
 
@@ -79,45 +79,47 @@ def show_settings(visit: Visit) -> PageResponse:
 @pages.put("/groups/:path/-/edit")
 def change_settings(visit: Visit) -> PageResponse:
     """Save one of the settings forms and redirect to the settings, which may have a new path."""
-    place = find_group_settings(visit)
+    group_context = find_group_settings(visit)
     part, typed = submitted_part(visit, _FORM_PARTS)
-    above = place.group.full_path.rpartition("/")[0]
-    path = "/".join(filter(None, (above, typed.get("path") or place.group.path)))
-    act = partial(place.ask, group_projects_api.edit_group, typed)
-    return submit_form(part, typed, act, partial(_settings_page, place), f"/groups/{path}/-/edit")
+    above = group_context.group.full_path.rpartition("/")[0]
+    path = "/".join(filter(None, (above, typed.get("path") or group_context.group.path)))
+    act = partial(group_context.ask, group_projects_api.edit_group, typed)
+    return submit_form(part, typed, act, partial(_settings_page, group_context), f"/groups/{path}/-/edit")
 
 
 @pages.post("/groups/:path/-/settings/avatar")
 def change_picture(visit: Visit) -> PageResponse:
     """Change or remove the avatar of a group."""
-    place = find_group_settings(visit)
-    return general_settings.change_picture(place, partial(_settings_page, place))
+    group_context = find_group_settings(visit)
+    return general_settings.change_picture(group_context, partial(_settings_page, group_context))
 
 
 @pages.put("/groups/:path/-/settings/transfer")
 def transfer(visit: Visit) -> PageResponse:
     """Transfer a group to another parent group or to the top level."""
-    place = find_group_settings(visit)
+    group_context = find_group_settings(visit)
     typed = form_values(visit, "transfer", ("group_id", "parent"))
     try:
-        group = place.ask(groups_api.transfer_group, _with_parent(visit, typed, "group_id"))
+        group = group_context.ask(groups_api.transfer_group, _with_parent(visit, typed, "group_id"))
     except RequestRefusal as refusal:
-        return _settings_page(place, FormsState("transfer", typed, error_messages(refusal)))
+        return _settings_page(group_context, FormsState("transfer", typed, error_messages(refusal)))
     return LocalRedirect(f"/groups/{group.full_path}")
 
 
 @pages.delete("/groups/:path/-/edit")
 def delete(visit: Visit) -> PageResponse:
     """Delete a group with its content after the user typed its path, and show the progress."""
-    place = find_group_settings(visit)
+    group_context = find_group_settings(visit)
     every = {"include_subgroups": "true", "with_shared": "false", "per_page": 1}
-    projects = place.ask(group_projects_api.list_projects_of_group, every).total or 0
-    return general_settings.delete(place, place.group.full_path, projects, partial(_settings_page, place))
+    projects = group_context.ask(group_projects_api.list_projects_of_group, every).total or 0
+    return general_settings.delete(
+        group_context, group_context.group.full_path, projects, partial(_settings_page, group_context)
+    )
 
 
-def _settings_page(place: GroupContext, forms: FormsState) -> TemplateResponse:
-    group = place.group
-    offered = group_options(place.visit)
+def _settings_page(group_context: GroupContext, forms: FormsState) -> TemplateResponse:
+    group = group_context.group
+    offered = group_options(group_context.visit)
     below = f"{group.full_path}/"
     context: dict[str, Any] = {
         "forms": forms,
@@ -134,7 +136,7 @@ def _settings_page(place: GroupContext, forms: FormsState) -> TemplateResponse:
         ],
         "searched": offered.items if offered.more else [],
     }
-    return settings_page(place, "groups/edit.html", "edit", context, forms.status)
+    return settings_page(group_context, "groups/edit.html", "edit", context, forms.status)
 
 
 @pages.get("/groups/:path/-/settings/repository")
@@ -146,29 +148,29 @@ def show_tokens(visit: Visit) -> PageResponse:
 @pages.post("/groups/:path/-/settings/deploy_tokens")
 def create_token(visit: Visit) -> PageResponse:
     """Create a deploy token and show its value once."""
-    place = find_group_settings(visit)
+    group_context = find_group_settings(visit)
     typed = token_form_values(visit)
     try:
-        made = place.ask(deploy_tokens_api.create_deploy_token, token_params(typed))
+        made = group_context.ask(deploy_tokens_api.create_deploy_token, token_params(typed))
     except RequestRefusal as refusal:
-        return _tokens_page(place, FormsState("token", typed, error_messages(refusal)))
-    return _tokens_page(place, FormsState(), made)
+        return _tokens_page(group_context, FormsState("token", typed, error_messages(refusal)))
+    return _tokens_page(group_context, FormsState(), made)
 
 
 @pages.delete("/groups/:path/-/settings/deploy_tokens/:token")
 def revoke_token(visit: Visit) -> PageResponse:
     """Revoke a deploy token."""
-    place = find_group_settings(visit)
-    place.ask(deploy_tokens_api.delete_deploy_token, token_id=visit.request.path["token"])
-    return LocalRedirect(f"{place.url}/-/settings/repository")
+    group_context = find_group_settings(visit)
+    group_context.ask(deploy_tokens_api.delete_deploy_token, token_id=visit.request.path["token"])
+    return LocalRedirect(f"{group_context.url}/-/settings/repository")
 
 
-def _tokens_page(place: GroupContext, forms: FormsState, made: Any = None) -> TemplateResponse:
+def _tokens_page(group_context: GroupContext, forms: FormsState, made: Any = None) -> TemplateResponse:
     context = {
         "forms": forms,
         "scopes": DEPLOY_TOKEN_SCOPES,
-        "tokens": place.ask(deploy_tokens_api.list_deploy_tokens, {"per_page": 100}).items,
+        "tokens": group_context.ask(deploy_tokens_api.list_deploy_tokens, {"per_page": 100}).items,
         "made": made,
         "secret": made.token if made is not None and made.token is not UNSET else "",
     }
-    return settings_page(place, "groups/tokens.html", "settings/repository", context, forms.status)
+    return settings_page(group_context, "groups/tokens.html", "settings/repository", context, forms.status)

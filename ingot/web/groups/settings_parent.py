@@ -14,22 +14,22 @@ from ingot.web.projects.context import ProjectContext
 ProjectOrGroupContext = ProjectContext | GroupContext
 
 
-def member_endpoints(ground: ProjectOrGroupContext) -> MemberHandlers:
+def member_endpoints(parent: ProjectOrGroupContext) -> MemberHandlers:
     """Return the endpoints of the members of a project or a group."""
-    return project_people_api.MEMBERS if isinstance(ground, ProjectContext) else groups_api.MEMBERS
+    return project_people_api.MEMBERS if isinstance(parent, ProjectContext) else groups_api.MEMBERS
 
 
-def access_request_endpoints(ground: ProjectOrGroupContext) -> AccessRequestHandlers:
+def access_request_endpoints(parent: ProjectOrGroupContext) -> AccessRequestHandlers:
     """Return the endpoints of the access requests of a project or a group."""
-    return project_people_api.ACCESS_REQUESTS if isinstance(ground, ProjectContext) else groups_api.ACCESS_REQUESTS
+    return project_people_api.ACCESS_REQUESTS if isinstance(parent, ProjectContext) else groups_api.ACCESS_REQUESTS
 
 
 def find_group_settings(visit: Visit) -> GroupContext:
     """Return the group; raise ``NotFound`` unless the user has permission to edit it."""
-    place = group_context(visit)
-    if not place.may(group_projects_api.edit_group):
+    parent = group_context(visit)
+    if not parent.may(group_projects_api.edit_group):
         raise NotFound("Page")
-    return place
+    return parent
 
 
 def settings_page(

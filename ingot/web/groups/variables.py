@@ -58,26 +58,26 @@ def _scope(typed: dict[str, Any]) -> dict[str, Any]:
 @pages.post("/:path/-/settings/triggers")
 def add_trigger(visit: Visit) -> PageResponse:
     """Create a trigger token, which starts pipelines."""
-    place = find_project_settings(visit)
+    parent = find_project_settings(visit)
     typed = form_values(visit, "trigger", ("description",))
-    return _submit(place, "trigger", typed, partial(place.ask, triggers_api.create_trigger, typed))
+    return _submit(parent, "trigger", typed, partial(parent.ask, triggers_api.create_trigger, typed))
 
 
 @pages.post("/:path/-/settings/triggers/:trigger/take_ownership")
 def take_trigger_ownership(visit: Visit) -> PageResponse:
     """Take ownership of a trigger, so that its pipelines run as the current user."""
-    place = find_project_settings(visit)
+    parent = find_project_settings(visit)
     return _submit(
-        place, "triggers", {}, partial(place.ask, triggers_api.take_trigger, trigger_id=visit.request.path["trigger"])
+        parent, "triggers", {}, partial(parent.ask, triggers_api.take_trigger, trigger_id=visit.request.path["trigger"])
     )
 
 
 @pages.delete("/:path/-/settings/triggers/:trigger")
 def remove_trigger(visit: Visit) -> PageResponse:
     """Delete a trigger."""
-    place = find_project_settings(visit)
-    act = partial(place.ask, triggers_api.delete_trigger, trigger_id=visit.request.path["trigger"])
-    return _submit(place, "triggers", {}, act)
+    parent = find_project_settings(visit)
+    act = partial(parent.ask, triggers_api.delete_trigger, trigger_id=visit.request.path["trigger"])
+    return _submit(parent, "triggers", {}, act)
 
 
 def _submit(parent: ProjectOrGroupContext, form: str, typed: dict[str, Any], act: Callable[[], object]) -> PageResponse:

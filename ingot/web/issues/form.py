@@ -32,47 +32,49 @@ _REDISPLAYED_FIELDS = (Invalid, Conflict, MissingParameter)
 @pages.get("/:path/-/issues/new")
 def show_new_form(visit: Visit) -> PageResponse:
     """Show the form for a new issue; query parameters prefill it."""
-    place = project_context(visit)
-    found = place.find(issues_api.create_issue)
-    typed, templates = _form_values(visit.request.query), list_templates(place, "issue")
+    parent = project_context(visit)
+    found = parent.find(issues_api.create_issue)
+    typed, templates = _form_values(visit.request.query), list_templates(parent, "issue")
     if not typed["description"]:
-        typed["description"] = template_or_none(place, "issue", templates, visit.request.query.get("issuable_template"))
-    return _issue_form(place, typed, triages=_may_triage(place, found), templates=templates)
+        typed["description"] = template_or_none(
+            parent, "issue", templates, visit.request.query.get("issuable_template")
+        )
+    return _issue_form(parent, typed, triages=_may_triage(parent, found), templates=templates)
 
 
 @pages.post("/:path/-/issues")
 def create_issue(visit: Visit) -> PageResponse:
     """Create an issue and redirect to it; on an error show the form with the input."""
-    place = project_context(visit)
-    found = place.find(issues_api.create_issue)
-    typed, triages = _form_values(visit.request.form), _may_triage(place, found)
+    parent = project_context(visit)
+    found = parent.find(issues_api.create_issue)
+    typed, triages = _form_values(visit.request.form), _may_triage(parent, found)
     try:
-        issue = place.ask(issues_api.create_issue, _api_params(typed, triages=triages))
+        issue = parent.ask(issues_api.create_issue, _api_params(typed, triages=triages))
     except _REDISPLAYED_FIELDS as refusal:
-        return _issue_form(place, typed, triages=triages, errors=error_messages(refusal))
-    return LocalRedirect(f"{place.url}/-/issues/{issue.iid}")
+        return _issue_form(parent, typed, triages=triages, errors=error_messages(refusal))
+    return LocalRedirect(f"{parent.url}/-/issues/{issue.iid}")
 
 
 @pages.get("/:path/-/issues/:issue_iid/edit")
 def show_edit_form(visit: Visit) -> PageResponse:
     """Show the form for editing an issue."""
-    place, issue, found = _editable_issue(visit)
-    return _issue_form(place, _values_of_issue(issue), issue, triages=_may_triage(place, found))
+    parent, issue, found = _editable_issue(visit)
+    return _issue_form(parent, _values_of_issue(issue), issue, triages=_may_triage(parent, found))
 
 
 @pages.put("/:path/-/issues/:issue_iid")
 def edit_issue(visit: Visit) -> PageResponse:
     """Update an issue, unless another user has changed its description in the meantime."""
-    place, issue, found = _editable_issue(visit)
-    typed, triages = _form_values(visit.request.form), _may_triage(place, found)
+    parent, issue, found = _editable_issue(visit)
+    typed, triages = _form_values(visit.request.form), _may_triage(parent, found)
     if form_field(visit.request.form, "issue", "version") != description_version(issue.description):
         faster = ["Someone else has changed the description. Review it, then save again."]
-        return _issue_form(place, typed, issue, triages=triages, errors=faster)
+        return _issue_form(parent, typed, issue, triages=triages, errors=faster)
     try:
-        place.ask(issues_api.edit_issue, _api_params(typed, triages=triages), issue_iid=issue.iid)
+        parent.ask(issues_api.edit_issue, _api_params(typed, triages=triages), issue_iid=issue.iid)
     except _REDISPLAYED_FIELDS as refusal:
-        return _issue_form(place, typed, issue, triages=triages, errors=error_messages(refusal))
-    return LocalRedirect(f"{place.url}/-/issues/{issue.iid}")
+        return _issue_form(parent, typed, issue, triages=triages, errors=error_messages(refusal))
+    return LocalRedirect(f"{parent.url}/-/issues/{issue.iid}")
 
 
 @pages.delete("/:path/-/issues/:issue_iid")
@@ -86,13 +88,13 @@ def delete_issue(visit: Visit) -> PageResponse:
 
 def _editable_issue(visit: Visit) -> tuple[ProjectContext, IssueView, IssueLookup]:
     """Return the issue of the URL, with the permission to change it."""
-    place, iid = project_context(visit), visit.request.path["issue_iid"]
-    found = place.find(issues_api.edit_issue, issue_iid=iid)
-    return place, place.ask(issues_api.get_issue, issue_iid=iid), found
+    parent, iid = project_context(visit), visit.request.path["issue_iid"]
+    found = parent.find(issues_api.edit_issue, issue_iid=iid)
+    return parent, parent.ask(issues_api.get_issue, issue_iid=iid), found
 
 
-def _may_triage(place: ProjectContext, found: IssueLookup | ProjectScope) -> bool:
-    return policy.may_triage(place.visit.viewer.actor, found.access, found.project)
+def _may_triage(parent: ProjectContext, found: IssueLookup | ProjectScope) -> bool:
+    return policy.may_triage(parent.visit.viewer.actor, found.access, found.project)
 
 
 def _form_values(sent: dict[str, Any]) -> dict[str, Any]:
@@ -132,7 +134,7 @@ def _api_params(typed: dict[str, Any], *, triages: bool) -> dict[str, Any]:
 
 
 def _issue_form(
-    place: ProjectContext,
+    parent: ProjectContext,
     typed: dict[str, Any],
     issue: IssueView | None = None,
     *,
@@ -143,21 +145,21 @@ def _issue_form(
     context: dict[str, Any] = {"typed": typed, "issue": issue, "triages": triages, "errors": errors or []}
     context["templates"] = [(name, urlencode({"issuable_template": name})) for name in templates or []]
     context["version"] = description_version(issue.description) if issue else ""
-    context["may_delete"] = issue is not None and place.may(issues_api.delete_issue, issue_iid=issue.iid)
-    context |= _choices(place, issue) if triages else {}
-    return place.page("issues/form.html", "issues", context, status=422 if errors else 200)
+    context["may_delete"] = issue is not None and parent.may(issues_api.delete_issue, issue_iid=issue.iid)
+    context |= _choices(parent, issue) if triages else {}
+    return parent.page("issues/form.html", "issues", context, status=422 if errors else 200)
 
 
-def _choices(place: ProjectContext, issue: IssueView | None) -> dict[str, Any]:
+def _choices(parent: ProjectContext, issue: IssueView | None) -> dict[str, Any]:
     """Return the choices of the form, including the issue's current values."""
-    listed = place.ask(labels_api.list_project_labels, {"per_page": 100, "with_counts": "false"})
+    listed = parent.ask(labels_api.list_project_labels, {"per_page": 100, "with_counts": "false"})
     labels: list[LabelView | LabelBrief] = [*listed.items]
     wanted = {"per_page": 100, "state": "active", "include_parent_milestones": "true"}
-    milestones = place.ask(milestones_api.list_project_milestones, wanted).items
-    members = place.ask(project_people_api.list_all_project_members, {"per_page": 100})
+    milestones = parent.ask(milestones_api.list_project_milestones, wanted).items
+    members = parent.ask(project_people_api.list_all_project_members, {"per_page": 100})
     people: list[MemberView | UserBrief] = [*members.items]
     if issue is not None:
-        carried = place.visit.database.read(lambda db: label_briefs_of(db, "issue", [issue.id])).get(issue.id, [])
+        carried = parent.visit.database.read(lambda db: label_briefs_of(db, "issue", [issue.id])).get(issue.id, [])
         labels += [label for label in carried if label.id not in {one.id for one in labels}]
         people += [person for person in issue.assignees if person.id not in {one.id for one in people}]
         if issue.milestone and issue.milestone.id not in {one.id for one in milestones}:

@@ -27,9 +27,9 @@ def show_issue(visit: Visit) -> PageResponse:
     return issue_page(project_context(visit), visit.request.path["issue_iid"])
 
 
-def issue_page(place: ProjectContext, iid: str, errors: list[str] | None = None, status: int = 200) -> PageResponse:
+def issue_page(parent: ProjectContext, iid: str, errors: list[str] | None = None, status: int = 200) -> PageResponse:
     """Build the page of an issue, with errors after a failed form."""
-    visit, ground = place.visit, discussable_in(place, ISSUE, iid)
+    visit, ground = parent.visit, discussable_in(parent, ISSUE, iid)
     found = ground.find(issues_api.get_issue)
     # List the participants first: they are most of the users on the page, and later reads find them cached.
     participants = ground.ask(issues_api.PLANNING.list_participants, {"per_page": 50})
@@ -54,7 +54,7 @@ def issue_page(place: ProjectContext, iid: str, errors: list[str] | None = None,
         "may_take_part": policy.may_take_part(actor, found.access, found),
         "errors": errors or [],
     }
-    return place.page("issues/show.html", "issues", context, status)
+    return parent.page("issues/show.html", "issues", context, status)
 
 
 def _related_merge_requests(discussable: Discussable) -> list[tuple[Any, bool]]:

@@ -27,7 +27,7 @@ def list_todos(visit: Visit) -> PageResponse:
     wanted = {name: value for name, value in asked.items() if value}
     todos = visit.ask(todos_api.list_todos, {**wanted, "page": visit.request.page, "per_page": 50})
     newest = sorted(todos.items, key=lambda todo: -todo.id)
-    order = {number: place for place, number in reversed(list(enumerate(todo.project.id for todo in newest)))}
+    order = {number: index for index, number in reversed(list(enumerate(todo.project.id for todo in newest)))}
     newest.sort(key=lambda todo: order[todo.project.id])
     groups = [(some[0].project, some) for some in _by_project(newest)]
     context = {

@@ -40,7 +40,7 @@ def show_commits(visit: Visit, db: Connection) -> PageResponse:
     """List the commits, newest first."""
     frame = merge_request_frame(visit)
     commits = frame.discussable.ask(versions_api.list_commits, {"page": visit.request.page, "per_page": 50})
-    context = {"commits": commits, "outcomes": pipeline_outcomes(frame.place, db, commits.items)}
+    context = {"commits": commits, "outcomes": pipeline_outcomes(frame.parent, db, commits.items)}
     return frame.page("merge_requests/commits.html", "commits", context)
 
 
@@ -73,13 +73,13 @@ def show_changes(visit: Visit, db: Connection) -> PageResponse:
     wanted = render_diff(items, {"first": str(len(items))}).line_at(visit.request.query.get("at")) if talks else None
     if wanted is not None and not visit.headers.fragment:
         slots[wanted] = [*slots.get(wanted, []), COMMENT_FORM]
-    code = DiffTarget(frame.place.url, chosen.version.head_oid)
+    code = DiffTarget(frame.parent.url, chosen.version.head_oid)
     diff = render_diff(items, visit.request.query, slots=slots, talk="any" if talks else "no", code=code)
     back = f"{frame.url}/diffs{diff.split_address if diff.split else diff.unified_address}".removesuffix("?")
     context: dict[str, Any] = {"chosen": chosen, "diff": diff, "thread": thread, "back": back, "at": None}
     if wanted is not None:
         context["at"] = _position(chosen.version, wanted, {item.new_path: item.old_path for item in items})
-    context["blob_url"] = f"{frame.place.url}/-/blob/{chosen.version.head_oid}"
+    context["blob_url"] = f"{frame.parent.url}/-/blob/{chosen.version.head_oid}"
     if visit.headers.fragment and (wanted is not None or diff.part):
         template = "merge_requests/_line_form.html" if wanted is not None else "merge_requests/_diff_part.html"
         return TemplateResponse(template, {**context, "discussable": frame.discussable})

@@ -26,10 +26,10 @@ from ingot.web.projects.context import ProjectContext, project_context
 class MergeRequestFrame:
     """Merge request as seen by one viewer."""
 
-    def __init__(self, place: ProjectContext, iid: str) -> None:
-        self.place = place
-        self.visit = place.visit
-        self.discussable = discussable_in(place, MERGE_REQUEST, iid)
+    def __init__(self, parent: ProjectContext, iid: str) -> None:
+        self.parent = parent
+        self.visit = parent.visit
+        self.discussable = discussable_in(parent, MERGE_REQUEST, iid)
         self.found = self.discussable.find(merge_requests_api.get_merge_request)
         self.request: MergeRequestDetailView = self.discussable.ask(merge_requests_api.get_merge_request)
 
@@ -75,7 +75,7 @@ class MergeRequestFrame:
     @cached_property
     def source(self) -> SourceBranch:
         """Return the source branch as far as the viewer may see it: a fork may be private or deleted."""
-        request, project = self.request, self.place.project
+        request, project = self.request, self.parent.project
         if request.source_project_id == project.id:
             there = browser.has_branch(self.repository, request.source_branch)
             return SourceBranch(request.source_branch, project, own=True, branch_exists=there)
@@ -140,12 +140,12 @@ class MergeRequestFrame:
             "part": part,
             "parts_of": tabs,
         }
-        return self.place.page(template, "merge_requests", {**frame, "errors": [], **context}, status)
+        return self.parent.page(template, "merge_requests", {**frame, "errors": [], **context}, status)
 
 
 def merge_request_frame(visit: Visit, iid: str | None = None) -> MergeRequestFrame:
     """Return the merge request of the URL or with this number; raise NotFound if it is not visible."""
-    place, iid = project_context(visit), iid or visit.request.path[MERGE_REQUEST.word]
+    parent, iid = project_context(visit), iid or visit.request.path[MERGE_REQUEST.word]
     if not (iid.isascii() and iid.isdigit()):
         raise NotFound("Merge Request")
-    return MergeRequestFrame(place, iid)
+    return MergeRequestFrame(parent, iid)

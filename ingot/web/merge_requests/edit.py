@@ -47,10 +47,10 @@ def _edit_form(frame: MergeRequestFrame, typed: dict[str, Any], errors: list[str
         "discussable": frame.discussable,
         "version": description_version(frame.request.description),
         "triages": frame.may_triage,
-        "branches": branch_suggestions(frame.place),
+        "branches": branch_suggestions(frame.parent),
         "squash_option": frame.found.project.squash_option,
         "may_delete": frame.discussable.may(merge_request_upkeep_api.delete_merge_request),
         "errors": errors or [],
     }
-    context |= form_choices(frame.place, frame.request, frame.labels) if frame.may_triage else {}
-    return frame.place.page("merge_requests/edit.html", "merge_requests", context, 422 if errors else 200)
+    context |= form_choices(frame.parent, frame.request, frame.labels) if frame.may_triage else {}
+    return frame.parent.page("merge_requests/edit.html", "merge_requests", context, 422 if errors else 200)

@@ -63,14 +63,14 @@ def api_params(typed: dict[str, Any], *, triages: bool) -> dict[str, Any]:
 
 
 def form_choices(
-    place: ProjectContext, request: MergeRequestDetailView | None = None, carried: Sequence[LabelBrief] = ()
+    parent: ProjectContext, request: MergeRequestDetailView | None = None, carried: Sequence[LabelBrief] = ()
 ) -> dict[str, Any]:
     """Return the choices of the form, including the merge request's current values."""
-    listed = place.ask(labels_api.list_project_labels, {"per_page": 100, "with_counts": "false"})
+    listed = parent.ask(labels_api.list_project_labels, {"per_page": 100, "with_counts": "false"})
     labels: list[LabelView | LabelBrief] = [*listed.items]
     wanted = {"per_page": 100, "state": "active", "include_parent_milestones": "true"}
-    milestones = place.ask(milestones_api.list_project_milestones, wanted).items
-    members = place.ask(project_people_api.list_all_project_members, {"per_page": 100})
+    milestones = parent.ask(milestones_api.list_project_milestones, wanted).items
+    members = parent.ask(project_people_api.list_all_project_members, {"per_page": 100})
     people: list[MemberView | UserBrief] = [*members.items]
     labels += [label for label in carried if label.id not in {one.id for one in labels}]
     if request is not None:
@@ -81,8 +81,8 @@ def form_choices(
     return {"labels": labels, "milestones": milestones, "people": people}
 
 
-def branch_suggestions(place: ProjectContext) -> list[str]:
+def branch_suggestions(parent: ProjectContext) -> list[str]:
     """Return branch names to suggest; the user can also enter any other."""
-    if not place.may(branches_api.list_branches):
+    if not parent.may(branches_api.list_branches):
         return []
-    return [branch.name for branch in place.ask(branches_api.list_branches, {"per_page": 100}).items]
+    return [branch.name for branch in parent.ask(branches_api.list_branches, {"per_page": 100}).items]

@@ -93,8 +93,8 @@ def _rows(diff: str, path: str, old: int | None, new: int | None, anchor: str) -
 def _excerpt(diff: str, path: str, old: int | None, new: int | None, anchor: str) -> str:
     language = language_of(path) if len(diff) <= _MAX_HIGHLIGHTED_LENGTH else ""
     for hunk in parse_hunks(diff, language):
-        for place, line in enumerate(hunk.lines):
+        for index, line in enumerate(hunk.lines):
             if line.key == (old, new):
-                shown = hunk.lines[max(0, place - _CONTEXT_LINES) : place + 1]
+                shown = hunk.lines[max(0, index - _CONTEXT_LINES) : index + 1]
                 return "".join(row.html for row in unified_rows([DiffHunk(hunk.heading, shown)], anchor, "#")[1:])
     return ""

@@ -23,30 +23,30 @@ _SCOPES = {
 @pages.get("/:path/-/merge_requests", open=True)
 def list_merge_requests(visit: Visit) -> PageResponse:
     """List the merge requests of a project."""
-    place = project_context(visit)
+    parent = project_context(visit)
     context = _merge_request_list(
         visit,
-        lambda sent: place.ask(
-            place.either(merge_requests_api.list_project_merge_requests, merge_requests_api.list_group_merge_requests),
+        lambda sent: parent.ask(
+            parent.either(merge_requests_api.list_project_merge_requests, merge_requests_api.list_group_merge_requests),
             sent,
         ),
-    ) | _choices(place)
-    context["may_create"] = visit.viewer.user is not None and not place.project.archived
-    return place.page("merge_requests/list.html", "merge_requests", context)
+    ) | _choices(parent)
+    context["may_create"] = visit.viewer.user is not None and not parent.project.archived
+    return parent.page("merge_requests/list.html", "merge_requests", context)
 
 
 @pages.get("/groups/:path/-/merge_requests", open=True)
 def list_group_merge_requests(visit: Visit) -> PageResponse:
     """List the merge requests of a group's projects."""
-    place = group_context(visit)
+    parent = group_context(visit)
     context = _merge_request_list(
         visit,
-        lambda sent: place.ask(
-            place.either(merge_requests_api.list_project_merge_requests, merge_requests_api.list_group_merge_requests),
+        lambda sent: parent.ask(
+            parent.either(merge_requests_api.list_project_merge_requests, merge_requests_api.list_group_merge_requests),
             sent,
         ),
-    ) | _choices(place)
-    return place.page("merge_requests/group_list.html", "merge_requests", context)
+    ) | _choices(parent)
+    return parent.page("merge_requests/group_list.html", "merge_requests", context)
 
 
 @pages.get("/dashboard/merge_requests")
@@ -83,16 +83,16 @@ def _count_in_state(filters: ListFilters, state: str, found: Any, get: Callable[
     return total
 
 
-def _choices(place: ProjectContext | GroupContext) -> dict[str, Any]:
+def _choices(parent: ProjectContext | GroupContext) -> dict[str, Any]:
     """Return the choices of the filters."""
-    ancestors = "include_parent_milestones" if isinstance(place, ProjectContext) else "include_ancestors"
+    ancestors = "include_parent_milestones" if isinstance(parent, ProjectContext) else "include_ancestors"
     return {
-        "labels": place.ask(
-            place.either(labels_api.list_project_labels, labels_api.list_group_labels),
+        "labels": parent.ask(
+            parent.either(labels_api.list_project_labels, labels_api.list_group_labels),
             {"per_page": 100, "with_counts": "false"},
         ).items,
-        "milestones": place.ask(
-            place.either(milestones_api.list_project_milestones, milestones_api.list_group_milestones),
+        "milestones": parent.ask(
+            parent.either(milestones_api.list_project_milestones, milestones_api.list_group_milestones),
             {"per_page": 100, "state": "active", ancestors: "true"},
         ).items,
     }

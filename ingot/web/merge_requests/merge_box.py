@@ -163,7 +163,7 @@ def _after_merge(frame: MergeRequestFrame, box: MergeBox) -> MergeBox:
         box,
         hints=hints,
         may_remove_source=may_delete_source_branch(frame),
-        commit=_is_full_merge(frame) if frame.place.may(making_api.create_commit) else "",
+        commit=_is_full_merge(frame) if frame.parent.may(making_api.create_commit) else "",
     )
 
 

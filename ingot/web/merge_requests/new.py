@@ -83,15 +83,15 @@ def _branch_error(sides: MergeRequestProjects, typed: dict[str, Any]) -> list[st
     if sides.source.project.id == sides.target.project.id and typed["source_branch"] == typed["target_branch"]:
         return ["Choose two different branches."]
     return [
-        f"There is no branch {typed[name]} in {place.project.path_with_namespace}."
-        for name, place in (("source_branch", sides.source), ("target_branch", sides.target))
-        if not _has_branch(place, typed[name])
+        f"There is no branch {typed[name]} in {parent.project.path_with_namespace}."
+        for name, parent in (("source_branch", sides.source), ("target_branch", sides.target))
+        if not _has_branch(parent, typed[name])
     ]
 
 
-def _has_branch(place: ProjectContext, branch: str) -> bool:
+def _has_branch(parent: ProjectContext, branch: str) -> bool:
     try:
-        place.ask(branches_api.get_branch, branch=branch)
+        parent.ask(branches_api.get_branch, branch=branch)
     except Failure:
         return False
     return True
@@ -107,14 +107,14 @@ def _branches_page(
         "target_branches": branch_suggestions(sides.target),
         "errors": errors or [],
     }
-    return sides.place.page("merge_requests/choose.html", "merge_requests", context, status if errors else 200)
+    return sides.parent.page("merge_requests/choose.html", "merge_requests", context, status if errors else 200)
 
 
 def _new_request_page(
     sides: MergeRequestProjects, typed: dict[str, Any], errors: list[str] | None = None
 ) -> TemplateResponse:
     brought = _compare_branches(sides, typed)
-    visit = sides.place.visit
+    visit = sides.parent.visit
     blob_url = f"{sides.source.url}/-/blob/{brought.head}"
     if visit.headers.fragment and brought.diff.part:
         return TemplateResponse("code/_diff_part.html", {"diff": brought.diff, "blob_url": blob_url})
@@ -138,7 +138,7 @@ def _new_request_page(
         "errors": errors or [],
     }
     context |= form_choices(sides.target) if triages else {}
-    return sides.place.page("merge_requests/new.html", "merge_requests", context, 422 if errors else 200)
+    return sides.parent.page("merge_requests/new.html", "merge_requests", context, 422 if errors else 200)
 
 
 def _compare_branches(sides: MergeRequestProjects, typed: dict[str, Any]) -> BranchComparison:
@@ -148,10 +148,10 @@ def _compare_branches(sides: MergeRequestProjects, typed: dict[str, Any]) -> Bra
     if head is None or tip is None:
         raise NotFound("Branch")
     found = _compared(sides, source, target, tip, head)
-    url = f"{sides.place.visit.request.origin.base}{sides.source.url}"
+    url = f"{sides.parent.visit.request.origin.base}{sides.source.url}"
     commits = [commit_view(commit, url) for commit in reversed(found.commits)]
     items = [diff_view(change) for change in found.diff.changes]
-    diff = render_diff(items, sides.place.visit.request.query, code=DiffTarget(sides.source.url, head))
+    diff = render_diff(items, sides.parent.visit.request.query, code=DiffTarget(sides.source.url, head))
     return BranchComparison(commits, found.more_commits, diff, head)
 
 
@@ -159,7 +159,7 @@ def _compared(sides: MergeRequestProjects, source: Repository, target: Repositor
     if source.path == target.path or commit_or_none(source, tip) is not None:
         return compare_refs(source, tip, head, straight=False)
     require_blocking_allowed()
-    with combined_repository(repository_store(sides.place.visit.settings), source, target) as both:
+    with combined_repository(repository_store(sides.parent.visit.settings), source, target) as both:
         return compare_refs(both, tip, head, straight=False)
 
 
@@ -181,19 +181,19 @@ def _with_default_text(sides: MergeRequestProjects, typed: dict[str, Any], broug
     return worded
 
 
-def _has_issue(place: ProjectContext, number: str) -> bool:
+def _has_issue(parent: ProjectContext, number: str) -> bool:
     try:
-        place.ask(issues_api.get_issue, issue_iid=number)
+        parent.ask(issues_api.get_issue, issue_iid=number)
     except Failure:
         return False
     return True
 
 
-def _may_triage(place: ProjectContext) -> bool:
-    visit = place.visit
+def _may_triage(parent: ProjectContext) -> bool:
+    visit = parent.visit
 
     def look(db: Connection) -> bool:
-        access, project = find_project(db, visit.viewer.actor, place.project.id)
+        access, project = find_project(db, visit.viewer.actor, parent.project.id)
         return policy.may_triage(visit.viewer.actor, access, project)
 
     return visit.database.read(look)

@@ -36,7 +36,7 @@ def show_box(visit: Visit) -> PageResponse:
     if not visit.headers.fragment:
         return LocalRedirect(frame.url)
     over = [(b"hx-refresh", b"true")] if visit.request.query.get("state") != frame.request.state else []
-    context = {"frame": frame, "request": frame.request, "place": frame.place, "box": merge_box(frame)}
+    context = {"frame": frame, "request": frame.request, "parent": frame.parent, "box": merge_box(frame)}
     return TemplateResponse("merge_requests/_box.html", context | {"closes": _closed_issues(frame)}, headers=over)
 
 

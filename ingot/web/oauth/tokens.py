@@ -22,7 +22,7 @@ pages = PageRoutes()
 _METHODS = ["client_secret_basic", "client_secret_post", "none"]
 
 
-@pages.post("/oauth/token", open=True, by_link=True, programs=True)
+@pages.post("/oauth/token", open=True, csrf_exempt=True, for_api_clients=True)
 def issue_token(visit: Visit) -> PageResponse:
     """Issue a token for an authorization code, a password or a refresh token."""
     from ingot.accounts.oauth.server import OAuthRequest, OAuthServer
@@ -57,7 +57,7 @@ def _user_by_password(visit: Visit, sent: dict[str, str]) -> User | None:
     return None if user.two_factor_enabled or user.password_expired else user
 
 
-@pages.post("/oauth/revoke", open=True, by_link=True, programs=True)
+@pages.post("/oauth/revoke", open=True, csrf_exempt=True, for_api_clients=True)
 def revoke_token(visit: Visit) -> PageResponse:
     """Revoke a token with its refresh tokens; succeed if the token does not exist."""
 
@@ -73,7 +73,7 @@ def revoke_token(visit: Visit) -> PageResponse:
     return visit.database.write(work)
 
 
-@pages.post("/oauth/introspect", open=True, by_link=True, programs=True)
+@pages.post("/oauth/introspect", open=True, csrf_exempt=True, for_api_clients=True)
 def introspect_token(visit: Visit) -> PageResponse:
     """Describe a token of the calling application; report all other tokens as inactive."""
 
@@ -96,7 +96,7 @@ def introspect_token(visit: Visit) -> PageResponse:
     return visit.database.read(work)
 
 
-@pages.get("/oauth/token/info", open=True, programs=True)
+@pages.get("/oauth/token/info", open=True, for_api_clients=True)
 def show_token_info(visit: Visit, db: Connection) -> PageResponse:
     """Describe the token that authenticates the request."""
     found = _token_and_user(visit, db)
@@ -117,7 +117,7 @@ def show_token_info(visit: Visit, db: Connection) -> PageResponse:
     )
 
 
-@pages.get("/oauth/userinfo", open=True, programs=True)
+@pages.get("/oauth/userinfo", open=True, for_api_clients=True)
 def show_userinfo(visit: Visit, db: Connection) -> PageResponse:
     """Return the OpenID Connect claims of the token's user."""
     found = _token_and_user(visit, db)
@@ -131,25 +131,25 @@ def show_userinfo(visit: Visit, db: Connection) -> PageResponse:
     return JsonResponse(user_claims(db, user, scopes, visit.request.origin.base))
 
 
-@pages.post("/oauth/userinfo", open=True, by_link=True, programs=True)
+@pages.post("/oauth/userinfo", open=True, csrf_exempt=True, for_api_clients=True)
 def show_userinfo_by_post(visit: Visit) -> PageResponse:
     """Return the OpenID Connect claims of the token's user."""
     return visit.database.read(lambda db: show_userinfo(visit, db))
 
 
-@pages.get("/.well-known/openid-configuration", open=True, programs=True)
+@pages.get("/.well-known/openid-configuration", open=True, for_api_clients=True)
 def show_discovery_document(visit: Visit) -> PageResponse:
     """Return the OpenID Connect discovery document."""
     return JsonResponse(discovery_document(visit.request.origin.base, OAUTH_SCOPES))
 
 
-@pages.get("/.well-known/oauth-authorization-server", open=True, programs=True)
+@pages.get("/.well-known/oauth-authorization-server", open=True, for_api_clients=True)
 def show_authorization_server_metadata(visit: Visit) -> PageResponse:
     """Return the discovery document at the URL of RFC 8414."""
     return show_discovery_document(visit)
 
 
-@pages.get("/oauth/discovery/keys", open=True, programs=True)
+@pages.get("/oauth/discovery/keys", open=True, for_api_clients=True)
 def show_signing_keys(visit: Visit) -> PageResponse:
     """Return the public keys that verify ID tokens."""
     require_blocking_allowed()

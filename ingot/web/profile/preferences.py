@@ -80,8 +80,8 @@ def _notifications_page(visit: Visit, db: Connection, errors: list[str] | None =
     said = level_names(db, visit.viewer.signed_in.id)
     groups = visit.ask(groups_api.list_groups, {"min_access_level": 10, "per_page": _MAX_ROWS}).items
     projects = visit.ask(projects_api.list_projects, {"membership": True, "simple": True, "per_page": _MAX_ROWS}).items
-    places = [("groups", group.id, group.full_path, said.get(("group", group.id), "global")) for group in groups]
-    places += [
+    rows = [("groups", group.id, group.full_path, said.get(("group", group.id), "global")) for group in groups]
+    rows += [
         ("projects", project.id, project.path_with_namespace, said.get(("project", project.id), "global"))
         for project in projects
     ]
@@ -89,7 +89,7 @@ def _notifications_page(visit: Visit, db: Connection, errors: list[str] | None =
         "tab": "notifications",
         "own": visit.ask(notifications_api.get_global_notification_settings),
         "addresses": notification_addresses(db, visit.viewer.signed_in),
-        "places": places,
+        "rows": rows,
         "levels": LEVEL_TEXTS,
         "errors": errors or [],
     }

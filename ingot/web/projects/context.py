@@ -55,7 +55,7 @@ class ProjectContext(msgspec.Struct, frozen=True):
         self, template: str, tab: str, context: dict[str, Any] | None = None, /, status: int = 200
     ) -> TemplateResponse:
         """Render a page in the project layout with ``tab`` selected."""
-        frame = {"project": self.project, "place": self, "tab": tab, "tabs": _tabs(self)}
+        frame = {"project": self.project, "parent": self, "tab": tab, "tabs": _tabs(self)}
         return TemplateResponse(template, {**frame, **(context or {})}, status)
 
 
@@ -67,21 +67,21 @@ def project_context(visit: Visit) -> ProjectContext:
     return ProjectContext(visit, project)
 
 
-def _tabs(place: ProjectContext) -> list[tuple[str, str, str, int | None]]:
+def _tabs(parent: ProjectContext) -> list[tuple[str, str, str, int | None]]:
     """Return the tabs that the user has permission to see: key, URL, label and count."""
-    project, url = place.project, place.url
+    project, url = parent.project, parent.url
     tabs: list[tuple[str, str, str, int | None]] = [("home", url, "Project", None)]
-    if place.may(trees_api.list_tree):
+    if parent.may(trees_api.list_tree):
         tabs += [("code", f"{url}/-/tree", "Code", None), ("commits", f"{url}/-/commits", "Commits", None)]
-    if place.may(issues_api.list_project_issues):
+    if parent.may(issues_api.list_project_issues):
         tabs.append(("issues", f"{url}/-/issues", "Issues", project.open_issues_count or 0))
-    if place.may(merge_requests_api.list_project_merge_requests):
+    if parent.may(merge_requests_api.list_project_merge_requests):
         tabs.append(("merge_requests", f"{url}/-/merge_requests", "Merge requests", None))
-    if place.may(wikis_api.list_pages):
+    if parent.may(wikis_api.list_pages):
         tabs.append(("wiki", f"{url}/-/wikis", "Wiki", None))
-    if place.may(snippets_api.list_project_snippets):
+    if parent.may(snippets_api.list_project_snippets):
         tabs.append(("snippets", f"{url}/-/snippets", "Snippets", None))
-    if place.may(protection_api.list_protected_branches):
+    if parent.may(protection_api.list_protected_branches):
         tabs.append(("settings", f"{url}/-/edit", "Settings", None))
     else:
         tabs.append(("members", f"{url}/-/project_members", "Members", None))

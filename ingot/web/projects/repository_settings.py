@@ -39,26 +39,26 @@ def show_settings(visit: Visit) -> PageResponse:
 @pages.put("/:path/-/settings/default_branch")
 def change_default_branch(visit: Visit) -> PageResponse:
     """Change the default branch."""
-    place = find_project_settings(visit)
+    parent = find_project_settings(visit)
     typed = form_values(visit, "branch", ("default_branch",))
-    return _submit(place, "branch", typed, projects_api.edit_project, typed)
+    return _submit(parent, "branch", typed, projects_api.edit_project, typed)
 
 
 @pages.post("/:path/-/settings/protected_branches")
 def protect_branch(visit: Visit) -> PageResponse:
     """Protect a branch or wildcard."""
-    place = find_project_settings(visit)
+    parent = find_project_settings(visit)
     typed = form_values(visit, "rule", ("name", "push_access_level", "merge_access_level"), ("allow_force_push",))
-    return _submit(place, "rule", typed, protection_api.add_protected_branch, nonempty_values(typed))
+    return _submit(parent, "rule", typed, protection_api.add_protected_branch, nonempty_values(typed))
 
 
 @pages.put("/:path/-/settings/protected_branches")
 def change_rule(visit: Visit) -> PageResponse:
     """Change the protection of the branch named in the form."""
-    place = find_project_settings(visit)
+    parent = find_project_settings(visit)
     typed = form_values(visit, "rule", ("name", "push_access_level", "merge_access_level"), ("allow_force_push",))
     sent = {name: value for name, value in nonempty_values(typed).items() if name != "name"}
-    return _submit(place, "rules", typed, protection_api.edit_protected_branch, sent, name=typed["name"])
+    return _submit(parent, "rules", typed, protection_api.edit_protected_branch, sent, name=typed["name"])
 
 
 @pages.delete("/:path/-/settings/protected_branches")
@@ -124,13 +124,13 @@ def enable_key(visit: Visit) -> PageResponse:
 @pages.post("/:path/-/settings/deploy_tokens")
 def create_token(visit: Visit) -> PageResponse:
     """Create a deploy token and show its value once."""
-    place = find_project_settings(visit)
+    parent = find_project_settings(visit)
     typed = token_form_values(visit)
     try:
-        made = place.ask(deploy_tokens_api.create_deploy_token, token_params(typed))
+        made = parent.ask(deploy_tokens_api.create_deploy_token, token_params(typed))
     except RequestRefusal as refusal:
-        return _repository_settings_page(place, FormsState("token", typed, error_messages(refusal)))
-    return _repository_settings_page(place, FormsState(), made)
+        return _repository_settings_page(parent, FormsState("token", typed, error_messages(refusal)))
+    return _repository_settings_page(parent, FormsState(), made)
 
 
 @pages.delete("/:path/-/settings/deploy_tokens/:token")
@@ -157,43 +157,43 @@ def token_params(typed: dict[str, Any]) -> dict[str, Any]:
 
 
 def _submit(
-    place: ProjectContext,
+    parent: ProjectContext,
     form: str,
     typed: dict[str, Any],
     endpoint: Callable[..., object],
     sent: dict[str, Any] | None = None,
     **path: object,
 ) -> PageResponse:
-    there = f"{place.url}/-/settings/repository"
+    there = f"{parent.url}/-/settings/repository"
     return submit_form(
-        form, typed, lambda: place.ask(endpoint, sent, **path), partial(_repository_settings_page, place), there
+        form, typed, lambda: parent.ask(endpoint, sent, **path), partial(_repository_settings_page, parent), there
     )
 
 
-def _repository_settings_page(place: ProjectContext, forms: FormsState, made: Any = None) -> TemplateResponse:
-    every, visit = {"per_page": 100}, place.visit
+def _repository_settings_page(parent: ProjectContext, forms: FormsState, made: Any = None) -> TemplateResponse:
+    every, visit = {"per_page": 100}, parent.visit
     context: dict[str, Any] = {
         "section": "settings/repository",
         "forms": forms,
         "levels": LEVEL_NAMES,
         "scopes": DEPLOY_TOKEN_SCOPES,
-        "branches": _branches(place),
-        "rules": place.ask(protection_api.list_protected_branches, every).items,
-        "tag_rules": place.ask(protection_api.list_protected_tags, every).items,
-        "keys": place.ask(deploy_keys_api.list_deploy_keys, every).items,
-        "elsewhere": visit.database.read(lambda db: keys_of_other_projects(db, visit.viewer.actor, place.project.id)),
-        "tokens": place.ask(deploy_tokens_api.list_deploy_tokens, every).items,
+        "branches": _branches(parent),
+        "rules": parent.ask(protection_api.list_protected_branches, every).items,
+        "tag_rules": parent.ask(protection_api.list_protected_tags, every).items,
+        "keys": parent.ask(deploy_keys_api.list_deploy_keys, every).items,
+        "elsewhere": visit.database.read(lambda db: keys_of_other_projects(db, visit.viewer.actor, parent.project.id)),
+        "tokens": parent.ask(deploy_tokens_api.list_deploy_tokens, every).items,
         "secret": made.token if made is not None and made.token is not UNSET else "",
         "made": made,
-        "may_change": place.may(projects_api.edit_project),
+        "may_change": parent.may(projects_api.edit_project),
     }
-    return place.page("projects/repository.html", "settings", context, forms.status)
+    return parent.page("projects/repository.html", "settings", context, forms.status)
 
 
-def _branches(place: ProjectContext) -> list[str]:
-    if place.project.empty_repo:
+def _branches(parent: ProjectContext) -> list[str]:
+    if parent.project.empty_repo:
         return []
     try:
-        return [branch.name for branch in place.ask(branches_api.list_branches, {"per_page": 100}).items]
+        return [branch.name for branch in parent.ask(branches_api.list_branches, {"per_page": 100}).items]
     except NotFound:
         return []

@@ -31,12 +31,12 @@ _EVENT_NAMES = {
 @pages.get("/:path/-/settings/integrations")
 def list_services(visit: Visit) -> PageResponse:
     """List the available integrations, active ones first."""
-    place = find_project_settings(visit)
-    known = {service.slug: service for service in place.ask(services_api.list_integrations, {"per_page": 100}).items}
+    parent = find_project_settings(visit)
+    known = {service.slug: service for service in parent.ask(services_api.list_integrations, {"per_page": 100}).items}
     services = [(each, known.get(each.slug)) for each in REGISTRY.values()]
     services.sort(key=lambda pair: (not (pair[1] and pair[1].active), pair[0].kind == "none", pair[0].title.lower()))
     context = {"section": "settings/integrations", "services": services}
-    return place.page("projects/services.html", "settings", context)
+    return parent.page("projects/services.html", "settings", context)
 
 
 @pages.get("/:path/-/settings/integrations/:slug")
@@ -48,7 +48,7 @@ def show_service(visit: Visit) -> PageResponse:
 @pages.put("/:path/-/settings/integrations/:slug")
 def save_service(visit: Visit) -> PageResponse:
     """Create or update an integration."""
-    place, integration = find_project_settings(visit), _integration_in_path(visit)
+    parent, integration = find_project_settings(visit), _integration_in_path(visit)
     flags = [each.name for each in integration.properties if each.kind == "flag"]
     flags += [EVENTS[event] for event in integration.events]
     texts = [each.name for each in integration.properties if each.kind != "flag"]
@@ -57,17 +57,17 @@ def save_service(visit: Visit) -> PageResponse:
     # Empty optional fields are cleared. Empty secrets are not sent, so they stay unchanged; the API reports missing
     # required fields.
     sent = {name: value for name, value in typed.items() if value != "" or name not in kept}
-    there = f"{place.url}/-/settings/integrations"
-    act = partial(place.ask, services_api.set_integration, sent, slug=integration.slug)
-    return submit_form("service", typed, act, lambda forms: _service_page(place, forms), there)
+    there = f"{parent.url}/-/settings/integrations"
+    act = partial(parent.ask, services_api.set_integration, sent, slug=integration.slug)
+    return submit_form("service", typed, act, lambda forms: _service_page(parent, forms), there)
 
 
 @pages.delete("/:path/-/settings/integrations/:slug")
 def remove_service(visit: Visit) -> PageResponse:
     """Disable an integration."""
-    place = find_project_settings(visit)
-    place.ask(services_api.delete_integration, slug=_integration_in_path(visit).slug)
-    return LocalRedirect(f"{place.url}/-/settings/integrations")
+    parent = find_project_settings(visit)
+    parent.ask(services_api.delete_integration, slug=_integration_in_path(visit).slug)
+    return LocalRedirect(f"{parent.url}/-/settings/integrations")
 
 
 def _integration_in_path(visit: Visit) -> Integration:
@@ -76,15 +76,15 @@ def _integration_in_path(visit: Visit) -> Integration:
     return REGISTRY[visit.request.path["slug"]]
 
 
-def _service_page(place: ProjectContext, forms: FormsState) -> TemplateResponse:
-    integration = _integration_in_path(place.visit)
-    service = place.ask(services_api.get_integration, slug=integration.slug)
+def _service_page(parent: ProjectContext, forms: FormsState) -> TemplateResponse:
+    integration = _integration_in_path(parent.visit)
+    service = parent.ask(services_api.get_integration, slug=integration.slug)
     context: dict[str, Any] = {
         "section": "settings/integrations",
         "forms": forms,
         "integration": integration,
         "service": service,
         "events": [(EVENTS[event], _EVENT_NAMES[event]) for event in integration.events],
-        "may_change": place.may(projects_api.edit_project),
+        "may_change": parent.may(projects_api.edit_project),
     }
-    return place.page("projects/service.html", "settings", context, forms.status)
+    return parent.page("projects/service.html", "settings", context, forms.status)

@@ -43,18 +43,18 @@ def sidebar_choices(subject: SidebarField, search: str, kept: Collection[str] = 
 
 
 def _people(subject: SidebarField, search: str) -> Any:
-    return subject.place.ask(project_people_api.list_all_project_members, {"per_page": _MAX_CHOICES, "query": search})
+    return subject.parent.ask(project_people_api.list_all_project_members, {"per_page": _MAX_CHOICES, "query": search})
 
 
 def _labels(subject: SidebarField, search: str) -> Any:
-    return subject.place.ask(
+    return subject.parent.ask(
         labels_api.list_project_labels, {"per_page": _MAX_CHOICES, "with_counts": "false"} | _searched(search)
     )
 
 
 def _milestones(subject: SidebarField, search: str) -> Any:
     wanted = {"per_page": _MAX_CHOICES, "state": "active", "include_parent_milestones": "true"}
-    return subject.place.ask(milestones_api.list_project_milestones, wanted | _searched(search))
+    return subject.parent.ask(milestones_api.list_project_milestones, wanted | _searched(search))
 
 
 def _searched(search: str) -> dict[str, str]:

@@ -54,7 +54,7 @@ def sidebar_pages(sort: SidebarKind) -> PageRoutes:
 
 
 def _update_field(subject: SidebarField) -> None:
-    form = subject.place.visit.request.form
+    form = subject.parent.visit.request.form
     if subject.fact == "time":
         _update_time_tracking(subject)
         return
@@ -76,7 +76,7 @@ def _update_field(subject: SidebarField) -> None:
 
 def _update_time_tracking(subject: SidebarField) -> None:
     """Send only the fields that were filled in, so that no time is recorded twice."""
-    form, stats, time = subject.place.visit.request.form, subject.item.time_stats, subject.sort.endpoints.planning.time
+    form, stats, time = subject.parent.visit.request.form, subject.item.time_stats, subject.sort.endpoints.planning.time
     estimate, spent = (form_field(form, "fact", name).strip() for name in ("estimate", "spent"))
     if form_field(form, "fact", "forget"):
         subject.discussable.ask(time.reset_spent)
@@ -108,12 +108,12 @@ def _field_fragment(subject: SidebarField, records: Sequence[DiscussionItem] = (
         "records": records,
     }
     context["labels"] = subject.labels if subject.fact == "labels" else []
-    context["url"] = f"{subject.place.url}/-/{subject.sort.kind.page}"
+    context["url"] = f"{subject.parent.url}/-/{subject.sort.kind.page}"
     return TemplateResponse("sidebar/_shown_again.html", context)
 
 
 def _field_form(subject: SidebarField, errors: list[str] | None = None) -> TemplateResponse:
-    visit, fact = subject.place.visit, subject.fact
+    visit, fact = subject.parent.visit, subject.fact
     context: dict[str, Any] = {
         "subject": subject,
         "fact": fact,
@@ -132,4 +132,4 @@ def _field_form(subject: SidebarField, errors: list[str] | None = None) -> Templ
         # Status 200 even with errors: scripts ignore error responses.
         return TemplateResponse("sidebar/_form.html", context)
     tab = "issues" if subject.sort.labelled == "issue" else "merge_requests"
-    return subject.place.page("sidebar/form.html", tab, context, 422 if errors else 200)
+    return subject.parent.page("sidebar/form.html", tab, context, 422 if errors else 200)

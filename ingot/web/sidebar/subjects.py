@@ -60,7 +60,7 @@ SIDEBAR_KINDS = (
 class SidebarField(msgspec.Struct, frozen=True):
     """Sidebar field of one issue or merge request that the viewer may change."""
 
-    place: ProjectContext
+    parent: ProjectContext
     discussable: Discussable
     sort: SidebarKind
     fact: str
@@ -76,7 +76,7 @@ class SidebarField(msgspec.Struct, frozen=True):
         """Return the labels with their colors."""
         if not self.item.labels:
             return []
-        found = self.place.visit.database.read(lambda db: label_briefs_of(db, self.sort.labelled, [self.item.id]))
+        found = self.parent.visit.database.read(lambda db: label_briefs_of(db, self.sort.labelled, [self.item.id]))
         return found.get(self.item.id, [])
 
     def now(self) -> "SidebarField":
@@ -86,8 +86,8 @@ class SidebarField(msgspec.Struct, frozen=True):
 
 def find_sidebar_field(visit: Visit, sort: SidebarKind) -> SidebarField:
     """Return the field in the URL; raise NotFound if the viewer may not change it."""
-    place, fact = project_context(visit), visit.request.path["fact"]
-    ground = discussable_in(place, sort.kind, visit.request.path[sort.kind.word])
+    parent, fact = project_context(visit), visit.request.path["fact"]
+    ground = discussable_in(parent, sort.kind, visit.request.path[sort.kind.word])
     found = ground.find(sort.endpoints.get)
     if fact == "time":
         may = sort.may_edit(visit.viewer.actor, found.access, found)
@@ -95,4 +95,4 @@ def find_sidebar_field(visit: Visit, sort: SidebarKind) -> SidebarField:
         may = fact in sort.facts and sort.may_triage(visit.viewer.actor, found.access, found.project)
     if not may:
         raise NotFound("Page")
-    return SidebarField(place, ground, sort, fact, ground.ask(sort.endpoints.get))
+    return SidebarField(parent, ground, sort, fact, ground.ask(sort.endpoints.get))

@@ -24,7 +24,7 @@ def show_unsubscribe(visit: Visit, db: Connection) -> PageResponse:
     return TemplateResponse("sign_in/unsubscribe.html", {"key": visit.request.path["key"], "noun": noun})
 
 
-@pages.post("/sent_notifications/:key/unsubscribe", open=True, with_expired_password=True, by_link=True)
+@pages.post("/sent_notifications/:key/unsubscribe", open=True, with_expired_password=True, csrf_exempt=True)
 def unsubscribe(visit: Visit) -> PageResponse:
     """Unsubscribe the user; mail clients can also send this request (one-click unsubscribe)."""
 

@@ -34,22 +34,22 @@ _EMPTY = dict.fromkeys(_FIELDS, "")
 class _SnippetCollection(ResourceCollection, frozen=True):
     """Snippets of a project, or personal snippets."""
 
-    place: ProjectContext | None
+    parent: ProjectContext | None
 
     def page(self, name: str, context: dict[str, Any], status: int = 200) -> TemplateResponse:
         """Render a page in the project layout, or in the normal layout for personal snippets."""
         context = {**context, "url": self.url}
-        if self.place is None:
+        if self.parent is None:
             return TemplateResponse(f"snippets/{name}.html", {**context, "frame": "layout.html"}, status)
-        return self.place.page(f"snippets/{name}.html", "snippets", {**context, "frame": "project.html"}, status)
+        return self.parent.page(f"snippets/{name}.html", "snippets", {**context, "frame": "project.html"}, status)
 
 
 def _snippet_collection(visit: Visit) -> _SnippetCollection:
     if "path" not in visit.request.path:
         return _SnippetCollection(visit, "/-/snippets", "snippets", {}, "id", "id", None)
-    place = project_context(visit)
-    path = {"id": place.project.id}
-    return _SnippetCollection(visit, f"{place.url}/-/snippets", "projects", path, "snippet_id", "id", place)
+    parent = project_context(visit)
+    path = {"id": parent.project.id}
+    return _SnippetCollection(visit, f"{parent.url}/-/snippets", "projects", path, "snippet_id", "id", parent)
 
 
 @pages.get("/snippets")
@@ -79,7 +79,7 @@ def list_project_snippets(visit: Visit) -> PageResponse:
 
 def _list(visit: Visit) -> PageResponse:
     shelf = _snippet_collection(visit)
-    own = shelf.place is None
+    own = shelf.parent is None
     listed = snippets_api.list_snippets if own else snippets_api.list_project_snippets
     found = shelf.ask(listed, {"page": visit.request.query.get("page", "1")})
     may_create = shelf.may(snippets_api.create_snippet if own else snippets_api.create_project_snippet)
@@ -100,8 +100,8 @@ def _show(visit: Visit) -> PageResponse:
         return TemplateResponse("code/_lines.html", {"rows": rest})
     # Personal snippets have no comments.
     thread = (
-        discussion_thread(discussable_in(shelf.place, SNIPPET, snippet.id), snippet.description)
-        if shelf.place
+        discussion_thread(discussable_in(shelf.parent, SNIPPET, snippet.id), snippet.description)
+        if shelf.parent
         else None
     )
     context = {
@@ -154,7 +154,7 @@ def _create(visit: Visit) -> PageResponse:
     shelf = _snippet_collection(visit)
     typed = {name: form_field(visit.request.form, "snippet", name) for name in _FIELDS}
     try:
-        made = shelf.ask(snippets_api.create_project_snippet if shelf.place else snippets_api.create_snippet, typed)
+        made = shelf.ask(snippets_api.create_project_snippet if shelf.parent else snippets_api.create_snippet, typed)
     except RequestRefusal as refusal:
         return _snippet_form(shelf, typed, shelf.url, error_messages(refusal), 422, edits=False)
     return LocalRedirect(f"{shelf.url}/{made.id}")
@@ -195,7 +195,7 @@ def _file_fields(visit: Visit) -> list[tuple[str, str]]:
 
 def _delete(visit: Visit) -> PageResponse:
     shelf = _snippet_collection(visit)
-    shelf.ask(snippets_api.delete_project_snippet if shelf.place else snippets_api.delete_snippet, **shelf.named)
+    shelf.ask(snippets_api.delete_project_snippet if shelf.parent else snippets_api.delete_snippet, **shelf.named)
     return LocalRedirect(shelf.url)
 
 

@@ -71,16 +71,16 @@ class HookCollection(ResourceCollection, frozen=True):
     endpoints: HookHandlers
     flags: dict[str, str]
     triggers: tuple[str, ...]
-    place: ProjectContext | GroupContext | None = None
+    parent: ProjectContext | GroupContext | None = None
     title: str = ""
 
     def page(self, name: str, context: dict[str, Any], status: int = 200) -> TemplateResponse:
         """Render a page in the settings layout of the project or group, or in the administration layout."""
         context = {**context, "shelf": self}
-        if self.place is not None:
-            frame = "projects/settings.html" if isinstance(self.place, ProjectContext) else "groups/settings.html"
+        if self.parent is not None:
+            frame = "projects/settings.html" if isinstance(self.parent, ProjectContext) else "groups/settings.html"
             context |= {"frame": frame, "section": "hooks"}
-            return self.place.page(f"webhooks/{name}.html", "settings", context, status)
+            return self.parent.page(f"webhooks/{name}.html", "settings", context, status)
         return TemplateResponse(f"webhooks/{name}.html", {**context, "frame": "admin.html", "tab": "hooks"}, status)
 
 
@@ -89,21 +89,21 @@ _TRIGGERS = ("push_events", "tag_push_events", "issues_events", "note_events", "
 
 def project_hooks(visit: Visit) -> HookCollection:
     """Return the webhooks of a project."""
-    place = project_context(visit)
-    place.find(hooks_api.list_hooks)
+    parent = project_context(visit)
+    parent.find(hooks_api.list_hooks)
     flags = {name: text for name, text in FLAGS.items() if name != "repository_update_events"}
-    url, path = f"{place.url}/-/hooks", {"id": place.project.id}
-    return HookCollection(visit, url, "projects", path, "hook_id", "hook", HOOKS, flags, _TRIGGERS, place)
+    url, path = f"{parent.url}/-/hooks", {"id": parent.project.id}
+    return HookCollection(visit, url, "projects", path, "hook_id", "hook", HOOKS, flags, _TRIGGERS, parent)
 
 
 def group_hooks(visit: Visit) -> HookCollection:
     """Return the webhooks of a group, which receive the events of all its projects."""
-    place = group_context(visit)
-    place.find(hooks_api.list_hooks)
+    parent = group_context(visit)
+    parent.find(hooks_api.list_hooks)
     flags = {name: text for name, text in FLAGS.items() if name != "repository_update_events"}
-    title = place.group.full_name
-    url, path = f"{place.url}/-/hooks", {"id": place.group.id}
-    return HookCollection(visit, url, "groups", path, "hook_id", "hook", HOOKS, flags, _TRIGGERS, place, title)
+    title = parent.group.full_name
+    url, path = f"{parent.url}/-/hooks", {"id": parent.group.id}
+    return HookCollection(visit, url, "groups", path, "hook_id", "hook", HOOKS, flags, _TRIGGERS, parent, title)
 
 
 def system_hooks(visit: Visit) -> HookCollection:
