@@ -7,7 +7,7 @@ from msgspec import UNSET
 from ingot.accounts.tokens import api as user_tokens_api
 from ingot.accounts.users import api as accounts_api
 from ingot.web.admin.layout import render_admin_page, require_admin
-from ingot.web.form_errors import RequestRefusal, error_messages
+from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
 from ingot.web.projects.forms import FormsState, form_values, nonempty_values
 
@@ -31,8 +31,8 @@ def create_token(visit: Visit) -> PageResponse:
     try:
         wish = sent | {"scopes": [scope for scope in IMPERSONATION_SCOPES if typed[scope]]}
         made = visit.ask(user_tokens_api.create_impersonation_token, wish, user_id=visit.request.path["id"])
-    except RequestRefusal as refusal:
-        return _tokens_page(visit, FormsState("token", typed, error_messages(refusal)))
+    except REQUEST_ERRORS as error:
+        return _tokens_page(visit, FormsState("token", typed, error_messages(error)))
     return _tokens_page(visit, FormsState(), made)
 
 

@@ -7,7 +7,7 @@ from ingot.core.jobs.admin import delete_job, list_jobs, retry_dead, retry_job
 from ingot.core.jobs.statistics import queue_stats
 from ingot.projects.projects.totals import instance_totals
 from ingot.web.admin.layout import render_admin_page, require_admin
-from ingot.web.form_errors import RequestRefusal, error_messages
+from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, Visit
 
 pages = PageRoutes()
@@ -51,8 +51,8 @@ def retry_one_job(visit: Visit) -> PageResponse:
     require_admin(visit)
     try:
         visit.database.write(lambda db: retry_job(db, path_number(visit.request.path, "id")))
-    except RequestRefusal as refusal:
-        reasons = error_messages(refusal)
+    except REQUEST_ERRORS as error:
+        reasons = error_messages(error)
         return visit.database.read(lambda db: _jobs_page(visit, db, reasons))
     return LocalRedirect("/admin/jobs")
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from ingot.accounts.instance import api as instance_api
 from ingot.web.admin.layout import render_admin_page, require_admin
-from ingot.web.form_errors import RequestRefusal, error_messages
+from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit, form_field
 
 pages = PageRoutes()
@@ -69,8 +69,8 @@ def update_settings(visit: Visit) -> PageResponse:
     sent = {name: value == "1" if _KINDS[name] == "switch" else value for name, value in typed.items()}
     try:
         visit.ask(instance_api.modify_settings, sent)
-    except RequestRefusal as refusal:
-        return _settings_form(visit, sent, error_messages(refusal), 422)
+    except REQUEST_ERRORS as error:
+        return _settings_form(visit, sent, error_messages(error), 422)
     return LocalRedirect("/admin/application_settings")
 
 
@@ -88,8 +88,8 @@ def create_broadcast_message(visit: Visit) -> PageResponse:
     typed = {name: form_field(visit.request.form, "broadcast_message", name) for name in ("message", "ends_at")}
     try:
         visit.ask(instance_api.create_broadcast_message, {name: value for name, value in typed.items() if value})
-    except RequestRefusal as refusal:
-        return _messages_page(visit, typed, error_messages(refusal), 422)
+    except REQUEST_ERRORS as error:
+        return _messages_page(visit, typed, error_messages(error), 422)
     return LocalRedirect("/admin/broadcast_messages")
 
 

@@ -6,7 +6,7 @@ from ingot.accounts.users import api as accounts_api
 from ingot.accounts.users.views import AdminUserView
 from ingot.errors import NotFound
 from ingot.web.admin.layout import render_admin_page, require_admin
-from ingot.web.form_errors import RequestRefusal, error_messages
+from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.page_routes import (
     LocalRedirect,
     PageResponse,
@@ -67,8 +67,8 @@ def create_user(visit: Visit) -> PageResponse:
         sent["reset_password"] = True
     try:
         made = visit.ask(accounts_api.create_user, sent)
-    except RequestRefusal as refusal:
-        return _user_form(visit, None, typed, error_messages(refusal), 422)
+    except REQUEST_ERRORS as error:
+        return _user_form(visit, None, typed, error_messages(error), 422)
     return LocalRedirect(f"/admin/users/{made.id}")
 
 
@@ -91,8 +91,8 @@ def update_user(visit: Visit) -> PageResponse:
     sent = {name: value for name, value in typed.items() if name != "password" or value}
     try:
         visit.ask(accounts_api.modify_user, {name: value for name, value in sent.items() if value != ""}, id=person.id)
-    except RequestRefusal as refusal:
-        return _user_form(visit, person, typed, error_messages(refusal), 422)
+    except REQUEST_ERRORS as error:
+        return _user_form(visit, person, typed, error_messages(error), 422)
     return LocalRedirect(f"/admin/users/{person.id}")
 
 
@@ -104,8 +104,8 @@ def change_user_state(visit: Visit) -> PageResponse:
     if act in _ACTIONS:
         try:
             visit.ask(_ACTIONS[act], id=visit.request.path["id"])
-        except RequestRefusal as refusal:
-            return _error_page(visit, refusal)
+        except REQUEST_ERRORS as error:
+            return _error_page(visit, error)
     return LocalRedirect(f"/admin/users/{visit.request.path['id']}")
 
 
@@ -119,8 +119,8 @@ def delete_user(visit: Visit) -> PageResponse:
             {"hard_delete": visit.request.form.get("hard_delete", "0")},
             id=visit.request.path["id"],
         )
-    except RequestRefusal as refusal:
-        return _error_page(visit, refusal)
+    except REQUEST_ERRORS as error:
+        return _error_page(visit, error)
     return LocalRedirect("/admin/users")
 
 
@@ -136,11 +136,11 @@ def _form_values(visit: Visit) -> dict[str, Any]:
     return typed | {name: form_field(visit.request.form, "user", name) == "1" for name in _FLAG_FIELDS}
 
 
-def _error_page(visit: Visit, refusal: Exception) -> PageResponse:
+def _error_page(visit: Visit, error: Exception) -> PageResponse:
     person = _person(visit)
     typed = {name: getattr(person, name, "") or "" for name in _TEXT_FIELDS} | {"password": ""}
     typed |= {"admin": person.is_admin, "external": person.external, "can_create_group": person.can_create_group}
-    return _user_form(visit, person, typed, error_messages(refusal), 422)
+    return _user_form(visit, person, typed, error_messages(error), 422)
 
 
 def _user_form(

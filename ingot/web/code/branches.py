@@ -10,7 +10,7 @@ from ingot.repositories.branches import api as branches_api
 from ingot.repositories.branches.views import BranchView
 from ingot.web.code.location import readable_code
 from ingot.web.code.pipelines import pipeline_outcomes
-from ingot.web.form_errors import RequestRefusal, error_messages
+from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.formats import with_query
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit, text_field
 from ingot.web.projects.context import ProjectContext, project_context
@@ -49,8 +49,8 @@ def create_branch(visit: Visit) -> PageResponse:
     typed = {name: str(visit.request.form.get(name, "")) for name in ("branch", "ref")}
     try:
         made = parent.ask(branches_api.create_branch, typed)
-    except RequestRefusal as refusal:
-        return _branch_form(parent, typed, error_messages(refusal), 422)
+    except REQUEST_ERRORS as error:
+        return _branch_form(parent, typed, error_messages(error), 422)
     return LocalRedirect(f"{parent.url}/-/tree/{quote(made.name)}")
 
 
@@ -60,8 +60,8 @@ def delete_branch(visit: Visit) -> PageResponse:
     parent = project_context(visit)
     try:
         parent.ask(branches_api.delete_branch, branch=visit.request.path["name"])
-    except RequestRefusal as refusal:
-        errors = error_messages(refusal)
+    except REQUEST_ERRORS as error:
+        errors = error_messages(error)
         return visit.database.read(lambda db: _branches_page(parent, db, errors, 422))
     return LocalRedirect(f"{parent.url}/-/branches")
 
@@ -72,8 +72,8 @@ def delete_merged_branches(visit: Visit) -> PageResponse:
     parent = project_context(visit)
     try:
         parent.ask(branches_api.delete_merged_branches)
-    except RequestRefusal as refusal:
-        errors = error_messages(refusal)
+    except REQUEST_ERRORS as error:
+        errors = error_messages(error)
         return visit.database.read(lambda db: _branches_page(parent, db, errors, 422))
     return LocalRedirect(f"{parent.url}/-/branches")
 

@@ -14,7 +14,7 @@ from ingot.repositories.commits import api as commits_api
 from ingot.web.code.commit_comments import diff_with_comments
 from ingot.web.code.location import readable_code
 from ingot.web.code.patch_downloads import patch_response, split_suffix
-from ingot.web.form_errors import RequestRefusal, error_messages
+from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
 from ingot.web.projects.context import ProjectContext, project_context
 
@@ -56,8 +56,8 @@ def post_comment(visit: Visit) -> PageResponse:
     name = at if isinstance(at, str) and at.replace("_", "").isalnum() else ""
     try:
         parent.ask(notes_api.post_comment, form, sha=sha)
-    except RequestRefusal as refusal:
-        typed = {"typed": str(visit.request.form.get("note", "")), "name": name, "errors": error_messages(refusal)}
+    except REQUEST_ERRORS as error:
+        typed = {"typed": str(visit.request.form.get("note", "")), "name": name, "errors": error_messages(error)}
         return visit.database.read(lambda db: _commit_page(parent, db, typed, 422))
     return LocalRedirect(f"{parent.url}/-/commit/{sha}#{name or 'discussion'}")
 
@@ -84,10 +84,10 @@ def _apply_to_branch(visit: Visit, verb: str, endpoint: Callable[..., object]) -
             parent.ask(branches_api.create_branch, {"branch": branch, "ref": target})
             made = True
         parent.ask(endpoint, {"branch": branch or target}, sha=sha)
-    except RequestRefusal as refusal:
+    except REQUEST_ERRORS as error:
         if made:  # Delete the new branch: it has no commits.
             parent.ask(branches_api.delete_branch, branch=branch)
-        typed = {"verb": verb, "branch": target, "new_branch": branch, "errors": error_messages(refusal)}
+        typed = {"verb": verb, "branch": target, "new_branch": branch, "errors": error_messages(error)}
         return visit.database.read(lambda db: _commit_page(parent, db, {"redo": typed}, 422))
     if branch:
         return LocalRedirect(parent.new_merge_request(branch, target))

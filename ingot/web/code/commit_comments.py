@@ -35,15 +35,15 @@ def diff_with_comments(
     parent: ProjectContext, db: Connection, oid: str, items: Sequence[DiffView], at: Any
 ) -> DiscussedDiff:
     """Return the diff of a commit with its comments; ``at`` names a line to comment on."""
-    visit, ground = parent.visit, discussable_in(parent, COMMIT, oid)
-    thread = discussion_thread(ground)
+    visit, discussable = parent.visit, discussable_in(parent, COMMIT, oid)
+    thread = discussion_thread(discussable)
     slots, elsewhere = _by_line(thread, line_comments(db, parent.project.id, oid), items)
     wanted = _find_line(items, at) if at and thread.may_write else None
     if wanted is not None and not visit.headers.fragment:
         slots.setdefault(wanted, []).append(COMMENT_FORM)
     code = DiffTarget(parent.url, oid)
     diff = render_diff(items, visit.request.query, slots=slots, talk="changed" if thread.may_write else "no", code=code)
-    back = f"{ground.url}{diff.split_address if diff.split else diff.unified_address}".removesuffix("?")
+    back = f"{discussable.url}{diff.split_address if diff.split else diff.unified_address}".removesuffix("?")
     return DiscussedDiff(diff, msgspec.structs.replace(thread, discussions=elsewhere), wanted, back)
 
 

@@ -11,7 +11,7 @@ from ingot.repositories.comparisons import api as comparing_api
 from ingot.web.code.diffs import DiffTarget, render_diff
 from ingot.web.code.location import readable_code
 from ingot.web.code.pipelines import PipelineOutcome, pipeline_outcomes
-from ingot.web.form_errors import RequestRefusal, error_messages
+from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
 from ingot.web.projects.context import ProjectContext, project_context
 
@@ -48,8 +48,8 @@ def show_comparison(visit: Visit, db: Connection) -> PageResponse:
         return _comparison_page(
             parent, old, new, errors=["Branch, tag or commit not found. Check both names."], status=404
         )
-    except RequestRefusal as refusal:
-        return _comparison_page(parent, old, new, errors=error_messages(refusal), status=422)
+    except REQUEST_ERRORS as error:
+        return _comparison_page(parent, old, new, errors=error_messages(error), status=422)
     head = browser.commit_or_none(code.repository, new)
     diff = render_diff(compared.diffs, visit.request.query, code=DiffTarget(parent.url, head) if head else None)
     if visit.headers.fragment and diff.part:

@@ -7,7 +7,7 @@ from urllib.parse import quote
 from ingot.core.api.params import Upload
 from ingot.repositories.commit_writing import api as making_api
 from ingot.web.code.edit_context import FileDraft, encode_like, find_draft
-from ingot.web.form_errors import RequestRefusal, error_messages
+from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
 
 pages = PageRoutes()
@@ -135,8 +135,8 @@ def _create_commit(
         sent["start_branch"] = draft.branch
     try:
         parent.ask(making_api.create_commit, sent)
-    except RequestRefusal as refusal:
-        return _editor_page(draft, what, typed, error_messages(refusal), 422)
+    except REQUEST_ERRORS as error:
+        return _editor_page(draft, what, typed, error_messages(error), 422)
     if branch != draft.branch and draft.exists:
         return LocalRedirect(parent.new_merge_request(branch, draft.branch))
     word = "tree" if what in ("delete", "folder") else "blob"

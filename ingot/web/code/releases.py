@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 from ingot.collaboration.releases import api as releases_api
 from ingot.errors import NotFound
-from ingot.web.form_errors import RequestRefusal, error_messages
+from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.page_routes import ExternalRedirect, LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
 from ingot.web.projects.context import ProjectContext, project_context
 from ingot.web.texts import render_markdown
@@ -78,8 +78,8 @@ def create_release(visit: Visit) -> PageResponse:
     parent, typed = project_context(visit), {name: str(visit.request.form.get(name, "")) for name in _FIELDS}
     try:
         release = parent.ask(releases_api.create_release, {name: value for name, value in typed.items() if value})
-    except RequestRefusal as refusal:
-        return _release_form(parent, typed, error_messages(refusal), 422, new=True)
+    except REQUEST_ERRORS as error:
+        return _release_form(parent, typed, error_messages(error), 422, new=True)
     return LocalRedirect(f"{parent.url}/-/releases/{quote(release.tag_name, safe='')}")
 
 
@@ -90,8 +90,8 @@ def edit_release(visit: Visit) -> PageResponse:
     typed = {name: str(visit.request.form.get(name, "")) for name in ("name", "description")}
     try:
         parent.ask(releases_api.edit_release, typed, tag_name=tag)
-    except RequestRefusal as refusal:
-        return _release_form(parent, {**typed, "tag_name": tag}, error_messages(refusal), 422, new=False)
+    except REQUEST_ERRORS as error:
+        return _release_form(parent, {**typed, "tag_name": tag}, error_messages(error), 422, new=False)
     return LocalRedirect(f"{parent.url}/-/releases/{quote(tag, safe='')}")
 
 

@@ -7,7 +7,7 @@ from ingot.core.db.connection import Connection
 from ingot.repositories.protection import api as protection_api
 from ingot.repositories.tags import api as tags_api
 from ingot.web.code.pipelines import pipeline_outcomes
-from ingot.web.form_errors import RequestRefusal, error_messages
+from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit, text_field
 from ingot.web.projects.context import ProjectContext, project_context
 from ingot.web.texts import render_markdown
@@ -59,8 +59,8 @@ def create_tag(visit: Visit) -> PageResponse:
     typed = {name: str(visit.request.form.get(name, "")) for name in _FIELDS}
     try:
         tag = parent.ask(tags_api.create_tag, {name: value for name, value in typed.items() if value})
-    except RequestRefusal as refusal:
-        return _tag_form(parent, typed, error_messages(refusal), 422)
+    except REQUEST_ERRORS as error:
+        return _tag_form(parent, typed, error_messages(error), 422)
     return LocalRedirect(f"{parent.url}/-/tags/{quote(tag.name)}")
 
 
@@ -74,8 +74,8 @@ def update_release_notes(visit: Visit) -> PageResponse:
         parent.ask(
             tags_api.edit_release_of_tag if told else tags_api.add_release_to_tag, {"description": text}, tag_name=name
         )
-    except RequestRefusal as refusal:
-        return _tag_page(parent, text, error_messages(refusal), 422)
+    except REQUEST_ERRORS as error:
+        return _tag_page(parent, text, error_messages(error), 422)
     return LocalRedirect(f"{parent.url}/-/tags/{quote(name)}")
 
 
@@ -85,8 +85,8 @@ def delete_tag(visit: Visit) -> PageResponse:
     parent, name = project_context(visit), visit.request.path["name"]
     try:
         parent.ask(tags_api.delete_tag, tag_name=name)
-    except RequestRefusal as refusal:
-        return _tag_page(parent, errors=error_messages(refusal), status=422)
+    except REQUEST_ERRORS as error:
+        return _tag_page(parent, errors=error_messages(error), status=422)
     return LocalRedirect(f"{parent.url}/-/tags")
 
 

@@ -2,5 +2,6 @@
 
 A page calls ``discussion_thread(discussable_in(parent, KIND, number))`` and renders it with the macros of
 discussions/_thread.html: the whole thread (``thread``), single discussions (``discussions``), the comment form
-(``comment``), ``awards`` and ``follow``. The forms post to paths below the page itself, declared here for every kind.
+(``comment``), ``awards`` and ``subscription_buttons``. The forms post to paths below the page itself, declared here for
+every kind.
 """

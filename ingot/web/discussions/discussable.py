@@ -40,7 +40,7 @@ class DiscussableKind(msgspec.Struct, frozen=True):
     """Name within a sentence."""
     page: str
     """Path of its page relative to the project."""
-    word: str
+    path_parameter: str
     """Name of its path parameter in the API."""
     discussions: DiscussionHandlers
     notes: NoteHandlers | None = None
@@ -53,9 +53,9 @@ class DiscussableKind(msgspec.Struct, frozen=True):
     """Set if its discussions can be resolved."""
 
     @property
-    def address(self) -> str:
+    def route(self) -> str:
         """Return the route pattern of its page."""
-        return f"/:path/-/{self.page}/:{self.word}"
+        return f"/:path/-/{self.page}/:{self.path_parameter}"
 
 
 ISSUE_ENDPOINTS = PlannedHandlers(
@@ -107,30 +107,30 @@ class Discussable(msgspec.Struct, frozen=True):
         """Return the path of its page."""
         return f"/{self.project_path}/-/{self.kind.page}/{quote(self.number, safe='')}"
 
-    def ask(self, endpoint: Callable[..., V], sent: dict[str, Any] | None = None, /, **path: object) -> V:
+    def ask(self, endpoint: Callable[..., V], params: dict[str, Any] | None = None, /, **path: object) -> V:
         """Call an endpoint whose path starts with this subject."""
-        return self.visit.client.ask(endpoint, sent, self._named(path), "projects")
+        return self.visit.client.ask(endpoint, params, self._path_params(path), "projects")
 
     def find(self, endpoint: WorksOn[S, P], /, **path: object) -> S:
         """Return the subject that an endpoint finds whose path starts with this subject."""
-        return self.visit.client.find(endpoint, self._named(path), "projects")
+        return self.visit.client.find(endpoint, self._path_params(path), "projects")
 
     def may(self, endpoint: Callable[..., object], /, **path: object) -> bool:
         """Return whether the viewer may call an endpoint whose path starts with this subject."""
-        return self.visit.client.may(endpoint, self._named(path), "projects")
+        return self.visit.client.may(endpoint, self._path_params(path), "projects")
 
     def may_resolve(self) -> bool:
         """Return whether the viewer may resolve discussions here."""
         # The permission is the same for all discussions of the subject, so any id can be used.
         return self.kind.resolve is not None and self.may(self.kind.resolve, discussion_id="0")
 
-    def reached(self) -> SubjectAccess:
+    def subject_access(self) -> SubjectAccess:
         """Return the subject of the discussions, with the viewer's access to it."""
-        reached: SubjectAccess = self.find(self.kind.discussions.list_discussions)
-        return reached
+        access: SubjectAccess = self.find(self.kind.discussions.list_discussions)
+        return access
 
-    def _named(self, path: dict[str, object]) -> dict[str, object]:
-        return {"id": self.project_id, self.kind.word: self.number, **path}
+    def _path_params(self, path: dict[str, object]) -> dict[str, object]:
+        return {"id": self.project_id, self.kind.path_parameter: self.number, **path}
 
 
 def discussable_in(parent: ProjectContext, kind: DiscussableKind, number: object) -> Discussable:
@@ -140,4 +140,4 @@ def discussable_in(parent: ProjectContext, kind: DiscussableKind, number: object
 
 def discussable_finder(kind: DiscussableKind) -> Callable[[Visit], Discussable]:
     """Return a function that finds the subject in the URL of a request."""
-    return lambda visit: discussable_in(project_context(visit), kind, visit.request.path[kind.word])
+    return lambda visit: discussable_in(project_context(visit), kind, visit.request.path[kind.path_parameter])

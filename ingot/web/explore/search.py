@@ -10,7 +10,7 @@ from ingot.projects.group_projects import api as group_projects_api
 from ingot.projects.projects import api as projects_api
 from ingot.projects.projects.views import project_paths
 from ingot.web.explore.note_links import note_page
-from ingot.web.form_errors import RequestRefusal, error_messages
+from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.page_routes import PageResponse, PageRoutes, TemplateResponse, Visit
 from ingot.web.projects.context import project_context
 
@@ -78,8 +78,8 @@ def _run_search(
     }
     try:
         found = visit.ask(endpoint, {name: value for name, value in wanted.items() if value}, **path)
-    except RequestRefusal as refusal:
-        return _context(visit, scopes, scope, Listing([], ListPage(), 0)) | {"errors": error_messages(refusal)}
+    except REQUEST_ERRORS as error:
+        return _context(visit, scopes, scope, Listing([], ListPage(), 0)) | {"errors": error_messages(error)}
     return _context(visit, scopes, scope, found)
 
 

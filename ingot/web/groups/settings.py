@@ -8,7 +8,7 @@ from msgspec import UNSET
 from ingot.projects.deploy_tokens import api as deploy_tokens_api
 from ingot.projects.group_projects import api as group_projects_api
 from ingot.projects.groups import api as groups_api
-from ingot.web.form_errors import RequestRefusal, error_messages
+from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.groups.settings_parent import find_group_settings, settings_page
 from ingot.web.issues.group_context import GroupContext
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
@@ -50,8 +50,8 @@ def create_group(visit: Visit) -> PageResponse:
     typed = form_values(visit, "group", ("name", "path", "parent_id", "parent", "description", "visibility"))
     try:
         group = visit.ask(group_projects_api.create_group, _with_parent(visit, typed, "parent_id"))
-    except RequestRefusal as refusal:
-        return _new_group_page(visit, FormsState("group", typed, error_messages(refusal)))
+    except REQUEST_ERRORS as error:
+        return _new_group_page(visit, FormsState("group", typed, error_messages(error)))
     return LocalRedirect(f"/groups/{group.full_path}")
 
 
@@ -101,8 +101,8 @@ def transfer(visit: Visit) -> PageResponse:
     typed = form_values(visit, "transfer", ("group_id", "parent"))
     try:
         group = group_context.ask(groups_api.transfer_group, _with_parent(visit, typed, "group_id"))
-    except RequestRefusal as refusal:
-        return _settings_page(group_context, FormsState("transfer", typed, error_messages(refusal)))
+    except REQUEST_ERRORS as error:
+        return _settings_page(group_context, FormsState("transfer", typed, error_messages(error)))
     return LocalRedirect(f"/groups/{group.full_path}")
 
 
@@ -152,8 +152,8 @@ def create_token(visit: Visit) -> PageResponse:
     typed = token_form_values(visit)
     try:
         made = group_context.ask(deploy_tokens_api.create_deploy_token, token_params(typed))
-    except RequestRefusal as refusal:
-        return _tokens_page(group_context, FormsState("token", typed, error_messages(refusal)))
+    except REQUEST_ERRORS as error:
+        return _tokens_page(group_context, FormsState("token", typed, error_messages(error)))
     return _tokens_page(group_context, FormsState(), made)
 
 

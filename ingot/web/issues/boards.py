@@ -12,11 +12,10 @@ from ingot.collaboration.issues.positions import api as issue_positions_api
 from ingot.collaboration.issues.views import IssueView
 from ingot.collaboration.labels import api as labels_api
 from ingot.collaboration.labels.views import LabelBrief
-from ingot.core.api.params import MissingParameter
-from ingot.errors import Conflict, Invalid, NotFound
+from ingot.errors import Invalid, NotFound
 from ingot.projects.projects import api as projects_api
 from ingot.web.discussions.discussable import ISSUE, Discussable, discussable_in
-from ingot.web.form_errors import error_messages
+from ingot.web.form_errors import FORM_ERRORS, error_messages
 from ingot.web.issues.group_context import GroupContext
 from ingot.web.issues.planning_parent import ProjectOrGroupContext, SharedPages, framed_page
 from ingot.web.page_routes import LocalRedirect, PageResponse, form_field
@@ -27,7 +26,6 @@ pages = shared_pages.pages
 OPEN, CLOSED = "open", "closed"
 _MAX_CARDS = 50
 _MAX_EXCLUDED = 20
-_REJECTED = (Invalid, Conflict, MissingParameter)
 
 
 class BoardColumn(msgspec.Struct, frozen=True):
@@ -55,10 +53,8 @@ def create_board(parent: ProjectOrGroupContext) -> PageResponse:
     """Create a board."""
     try:
         board = parent.ask(boards_api.create_board, {"name": form_field(parent.visit.request.form, "board", "name")})
-    except _REJECTED as refusal:
-        return _boards_page(
-            parent, parent.ask(boards_api.list_boards, {"per_page": 100}).items, error_messages(refusal)
-        )
+    except FORM_ERRORS as error:
+        return _boards_page(parent, parent.ask(boards_api.list_boards, {"per_page": 100}).items, error_messages(error))
     return LocalRedirect(f"{parent.url}/-/boards/{board.id}")
 
 
@@ -77,8 +73,8 @@ def edit_board(parent: ProjectOrGroupContext) -> PageResponse:
 @shared_pages.form("delete", "/boards/:board_id")
 def delete_board(parent: ProjectOrGroupContext) -> PageResponse:
     """Delete a board; its issues remain."""
-    refused = _submit(parent, boards_api.delete_board, {})
-    return refused if not isinstance(refused, LocalRedirect) else LocalRedirect(f"{parent.url}/-/boards")
+    response = _submit(parent, boards_api.delete_board, {})
+    return response if not isinstance(response, LocalRedirect) else LocalRedirect(f"{parent.url}/-/boards")
 
 
 @shared_pages.form("post", "/boards/:board_id/lists")
@@ -115,8 +111,8 @@ def move_card(parent: ProjectOrGroupContext) -> PageResponse:
             card.ask(issues_api.edit_issue, sent)
         if before := str(parent.visit.request.form.get("before") or ""):
             _reorder_card(card, before, anywhere=isinstance(parent, GroupContext))
-    except _REJECTED as refusal:
-        return _board_page(parent, error_messages(refusal))
+    except FORM_ERRORS as error:
+        return _board_page(parent, error_messages(error))
     return LocalRedirect(f"{parent.url}/-/boards/{board.id}")
 
 
@@ -159,8 +155,8 @@ def _submit(
     board_id = parent.visit.request.path["board_id"]
     try:
         parent.ask(endpoint, sent, board_id=board_id, **path)
-    except _REJECTED as refusal:
-        return _board_page(parent, error_messages(refusal))
+    except FORM_ERRORS as error:
+        return _board_page(parent, error_messages(error))
     return LocalRedirect(f"{parent.url}/-/boards/{board_id}")
 
 

@@ -13,12 +13,10 @@ from ingot.collaboration.labels import api as labels_api
 from ingot.collaboration.labels.views import LabelBrief, LabelView, label_briefs_of
 from ingot.collaboration.milestones import api as milestones_api
 from ingot.collaboration.planning.scope import ProjectScope
-from ingot.core.api.params import MissingParameter
-from ingot.errors import Conflict, Invalid
 from ingot.projects.members.views import MemberView
 from ingot.projects.sharing import api as project_people_api
 from ingot.web.discussions.discussable import ISSUE, discussable_finder
-from ingot.web.form_errors import error_messages
+from ingot.web.form_errors import FORM_ERRORS, error_messages
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, Visit, form_field
 from ingot.web.projects.context import ProjectContext, project_context
 from ingot.web.projects.templates import list_templates, template_or_none
@@ -26,7 +24,6 @@ from ingot.web.projects.templates import list_templates, template_or_none
 pages = PageRoutes()
 _TEXT_FIELDS = ("title", "description", "milestone_id", "due_date")
 _LIST_FIELDS = ("labels", "label_ids", "assignee_ids")
-_REDISPLAYED_FIELDS = (Invalid, Conflict, MissingParameter)
 
 
 @pages.get("/:path/-/issues/new")
@@ -50,8 +47,8 @@ def create_issue(visit: Visit) -> PageResponse:
     typed, triages = _form_values(visit.request.form), _may_triage(parent, found)
     try:
         issue = parent.ask(issues_api.create_issue, _api_params(typed, triages=triages))
-    except _REDISPLAYED_FIELDS as refusal:
-        return _issue_form(parent, typed, triages=triages, errors=error_messages(refusal))
+    except FORM_ERRORS as error:
+        return _issue_form(parent, typed, triages=triages, errors=error_messages(error))
     return LocalRedirect(f"{parent.url}/-/issues/{issue.iid}")
 
 
@@ -72,18 +69,18 @@ def edit_issue(visit: Visit) -> PageResponse:
         return _issue_form(parent, typed, issue, triages=triages, errors=faster)
     try:
         parent.ask(issues_api.edit_issue, _api_params(typed, triages=triages), issue_iid=issue.iid)
-    except _REDISPLAYED_FIELDS as refusal:
-        return _issue_form(parent, typed, issue, triages=triages, errors=error_messages(refusal))
+    except FORM_ERRORS as error:
+        return _issue_form(parent, typed, issue, triages=triages, errors=error_messages(error))
     return LocalRedirect(f"{parent.url}/-/issues/{issue.iid}")
 
 
 @pages.delete("/:path/-/issues/:issue_iid")
 def delete_issue(visit: Visit) -> PageResponse:
     """Delete an issue."""
-    ground = discussable_finder(ISSUE)(visit)
-    ground.ask(issues_api.get_issue)
-    ground.ask(issues_api.delete_issue)
-    return LocalRedirect(f"/{ground.project_path}/-/issues")
+    discussable = discussable_finder(ISSUE)(visit)
+    discussable.ask(issues_api.get_issue)
+    discussable.ask(issues_api.delete_issue)
+    return LocalRedirect(f"/{discussable.project_path}/-/issues")
 
 
 def _editable_issue(visit: Visit) -> tuple[ProjectContext, IssueView, IssueLookup]:

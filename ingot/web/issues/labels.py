@@ -6,7 +6,7 @@ from ingot.collaboration.labels import api as labels_api
 from ingot.collaboration.labels.service import move_label
 from ingot.collaboration.labels.views import LabelView, ranked_label_views
 from ingot.errors import Conflict, Invalid, NotFound, Unchanged
-from ingot.web.form_errors import RequestRefusal, error_messages
+from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.issues.planning_parent import ProjectOrGroupContext, SharedPages, framed_page
 from ingot.web.page_routes import LocalRedirect, PageResponse, form_field
 from ingot.web.projects.context import ProjectContext
@@ -29,8 +29,8 @@ def create_label(parent: ProjectOrGroupContext) -> PageResponse:
     typed = {name: form_field(parent.visit.request.form, "label", name) for name in _FIELDS}
     try:
         parent.ask(parent.either(labels_api.create_project_label, labels_api.create_group_label), typed)
-    except RequestRefusal as refusal:
-        return _labels_page(parent, typed, error_messages(refusal))
+    except REQUEST_ERRORS as error:
+        return _labels_page(parent, typed, error_messages(error))
     return _back(parent)
 
 
@@ -54,8 +54,8 @@ def edit_label(parent: ProjectOrGroupContext) -> PageResponse:
         sent["new_name"] = typed["name"]
     try:
         parent.ask(parent.either(labels_api.edit_project_label, labels_api.edit_group_label), sent, label_id=label.id)
-    except RequestRefusal as refusal:
-        context = {"label": label, "typed": typed, "errors": error_messages(refusal)}
+    except REQUEST_ERRORS as error:
+        context = {"label": label, "typed": typed, "errors": error_messages(error)}
         return framed_page(parent, "issues/label_form.html", "labels", context, 422)
     return _back(parent)
 
@@ -97,8 +97,8 @@ def promote_label(parent: ProjectOrGroupContext) -> PageResponse:
         raise NotFound("Label")
     try:
         parent.ask(labels_api.promote_project_label, label_id=parent.visit.request.path["label_id"])
-    except (Invalid, Conflict) as refusal:
-        return _labels_page(parent, errors=error_messages(refusal))
+    except (Invalid, Conflict) as error:
+        return _labels_page(parent, errors=error_messages(error))
     return _back(parent)
 
 

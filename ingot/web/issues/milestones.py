@@ -9,7 +9,7 @@ from ingot.collaboration.merge_requests.editing import api as merge_request_upke
 from ingot.collaboration.milestones import api as milestones_api
 from ingot.collaboration.milestones.views import MilestoneView
 from ingot.errors import Conflict, Invalid, NotFound
-from ingot.web.form_errors import RequestRefusal, error_messages
+from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.issues.planning_parent import ProjectOrGroupContext, SharedPages, framed_page
 from ingot.web.page_routes import LocalRedirect, PageResponse, form_field
 from ingot.web.projects.context import ProjectContext
@@ -54,8 +54,8 @@ def create_milestone(parent: ProjectOrGroupContext) -> PageResponse:
     typed = _form_values(parent)
     try:
         made = parent.ask(milestones_api.create_milestone, {name: value or None for name, value in typed.items()})
-    except RequestRefusal as refusal:
-        return _milestone_form(parent, typed, errors=error_messages(refusal))
+    except REQUEST_ERRORS as error:
+        return _milestone_form(parent, typed, errors=error_messages(error))
     return LocalRedirect(f"{parent.url}/-/milestones/{made.iid}")
 
 
@@ -85,8 +85,8 @@ def edit_milestone(parent: ProjectOrGroupContext) -> PageResponse:
         sent = {"state_event": event}
     try:
         parent.ask(milestones_api.edit_milestone, sent, milestone_id=milestone.id)
-    except RequestRefusal as refusal:
-        return _milestone_form(parent, typed, milestone, error_messages(refusal))
+    except REQUEST_ERRORS as error:
+        return _milestone_form(parent, typed, milestone, error_messages(error))
     return LocalRedirect(f"{parent.url}/-/milestones/{milestone.iid}")
 
 
@@ -104,8 +104,8 @@ def promote_milestone(parent: ProjectOrGroupContext) -> PageResponse:
         raise NotFound("Milestone")
     try:
         made = parent.ask(milestones_api.promote_project_milestone, milestone_id=_milestone(parent).id)
-    except (Invalid, Conflict) as refusal:
-        return _milestone_page(parent, error_messages(refusal))
+    except (Invalid, Conflict) as error:
+        return _milestone_page(parent, error_messages(error))
     return LocalRedirect(f"/groups/{parent.project.namespace.full_path}/-/milestones/{made.iid}")
 
 

@@ -29,18 +29,18 @@ def show_issue(visit: Visit) -> PageResponse:
 
 def issue_page(parent: ProjectContext, iid: str, errors: list[str] | None = None, status: int = 200) -> PageResponse:
     """Build the page of an issue, with errors after a failed form."""
-    visit, ground = parent.visit, discussable_in(parent, ISSUE, iid)
-    found = ground.find(issues_api.get_issue)
+    visit, discussable = parent.visit, discussable_in(parent, ISSUE, iid)
+    found = discussable.find(issues_api.get_issue)
     # List the participants first: they are most of the users on the page, and later reads find them cached.
-    participants = ground.ask(issues_api.PLANNING.list_participants, {"per_page": 50})
+    participants = discussable.ask(issues_api.PLANNING.list_participants, {"per_page": 50})
     actor, base = visit.viewer.actor, visit.request.origin.base
     issue = visit.database.read(lambda db: found_issue_view(db, actor, found, base, with_labels_details=True))
     may_edit = policy.may_edit_issue(actor, found.access, found)
-    thread = discussion_thread(ground, issue.description)
+    thread = discussion_thread(discussable, issue.description)
     tasks = count_tasks(issue.description or "")
     context = {
         "issue": issue,
-        "discussable": ground,
+        "discussable": discussable,
         "thread": thread,
         "labels": issue.labels,
         "description": _description_html(thread.other_texts[0], tasks.total) if may_edit else thread.other_texts[0],
@@ -48,7 +48,7 @@ def issue_page(parent: ProjectContext, iid: str, errors: list[str] | None = None
         "tasks": tasks,
         "participants": participants,
         "links": visit.database.read(lambda db: linked_briefs(db, actor, issue.id, base)),
-        "requests": _related_merge_requests(ground),
+        "requests": _related_merge_requests(discussable),
         "may_edit": may_edit,
         "may_triage": policy.may_triage(actor, found.access, found.project),
         "may_take_part": policy.may_take_part(actor, found.access, found),

@@ -9,19 +9,17 @@ from ingot.collaboration.merge_requests.editing import api as merge_request_upke
 from ingot.collaboration.merge_requests.merge import api as merging_api
 from ingot.collaboration.merge_requests.merge.staged import remove_source_branch
 from ingot.collaboration.merge_requests.merge.views import MergeRefusalView
-from ingot.core.api.params import MissingParameter
 from ingot.core.api.routes import AlternateResponse
-from ingot.errors import Conflict, Denied, Invalid, NotFound, Unchanged
+from ingot.errors import Unchanged
 from ingot.projects.projects.api import repository_store
 from ingot.web.discussions.discussable import Discussable
-from ingot.web.form_errors import error_messages
+from ingot.web.form_errors import ACTION_ERRORS, error_messages
 from ingot.web.merge_requests.context import MergeRequestFrame, merge_request_frame
 from ingot.web.merge_requests.merge_box import may_delete_source_branch
 from ingot.web.merge_requests.show import overview_page
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, Visit
 
 pages = PageRoutes()
-_REJECTED = (Invalid, Conflict, MissingParameter, NotFound, Denied)
 _PREFIX = "405 Method Not Allowed: "
 _NOT_OPEN_MESSAGE = "The merge request is no longer open."
 
@@ -102,9 +100,9 @@ def delete_source_branch(visit: Visit) -> PageResponse:
 @pages.delete("/:path/-/merge_requests/:merge_request_iid")
 def delete_merge_request(visit: Visit) -> PageResponse:
     """Delete the merge request."""
-    ground: Discussable = merge_request_frame(visit).discussable
-    ground.ask(merge_request_upkeep_api.delete_merge_request)
-    return LocalRedirect(f"/{ground.project_path}/-/merge_requests")
+    discussable: Discussable = merge_request_frame(visit).discussable
+    discussable.ask(merge_request_upkeep_api.delete_merge_request)
+    return LocalRedirect(f"/{discussable.project_path}/-/merge_requests")
 
 
 def _merge_params(visit: Visit, frame: MergeRequestFrame) -> dict[str, Any]:
@@ -136,8 +134,8 @@ def _submit(visit: Visit, work: Callable[[MergeRequestFrame], Any]) -> PageRespo
         came = work(frame)
     except Unchanged:
         came = None  # Already in the requested state, for example after a double click.
-    except _REJECTED as refusal:
-        return overview_page(merge_request_frame(visit), error_messages(refusal), 422)
+    except ACTION_ERRORS as error:
+        return overview_page(merge_request_frame(visit), error_messages(error), 422)
     refused = came.content if isinstance(came, AlternateResponse) else None
     if isinstance(refused, MergeRefusalView):
         said = (

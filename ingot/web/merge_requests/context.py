@@ -145,7 +145,7 @@ class MergeRequestFrame:
 
 def merge_request_frame(visit: Visit, iid: str | None = None) -> MergeRequestFrame:
     """Return the merge request of the URL or with this number; raise NotFound if it is not visible."""
-    parent, iid = project_context(visit), iid or visit.request.path[MERGE_REQUEST.word]
+    parent, iid = project_context(visit), iid or visit.request.path[MERGE_REQUEST.path_parameter]
     if not (iid.isascii() and iid.isdigit()):
         raise NotFound("Merge Request")
     return MergeRequestFrame(parent, iid)

@@ -4,15 +4,13 @@ from typing import Any
 
 from ingot.collaboration.issues.task_items import description_version
 from ingot.collaboration.merge_requests.editing import api as merge_request_upkeep_api
-from ingot.core.api.params import MissingParameter
-from ingot.errors import Conflict, Invalid, NotFound
-from ingot.web.form_errors import error_messages
+from ingot.errors import NotFound
+from ingot.web.form_errors import FORM_ERRORS, error_messages
 from ingot.web.merge_requests.context import MergeRequestFrame, merge_request_frame
 from ingot.web.merge_requests.fields import api_params, branch_suggestions, form_choices, form_values, values_of_request
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, Visit, form_field
 
 pages = PageRoutes()
-_REDISPLAYED_FIELDS = (Invalid, Conflict, MissingParameter)
 
 
 @pages.get("/:path/-/merge_requests/:merge_request_iid/edit")
@@ -35,8 +33,8 @@ def edit_merge_request(visit: Visit) -> PageResponse:
         sent["target_branch"] = typed["target_branch"]
     try:
         frame.discussable.ask(merge_request_upkeep_api.edit_merge_request, sent)
-    except _REDISPLAYED_FIELDS as refusal:
-        return _edit_form(frame, typed, error_messages(refusal))
+    except FORM_ERRORS as error:
+        return _edit_form(frame, typed, error_messages(error))
     return LocalRedirect(frame.url)
 
 

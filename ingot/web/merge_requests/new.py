@@ -8,10 +8,9 @@ import msgspec
 from ingot.collaboration.issues import api as issues_api
 from ingot.collaboration.merge_requests import api as merge_requests_api
 from ingot.collaboration.merge_requests import policy
-from ingot.core.api.params import MissingParameter
 from ingot.core.api.routes import AlternateResponse
 from ingot.core.db.connection import Connection
-from ingot.errors import Conflict, Denied, Failure, Invalid, NotFound
+from ingot.errors import Failure, NotFound
 from ingot.git.core.repository import Repository
 from ingot.git.history.commits import branch_tip, commit_or_none
 from ingot.git.maintenance.alternates import combined_repository
@@ -24,7 +23,7 @@ from ingot.repositories.commits.views import commit_view, diff_view
 from ingot.repositories.comparisons.queries import Comparison, compare_refs
 from ingot.web.code.diffs import DiffTarget, render_diff
 from ingot.web.code.location import readable_code
-from ingot.web.form_errors import error_messages
+from ingot.web.form_errors import ACTION_ERRORS, error_messages
 from ingot.web.merge_requests.fields import api_params, branch_suggestions, form_choices, form_values
 from ingot.web.merge_requests.project_choice import MergeRequestProjects, merge_request_projects
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
@@ -32,7 +31,6 @@ from ingot.web.projects.context import ProjectContext
 from ingot.web.projects.templates import list_templates, template_or_none
 
 pages = PageRoutes()
-_REDISPLAYED_FIELDS = (Invalid, Conflict, MissingParameter, Denied, NotFound)
 
 
 class BranchComparison(msgspec.Struct, frozen=True):
@@ -67,8 +65,8 @@ def create_merge_request(visit: Visit) -> PageResponse:
     sent["target_project_id"] = sides.target.project.id
     try:
         made = sides.source.ask(merge_requests_api.create_merge_request, sent)
-    except _REDISPLAYED_FIELDS as refusal:
-        errors = error_messages(refusal)
+    except ACTION_ERRORS as error:
+        errors = error_messages(error)
     else:
         if not isinstance(made, AlternateResponse):
             return LocalRedirect(f"{sides.target.url}/-/merge_requests/{made.iid}")

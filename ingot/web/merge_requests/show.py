@@ -21,12 +21,12 @@ pages = PageRoutes()
 @pages.get("/:path/-/merge_requests/:merge_request_iid", open=True)
 def show_merge_request(visit: Visit, db: Connection) -> PageResponse:
     """Show a merge request with its discussions; with ``.patch`` or ``.diff`` after the number return a text file."""
-    wanted = split_suffix(visit.request.path[MERGE_REQUEST.word])
+    wanted = split_suffix(visit.request.path[MERGE_REQUEST.path_parameter])
     if wanted is None:
         return overview_page(merge_request_frame(visit))
     frame = merge_request_frame(visit, wanted.name)
     pieces = stream_changes(db, frame.repository, frame.found.merge_request, wanted.ending)
-    return patch_response(visit.request.path[MERGE_REQUEST.word], pieces)
+    return patch_response(visit.request.path[MERGE_REQUEST.path_parameter], pieces)
 
 
 @pages.get("/:path/-/merge_requests/:merge_request_iid/box", open=True)
@@ -42,15 +42,15 @@ def show_box(visit: Visit) -> PageResponse:
 
 def overview_page(frame: MergeRequestFrame, errors: list[str] | None = None, status: int = 200) -> PageResponse:
     """Render the overview page, with errors after a failed action."""
-    visit, ground, request = frame.visit, frame.discussable, frame.request
-    thread = discussion_thread(ground, request.description)
+    visit, discussable, request = frame.visit, frame.discussable, frame.request
+    thread = discussion_thread(discussable, request.description)
     context = {
         "thread": thread,
         "contexts": line_contexts(frame, thread),
         "description": thread.other_texts[0],
-        "participants": ground.ask(merge_request_upkeep_api.PLANNING.list_participants, {"per_page": 50}),
+        "participants": discussable.ask(merge_request_upkeep_api.PLANNING.list_participants, {"per_page": 50}),
         "closes": _closed_issues(frame),
-        "approvals": ground.ask(merge_request_talk_api.get_approvals),
+        "approvals": discussable.ask(merge_request_talk_api.get_approvals),
         "may_take_part": may_take_part(visit.viewer.actor, frame.found.access, frame.found),
         "box": merge_box(frame),
         "errors": errors or [],

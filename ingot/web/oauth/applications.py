@@ -99,8 +99,8 @@ def _register(collection: ApplicationCollection) -> PageResponse:
                 db, collection.owner_id, typed.name, typed.redirect_uri, typed.scopes, confidential=typed.confidential
             )
         )
-    except Invalid as refusal:
-        errors = error_messages(refusal)
+    except Invalid as error:
+        errors = error_messages(error)
         return visit.database.read(lambda db: _list_page(collection, db, typed, errors))
     return _one_page(collection, application, secret)
 
@@ -119,9 +119,9 @@ def _change(collection: ApplicationCollection) -> PageResponse:
 
     try:
         visit.database.write(work)
-    except Invalid as refusal:
+    except Invalid as error:
         application = visit.database.read(lambda db: _find(collection, db))
-        return _one_page(collection, application, typed=typed, errors=error_messages(refusal))
+        return _one_page(collection, application, typed=typed, errors=error_messages(error))
     return LocalRedirect(f"{collection.url}/{visit.request.path['id']}")
 
 

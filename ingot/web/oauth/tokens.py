@@ -62,9 +62,9 @@ def revoke_token(visit: Visit) -> PageResponse:
     """Revoke a token with its refresh tokens; succeed if the token does not exist."""
 
     def work(db: Connection) -> PageResponse:
-        application_id, refusal = _authenticated_application(visit, db)
-        if refusal is not None:
-            return refusal
+        application_id, error_response = _authenticated_application(visit, db)
+        if error_response is not None:
+            return error_response
         held = _token_or_none(db, request_params(visit).get("token", ""))
         if held is not None and held.application_id == application_id:
             revoke_family(db, held.family)
@@ -78,9 +78,9 @@ def introspect_token(visit: Visit) -> PageResponse:
     """Describe a token of the calling application; report all other tokens as inactive."""
 
     def work(db: Connection) -> PageResponse:
-        application_id, refusal = _authenticated_application(visit, db)
-        if refusal is not None or application_id is None:
-            return refusal or JsonResponse({"error": "invalid_client"}, 401)
+        application_id, error_response = _authenticated_application(visit, db)
+        if error_response is not None or application_id is None:
+            return error_response or JsonResponse({"error": "invalid_client"}, 401)
         held = _token_or_none(db, request_params(visit).get("token", ""))
         if held is None or held.application_id != application_id or not _is_active(held, db.now):
             return JsonResponse({"active": False})

@@ -30,21 +30,21 @@ def show_account(visit: Visit, db: Connection) -> PageResponse:
     return account_page(visit, db, {})
 
 
-def account_page(visit: Visit, db: Connection, refused: dict[str, list[str]], username: str = "") -> TemplateResponse:
+def account_page(visit: Visit, db: Connection, errors: dict[str, list[str]], username: str = "") -> TemplateResponse:
     """Render the account page with the errors of its forms."""
     user = visit.viewer.signed_in
     held = identities_of_user(db, user.id)
     context = {
         "tab": "account",
         "private_token": own_private_token(db, user.id),
-        "refused": refused,
+        "errors": errors,
         "username": username or user.username,
         "identities": held,
         "label": visit.settings.oidc_label,
         "may_link": bool(visit.settings.oidc_issuer) and not any(each.provider == PROVIDER for each in held),
         "provider": PROVIDER,
     }
-    return TemplateResponse("profile/account.html", context, 422 if refused else 200)
+    return TemplateResponse("profile/account.html", context, 422 if errors else 200)
 
 
 @pages.put("/profile/username")
@@ -64,8 +64,8 @@ def change_username(visit: Visit) -> PageResponse:
 
     try:
         visit.database.write(work)
-    except (Invalid, Conflict) as refusal:
-        errors = error_messages(refusal)
+    except (Invalid, Conflict) as error:
+        errors = error_messages(error)
         return visit.database.read(lambda db: account_page(visit, db, {"username": errors}, wanted))
     return LocalRedirect("/profile/account")
 
@@ -114,8 +114,8 @@ def create_access_token(visit: Visit) -> PageResponse:
     except ValueError:
         errors = ["The expiration date must have the format YYYY-MM-DD."]
         return visit.database.read(lambda db: _tokens_page(visit, db, errors=errors, typed=typed, status=422))
-    except Invalid as refusal:
-        errors = [f"{field.capitalize()} {reason}." for field, reasons in refusal.errors.items() for reason in reasons]
+    except Invalid as error:
+        errors = [f"{field.capitalize()} {reason}." for field, reasons in error.errors.items() for reason in reasons]
         return visit.database.read(lambda db: _tokens_page(visit, db, errors=errors, typed=typed, status=422))
     return visit.database.read(lambda db: _tokens_page(visit, db, secret=secret))
 

@@ -10,7 +10,7 @@ from ingot.core.api.params import path_number
 from ingot.core.db.connection import Connection
 from ingot.core.names import NAMESPACES
 from ingot.errors import Invalid
-from ingot.web.form_errors import RequestRefusal, error_messages
+from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit, form_field
 
 pages = PageRoutes()
@@ -31,8 +31,8 @@ def add_email(visit: Visit) -> PageResponse:
     try:
         visit.database.write(lambda db: _count_mail(db, visit.viewer.signed_in.id))
         visit.ask(emails_api.create_own_email, {"email": typed})
-    except RequestRefusal as refusal:
-        errors = error_messages(refusal)
+    except REQUEST_ERRORS as error:
+        errors = error_messages(error)
         return visit.database.read(lambda db: _emails_page(visit, db, typed, errors))
     return LocalRedirect(PAGE_PATH)
 
@@ -78,8 +78,8 @@ def set_primary_email(visit: Visit) -> PageResponse:
 
     try:
         visit.database.write(work)
-    except Invalid as refusal:
-        errors = error_messages(refusal)
+    except Invalid as error:
+        errors = error_messages(error)
         return visit.database.read(lambda db: _emails_page(visit, db, "", errors))
     return LocalRedirect(PAGE_PATH)
 

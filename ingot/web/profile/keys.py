@@ -6,7 +6,7 @@ from ingot.accounts.keys import api as keys_api
 from ingot.accounts.keys.views import gpg_keys_of_user, keys_of_user
 from ingot.core.api.params import path_number
 from ingot.core.db.connection import Connection
-from ingot.web.form_errors import RequestRefusal, error_messages
+from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit, form_field
 
 pages = PageRoutes()
@@ -28,8 +28,8 @@ def add_key(visit: Visit) -> PageResponse:
         sent["expires_at"] = typed["expires_at"]
     try:
         visit.ask(keys_api.create_key, sent)
-    except RequestRefusal as refusal:
-        errors = error_messages(refusal)
+    except REQUEST_ERRORS as error:
+        errors = error_messages(error)
         return visit.database.read(lambda db: _keys_page(visit, db, typed, errors))
     return LocalRedirect("/profile/keys")
 
@@ -53,8 +53,8 @@ def add_gpg_key(visit: Visit) -> PageResponse:
     typed = form_field(visit.request.form, "gpg_key", "key").strip()
     try:
         visit.ask(keys_api.create_gpg_key, {"key": typed})
-    except RequestRefusal as refusal:
-        errors = error_messages(refusal)
+    except REQUEST_ERRORS as error:
+        errors = error_messages(error)
         return visit.database.read(lambda db: _gpg_page(visit, db, typed, errors))
     return LocalRedirect("/profile/gpg_keys")
 

@@ -9,7 +9,7 @@ from ingot.discovery.notifications import api as notifications_api
 from ingot.discovery.notifications.views import level_names, notification_addresses
 from ingot.projects.groups import api as groups_api
 from ingot.projects.projects import api as projects_api
-from ingot.web.form_errors import RequestRefusal, error_messages
+from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
 
 pages = PageRoutes()
@@ -65,8 +65,8 @@ def show_preferences(visit: Visit) -> PageResponse:  # noqa: ARG001 - Every page
 def _save_settings(visit: Visit, endpoint: Callable[..., object], sent: dict[str, Any], **path: object) -> PageResponse:
     try:
         visit.ask(endpoint, sent, **path)
-    except RequestRefusal as refusal:
-        errors = error_messages(refusal)
+    except REQUEST_ERRORS as error:
+        errors = error_messages(error)
         return visit.database.read(lambda db: _notifications_page(visit, db, errors))
     return LocalRedirect(PAGE_PATH)
 

@@ -8,7 +8,7 @@ from ingot.accounts.users.views import current_user, own_user_view, status_or_no
 from ingot.core.api.params import Upload
 from ingot.core.db.connection import Connection
 from ingot.core.names import NAMESPACES
-from ingot.web.form_errors import RequestRefusal, error_messages
+from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit, form_field
 
 pages = PageRoutes()
@@ -48,9 +48,9 @@ def update_profile(visit: Visit) -> PageResponse:
 
     try:
         visit.database.write(work)
-    except RequestRefusal as refusal:
+    except REQUEST_ERRORS as error:
         typed |= {**status, "availability": "busy" if busy else "not_set"}
-        errors = error_messages(refusal)
+        errors = error_messages(error)
         return visit.database.read(lambda db: _profile_page(visit, db, typed, errors))
     finally:
         if picture is not None:

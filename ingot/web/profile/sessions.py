@@ -8,7 +8,7 @@ from ingot.core.api.params import number_or_none, path_number
 from ingot.core.db.connection import Connection
 from ingot.core.names import NAMESPACES
 from ingot.web.cookies import SESSION_COOKIE, set_cookie
-from ingot.web.form_errors import RequestRefusal, error_messages
+from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
 from ingot.web.profile.account import account_page
 from ingot.web.profile.two_factor import code_error, needs_code, password_error
@@ -68,8 +68,8 @@ def delete_own_account(visit: Visit) -> PageResponse:
     if not reasons:
         try:
             visit.database.write(work)
-        except RequestRefusal as refusal:
-            reasons = error_messages(refusal)
+        except REQUEST_ERRORS as error:
+            reasons = error_messages(error)
     if reasons:
         return visit.database.read(lambda db: account_page(visit, db, {"account": reasons}))
     return LocalRedirect("/users/sign_in", [set_cookie(visit.settings, SESSION_COOKIE, "", ends=True)])

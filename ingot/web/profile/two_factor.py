@@ -50,8 +50,8 @@ def enable_two_factor(visit: Visit) -> PageResponse:
 
     try:
         codes = visit.database.write(work)
-    except Invalid as refusal:
-        errors = error_messages(refusal)
+    except Invalid as error:
+        errors = error_messages(error)
         return visit.database.read(lambda db: _two_factor_page(visit, db, errors))
     return TemplateResponse("profile/recovery_codes.html", {"tab": "two_factor", "codes": codes})
 

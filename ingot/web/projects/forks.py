@@ -3,7 +3,7 @@
 from typing import Any
 
 from ingot.projects.forks import api as forks_api
-from ingot.web.form_errors import RequestRefusal, error_messages
+from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
 from ingot.web.projects.context import ProjectContext, project_context
 from ingot.web.projects.forms import nonempty_values
@@ -39,8 +39,8 @@ def fork_project(visit: Visit) -> PageResponse:
         if typed["namespace"]:
             sent["namespace"] = find_typed_namespace(visit, typed["namespace"]).full_path
         fork = parent.ask(forks_api.fork_project, {**sent, "by_job": "true"})
-    except RequestRefusal as refusal:
-        return _fork_form(parent, typed, error_messages(refusal), 422)
+    except REQUEST_ERRORS as error:
+        return _fork_form(parent, typed, error_messages(error), 422)
     return LocalRedirect(f"/{fork.path_with_namespace}")
 
 

@@ -6,7 +6,7 @@ from ingot.projects.projects import api as projects_api
 from ingot.projects.projects.views import ProjectView
 from ingot.repositories.commit_writing import api as making_api
 from ingot.repositories.templates import api as templates_api
-from ingot.web.form_errors import RequestRefusal, error_messages
+from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.page_routes import (
     LocalRedirect,
     PageResponse,
@@ -43,8 +43,8 @@ def create_project(visit: Visit) -> PageResponse:
             sent["namespace_id"] = str(find_typed_namespace(visit, typed[_TEXT_FIELDS]).id)
         files = {} if typed["import_url"] else _template_files(visit, typed)
         project = visit.ask(projects_api.create_project, sent)
-    except RequestRefusal as refusal:
-        return _project_form(visit, typed, error_messages(refusal), 422)
+    except REQUEST_ERRORS as error:
+        return _project_form(visit, typed, error_messages(error), 422)
     if files:
         _commit_first_files(visit, project, files)
     return LocalRedirect(f"/{project.path_with_namespace}")
@@ -69,7 +69,7 @@ def _commit_first_files(visit: Visit, project: ProjectView, files: dict[str, str
     }
     try:
         visit.ask(making_api.create_commit, commit, id=project.id)
-    except RequestRefusal:
+    except REQUEST_ERRORS:
         pass
 
 

@@ -13,7 +13,7 @@ from ingot.projects.deploy_tokens import api as deploy_tokens_api
 from ingot.projects.projects import api as projects_api
 from ingot.repositories.branches import api as branches_api
 from ingot.repositories.protection import api as protection_api
-from ingot.web.form_errors import RequestRefusal, error_messages
+from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.page_routes import PageResponse, PageRoutes, TemplateResponse, Visit
 from ingot.web.projects.context import ProjectContext
 from ingot.web.projects.forms import FormsState, form_values, nonempty_values, submit_form
@@ -128,8 +128,8 @@ def create_token(visit: Visit) -> PageResponse:
     typed = token_form_values(visit)
     try:
         made = parent.ask(deploy_tokens_api.create_deploy_token, token_params(typed))
-    except RequestRefusal as refusal:
-        return _repository_settings_page(parent, FormsState("token", typed, error_messages(refusal)))
+    except REQUEST_ERRORS as error:
+        return _repository_settings_page(parent, FormsState("token", typed, error_messages(error)))
     return _repository_settings_page(parent, FormsState(), made)
 
 

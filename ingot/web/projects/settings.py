@@ -8,7 +8,7 @@ from ingot.errors import NotFound
 from ingot.projects.forks import api as forks_api
 from ingot.projects.projects import api as projects_api
 from ingot.repositories.protection import api as protection_api
-from ingot.web.form_errors import RequestRefusal, error_messages
+from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
 from ingot.web.projects import general_settings
 from ingot.web.projects.context import ProjectContext, project_context
@@ -121,8 +121,8 @@ def transfer(visit: Visit) -> PageResponse:
     try:
         there = find_typed_namespace(visit, typed["namespace"]).full_path
         parent.ask(projects_api.transfer_project, {"namespace": there})
-    except RequestRefusal as refusal:
-        return _settings_page(parent, FormsState("transfer", typed, error_messages(refusal)))
+    except REQUEST_ERRORS as error:
+        return _settings_page(parent, FormsState("transfer", typed, error_messages(error)))
     return LocalRedirect(f"/{there}/{parent.project.path}")
 
 

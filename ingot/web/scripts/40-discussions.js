@@ -30,7 +30,7 @@
     const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
     const picker = step && event.target.closest?.(".picker");
     if (!picker || (event.target.matches("input") && event.key !== "ArrowDown")) return;
-    const all = [picker.querySelector("input[type=search]"), ...picker.querySelectorAll(".offered")];
+    const all = [picker.querySelector("input[type=search]"), ...picker.querySelectorAll(".emoji-option")];
     event.preventDefault();
     all[all.indexOf(event.target) + step]?.focus();
   });

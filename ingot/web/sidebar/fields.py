@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-from ingot.core.api.params import MissingParameter
-from ingot.errors import Conflict, Denied, Invalid
+from ingot.errors import Denied
 from ingot.web.discussions.timeline import DiscussionItem, newest_system_notes, system_notes_since
-from ingot.web.form_errors import error_messages
+from ingot.web.form_errors import FORM_ERRORS, error_messages
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit, form_field
 from ingot.web.sidebar.choices import sidebar_choices
 from ingot.web.sidebar.subjects import SidebarField, SidebarKind, find_sidebar_field
@@ -20,14 +19,14 @@ FIELD_NAMES = {
     "time": "Time tracking",
 }
 _USER_FIELDS = {"assignees": "assignee_ids", "reviewers": "reviewer_ids"}
-_REJECTED = (Invalid, Conflict, MissingParameter, Denied)
+_FIELD_ERRORS = (*FORM_ERRORS, Denied)
 
 
 def sidebar_pages(sort: SidebarKind) -> PageRoutes:
     """Declare the routes that edit the sidebar fields of a kind of subject."""
     pages = PageRoutes()
 
-    @pages.get(f"{sort.kind.address}/facts/:fact")
+    @pages.get(f"{sort.kind.route}/facts/:fact")
     def show_fact(visit: Visit) -> PageResponse:
         """Show the form of a field; ``shown`` returns its current value, after the user cancels."""
         subject = find_sidebar_field(visit, sort)
@@ -37,15 +36,15 @@ def sidebar_pages(sort: SidebarKind) -> PageRoutes:
             else _field_form(subject)
         )
 
-    @pages.put(f"{sort.kind.address}/facts/:fact")
+    @pages.put(f"{sort.kind.route}/facts/:fact")
     def change_fact(visit: Visit) -> PageResponse:
         """Update a field; on an error show the form with the input."""
         subject = find_sidebar_field(visit, sort)
         before = newest_system_notes(subject.discussable) if visit.headers.fragment else []
         try:
             _update_field(subject)
-        except _REJECTED as refusal:
-            return _field_form(subject, error_messages(refusal))
+        except _FIELD_ERRORS as error:
+            return _field_form(subject, error_messages(error))
         if not visit.headers.fragment:
             return LocalRedirect(subject.discussable.url)
         return _field_fragment(subject.now(), system_notes_since(subject.discussable, before))

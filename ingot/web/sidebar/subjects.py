@@ -87,12 +87,12 @@ class SidebarField(msgspec.Struct, frozen=True):
 def find_sidebar_field(visit: Visit, sort: SidebarKind) -> SidebarField:
     """Return the field in the URL; raise NotFound if the viewer may not change it."""
     parent, fact = project_context(visit), visit.request.path["fact"]
-    ground = discussable_in(parent, sort.kind, visit.request.path[sort.kind.word])
-    found = ground.find(sort.endpoints.get)
+    discussable = discussable_in(parent, sort.kind, visit.request.path[sort.kind.path_parameter])
+    found = discussable.find(sort.endpoints.get)
     if fact == "time":
         may = sort.may_edit(visit.viewer.actor, found.access, found)
     else:
         may = fact in sort.facts and sort.may_triage(visit.viewer.actor, found.access, found.project)
     if not may:
         raise NotFound("Page")
-    return SidebarField(parent, ground, sort, fact, ground.ask(sort.endpoints.get))
+    return SidebarField(parent, discussable, sort, fact, discussable.ask(sort.endpoints.get))

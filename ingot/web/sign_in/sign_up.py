@@ -74,9 +74,9 @@ def sign_up(visit: Visit) -> PageResponse:
     visit.database.write(count)
     try:
         _, cookie = visit.database.write(make)
-    except (Invalid, Conflict) as refused:
+    except (Invalid, Conflict) as error:
         return TemplateResponse(
-            "sign_in/sign_up.html", {"errors": _error_messages(refused), "shortest": MIN_LENGTH, **given}, 422
+            "sign_in/sign_up.html", {"errors": _error_messages(error), "shortest": MIN_LENGTH, **given}, 422
         )
     if cookie is not None:
         return LocalRedirect("/", [set_cookie(visit.settings, SESSION_COOKIE, cookie)])
@@ -121,6 +121,6 @@ def _matches_domain(domain: str, names: tuple[str, ...]) -> bool:
     return any(fnmatchcase(domain, name.strip().lower().replace("[", "[[]").replace("?", "[?]")) for name in names)
 
 
-def _error_messages(refused: Invalid | Conflict) -> list[str]:
-    listed = [f"{name.capitalize()} {reason}." for name, reasons in refused.errors.items() for reason in reasons]
-    return listed or [f"{refused.message.rstrip('.')}."]
+def _error_messages(error: Invalid | Conflict) -> list[str]:
+    listed = [f"{name.capitalize()} {reason}." for name, reasons in error.errors.items() for reason in reasons]
+    return listed or [f"{error.message.rstrip('.')}."]

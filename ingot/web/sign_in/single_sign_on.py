@@ -139,8 +139,8 @@ def unlink_account(visit: Visit) -> PageResponse:
 def _change_identity(visit: Visit, change: Callable[[Connection], None]) -> PageResponse:
     try:
         visit.database.write(change)
-    except Conflict as refusal:
-        errors = error_messages(refusal)
+    except Conflict as error:
+        errors = error_messages(error)
         return visit.database.read(lambda db: account_page(visit, db, {"identity": errors}))
     return LocalRedirect("/profile/account")
 

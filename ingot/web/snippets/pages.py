@@ -10,7 +10,7 @@ from ingot.web.collections import ResourceCollection
 from ingot.web.discussions.discussable import SNIPPET, discussable_in
 from ingot.web.discussions.timeline import discussion_thread
 from ingot.web.files.uploads import file_response_headers
-from ingot.web.form_errors import RequestRefusal, error_messages
+from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.page_routes import (
     BytesResponse,
     LocalRedirect,
@@ -155,8 +155,8 @@ def _create(visit: Visit) -> PageResponse:
     typed = {name: form_field(visit.request.form, "snippet", name) for name in _FIELDS}
     try:
         made = shelf.ask(snippets_api.create_project_snippet if shelf.parent else snippets_api.create_snippet, typed)
-    except RequestRefusal as refusal:
-        return _snippet_form(shelf, typed, shelf.url, error_messages(refusal), 422, edits=False)
+    except REQUEST_ERRORS as error:
+        return _snippet_form(shelf, typed, shelf.url, error_messages(error), 422, edits=False)
     return LocalRedirect(f"{shelf.url}/{made.id}")
 
 
@@ -180,8 +180,8 @@ def _change(visit: Visit) -> PageResponse:
         sent = {name: typed[name] for name in ("title", "description", "visibility")} | {"files": changes}
     try:
         shelf.ask(snippets_api.edit_snippet, sent, **shelf.named)
-    except RequestRefusal as refusal:
-        return _snippet_form(shelf, typed, there, error_messages(refusal), 422, edits=True, several=several)
+    except REQUEST_ERRORS as error:
+        return _snippet_form(shelf, typed, there, error_messages(error), 422, edits=True, several=several)
     return LocalRedirect(there)
 
 

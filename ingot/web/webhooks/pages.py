@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from ingot.web.form_errors import RequestRefusal, error_messages
+from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit, form_field
 from ingot.web.webhooks.parents import HookCollection, group_hooks, project_hooks, system_hooks
 
@@ -55,8 +55,8 @@ def _create(collection: HookCollection) -> PageResponse:
     typed = _form_values(collection.visit.request.form, collection)
     try:
         collection.ask(collection.endpoints.create_hook, _api_params(typed))
-    except RequestRefusal as refusal:
-        return _list(collection, {"typed": typed, "errors": error_messages(refusal)}, 422)
+    except REQUEST_ERRORS as error:
+        return _list(collection, {"typed": typed, "errors": error_messages(error)}, 422)
     return LocalRedirect(collection.url)
 
 
@@ -64,8 +64,8 @@ def _change(collection: HookCollection) -> PageResponse:
     typed = _form_values(collection.visit.request.form, collection)
     try:
         collection.ask(collection.endpoints.edit_hook, _api_params(typed), **collection.named)
-    except RequestRefusal as refusal:
-        return _show(collection, typed, error_messages(refusal))
+    except REQUEST_ERRORS as error:
+        return _show(collection, typed, error_messages(error))
     return LocalRedirect(f"{collection.url}/{collection.visit.request.path['hook']}/edit")
 
 
@@ -81,8 +81,8 @@ def _test(collection: HookCollection) -> PageResponse:
     try:
         trigger = str(collection.visit.request.form.get("trigger", collection.triggers[0]))
         collection.ask(collection.endpoints.test_hook, **collection.named, trigger=trigger)
-    except RequestRefusal as refusal:
-        return _show(collection, errors=error_messages(refusal))
+    except REQUEST_ERRORS as error:
+        return _show(collection, errors=error_messages(error))
     return LocalRedirect(f"{collection.url}/{collection.visit.request.path['hook']}/edit")
 
 
@@ -90,8 +90,8 @@ def _resend(collection: HookCollection) -> PageResponse:
     event = collection.visit.request.path["event"]
     try:
         collection.ask(collection.endpoints.resend_event, **collection.named, hook_event_id=event)
-    except RequestRefusal as refusal:
-        return _show(collection, errors=error_messages(refusal))
+    except REQUEST_ERRORS as error:
+        return _show(collection, errors=error_messages(error))
     return LocalRedirect(f"{collection.url}/{collection.visit.request.path['hook']}/edit")
 
 

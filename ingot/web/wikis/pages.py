@@ -6,7 +6,7 @@ from urllib.parse import quote
 from ingot.core.db.connection import Connection
 from ingot.errors import NotFound
 from ingot.repositories.wikis import api as wikis_api
-from ingot.web.form_errors import RequestRefusal, error_messages
+from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit, form_field
 from ingot.web.projects.clone_urls import clone_urls
 from ingot.web.projects.context import ProjectContext, project_context
@@ -96,8 +96,8 @@ def _save(parent: ProjectContext, slug: str) -> PageResponse:
     sent = {name: value for name, value in typed.items() if value or name != "message"}
     try:
         made = parent.ask(wikis_api.edit_page, sent, slug=slug) if slug else parent.ask(wikis_api.create_page, sent)
-    except RequestRefusal as refusal:
-        return _wiki_form(parent, typed, slug, error_messages(refusal), 422)
+    except REQUEST_ERRORS as error:
+        return _wiki_form(parent, typed, slug, error_messages(error), 422)
     return LocalRedirect(f"{parent.url}/-/wikis/{quote(made.slug)}")
 
 
