@@ -51,7 +51,7 @@ def show_comparison(visit: Visit, db: Connection) -> PageResponse:
     except REQUEST_ERRORS as error:
         return _comparison_page(parent, old, new, errors=error_messages(error), status=422)
     head = browser.commit_or_none(code.repository, new)
-    diff = render_diff(compared.diffs, visit.request.query, code=DiffTarget(parent.url, head) if head else None)
+    diff = render_diff(compared.diffs, visit.request.query, target=DiffTarget(parent.url, head) if head else None)
     if visit.headers.fragment and diff.part:
         return TemplateResponse("code/_diff_part.html", {"diff": diff, "blob_url": _blob_url(parent, new)})
     outcomes = pipeline_outcomes(parent, db, compared.commits)

@@ -43,7 +43,7 @@ def settings_page(
     """Render a page in the settings layout, or in the normal layout if ``tab`` is not "settings"."""
     project = isinstance(parent, ProjectContext)
     if tab == "settings":
-        frame = "projects/settings.html" if project else "groups/settings.html"
+        layout = "projects/settings.html" if project else "groups/settings.html"
     else:
-        frame = "project.html" if project else "issues/group.html"
-    return parent.page(template, tab, {**context, "frame": frame, "section": section}, status)
+        layout = "project.html" if project else "issues/group.html"
+    return parent.page(template, tab, {**context, "layout": layout, "section": section}, status)

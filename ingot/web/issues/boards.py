@@ -17,7 +17,7 @@ from ingot.projects.projects import api as projects_api
 from ingot.web.discussions.discussable import ISSUE, Discussable, discussable_in
 from ingot.web.form_errors import FORM_ERRORS, error_messages
 from ingot.web.issues.group_context import GroupContext
-from ingot.web.issues.planning_parent import ProjectOrGroupContext, SharedPages, framed_page
+from ingot.web.issues.planning_parent import ProjectOrGroupContext, SharedPages, planning_page
 from ingot.web.page_routes import LocalRedirect, PageResponse, form_field
 from ingot.web.projects.context import ProjectContext
 
@@ -168,7 +168,7 @@ def _boards_page(
         "may_change": parent.may(boards_api.create_board),
         "errors": errors or [],
     }
-    return framed_page(parent, "issues/boards.html", "boards", context, 422 if errors else 200)
+    return planning_page(parent, "issues/boards.html", "boards", context, 422 if errors else 200)
 
 
 def _board_page(parent: ProjectOrGroupContext, errors: list[str] | None = None) -> PageResponse:
@@ -196,7 +196,7 @@ def _board_page(parent: ProjectOrGroupContext, errors: list[str] | None = None) 
         "may_create": isinstance(parent, ProjectContext) and parent.may(issues_api.create_issue),
         "errors": errors or [],
     }
-    return framed_page(parent, "issues/board.html", "boards", context, 422 if errors else 200)
+    return planning_page(parent, "issues/board.html", "boards", context, 422 if errors else 200)
 
 
 def _columns(parent: ProjectOrGroupContext, board: BoardView) -> list[BoardColumn]:

@@ -44,8 +44,8 @@ class GroupContext(msgspec.Struct, frozen=True):
         """Render a page in the group's layout, with one of its tabs selected."""
         words = ("issues", "boards", "merge_requests", "labels", "milestones")
         tabs = [(word, f"{self.url}/-/{word}", word.capitalize().replace("_", " ")) for word in words]
-        frame = {"group": self.group, "parent": self, "tab": tab, "tabs": [("home", self.url, "Group"), *tabs]}
-        return TemplateResponse(template, {**frame, "last_tab": self._last_tab(), **(context or {})}, status)
+        shared = {"group": self.group, "parent": self, "tab": tab, "tabs": [("home", self.url, "Group"), *tabs]}
+        return TemplateResponse(template, {**shared, "last_tab": self._last_tab(), **(context or {})}, status)
 
     def _last_tab(self) -> tuple[str, str, str]:
         """Return the settings tab, which includes the members, or else the members tab."""

@@ -7,7 +7,7 @@ from ingot.collaboration.labels.service import move_label
 from ingot.collaboration.labels.views import LabelView, ranked_label_views
 from ingot.errors import Conflict, Invalid, NotFound, Unchanged
 from ingot.web.form_errors import REQUEST_ERRORS, error_messages
-from ingot.web.issues.planning_parent import ProjectOrGroupContext, SharedPages, framed_page
+from ingot.web.issues.planning_parent import ProjectOrGroupContext, SharedPages, planning_page
 from ingot.web.page_routes import LocalRedirect, PageResponse, form_field
 from ingot.web.projects.context import ProjectContext
 
@@ -41,7 +41,7 @@ def show_label_form(parent: ProjectOrGroupContext) -> PageResponse:
     if not parent.may(_edit_label(parent), label_id=label.id):
         raise NotFound("Label")
     typed = {"name": label.name, "color": label.color, "description": label.description or ""}
-    return framed_page(parent, "issues/label_form.html", "labels", {"label": label, "typed": typed, "errors": []})
+    return planning_page(parent, "issues/label_form.html", "labels", {"label": label, "typed": typed, "errors": []})
 
 
 @shared_pages.form("put", "/labels/:label_id")
@@ -56,7 +56,7 @@ def edit_label(parent: ProjectOrGroupContext) -> PageResponse:
         parent.ask(parent.either(labels_api.edit_project_label, labels_api.edit_group_label), sent, label_id=label.id)
     except REQUEST_ERRORS as error:
         context = {"label": label, "typed": typed, "errors": error_messages(error)}
-        return framed_page(parent, "issues/label_form.html", "labels", context, 422)
+        return planning_page(parent, "issues/label_form.html", "labels", context, 422)
     return _back(parent)
 
 
@@ -125,7 +125,7 @@ def _labels_page(
         and _may_promote(parent),
         "of_project": isinstance(parent, ProjectContext),
     }
-    return framed_page(parent, "issues/labels.html", "labels", context, 422 if errors else 200)
+    return planning_page(parent, "issues/labels.html", "labels", context, 422 if errors else 200)
 
 
 def _prioritized_labels(parent: ProjectContext) -> list[LabelView]:

@@ -34,33 +34,33 @@ def list_group_issues(visit: Visit) -> PageResponse:
 @pages.get("/dashboard/issues")
 def list_own_issues(visit: Visit) -> PageResponse:
     """List the issues that the user is assigned to or created."""
-    asked, scope = ISSUE_FILTERS.parse_query(visit.request.query), str(visit.request.query.get("scope", ""))
+    filters, scope = ISSUE_FILTERS.parse_query(visit.request.query), str(visit.request.query.get("scope", ""))
     scope = scope if scope in _SCOPES else next(iter(_SCOPES))
-    sent = {"scope": scope, "with_labels_details": "true", "page": visit.request.page}
+    params = {"scope": scope, "with_labels_details": "true", "page": visit.request.page}
     context = {
-        "issues": visit.ask(issues_api.list_issues, asked.list | sent),
-        "counts": visit.ask(issues_api.get_statistics, asked.filters | {"scope": scope}).statistics.counts,
+        "issues": visit.ask(issues_api.list_issues, filters.list_params | params),
+        "counts": visit.ask(issues_api.get_statistics, filters.filter_params | {"scope": scope}).statistics.counts,
         "scopes": _SCOPES,
         "scope": scope,
     }
-    return TemplateResponse("issues/own_list.html", context | _list_params(asked))
+    return TemplateResponse("issues/own_list.html", context | _list_params(filters))
 
 
 def _issue_list(parent: ProjectContext | GroupContext, visit: Visit) -> dict[str, Any]:
-    asked = ISSUE_FILTERS.parse_query(visit.request.query)
-    sent = {"with_labels_details": "true", "page": visit.request.page}
+    filters = ISSUE_FILTERS.parse_query(visit.request.query)
+    params = {"with_labels_details": "true", "page": visit.request.page}
     return {
         "issues": parent.ask(
-            parent.either(issues_api.list_project_issues, issues_api.list_group_issues), asked.list | sent
+            parent.either(issues_api.list_project_issues, issues_api.list_group_issues), filters.list_params | params
         ),
         "counts": parent.ask(
-            parent.either(issues_api.get_project_statistics, issues_api.get_group_statistics), asked.filters
+            parent.either(issues_api.get_project_statistics, issues_api.get_group_statistics), filters.filter_params
         ).statistics.counts,
-    } | _list_params(asked)
+    } | _list_params(filters)
 
 
 def _list_params(filters: ListFilters) -> dict[str, Any]:
-    return {"asked": filters, "sorts": ISSUE_FILTERS.sort_names}
+    return {"filters": filters, "sorts": ISSUE_FILTERS.sort_names}
 
 
 def _choices(parent: ProjectContext | GroupContext) -> dict[str, Any]:

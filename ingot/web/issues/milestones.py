@@ -10,7 +10,7 @@ from ingot.collaboration.milestones import api as milestones_api
 from ingot.collaboration.milestones.views import MilestoneView
 from ingot.errors import Conflict, Invalid, NotFound
 from ingot.web.form_errors import REQUEST_ERRORS, error_messages
-from ingot.web.issues.planning_parent import ProjectOrGroupContext, SharedPages, framed_page
+from ingot.web.issues.planning_parent import ProjectOrGroupContext, SharedPages, planning_page
 from ingot.web.page_routes import LocalRedirect, PageResponse, form_field
 from ingot.web.projects.context import ProjectContext
 from ingot.web.texts import render_markdown
@@ -37,7 +37,7 @@ def list_milestones(parent: ProjectOrGroupContext) -> PageResponse:
         "states": _STATES,
         "may_change": parent.may(milestones_api.create_milestone),
     }
-    return framed_page(parent, "issues/milestones.html", "milestones", context)
+    return planning_page(parent, "issues/milestones.html", "milestones", context)
 
 
 @shared_pages.get("/milestones/new")
@@ -138,7 +138,7 @@ def _milestone_page(parent: ProjectOrGroupContext, errors: list[str] | None = No
         "errors": errors or [],
         "of_project": isinstance(parent, ProjectContext),
     }
-    return framed_page(parent, "issues/milestone.html", "milestones", context, 422 if errors else 200)
+    return planning_page(parent, "issues/milestone.html", "milestones", context, 422 if errors else 200)
 
 
 def _progress(parent: ProjectOrGroupContext, numbers: list[int]) -> dict[int, MilestoneProgress]:
@@ -194,4 +194,4 @@ def _milestone_form(
 ) -> PageResponse:
     context: dict[str, object] = {"typed": typed, "milestone": milestone, "errors": errors or []}
     context["path"] = parent.project.path_with_namespace if isinstance(parent, ProjectContext) else ""
-    return framed_page(parent, "issues/milestone_form.html", "milestones", context, 422 if errors else 200)
+    return planning_page(parent, "issues/milestone_form.html", "milestones", context, 422 if errors else 200)

@@ -47,12 +47,12 @@ def _with_parent(
     return lambda visit: act(find(visit))
 
 
-def framed_page(
+def planning_page(
     parent: ProjectOrGroupContext, template: str, tab: str, context: dict[str, object], status: int = 200
 ) -> TemplateResponse:
     """Render a template in the layout of the project or group."""
-    frame = "project.html" if isinstance(parent, ProjectContext) else "issues/group.html"
+    layout = "project.html" if isinstance(parent, ProjectContext) else "issues/group.html"
     # In a project, planning pages belong to the Issues tab.
     return parent.page(
-        template, "issues" if isinstance(parent, ProjectContext) else tab, {"frame": frame, **context}, status
+        template, "issues" if isinstance(parent, ProjectContext) else tab, {"layout": layout, **context}, status
     )

@@ -26,9 +26,9 @@ def list_merge_requests(visit: Visit) -> PageResponse:
     parent = project_context(visit)
     context = _merge_request_list(
         visit,
-        lambda sent: parent.ask(
+        lambda params: parent.ask(
             parent.either(merge_requests_api.list_project_merge_requests, merge_requests_api.list_group_merge_requests),
-            sent,
+            params,
         ),
     ) | _choices(parent)
     context["may_create"] = visit.viewer.user is not None and not parent.project.archived
@@ -41,9 +41,9 @@ def list_group_merge_requests(visit: Visit) -> PageResponse:
     parent = group_context(visit)
     context = _merge_request_list(
         visit,
-        lambda sent: parent.ask(
+        lambda params: parent.ask(
             parent.either(merge_requests_api.list_project_merge_requests, merge_requests_api.list_group_merge_requests),
-            sent,
+            params,
         ),
     ) | _choices(parent)
     return parent.page("merge_requests/group_list.html", "merge_requests", context)
@@ -54,32 +54,32 @@ def list_own_merge_requests(visit: Visit) -> PageResponse:
     """List the merge requests that the user is assigned to, reviews or created."""
     scope = str(visit.request.query.get("scope", ""))
     scope = scope if scope in _SCOPES else next(iter(_SCOPES))
-    listed = _merge_request_list(
-        visit, lambda sent: visit.ask(merge_requests_api.list_merge_requests, sent | {"scope": scope})
+    context = _merge_request_list(
+        visit, lambda params: visit.ask(merge_requests_api.list_merge_requests, params | {"scope": scope})
     )
-    return TemplateResponse("merge_requests/own_list.html", listed | {"scopes": _SCOPES, "scope": scope})
+    return TemplateResponse("merge_requests/own_list.html", context | {"scopes": _SCOPES, "scope": scope})
 
 
 def _merge_request_list(visit: Visit, get: Callable[[dict[str, Any]], Any]) -> dict[str, Any]:
     """Return a page of merge requests, and their number by state."""
-    asked = MERGE_REQUEST_FILTERS.parse_query(visit.request.query)
-    found = get(asked.list | {"with_labels_details": "true", "page": visit.request.page})
+    filters = MERGE_REQUEST_FILTERS.parse_query(visit.request.query)
+    listing = get(filters.list_params | {"with_labels_details": "true", "page": visit.request.page})
     return {
-        "requests": found,
+        "requests": listing,
         "states": [
-            (word, name, _count_in_state(asked, word, found, get))
-            for word, name in MERGE_REQUEST_FILTERS.states.items()
+            (state, name, _count_in_state(filters, state, listing, get))
+            for state, name in MERGE_REQUEST_FILTERS.states.items()
         ],
-        "asked": asked,
+        "filters": filters,
         "sorts": MERGE_REQUEST_FILTERS.sort_names,
     }
 
 
-def _count_in_state(filters: ListFilters, state: str, found: Any, get: Callable[[dict[str, Any]], Any]) -> int | None:
+def _count_in_state(filters: ListFilters, state: str, listing: Any, get: Callable[[dict[str, Any]], Any]) -> int | None:
     if state == filters.state:
-        total: int | None = found.total
+        total: int | None = listing.total
     else:
-        total = get(filters.filters | {"state": state, "view": "simple", "per_page": 1}).total
+        total = get(filters.filter_params | {"state": state, "view": "simple", "per_page": 1}).total
     return total
 
 

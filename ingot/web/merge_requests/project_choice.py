@@ -53,8 +53,8 @@ def merge_request_projects(visit: Visit, typed: dict[str, Any] | None = None) ->
 
 def _sources(parent: ProjectContext) -> list[SimpleProjectView]:
     """Return the project and its forks in which the user is at least a developer."""
-    asked = {"min_access_level": int(Level.DEVELOPER), "per_page": _MAX_FORKS, "simple": "true"}
-    forks = parent.visit.ask(forks_api.list_forks, asked, id=parent.project.id).items
+    params = {"min_access_level": int(Level.DEVELOPER), "per_page": _MAX_FORKS, "simple": "true"}
+    forks = parent.visit.ask(forks_api.list_forks, params, id=parent.project.id).items
     own = [parent.project] if parent.may(merge_requests_api.create_merge_request) or not forks else []
     return [*own, *forks]
 
@@ -63,16 +63,20 @@ def _targets(source: ProjectContext, parent: ProjectContext) -> list[SimpleProje
     """Return the source project, its upstream and the project of the page, if they accept merge requests."""
     project = source.project
     upstream = project.forked_from_project
-    found: list[SimpleProjectView] = [project]
+    projects: list[SimpleProjectView] = [project]
     if isinstance(upstream, SimpleProjectView):
-        found.append(upstream)
-    if parent.project.id not in {one.id for one in found}:
-        found.append(parent.project)
-    return [one for one in found if parent.visit.may(merge_requests_api.list_project_merge_requests, id=one.id)]
+        projects.append(upstream)
+    if parent.project.id not in {project.id for project in projects}:
+        projects.append(parent.project)
+    return [
+        project
+        for project in projects
+        if parent.visit.may(merge_requests_api.list_project_merge_requests, id=project.id)
+    ]
 
 
-def _context_among(parent: ProjectContext, among: list[SimpleProjectView], number: str) -> ProjectContext | None:
-    if not number or number not in {str(one.id) for one in among}:
+def _context_among(parent: ProjectContext, options: list[SimpleProjectView], number: str) -> ProjectContext | None:
+    if not number or number not in {str(project.id) for project in options}:
         return None
     return parent if number == str(parent.project.id) else ProjectContext(parent.visit, _project(parent.visit, number))
 
@@ -83,7 +87,7 @@ def _first_source(parent: ProjectContext, sources: list[SimpleProjectView]) -> P
 
 def _upstream(parent: ProjectContext, targets: list[SimpleProjectView]) -> ProjectContext:
     """Return the upstream project if it accepts merge requests, else the project."""
-    other = next((one for one in targets if one.id != parent.project.id), None)
+    other = next((project for project in targets if project.id != parent.project.id), None)
     return parent if other is None else ProjectContext(parent.visit, _project(parent.visit, str(other.id)))
 
 

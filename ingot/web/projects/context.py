@@ -55,8 +55,8 @@ class ProjectContext(msgspec.Struct, frozen=True):
         self, template: str, tab: str, context: dict[str, Any] | None = None, /, status: int = 200
     ) -> TemplateResponse:
         """Render a page in the project layout with ``tab`` selected."""
-        frame = {"project": self.project, "parent": self, "tab": tab, "tabs": _tabs(self)}
-        return TemplateResponse(template, {**frame, **(context or {})}, status)
+        shared = {"project": self.project, "parent": self, "tab": tab, "tabs": _tabs(self)}
+        return TemplateResponse(template, {**shared, **(context or {})}, status)
 
 
 def project_context(visit: Visit) -> ProjectContext:

@@ -40,8 +40,8 @@ class _SnippetCollection(ResourceCollection, frozen=True):
         """Render a page in the project layout, or in the normal layout for personal snippets."""
         context = {**context, "url": self.url}
         if self.parent is None:
-            return TemplateResponse(f"snippets/{name}.html", {**context, "frame": "layout.html"}, status)
-        return self.parent.page(f"snippets/{name}.html", "snippets", {**context, "frame": "project.html"}, status)
+            return TemplateResponse(f"snippets/{name}.html", {**context, "layout": "layout.html"}, status)
+        return self.parent.page(f"snippets/{name}.html", "snippets", {**context, "layout": "project.html"}, status)
 
 
 def _snippet_collection(visit: Visit) -> _SnippetCollection:

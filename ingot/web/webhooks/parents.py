@@ -78,10 +78,10 @@ class HookCollection(ResourceCollection, frozen=True):
         """Render a page in the settings layout of the project or group, or in the administration layout."""
         context = {**context, "shelf": self}
         if self.parent is not None:
-            frame = "projects/settings.html" if isinstance(self.parent, ProjectContext) else "groups/settings.html"
-            context |= {"frame": frame, "section": "hooks"}
+            layout = "projects/settings.html" if isinstance(self.parent, ProjectContext) else "groups/settings.html"
+            context |= {"layout": layout, "section": "hooks"}
             return self.parent.page(f"webhooks/{name}.html", "settings", context, status)
-        return TemplateResponse(f"webhooks/{name}.html", {**context, "frame": "admin.html", "tab": "hooks"}, status)
+        return TemplateResponse(f"webhooks/{name}.html", {**context, "layout": "admin.html", "tab": "hooks"}, status)
 
 
 _TRIGGERS = ("push_events", "tag_push_events", "issues_events", "note_events", "merge_requests_events")
