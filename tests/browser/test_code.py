@@ -48,6 +48,6 @@ def test_code_is_read_and_talked_about(window: Window, person: Person, project: 
     page.locator("table.diff .add a").click()
     page.get_by_label("Comment on line 50").fill("Is this in metres?")
     page.get_by_role("button", name="Comment", exact=True).first.click()
-    expect(page.locator("tr.talk").get_by_text("Is this in metres?")).to_be_visible()
+    expect(page.locator("tr.discussion").get_by_text("Is this in metres?")).to_be_visible()
     (comment,) = api.get(f"{project.url}/repository/commits/master/comments", person).json()
     assert (comment["path"], comment["line"]) == ("lib/tides.py", 50)

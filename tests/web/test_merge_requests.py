@@ -213,7 +213,7 @@ def test_talking_about_a_line(make: Make, scene: Scene, browser: Browser, open_b
     (link,) = {one for one in browser.get(f"{page}/diffs").text.split('"') if one.startswith("?at=")}
 
     row = browser.get(f"{page}/diffs{link}", headers={"HX-Request": "true"}).text
-    assert row.lstrip().startswith('<tr class="talk">')
+    assert row.lstrip().startswith('<tr class="discussion">')
     said = browser.submit(f"{page}/diffs{link}", f"{page}/notes", **{"note[body]": f"Why {HOSTILE}"})
     number = said.headers["location"].rpartition("_")[2]
     assert said.headers["location"] == f"{page}/diffs#note_{number}"
