@@ -4,8 +4,8 @@ from typing import Any
 
 from msgspec import UNSET
 
-from ingot.accounts.tokens import api as user_tokens_api
-from ingot.accounts.users import api as accounts_api
+from ingot.accounts.tokens import api as tokens_api
+from ingot.accounts.users import api as users_api
 from ingot.web.admin.layout import render_admin_page, require_admin
 from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
@@ -30,7 +30,7 @@ def create_token(visit: Visit) -> PageResponse:
     sent = nonempty_values({name: typed[name] for name in ("name", "expires_at")})
     try:
         wish = sent | {"scopes": [scope for scope in IMPERSONATION_SCOPES if typed[scope]]}
-        made = visit.ask(user_tokens_api.create_impersonation_token, wish, user_id=visit.request.path["id"])
+        made = visit.ask(tokens_api.create_impersonation_token, wish, user_id=visit.request.path["id"])
     except REQUEST_ERRORS as error:
         return _tokens_page(visit, FormsState("token", typed, error_messages(error)))
     return _tokens_page(visit, FormsState(), made)
@@ -41,7 +41,7 @@ def revoke_token(visit: Visit) -> PageResponse:
     """Revoke an impersonation token."""
     require_admin(visit)
     path = {"user_id": visit.request.path["id"], "impersonation_token_id": visit.request.path["token"]}
-    visit.ask(user_tokens_api.revoke_impersonation_token, **path)
+    visit.ask(tokens_api.revoke_impersonation_token, **path)
     return LocalRedirect(f"/admin/users/{visit.request.path['id']}/impersonation_tokens")
 
 
@@ -50,8 +50,8 @@ def _tokens_page(visit: Visit, forms: FormsState, made: Any = None) -> TemplateR
     context = {
         "forms": forms,
         "scopes": IMPERSONATION_SCOPES,
-        "person": visit.ask(accounts_api.get_user, id=visit.request.path["id"]),
-        "tokens": visit.ask(user_tokens_api.list_impersonation_tokens, active, user_id=visit.request.path["id"]).items,
+        "person": visit.ask(users_api.get_user, id=visit.request.path["id"]),
+        "tokens": visit.ask(tokens_api.list_impersonation_tokens, active, user_id=visit.request.path["id"]).items,
         "secret": made.token if made is not None and made.token is not UNSET else "",
     }
     return render_admin_page(visit, "impersonation", "users", context, forms.status)

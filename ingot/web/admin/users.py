@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ingot.accounts.users import api as accounts_api
+from ingot.accounts.users import api as users_api
 from ingot.accounts.users.views import AdminUserView
 from ingot.errors import NotFound
 from ingot.web.admin.layout import render_admin_page, require_admin
@@ -22,12 +22,12 @@ _TEXT_FIELDS = ("name", "username", "email", "password", "projects_limit", "bio"
 _FLAG_FIELDS = ("admin", "external", "can_create_group")
 _FILTERS = {"active": "Active", "blocked": "Blocked", "admins": "Administrators", "external": "External"}
 _ACTIONS = {
-    "block": accounts_api.block_user,
-    "unblock": accounts_api.unblock_user,
-    "activate": accounts_api.activate_user,
-    "deactivate": accounts_api.deactivate_user,
-    "ban": accounts_api.ban_user,
-    "unban": accounts_api.unban_user,
+    "block": users_api.block_user,
+    "unblock": users_api.unblock_user,
+    "activate": users_api.activate_user,
+    "deactivate": users_api.deactivate_user,
+    "ban": users_api.ban_user,
+    "unban": users_api.unban_user,
 }
 
 
@@ -42,7 +42,7 @@ def list_users(visit: Visit) -> PageResponse:
     if chosen in _FILTERS:
         wanted[chosen] = "true"
     context = {
-        "people": visit.ask(accounts_api.list_users, wanted),
+        "people": visit.ask(users_api.list_users, wanted),
         "search": search,
         "filters": _FILTERS,
         "chosen": chosen,
@@ -66,7 +66,7 @@ def create_user(visit: Visit) -> PageResponse:
     if not typed["password"]:
         sent["reset_password"] = True
     try:
-        made = visit.ask(accounts_api.create_user, sent)
+        made = visit.ask(users_api.create_user, sent)
     except REQUEST_ERRORS as error:
         return _user_form(visit, None, typed, error_messages(error), 422)
     return LocalRedirect(f"/admin/users/{made.id}")
@@ -90,7 +90,7 @@ def update_user(visit: Visit) -> PageResponse:
     typed = _form_values(visit)
     sent = {name: value for name, value in typed.items() if name != "password" or value}
     try:
-        visit.ask(accounts_api.modify_user, {name: value for name, value in sent.items() if value != ""}, id=person.id)
+        visit.ask(users_api.modify_user, {name: value for name, value in sent.items() if value != ""}, id=person.id)
     except REQUEST_ERRORS as error:
         return _user_form(visit, person, typed, error_messages(error), 422)
     return LocalRedirect(f"/admin/users/{person.id}")
@@ -115,7 +115,7 @@ def delete_user(visit: Visit) -> PageResponse:
     require_admin(visit)
     try:
         visit.ask(
-            accounts_api.delete_user,
+            users_api.delete_user,
             {"hard_delete": visit.request.form.get("hard_delete", "0")},
             id=visit.request.path["id"],
         )
@@ -125,7 +125,7 @@ def delete_user(visit: Visit) -> PageResponse:
 
 
 def _person(visit: Visit) -> AdminUserView:
-    person = visit.ask(accounts_api.get_user, id=visit.request.path["id"])
+    person = visit.ask(users_api.get_user, id=visit.request.path["id"])
     if not isinstance(person, AdminUserView):
         raise NotFound("User")
     return person

@@ -9,7 +9,7 @@ from ingot.core.db.connection import Connection
 from ingot.errors import NotFound
 from ingot.repositories import browser
 from ingot.repositories.branches import api as branches_api
-from ingot.repositories.commit_writing import api as making_api
+from ingot.repositories.commit_writing import api as commit_writing_api
 from ingot.repositories.commits import api as commits_api
 from ingot.web.code.commit_comments import diff_with_comments
 from ingot.web.code.location import readable_code
@@ -65,13 +65,13 @@ def post_comment(visit: Visit) -> PageResponse:
 @pages.post("/:path/-/commit/:sha/cherry_pick")
 def cherry_pick(visit: Visit) -> PageResponse:
     """Cherry-pick the commit onto another branch."""
-    return _apply_to_branch(visit, "cherry_pick", making_api.cherry_pick_commit)
+    return _apply_to_branch(visit, "cherry_pick", commit_writing_api.cherry_pick_commit)
 
 
 @pages.post("/:path/-/commit/:sha/revert")
 def revert(visit: Visit) -> PageResponse:
     """Revert the commit on a branch."""
-    return _apply_to_branch(visit, "revert", making_api.revert_commit)
+    return _apply_to_branch(visit, "revert", commit_writing_api.revert_commit)
 
 
 def _apply_to_branch(visit: Visit, verb: str, endpoint: Callable[..., object]) -> PageResponse:
@@ -114,7 +114,7 @@ def _commit_page(
         "message": view.message.strip().partition("\n")[2].strip(),
         "signature": _signature_badge(parent, commit.oid),
         "merge_requests": parent.ask(commits_api.list_commit_merge_requests, sha=commit.oid).items,
-        "may_write": parent.may(making_api.create_commit),
+        "may_write": parent.may(commit_writing_api.create_commit),
         "redo": {"verb": "", "branch": parent.project.default_branch, "new_branch": ""},
         "errors": [],
         **(typed or {}),

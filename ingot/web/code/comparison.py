@@ -7,7 +7,7 @@ from ingot.collaboration.merge_requests import api as merge_requests_api
 from ingot.core.db.connection import Connection
 from ingot.errors import NotFound
 from ingot.repositories import browser
-from ingot.repositories.comparisons import api as comparing_api
+from ingot.repositories.comparisons import api as comparisons_api
 from ingot.web.code.diffs import DiffTarget, render_diff
 from ingot.web.code.location import readable_code
 from ingot.web.code.pipelines import PipelineOutcome, pipeline_outcomes
@@ -43,7 +43,7 @@ def show_comparison(visit: Visit, db: Connection) -> PageResponse:
     straight = mark == ".." and bool(found)
     asked = {"from": old, "to": new, "straight": "true" if straight else "false"}
     try:
-        compared = parent.ask(comparing_api.compare_refs, asked)
+        compared = parent.ask(comparisons_api.compare_refs, asked)
     except NotFound:
         return _comparison_page(
             parent, old, new, errors=["Branch, tag or commit not found. Check both names."], status=404

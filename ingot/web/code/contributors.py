@@ -1,6 +1,6 @@
 """Contributors of a branch and its activity over time."""
 
-from ingot.repositories.comparisons import api as comparing_api
+from ingot.repositories.comparisons import api as comparisons_api
 from ingot.repositories.trees import api as trees_api
 from ingot.web.code.activity import commits_by_week
 from ingot.web.code.location import code_location
@@ -29,7 +29,7 @@ def show_contributors(visit: Visit) -> PageResponse:
         "sort": "desc",
         "page": str(visit.request.query.get("page", "1")),
     }
-    people = where.parent.ask(comparing_api.list_contributors, {**asked, "per_page": "50"})
+    people = where.parent.ask(comparisons_api.list_contributors, {**asked, "per_page": "50"})
     most = max((person.commits for person in people.items), default=1)
     weeks = commits_by_week(where.repository, where.commit, visit.database.clock())
     context = {"where": where, "people": people, "most": most, "weeks": weeks}

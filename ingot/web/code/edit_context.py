@@ -7,7 +7,7 @@ from urllib.parse import quote
 from ingot.errors import NotFound
 from ingot.repositories import browser
 from ingot.repositories.branches import api as branches_api
-from ingot.repositories.commit_writing import api as making_api
+from ingot.repositories.commit_writing import api as commit_writing_api
 from ingot.web.code.file_kinds import file_content
 from ingot.web.code.location import CodeLocation, code_location_in, readable_code
 from ingot.web.code.trees import find_last_commit
@@ -58,7 +58,7 @@ def find_draft(visit: Visit, *, needs_file: bool) -> FileDraft:
     except NotFound:
         if not parent.project.empty_repo or needs_file:
             raise
-        standing: WriteAccess = "may" if parent.may(making_api.create_commit) else "reader"
+        standing: WriteAccess = "may" if parent.may(commit_writing_api.create_commit) else "reader"
         return FileDraft(parent, rest, "", False, standing, rest)
     standing = _write_access(parent, where.ref) if where.branch else "no_branch"
     proposed = where.ref if standing == "may" else _proposed_branch(where)
@@ -84,7 +84,7 @@ def _with_text(draft: FileDraft, where: CodeLocation, *, needs_file: bool) -> Fi
 
 
 def _write_access(parent: ProjectContext, branch: str) -> WriteAccess:
-    if not parent.may(making_api.create_commit):
+    if not parent.may(commit_writing_api.create_commit):
         return "archived" if parent.project.archived else "reader"
     return "may" if parent.ask(branches_api.get_branch, branch=branch).can_push else "protected"
 

@@ -5,7 +5,7 @@ from typing import Any
 from urllib.parse import quote
 
 from ingot.core.api.params import Upload
-from ingot.repositories.commit_writing import api as making_api
+from ingot.repositories.commit_writing import api as commit_writing_api
 from ingot.web.code.edit_context import FileDraft, encode_like, find_draft
 from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
@@ -134,7 +134,7 @@ def _create_commit(
     if branch != draft.branch and draft.exists:
         sent["start_branch"] = draft.branch
     try:
-        parent.ask(making_api.create_commit, sent)
+        parent.ask(commit_writing_api.create_commit, sent)
     except REQUEST_ERRORS as error:
         return _editor_page(draft, what, typed, error_messages(error), 422)
     if branch != draft.branch and draft.exists:

@@ -8,7 +8,7 @@ from ingot.errors import NotFound
 from ingot.projects.projects.readme import README_NAMES
 from ingot.repositories import browser
 from ingot.repositories.branches import api as branches_api
-from ingot.repositories.commit_writing import api as making_api
+from ingot.repositories.commit_writing import api as commit_writing_api
 from ingot.repositories.commits.views import CommitView
 from ingot.repositories.tags import api as tags_api
 from ingot.repositories.trees import api as trees_api
@@ -59,7 +59,7 @@ def show_tree(visit: Visit) -> PageResponse:
         "rows_address": with_query(visit.request.query, last=1),
         "last": find_last_commit(where),
         "readme": find_readme(where, entries.items),
-        "may_write": where.parent.may(making_api.create_commit),
+        "may_write": where.parent.may(commit_writing_api.create_commit),
     }
     return where.parent.page("code/tree.html", "code", context)
 

@@ -8,10 +8,10 @@ import msgspec
 
 from ingot.collaboration.emoji.api import AwardHandlers
 from ingot.collaboration.issues import api as issues_api
-from ingot.collaboration.issues.discussions import api as issue_talk_api
+from ingot.collaboration.issues.discussions import api as issue_discussions_api
 from ingot.collaboration.merge_requests import api as merge_requests_api
-from ingot.collaboration.merge_requests.discussions import api as merge_request_talk_api
-from ingot.collaboration.merge_requests.editing import api as merge_request_upkeep_api
+from ingot.collaboration.merge_requests.discussions import api as merge_request_discussions_api
+from ingot.collaboration.merge_requests.editing import api as merge_request_editing_api
 from ingot.collaboration.notes import api as notes_api
 from ingot.collaboration.notes.api import DiscussionHandlers, NoteHandlers
 from ingot.collaboration.notes.views import DiscussionView
@@ -59,32 +59,32 @@ class DiscussableKind(msgspec.Struct, frozen=True):
 
 
 ISSUE_ENDPOINTS = PlannedHandlers(
-    issues_api.get_issue, issues_api.edit_issue, issue_talk_api.add_todo, issues_api.PLANNING
+    issues_api.get_issue, issues_api.edit_issue, issue_discussions_api.add_todo, issues_api.PLANNING
 )
 MERGE_REQUEST_ENDPOINTS = PlannedHandlers(
     merge_requests_api.get_merge_request,
-    merge_request_upkeep_api.edit_merge_request,
-    merge_request_talk_api.add_todo,
-    merge_request_upkeep_api.PLANNING,
+    merge_request_editing_api.edit_merge_request,
+    merge_request_discussions_api.add_todo,
+    merge_request_editing_api.PLANNING,
 )
 ISSUE = DiscussableKind(
     "issue",
     "issues",
     "issue_iid",
-    issue_talk_api.DISCUSSIONS,
-    issue_talk_api.NOTES,
-    issue_talk_api.AWARDS,
+    issue_discussions_api.DISCUSSIONS,
+    issue_discussions_api.NOTES,
+    issue_discussions_api.AWARDS,
     ISSUE_ENDPOINTS,
 )
 MERGE_REQUEST = DiscussableKind(
     "merge request",
     "merge_requests",
     "merge_request_iid",
-    merge_request_talk_api.DISCUSSIONS,
-    merge_request_talk_api.NOTES,
-    merge_request_talk_api.AWARDS,
+    merge_request_discussions_api.DISCUSSIONS,
+    merge_request_discussions_api.NOTES,
+    merge_request_discussions_api.AWARDS,
     MERGE_REQUEST_ENDPOINTS,
-    merge_request_talk_api.resolve_discussion,
+    merge_request_discussions_api.resolve_discussion,
 )
 SNIPPET = DiscussableKind(
     "snippet", "snippets", "snippet_id", snippets_api.DISCUSSIONS, snippets_api.NOTES, snippets_api.AWARDS

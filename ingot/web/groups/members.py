@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from typing import Any
 
-from ingot.accounts.users import api as accounts_api
+from ingot.accounts.users import api as users_api
 from ingot.core.db.connection import Connection
 from ingot.errors import Invalid
 from ingot.projects.group_projects import api as group_projects_api
 from ingot.projects.groups import api as groups_api
-from ingot.projects.sharing import api as project_people_api
+from ingot.projects.sharing import api as sharing_api
 from ingot.web.groups.membership import LEVEL_NAMES, has_asked, members_url
 from ingot.web.groups.settings_parent import (
     ProjectOrGroupContext,
@@ -30,9 +30,7 @@ def find_users(visit: Visit) -> PageResponse:
     asked = visit.request.query.get("member")
     text = asked.get("username") if isinstance(asked, dict) else None
     known = isinstance(text, str) and "\0" not in text and len(text.strip()) > 1
-    found = (
-        visit.ask(accounts_api.list_users, {"search": text, "per_page": 10, "active": "true"}).items if known else []
-    )
+    found = visit.ask(users_api.list_users, {"search": text, "per_page": 10, "active": "true"}).items if known else []
     return TemplateResponse("groups/_people.html", {"people": found})
 
 
@@ -59,7 +57,7 @@ def _add(parent: ProjectOrGroupContext) -> PageResponse:
     typed = form_values(parent.visit, "member", ("username", "access_level", "expires_at"))
 
     def act() -> None:
-        found = parent.visit.ask(accounts_api.list_users, {"username": typed["username"].removeprefix("@")}).items
+        found = parent.visit.ask(users_api.list_users, {"username": typed["username"].removeprefix("@")}).items
         if not typed["username"] or not found:
             raise Invalid(base=[f"User {typed['username']} was not found" if typed["username"] else "Enter a username"])
         parent.ask(member_endpoints(parent).add_member, {"user_id": found[0].id, **_member_params(typed)})
@@ -119,7 +117,7 @@ def _share(parent: ProjectOrGroupContext) -> PageResponse:
         group = parent.visit.ask(group_projects_api.get_group, {"with_projects": "false"}, id=path)
         ends = {"expires_at": typed["expires_at"] or None}
         parent.ask(
-            parent.either(project_people_api.share_project, group_projects_api.share_group),
+            parent.either(sharing_api.share_project, group_projects_api.share_group),
             {"group_id": group.id, "group_access": typed["group_access"], **ends},
         )
 
@@ -132,7 +130,7 @@ def _unshare(parent: ProjectOrGroupContext) -> PageResponse:
         parent,
         "shares",
         {},
-        lambda: parent.ask(parent.either(project_people_api.unshare_project, groups_api.unshare_group), group_id=group),
+        lambda: parent.ask(parent.either(sharing_api.unshare_project, groups_api.unshare_group), group_id=group),
     )
 
 
@@ -152,7 +150,7 @@ def _submit(
 def _members_page(parent: ProjectOrGroupContext, db: Connection, forms: FormsState) -> TemplateResponse:
     visit, project = parent.visit, isinstance(parent, ProjectContext)
     members_here, requests = member_endpoints(parent), access_request_endpoints(parent)
-    every = parent.either(project_people_api.list_all_project_members, groups_api.list_all_group_members)
+    every = parent.either(sharing_api.list_all_project_members, groups_api.list_all_group_members)
     everybody = visit.request.query.get("with") == "everybody"
     search = visit.request.query.get("search")
     wanted = {"page": visit.request.query.get("page", "1"), "query": search if isinstance(search, str) else ""}

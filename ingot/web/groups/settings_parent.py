@@ -6,7 +6,7 @@ from ingot.errors import NotFound
 from ingot.projects.group_projects import api as group_projects_api
 from ingot.projects.groups import api as groups_api
 from ingot.projects.members.api import AccessRequestHandlers, MemberHandlers
-from ingot.projects.sharing import api as project_people_api
+from ingot.projects.sharing import api as sharing_api
 from ingot.web.issues.group_context import GroupContext, group_context
 from ingot.web.page_routes import TemplateResponse, Visit
 from ingot.web.projects.context import ProjectContext
@@ -16,12 +16,12 @@ ProjectOrGroupContext = ProjectContext | GroupContext
 
 def member_endpoints(parent: ProjectOrGroupContext) -> MemberHandlers:
     """Return the endpoints of the members of a project or a group."""
-    return project_people_api.MEMBERS if isinstance(parent, ProjectContext) else groups_api.MEMBERS
+    return sharing_api.MEMBERS if isinstance(parent, ProjectContext) else groups_api.MEMBERS
 
 
 def access_request_endpoints(parent: ProjectOrGroupContext) -> AccessRequestHandlers:
     """Return the endpoints of the access requests of a project or a group."""
-    return project_people_api.ACCESS_REQUESTS if isinstance(parent, ProjectContext) else groups_api.ACCESS_REQUESTS
+    return sharing_api.ACCESS_REQUESTS if isinstance(parent, ProjectContext) else groups_api.ACCESS_REQUESTS
 
 
 def find_group_settings(visit: Visit) -> GroupContext:

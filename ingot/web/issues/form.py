@@ -14,7 +14,7 @@ from ingot.collaboration.labels.views import LabelBrief, LabelView, label_briefs
 from ingot.collaboration.milestones import api as milestones_api
 from ingot.collaboration.planning.scope import ProjectScope
 from ingot.projects.members.views import MemberView
-from ingot.projects.sharing import api as project_people_api
+from ingot.projects.sharing import api as sharing_api
 from ingot.web.discussions.discussable import ISSUE, discussable_finder
 from ingot.web.form_errors import FORM_ERRORS, error_messages
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, Visit, form_field
@@ -153,7 +153,7 @@ def _choices(parent: ProjectContext, issue: IssueView | None) -> dict[str, Any]:
     labels: list[LabelView | LabelBrief] = [*listing.items]
     params = {"per_page": 100, "state": "active", "include_parent_milestones": "true"}
     milestones = parent.ask(milestones_api.list_project_milestones, params).items
-    members = parent.ask(project_people_api.list_all_project_members, {"per_page": 100})
+    members = parent.ask(sharing_api.list_all_project_members, {"per_page": 100})
     users: list[MemberView | UserBrief] = [*members.items]
     if issue is not None:
         current_labels = parent.visit.database.read(lambda db: label_briefs_of(db, "issue", [issue.id])).get(

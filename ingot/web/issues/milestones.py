@@ -5,7 +5,7 @@ from typing import Any
 from ingot.collaboration.issues import api as issues_api
 from ingot.collaboration.issues.milestone_issues import api as milestone_issues_api
 from ingot.collaboration.issues.milestone_issues.views import MilestoneProgress, milestone_progress
-from ingot.collaboration.merge_requests.editing import api as merge_request_upkeep_api
+from ingot.collaboration.merge_requests.editing import api as merge_request_editing_api
 from ingot.collaboration.milestones import api as milestones_api
 from ingot.collaboration.milestones.views import MilestoneView
 from ingot.errors import Conflict, Invalid, NotFound
@@ -156,8 +156,8 @@ def _has_issues(parent: ProjectOrGroupContext) -> bool:
 
 def _merge_requests(parent: ProjectOrGroupContext, milestone: MilestoneView) -> list[Any]:
     endpoint = parent.either(
-        merge_request_upkeep_api.list_milestone_merge_requests,
-        merge_request_upkeep_api.list_group_milestone_merge_requests,
+        merge_request_editing_api.list_milestone_merge_requests,
+        merge_request_editing_api.list_group_milestone_merge_requests,
     )
     if not parent.may(endpoint, milestone_id=milestone.id):
         return []

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from typing import Any
 
-from ingot.collaboration.merge_requests.discussions import api as merge_request_talk_api
+from ingot.collaboration.merge_requests.discussions import api as merge_request_discussions_api
 from ingot.collaboration.merge_requests.draft_titles import add_draft_prefix, remove_draft_prefix
-from ingot.collaboration.merge_requests.editing import api as merge_request_upkeep_api
-from ingot.collaboration.merge_requests.merge import api as merging_api
+from ingot.collaboration.merge_requests.editing import api as merge_request_editing_api
+from ingot.collaboration.merge_requests.merge import api as merge_api
 from ingot.collaboration.merge_requests.merge.staged import remove_source_branch
 from ingot.collaboration.merge_requests.merge.views import MergeRefusalView
 from ingot.core.api.routes import AlternateResponse
@@ -30,7 +30,7 @@ def merge(visit: Visit) -> PageResponse:
     return _submit(
         visit,
         lambda merge_request: merge_request.discussable.ask(
-            merging_api.merge_merge_request, _merge_params(visit, merge_request)
+            merge_api.merge_merge_request, _merge_params(visit, merge_request)
         ),
     )
 
@@ -38,13 +38,13 @@ def merge(visit: Visit) -> PageResponse:
 @pages.post("/:path/-/merge_requests/:merge_request_iid/cancel_merge")
 def cancel_merge(visit: Visit) -> PageResponse:
     """Cancel the automatic merge after the pipeline."""
-    return _submit(visit, lambda merge_request: merge_request.discussable.ask(merging_api.cancel_merge))
+    return _submit(visit, lambda merge_request: merge_request.discussable.ask(merge_api.cancel_merge))
 
 
 @pages.post("/:path/-/merge_requests/:merge_request_iid/rebase")
 def rebase(visit: Visit) -> PageResponse:
     """Rebase the source branch onto the target branch."""
-    return _submit(visit, lambda merge_request: merge_request.discussable.ask(merging_api.rebase_merge_request))
+    return _submit(visit, lambda merge_request: merge_request.discussable.ask(merge_api.rebase_merge_request))
 
 
 @pages.post("/:path/-/merge_requests/:merge_request_iid/state")
@@ -54,7 +54,7 @@ def change_state(visit: Visit) -> PageResponse:
     return _submit(
         visit,
         lambda merge_request: merge_request.discussable.ask(
-            merge_request_upkeep_api.edit_merge_request, {"state_event": event}
+            merge_request_editing_api.edit_merge_request, {"state_event": event}
         ),
     )
 
@@ -71,7 +71,7 @@ def change_draft_state(visit: Visit) -> PageResponse:
             else remove_draft_prefix(title)
         )
         return (
-            merge_request.discussable.ask(merge_request_upkeep_api.edit_merge_request, {"title": title})
+            merge_request.discussable.ask(merge_request_editing_api.edit_merge_request, {"title": title})
             if title != merge_request.view.title
             else None
         )
@@ -86,10 +86,13 @@ def change_approval(visit: Visit) -> PageResponse:
     if visit.request.form.get("approved") == "true":
         return _submit(
             visit,
-            lambda merge_request: merge_request.discussable.ask(merge_request_talk_api.approve_merge_request, params),
+            lambda merge_request: merge_request.discussable.ask(
+                merge_request_discussions_api.approve_merge_request, params
+            ),
         )
     return _submit(
-        visit, lambda merge_request: merge_request.discussable.ask(merge_request_talk_api.unapprove_merge_request)
+        visit,
+        lambda merge_request: merge_request.discussable.ask(merge_request_discussions_api.unapprove_merge_request),
     )
 
 
@@ -114,7 +117,7 @@ def delete_source_branch(visit: Visit) -> PageResponse:
 def delete_merge_request(visit: Visit) -> PageResponse:
     """Delete the merge request."""
     discussable: Discussable = merge_request_context(visit).discussable
-    discussable.ask(merge_request_upkeep_api.delete_merge_request)
+    discussable.ask(merge_request_editing_api.delete_merge_request)
     return LocalRedirect(f"/{discussable.project_path}/-/merge_requests")
 
 

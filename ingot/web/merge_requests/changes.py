@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from ingot.collaboration.merge_requests.merge import api as merging_api
+from ingot.collaboration.merge_requests.merge import api as merge_api
 from ingot.collaboration.merge_requests.versions import api as versions_api
 from ingot.collaboration.merge_requests.versions.views import PushedVersion, pushed_versions, version_diffs
 from ingot.core.db.connection import Connection
@@ -48,7 +48,7 @@ def show_commits(visit: Visit, db: Connection) -> PageResponse:
 def show_pipelines(visit: Visit) -> PageResponse:
     """List the pipelines of the current and earlier heads."""
     merge_request = merge_request_context(visit)
-    pipelines = merge_request.discussable.ask(merging_api.list_pipelines, {"page": visit.request.page, "per_page": 30})
+    pipelines = merge_request.discussable.ask(merge_api.list_pipelines, {"page": visit.request.page, "per_page": 30})
     return merge_request.page("merge_requests/pipelines.html", "pipelines", {"pipelines": pipelines})
 
 

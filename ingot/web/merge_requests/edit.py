@@ -3,7 +3,7 @@
 from typing import Any
 
 from ingot.collaboration.issues.task_items import description_version
-from ingot.collaboration.merge_requests.editing import api as merge_request_upkeep_api
+from ingot.collaboration.merge_requests.editing import api as merge_request_editing_api
 from ingot.errors import NotFound
 from ingot.web.form_errors import FORM_ERRORS, error_messages
 from ingot.web.merge_requests.context import MergeRequestContext, merge_request_context
@@ -36,7 +36,7 @@ def edit_merge_request(visit: Visit) -> PageResponse:
     if typed["target_branch"] != merge_request.view.target_branch and merge_request.view.state == "opened":
         params["target_branch"] = typed["target_branch"]
     try:
-        merge_request.discussable.ask(merge_request_upkeep_api.edit_merge_request, params)
+        merge_request.discussable.ask(merge_request_editing_api.edit_merge_request, params)
     except FORM_ERRORS as error:
         return _edit_form(merge_request, typed, error_messages(error))
     return LocalRedirect(merge_request.url)
@@ -53,7 +53,7 @@ def _edit_form(
         "may_triage": merge_request.may_triage,
         "branches": branch_suggestions(merge_request.parent),
         "squash_option": merge_request.lookup.project.squash_option,
-        "may_delete": merge_request.discussable.may(merge_request_upkeep_api.delete_merge_request),
+        "may_delete": merge_request.discussable.may(merge_request_editing_api.delete_merge_request),
         "errors": errors or [],
     }
     context |= (

@@ -9,7 +9,7 @@ from ingot.collaboration.labels.views import LabelBrief, LabelView
 from ingot.collaboration.merge_requests.views import MergeRequestDetailView
 from ingot.collaboration.milestones import api as milestones_api
 from ingot.projects.members.views import MemberView
-from ingot.projects.sharing import api as project_people_api
+from ingot.projects.sharing import api as sharing_api
 from ingot.repositories.branches import api as branches_api
 from ingot.web.page_routes import form_field
 from ingot.web.projects.context import ProjectContext
@@ -70,7 +70,7 @@ def form_choices(
     labels: list[LabelView | LabelBrief] = [*listing.items]
     params = {"per_page": 100, "state": "active", "include_parent_milestones": "true"}
     milestones = parent.ask(milestones_api.list_project_milestones, params).items
-    members = parent.ask(project_people_api.list_all_project_members, {"per_page": 100})
+    members = parent.ask(sharing_api.list_all_project_members, {"per_page": 100})
     users: list[MemberView | UserBrief] = [*members.items]
     labels += [label for label in current_labels if label.id not in {one.id for one in labels}]
     if request is not None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from ingot.collaboration.merge_requests.merge import api as merging_api
+from ingot.collaboration.merge_requests.merge import api as merge_api
 from ingot.collaboration.merge_requests.merge.commit_messages import squash_message
 from ingot.collaboration.merge_requests.merge.views import proposed_merge_message
 from ingot.collaboration.merge_requests.merge_checks import ACTIVE_STATUSES
@@ -12,7 +12,7 @@ from ingot.collaboration.merge_requests.mergeability import MERGEABLE, Mergeabil
 from ingot.collaboration.merge_requests.mergeability_check import check_mergeability
 from ingot.repositories import browser
 from ingot.repositories.branches import api as branches_api
-from ingot.repositories.commit_writing import api as making_api
+from ingot.repositories.commit_writing import api as commit_writing_api
 from ingot.web.merge_requests.context import MergeRequestContext
 
 _PASSING_STATUSES = ("success", "skipped")
@@ -69,7 +69,7 @@ def merge_box(merge_request: MergeRequestContext) -> MergeBox:
         may_merge=allowed and not reasons and not unchecked and not is_scheduled,
         may_schedule=allowed and pipeline_active and not others and not unchecked and not is_scheduled,
         merges_when_pipeline_succeeds=is_scheduled,
-        may_cancel=is_scheduled and merge_request.discussable.may(merging_api.cancel_merge),
+        may_cancel=is_scheduled and merge_request.discussable.may(merge_api.cancel_merge),
         may_rebase=mergeability == "apart" and _may_push(merge_request),
         poll_seconds=_POLL_SOON_SECONDS
         if unchecked or pipeline_active or running or is_scheduled
@@ -155,7 +155,7 @@ def _may_push(merge_request: MergeRequestContext) -> bool:
     source = merge_request.source
     if source.project is None or not source.branch_exists:
         return False
-    return merge_request.visit.may(making_api.create_commit, id=source.project.id)
+    return merge_request.visit.may(commit_writing_api.create_commit, id=source.project.id)
 
 
 def _after_merge(merge_request: MergeRequestContext, box: MergeBox) -> MergeBox:
@@ -167,7 +167,7 @@ def _after_merge(merge_request: MergeRequestContext, box: MergeBox) -> MergeBox:
         box,
         hints=hints,
         may_remove_source=may_delete_source_branch(merge_request),
-        commit=_whole_merge_commit(merge_request) if merge_request.parent.may(making_api.create_commit) else "",
+        commit=_whole_merge_commit(merge_request) if merge_request.parent.may(commit_writing_api.create_commit) else "",
     )
 
 

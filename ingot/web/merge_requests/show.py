@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from ingot.collaboration.merge_requests.discussions import api as merge_request_talk_api
-from ingot.collaboration.merge_requests.editing import api as merge_request_upkeep_api
+from ingot.collaboration.merge_requests.discussions import api as merge_request_discussions_api
+from ingot.collaboration.merge_requests.editing import api as merge_request_editing_api
 from ingot.collaboration.merge_requests.policy import may_take_part
 from ingot.collaboration.merge_requests.versions.views import stream_changes
 from ingot.core.db.connection import Connection
@@ -57,9 +57,9 @@ def overview_page(
         "thread": thread,
         "contexts": line_contexts(merge_request, thread),
         "description": thread.other_texts[0],
-        "participants": discussable.ask(merge_request_upkeep_api.PLANNING.list_participants, {"per_page": 50}),
+        "participants": discussable.ask(merge_request_editing_api.PLANNING.list_participants, {"per_page": 50}),
         "closes": _closed_issues(merge_request),
-        "approvals": discussable.ask(merge_request_talk_api.get_approvals),
+        "approvals": discussable.ask(merge_request_discussions_api.get_approvals),
         "may_take_part": may_take_part(visit.viewer.actor, merge_request.lookup.access, merge_request.lookup),
         "box": merge_box(merge_request),
         "errors": errors or [],
@@ -70,6 +70,6 @@ def overview_page(
 def _closed_issues(merge_request: MergeRequestContext) -> list[Any]:
     """Return the issues that it closes and that the viewer may see."""
     issues: list[Any] = merge_request.discussable.ask(
-        merge_request_upkeep_api.list_issues_closed_on_merge, {"per_page": 50}
+        merge_request_editing_api.list_issues_closed_on_merge, {"per_page": 50}
     ).items
     return issues

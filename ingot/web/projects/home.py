@@ -13,10 +13,10 @@ from ingot.projects.group_projects import api as group_projects_api
 from ingot.projects.imports import api as imports_api
 from ingot.projects.namespaces.views import moved_user_path
 from ingot.projects.projects import api as projects_api
-from ingot.projects.sharing import api as project_people_api
+from ingot.projects.sharing import api as sharing_api
 from ingot.projects.sharing.views import has_starred
 from ingot.repositories import browser
-from ingot.repositories.commit_writing import api as making_api
+from ingot.repositories.commit_writing import api as commit_writing_api
 from ingot.repositories.trees import api as trees_api
 from ingot.repositories.trees.views import entry_view
 from ingot.web.code.activity import commits_by_week
@@ -62,13 +62,13 @@ def show_import(visit: Visit) -> PageResponse:
 @pages.post("/:path/-/star")
 def star(visit: Visit) -> PageResponse:
     """Star a project."""
-    return _change_star(visit, project_people_api.star_project)
+    return _change_star(visit, sharing_api.star_project)
 
 
 @pages.post("/:path/-/unstar")
 def unstar(visit: Visit) -> PageResponse:
     """Unstar a project."""
-    return _change_star(visit, project_people_api.unstar_project)
+    return _change_star(visit, sharing_api.unstar_project)
 
 
 def _change_star(visit: Visit, endpoint: Callable[..., object]) -> PageResponse:
@@ -83,14 +83,14 @@ def _change_star(visit: Visit, endpoint: Callable[..., object]) -> PageResponse:
 def show_home(parent: ProjectContext, db: Connection) -> PageResponse:
     """Show a project with its latest commit, files and README, or instructions for the first push."""
     project, visit = parent.project, parent.visit
-    may_star = parent.may(project_people_api.star_project)
+    may_star = parent.may(sharing_api.star_project)
     record = parent.find(projects_api.get_project).project
     context: dict[str, Any] = {
         "description": render_markdown(visit, project.description, project.id),
         "may_star": may_star,
         "starred": may_star and has_starred(db, visit.viewer.signed_in.id, record),
         "may_fork": parent.may(forks_api.fork_project),
-        "may_write": parent.may(making_api.create_commit),
+        "may_write": parent.may(commit_writing_api.create_commit),
         "state": parent.ask(imports_api.get_import) if project.import_status in (*_IMPORTING, "failed") else None,
         "importing": project.import_status in _IMPORTING,
         "belonging": membership_status(parent, db),

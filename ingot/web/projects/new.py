@@ -4,7 +4,7 @@ from typing import Any
 
 from ingot.projects.projects import api as projects_api
 from ingot.projects.projects.views import ProjectView
-from ingot.repositories.commit_writing import api as making_api
+from ingot.repositories.commit_writing import api as commit_writing_api
 from ingot.repositories.templates import api as templates_api
 from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.page_routes import (
@@ -68,7 +68,7 @@ def _commit_first_files(visit: Visit, project: ProjectView, files: dict[str, str
         "actions": [{"action": "create", "file_path": name, "content": content} for name, content in files.items()],
     }
     try:
-        visit.ask(making_api.create_commit, commit, id=project.id)
+        visit.ask(commit_writing_api.create_commit, commit, id=project.id)
     except REQUEST_ERRORS:
         pass
 

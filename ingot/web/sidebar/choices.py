@@ -8,7 +8,7 @@ import msgspec
 from ingot.collaboration.labels import api as labels_api
 from ingot.collaboration.labels.views import LabelBrief, LabelView
 from ingot.collaboration.milestones import api as milestones_api
-from ingot.projects.sharing import api as project_people_api
+from ingot.projects.sharing import api as sharing_api
 from ingot.web.sidebar.subjects import SidebarField
 
 _MAX_CHOICES = 50
@@ -43,7 +43,7 @@ def sidebar_choices(field: SidebarField, search: str, selected: Collection[str] 
 
 
 def _users(field: SidebarField, search: str) -> Any:
-    return field.parent.ask(project_people_api.list_all_project_members, {"per_page": _MAX_CHOICES, "query": search})
+    return field.parent.ask(sharing_api.list_all_project_members, {"per_page": _MAX_CHOICES, "query": search})
 
 
 def _labels(field: SidebarField, search: str) -> Any:

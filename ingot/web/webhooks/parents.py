@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from ingot.core.db.paging import Listing
 from ingot.errors import NotFound
-from ingot.integrations.webhooks import api as hooks_api
+from ingot.integrations.webhooks import api as webhooks_api
 from ingot.integrations.webhooks.system import api as system_hooks_api
 from ingot.integrations.webhooks.views import HookEventView
 from ingot.web.collections import ResourceCollection
@@ -44,14 +44,14 @@ class HookHandlers(NamedTuple):
 
 
 HOOKS = HookHandlers(
-    hooks_api.list_hooks,
-    hooks_api.get_hook,
-    hooks_api.create_hook,
-    hooks_api.edit_hook,
-    hooks_api.delete_hook,
-    hooks_api.test_hook,
-    hooks_api.list_hook_events,
-    hooks_api.resend_hook_event,
+    webhooks_api.list_hooks,
+    webhooks_api.get_hook,
+    webhooks_api.create_hook,
+    webhooks_api.edit_hook,
+    webhooks_api.delete_hook,
+    webhooks_api.test_hook,
+    webhooks_api.list_hook_events,
+    webhooks_api.resend_hook_event,
 )
 SYSTEM_HOOKS = HookHandlers(
     system_hooks_api.list_system_hooks,
@@ -90,7 +90,7 @@ _TRIGGERS = ("push_events", "tag_push_events", "issues_events", "note_events", "
 def project_hooks(visit: Visit) -> HookCollection:
     """Return the webhooks of a project."""
     parent = project_context(visit)
-    parent.find(hooks_api.list_hooks)
+    parent.find(webhooks_api.list_hooks)
     flags = {name: text for name, text in FLAGS.items() if name != "repository_update_events"}
     url, path = f"{parent.url}/-/hooks", {"id": parent.project.id}
     return HookCollection(visit, url, "projects", path, "hook_id", "hook", HOOKS, flags, _TRIGGERS, parent)
@@ -99,7 +99,7 @@ def project_hooks(visit: Visit) -> HookCollection:
 def group_hooks(visit: Visit) -> HookCollection:
     """Return the webhooks of a group, which receive the events of all its projects."""
     parent = group_context(visit)
-    parent.find(hooks_api.list_hooks)
+    parent.find(webhooks_api.list_hooks)
     flags = {name: text for name, text in FLAGS.items() if name != "repository_update_events"}
     title = parent.group.full_name
     url, path = f"{parent.url}/-/hooks", {"id": parent.group.id}
