@@ -51,7 +51,7 @@ def show_group(visit: Visit, db: Connection) -> PageResponse:
         "happenings": activity_lines(visit, did),
         "calendar": contribution_calendar(db, visit.viewer.actor, "group", group.id),
         "search": search,
-        "belonging": membership_status(parent, db),
+        "membership": membership_status(parent, db),
         **_allowed_actions(parent),
     }
     return parent.page("groups/home.html", "home", context)

@@ -7,11 +7,9 @@ from ingot.projects.group_projects import api as group_projects_api
 from ingot.projects.groups import api as groups_api
 from ingot.projects.members.api import AccessRequestHandlers, MemberHandlers
 from ingot.projects.sharing import api as sharing_api
-from ingot.web.issues.group_context import GroupContext, group_context
+from ingot.web.issues.group_context import GroupContext, ProjectOrGroupContext, group_context
 from ingot.web.page_routes import TemplateResponse, Visit
 from ingot.web.projects.context import ProjectContext
-
-ProjectOrGroupContext = ProjectContext | GroupContext
 
 
 def member_endpoints(parent: ProjectOrGroupContext) -> MemberHandlers:

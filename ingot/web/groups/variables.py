@@ -6,7 +6,8 @@ from typing import Any
 
 from ingot.ci.triggers import api as triggers_api
 from ingot.projects.variables import api as variables_api
-from ingot.web.groups.settings_parent import ProjectOrGroupContext, find_group_settings, settings_page
+from ingot.web.groups.settings_parent import find_group_settings, settings_page
+from ingot.web.issues.group_context import ProjectOrGroupContext
 from ingot.web.page_routes import PageResponse, PageRoutes, TemplateResponse, Visit
 from ingot.web.projects.context import ProjectContext
 from ingot.web.projects.forms import FormsState, form_values, nonempty_values, submit_form

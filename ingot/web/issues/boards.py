@@ -16,8 +16,8 @@ from ingot.errors import Invalid, NotFound
 from ingot.projects.projects import api as projects_api
 from ingot.web.discussions.discussable import ISSUE, Discussable, discussable_in
 from ingot.web.form_errors import FORM_ERRORS, error_messages
-from ingot.web.issues.group_context import GroupContext
-from ingot.web.issues.planning_parent import ProjectOrGroupContext, SharedPages, planning_page
+from ingot.web.issues.group_context import GroupContext, ProjectOrGroupContext
+from ingot.web.issues.planning_parent import SharedPages, planning_page
 from ingot.web.page_routes import LocalRedirect, PageResponse, form_field
 from ingot.web.projects.context import ProjectContext
 

@@ -9,6 +9,7 @@ from ingot.core.api.internal_client import P, S, V, WorksOn
 from ingot.projects.group_projects import api as group_projects_api
 from ingot.projects.group_projects.api import GroupDetailView
 from ingot.web.page_routes import TemplateResponse, Visit
+from ingot.web.projects.context import ProjectContext
 
 
 class GroupContext(msgspec.Struct, frozen=True):
@@ -52,6 +53,9 @@ class GroupContext(msgspec.Struct, frozen=True):
         if self.may(group_projects_api.edit_group):
             return "settings", f"{self.url}/-/edit", "Settings"
         return "members", f"{self.url}/-/group_members", "Members"
+
+
+ProjectOrGroupContext = ProjectContext | GroupContext
 
 
 def group_context(visit: Visit) -> GroupContext:

@@ -7,7 +7,8 @@ from ingot.collaboration.labels.service import move_label
 from ingot.collaboration.labels.views import LabelView, ranked_label_views
 from ingot.errors import Conflict, Invalid, NotFound, Unchanged
 from ingot.web.form_errors import REQUEST_ERRORS, error_messages
-from ingot.web.issues.planning_parent import ProjectOrGroupContext, SharedPages, planning_page
+from ingot.web.issues.group_context import ProjectOrGroupContext
+from ingot.web.issues.planning_parent import SharedPages, planning_page
 from ingot.web.page_routes import LocalRedirect, PageResponse, form_field
 from ingot.web.projects.context import ProjectContext
 

@@ -6,7 +6,7 @@ from ingot.collaboration.issues import api as issues_api
 from ingot.collaboration.labels import api as labels_api
 from ingot.collaboration.milestones import api as milestones_api
 from ingot.web.filters import ListFilters
-from ingot.web.issues.group_context import GroupContext, group_context
+from ingot.web.issues.group_context import ProjectOrGroupContext, group_context
 from ingot.web.issues.list_filters import ISSUE_FILTERS
 from ingot.web.page_routes import PageResponse, PageRoutes, TemplateResponse, Visit
 from ingot.web.projects.context import ProjectContext, project_context
@@ -46,7 +46,7 @@ def list_own_issues(visit: Visit) -> PageResponse:
     return TemplateResponse("issues/own_list.html", context | _list_params(filters))
 
 
-def _issue_list(parent: ProjectContext | GroupContext, visit: Visit) -> dict[str, Any]:
+def _issue_list(parent: ProjectOrGroupContext, visit: Visit) -> dict[str, Any]:
     filters = ISSUE_FILTERS.parse_query(visit.request.query)
     params = {"with_labels_details": "true", "page": visit.request.page}
     return {
@@ -63,7 +63,7 @@ def _list_params(filters: ListFilters) -> dict[str, Any]:
     return {"filters": filters, "sorts": ISSUE_FILTERS.sort_names}
 
 
-def _choices(parent: ProjectContext | GroupContext) -> dict[str, Any]:
+def _choices(parent: ProjectOrGroupContext) -> dict[str, Any]:
     """Return the choices of the filters."""
     ancestors = "include_parent_milestones" if isinstance(parent, ProjectContext) else "include_ancestors"
     return {

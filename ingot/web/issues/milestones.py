@@ -10,7 +10,8 @@ from ingot.collaboration.milestones import api as milestones_api
 from ingot.collaboration.milestones.views import MilestoneView
 from ingot.errors import Conflict, Invalid, NotFound
 from ingot.web.form_errors import REQUEST_ERRORS, error_messages
-from ingot.web.issues.planning_parent import ProjectOrGroupContext, SharedPages, planning_page
+from ingot.web.issues.group_context import ProjectOrGroupContext
+from ingot.web.issues.planning_parent import SharedPages, planning_page
 from ingot.web.page_routes import LocalRedirect, PageResponse, form_field
 from ingot.web.projects.context import ProjectContext
 from ingot.web.texts import render_markdown

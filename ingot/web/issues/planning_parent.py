@@ -2,11 +2,10 @@
 
 from collections.abc import Callable
 
-from ingot.web.issues.group_context import GroupContext, group_context
+from ingot.web.issues.group_context import ProjectOrGroupContext, group_context
 from ingot.web.page_routes import PageResponse, PageRoutes, TemplateResponse, Visit
 from ingot.web.projects.context import ProjectContext, project_context
 
-ProjectOrGroupContext = ProjectContext | GroupContext
 ContextHandler = Callable[[ProjectOrGroupContext], PageResponse]
 _PREFIXES: tuple[tuple[str, Callable[[Visit], ProjectOrGroupContext]], ...] = (
     ("/:path/-", project_context),

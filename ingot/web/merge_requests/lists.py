@@ -7,7 +7,7 @@ from ingot.collaboration.labels import api as labels_api
 from ingot.collaboration.merge_requests import api as merge_requests_api
 from ingot.collaboration.milestones import api as milestones_api
 from ingot.web.filters import ListFilters
-from ingot.web.issues.group_context import GroupContext, group_context
+from ingot.web.issues.group_context import ProjectOrGroupContext, group_context
 from ingot.web.merge_requests.list_filters import MERGE_REQUEST_FILTERS
 from ingot.web.page_routes import PageResponse, PageRoutes, TemplateResponse, Visit
 from ingot.web.projects.context import ProjectContext, project_context
@@ -83,7 +83,7 @@ def _count_in_state(filters: ListFilters, state: str, listing: Any, get: Callabl
     return total
 
 
-def _choices(parent: ProjectContext | GroupContext) -> dict[str, Any]:
+def _choices(parent: ProjectOrGroupContext) -> dict[str, Any]:
     """Return the choices of the filters."""
     ancestors = "include_parent_milestones" if isinstance(parent, ProjectContext) else "include_ancestors"
     return {

@@ -171,7 +171,7 @@ def _list_page(
         "oauth/applications.html",
         {
             "tab": "applications",
-            "shelf": collection,
+            "collection": collection,
             "applications": applications_of_owner(db, collection.owner_id),
             "may_register": not own or _users_may_register(db),
             "authorized": authorized_applications(db, collection.visit.viewer.signed_in.id) if own else [],
@@ -195,7 +195,7 @@ def _one_page(
         "oauth/application.html",
         {
             "tab": "applications",
-            "shelf": collection,
+            "collection": collection,
             "application": application,
             "secret": secret,
             **_form(typed or held, errors or []),

@@ -93,7 +93,7 @@ def show_home(parent: ProjectContext, db: Connection) -> PageResponse:
         "may_write": parent.may(commit_writing_api.create_commit),
         "state": parent.ask(imports_api.get_import) if project.import_status in (*_IMPORTING, "failed") else None,
         "importing": project.import_status in _IMPORTING,
-        "belonging": membership_status(parent, db),
+        "membership": membership_status(parent, db),
         "addresses": clone_urls(db, project),
         "may_read_code": parent.may(trees_api.list_tree),
         "code": None,

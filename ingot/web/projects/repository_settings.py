@@ -20,7 +20,7 @@ from ingot.web.projects.forms import FormsState, form_values, nonempty_values, s
 from ingot.web.projects.settings import find_project_settings
 
 pages = PageRoutes()
-LEVEL_NAMES = {"40": "Maintainers", "30": "Developers and maintainers", "60": "Administrators", "0": "No one"}
+PROTECTION_LEVELS = {"40": "Maintainers", "30": "Developers and maintainers", "60": "Administrators", "0": "No one"}
 DEPLOY_TOKEN_SCOPES = {
     "read_repository": "Clone and fetch the repository",
     "read_registry": "Read container registry images",
@@ -175,7 +175,7 @@ def _repository_settings_page(parent: ProjectContext, forms: FormsState, made: A
     context: dict[str, Any] = {
         "section": "settings/repository",
         "forms": forms,
-        "levels": LEVEL_NAMES,
+        "levels": PROTECTION_LEVELS,
         "scopes": DEPLOY_TOKEN_SCOPES,
         "branches": _branches(parent),
         "rules": parent.ask(protection_api.list_protected_branches, every).items,

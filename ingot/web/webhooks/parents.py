@@ -9,7 +9,7 @@ from ingot.integrations.webhooks import api as webhooks_api
 from ingot.integrations.webhooks.system import api as system_hooks_api
 from ingot.integrations.webhooks.views import HookEventView
 from ingot.web.collections import ResourceCollection
-from ingot.web.issues.group_context import GroupContext, group_context
+from ingot.web.issues.group_context import ProjectOrGroupContext, group_context
 from ingot.web.page_routes import TemplateResponse, Visit
 from ingot.web.projects.context import ProjectContext, project_context
 
@@ -71,12 +71,12 @@ class HookCollection(ResourceCollection, frozen=True):
     endpoints: HookHandlers
     flags: dict[str, str]
     triggers: tuple[str, ...]
-    parent: ProjectContext | GroupContext | None = None
+    parent: ProjectOrGroupContext | None = None
     title: str = ""
 
     def page(self, name: str, context: dict[str, Any], status: int = 200) -> TemplateResponse:
         """Render a page in the settings layout of the project or group, or in the administration layout."""
-        context = {**context, "shelf": self}
+        context = {**context, "collection": self}
         if self.parent is not None:
             layout = "projects/settings.html" if isinstance(self.parent, ProjectContext) else "groups/settings.html"
             context |= {"layout": layout, "section": "hooks"}
