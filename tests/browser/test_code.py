@@ -25,7 +25,7 @@ def project(instance: Instance, make: Make, person: Person) -> Project:
 
 def test_code_is_read_and_talked_about(window: Window, person: Person, project: Project, api: Api) -> None:
     page = window.enter(person).open(f"/{project.path}")
-    expect(page.locator(".files td.said").get_by_text("Change the middle")).to_be_visible()
+    expect(page.locator(".files td.commit").get_by_text("Change the middle")).to_be_visible()
 
     page.keyboard.press("t")
     box = page.get_by_label("File path")
@@ -33,7 +33,7 @@ def test_code_is_read_and_talked_about(window: Window, person: Person, project: 
     with page.expect_response("**/find_file/**"):
         page.reload()
     box.fill("ltides")
-    expect(page.locator(".found-files .chosen")).to_have_text("lib/tides.py")
+    expect(page.locator(".file-matches .chosen")).to_have_text("lib/tides.py")
     box.press("Enter")
     expect(page).to_have_url(f"{window.url}/{project.path}/-/blob/master/lib/tides.py")
 

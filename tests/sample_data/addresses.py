@@ -249,7 +249,7 @@ def _words(samples: SampleData, route: str) -> dict[str, str]:
         ":milestone_iid": named[f"{holder} milestone"],
         ":board_id": named[f"{holder} board"],
         ":hook": named["system hook" if route.startswith("/admin") else f"{holder} hook"],
-        ":what": named["farewell"],
+        ":deletion": named["farewell"],
         ":rest": _rest(samples, route),
         ":id": _id(samples, route),
     }

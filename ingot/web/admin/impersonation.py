@@ -27,13 +27,13 @@ def create_token(visit: Visit) -> PageResponse:
     """Create an impersonation token and show its value once."""
     require_admin(visit)
     typed = form_values(visit, "token", ("name", "expires_at"), IMPERSONATION_SCOPES)
-    sent = nonempty_values({name: typed[name] for name in ("name", "expires_at")})
+    params = nonempty_values({name: typed[name] for name in ("name", "expires_at")})
     try:
-        wish = sent | {"scopes": [scope for scope in IMPERSONATION_SCOPES if typed[scope]]}
-        made = visit.ask(tokens_api.create_impersonation_token, wish, user_id=visit.request.path["id"])
+        token_params = params | {"scopes": [scope for scope in IMPERSONATION_SCOPES if typed[scope]]}
+        created = visit.ask(tokens_api.create_impersonation_token, token_params, user_id=visit.request.path["id"])
     except REQUEST_ERRORS as error:
         return _tokens_page(visit, FormsState("token", typed, error_messages(error)))
-    return _tokens_page(visit, FormsState(), made)
+    return _tokens_page(visit, FormsState(), created)
 
 
 @pages.delete("/admin/users/:id/impersonation_tokens/:token")
@@ -45,13 +45,13 @@ def revoke_token(visit: Visit) -> PageResponse:
     return LocalRedirect(f"/admin/users/{visit.request.path['id']}/impersonation_tokens")
 
 
-def _tokens_page(visit: Visit, forms: FormsState, made: Any = None) -> TemplateResponse:
+def _tokens_page(visit: Visit, forms: FormsState, created: Any = None) -> TemplateResponse:
     active = {"state": "active", "per_page": 100}
     context = {
         "forms": forms,
         "scopes": IMPERSONATION_SCOPES,
         "person": visit.ask(users_api.get_user, id=visit.request.path["id"]),
         "tokens": visit.ask(tokens_api.list_impersonation_tokens, active, user_id=visit.request.path["id"]).items,
-        "secret": made.token if made is not None and made.token is not UNSET else "",
+        "secret": created.token if created is not None and created.token is not UNSET else "",
     }
     return render_admin_page(visit, "impersonation", "users", context, forms.status)

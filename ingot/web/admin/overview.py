@@ -66,10 +66,10 @@ def delete_one_job(visit: Visit) -> PageResponse:
 
 
 def _jobs_page(visit: Visit, db: Connection, errors: list[str]) -> PageResponse:
-    dead, gave_up = list_jobs(db, "dead", _MAX_JOBS)
+    dead, dead_count = list_jobs(db, "dead", _MAX_JOBS)
     waiting, _ = list_jobs(db, "waiting", _MAX_JOBS)
     running, _ = list_jobs(db, "running", _MAX_JOBS)
     context = {"groups": (("Failed", dead), ("Running", running), ("Waiting", waiting)), "queue": queue_stats(db)}
     return render_admin_page(
-        visit, "jobs", "jobs", {**context, "gave_up": gave_up, "errors": errors}, 422 if errors else 200
+        visit, "jobs", "jobs", {**context, "dead_count": dead_count, "errors": errors}, 422 if errors else 200
     )

@@ -66,11 +66,11 @@ def update_settings(visit: Visit) -> PageResponse:
     """Change the instance settings; they take effect immediately."""
     require_admin(visit)
     typed = {name: form_field(visit.request.form, "settings", name) for name in _KINDS}
-    sent = {name: value == "1" if _KINDS[name] == "switch" else value for name, value in typed.items()}
+    params = {name: value == "1" if _KINDS[name] == "switch" else value for name, value in typed.items()}
     try:
-        visit.ask(instance_api.modify_settings, sent)
+        visit.ask(instance_api.modify_settings, params)
     except REQUEST_ERRORS as error:
-        return _settings_form(visit, sent, error_messages(error), 422)
+        return _settings_form(visit, params, error_messages(error), 422)
     return LocalRedirect("/admin/application_settings")
 
 
@@ -118,6 +118,6 @@ def _settings_form(
 def _messages_page(
     visit: Visit, typed: dict[str, str], errors: list[str] | None = None, status: int = 200
 ) -> TemplateResponse:
-    found = visit.ask(instance_api.list_broadcast_messages, {"per_page": 100}).items
-    context = {"messages": found, "typed": typed, "errors": errors or []}
+    messages = visit.ask(instance_api.list_broadcast_messages, {"per_page": 100}).items
+    context = {"messages": messages, "typed": typed, "errors": errors or []}
     return render_admin_page(visit, "messages", "messages", context, status)

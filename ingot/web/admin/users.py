@@ -35,17 +35,17 @@ _ACTIONS = {
 def list_users(visit: Visit) -> PageResponse:
     """List users, filtered by search term or state."""
     require_admin(visit)
-    wanted: dict[str, Any] = {"page": visit.request.query.get("page", "1"), "order_by": "id", "sort": "desc"}
-    search, chosen = text_field(visit.request.query, "search"), text_field(visit.request.query, "filter")
+    params: dict[str, Any] = {"page": visit.request.query.get("page", "1"), "order_by": "id", "sort": "desc"}
+    search, selected = text_field(visit.request.query, "search"), text_field(visit.request.query, "filter")
     if search:
-        wanted["search"] = search
-    if chosen in _FILTERS:
-        wanted[chosen] = "true"
+        params["search"] = search
+    if selected in _FILTERS:
+        params[selected] = "true"
     context = {
-        "people": visit.ask(users_api.list_users, wanted),
+        "users": visit.ask(users_api.list_users, params),
         "search": search,
         "filters": _FILTERS,
-        "chosen": chosen,
+        "selected": selected,
     }
     return render_admin_page(visit, "users", "users", context)
 
@@ -62,21 +62,21 @@ def create_user(visit: Visit) -> PageResponse:
     """Create a user; without a password, email a link to set one."""
     require_admin(visit)
     typed = _form_values(visit)
-    sent = {name: value for name, value in typed.items() if value != ""}
+    params = {name: value for name, value in typed.items() if value != ""}
     if not typed["password"]:
-        sent["reset_password"] = True
+        params["reset_password"] = True
     try:
-        made = visit.ask(users_api.create_user, sent)
+        created = visit.ask(users_api.create_user, params)
     except REQUEST_ERRORS as error:
         return _user_form(visit, None, typed, error_messages(error), 422)
-    return LocalRedirect(f"/admin/users/{made.id}")
+    return LocalRedirect(f"/admin/users/{created.id}")
 
 
 @pages.get("/admin/users/:id")
 def show_user(visit: Visit) -> PageResponse:
     """Show a user with the form to edit them."""
     require_admin(visit)
-    person = _person(visit)
+    person = _find_user(visit)
     typed = {name: getattr(person, name, "") or "" for name in _TEXT_FIELDS} | {"password": ""}
     names = {"admin": "is_admin", "external": "external", "can_create_group": "can_create_group"}
     return _user_form(visit, person, typed | {flag: bool(getattr(person, name)) for flag, name in names.items()})
@@ -86,11 +86,11 @@ def show_user(visit: Visit) -> PageResponse:
 def update_user(visit: Visit) -> PageResponse:
     """Update a user; an empty password leaves the password unchanged."""
     require_admin(visit)
-    person = _person(visit)
+    person = _find_user(visit)
     typed = _form_values(visit)
-    sent = {name: value for name, value in typed.items() if name != "password" or value}
+    params = {name: value for name, value in typed.items() if name != "password" or value}
     try:
-        visit.ask(users_api.modify_user, {name: value for name, value in sent.items() if value != ""}, id=person.id)
+        visit.ask(users_api.modify_user, {name: value for name, value in params.items() if value != ""}, id=person.id)
     except REQUEST_ERRORS as error:
         return _user_form(visit, person, typed, error_messages(error), 422)
     return LocalRedirect(f"/admin/users/{person.id}")
@@ -100,10 +100,10 @@ def update_user(visit: Visit) -> PageResponse:
 def change_user_state(visit: Visit) -> PageResponse:
     """Block, unblock, activate, deactivate, ban or unban a user."""
     require_admin(visit)
-    act = visit.request.path["act"]
-    if act in _ACTIONS:
+    action = visit.request.path["act"]
+    if action in _ACTIONS:
         try:
-            visit.ask(_ACTIONS[act], id=visit.request.path["id"])
+            visit.ask(_ACTIONS[action], id=visit.request.path["id"])
         except REQUEST_ERRORS as error:
             return _error_page(visit, error)
     return LocalRedirect(f"/admin/users/{visit.request.path['id']}")
@@ -124,7 +124,7 @@ def delete_user(visit: Visit) -> PageResponse:
     return LocalRedirect("/admin/users")
 
 
-def _person(visit: Visit) -> AdminUserView:
+def _find_user(visit: Visit) -> AdminUserView:
     person = visit.ask(users_api.get_user, id=visit.request.path["id"])
     if not isinstance(person, AdminUserView):
         raise NotFound("User")
@@ -137,7 +137,7 @@ def _form_values(visit: Visit) -> dict[str, Any]:
 
 
 def _error_page(visit: Visit, error: Exception) -> PageResponse:
-    person = _person(visit)
+    person = _find_user(visit)
     typed = {name: getattr(person, name, "") or "" for name in _TEXT_FIELDS} | {"password": ""}
     typed |= {"admin": person.is_admin, "external": person.external, "can_create_group": person.can_create_group}
     return _user_form(visit, person, typed, error_messages(error), 422)

@@ -48,10 +48,10 @@ def create_branch(visit: Visit) -> PageResponse:
     parent = project_context(visit)
     typed = {name: str(visit.request.form.get(name, "")) for name in ("branch", "ref")}
     try:
-        made = parent.ask(branches_api.create_branch, typed)
+        created = parent.ask(branches_api.create_branch, typed)
     except REQUEST_ERRORS as error:
         return _branch_form(parent, typed, error_messages(error), 422)
-    return LocalRedirect(f"{parent.url}/-/tree/{quote(made.name)}")
+    return LocalRedirect(f"{parent.url}/-/tree/{quote(created.name)}")
 
 
 @pages.delete("/:path/-/branches/:name", slashes="name")
@@ -85,19 +85,19 @@ def _branches_page(
     sort = text_field(query, "sort")
     sort = sort if sort in _ORDERS else "updated_desc"
     search = text_field(query, "search")
-    asked = {"search": search, "sort": sort, "page": str(query.get("page", "1")), "per_page": "30"}
-    branches = parent.ask(branches_api.list_branches, asked)
+    params = {"search": search, "sort": sort, "page": str(query.get("page", "1")), "per_page": "30"}
+    branches = parent.ask(branches_api.list_branches, params)
     may_write = parent.may(branches_api.create_branch)
-    shown: dict[str, Any] = {
+    rows: dict[str, Any] = {
         "branches": branches,
         "outcomes": pipeline_outcomes(parent, db, [branch.commit for branch in branches.items]),
         "may_write": may_write,
         **_divergence(parent, branches.items),
     }
     if visit.headers.fragment and "counted" in query:
-        return TemplateResponse("code/_branches.html", {**shown, "parent": parent, "project": parent.project})
+        return TemplateResponse("code/_branches.html", {**rows, "parent": parent, "project": parent.project})
     context = {
-        **shown,
+        **rows,
         "search": search,
         "sort": sort,
         "orders": _ORDERS,
@@ -110,12 +110,12 @@ def _branches_page(
 def _divergence(parent: ProjectContext, branches: Sequence[BranchView]) -> dict[str, Any]:
     """Return the ahead and behind counts against the default branch: the cached ones, or all if the request waits."""
     query, repository = parent.visit.request.query, readable_code(parent).repository
-    tips, wait = {branch.commit.id for branch in branches if not branch.default}, "counted" in query
-    apart = browser.branch_distances(repository, parent.project.default_branch or "", tips, wait=wait)
-    if apart is None:
-        return {"apart": {}, "waiting": ""}
-    waiting = "" if wait or len(apart) == len(tips) else with_query(query, counted=1)
-    return {"apart": apart, "waiting": waiting}
+    heads, wait = {branch.commit.id for branch in branches if not branch.default}, "counted" in query
+    distances = browser.branch_distances(repository, parent.project.default_branch or "", heads, wait=wait)
+    if distances is None:
+        return {"distances": {}, "waiting": ""}
+    waiting = "" if wait or len(distances) == len(heads) else with_query(query, counted=1)
+    return {"distances": distances, "waiting": waiting}
 
 
 def _branch_form(

@@ -24,14 +24,14 @@ pages = PageRoutes()
 @pages.get("/:path/-/commit/:sha", open=True)
 def show_commit(visit: Visit, db: Connection) -> PageResponse:
     """Show a commit with its diff; ``at`` names a line to comment on. ``.patch`` and ``.diff`` return a text file."""
-    parent, wanted = project_context(visit), split_suffix(visit.request.path["sha"])
-    if wanted is None:
+    parent, suffixed = project_context(visit), split_suffix(visit.request.path["sha"])
+    if suffixed is None:
         return _commit_page(parent, db)
     code = readable_code(parent)
     name = visit.request.path["sha"]
     if browser.commit_or_none(code.repository, name) is not None:  # A branch or tag has this name.
         return _commit_page(parent, db)
-    return patch_response(name, browser.stream_patch(code.repository, wanted.name, wanted.ending))
+    return patch_response(name, browser.stream_patch(code.repository, suffixed.name, suffixed.ending))
 
 
 @pages.get("/:path/-/commit/:sha/refs", open=True)
@@ -78,14 +78,14 @@ def _apply_to_branch(visit: Visit, verb: str, endpoint: Callable[..., object]) -
     """Commit to the branch itself, or to a new branch followed by the form for a merge request."""
     parent, sha = project_context(visit), visit.request.path["sha"]
     branch, target = (str(visit.request.form.get(name, "")).strip() for name in ("new_branch", "branch"))
-    made = False
+    created = False
     try:
         if branch:
             parent.ask(branches_api.create_branch, {"branch": branch, "ref": target})
-            made = True
+            created = True
         parent.ask(endpoint, {"branch": branch or target}, sha=sha)
     except REQUEST_ERRORS as error:
-        if made:  # Delete the new branch: it has no commits.
+        if created:  # Delete the new branch: it has no commits.
             parent.ask(branches_api.delete_branch, branch=branch)
         typed = {"verb": verb, "branch": target, "new_branch": branch, "errors": error_messages(error)}
         return visit.database.read(lambda db: _commit_page(parent, db, {"redo": typed}, 422))
@@ -100,11 +100,11 @@ def _commit_page(
     visit, sha = parent.visit, parent.visit.request.path["sha"]
     commit = browser.commit_diff(readable_code(parent).repository, sha)
     name = str((typed or {}).get("name") or visit.request.query.get("at", ""))
-    said = diff_with_comments(parent, db, commit.oid, commit.diffs, name)
-    parts = {**said._asdict(), "parent": parent, "name": name, "sha": commit.oid, "typed": ""}
-    if visit.headers.fragment and said.diff.part:
+    discussed = diff_with_comments(parent, db, commit.oid, commit.diffs, name)
+    parts = {**discussed._asdict(), "parent": parent, "name": name, "sha": commit.oid, "typed": ""}
+    if visit.headers.fragment and discussed.diff.part:
         return TemplateResponse("code/_commit_part.html", parts)
-    if visit.headers.fragment and said.at is not None:
+    if visit.headers.fragment and discussed.at is not None:
         return TemplateResponse("code/_comment_row.html", parts)
     view = parent.ask(commits_api.get_commit, sha=commit.oid)
     context: dict[str, Any] = {

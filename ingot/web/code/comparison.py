@@ -36,14 +36,14 @@ def show_comparison(visit: Visit, db: Connection) -> PageResponse:
     parent = project_context(visit)
     code = readable_code(parent)
     rest = visit.request.path["rest"]
-    mark = "..." if "..." in rest else ".."
-    old, found, new = rest.partition(mark)
-    if not found:
+    dots = "..." if "..." in rest else ".."
+    old, separator, new = rest.partition(dots)
+    if not separator:
         old, new = parent.project.default_branch or "", rest
-    straight = mark == ".." and bool(found)
-    asked = {"from": old, "to": new, "straight": "true" if straight else "false"}
+    straight = dots == ".." and bool(separator)
+    params = {"from": old, "to": new, "straight": "true" if straight else "false"}
     try:
-        compared = parent.ask(comparisons_api.compare_refs, asked)
+        compared = parent.ask(comparisons_api.compare_refs, params)
     except NotFound:
         return _comparison_page(
             parent, old, new, errors=["Branch, tag or commit not found. Check both names."], status=404

@@ -23,14 +23,14 @@ def show_graphs(visit: Visit) -> PageResponse:
 def show_contributors(visit: Visit) -> PageResponse:
     """List the contributors of a branch by number of commits, with the commits per week of the last year."""
     where = code_location(visit)
-    asked = {
+    params = {
         "ref": where.commit,
         "order_by": "commits",
         "sort": "desc",
         "page": str(visit.request.query.get("page", "1")),
     }
-    people = where.parent.ask(comparisons_api.list_contributors, {**asked, "per_page": "50"})
-    most = max((person.commits for person in people.items), default=1)
+    contributors = where.parent.ask(comparisons_api.list_contributors, {**params, "per_page": "50"})
+    most = max((contributor.commits for contributor in contributors.items), default=1)
     weeks = commits_by_week(where.repository, where.commit, visit.database.clock())
-    context = {"where": where, "people": people, "most": most, "weeks": weeks}
+    context = {"where": where, "contributors": contributors, "most": most, "weeks": weeks}
     return where.parent.page("code/contributors.html", "commits", context)

@@ -58,11 +58,11 @@ def find_draft(visit: Visit, *, needs_file: bool) -> FileDraft:
     except NotFound:
         if not parent.project.empty_repo or needs_file:
             raise
-        standing: WriteAccess = "may" if parent.may(commit_writing_api.create_commit) else "reader"
-        return FileDraft(parent, rest, "", False, standing, rest)
-    standing = _write_access(parent, where.ref) if where.branch else "no_branch"
-    proposed = where.ref if standing == "may" else _proposed_branch(where)
-    draft = FileDraft(parent, where.ref, where.path, True, standing, proposed)
+        write_access: WriteAccess = "may" if parent.may(commit_writing_api.create_commit) else "reader"
+        return FileDraft(parent, rest, "", False, write_access, rest)
+    write_access = _write_access(parent, where.ref) if where.branch else "no_branch"
+    proposed = where.ref if write_access == "may" else _proposed_branch(where)
+    draft = FileDraft(parent, where.ref, where.path, True, write_access, proposed)
     return _with_text(draft, where, needs_file=needs_file)
 
 

@@ -124,34 +124,39 @@ def _form_values(visit: Visit, *names: str) -> dict[str, str]:
 
 
 def _create_commit(
-    draft: FileDraft, what: str, typed: dict[str, str], action: dict[str, Any], words: str, shown: str
+    draft: FileDraft,
+    action_name: str,
+    typed: dict[str, str],
+    action: dict[str, Any],
+    default_message: str,
+    path_after: str,
 ) -> PageResponse:
     """Create the commit. A new branch continues with the merge request form; an error shows the form again."""
     parent = draft.parent
     branch = typed["branch"].strip() or draft.branch
-    sent: dict[str, Any] = {"branch": branch, "commit_message": typed["commit_message"].strip() or words}
-    sent["actions"] = [action]
+    params: dict[str, Any] = {"branch": branch, "commit_message": typed["commit_message"].strip() or default_message}
+    params["actions"] = [action]
     if branch != draft.branch and draft.exists:
-        sent["start_branch"] = draft.branch
+        params["start_branch"] = draft.branch
     try:
-        parent.ask(commit_writing_api.create_commit, sent)
+        parent.ask(commit_writing_api.create_commit, params)
     except REQUEST_ERRORS as error:
-        return _editor_page(draft, what, typed, error_messages(error), 422)
+        return _editor_page(draft, action_name, typed, error_messages(error), 422)
     if branch != draft.branch and draft.exists:
         return LocalRedirect(parent.new_merge_request(branch, draft.branch))
-    word = "tree" if what in ("delete", "folder") else "blob"
-    path = shown if what != "delete" else draft.path.rpartition("/")[0]
+    word = "tree" if action_name in ("delete", "folder") else "blob"
+    path = path_after if action_name != "delete" else draft.path.rpartition("/")[0]
     return LocalRedirect(f"{parent.url}/-/{word}/{quote(branch)}" + (f"/{quote(path)}" if path else ""))
 
 
 def _editor_page(
-    draft: FileDraft, what: str, typed: dict[str, Any], errors: list[str] | None = None, status: int = 200
+    draft: FileDraft, action_name: str, typed: dict[str, Any], errors: list[str] | None = None, status: int = 200
 ) -> TemplateResponse:
     """Render the form, or the reason why the user may not edit."""
     errors = errors or []
     context: dict[str, Any] = {
         "draft": draft,
-        "what": what,
+        "action": action_name,
         "typed": {"commit_message": "", "last_commit_id": "", "branch": draft.proposed, **typed},
         "errors": errors,
         "changed": any(_CHANGED in error for error in errors),

@@ -46,7 +46,7 @@ def show_file(visit: Visit) -> PageResponse:
         "last": find_last_commit(where),
         "branch": where.branch,
         "executable": file.executable,
-        "turns": has_bidi_characters(content.text),
+        "has_bidi": has_bidi_characters(content.text),
     }
     return where.parent.page("code/file.html", "code", context)
 
@@ -62,18 +62,18 @@ def show_blame(visit: Visit) -> PageResponse:
         "where": where,
         "file": file,
         "content": content,
-        "parts_of": [],
-        "turns": has_bidi_characters(content.text),
-        "said": "",
+        "blame_parts": [],
+        "has_bidi": has_bidi_characters(content.text),
+        "notice": "",
         "following": None,
     }
     if content.kind == "text" and content.text:
         total = content.text.count("\n") + (not content.text.endswith("\n"))
         try:
             end = min(total, start + _BLAME_PAGE_LINES - 1)
-            context["parts_of"] = browser.blame_lines(where.repository, where.commit, where.path, start, end)
+            context["blame_parts"] = browser.blame_lines(where.repository, where.commit, where.path, start, end)
         except Invalid:
-            context["said"] = "Blame is not available, because the history of this file is too long."
+            context["notice"] = "Blame is not available, because the history of this file is too long."
         context["following"] = start + _BLAME_PAGE_LINES if start + _BLAME_PAGE_LINES <= total else None
     return where.parent.page("code/blame.html", "code", context)
 

@@ -23,9 +23,9 @@ def show_pipelines(visit: Visit) -> PageResponse:
     parent = project_context(visit)
     status = visit.request.query.get("status") if visit.request.query.get("status") in _STATUSES else ""
     ref = str(visit.request.query.get("ref", ""))
-    asked = {"ref": ref, "page": str(visit.request.query.get("page", "1")), "per_page": "30"}
+    params = {"ref": ref, "page": str(visit.request.query.get("page", "1")), "per_page": "30"}
     context: dict[str, Any] = {
-        "pipelines": parent.ask(statuses_api.list_pipelines, {**asked, "status": status} if status else asked),
+        "pipelines": parent.ask(statuses_api.list_pipelines, {**params, "status": status} if status else params),
         "status": status,
         "ref": ref,
         "statuses": _STATUSES,
@@ -64,8 +64,8 @@ def pipeline_outcomes(
     """Return the pipeline statuses of a list of commits, with one query for all."""
     if not commits or not parent.may(statuses_api.list_pipelines):
         return {}
-    found = commit_outcomes(db, parent.project.id, [commit.id for commit in commits])
+    outcomes = commit_outcomes(db, parent.project.id, [commit.id for commit in commits])
     return {
         sha: PipelineOutcome(outcome.status, f"{parent.url}/-/pipelines/{outcome.pipeline_id}")
-        for sha, outcome in found.items()
+        for sha, outcome in outcomes.items()
     }

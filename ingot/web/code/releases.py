@@ -64,10 +64,10 @@ def show_download(visit: Visit) -> PageResponse:
     """Redirect to the release asset with this path."""
     parent = project_context(visit)
     release = parent.ask(releases_api.get_release, tag_name=visit.request.path["tag"])
-    wanted = f"/downloads/{quote(visit.request.path['rest'])}", f"/downloads/{visit.request.path['rest']}"
+    suffixes = f"/downloads/{quote(visit.request.path['rest'])}", f"/downloads/{visit.request.path['rest']}"
     for link in release.assets.links:
-        named = link.direct_asset_url != link.url and link.direct_asset_url.endswith(wanted)
-        if named and link.url.startswith(("https://", "http://")):
+        matches = link.direct_asset_url != link.url and link.direct_asset_url.endswith(suffixes)
+        if matches and link.url.startswith(("https://", "http://")):
             return ExternalRedirect(link.url)
     raise NotFound("Link")
 
@@ -104,10 +104,10 @@ def delete_release(visit: Visit) -> PageResponse:
 
 
 def _shared_context(parent: ProjectContext) -> dict[str, Any]:
-    def shown(text: str | None) -> Any:
+    def render(text: str | None) -> Any:
         return render_markdown(parent.visit, text, parent.project.id)
 
-    return {"html": shown, "may_write": parent.may(releases_api.create_release)}
+    return {"html": render, "may_write": parent.may(releases_api.create_release)}
 
 
 def _release_form(

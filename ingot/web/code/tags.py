@@ -24,8 +24,8 @@ def show_tags(visit: Visit, db: Connection) -> PageResponse:
     order = text_field(visit.request.query, "order_by")
     order = order if order in _ORDERS else "updated"
     search = text_field(visit.request.query, "search")
-    asked = {"search": search, "order_by": order, "page": str(visit.request.query.get("page", "1")), "per_page": "30"}
-    tags = parent.ask(tags_api.list_tags, asked)
+    params = {"search": search, "order_by": order, "page": str(visit.request.query.get("page", "1")), "per_page": "30"}
+    tags = parent.ask(tags_api.list_tags, params)
     context: dict[str, Any] = {
         "tags": tags,
         "outcomes": pipeline_outcomes(parent, db, [tag.commit for tag in tags.items if tag.commit]),
@@ -69,10 +69,12 @@ def update_release_notes(visit: Visit) -> PageResponse:
     """Create or update the release notes of a tag."""
     parent, name = project_context(visit), visit.request.path["name"]
     text = str(visit.request.form.get("description", ""))
-    told = parent.ask(tags_api.get_tag, tag_name=name).release is not None
+    has_release = parent.ask(tags_api.get_tag, tag_name=name).release is not None
     try:
         parent.ask(
-            tags_api.edit_release_of_tag if told else tags_api.add_release_to_tag, {"description": text}, tag_name=name
+            tags_api.edit_release_of_tag if has_release else tags_api.add_release_to_tag,
+            {"description": text},
+            tag_name=name,
         )
     except REQUEST_ERRORS as error:
         return _tag_page(parent, text, error_messages(error), 422)
@@ -94,11 +96,11 @@ def _tag_page(
     parent: ProjectContext, typed: str | None = None, errors: list[str] | None = None, status: int = 200
 ) -> TemplateResponse:
     tag = parent.ask(tags_api.get_tag, tag_name=parent.visit.request.path["name"])
-    told = tag.release.description if tag.release else ""
+    release_notes = tag.release.description if tag.release else ""
     context: dict[str, Any] = {
         "tag": tag,
-        "notes": render_markdown(parent.visit, told, parent.project.id),
-        "typed": told if typed is None else typed,
+        "notes": render_markdown(parent.visit, release_notes, parent.project.id),
+        "typed": release_notes if typed is None else typed,
         "errors": errors or [],
         "may_write": parent.may(tags_api.create_tag),
         "may_delete": _may_delete(parent),

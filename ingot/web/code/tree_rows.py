@@ -67,13 +67,13 @@ def _cells(
 ) -> list[str]:
     """Render the title and the time of each entry's last commit."""
     oids = list({commits[entry.name]: None for entry in entries if commits[entry.name]})
-    told = {"": _EMPTY_CELLS}
+    cells_by_commit = {"": _EMPTY_CELLS}
     for commit in read_commits(where.repository, oids):
         time = signature_time(commit.committer)
         link = f'<a href="{escape(where.parent.url)}/-/commit/{commit.oid}">{escape(truncated_title(commit))}</a>'
         when = f'<time datetime="{time}" title="{exact_time(time)}">{ago(time, now)}</time>'
-        told[commit.oid] = f'<td class="said">{link}</td><td class="when">{when}</td>'
-    return [told[commits[entry.name]] for entry in entries]
+        cells_by_commit[commit.oid] = f'<td class="commit">{link}</td><td class="time">{when}</td>'
+    return [cells_by_commit[commits[entry.name]] for entry in entries]
 
 
 def _rows(entries: Sequence[TreeEntryView], where: CodeLocation, cells: list[str] | None) -> Markup:
@@ -87,12 +87,12 @@ def _rows(entries: Sequence[TreeEntryView], where: CodeLocation, cells: list[str
 def _name(entry: TreeEntryView, folder: str, file: str) -> str:
     name = escape(entry.name)
     if entry.type == "commit":
-        said = f'<span class="hint">submodule at <span class="mono">{entry.id[:8]}</span></span>'
-        return f'<td class="module">{name} {said}</td>'
+        hint = f'<span class="hint">submodule at <span class="mono">{entry.id[:8]}</span></span>'
+        return f'<td class="module">{name} {hint}</td>'
     path = escape(quote(entry.path))
     if entry.type == "tree":
         return f'<td class="folder"><a href="{folder}{path}">{name}</a></td>'
     if entry.mode == _LINK:
-        said = '<span class="hint">symbolic link</span>'
-        return f'<td class="link"><a href="{file}{path}">{name}</a> {said}</td>'
+        hint = '<span class="hint">symbolic link</span>'
+        return f'<td class="link"><a href="{file}{path}">{name}</a> {hint}</td>'
     return f'<td class="file"><a href="{file}{path}">{name}</a></td>'

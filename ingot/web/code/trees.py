@@ -44,12 +44,12 @@ def show_tree(visit: Visit) -> PageResponse:
     if kind == "file":
         return LocalRedirect(where.url("blob"))
     number = number_or_none(str(visit.request.query.get("page", ""))) or 1
-    most = min(number_or_none(str(visit.request.query.get("most", ""))) or _ENTRIES_PER_PAGE, _ENTRIES_PER_PAGE)
-    page = ListPage(max(1, min(number, 10**6)), max(1, most))
+    page_size = min(number_or_none(str(visit.request.query.get("most", ""))) or _ENTRIES_PER_PAGE, _ENTRIES_PER_PAGE)
+    page = ListPage(max(1, min(number, 10**6)), max(1, page_size))
     listing = browser.list_folder(where.repository, where.commit, where.path, page)
-    wanted_all = "last" in visit.request.query
-    rows = entry_rows(where, listing.items, visit.database.clock(), "any" if wanted_all else "short")
-    if visit.headers.fragment and wanted_all:
+    all_commits = "last" in visit.request.query
+    rows = entry_rows(where, listing.items, visit.database.clock(), "any" if all_commits else "short")
+    if visit.headers.fragment and all_commits:
         return TemplateResponse("code/_entries.html", {"rows": rows})
     entries = listing.of([entry_view(entry) for entry in listing.items])
     context = {
@@ -70,10 +70,10 @@ def show_refs(visit: Visit) -> PageResponse:
     parent = project_context(visit)
     readable_code(parent)
     search = str(visit.request.query.get("search", ""))
-    asked = {"search": search, "per_page": 20}
+    params = {"search": search, "per_page": 20}
     context: dict[str, Any] = {
-        "branches": parent.ask(branches_api.list_branches, asked).items,
-        "tags": parent.ask(tags_api.list_tags, asked).items,
+        "branches": parent.ask(branches_api.list_branches, params).items,
+        "tags": parent.ask(tags_api.list_tags, params).items,
         "word": visit.request.query.get("word")
         if visit.request.query.get("word") in ("tree", "blob", "commits", "blame", "find_file")
         else "tree",
@@ -93,17 +93,17 @@ def find_last_commit(where: CodeLocation) -> CommitView:
 def find_readme(where: CodeLocation, entries: list[TreeEntryView]) -> tuple[str, str, Any] | None:
     """Return the README of a folder: its name, its path and its content, rendered if it is Markdown."""
     files = {entry.name.lower(): entry for entry in entries if entry.type == "blob"}
-    found = next((files[name] for name in README_NAMES if name in files), None)
-    if found is None:
+    entry = next((files[name] for name in README_NAMES if name in files), None)
+    if entry is None:
         return None
     try:
-        content = file_content(browser.read_file(where.repository, where.commit, found.path))
+        content = file_content(browser.read_file(where.repository, where.commit, entry.path))
     except NotFound:
         return None
     if content.kind != "text":
         return None
     text = content.text
-    if is_markdown(found.path):
+    if is_markdown(entry.path):
         project = where.parent.project
         text = render_markdown(where.parent.visit, text, project.id, ref=where.ref, directory=where.path)
-    return found.name, found.path, text
+    return entry.name, entry.path, text

@@ -16,7 +16,7 @@ def show_activity(visit: Visit) -> PageResponse:
     """Show the events of a project that the user has permission to see, newest first."""
     parent = project_context(visit)
     events = parent.ask(activity_api.list_project_events, {"page": visit.request.page, "per_page": 30})
-    context = {"events": events, "happenings": activity_lines(visit, events.items)}
+    context = {"events": events, "activity": activity_lines(visit, events.items)}
     return parent.page("explore/activity.html", "home", context)
 
 

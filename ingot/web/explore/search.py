@@ -36,9 +36,9 @@ _PROJECT_SCOPES = ("blobs", "commits", "issues", "merge_requests", "milestones",
 def search_instance(visit: Visit) -> PageResponse:
     """Search the instance; signed-out users find only projects."""
     if visit.viewer.user is None:
-        wanted = {"search": _term(visit), "page": visit.request.query.get("page", "1")}
-        found = visit.ask(projects_api.list_projects, wanted)
-        return TemplateResponse("explore/search.html", _context(visit, ("projects",), "projects", found))
+        params = {"search": _term(visit), "page": visit.request.query.get("page", "1")}
+        results = visit.ask(projects_api.list_projects, params)
+        return TemplateResponse("explore/search.html", _context(visit, ("projects",), "projects", results))
     return TemplateResponse("explore/search.html", _run_search(visit, search_api.search_anywhere, _GLOBAL_SCOPES))
 
 
@@ -66,31 +66,31 @@ def _term(visit: Visit) -> str:
 def _run_search(
     visit: Visit, endpoint: Callable[..., Listing[Any]], scopes: tuple[str, ...], **path: object
 ) -> dict[str, Any]:
-    asked = visit.request.query.get("scope")
-    scope = asked if asked in scopes else scopes[0]
+    requested = visit.request.query.get("scope")
+    scope = requested if requested in scopes else scopes[0]
     if not _term(visit):
         return _context(visit, scopes, scope, Listing([], ListPage(), 0))
-    wanted = {
+    params = {
         "search": _term(visit),
         "scope": scope,
         "page": visit.request.query.get("page", "1"),
         "ref": visit.request.query.get("ref"),
     }
     try:
-        found = visit.ask(endpoint, {name: value for name, value in wanted.items() if value}, **path)
+        results = visit.ask(endpoint, {name: value for name, value in params.items() if value}, **path)
     except REQUEST_ERRORS as error:
         return _context(visit, scopes, scope, Listing([], ListPage(), 0)) | {"errors": error_messages(error)}
-    return _context(visit, scopes, scope, found)
+    return _context(visit, scopes, scope, results)
 
 
-def _context(visit: Visit, scopes: tuple[str, ...], scope: str, found: Listing[Any]) -> dict[str, Any]:
-    numbers = sorted({item.project_id for item in found.items if getattr(item, "project_id", None)})
+def _context(visit: Visit, scopes: tuple[str, ...], scope: str, results: Listing[Any]) -> dict[str, Any]:
+    numbers = sorted({item.project_id for item in results.items if getattr(item, "project_id", None)})
     paths = visit.database.read(lambda db: project_paths(db, numbers))
     return {
         "term": _term(visit),
         "scopes": [(word, _SCOPE_NAMES[word]) for word in scopes],
         "scope": scope,
-        "found": found,
+        "results": results,
         "paths": paths,
         "where": "",
         "note_page": note_page,

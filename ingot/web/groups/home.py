@@ -40,15 +40,15 @@ def show_group(visit: Visit, db: Connection) -> PageResponse:
     """Show a group with its subgroups, projects and activity."""
     parent = group_context(visit)
     group, search = parent.group, _text(visit, "search")
-    wanted = {"order_by": "last_activity_at", "search": search, "page": visit.request.query.get("page", "1")}
+    params = {"order_by": "last_activity_at", "search": search, "page": visit.request.query.get("page", "1")}
     at = instance_urls(visit.request.origin, visit.settings)
-    did = newest_events(db, visit.viewer.actor, "group", group.id, _ACTIVITY_LINES, at)
+    events = newest_events(db, visit.viewer.actor, "group", group.id, _ACTIVITY_LINES, at)
     context: dict[str, Any] = {
         "description": render_markdown(visit, group.description, None),
         "subgroups": parent.ask(groups_api.list_subgroups, {"per_page": 100}).items,
-        "projects": parent.ask(group_projects_api.list_projects_of_group, wanted),
+        "projects": parent.ask(group_projects_api.list_projects_of_group, params),
         "members": parent.ask(groups_api.list_all_group_members, {"per_page": 1}).total,
-        "happenings": activity_lines(visit, did),
+        "activity": activity_lines(visit, events),
         "calendar": contribution_calendar(db, visit.viewer.actor, "group", group.id),
         "search": search,
         "membership": membership_status(parent, db),
@@ -61,8 +61,8 @@ def _allowed_actions(parent: GroupContext) -> dict[str, bool]:
     user, actor = parent.visit.viewer.user, parent.visit.viewer.actor
     if user is None:
         return {"may_add_project": False, "may_add_group": False}
-    offers = parent.visit.database.read(lambda db: group_offers(db, actor, user, parent.group.id))
-    return {"may_add_project": offers.project, "may_add_group": offers.subgroup}
+    allowed = parent.visit.database.read(lambda db: group_offers(db, actor, user, parent.group.id))
+    return {"may_add_project": allowed.project, "may_add_group": allowed.subgroup}
 
 
 def _text(visit: Visit, name: str) -> str:

@@ -57,16 +57,16 @@ def create_group(visit: Visit) -> PageResponse:
 
 def _with_parent(visit: Visit, typed: dict[str, Any], name: str) -> dict[str, Any]:
     """Return the API parameters, with the id of the parent group if its path was typed instead of selected."""
-    sent = nonempty_values({field: value for field, value in typed.items() if field != "parent"})
-    return sent | {name: find_typed_namespace(visit, typed["parent"]).id} if typed["parent"] else sent
+    params = nonempty_values({field: value for field, value in typed.items() if field != "parent"})
+    return params | {name: find_typed_namespace(visit, typed["parent"]).id} if typed["parent"] else params
 
 
 def _new_group_page(visit: Visit, forms: FormsState) -> TemplateResponse:
-    offered = group_options(visit)
+    options = group_options(visit)
     parent_path = forms.value("group", "parent")
-    if offered.more and not parent_path:
+    if options.more and not parent_path:
         parent_path = namespace_path(visit, forms.value("group", "parent_id"))
-    context = {"forms": forms, "offered": offered, "parent_path": parent_path, "visibilities": VISIBILITIES}
+    context = {"forms": forms, "options": options, "parent_path": parent_path, "visibilities": VISIBILITIES}
     return TemplateResponse("groups/new.html", context, forms.status)
 
 
@@ -81,10 +81,10 @@ def change_settings(visit: Visit) -> PageResponse:
     """Save one of the settings forms and redirect to the settings, which may have a new path."""
     group_context = find_group_settings(visit)
     part, typed = submitted_part(visit, _FORM_PARTS)
-    above = group_context.group.full_path.rpartition("/")[0]
-    path = "/".join(filter(None, (above, typed.get("path") or group_context.group.path)))
-    act = partial(group_context.ask, group_projects_api.edit_group, typed)
-    return submit_form(part, typed, act, partial(_settings_page, group_context), f"/groups/{path}/-/edit")
+    parent_path = group_context.group.full_path.rpartition("/")[0]
+    path = "/".join(filter(None, (parent_path, typed.get("path") or group_context.group.path)))
+    save = partial(group_context.ask, group_projects_api.edit_group, typed)
+    return submit_form(part, typed, save, partial(_settings_page, group_context), f"/groups/{path}/-/edit")
 
 
 @pages.post("/groups/:path/-/settings/avatar")
@@ -119,8 +119,8 @@ def delete(visit: Visit) -> PageResponse:
 
 def _settings_page(group_context: GroupContext, forms: FormsState) -> TemplateResponse:
     group = group_context.group
-    offered = group_options(group_context.visit)
-    below = f"{group.full_path}/"
+    options = group_options(group_context.visit)
+    prefix = f"{group.full_path}/"
     context: dict[str, Any] = {
         "forms": forms,
         "flags": FLAGS,
@@ -130,11 +130,11 @@ def _settings_page(group_context: GroupContext, forms: FormsState) -> TemplateRe
             ("", "No parent group"),
             *(
                 (each.id, each.full_path)
-                for each in offered.items
-                if each.id != group.id and not each.full_path.startswith(below)
+                for each in options.items
+                if each.id != group.id and not each.full_path.startswith(prefix)
             ),
         ],
-        "searched": offered.items if offered.more else [],
+        "searched": options.items if options.more else [],
     }
     return settings_page(group_context, "groups/edit.html", "edit", context, forms.status)
 
@@ -151,10 +151,10 @@ def create_token(visit: Visit) -> PageResponse:
     group_context = find_group_settings(visit)
     typed = token_form_values(visit)
     try:
-        made = group_context.ask(deploy_tokens_api.create_deploy_token, token_params(typed))
+        created = group_context.ask(deploy_tokens_api.create_deploy_token, token_params(typed))
     except REQUEST_ERRORS as error:
         return _tokens_page(group_context, FormsState("token", typed, error_messages(error)))
-    return _tokens_page(group_context, FormsState(), made)
+    return _tokens_page(group_context, FormsState(), created)
 
 
 @pages.delete("/groups/:path/-/settings/deploy_tokens/:token")
@@ -165,12 +165,12 @@ def revoke_token(visit: Visit) -> PageResponse:
     return LocalRedirect(f"{group_context.url}/-/settings/repository")
 
 
-def _tokens_page(group_context: GroupContext, forms: FormsState, made: Any = None) -> TemplateResponse:
+def _tokens_page(group_context: GroupContext, forms: FormsState, created: Any = None) -> TemplateResponse:
     context = {
         "forms": forms,
         "scopes": DEPLOY_TOKEN_SCOPES,
         "tokens": group_context.ask(deploy_tokens_api.list_deploy_tokens, {"per_page": 100}).items,
-        "made": made,
-        "secret": made.token if made is not None and made.token is not UNSET else "",
+        "created": created,
+        "secret": created.token if created is not None and created.token is not UNSET else "",
     }
     return settings_page(group_context, "groups/tokens.html", "settings/repository", context, forms.status)

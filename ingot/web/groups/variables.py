@@ -32,17 +32,17 @@ def _declare_pages(prefix: str, find_parent: Callable[[Visit], ProjectOrGroupCon
 
 def _add(parent: ProjectOrGroupContext) -> PageResponse:
     typed = form_values(parent.visit, "variable", _TEXT_FIELDS, _FLAG_FIELDS)
-    sent = nonempty_values(typed) | {"value": typed["value"]}
-    return _submit(parent, "variable", typed, partial(parent.ask, variables_api.create_variable, sent))
+    params = nonempty_values(typed) | {"value": typed["value"]}
+    return _submit(parent, "variable", typed, partial(parent.ask, variables_api.create_variable, params))
 
 
 def _change(parent: ProjectOrGroupContext) -> PageResponse:
     """Change the variable named in the form; an empty value leaves the value unchanged."""
     typed = form_values(parent.visit, "changed", ("key", "value", "scope"), _FLAG_FIELDS)
-    sent = {name: typed[name] for name in _FLAG_FIELDS}
+    params = {name: typed[name] for name in _FLAG_FIELDS}
     if typed["value"]:
-        sent["value"] = typed["value"]
-    act = partial(parent.ask, variables_api.edit_variable, sent | _scope(typed), key=typed["key"])
+        params["value"] = typed["value"]
+    act = partial(parent.ask, variables_api.edit_variable, params | _scope(typed), key=typed["key"])
     return _submit(parent, "variables", {}, act)
 
 
@@ -87,13 +87,13 @@ def _submit(parent: ProjectOrGroupContext, form: str, typed: dict[str, Any], act
 
 def _variables_page(parent: ProjectOrGroupContext, forms: FormsState) -> TemplateResponse:
     project = isinstance(parent, ProjectContext)
-    known = parent.may(variables_api.list_variables)
+    enabled = parent.may(variables_api.list_variables)
     every = {"per_page": 100}
     context: dict[str, Any] = {
         "forms": forms,
-        "known": known,
-        "variables": parent.ask(variables_api.list_variables, every).items if known else [],
-        "triggers": parent.ask(triggers_api.list_triggers, every).items if project and known else [],
+        "enabled": enabled,
+        "variables": parent.ask(variables_api.list_variables, every).items if enabled else [],
+        "triggers": parent.ask(triggers_api.list_triggers, every).items if project and enabled else [],
         "has_triggers": project,
         "may_change": parent.may(variables_api.create_variable),
         "flags": {

@@ -45,13 +45,15 @@ def link_issue(visit: Visit) -> PageResponse:
     """Link another issue, given by reference or URL."""
     discussable, text = find_discussable(visit), str(visit.request.form.get("target", "")).strip()
     text = f"#{text}" if text.isdigit() else text
-    named = next((one for one in extract_references(text, visit.request.origin.base) if one.kind == "issue"), None)
-    if named is None:
+    reference = next(
+        (each for each in extract_references(text, visit.request.origin.base) if each.kind == "issue"), None
+    )
+    if reference is None:
         return _page_with_errors(discussable, ["Enter an issue as #12, group/project#12 or its URL."])
-    project = named.project or discussable.project_path
+    project = reference.project or discussable.project_path
     if "/" not in project:
         project = f"{discussable.project_path.rpartition('/')[0]}/{project}"
-    return _submit(visit, issue_links_api.link_issue, target_project_id=project, target_issue_iid=named.name)
+    return _submit(visit, issue_links_api.link_issue, target_project_id=project, target_issue_iid=reference.name)
 
 
 @pages.delete("/:path/-/issues/:issue_iid/links/:issue_link_id")
@@ -77,10 +79,10 @@ def move_issue(visit: Visit) -> PageResponse:
     return LocalRedirect(f"/{target.path_with_namespace}/-/issues/{moved.iid}")
 
 
-def _submit(visit: Visit, endpoint: Callable[..., object], **sent: str) -> PageResponse:
+def _submit(visit: Visit, endpoint: Callable[..., object], **params: str) -> PageResponse:
     discussable = find_discussable(visit)
     try:
-        discussable.ask(endpoint, sent)
+        discussable.ask(endpoint, params)
     except ACTION_ERRORS as error:
         discussable.ask(issues_api.get_issue)  # Without permission to read the issue, the response is a 404.
         return _page_with_errors(discussable, error_messages(error))

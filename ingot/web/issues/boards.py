@@ -31,7 +31,7 @@ _MAX_EXCLUDED = 20
 class BoardColumn(msgspec.Struct, frozen=True):
     """Column of a board: a label's list, or all other open or all closed issues."""
 
-    word: str
+    key: str
     """Id of the list, or ``open`` or ``closed``."""
     name: str
     label: LabelBrief | None
@@ -86,8 +86,8 @@ def add_list(parent: ProjectOrGroupContext) -> PageResponse:
 @shared_pages.form("put", "/boards/:board_id/lists/:list_id")
 def move_list(parent: ProjectOrGroupContext) -> PageResponse:
     """Move a column."""
-    sent = {"position": parent.visit.request.form.get("position")}
-    return _submit(parent, boards_api.move_board_list, sent, list_id=parent.visit.request.path["list_id"])
+    params = {"position": parent.visit.request.form.get("position")}
+    return _submit(parent, boards_api.move_board_list, params, list_id=parent.visit.request.path["list_id"])
 
 
 @shared_pages.form("delete", "/boards/:board_id/lists/:list_id")
@@ -107,8 +107,8 @@ def move_card(parent: ProjectOrGroupContext) -> PageResponse:
     card = _card(parent)
     try:
         if source != target:
-            sent = _label_changes(card.ask(issues_api.get_issue), labels, source, target)
-            card.ask(issues_api.edit_issue, sent)
+            params = _label_changes(card.ask(issues_api.get_issue), labels, source, target)
+            card.ask(issues_api.edit_issue, params)
         if before := str(parent.visit.request.form.get("before") or ""):
             _reorder_card(card, before, anywhere=isinstance(parent, GroupContext))
     except FORM_ERRORS as error:
@@ -138,23 +138,23 @@ def _reorder_card(card: Discussable, before: str, *, anywhere: bool) -> None:
 
 def _label_changes(issue: IssueView, labels: dict[str, str], source: str, target: str) -> dict[str, Any]:
     """Return the changes for a move between columns; leaving the label columns removes all of their labels."""
-    gone = [labels[source]] if source in labels else []
+    removed = [labels[source]] if source in labels else []
     if target in (OPEN, CLOSED):
-        gone = list(labels.values())
-    sent: dict[str, Any] = {"remove_labels": [name for name in gone if name in issue.labels]}
+        removed = list(labels.values())
+    params: dict[str, Any] = {"remove_labels": [name for name in removed if name in issue.labels]}
     if target in labels:
-        sent["add_labels"] = [labels[target]]
+        params["add_labels"] = [labels[target]]
     if (target == CLOSED) is not (issue.state == "closed"):
-        sent["state_event"] = "close" if target == CLOSED else "reopen"
-    return sent
+        params["state_event"] = "close" if target == CLOSED else "reopen"
+    return params
 
 
 def _submit(
-    parent: ProjectOrGroupContext, endpoint: Callable[..., object], sent: dict[str, Any], **path: str
+    parent: ProjectOrGroupContext, endpoint: Callable[..., object], params: dict[str, Any], **path: str
 ) -> PageResponse:
     board_id = parent.visit.request.path["board_id"]
     try:
-        parent.ask(endpoint, sent, board_id=board_id, **path)
+        parent.ask(endpoint, params, board_id=board_id, **path)
     except FORM_ERRORS as error:
         return _board_page(parent, error_messages(error))
     return LocalRedirect(f"{parent.url}/-/boards/{board_id}")
@@ -214,9 +214,9 @@ def _columns(parent: ProjectOrGroupContext, board: BoardView) -> list[BoardColum
 
 
 def _column(
-    parent: ProjectOrGroupContext, word: str, name: str, wanted: dict[str, Any], label: LabelBrief | None = None
+    parent: ProjectOrGroupContext, key: str, name: str, filters: dict[str, Any], label: LabelBrief | None = None
 ) -> BoardColumn:
-    order = {"order_by": "relative_position", "sort": "asc"} if word != CLOSED else {"order_by": "updated_at"}
-    sent = {**wanted, **order, "per_page": _MAX_CARDS, "with_labels_details": "true"}
-    found = parent.ask(parent.either(issues_api.list_project_issues, issues_api.list_group_issues), sent)
-    return BoardColumn(word, name, label, found.items, found.total)
+    order = {"order_by": "relative_position", "sort": "asc"} if key != CLOSED else {"order_by": "updated_at"}
+    params = {**filters, **order, "per_page": _MAX_CARDS, "with_labels_details": "true"}
+    issues = parent.ask(parent.either(issues_api.list_project_issues, issues_api.list_group_issues), params)
+    return BoardColumn(key, name, label, issues.items, issues.total)

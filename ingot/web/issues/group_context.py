@@ -23,9 +23,9 @@ class GroupContext(msgspec.Struct, frozen=True):
         """Return the base path of the group's pages."""
         return f"/groups/{self.group.full_path}"
 
-    def ask(self, endpoint: Callable[..., V], sent: dict[str, Any] | None = None, /, **path: object) -> V:
+    def ask(self, endpoint: Callable[..., V], params: dict[str, Any] | None = None, /, **path: object) -> V:
         """Call an endpoint of this group."""
-        return self.visit.client.ask(endpoint, sent, {"id": self.group.id, **path}, "groups")
+        return self.visit.client.ask(endpoint, params, {"id": self.group.id, **path}, "groups")
 
     def find(self, endpoint: WorksOn[S, P], /, **path: object) -> S:
         """Return the subject that an endpoint of this group finds."""
@@ -43,8 +43,8 @@ class GroupContext(msgspec.Struct, frozen=True):
         self, template: str, tab: str, context: dict[str, Any] | None = None, /, status: int = 200
     ) -> TemplateResponse:
         """Render a page in the group's layout, with one of its tabs selected."""
-        words = ("issues", "boards", "merge_requests", "labels", "milestones")
-        tabs = [(word, f"{self.url}/-/{word}", word.capitalize().replace("_", " ")) for word in words]
+        pages = ("issues", "boards", "merge_requests", "labels", "milestones")
+        tabs = [(page, f"{self.url}/-/{page}", page.capitalize().replace("_", " ")) for page in pages]
         shared = {"group": self.group, "parent": self, "tab": tab, "tabs": [("home", self.url, "Group"), *tabs]}
         return TemplateResponse(template, {**shared, "last_tab": self._last_tab(), **(context or {})}, status)
 

@@ -50,11 +50,11 @@ def edit_label(parent: ProjectOrGroupContext) -> PageResponse:
     """Update a label."""
     label, form = _label(parent), parent.visit.request.form
     typed = {name: form_field(form, "label", name) for name in _FIELDS}
-    sent = {"color": typed["color"], "description": typed["description"]}
+    params = {"color": typed["color"], "description": typed["description"]}
     if typed["name"] != label.name:
-        sent["new_name"] = typed["name"]
+        params["new_name"] = typed["name"]
     try:
-        parent.ask(parent.either(labels_api.edit_project_label, labels_api.edit_group_label), sent, label_id=label.id)
+        parent.ask(parent.either(labels_api.edit_project_label, labels_api.edit_group_label), params, label_id=label.id)
     except REQUEST_ERRORS as error:
         context = {"label": label, "typed": typed, "errors": error_messages(error)}
         return planning_page(parent, "issues/label_form.html", "labels", context, 422)
@@ -71,8 +71,8 @@ def delete_label(parent: ProjectOrGroupContext) -> PageResponse:
 @shared_pages.form("post", "/labels/:label_id/subscription")
 def change_label_subscription(parent: ProjectOrGroupContext) -> PageResponse:
     """Subscribe to a label or unsubscribe."""
-    subscribes = parent.visit.request.form.get("subscribed") == "true"
-    endpoint = labels_api.subscribe_to_label if subscribes else labels_api.unsubscribe_from_label
+    subscribed = parent.visit.request.form.get("subscribed") == "true"
+    endpoint = labels_api.subscribe_to_label if subscribed else labels_api.unsubscribe_from_label
     try:
         parent.ask(endpoint, label_id=parent.visit.request.path["label_id"])
     except Unchanged:
@@ -86,8 +86,8 @@ def prioritize_label(parent: ProjectOrGroupContext) -> PageResponse:
     if not isinstance(parent, ProjectContext):
         raise NotFound("Label")
     visit, label, move = parent.visit, _label(parent), str(parent.visit.request.form.get("move", ""))
-    found = parent.find(labels_api.edit_project_label, label_id=label.id)
-    visit.database.write(lambda db: move_label(db, found.project, label.id, move))
+    lookup = parent.find(labels_api.edit_project_label, label_id=label.id)
+    visit.database.write(lambda db: move_label(db, lookup.project, label.id, move))
     return _back(parent)
 
 
@@ -120,7 +120,7 @@ def _labels_page(
         "typed": typed or dict.fromkeys(_FIELDS, "") | {"color": _DEFAULT_COLOR},
         "errors": errors or [],
         "may_change": parent.may(parent.either(labels_api.create_project_label, labels_api.create_group_label)),
-        "may_follow": parent.may(labels_api.subscribe_to_label, label_id="0"),
+        "may_subscribe": parent.may(labels_api.subscribe_to_label, label_id="0"),
         "may_promote": isinstance(parent, ProjectContext)
         and parent.project.namespace.kind == "group"
         and _may_promote(parent),
@@ -131,8 +131,8 @@ def _labels_page(
 
 def _prioritized_labels(parent: ProjectContext) -> list[LabelView]:
     visit = parent.visit
-    found = parent.find(labels_api.list_project_labels)
-    return visit.database.read(lambda db: ranked_label_views(db, visit.viewer.actor, found.access, found.project))
+    lookup = parent.find(labels_api.list_project_labels)
+    return visit.database.read(lambda db: ranked_label_views(db, visit.viewer.actor, lookup.access, lookup.project))
 
 
 def _may_promote(parent: ProjectContext) -> bool:

@@ -27,13 +27,13 @@ def list_milestones(parent: ProjectOrGroupContext) -> PageResponse:
     """List the milestones."""
     query = parent.visit.request.query
     state = query.get("state") if query.get("state") in _STATES else _STATES[0]
-    sent = {"state": state, "page": parent.visit.request.page, _ancestors_param(parent): "true"}
-    found = parent.ask(
-        parent.either(milestones_api.list_project_milestones, milestones_api.list_group_milestones), sent
+    params = {"state": state, "page": parent.visit.request.page, _ancestors_param(parent): "true"}
+    milestones = parent.ask(
+        parent.either(milestones_api.list_project_milestones, milestones_api.list_group_milestones), params
     )
     context = {
-        "milestones": found,
-        "counts": _progress(parent, [one.id for one in found.items]),
+        "milestones": milestones,
+        "counts": _progress(parent, [one.id for one in milestones.items]),
         "state": state,
         "states": _STATES,
         "may_change": parent.may(milestones_api.create_milestone),
@@ -54,10 +54,10 @@ def create_milestone(parent: ProjectOrGroupContext) -> PageResponse:
     """Create a milestone and redirect to it; on an error show the form with the input."""
     typed = _form_values(parent)
     try:
-        made = parent.ask(milestones_api.create_milestone, {name: value or None for name, value in typed.items()})
+        created = parent.ask(milestones_api.create_milestone, {name: value or None for name, value in typed.items()})
     except REQUEST_ERRORS as error:
         return _milestone_form(parent, typed, errors=error_messages(error))
-    return LocalRedirect(f"{parent.url}/-/milestones/{made.iid}")
+    return LocalRedirect(f"{parent.url}/-/milestones/{created.iid}")
 
 
 @shared_pages.get("/milestones/:milestone_iid", open=True)
@@ -81,11 +81,11 @@ def edit_milestone(parent: ProjectOrGroupContext) -> PageResponse:
     milestone, form = _milestone(parent), parent.visit.request.form
     event = form.get("state_event")
     typed = _form_values(parent)
-    sent: dict[str, Any] = {name: value or None for name, value in typed.items()} | {"title": typed["title"]}
+    params: dict[str, Any] = {name: value or None for name, value in typed.items()} | {"title": typed["title"]}
     if isinstance(event, str):
-        sent = {"state_event": event}
+        params = {"state_event": event}
     try:
-        parent.ask(milestones_api.edit_milestone, sent, milestone_id=milestone.id)
+        parent.ask(milestones_api.edit_milestone, params, milestone_id=milestone.id)
     except REQUEST_ERRORS as error:
         return _milestone_form(parent, typed, milestone, error_messages(error))
     return LocalRedirect(f"{parent.url}/-/milestones/{milestone.iid}")
@@ -104,10 +104,10 @@ def promote_milestone(parent: ProjectOrGroupContext) -> PageResponse:
     if not isinstance(parent, ProjectContext):
         raise NotFound("Milestone")
     try:
-        made = parent.ask(milestones_api.promote_project_milestone, milestone_id=_milestone(parent).id)
+        promoted = parent.ask(milestones_api.promote_project_milestone, milestone_id=_milestone(parent).id)
     except (Invalid, Conflict) as error:
         return _milestone_page(parent, error_messages(error))
-    return LocalRedirect(f"/groups/{parent.project.namespace.full_path}/-/milestones/{made.iid}")
+    return LocalRedirect(f"/groups/{parent.project.namespace.full_path}/-/milestones/{promoted.iid}")
 
 
 def _milestone_page(parent: ProjectOrGroupContext, errors: list[str] | None = None) -> PageResponse:
@@ -146,9 +146,9 @@ def _progress(parent: ProjectOrGroupContext, numbers: list[int]) -> dict[int, Mi
     """Return the progress of each milestone, with one query for all."""
     if isinstance(parent, ProjectContext) and not _has_issues(parent):
         return {}
-    found = parent.find(issues_api.list_project_issues) if isinstance(parent, ProjectContext) else None
+    lookup = parent.find(issues_api.list_project_issues) if isinstance(parent, ProjectContext) else None
     actor = parent.visit.viewer.actor
-    return parent.visit.database.read(lambda db: milestone_progress(db, actor, found, numbers))
+    return parent.visit.database.read(lambda db: milestone_progress(db, actor, lookup, numbers))
 
 
 def _has_issues(parent: ProjectOrGroupContext) -> bool:
@@ -174,13 +174,13 @@ def _milestone(parent: ProjectOrGroupContext) -> MilestoneView:
     number = parent.visit.request.path["milestone_iid"]
     if not (number.isascii() and number.isdigit() and len(number) < 10):
         raise NotFound("Milestone")
-    found: list[MilestoneView] = parent.ask(
+    matches: list[MilestoneView] = parent.ask(
         parent.either(milestones_api.list_project_milestones, milestones_api.list_group_milestones),
         {"iids": [int(number)]},
     ).items
-    if not found:
+    if not matches:
         raise NotFound("Milestone")
-    return found[0]
+    return matches[0]
 
 
 def _form_values(parent: ProjectOrGroupContext) -> dict[str, str]:

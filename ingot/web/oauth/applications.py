@@ -145,19 +145,19 @@ def _find(collection: ApplicationCollection, db: Connection) -> Application:
 def _form_values(visit: Visit) -> ApplicationForm:
     """Return the values of the form; scopes are a list of checkboxes or a single space-separated text."""
     fields = visit.request.form.get(_GROUP)
-    sent = fields.get("scopes") if isinstance(fields, dict) else None
-    words = sent.split() if isinstance(sent, str) else sent if isinstance(sent, list) else []
+    scopes = fields.get("scopes") if isinstance(fields, dict) else None
+    names = scopes.split() if isinstance(scopes, str) else scopes if isinstance(scopes, list) else []
     return ApplicationForm(
         form_field(visit.request.form, _GROUP, "name"),
         form_field(visit.request.form, _GROUP, "redirect_uri"),
-        [word for word in words if isinstance(word, str) and word],
+        [name for name in names if isinstance(name, str) and name],
         form_field(visit.request.form, _GROUP, "confidential") not in ("0", "false"),
     )
 
 
 def _form(typed: ApplicationForm, errors: list[str]) -> dict[str, Any]:
-    offered = [(scope, SCOPE_DESCRIPTIONS[scope]) for scope in OAUTH_SCOPES]
-    return {"typed": typed, "errors": errors, "offered": offered}
+    scopes = [(scope, SCOPE_DESCRIPTIONS[scope]) for scope in OAUTH_SCOPES]
+    return {"typed": typed, "errors": errors, "scopes": scopes}
 
 
 def _list_page(
@@ -188,7 +188,7 @@ def _one_page(
     typed: ApplicationForm | None = None,
     errors: list[str] | None = None,
 ) -> TemplateResponse:
-    held = ApplicationForm(
+    saved = ApplicationForm(
         application.name, application.redirect_uri, application.scopes.split(), application.confidential
     )
     return TemplateResponse(
@@ -198,7 +198,7 @@ def _one_page(
             "collection": collection,
             "application": application,
             "secret": secret,
-            **_form(typed or held, errors or []),
+            **_form(typed or saved, errors or []),
         },
         422 if errors else 200,
     )

@@ -45,7 +45,7 @@ def remove_email(visit: Visit) -> PageResponse:
 
 
 @pages.post("/profile/emails/:id/confirm")
-def ask_again(visit: Visit) -> PageResponse:
+def resend_confirmation_email(visit: Visit) -> PageResponse:
     """Send the confirmation email of an unconfirmed address again."""
 
     def work(db: Connection) -> None:
@@ -92,7 +92,13 @@ def _count_mail(db: Connection, user_id: int) -> None:
 
 
 def _emails_page(visit: Visit, db: Connection, typed: str = "", errors: list[str] | None = None) -> TemplateResponse:
-    held = emails_of_user(db, visit.viewer.signed_in.id)
-    asks = current_settings(db).send_user_confirmation_email
-    context = {"tab": "emails", "emails": held, "asks": asks, "typed": typed, "errors": errors or []}
+    emails = emails_of_user(db, visit.viewer.signed_in.id)
+    requires_confirmation = current_settings(db).send_user_confirmation_email
+    context = {
+        "tab": "emails",
+        "emails": emails,
+        "requires_confirmation": requires_confirmation,
+        "typed": typed,
+        "errors": errors or [],
+    }
     return TemplateResponse("profile/emails.html", context, 422 if errors else 200)

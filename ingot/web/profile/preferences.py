@@ -34,11 +34,11 @@ def show_notification_settings(visit: Visit, db: Connection) -> PageResponse:
 @pages.put("/profile/notifications")
 def update_global_notifications(visit: Visit) -> PageResponse:
     """Change the global notification settings."""
-    sent = {"level": _text(visit, "level"), "notification_email": _text(visit, "notification_email")}
+    params = {"level": _text(visit, "level"), "notification_email": _text(visit, "notification_email")}
     return _save_settings(
         visit,
         notifications_api.update_global_notification_settings,
-        {name: value for name, value in sent.items() if value},
+        {name: value for name, value in params.items() if value},
     )
 
 
@@ -62,9 +62,11 @@ def show_preferences(visit: Visit) -> PageResponse:  # noqa: ARG001 - Every page
     return TemplateResponse("profile/preferences.html", {"tab": "preferences"})
 
 
-def _save_settings(visit: Visit, endpoint: Callable[..., object], sent: dict[str, Any], **path: object) -> PageResponse:
+def _save_settings(
+    visit: Visit, endpoint: Callable[..., object], params: dict[str, Any], **path: object
+) -> PageResponse:
     try:
-        visit.ask(endpoint, sent, **path)
+        visit.ask(endpoint, params, **path)
     except REQUEST_ERRORS as error:
         errors = error_messages(error)
         return visit.database.read(lambda db: _notifications_page(visit, db, errors))
@@ -77,12 +79,12 @@ def _text(visit: Visit, name: str) -> str:
 
 
 def _notifications_page(visit: Visit, db: Connection, errors: list[str] | None = None) -> TemplateResponse:
-    said = level_names(db, visit.viewer.signed_in.id)
+    levels = level_names(db, visit.viewer.signed_in.id)
     groups = visit.ask(groups_api.list_groups, {"min_access_level": 10, "per_page": _MAX_ROWS}).items
     projects = visit.ask(projects_api.list_projects, {"membership": True, "simple": True, "per_page": _MAX_ROWS}).items
-    rows = [("groups", group.id, group.full_path, said.get(("group", group.id), "global")) for group in groups]
+    rows = [("groups", group.id, group.full_path, levels.get(("group", group.id), "global")) for group in groups]
     rows += [
-        ("projects", project.id, project.path_with_namespace, said.get(("project", project.id), "global"))
+        ("projects", project.id, project.path_with_namespace, levels.get(("project", project.id), "global"))
         for project in projects
     ]
     context = {

@@ -66,18 +66,18 @@ def update_profile_by_post(visit: Visit) -> PageResponse:
 
 def _picture(visit: Visit) -> Upload | None:
     fields = visit.request.form.get("user")
-    sent = fields.get("avatar") if isinstance(fields, dict) else None
-    if not isinstance(sent, Upload):
+    upload = fields.get("avatar") if isinstance(fields, dict) else None
+    if not isinstance(upload, Upload):
         return None
-    if sent.filename:
-        return sent
-    sent.file.close()
+    if upload.filename:
+        return upload
+    upload.file.close()
     return None
 
 
 def _profile_page(
     visit: Visit, db: Connection, typed: dict[str, Any], errors: list[str] | None = None
 ) -> TemplateResponse:
-    shown = own_user_view(db, visit.viewer.signed_in, visit.request.origin.base)
-    context = {"tab": "profile", "typed": typed, "errors": errors or [], "shown": shown}
-    return TemplateResponse("profile/details.html", context, 422 if errors else 200)
+    profile = own_user_view(db, visit.viewer.signed_in, visit.request.origin.base)
+    context = {"tab": "profile", "typed": typed, "errors": errors or [], "profile": profile}
+    return TemplateResponse("profile/profile.html", context, 422 if errors else 200)

@@ -36,8 +36,8 @@ def end_other_session(visit: Visit) -> PageResponse:
 @pages.delete("/profile/active_sessions")
 def end_other_sessions(visit: Visit) -> PageResponse:
     """Revoke all other sessions."""
-    kept = visit.viewer.session.id if visit.viewer.session else 0
-    visit.database.write(lambda db: end_sessions(db, visit.viewer.signed_in.id, but=kept))
+    session_id = visit.viewer.session.id if visit.viewer.session else 0
+    visit.database.write(lambda db: end_sessions(db, visit.viewer.signed_in.id, but=session_id))
     return LocalRedirect(PAGE_PATH)
 
 
@@ -53,9 +53,9 @@ def show_sign_ins(visit: Visit, db: Connection) -> PageResponse:
 def delete_own_account(visit: Visit) -> PageResponse:
     """Delete the user's own account, confirmed by the username and the password (or a two-factor code)."""
     user = visit.viewer.signed_in
-    password, named = visit.request.form.get("password"), visit.request.form.get("username")
+    password, username = visit.request.form.get("password"), visit.request.form.get("username")
     errors = [password_error(visit, password if isinstance(password, str) else "")]
-    if named != user.username:
+    if username != user.username:
         errors.append("Enter your username to confirm the deletion.")
     elif needs_code(visit):
         errors.append(code_error(visit))

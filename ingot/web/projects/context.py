@@ -30,9 +30,9 @@ class ProjectContext(msgspec.Struct, frozen=True):
         """Return the path of the project's home page."""
         return f"/{self.project.path_with_namespace}"
 
-    def ask(self, endpoint: Callable[..., V], sent: dict[str, Any] | None = None, /, **path: object) -> V:
+    def ask(self, endpoint: Callable[..., V], params: dict[str, Any] | None = None, /, **path: object) -> V:
         """Call an endpoint of this project."""
-        return self.visit.client.ask(endpoint, sent, {"id": self.project.id, **path}, "projects")
+        return self.visit.client.ask(endpoint, params, {"id": self.project.id, **path}, "projects")
 
     def find(self, endpoint: WorksOn[S, P], /, **path: object) -> S:
         """Return the subject that an endpoint of this project finds."""
@@ -48,8 +48,8 @@ class ProjectContext(msgspec.Struct, frozen=True):
 
     def new_merge_request(self, source: str, target: str | None) -> str:
         """Return the URL of the form for a new merge request of a branch."""
-        asked = {"merge_request[source_branch]": source, "merge_request[target_branch]": target or ""}
-        return f"{self.url}/-/merge_requests/new?{urlencode(asked)}"
+        params = {"merge_request[source_branch]": source, "merge_request[target_branch]": target or ""}
+        return f"{self.url}/-/merge_requests/new?{urlencode(params)}"
 
     def page(
         self, template: str, tab: str, context: dict[str, Any] | None = None, /, status: int = 200

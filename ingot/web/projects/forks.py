@@ -35,10 +35,10 @@ def fork_project(visit: Visit) -> PageResponse:
     parent = project_context(visit)
     typed = {name: str(visit.request.form.get(name, "")) for name in _FIELDS}
     try:
-        sent = nonempty_values(typed)
+        params = nonempty_values(typed)
         if typed["namespace"]:
-            sent["namespace"] = find_typed_namespace(visit, typed["namespace"]).full_path
-        fork = parent.ask(forks_api.fork_project, {**sent, "by_job": "true"})
+            params["namespace"] = find_typed_namespace(visit, typed["namespace"]).full_path
+        fork = parent.ask(forks_api.fork_project, {**params, "by_job": "true"})
     except REQUEST_ERRORS as error:
         return _fork_form(parent, typed, error_messages(error), 422)
     return LocalRedirect(f"/{fork.path_with_namespace}")
@@ -50,7 +50,7 @@ def _fork_form(
     context: dict[str, Any] = {
         "typed": typed,
         "errors": errors or [],
-        "offered": namespace_options(parent.visit),
+        "options": namespace_options(parent.visit),
         "may_fork": parent.may(forks_api.fork_project),
     }
     return parent.page("projects/fork.html", "home", context, status)

@@ -19,9 +19,9 @@ class FormsState(msgspec.Struct, frozen=True):
     typed: dict[str, Any] = {}
     messages: list[str] = []
 
-    def value(self, form: str, field: str, start: Any = "") -> Any:
-        """Return the value to show in a field: the submitted one, or ``start``."""
-        return self.typed.get(field, start) if form == self.name else start
+    def value(self, form: str, field: str, initial: Any = "") -> Any:
+        """Return the value to show in a field: the submitted one, or ``initial``."""
+        return self.typed.get(field, initial) if form == self.name else initial
 
     def errors(self, form: str) -> list[str]:
         """Return the errors to show above a form."""
@@ -47,16 +47,16 @@ def nonempty_values(typed: dict[str, Any]) -> dict[str, Any]:
 def submit_form(
     form: str,
     typed: dict[str, Any],
-    act: Callable[[], object],
-    again: Callable[[FormsState], TemplateResponse],
-    there: str,
+    action: Callable[[], object],
+    show_errors: Callable[[FormsState], TemplateResponse],
+    url: str,
 ) -> PageResponse:
-    """Run ``act`` and redirect to ``there``; on errors render the page again with the submitted values."""
+    """Run ``action`` and redirect to ``url``; on errors render the page again with the submitted values."""
     try:
-        act()
+        action()
     except REQUEST_ERRORS as error:
-        return again(FormsState(form, typed, error_messages(error)))
-    return LocalRedirect(there)
+        return show_errors(FormsState(form, typed, error_messages(error)))
+    return LocalRedirect(url)
 
 
 def uploaded_picture(visit: Visit) -> Upload | None:

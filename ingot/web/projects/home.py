@@ -94,7 +94,7 @@ def show_home(parent: ProjectContext, db: Connection) -> PageResponse:
         "state": parent.ask(imports_api.get_import) if project.import_status in (*_IMPORTING, "failed") else None,
         "importing": project.import_status in _IMPORTING,
         "membership": membership_status(parent, db),
-        "addresses": clone_urls(db, project),
+        "clone_urls": clone_urls(db, project),
         "may_read_code": parent.may(trees_api.list_tree),
         "code": None,
     }
@@ -159,9 +159,9 @@ def _project_by_git_url(visit: Visit) -> PageResponse | None:
 
 def _user_or_group_page(visit: Visit) -> PageResponse:
     """Show the user with this path, or redirect to the renamed user or to the group."""
-    person = visible_user_or_none(visit, visit.request.path["path"])
-    if person is not None:
-        return show_user_page(visit, person)
+    user = visible_user_or_none(visit, visit.request.path["path"])
+    if user is not None:
+        return show_user_page(visit, user)
     moved = visit.database.read(lambda db: moved_user_path(db, visit.request.path["path"]))
     if moved is not None:
         return LocalRedirect(f"/{moved}")

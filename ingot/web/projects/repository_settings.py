@@ -57,8 +57,8 @@ def change_rule(visit: Visit) -> PageResponse:
     """Change the protection of the branch named in the form."""
     parent = find_project_settings(visit)
     typed = form_values(visit, "rule", ("name", "push_access_level", "merge_access_level"), ("allow_force_push",))
-    sent = {name: value for name, value in nonempty_values(typed).items() if name != "name"}
-    return _submit(parent, "rules", typed, protection_api.edit_protected_branch, sent, name=typed["name"])
+    params = {name: value for name, value in nonempty_values(typed).items() if name != "name"}
+    return _submit(parent, "rules", typed, protection_api.edit_protected_branch, params, name=typed["name"])
 
 
 @pages.delete("/:path/-/settings/protected_branches")
@@ -94,13 +94,13 @@ def add_key(visit: Visit) -> PageResponse:
 @pages.put("/:path/-/settings/deploy_keys/:key")
 def change_key(visit: Visit) -> PageResponse:
     """Change whether a deploy key can push."""
-    sent = form_values(visit, "key", (), ("can_push",))
+    params = form_values(visit, "key", (), ("can_push",))
     return _submit(
         find_project_settings(visit),
         "keys",
         {},
         deploy_keys_api.edit_deploy_key,
-        sent,
+        params,
         key_id=visit.request.path["key"],
     )
 
@@ -127,10 +127,10 @@ def create_token(visit: Visit) -> PageResponse:
     parent = find_project_settings(visit)
     typed = token_form_values(visit)
     try:
-        made = parent.ask(deploy_tokens_api.create_deploy_token, token_params(typed))
+        created = parent.ask(deploy_tokens_api.create_deploy_token, token_params(typed))
     except REQUEST_ERRORS as error:
         return _repository_settings_page(parent, FormsState("token", typed, error_messages(error)))
-    return _repository_settings_page(parent, FormsState(), made)
+    return _repository_settings_page(parent, FormsState(), created)
 
 
 @pages.delete("/:path/-/settings/deploy_tokens/:token")
@@ -161,16 +161,16 @@ def _submit(
     form: str,
     typed: dict[str, Any],
     endpoint: Callable[..., object],
-    sent: dict[str, Any] | None = None,
+    params: dict[str, Any] | None = None,
     **path: object,
 ) -> PageResponse:
-    there = f"{parent.url}/-/settings/repository"
+    url = f"{parent.url}/-/settings/repository"
     return submit_form(
-        form, typed, lambda: parent.ask(endpoint, sent, **path), partial(_repository_settings_page, parent), there
+        form, typed, lambda: parent.ask(endpoint, params, **path), partial(_repository_settings_page, parent), url
     )
 
 
-def _repository_settings_page(parent: ProjectContext, forms: FormsState, made: Any = None) -> TemplateResponse:
+def _repository_settings_page(parent: ProjectContext, forms: FormsState, created: Any = None) -> TemplateResponse:
     every, visit = {"per_page": 100}, parent.visit
     context: dict[str, Any] = {
         "section": "settings/repository",
@@ -181,10 +181,10 @@ def _repository_settings_page(parent: ProjectContext, forms: FormsState, made: A
         "rules": parent.ask(protection_api.list_protected_branches, every).items,
         "tag_rules": parent.ask(protection_api.list_protected_tags, every).items,
         "keys": parent.ask(deploy_keys_api.list_deploy_keys, every).items,
-        "elsewhere": visit.database.read(lambda db: keys_of_other_projects(db, visit.viewer.actor, parent.project.id)),
+        "other_keys": visit.database.read(lambda db: keys_of_other_projects(db, visit.viewer.actor, parent.project.id)),
         "tokens": parent.ask(deploy_tokens_api.list_deploy_tokens, every).items,
-        "secret": made.token if made is not None and made.token is not UNSET else "",
-        "made": made,
+        "secret": created.token if created is not None and created.token is not UNSET else "",
+        "created": created,
         "may_change": parent.may(projects_api.edit_project),
     }
     return parent.page("projects/repository.html", "settings", context, forms.status)

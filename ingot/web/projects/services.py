@@ -32,8 +32,10 @@ _EVENT_NAMES = {
 def list_services(visit: Visit) -> PageResponse:
     """List the available integrations, active ones first."""
     parent = find_project_settings(visit)
-    known = {service.slug: service for service in parent.ask(services_api.list_integrations, {"per_page": 100}).items}
-    services = [(each, known.get(each.slug)) for each in REGISTRY.values()]
+    configured = {
+        service.slug: service for service in parent.ask(services_api.list_integrations, {"per_page": 100}).items
+    }
+    services = [(integration, configured.get(integration.slug)) for integration in REGISTRY.values()]
     services.sort(key=lambda pair: (not (pair[1] and pair[1].active), pair[0].kind == "none", pair[0].title.lower()))
     context = {"section": "settings/integrations", "services": services}
     return parent.page("projects/services.html", "settings", context)
@@ -53,13 +55,15 @@ def save_service(visit: Visit) -> PageResponse:
     flags += [EVENTS[event] for event in integration.events]
     texts = [each.name for each in integration.properties if each.kind != "flag"]
     typed = form_values(visit, "service", texts, (*flags, "active"))
-    kept = {each.name for each in integration.properties if each.secret or each.required or each.kind == "number"}
+    omitted_if_empty = {
+        each.name for each in integration.properties if each.secret or each.required or each.kind == "number"
+    }
     # Empty optional fields are cleared. Empty secrets are not sent, so they stay unchanged; the API reports missing
     # required fields.
-    sent = {name: value for name, value in typed.items() if value != "" or name not in kept}
-    there = f"{parent.url}/-/settings/integrations"
-    act = partial(parent.ask, services_api.set_integration, sent, slug=integration.slug)
-    return submit_form("service", typed, act, lambda forms: _service_page(parent, forms), there)
+    params = {name: value for name, value in typed.items() if value != "" or name not in omitted_if_empty}
+    url = f"{parent.url}/-/settings/integrations"
+    save = partial(parent.ask, services_api.set_integration, params, slug=integration.slug)
+    return submit_form("service", typed, save, lambda forms: _service_page(parent, forms), url)
 
 
 @pages.delete("/:path/-/settings/integrations/:slug")

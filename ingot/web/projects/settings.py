@@ -78,13 +78,13 @@ def change_settings(visit: Visit) -> PageResponse:
     """Save one of the settings forms and redirect to the settings, which may have a new path."""
     parent = find_project_settings(visit)
     part, typed = submitted_part(visit, _FORM_PARTS)
-    sent = {name: value for name, value in typed.items() if value != "" or name != "repository_access_level"}
-    if "topics" in sent:
-        sent["topics"] = [topic.strip() for topic in typed["topics"].split(",") if topic.strip()]
+    params = {name: value for name, value in typed.items() if value != "" or name != "repository_access_level"}
+    if "topics" in params:
+        params["topics"] = [topic.strip() for topic in typed["topics"].split(",") if topic.strip()]
     path = typed.get("path") or parent.project.path
-    there = f"/{parent.project.namespace.full_path}/{path}/-/edit"
+    url = f"/{parent.project.namespace.full_path}/{path}/-/edit"
     return submit_form(
-        part, typed, lambda: parent.ask(projects_api.edit_project, sent), partial(_settings_page, parent), there
+        part, typed, lambda: parent.ask(projects_api.edit_project, params), partial(_settings_page, parent), url
     )
 
 
@@ -119,11 +119,11 @@ def transfer(visit: Visit) -> PageResponse:
     parent = find_project_settings(visit)
     typed = form_values(visit, "transfer", ("namespace",))
     try:
-        there = find_typed_namespace(visit, typed["namespace"]).full_path
-        parent.ask(projects_api.transfer_project, {"namespace": there})
+        namespace = find_typed_namespace(visit, typed["namespace"]).full_path
+        parent.ask(projects_api.transfer_project, {"namespace": namespace})
     except REQUEST_ERRORS as error:
         return _settings_page(parent, FormsState("transfer", typed, error_messages(error)))
-    return LocalRedirect(f"/{there}/{parent.project.path}")
+    return LocalRedirect(f"/{namespace}/{parent.project.path}")
 
 
 @pages.delete("/:path/-/edit")
@@ -138,7 +138,7 @@ def _submit_action(parent: ProjectContext, endpoint: Callable[..., object], form
 
 
 def _settings_page(parent: ProjectContext, forms: FormsState) -> TemplateResponse:
-    offered = namespace_options(parent.visit)
+    options = namespace_options(parent.visit)
     context: dict[str, Any] = {
         "section": "edit",
         "forms": forms,
@@ -152,9 +152,9 @@ def _settings_page(parent: ProjectContext, forms: FormsState) -> TemplateRespons
         "may_own": parent.may(projects_api.archive_project),
         "may_unlink": parent.may(forks_api.delete_fork_relation) and bool(parent.project.forked_from_project),
         "namespaces": [
-            (each.full_path, each.full_path) for each in offered.items if each.id != parent.project.namespace.id
+            (each.full_path, each.full_path) for each in options.items if each.id != parent.project.namespace.id
         ],
-        "searched": offered.items if offered.more else [],
+        "searched": options.items if options.more else [],
     }
     return parent.page("projects/edit.html", "settings", context, forms.status)
 

@@ -25,12 +25,12 @@ def list_templates(parent: ProjectContext, kind: TemplateKind) -> list[str]:
     return [file.name.removesuffix(_SUFFIX) for file in files if file.type == "blob" and file.name.endswith(_SUFFIX)]
 
 
-def template_or_none(parent: ProjectContext, kind: TemplateKind, names: list[str], asked: Any) -> str:
+def template_or_none(parent: ProjectContext, kind: TemplateKind, names: list[str], requested: Any) -> str:
     """Return the text of the template that the URL names, or of the default template; empty if there is none."""
-    if isinstance(asked, str):
-        name = asked.removesuffix(_SUFFIX)
+    if isinstance(requested, str):
+        name = requested.removesuffix(_SUFFIX)
     else:
-        name = next((one for one in names if one.lower() == _DEFAULT), "")
+        name = next((each for each in names if each.lower() == _DEFAULT), "")
     return _text(parent, f"{_folder(kind)}/{name}{_SUFFIX}") if name in names else ""
 
 

@@ -2,7 +2,7 @@
 (() => {
   "use strict";
   document.addEventListener("DOMContentLoaded", () => {
-    const box = document.querySelector("input[data-find]"), results = document.getElementById("found-files");
+    const box = document.querySelector("input[data-find]"), results = document.getElementById("file-matches");
     if (!box || !results) return;
     const address = (path) => `${box.dataset.blob}/${path.split("/").map(encodeURIComponent).join("/")}`;
     let paths = [], selected = 0;
@@ -35,7 +35,7 @@
       }
       matches.sort((first, second) => first[0] - second[0]);
       const list = document.createElement("ul");
-      list.className = "rows found-files";
+      list.className = "rows file-matches";
       for (const [, path] of matches.slice(0, limit)) {
         const link = document.createElement("a");
         link.href = address(path);

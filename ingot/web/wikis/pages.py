@@ -57,48 +57,50 @@ def delete_page(visit: Visit) -> PageResponse:
 
 
 def _wiki_page(parent: ProjectContext, db: Connection, slug: str) -> TemplateResponse:
-    everything = parent.ask(wikis_api.list_pages, {"per_page": 100}).items
+    all_pages = parent.ask(wikis_api.list_pages, {"per_page": 100}).items
     try:
-        shown = parent.ask(wikis_api.get_page, slug=slug)
+        page = parent.ask(wikis_api.get_page, slug=slug)
     except NotFound:
         if slug != _HOME_SLUG and not parent.may(wikis_api.create_page):
             raise
         if slug != _HOME_SLUG:
             return _wiki_form(parent, {"title": slug.replace("-", " "), "content": "", "message": ""}, "", status=404)
-        shown = None
+        page = None
     context = {
-        "pages": everything,
-        "shown": shown,
-        "html": _page_html(parent, shown),
-        "addresses": clone_urls(db, parent.project, wiki=True),
+        "pages": all_pages,
+        "page": page,
+        "html": _page_html(parent, page),
+        "clone_urls": clone_urls(db, parent.project, wiki=True),
         "may_write": parent.may(wikis_api.create_page),
         "may_delete": parent.may(wikis_api.delete_page, slug=slug),
     }
     return parent.page("wikis/wiki.html", "wiki", context)
 
 
-def _page_html(parent: ProjectContext, shown: Any) -> Any:
-    if shown is None:
+def _page_html(parent: ProjectContext, page: Any) -> Any:
+    if page is None:
         return ""
-    if shown.format != "markdown":
+    if page.format != "markdown":
         return None
-    directory = shown.slug.rpartition("/")[0]
-    return render_markdown(parent.visit, shown.content, parent.project.id, directory=directory, wiki=True)
+    directory = page.slug.rpartition("/")[0]
+    return render_markdown(parent.visit, page.content, parent.project.id, directory=directory, wiki=True)
 
 
 def _edit(parent: ProjectContext, slug: str) -> TemplateResponse:
-    shown = parent.ask(wikis_api.get_page, slug=slug)
-    return _wiki_form(parent, {"title": shown.title, "content": shown.content or "", "message": ""}, shown.slug)
+    page = parent.ask(wikis_api.get_page, slug=slug)
+    return _wiki_form(parent, {"title": page.title, "content": page.content or "", "message": ""}, page.slug)
 
 
 def _save(parent: ProjectContext, slug: str) -> PageResponse:
     typed = {name: form_field(parent.visit.request.form, "wiki", name) for name in _FIELDS}
-    sent = {name: value for name, value in typed.items() if value or name != "message"}
+    params = {name: value for name, value in typed.items() if value or name != "message"}
     try:
-        made = parent.ask(wikis_api.edit_page, sent, slug=slug) if slug else parent.ask(wikis_api.create_page, sent)
+        saved = (
+            parent.ask(wikis_api.edit_page, params, slug=slug) if slug else parent.ask(wikis_api.create_page, params)
+        )
     except REQUEST_ERRORS as error:
         return _wiki_form(parent, typed, slug, error_messages(error), 422)
-    return LocalRedirect(f"{parent.url}/-/wikis/{quote(made.slug)}")
+    return LocalRedirect(f"{parent.url}/-/wikis/{quote(saved.slug)}")
 
 
 def _wiki_form(
