@@ -27,7 +27,7 @@ def error_messages(error: Exception) -> list[str]:
         case Denied():
             return [_with_full_stop(error.reason or "You do not have permission to do this")]
         case Unavailable():
-            return ["The server cannot answer right now. Try again in a moment."]
+            return ["The server is temporarily unavailable. Try again in a moment."]
     return ["The request failed. Check your input and try again."]
 
 

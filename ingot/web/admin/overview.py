@@ -32,14 +32,14 @@ def show_overview(visit: Visit, db: Connection) -> PageResponse:
 
 @pages.get("/admin/jobs")
 def show_jobs(visit: Visit, db: Connection) -> PageResponse:
-    """List the background jobs, failed ones first."""
+    """List the background jobs, dead ones first."""
     require_admin(visit)
     return _jobs_page(visit, db, [])
 
 
 @pages.post("/admin/jobs/retry")
 def retry_dead_jobs(visit: Visit) -> PageResponse:
-    """Retry all failed jobs."""
+    """Retry all dead jobs."""
     require_admin(visit)
     visit.database.write(retry_dead)
     return LocalRedirect("/admin/jobs")
@@ -69,7 +69,7 @@ def _jobs_page(visit: Visit, db: Connection, errors: list[str]) -> PageResponse:
     dead, dead_count = list_jobs(db, "dead", _MAX_JOBS)
     waiting, _ = list_jobs(db, "waiting", _MAX_JOBS)
     running, _ = list_jobs(db, "running", _MAX_JOBS)
-    context = {"groups": (("Failed", dead), ("Running", running), ("Waiting", waiting)), "queue": queue_stats(db)}
+    context = {"groups": (("Dead", dead), ("Running", running), ("Waiting", waiting)), "queue": queue_stats(db)}
     return render_admin_page(
         visit, "jobs", "jobs", {**context, "dead_count": dead_count, "errors": errors}, 422 if errors else 200
     )

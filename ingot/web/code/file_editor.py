@@ -91,7 +91,7 @@ def upload_file(visit: Visit) -> PageResponse:
     typed = _form_values(visit, "file_path")
     upload = visit.request.form.get("file")
     if not isinstance(upload, Upload):
-        return _editor_page(draft, "upload", typed, ["Choose a file."], 422)
+        return _editor_page(draft, "upload", typed, ["Select a file."], 422)
     path = draft.below(typed["file_path"] or upload.filename)
     content = b64encode(upload.read()).decode()
     verb = "update" if "replace" in visit.request.form else "create"

@@ -79,7 +79,7 @@ def create_merge_request(visit: Visit) -> PageResponse:
 def _branch_error(sides: MergeRequestProjects, typed: dict[str, Any]) -> list[str]:
     """Return the reason why the branches cannot be compared."""
     if sides.source.project.id == sides.target.project.id and typed["source_branch"] == typed["target_branch"]:
-        return ["Choose two different branches."]
+        return ["Select two different branches."]
     return [
         f"There is no branch {typed[name]} in {parent.project.path_with_namespace}."
         for name, parent in (("source_branch", sides.source), ("target_branch", sides.target))

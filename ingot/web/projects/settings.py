@@ -46,9 +46,9 @@ SQUASHING = {
     "never": "Do not allow",
 }
 VISIBILITIES = {
-    "private": "Private: only members",
-    "internal": "Internal: all signed-in users",
-    "public": "Public: everyone",
+    "private": "Visible to members only",
+    "internal": "Visible to all signed-in users",
+    "public": "Visible to everyone",
 }
 _FORM_PARTS: FormParts = {
     "general": (("name", "description", "topics"), ()),

@@ -29,26 +29,28 @@ _EVENT_NAMES = {
 
 
 @pages.get("/:path/-/settings/integrations")
-def list_services(visit: Visit) -> PageResponse:
+def list_integrations(visit: Visit) -> PageResponse:
     """List the available integrations, active ones first."""
     parent = find_project_settings(visit)
     configured = {
         service.slug: service for service in parent.ask(services_api.list_integrations, {"per_page": 100}).items
     }
-    services = [(integration, configured.get(integration.slug)) for integration in REGISTRY.values()]
-    services.sort(key=lambda pair: (not (pair[1] and pair[1].active), pair[0].kind == "none", pair[0].title.lower()))
-    context = {"section": "settings/integrations", "services": services}
-    return parent.page("projects/services.html", "settings", context)
+    integrations = [(integration, configured.get(integration.slug)) for integration in REGISTRY.values()]
+    integrations.sort(
+        key=lambda pair: (not (pair[1] and pair[1].active), pair[0].kind == "none", pair[0].title.lower())
+    )
+    context = {"section": "settings/integrations", "integrations": integrations}
+    return parent.page("projects/integrations.html", "settings", context)
 
 
 @pages.get("/:path/-/settings/integrations/:slug")
-def show_service(visit: Visit) -> PageResponse:
+def show_integration(visit: Visit) -> PageResponse:
     """Show the form of an integration, without its secrets."""
-    return _service_page(find_project_settings(visit), FormsState())
+    return _integration_page(find_project_settings(visit), FormsState())
 
 
 @pages.put("/:path/-/settings/integrations/:slug")
-def save_service(visit: Visit) -> PageResponse:
+def save_integration(visit: Visit) -> PageResponse:
     """Create or update an integration."""
     parent, integration = find_project_settings(visit), _integration_in_path(visit)
     flags = [each.name for each in integration.properties if each.kind == "flag"]
@@ -63,11 +65,11 @@ def save_service(visit: Visit) -> PageResponse:
     params = {name: value for name, value in typed.items() if value != "" or name not in omitted_if_empty}
     url = f"{parent.url}/-/settings/integrations"
     save = partial(parent.ask, services_api.set_integration, params, slug=integration.slug)
-    return submit_form("service", typed, save, lambda forms: _service_page(parent, forms), url)
+    return submit_form("service", typed, save, lambda forms: _integration_page(parent, forms), url)
 
 
 @pages.delete("/:path/-/settings/integrations/:slug")
-def remove_service(visit: Visit) -> PageResponse:
+def remove_integration(visit: Visit) -> PageResponse:
     """Disable an integration."""
     parent = find_project_settings(visit)
     parent.ask(services_api.delete_integration, slug=_integration_in_path(visit).slug)
@@ -76,11 +78,11 @@ def remove_service(visit: Visit) -> PageResponse:
 
 def _integration_in_path(visit: Visit) -> Integration:
     if visit.request.path["slug"] not in REGISTRY:
-        raise NotFound("Service")
+        raise NotFound("Integration")
     return REGISTRY[visit.request.path["slug"]]
 
 
-def _service_page(parent: ProjectContext, forms: FormsState) -> TemplateResponse:
+def _integration_page(parent: ProjectContext, forms: FormsState) -> TemplateResponse:
     integration = _integration_in_path(parent.visit)
     service = parent.ask(services_api.get_integration, slug=integration.slug)
     context: dict[str, Any] = {
@@ -91,4 +93,4 @@ def _service_page(parent: ProjectContext, forms: FormsState) -> TemplateResponse
         "events": [(EVENTS[event], _EVENT_NAMES[event]) for event in integration.events],
         "may_change": parent.may(projects_api.edit_project),
     }
-    return parent.page("projects/service.html", "settings", context, forms.status)
+    return parent.page("projects/integration.html", "settings", context, forms.status)
