@@ -61,7 +61,7 @@ from ingot.web.page_routes import (
     Viewer,
     Visit,
 )
-from ingot.web.paths import plain_path, project_page_words, router_path
+from ingot.web.paths import plain_path, project_page_names, router_path
 from ingot.web.profile.routes import PAGES as PROFILE
 from ingot.web.profile.two_factor import PAGE_PATH as TWO_FACTOR
 from ingot.web.projects.routes import PAGES as PROJECTS
@@ -134,7 +134,7 @@ class PagesComponent:
         self._router: Router[PageRoute] = Router(routes, lambda route: route.slashes)
         self._api_paths = frozenset(route.path.encode() for route in routes if route.for_api_clients)
         self._slow_pages: dict[str, tuple[int, int]] = {}
-        self._router_path = router_path(project_page_words(route.path for route in routes))
+        self._router_path = router_path(project_page_names(route.path for route in routes))
 
     def handles(self, request: Request) -> bool:  # noqa: ARG002 - An unknown path gets a page too, which says so.
         """Accept any request."""

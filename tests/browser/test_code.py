@@ -33,7 +33,7 @@ def test_code_is_read_and_talked_about(window: Window, person: Person, project: 
     with page.expect_response("**/find_file/**"):
         page.reload()
     box.fill("ltides")
-    expect(page.locator(".file-matches .chosen")).to_have_text("lib/tides.py")
+    expect(page.locator(".file-matches .selected")).to_have_text("lib/tides.py")
     box.press("Enter")
     expect(page).to_have_url(f"{window.url}/{project.path}/-/blob/master/lib/tides.py")
 

@@ -50,7 +50,7 @@ def _tokens_page(visit: Visit, forms: FormsState, created: Any = None) -> Templa
     context = {
         "forms": forms,
         "scopes": IMPERSONATION_SCOPES,
-        "person": visit.ask(users_api.get_user, id=visit.request.path["id"]),
+        "shown_user": visit.ask(users_api.get_user, id=visit.request.path["id"]),
         "tokens": visit.ask(tokens_api.list_impersonation_tokens, active, user_id=visit.request.path["id"]).items,
         "secret": created.token if created is not None and created.token is not UNSET else "",
     }

@@ -76,24 +76,24 @@ def create_user(visit: Visit) -> PageResponse:
 def show_user(visit: Visit) -> PageResponse:
     """Show a user with the form to edit them."""
     require_admin(visit)
-    person = _find_user(visit)
-    typed = {name: getattr(person, name, "") or "" for name in _TEXT_FIELDS} | {"password": ""}
+    user = _find_user(visit)
+    typed = {name: getattr(user, name, "") or "" for name in _TEXT_FIELDS} | {"password": ""}
     names = {"admin": "is_admin", "external": "external", "can_create_group": "can_create_group"}
-    return _user_form(visit, person, typed | {flag: bool(getattr(person, name)) for flag, name in names.items()})
+    return _user_form(visit, user, typed | {flag: bool(getattr(user, name)) for flag, name in names.items()})
 
 
 @pages.put("/admin/users/:id")
 def update_user(visit: Visit) -> PageResponse:
     """Update a user; an empty password leaves the password unchanged."""
     require_admin(visit)
-    person = _find_user(visit)
+    user = _find_user(visit)
     typed = _form_values(visit)
     params = {name: value for name, value in typed.items() if name != "password" or value}
     try:
-        visit.ask(users_api.modify_user, {name: value for name, value in params.items() if value != ""}, id=person.id)
+        visit.ask(users_api.modify_user, {name: value for name, value in params.items() if value != ""}, id=user.id)
     except REQUEST_ERRORS as error:
-        return _user_form(visit, person, typed, error_messages(error), 422)
-    return LocalRedirect(f"/admin/users/{person.id}")
+        return _user_form(visit, user, typed, error_messages(error), 422)
+    return LocalRedirect(f"/admin/users/{user.id}")
 
 
 @pages.post("/admin/users/:id/:act")
@@ -125,10 +125,10 @@ def delete_user(visit: Visit) -> PageResponse:
 
 
 def _find_user(visit: Visit) -> AdminUserView:
-    person = visit.ask(users_api.get_user, id=visit.request.path["id"])
-    if not isinstance(person, AdminUserView):
+    user = visit.ask(users_api.get_user, id=visit.request.path["id"])
+    if not isinstance(user, AdminUserView):
         raise NotFound("User")
-    return person
+    return user
 
 
 def _form_values(visit: Visit) -> dict[str, Any]:
@@ -137,13 +137,15 @@ def _form_values(visit: Visit) -> dict[str, Any]:
 
 
 def _error_page(visit: Visit, error: Exception) -> PageResponse:
-    person = _find_user(visit)
-    typed = {name: getattr(person, name, "") or "" for name in _TEXT_FIELDS} | {"password": ""}
-    typed |= {"admin": person.is_admin, "external": person.external, "can_create_group": person.can_create_group}
-    return _user_form(visit, person, typed, error_messages(error), 422)
+    user = _find_user(visit)
+    typed = {name: getattr(user, name, "") or "" for name in _TEXT_FIELDS} | {"password": ""}
+    typed |= {"admin": user.is_admin, "external": user.external, "can_create_group": user.can_create_group}
+    return _user_form(visit, user, typed, error_messages(error), 422)
 
 
 def _user_form(
-    visit: Visit, person: Any, typed: dict[str, Any], errors: list[str] | None = None, status: int = 200
+    visit: Visit, user: Any, typed: dict[str, Any], errors: list[str] | None = None, status: int = 200
 ) -> TemplateResponse:
-    return render_admin_page(visit, "user", "users", {"person": person, "typed": typed, "errors": errors or []}, status)
+    return render_admin_page(
+        visit, "user", "users", {"shown_user": user, "typed": typed, "errors": errors or []}, status
+    )

@@ -22,15 +22,15 @@ def show_graphs(visit: Visit) -> PageResponse:
 @pages.get("/:path/-/graphs/:rest", open=True, slashes="rest")
 def show_contributors(visit: Visit) -> PageResponse:
     """List the contributors of a branch by number of commits, with the commits per week of the last year."""
-    where = code_location(visit)
+    location = code_location(visit)
     params = {
-        "ref": where.commit,
+        "ref": location.commit,
         "order_by": "commits",
         "sort": "desc",
         "page": str(visit.request.query.get("page", "1")),
     }
-    contributors = where.parent.ask(comparisons_api.list_contributors, {**params, "per_page": "50"})
+    contributors = location.parent.ask(comparisons_api.list_contributors, {**params, "per_page": "50"})
     most = max((contributor.commits for contributor in contributors.items), default=1)
-    weeks = commits_by_week(where.repository, where.commit, visit.database.clock())
-    context = {"where": where, "contributors": contributors, "most": most, "weeks": weeks}
-    return where.parent.page("code/contributors.html", "commits", context)
+    weeks = commits_by_week(location.repository, location.commit, visit.database.clock())
+    context = {"location": location, "contributors": contributors, "most": most, "weeks": weeks}
+    return location.parent.page("code/contributors.html", "commits", context)

@@ -31,18 +31,18 @@ class _RequestedLines(NamedTuple):
 @pages.get("/:path/-/diff_lines/:rest", open=True, slashes="rest")
 def show_lines(visit: Visit) -> PageResponse:
     """Return lines of a file as rows of a diff, and a row for the part of the gap that remains collapsed."""
-    where = code_location(visit)
-    requested = _requested_lines(where)
+    location = code_location(visit)
+    requested = _requested_lines(location)
     if not visit.headers.fragment:
-        return LocalRedirect(f"{where.url('blob')}?plain=1&all=1#L{requested.gap.first}")
-    content = file_content(browser.read_file(where.repository, where.commit, where.path))
+        return LocalRedirect(f"{location.url('blob')}?plain=1&all=1#L{requested.gap.first}")
+    content = file_content(browser.read_file(location.repository, location.commit, location.path))
     if content.kind not in ("text", "pointer"):
         raise NotFound("File")
     return TemplateResponse("code/_rows.html", {"rows": _rows(requested, content.text.removesuffix("\n").split("\n"))})
 
 
-def _requested_lines(where: CodeLocation) -> _RequestedLines:
-    query = where.parent.visit.request.query
+def _requested_lines(location: CodeLocation) -> _RequestedLines:
+    query = location.parent.visit.request.query
     first, last = (number_or_none(str(query.get(name, ""))) for name in ("first", "last"))
     ahead, anchor = str(query.get("ahead", "")), str(query.get("anchor", ""))
     moved = number_or_none(ahead.removeprefix("-"))
@@ -53,7 +53,7 @@ def _requested_lines(where: CodeLocation) -> _RequestedLines:
         or not _ANCHOR.fullmatch(anchor)
     ):
         raise NotFound("File")
-    around = GapContext(where.parent.url, where.commit, where.path, anchor, query.get("view") == "split")
+    around = GapContext(location.parent.url, location.commit, location.path, anchor, query.get("view") == "split")
     gap = DiffGap(max(1, first), last, -moved if ahead.startswith("-") else moved)
     return _RequestedLines(gap, query.get("way") == "down", around)
 

@@ -199,7 +199,7 @@ def _file_notes(item: DiffView) -> list[str]:
         notes.append(f"Renamed from {item.old_path}")
     if not item.new_file and not item.deleted_file and item.a_mode != item.b_mode:
         notes.append(f"Mode changed from {item.a_mode} to {item.b_mode}")
-    notes += [word for mode, word in _KINDS.items() if mode in (item.a_mode, item.b_mode)]
+    notes += [note for mode, note in _KINDS.items() if mode in (item.a_mode, item.b_mode)]
     return notes
 
 

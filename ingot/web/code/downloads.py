@@ -24,12 +24,12 @@ _NO_CACHE = (b"cache-control", b"private, no-cache")
 @pages.get("/:path/-/raw/:rest", open=True, slashes="rest")
 def show_raw(visit: Visit) -> PageResponse:
     """Return a file's content: text and images inline, others and ``inline=false`` as an attachment."""
-    where = code_location(visit)
-    if not where.path:
+    location = code_location(visit)
+    if not location.path:
         raise NotFound("File")
-    params = {"ref": where.commit, "lfs": "true"}
-    content = where.parent.ask(lfs_api.get_raw_file, params, file_path=where.path)
-    name = where.path.rpartition("/")[2]
+    params = {"ref": location.commit, "lfs": "true"}
+    content = location.parent.ask(lfs_api.get_raw_file, params, file_path=location.path)
+    name = location.path.rpartition("/")[2]
     picture = inline_content_type(name) if is_image(name) else None
     if visit.request.query.get("inline") == "false":
         return _stream_response(content, "application/octet-stream", file_response_headers(name, shown=False))
@@ -50,10 +50,10 @@ def show_archive(visit: Visit) -> PageResponse:
         raise NotFound("Archive")
     code = readable_code(parent)
     try:
-        where = code_location_in(parent, code, rest)
+        location = code_location_in(parent, code, rest)
     except NotFound:
-        where = code_location_in(parent, code, rest.removesuffix(f".{extension}"))
-    return _archive_response(where.parent, where.ref, extension, visit)
+        location = code_location_in(parent, code, rest.removesuffix(f".{extension}"))
+    return _archive_response(location.parent, location.ref, extension, visit)
 
 
 @pages.get("/:path/-/repository/:file", open=True)
@@ -64,8 +64,8 @@ def show_archive_legacy(visit: Visit) -> PageResponse:
     extension = next((each for each in ARCHIVE_EXTENSIONS if each == (ending or "tar.gz")), None)
     if name != "archive" or extension is None:
         raise NotFound("Archive")
-    where = code_location_in(parent, readable_code(parent), str(visit.request.query.get("ref", "")))
-    return _archive_response(where.parent, where.ref, extension, visit)
+    location = code_location_in(parent, readable_code(parent), str(visit.request.query.get("ref", "")))
+    return _archive_response(location.parent, location.ref, extension, visit)
 
 
 def _archive_response(parent: ProjectContext, ref: str, extension: ArchiveExtension, visit: Visit) -> PageResponse:

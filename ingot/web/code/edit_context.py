@@ -43,9 +43,9 @@ class FileDraft(NamedTuple):
         name = name.strip().strip("/")
         return f"{self.path}/{name}" if self.path else name
 
-    def address(self, word: str, path: str) -> str:
+    def address(self, page: str, path: str) -> str:
         """Return the URL of a page on this branch."""
-        return f"{self.parent.url}/-/{word}/{quote(self.branch)}" + (f"/{quote(path)}" if path else "")
+        return f"{self.parent.url}/-/{page}/{quote(self.branch)}" + (f"/{quote(path)}" if path else "")
 
 
 def find_draft(visit: Visit, *, needs_file: bool) -> FileDraft:
@@ -54,21 +54,21 @@ def find_draft(visit: Visit, *, needs_file: bool) -> FileDraft:
     code = readable_code(parent)
     rest = visit.request.path["rest"].strip("/")
     try:
-        where = code_location_in(parent, code, rest)
+        location = code_location_in(parent, code, rest)
     except NotFound:
         if not parent.project.empty_repo or needs_file:
             raise
         write_access: WriteAccess = "may" if parent.may(commit_writing_api.create_commit) else "reader"
         return FileDraft(parent, rest, "", False, write_access, rest)
-    write_access = _write_access(parent, where.ref) if where.branch else "no_branch"
-    proposed = where.ref if write_access == "may" else _proposed_branch(where)
-    draft = FileDraft(parent, where.ref, where.path, True, write_access, proposed)
-    return _with_text(draft, where, needs_file=needs_file)
+    write_access = _write_access(parent, location.ref) if location.branch else "no_branch"
+    proposed = location.ref if write_access == "may" else _proposed_branch(location)
+    draft = FileDraft(parent, location.ref, location.path, True, write_access, proposed)
+    return _with_text(draft, location, needs_file=needs_file)
 
 
-def _with_text(draft: FileDraft, where: CodeLocation, *, needs_file: bool) -> FileDraft:
+def _with_text(draft: FileDraft, location: CodeLocation, *, needs_file: bool) -> FileDraft:
     try:
-        file = browser.read_file(where.repository, where.commit, where.path) if where.path else None
+        file = browser.read_file(location.repository, location.commit, location.path) if location.path else None
     except NotFound:
         file = None
     if file is None:
@@ -79,7 +79,7 @@ def _with_text(draft: FileDraft, where: CodeLocation, *, needs_file: bool) -> Fi
     return draft._replace(
         body=file.body,
         text=content.text if content.kind == "text" else None,
-        last_commit_id=find_last_commit(where).id,
+        last_commit_id=find_last_commit(location).id,
     )
 
 
@@ -89,11 +89,11 @@ def _write_access(parent: ProjectContext, branch: str) -> WriteAccess:
     return "may" if parent.ask(branches_api.get_branch, branch=branch).can_push else "protected"
 
 
-def _proposed_branch(where: CodeLocation) -> str:
+def _proposed_branch(location: CodeLocation) -> str:
     """Return an unused branch name."""
-    user = where.parent.visit.viewer.user
-    stem = f"{user.username if user else 'somebody'}-patch"
-    return browser.free_branch_name(where.repository, stem, range(1, 50))
+    user = location.parent.visit.viewer.user
+    stem = f"{user.username if user else 'anonymous'}-patch"
+    return browser.free_branch_name(location.repository, stem, range(1, 50))
 
 
 def encode_like(before: bytes, text: str) -> bytes:

@@ -144,9 +144,9 @@ def _create_commit(
         return _editor_page(draft, action_name, typed, error_messages(error), 422)
     if branch != draft.branch and draft.exists:
         return LocalRedirect(parent.new_merge_request(branch, draft.branch))
-    word = "tree" if action_name in ("delete", "folder") else "blob"
+    page = "tree" if action_name in ("delete", "folder") else "blob"
     path = path_after if action_name != "delete" else draft.path.rpartition("/")[0]
-    return LocalRedirect(f"{parent.url}/-/{word}/{quote(branch)}" + (f"/{quote(path)}" if path else ""))
+    return LocalRedirect(f"{parent.url}/-/{page}/{quote(branch)}" + (f"/{quote(path)}" if path else ""))
 
 
 def _editor_page(

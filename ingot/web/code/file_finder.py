@@ -26,14 +26,14 @@ def find_file_in_default_branch(visit: Visit) -> PageResponse:
 @pages.get("/:path/-/find_file/:rest", open=True, slashes="rest")
 def find_file(visit: Visit) -> PageResponse:
     """List the files whose path matches the search; ``list`` returns all paths for the script."""
-    where = code_location(visit)
-    names = browser.list_file_paths(where.repository, where.commit)
+    location = code_location(visit)
+    names = browser.list_file_paths(location.repository, location.commit)
     if "list" in visit.request.query:
         return _paths_as_json(names.paths[:_MAX_IN_BROWSER], zipped=visit.headers.takes_gzip)
     search = str(visit.request.query.get("search", "")).strip()[:_MAX_QUERY_LENGTH]
     matches = _matching_paths(names.paths, search)
     context: dict[str, Any] = {
-        "where": where,
+        "location": location,
         "search": search,
         "matches": matches[:_MAX_SHOWN],
         "left": len(matches) - len(matches[:_MAX_SHOWN]),
@@ -42,7 +42,7 @@ def find_file(visit: Visit) -> PageResponse:
         "in_browser": min(_MAX_IN_BROWSER, len(names.paths)),
         "shown": _MAX_SHOWN,
     }
-    return where.parent.page("code/find_file.html", "code", context)
+    return location.parent.page("code/find_file.html", "code", context)
 
 
 def _paths_as_json(paths: list[str], *, zipped: bool) -> BytesResponse:

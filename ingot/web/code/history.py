@@ -30,20 +30,20 @@ def show_newest(visit: Visit, db: Connection) -> PageResponse:
 @pages.get("/:path/-/commits/:rest", open=True, slashes="rest")
 def show_commits(visit: Visit, db: Connection) -> PageResponse:
     """List the commits of a branch or path, filtered by ``author`` and ``search``."""
-    where = code_location(visit)
+    location = code_location(visit)
     author, search = (str(visit.request.query.get(name, ""))[:_MAX_FILTER_LENGTH] for name in ("author", "search"))
     number = max(1, min(number_or_none(str(visit.request.query.get("page", ""))) or 1, 10**6))
-    page, url = ListPage(number, _PER_PAGE), where.parent.project.web_url
-    commits = browser.list_history(where.repository, where.location, author, search, page, url)
-    whole = not (author or search or where.path)
+    page, url = ListPage(number, _PER_PAGE), location.parent.project.web_url
+    commits = browser.list_history(location.repository, location.resolved_path, author, search, page, url)
+    whole = not (author or search or location.path)
     if whole:
         commits = commits.of(topologically_sorted(commits.items))
     context: dict[str, Any] = {
-        "where": where,
+        "location": location,
         "commits": commits,
-        "outcomes": pipeline_outcomes(where.parent, db, commits.items),
+        "outcomes": pipeline_outcomes(location.parent, db, commits.items),
         "graph": commit_graph(commits.items) if whole else None,
         "author": author,
         "search": search,
     }
-    return where.parent.page("code/commits.html", "commits", context)
+    return location.parent.page("code/commits.html", "commits", context)

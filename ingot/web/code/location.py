@@ -22,21 +22,21 @@ class CodeLocation(NamedTuple):
     path: str
 
     @property
-    def location(self) -> browser.ResolvedPath:
+    def resolved_path(self) -> browser.ResolvedPath:
         """Return the commit and the path."""
         return browser.ResolvedPath(self.ref, self.commit, self.path)
 
-    def url(self, word: str, path: str | None = None, ref: str | None = None) -> str:
+    def url(self, page: str, path: str | None = None, ref: str | None = None) -> str:
         """Return the URL of another page for this location, such as its ``tree`` or ``raw``."""
         path = self.path if path is None else path
         rest = quote(ref or self.ref) + (f"/{quote(path)}" if path else "")
-        return f"{self.parent.url}/-/{word}/{rest}"
+        return f"{self.parent.url}/-/{page}/{rest}"
 
     @property
     def crumbs(self) -> list[tuple[str, str]]:
         """Return the name and path of each parent folder and of the path itself."""
-        words = self.path.split("/") if self.path else []
-        return [(word, "/".join(words[: index + 1])) for index, word in enumerate(words)]
+        names = self.path.split("/") if self.path else []
+        return [(name, "/".join(names[: index + 1])) for index, name in enumerate(names)]
 
     @property
     def archives(self) -> list[tuple[str, str]]:
@@ -57,10 +57,10 @@ def readable_code(parent: ProjectContext) -> RepositoryContext:
     return parent.find(trees_api.list_tree)
 
 
-def code_location(visit: Visit, word: str = "rest") -> CodeLocation:
+def code_location(visit: Visit, parameter: str = "rest") -> CodeLocation:
     """Resolve the rest of the URL; if it is empty, use the default branch."""
     parent = project_context(visit)
-    return code_location_in(parent, readable_code(parent), visit.request.path.get(word, ""))
+    return code_location_in(parent, readable_code(parent), visit.request.path.get(parameter, ""))
 
 
 def code_location_in(parent: ProjectContext, code: RepositoryContext, rest: str) -> CodeLocation:

@@ -37,31 +37,31 @@ def show_root(visit: Visit) -> PageResponse:
 @pages.get("/:path/-/tree/:rest", open=True, slashes="rest")
 def show_tree(visit: Visit) -> PageResponse:
     """Show a folder, or redirect to the page of a file. ``last`` waits until all last commits are found."""
-    where = code_location(visit)
-    kind = browser.kind_at(where.repository, where.commit, where.path)
+    location = code_location(visit)
+    kind = browser.kind_at(location.repository, location.commit, location.path)
     if kind is None:
         raise NotFound("Tree")
     if kind == "file":
-        return LocalRedirect(where.url("blob"))
+        return LocalRedirect(location.url("blob"))
     number = number_or_none(str(visit.request.query.get("page", ""))) or 1
     page_size = min(number_or_none(str(visit.request.query.get("most", ""))) or _ENTRIES_PER_PAGE, _ENTRIES_PER_PAGE)
     page = ListPage(max(1, min(number, 10**6)), max(1, page_size))
-    listing = browser.list_folder(where.repository, where.commit, where.path, page)
+    listing = browser.list_folder(location.repository, location.commit, location.path, page)
     all_commits = "last" in visit.request.query
-    rows = entry_rows(where, listing.items, visit.database.clock(), "any" if all_commits else "short")
+    rows = entry_rows(location, listing.items, visit.database.clock(), "any" if all_commits else "short")
     if visit.headers.fragment and all_commits:
         return TemplateResponse("code/_entries.html", {"rows": rows})
     entries = listing.of([entry_view(entry) for entry in listing.items])
     context = {
-        "where": where,
+        "location": location,
         "entries": entries,
         "rows": rows,
         "rows_address": with_query(visit.request.query, last=1),
-        "last": find_last_commit(where),
-        "readme": find_readme(where, entries.items),
-        "may_write": where.parent.may(commit_writing_api.create_commit),
+        "last": find_last_commit(location),
+        "readme": find_readme(location, entries.items),
+        "may_write": location.parent.may(commit_writing_api.create_commit),
     }
-    return where.parent.page("code/tree.html", "code", context)
+    return location.parent.page("code/tree.html", "code", context)
 
 
 @pages.get("/:path/-/refs", open=True)
@@ -74,7 +74,7 @@ def show_refs(visit: Visit) -> PageResponse:
     context: dict[str, Any] = {
         "branches": parent.ask(branches_api.list_branches, params).items,
         "tags": parent.ask(tags_api.list_tags, params).items,
-        "word": visit.request.query.get("word")
+        "page": visit.request.query.get("word")
         if visit.request.query.get("word") in ("tree", "blob", "commits", "blame", "find_file")
         else "tree",
         "file": str(visit.request.query.get("file", "")),
@@ -85,25 +85,25 @@ def show_refs(visit: Visit) -> PageResponse:
     return parent.page("code/refs.html", "code", context)
 
 
-def find_last_commit(where: CodeLocation) -> CommitView:
+def find_last_commit(location: CodeLocation) -> CommitView:
     """Return the last commit that changed this path."""
-    return browser.last_commit(where.repository, where.commit, where.path, where.parent.project.web_url)
+    return browser.last_commit(location.repository, location.commit, location.path, location.parent.project.web_url)
 
 
-def find_readme(where: CodeLocation, entries: list[TreeEntryView]) -> tuple[str, str, Any] | None:
+def find_readme(location: CodeLocation, entries: list[TreeEntryView]) -> tuple[str, str, Any] | None:
     """Return the README of a folder: its name, its path and its content, rendered if it is Markdown."""
     files = {entry.name.lower(): entry for entry in entries if entry.type == "blob"}
     entry = next((files[name] for name in README_NAMES if name in files), None)
     if entry is None:
         return None
     try:
-        content = file_content(browser.read_file(where.repository, where.commit, entry.path))
+        content = file_content(browser.read_file(location.repository, location.commit, entry.path))
     except NotFound:
         return None
     if content.kind != "text":
         return None
     text = content.text
     if is_markdown(entry.path):
-        project = where.parent.project
-        text = render_markdown(where.parent.visit, text, project.id, ref=where.ref, directory=where.path)
+        project = location.parent.project
+        text = render_markdown(location.parent.visit, text, project.id, ref=location.ref, directory=location.path)
     return entry.name, entry.path, text

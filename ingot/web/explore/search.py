@@ -47,7 +47,7 @@ def search_group(visit: Visit) -> PageResponse:
     """Search a group and its subgroups."""
     group = visit.ask(group_projects_api.get_group, id=visit.request.path["path"])
     context = _run_search(visit, search_api.search_group, _GROUP_SCOPES, id=group.id)
-    return TemplateResponse("explore/search.html", {**context, "where": group.full_name})
+    return TemplateResponse("explore/search.html", {**context, "parent_name": group.full_name})
 
 
 @pages.get("/:path/-/search", open=True)
@@ -55,7 +55,9 @@ def search_project(visit: Visit) -> PageResponse:
     """Search the code, issues, merge requests and comments of a project."""
     parent = project_context(visit)
     context = _run_search(visit, search_api.search_project, _PROJECT_SCOPES, id=parent.project.id)
-    return parent.page("explore/search_project.html", "", {**context, "where": parent.project.name_with_namespace})
+    return parent.page(
+        "explore/search_project.html", "", {**context, "parent_name": parent.project.name_with_namespace}
+    )
 
 
 def _term(visit: Visit) -> str:
@@ -88,11 +90,11 @@ def _context(visit: Visit, scopes: tuple[str, ...], scope: str, results: Listing
     paths = visit.database.read(lambda db: project_paths(db, numbers))
     return {
         "term": _term(visit),
-        "scopes": [(word, _SCOPE_NAMES[word]) for word in scopes],
+        "scopes": [(each, _SCOPE_NAMES[each]) for each in scopes],
         "scope": scope,
         "results": results,
         "paths": paths,
-        "where": "",
+        "parent_name": "",
         "note_page": note_page,
         "errors": [],
     }

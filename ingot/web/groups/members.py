@@ -138,12 +138,12 @@ def _member_params(typed: dict[str, Any]) -> dict[str, Any]:
 
 
 def _submit(
-    parent: ProjectOrGroupContext, form: str, typed: dict[str, Any], act: Callable[[], object], there: str = ""
+    parent: ProjectOrGroupContext, form: str, typed: dict[str, Any], act: Callable[[], object], url: str = ""
 ) -> PageResponse:
     def show_errors(forms: FormsState) -> TemplateResponse:
         return parent.visit.database.read(lambda db: _members_page(parent, db, forms))
 
-    return submit_form(form, typed, act, show_errors, there or members_url(parent))
+    return submit_form(form, typed, act, show_errors, url or members_url(parent))
 
 
 def _members_page(parent: ProjectOrGroupContext, db: Connection, forms: FormsState) -> TemplateResponse:

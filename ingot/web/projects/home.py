@@ -100,7 +100,7 @@ def show_home(parent: ProjectContext, db: Connection) -> PageResponse:
     }
     if not project.empty_repo and context["may_read_code"]:
         context["code"] = _code_context(parent, db)
-    commit = context["code"]["where"].commit if context["code"] else None
+    commit = context["code"]["location"].commit if context["code"] else None
     context["badges"] = [
         page_badge(badge, visit.request.origin.base) for badge in badges_of_project(db, record, commit)
     ]
@@ -114,19 +114,19 @@ def _code_context(parent: ProjectContext, db: Connection) -> dict[str, Any] | No
     commit = browser.commit_or_none(code.repository, branch)
     if commit is None:
         return None
-    where = CodeLocation(parent, code.repository, branch, commit, "")
+    location = CodeLocation(parent, code.repository, branch, commit, "")
     listing = browser.list_folder(code.repository, commit, "", ListPage(1, _ENTRIES))
     entries = [entry_view(entry) for entry in listing.items]
     return {
-        "where": where,
-        "rows": entry_rows(where, listing.items, db.now, "known"),
-        "rows_address": f"{where.url('tree', '')}?last=1&most={_ENTRIES}",
+        "location": location,
+        "rows": entry_rows(location, listing.items, db.now, "cached"),
+        "rows_address": f"{location.url('tree', '')}?last=1&most={_ENTRIES}",
         "more": (listing.total or 0) > len(entries),
-        "last": find_last_commit(where),
+        "last": find_last_commit(location),
         "commits": browser.count_commits(code.repository, commit),
         "languages": repository_languages(code.repository, commit),
         "weeks": commits_by_week(code.repository, commit, db.now),
-        "readme": find_readme(where, entries),
+        "readme": find_readme(location, entries),
         "licence": _find_license([entry.name for entry in entries if entry.type == "blob"]),
         "release": _latest_release(parent),
     }

@@ -5,7 +5,7 @@
     edit: (link) => [link.closest(".note").querySelector(".body"), "innerHTML"],
     award: (link) => [link.closest(".picker") || link.closest(".awards"), "outerHTML"],
     field: (link) => [link.closest(".sidebar-field"), "outerHTML"],
-    reply: (link) => [link.closest(".answers"), "outerHTML"],
+    reply: (link) => [link.closest(".discussion-actions"), "outerHTML"],
   };
 
   document.addEventListener("click", (event) => {

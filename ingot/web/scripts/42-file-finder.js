@@ -21,7 +21,7 @@
     function highlightSelected() {
       const links = results.querySelectorAll("a");
       selected = Math.max(0, Math.min(selected, links.length - 1));
-      links.forEach((link, number) => link.parentElement.classList.toggle("chosen", number === selected));
+      links.forEach((link, number) => link.parentElement.classList.toggle("selected", number === selected));
       links[selected]?.scrollIntoView({ block: "nearest" });
     }
 
@@ -63,7 +63,7 @@
         selected += step;
         highlightSelected();
       }
-      const link = results.querySelector(".chosen a");
+      const link = results.querySelector(".selected a");
       if (event.key === "Enter" && link) {
         event.preventDefault();
         link.click();
