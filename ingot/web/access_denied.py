@@ -6,9 +6,19 @@ from urllib.parse import quote
 from ingot.web.page_routes import LocalRedirect, PageResponse, TemplateResponse, Visit, local_path
 from ingot.web.rendering import error_page
 
-MIN_KEPT_LENGTH = 20
+MIN_TEXT_LENGTH = 20
 """Minimum length of a form text that is shown again; shorter texts are quick to retype."""
-_HIDDEN_FIELDS = ("authenticity_token", "password", "secret", "token", "key", "value", "otp", "waiting", "_method")
+_HIDDEN_FIELDS = (
+    "authenticity_token",
+    "password",
+    "secret",
+    "token",
+    "key",
+    "value",
+    "otp",
+    "pending_sign_in",
+    "_method",
+)
 
 
 def ask_to_sign_in(method: str, visit: Visit, headers: dict[bytes, bytes]) -> PageResponse:
@@ -17,12 +27,12 @@ def ask_to_sign_in(method: str, visit: Visit, headers: dict[bytes, bytes]) -> Pa
         return error_page(401)
     if method == "GET":
         return LocalRedirect(_sign_in(visit.request.address))
-    before = _referring_page(visit, headers)
+    origin_page = _referring_page(visit, headers)
     texts = _long_texts(visit, headers)
     if not texts:
-        return LocalRedirect(_sign_in(before))
-    context = {"title": "You are signed out", "texts": texts, "sign_in": _sign_in(before), "back": ""}
-    return TemplateResponse("sign_in/turned_away.html", context, 401)
+        return LocalRedirect(_sign_in(origin_page))
+    context = {"title": "You are signed out", "texts": texts, "sign_in": _sign_in(origin_page), "back": ""}
+    return TemplateResponse("sign_in/rejected_form.html", context, 401)
 
 
 def reject_form(visit: Visit, headers: dict[bytes, bytes]) -> TemplateResponse:
@@ -31,38 +41,38 @@ def reject_form(visit: Visit, headers: dict[bytes, bytes]) -> TemplateResponse:
     if visit.headers.fragment or not texts:
         return error_page(422)
     context = {"title": "The form has expired", "texts": texts, "sign_in": "", "back": _referring_page(visit, headers)}
-    return TemplateResponse("sign_in/turned_away.html", context, 422)
+    return TemplateResponse("sign_in/rejected_form.html", context, 422)
 
 
 def _sign_in(back: str) -> str:
     return f"/users/sign_in?redirect_to={quote(back, safe='')}"
 
 
-def _is_our_page(visit: Visit) -> tuple[str, str]:
+def _own_urls(visit: Visit) -> tuple[str, str]:
     return visit.request.origin.url, visit.request.origin.base
 
 
 def _referring_page(visit: Visit, headers: dict[bytes, bytes]) -> str:
     """Return the path of the page that contained the form; the form's own target may not support GET."""
     referer = headers.get(b"referer", b"").decode("latin-1")
-    paths = (referer.removeprefix(start) for start in _is_our_page(visit) if referer.startswith(f"{start}/"))
+    paths = (referer.removeprefix(start) for start in _own_urls(visit) if referer.startswith(f"{start}/"))
     return local_path(next(paths, None)) or "/"
 
 
 def _long_texts(visit: Visit, headers: dict[bytes, bytes]) -> list[str]:
     """Return the long texts of a form, if it was sent from this site; other sites must not place text on our pages."""
-    if headers.get(b"origin", b"").decode("latin-1") not in _is_our_page(visit):
+    if headers.get(b"origin", b"").decode("latin-1") not in _own_urls(visit):
         return []
-    return [text for text in _texts(visit.request.form) if len(text) >= MIN_KEPT_LENGTH]
+    return [text for text in _texts(visit.request.form) if len(text) >= MIN_TEXT_LENGTH]
 
 
 def _texts(form: dict[str, Any]) -> list[str]:
-    found: list[str] = []
+    texts: list[str] = []
     for name, value in form.items():
         if any(word in name for word in _HIDDEN_FIELDS):
             continue
         if isinstance(value, dict):
-            found += _texts(value)
+            texts += _texts(value)
         elif isinstance(value, str):
-            found.append(value)
-    return found
+            texts.append(value)
+    return texts

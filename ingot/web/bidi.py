@@ -11,7 +11,7 @@ _ANY_BIDI = re.compile(f"[{_BIDI_CHARACTERS}]")
 
 def has_bidi_characters(text: str) -> bool:
     """Return whether the text contains bidirectional control characters."""
-    return not text.isascii() and any(sign in text for sign in _BIDI_CHARACTERS)
+    return not text.isascii() and any(character in text for character in _BIDI_CHARACTERS)
 
 
 def mark_bidi_characters(html: str) -> str:
@@ -24,5 +24,5 @@ def mark_bidi_in_text(text: str) -> Markup:
     return Markup(mark_bidi_characters(escape(text)))  # noqa: S704 - It has just been escaped.
 
 
-def _mark(found: "re.Match[str]") -> str:
-    return f'<span class="turn" title="Bidirectional control character">U+{ord(found[0]):04X}</span>'
+def _mark(match: "re.Match[str]") -> str:
+    return f'<span class="bidi" title="Bidirectional control character">U+{ord(match[0]):04X}</span>'

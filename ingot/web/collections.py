@@ -15,23 +15,23 @@ class ResourceCollection(msgspec.Struct, frozen=True):
     visit: Visit
     url: str
     """URL prefix of its pages."""
-    under: str
+    root: str
     """First segment of the collection's API paths."""
     path: dict[str, Any]
     """Path parameters of the collection's API endpoints."""
-    one: str
-    """Name of the item's path parameter in the API; in page URLs it is ``word``."""
-    word: str
+    item_parameter: str
+    """Name of the item's path parameter in the API; in page URLs it is ``page_parameter``."""
+    page_parameter: str
 
     @property
-    def named(self) -> dict[str, Any]:
+    def item_path(self) -> dict[str, Any]:
         """Return the API path parameter of the item named in the page URL."""
-        return {self.one: self.visit.request.path[self.word]}
+        return {self.item_parameter: self.visit.request.path[self.page_parameter]}
 
-    def ask(self, endpoint: Callable[..., V], sent: dict[str, Any] | None = None, /, **path: object) -> V:
+    def ask(self, endpoint: Callable[..., V], params: dict[str, Any] | None = None, /, **path: object) -> V:
         """Call an endpoint of the collection, or of the item that ``path`` names."""
-        return self.visit.client.ask(endpoint, sent, {**self.path, **path}, self.under)
+        return self.visit.client.ask(endpoint, params, {**self.path, **path}, self.root)
 
     def may(self, endpoint: Callable[..., object], /, **path: object) -> bool:
         """Return whether the user has permission to call an endpoint of the collection."""
-        return self.visit.client.may(endpoint, {**self.path, **path}, self.under)
+        return self.visit.client.may(endpoint, {**self.path, **path}, self.root)

@@ -61,7 +61,7 @@ from ingot.web.page_routes import (
     Viewer,
     Visit,
 )
-from ingot.web.paths import plain_path, project_page_words, router_path
+from ingot.web.paths import plain_path, project_page_names, router_path
 from ingot.web.profile.routes import PAGES as PROFILE
 from ingot.web.profile.two_factor import PAGE_PATH as TWO_FACTOR
 from ingot.web.projects.routes import PAGES as PROJECTS
@@ -98,7 +98,7 @@ _SECURITY_HEADERS: list[Header] = [
 _NO_STORE: Header = (b"cache-control", b"no-store")
 _SANDBOX: Header = (b"content-security-policy", b"default-src 'none'; sandbox")
 _PAGE_TYPE = b"text/html; charset=utf-8"
-_MAX_POOLED_VISITS = 4096
+_MAX_POOLED_REQUESTS = 4096
 _CORS_ANY_ORIGIN: Header = (b"access-control-allow-origin", b"*")
 _PREFLIGHT_HEADERS: list[Header] = [
     _CORS_ANY_ORIGIN,
@@ -128,13 +128,13 @@ class PagesComponent:
         self._settings = settings
         self._database = database
         self._pool = pool
-        self._inside = client
+        self._client = client
         self._templates = TemplateRenderer(database)
-        places = [place for pages in ALL_PAGES for place in pages.places]
-        self._router: Router[PageRoute] = Router(places, lambda place: place.slashes)
-        self._of_programs = frozenset(place.path.encode() for place in places if place.programs)
-        self._long: dict[str, tuple[int, int]] = {}
-        self._meant = router_path(project_page_words(place.path for place in places))
+        routes = [route for pages in ALL_PAGES for route in pages.routes]
+        self._router: Router[PageRoute] = Router(routes, lambda route: route.slashes)
+        self._api_paths = frozenset(route.path.encode() for route in routes if route.for_api_clients)
+        self._slow_pages: dict[str, tuple[int, int]] = {}
+        self._router_path = router_path(project_page_names(route.path for route in routes))
 
     def handles(self, request: Request) -> bool:  # noqa: ARG002 - An unknown path gets a page too, which says so.
         """Accept any request."""
@@ -142,32 +142,32 @@ class PagesComponent:
 
     async def serve(self, request: Request, send: Send, trace: Trace) -> None:
         """Handle one request and send the response."""
-        by_program = request.path in self._of_programs
-        if by_program and request.method == "OPTIONS":
+        for_api_client = request.path in self._api_paths
+        if for_api_client and request.method == "OPTIONS":
             await send_response(send, trace, 204, [*_PREFLIGHT_HEADERS], b"")
             return
-        arrival = _PageCall(request)
+        page_call = _PageCall(request)
         try:
-            status, headers, body = await self._serve(arrival, trace)
+            status, headers, body = await self._serve(page_call, trace)
         except (NoRoute, WrongMethod, BadRequest, Failure, MissingParameter, Unavailable) as error:
-            status, headers, body = self._refuse(error, arrival)
+            status, headers, body = self._respond_to_error(error, page_call)
         except MissingRepository as error:
-            if not self._is_deleted(arrival):
+            if not self._is_deleted(page_call):
                 raise
             log_failure("deleted during the request", error, route=trace.route)
-            status, headers, body = self._refuse(NotFound("Project"), arrival)
+            status, headers, body = self._respond_to_error(NotFound("Project"), page_call)
         finally:
-            close_uploads(arrival.form)
-        if by_program:
+            close_uploads(page_call.form)
+        if for_api_client:
             headers.append(_CORS_ANY_ORIGIN)
         if isinstance(body, FileResponse):
             await send_file(request, send, trace, headers, body, self._pool)
             return
         await send_response(send, trace, status, headers, body)
 
-    def _is_deleted(self, arrival: _PageCall) -> bool:
+    def _is_deleted(self, page_call: _PageCall) -> bool:
         """Return whether the project was deleted while its page was rendered."""
-        visit = arrival.visit
+        visit = page_call.visit
         if visit is None or "path" not in visit.request.path:
             return False
         try:
@@ -176,40 +176,40 @@ class PagesComponent:
             return True
         return False
 
-    def _refuse(self, error: Exception, arrival: _PageCall) -> RenderedResponse:
-        answer = error_response(error)
-        assert answer is not None  # noqa: S101 - Each of these has one.
-        status = answer.status
-        person = arrival.visit is None or arrival.visit.headers.credentials.token is None
-        if person and arrival.request.method in ("GET", "HEAD") and isinstance(error, Denied | Unauthenticated):
+    def _respond_to_error(self, error: Exception, page_call: _PageCall) -> RenderedResponse:
+        api_response = error_response(error)
+        assert api_response is not None  # noqa: S101 - Each of these has one.
+        status = api_response.status
+        by_browser = page_call.visit is None or page_call.visit.headers.credentials.token is None
+        if by_browser and page_call.request.method in ("GET", "HEAD") and isinstance(error, Denied | Unauthenticated):
             status = 404  # A 403 would reveal that the page exists.
-        by_program = arrival.request.path in self._of_programs
-        reply = JsonResponse({"error": "invalid_request"}, status) if by_program else error_page(status)
-        visit = arrival.visit or (None if by_program else self._visitor_of_missing_page(arrival))
-        status, headers, body = self._render(reply, visit)
+        for_api_client = page_call.request.path in self._api_paths
+        response = JsonResponse({"error": "invalid_request"}, status) if for_api_client else error_page(status)
+        visit = page_call.visit or (None if for_api_client else self._visit_of_missing_page(page_call))
+        status, headers, body = self._render(response, visit)
         if isinstance(error, WrongMethod):
             headers.append((b"allow", ", ".join(error.allowed).encode()))
         if isinstance(error, Throttled):
             headers.append((b"retry-after", b"%d" % error.retry_after))
         return status, headers, body
 
-    def _visitor_of_missing_page(self, arrival: _PageCall) -> Visit | None:
+    def _visit_of_missing_page(self, page_call: _PageCall) -> Visit | None:
         """Return the visit for a 404 page if the user is signed in, so that the page shows their navigation."""
-        arrival.cookies = read_cookies(arrival.request)
-        if SESSION_COOKIE not in arrival.cookies:
+        page_call.cookies = read_cookies(page_call.request)
+        if SESSION_COOKIE not in page_call.cookies:
             return None
         try:
-            visit = self._database.read(partial(self._meet, {}, arrival))
+            visit = self._database.read(partial(self._build_visit, {}, page_call))
         except (BadRequest, Failure, Unavailable):  # Falls back to the page for signed-out users.
             return None
         return visit if visit.viewer.user else None
 
-    async def _serve(self, arrival: _PageCall, trace: Trace) -> RenderedResponse:
-        request, method = arrival.request, arrival.request.method
+    async def _serve(self, page_call: _PageCall, trace: Trace) -> RenderedResponse:
+        request, method = page_call.request, page_call.request.method
         path = (
             wiki_files.wiki_path_to_route(request.path)
             or uploads.upload_path_to_route(request.path)
-            or self._meant(request.path)
+            or self._router_path(request.path)
         )
         if method in _WRITE_METHODS:
             limit = (
@@ -217,19 +217,24 @@ class PagesComponent:
                 if SESSION_COOKIE.encode() in request.headers.get(b"cookie", b"")
                 else FORM_LIMIT
             )
-            arrival.form = await parse_body(request.receive, request.headers, limit)
-            method = str(arrival.form.get("_method", method)).upper()
-        place, words = self._router.match(method, path)
-        trace.route = place.path
-        arrival.cookies = read_cookies(request)
-        arrival.visitor = arrival.cookies.get(VISITOR_COOKIE) or secrets.token_urlsafe(16)
-        enter = partial(self._enter, place, words, arrival, trace)
-        if place.method == "GET":
-            status, headers, body = await self._read_with_fallback(place, enter, arrival, trace)
+            page_call.form = await parse_body(request.receive, request.headers, limit)
+            method = str(page_call.form.get("_method", method)).upper()
+        route, path_params = self._router.match(method, path)
+        trace.route = route.path
+        page_call.cookies = read_cookies(request)
+        page_call.visitor = page_call.cookies.get(VISITOR_COOKIE) or secrets.token_urlsafe(16)
+        dispatch = partial(self._dispatch, route, path_params, page_call, trace)
+        if route.method == "GET":
+            status, headers, body = await self._read_with_fallback(route, dispatch, page_call, trace)
         else:
-            status, headers, body = await self._run_in_pool(enter)
-        if arrival.visit and not arrival.visit.viewer.user and place.open and (b"content-type", _PAGE_TYPE) in headers:
-            self._set_visitor_cookie(arrival, headers)
+            status, headers, body = await self._run_in_pool(dispatch)
+        if (
+            page_call.visit
+            and not page_call.visit.viewer.user
+            and route.open
+            and (b"content-type", _PAGE_TYPE) in headers
+        ):
+            self._set_visitor_cookie(page_call, headers)
         return status, headers, body
 
     def _limit(self, method: str, path: bytes) -> int:
@@ -239,68 +244,70 @@ class PagesComponent:
             return FORM_LIMIT  # The real method may be in the form's ``_method`` field.
 
     async def _read_with_fallback(
-        self, place: PageRoute, enter: Callable[[], RenderedResponse], arrival: _PageCall, trace: Trace
+        self, route: PageRoute, dispatch: Callable[[], RenderedResponse], page_call: _PageCall, trace: Trace
     ) -> RenderedResponse:
         """Render the matched page; if it is not found, try the whole URL as the path of a project or group."""
         try:
-            return await self._read(place, enter)
+            return await self._read(route, dispatch)
         except NotFound:
-            whole = plain_path(arrival.request.path)
+            whole = plain_path(page_call.request.path)
             if whole is None or trace.route == "/:path":
                 raise
-            place, words = self._router.match("GET", whole)
-            return await self._read(place, partial(self._enter, place, words, arrival, trace))
+            route, path_params = self._router.match("GET", whole)
+            return await self._read(route, partial(self._dispatch, route, path_params, page_call, trace))
 
-    async def _read(self, place: PageRoute, enter: Callable[[], RenderedResponse]) -> RenderedResponse:
+    async def _read(self, route: PageRoute, dispatch: Callable[[], RenderedResponse]) -> RenderedResponse:
         """Render a page on the event loop, or restart it in the thread pool when it would block.
 
         After that, the next requests for the page go directly to the pool. Their number doubles with each blocked
         attempt, so that a page that blocked only because caches were empty returns to the event loop.
         """
-        left, _ = self._long.get(place.path, (0, 0))
+        left, _ = self._slow_pages.get(route.path, (0, 0))
         if left:
-            self._long[place.path] = left - 1, self._long[place.path][1]
-            return await self._run_in_pool(enter)
+            self._slow_pages[route.path] = left - 1, self._slow_pages[route.path][1]
+            return await self._run_in_pool(dispatch)
         try:
             with forbid_blocking():
-                return enter()
+                return dispatch()
         except WouldBlock:
-            visits = min(2 * self._long.get(place.path, (0, 2))[1], _MAX_POOLED_VISITS)
-            self._long[place.path] = visits, visits
-            return await self._run_in_pool(enter)
+            requests = min(2 * self._slow_pages.get(route.path, (0, 2))[1], _MAX_POOLED_REQUESTS)
+            self._slow_pages[route.path] = requests, requests
+            return await self._run_in_pool(dispatch)
 
     async def _run_in_pool(self, work: Callable[[], RenderedResponse]) -> RenderedResponse:
         return await asyncio.get_running_loop().run_in_executor(self._pool, work)
 
-    def _set_visitor_cookie(self, arrival: _PageCall, headers: list[Header]) -> None:
+    def _set_visitor_cookie(self, page_call: _PageCall, headers: list[Header]) -> None:
         """Set the visitor cookie, which forms need; never on other responses, because shared caches may store those."""
-        if arrival.cookies.get(VISITOR_COOKIE) != arrival.visitor:
-            headers.append(set_cookie(self._settings, VISITOR_COOKIE, arrival.visitor))
+        if page_call.cookies.get(VISITOR_COOKIE) != page_call.visitor:
+            headers.append(set_cookie(self._settings, VISITOR_COOKIE, page_call.visitor))
 
-    def _enter(self, place: PageRoute, words: dict[str, str], arrival: _PageCall, trace: Trace) -> RenderedResponse:
+    def _dispatch(
+        self, route: PageRoute, path_params: dict[str, str], page_call: _PageCall, trace: Trace
+    ) -> RenderedResponse:
         """Identify the user, check access, run the page's handler and render its response."""
-        visit = arrival.visit = self._database.read(partial(self._meet, words, arrival))
+        visit = page_call.visit = self._database.read(partial(self._build_visit, path_params, page_call))
         if visit.viewer.user is not None:
             trace.user = visit.viewer.user.username
-        reply = self._redirect_if_blocked(place, visit, arrival.request) or (
-            self._database.read(partial(_read_page, place, visit))
-            if place.method == "GET"
-            else self._act(place, arrival)
+        response = self._redirect_if_blocked(route, visit, page_call.request) or (
+            self._database.read(partial(_read_page, route, visit))
+            if route.method == "GET"
+            else self._run_form(route, page_call)
         )
-        return self._render(reply, visit)
+        return self._render(response, visit)
 
-    def _meet(self, words: dict[str, str], arrival: _PageCall, db: Connection) -> Visit:
-        request = arrival.request
-        cookie = arrival.cookies.get(SESSION_COOKIE, "")
+    def _build_visit(self, path_params: dict[str, str], page_call: _PageCall, db: Connection) -> Visit:
+        request = page_call.request
+        cookie = page_call.cookies.get(SESSION_COOKIE, "")
         session, user = (session_or_none(db, cookie) if cookie else None) or (None, None)
         query, actor = parse_query(request.query), _actor(user)
-        known: SubjectCache | None = {} if request.method == "GET" else None
+        subject_cache: SubjectCache | None = {} if request.method == "GET" else None
         return Visit(
-            request=PageRequest(request.origin, _address(request), words, query, arrival.form),
+            request=PageRequest(request.origin, _address(request), path_params, query, page_call.form),
             headers=PageHeaders(
                 credentials=read_credentials(request.headers, query, writes=False),
                 authorization=request.headers.get(b"authorization", b"").decode("latin-1"),
-                cookies=arrival.cookies,
+                cookies=page_call.cookies,
                 fragment=b"hx-request" in request.headers,
                 takes_gzip=b"gzip" in request.headers.get(b"accept-encoding", b""),
             ),
@@ -308,59 +315,59 @@ class PagesComponent:
                 actor=actor,
                 user=user,
                 session=session,
-                csrf=csrf_token(db, session) if session else db.vault.derive("visitor", arrival.visitor.encode()),
+                csrf=csrf_token(db, session) if session else db.vault.derive("visitor", page_call.visitor.encode()),
                 must_set_up_two_factor=user is not None and is_second_factor_due(db, user),
             ),
-            client=PageClient(self._inside, InternalCaller(actor, request.origin, known)),
+            client=PageClient(self._client, InternalCaller(actor, request.origin, subject_cache)),
             database=self._database,
             settings=self._settings,
         )
 
-    def _redirect_if_blocked(self, place: PageRoute, visit: Visit, request: Request) -> PageResponse | None:
-        if visit.viewer.user is None and not place.open:
-            return ask_to_sign_in(place.method, visit, request.headers)
-        if visit.viewer.user is not None and visit.viewer.user.password_expired and not place.with_expired_password:
+    def _redirect_if_blocked(self, route: PageRoute, visit: Visit, request: Request) -> PageResponse | None:
+        if visit.viewer.user is None and not route.open:
+            return ask_to_sign_in(route.method, visit, request.headers)
+        if visit.viewer.user is not None and visit.viewer.user.password_expired and not route.with_expired_password:
             return LocalRedirect("/profile/password/new")
         if (
             visit.viewer.must_set_up_two_factor
-            and not place.with_expired_password
-            and not place.path.startswith(TWO_FACTOR)
+            and not route.with_expired_password
+            and not route.path.startswith(TWO_FACTOR)
         ):
             return LocalRedirect(TWO_FACTOR)
         return None
 
-    def _act(self, place: PageRoute, arrival: _PageCall) -> PageResponse:
+    def _run_form(self, route: PageRoute, page_call: _PageCall) -> PageResponse:
         """Check the CSRF token and run the form's handler."""
-        visit = arrival.visit
-        assert visit is not None  # noqa: S101 - _enter sets it before this call.
-        sent = arrival.form.get("authenticity_token") or arrival.request.headers.get(b"x-csrf-token", b"").decode(
+        visit = page_call.visit
+        assert visit is not None  # noqa: S101 - _dispatch sets it before this call.
+        token = page_call.form.get("authenticity_token") or page_call.request.headers.get(b"x-csrf-token", b"").decode(
             "latin-1"
         )
-        known = isinstance(sent, str) and hmac.compare_digest(sent.encode(), visit.viewer.csrf.encode())
-        return place.handler(visit) if place.by_link or known else reject_form(visit, arrival.request.headers)
+        valid = isinstance(token, str) and hmac.compare_digest(token.encode(), visit.viewer.csrf.encode())
+        return route.handler(visit) if route.csrf_exempt or valid else reject_form(visit, page_call.request.headers)
 
-    def _render(self, reply: PageResponse, visit: Visit | None) -> RenderedResponse:
-        if isinstance(reply, LocalRedirect):
-            location = quote(reply.location, safe="/%?#=&+:@!$,;~*'()") if reply.location.startswith("/") else "/"
-            return 302, [(b"location", location.encode()), *_SECURITY_HEADERS, *reply.headers], b""
-        if isinstance(reply, ExternalRedirect):
-            away = quote(reply.location, safe="/%?#=&+:@!$,;~*'()[]")
-            return 302, [(b"location", away.encode()), _NO_STORE, *_SECURITY_HEADERS, *reply.headers], b""
-        if isinstance(reply, JsonResponse):
+    def _render(self, response: PageResponse, visit: Visit | None) -> RenderedResponse:
+        if isinstance(response, LocalRedirect):
+            location = quote(response.location, safe="/%?#=&+:@!$,;~*'()") if response.location.startswith("/") else "/"
+            return 302, [(b"location", location.encode()), *_SECURITY_HEADERS, *response.headers], b""
+        if isinstance(response, ExternalRedirect):
+            location = quote(response.location, safe="/%?#=&+:@!$,;~*'()[]")
+            return 302, [(b"location", location.encode()), _NO_STORE, *_SECURITY_HEADERS, *response.headers], b""
+        if isinstance(response, JsonResponse):
             kind = (b"content-type", b"application/json; charset=utf-8")
-            headers = [kind, _SANDBOX, _NO_STORE, *_SECURITY_HEADERS, *reply.headers]
-            return reply.status, headers, msgspec.json.encode(reply.content)
-        if isinstance(reply, BytesResponse | FileResponse):
-            kind = (b"content-type", reply.content_type.encode())
-            content = reply.content if isinstance(reply, BytesResponse) else reply
-            return 200, [kind, _SANDBOX, *_SECURITY_HEADERS, *reply.headers], content
-        kind, policy = (b"content-type", _PAGE_TYPE), (b"content-security-policy", reply.policy)
-        headers = [kind, policy, _NO_STORE, *_SECURITY_HEADERS, *reply.headers]
-        return reply.status, headers, self._templates.render(reply, visit)
+            headers = [kind, _SANDBOX, _NO_STORE, *_SECURITY_HEADERS, *response.headers]
+            return response.status, headers, msgspec.json.encode(response.content)
+        if isinstance(response, BytesResponse | FileResponse):
+            kind = (b"content-type", response.content_type.encode())
+            content = response.content if isinstance(response, BytesResponse) else response
+            return 200, [kind, _SANDBOX, *_SECURITY_HEADERS, *response.headers], content
+        kind, policy = (b"content-type", _PAGE_TYPE), (b"content-security-policy", response.policy)
+        headers = [kind, policy, _NO_STORE, *_SECURITY_HEADERS, *response.headers]
+        return response.status, headers, self._templates.render(response, visit)
 
 
-def _read_page(place: PageRoute, visit: Visit, db: Connection) -> PageResponse:
-    return place.handler(visit, db) if place.takes_connection else place.handler(visit)
+def _read_page(route: PageRoute, visit: Visit, db: Connection) -> PageResponse:
+    return route.handler(visit, db) if route.takes_connection else route.handler(visit)
 
 
 def _actor(user: User | None) -> Actor:

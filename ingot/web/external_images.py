@@ -6,7 +6,7 @@ from html import escape, unescape
 _TAG = re.compile(r'<(?:a|img)(?: [^\s=>"]+="[^"]*")*>|</a>')
 _EXTERNAL = re.compile(r"[a-z][a-z0-9+.-]*:|[/\\]{2}", re.IGNORECASE)
 _SOURCE = re.compile(r' src="([^"]*)"')
-_WORDS = re.compile(r' alt="([^"]*)"')
+_ALT_TEXT = re.compile(r' alt="([^"]*)"')
 
 
 def replace_external_images(html: str, base: str) -> str:
@@ -15,20 +15,20 @@ def replace_external_images(html: str, base: str) -> str:
         return html
     linked = False
 
-    def shown(found: re.Match[str]) -> str:
+    def replace(match: re.Match[str]) -> str:
         nonlocal linked
-        tag = found[0]
+        tag = match[0]
         if not tag.startswith("<img"):
             linked = tag != "</a>"
             return tag
         source = _SOURCE.search(tag)
         if source is None or is_local_image(unescape(source[1]), base):
             return tag
-        said = _WORDS.search(tag)
-        words = escape(unescape(said[1]) if said else "") or "Image"
-        return words if linked else f'<a href="{source[1]}" rel="nofollow noreferrer noopener">{words}</a>'
+        alt = _ALT_TEXT.search(tag)
+        text = escape(unescape(alt[1]) if alt else "") or "Image"
+        return text if linked else f'<a href="{source[1]}" rel="nofollow noreferrer noopener">{text}</a>'
 
-    return _TAG.sub(shown, html)
+    return _TAG.sub(replace, html)
 
 
 def is_local_image(address: str, base: str) -> bool:

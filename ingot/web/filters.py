@@ -19,7 +19,7 @@ class ListFilterOptions(msgspec.Struct, frozen=True):
     @property
     def sort_names(self) -> dict[str, str]:
         """Return the labels of the sort orders by URL value."""
-        return {word: name for word, (name, _, _) in self.sorts.items()}
+        return {value: name for value, (name, _, _) in self.sorts.items()}
 
     def parse_query(self, query: dict[str, Any]) -> "ListFilters":
         """Parse the filters of a URL query; ignore invalid values."""
@@ -36,30 +36,30 @@ class ListFilterOptions(msgspec.Struct, frozen=True):
 class ListFilters(msgspec.Struct, frozen=True):
     """Filters that the user has chosen."""
 
-    offered: ListFilterOptions
+    options: ListFilterOptions
     state: str
     sort: str
     labels: list[str]
     texts: dict[str, str]
 
     @property
-    def filters(self) -> dict[str, Any]:
+    def filter_params(self) -> dict[str, Any]:
         """Return the API parameters without state and order."""
-        sent: dict[str, Any] = {self.offered.texts[name]: value for name, value in self.texts.items() if value}
-        if sent.get("assignee_username", "").lower() in ("none", "any"):
-            sent["assignee_id"] = sent.pop("assignee_username")
+        params: dict[str, Any] = {self.options.texts[name]: value for name, value in self.texts.items() if value}
+        if params.get("assignee_username", "").lower() in ("none", "any"):
+            params["assignee_id"] = params.pop("assignee_username")
         if self.labels:
-            sent["labels"] = self.labels
-        return sent
+            params["labels"] = self.labels
+        return params
 
     @property
-    def list(self) -> dict[str, Any]:
+    def list_params(self) -> dict[str, Any]:
         """Return the API parameters with state and order."""
-        _, order_by, sort = self.offered.sorts[self.sort]
-        return {**self.filters, "state": self.state, "order_by": order_by, "sort": sort}
+        _, order_by, sort = self.options.sorts[self.sort]
+        return {**self.filter_params, "state": self.state, "order_by": order_by, "sort": sort}
 
     @property
-    def narrowed(self) -> bool:
+    def filtered(self) -> bool:
         """Return whether any filter other than the state is set."""
         return bool(any(self.texts.values()) or self.labels)
 

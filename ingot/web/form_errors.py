@@ -3,27 +3,31 @@
 from ingot.core.api.params import MissingParameter
 from ingot.errors import Conflict, Denied, Failure, Invalid, NotFound, Unavailable, Unchanged
 
-RequestRefusal = (Failure, MissingParameter)
-"""Exceptions that a form page reports to the user; it then shows the form again with the submitted values."""
+FORM_ERRORS = (Invalid, Conflict, MissingParameter)
+"""Exceptions for invalid values of a form; the page shows the form again with the submitted values."""
+ACTION_ERRORS = (*FORM_ERRORS, NotFound, Denied)
+"""Exceptions for an action that failed; the page from which it was sent is shown again with the error."""
+REQUEST_ERRORS = (Failure, MissingParameter)
+"""All exceptions for requests that cannot be fulfilled, for pages that show each of them above their form."""
 
 
-def error_messages(refusal: Exception) -> list[str]:
+def error_messages(error: Exception) -> list[str]:
     """Return one sentence for each error."""
-    match refusal:
+    match error:
         case MissingParameter():
-            return [_error_message(str(refusal), "is missing")]
-        case Invalid() | Conflict() if refusal.errors:
-            return [_error_message(field, reason) for field, reasons in refusal.errors.items() for reason in reasons]
+            return [_error_message(str(error), "is missing")]
+        case Invalid() | Conflict() if error.errors:
+            return [_error_message(field, reason) for field, reasons in error.errors.items() for reason in reasons]
         case Invalid() | Conflict():
-            return [_with_full_stop(refusal.message.removeprefix("400 Bad request - "))]
+            return [_with_full_stop(error.message.removeprefix("400 Bad request - "))]
         case NotFound():
-            return [_with_full_stop(refusal.message or f"{refusal.what or 'This'} was not found")]
+            return [_with_full_stop(error.message or f"{error.what or 'This'} was not found")]
         case Unchanged():
             return ["Nothing to change: this is already the current state."]
         case Denied():
-            return [_with_full_stop(refusal.reason or "You do not have permission to do this")]
+            return [_with_full_stop(error.reason or "You do not have permission to do this")]
         case Unavailable():
-            return ["The server cannot answer right now. Try again in a moment."]
+            return ["The server is temporarily unavailable. Try again in a moment."]
     return ["The request failed. Check your input and try again."]
 
 

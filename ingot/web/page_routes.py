@@ -39,8 +39,8 @@ class PageRequest(msgspec.Struct, frozen=True):
     def page(self) -> int:
         """Return the number of the requested list page; 1 if it is not a number."""
         number = str(self.query.get("page", ""))
-        known = number.isascii() and number.isdigit() and len(number) < 8
-        return max(int(number), 1) if known else 1
+        valid = number.isascii() and number.isdigit() and len(number) < 8
+        return max(int(number), 1) if valid else 1
 
 
 class PageHeaders(msgspec.Struct, frozen=True):
@@ -91,9 +91,9 @@ class Visit(msgspec.Struct, frozen=True):
     database: Database
     settings: Settings
 
-    def ask(self, endpoint: Callable[..., V], sent: dict[str, Any] | None = None, /, **path: object) -> V:
-        """Call an endpoint as the current user; ``path`` holds the path parameters, ``sent`` the query and body."""
-        return self.client.ask(endpoint, sent, path)
+    def ask(self, endpoint: Callable[..., V], params: dict[str, Any] | None = None, /, **path: object) -> V:
+        """Call an endpoint as the current user; ``path`` holds the path parameters, ``params`` the query and body."""
+        return self.client.ask(endpoint, params, path)
 
     def find(self, endpoint: WorksOn[S, P], /, **path: object) -> S:
         """Return the subject that an endpoint finds by its path, if the user has permission to call it."""
@@ -113,10 +113,10 @@ STRICT_POLICY = (
 def policy_with_form_target(address: str) -> bytes:
     """Return the strict policy with another host in ``form-action``; browsers also check redirects against it."""
     parts = urlsplit(address)
-    place = f"{parts.scheme}://{parts.netloc}" if parts.scheme in ("http", "https") else f"{parts.scheme}:"
-    if not _POLICY_SOURCE.fullmatch(place):
+    source = f"{parts.scheme}://{parts.netloc}" if parts.scheme in ("http", "https") else f"{parts.scheme}:"
+    if not _POLICY_SOURCE.fullmatch(source):
         return STRICT_POLICY
-    return STRICT_POLICY.replace(b"form-action 'self'", b"form-action 'self' " + place.encode())
+    return STRICT_POLICY.replace(b"form-action 'self'", b"form-action 'self' " + source.encode())
 
 
 class TemplateResponse(msgspec.Struct):
@@ -187,11 +187,11 @@ class PageRoute:
     """True if users who must first change their password or set up two-factor authentication can open the page."""
     slashes: str = ""
     """Path parameter that may contain slashes, such as a file path."""
-    by_link: bool = False
+    csrf_exempt: bool = False
     """True if no CSRF token is needed, because the URL or the request contains its own secret."""
     limit: int = FORM_LIMIT
     """Maximum size of the request body in bytes."""
-    programs: bool = False
+    for_api_clients: bool = False
     """True for endpoints of API clients: responses allow any origin (CORS), and errors are JSON."""
     takes_connection: bool = False
     """True if the handler takes a database connection besides the visit (GET only)."""
@@ -201,7 +201,7 @@ class PageRoute:
 class PageRoutes:
     """Routes of one package. GET handlers may take a connection; form handlers run their own transactions."""
 
-    places: list[PageRoute] = field(default_factory=list)
+    routes: list[PageRoute] = field(default_factory=list)
 
     def get(self, path: str, **options: Any) -> Callable[[H], H]:
         """Declare a GET page; its handler runs on the event loop, and again in the thread pool if it would block."""
@@ -226,15 +226,17 @@ class PageRoutes:
         *,
         open: bool = False,
         with_expired_password: bool = False,
-        by_link: bool = False,
+        csrf_exempt: bool = False,
         slashes: str = "",
         limit: int = FORM_LIMIT,
-        programs: bool = False,
+        for_api_clients: bool = False,
     ) -> Callable[[H], H]:
         def declare(handler: H) -> H:
-            place = PageRoute(method, path, handler, open, with_expired_password, slashes, by_link, limit, programs)
-            place.takes_connection = len(signature(handler).parameters) > 1
-            self.places.append(place)
+            route = PageRoute(
+                method, path, handler, open, with_expired_password, slashes, csrf_exempt, limit, for_api_clients
+            )
+            route.takes_connection = len(signature(handler).parameters) > 1
+            self.routes.append(route)
             return handler
 
         return declare
@@ -246,9 +248,9 @@ def form_field(form: dict[str, Any], group: str, name: str) -> str:
     return text_field(fields, name) if isinstance(fields, dict) else ""
 
 
-def text_field(sent: dict[str, Any], name: str) -> str:
+def text_field(fields: dict[str, Any], name: str) -> str:
     """Return a field if it is a single text without NUL characters; otherwise an empty string."""
-    value = sent.get(name)
+    value = fields.get(name)
     return value if isinstance(value, str) and "\0" not in value else ""
 
 

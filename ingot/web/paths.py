@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterable
 from ingot.core.names import RESERVED_AT_TOP
 
 _MARK = b"-"
-_TOP = frozenset(word.encode() for word in RESERVED_AT_TOP)
+_TOP = frozenset(name.encode() for name in RESERVED_AT_TOP)
 
 
-def router_path(words: Iterable[str]) -> Callable[[bytes], bytes]:
-    """Return a function that converts URL paths to router paths; ``words`` are the first segments of project pages."""
-    known = frozenset(word.encode() for word in words)
+def router_path(names: Iterable[str]) -> Callable[[bytes], bytes]:
+    """Return a function that converts URL paths to router paths; ``names`` are the first segments of project pages."""
+    page_names = frozenset(name.encode() for name in names)
 
-    def meant(path: bytes) -> bytes:
+    def convert(path: bytes) -> bytes:
         segments = [segment for segment in path.split(b"/") if segment]
         if not segments:
             return path
@@ -25,14 +25,14 @@ def router_path(words: Iterable[str]) -> Callable[[bytes], bytes]:
             return b"/groups" + _joined(*_split(segments[1:]))
         if segments[0] in _TOP:
             return path
-        named, rest = _split(segments)
+        parent_segments, rest = _split(segments)
         if not rest:
             # The path of a project has at least two segments, even if they equal the name of a page.
-            place = next((place for place in range(2, len(segments)) if segments[place] in known), len(segments))
-            named, rest = segments[:place], segments[place:]
-        return _joined(named, rest)
+            index = next((index for index in range(2, len(segments)) if segments[index] in page_names), len(segments))
+            parent_segments, rest = segments[:index], segments[index:]
+        return _joined(parent_segments, rest)
 
-    return meant
+    return convert
 
 
 def plain_path(path: bytes) -> bytes | None:
@@ -43,7 +43,7 @@ def plain_path(path: bytes) -> bytes | None:
     return _joined(segments, [])
 
 
-def project_page_words(paths: Iterable[str]) -> set[str]:
+def project_page_names(paths: Iterable[str]) -> set[str]:
     """Return the first path segments of the pages of projects."""
     return {path.split("/")[3] for path in paths if path.startswith("/:path/-/")}
 
@@ -51,10 +51,10 @@ def project_page_words(paths: Iterable[str]) -> set[str]:
 def _split(segments: list[bytes]) -> tuple[list[bytes], list[bytes]]:
     if _MARK not in segments:
         return segments, []
-    place = segments.index(_MARK)
-    return segments[:place], segments[place + 1 :]
+    index = segments.index(_MARK)
+    return segments[:index], segments[index + 1 :]
 
 
-def _joined(named: list[bytes], rest: list[bytes]) -> bytes:
-    whole = b"/" + b"%2F".join(named) if named else b""
+def _joined(parent_segments: list[bytes], rest: list[bytes]) -> bytes:
+    whole = b"/" + b"%2F".join(parent_segments) if parent_segments else b""
     return b"/".join([whole, _MARK, *rest]) if rest else whole

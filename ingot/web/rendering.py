@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 _ERROR_MESSAGES = {
-    400: ("Bad request", "The form could not be read. Go back and try again."),
+    400: ("Invalid request", "The form could not be read. Go back and try again."),
     401: ("Unauthorized", "Sign in to continue."),
     403: ("Access denied", "You do not have permission to do this."),
     404: ("Page not found", "The page does not exist, or you do not have permission to view it."),
@@ -25,13 +25,13 @@ _ERROR_MESSAGES = {
     413: ("Request too large", "The form or file is larger than this page accepts."),
     422: ("The form has expired", "Go back, reload the page and submit the form again."),
     429: ("Too many requests", "Retry later: wait a few minutes before you try again."),
-    503: ("Server busy", "The server cannot respond right now. Try again in a moment."),
+    503: ("Service unavailable", "The server is temporarily unavailable. Try again in a moment."),
 }
 
 
 def error_page(status: int) -> TemplateResponse:
     """Return the error page for a status."""
-    title, text = _ERROR_MESSAGES.get(status, ("Something went wrong", "Go back and try again."))
+    title, text = _ERROR_MESSAGES.get(status, ("Request failed", "Go back and try again."))
     return TemplateResponse("message.html", {"title": title, "text": text}, status)
 
 

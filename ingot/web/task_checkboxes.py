@@ -13,12 +13,12 @@ def label_task_checkboxes(html: str) -> str:
         return html
     number = 0
 
-    def named(found: re.Match[str]) -> str:
+    def label(match: re.Match[str]) -> str:
         nonlocal number
-        tag = found[0]
+        tag = match[0]
         if not tag.startswith(_CHECKBOX):
             return tag
         number += 1
         return f'{_CHECKBOX}aria-label="Task {number}" {tag.removeprefix(_CHECKBOX)}'
 
-    return _TAG.sub(named, html)
+    return _TAG.sub(label, html)

@@ -17,13 +17,13 @@ from ingot.web.task_checkboxes import label_task_checkboxes
 _HEADING = re.compile(r"(</?h)([1-5])(?=[\s>])")
 
 
-def render_markdown(visit: Visit, text: str | None, project_id: int | None = None, **where: Any) -> Markup:
-    """Render Markdown as sanitized HTML; ``where`` gives the location of a file, which its relative links need."""
-    return render_markdown_texts(visit, [text], project_id, **where)[0] if text else Markup()
+def render_markdown(visit: Visit, text: str | None, project_id: int | None = None, **location: Any) -> Markup:
+    """Render Markdown as sanitized HTML; ``location`` gives the location of a file, which its relative links need."""
+    return render_markdown_texts(visit, [text], project_id, **location)[0] if text else Markup()
 
 
 def render_markdown_texts(
-    visit: Visit, texts: Sequence[str], project_id: int | None = None, **where: Any
+    visit: Visit, texts: Sequence[str], project_id: int | None = None, **location: Any
 ) -> list[Markup]:
     """Render several Markdown texts with as many SQL statements as for one."""
     if not texts:
@@ -31,10 +31,10 @@ def render_markdown_texts(
     actor, project = visit.viewer.actor, None
     if project_id is not None:
         project = visit.find(projects_api.get_project, id=project_id).project
-    place = LinkContext(visit.request.origin.base, project.full_path if project else None, **where)
-    html = render_texts(visit.database, repository_store(visit.settings), actor, place, project, texts)
+    link_context = LinkContext(visit.request.origin.base, project.full_path if project else None, **location)
+    html = render_texts(visit.database, repository_store(visit.settings), actor, link_context, project, texts)
     base = visit.request.origin.base
-    return [Markup(_adapt_for_page(one, base)) for one in html]  # noqa: S704 - Sanitized by render_texts.
+    return [Markup(_adapt_for_page(text, base)) for text in html]  # noqa: S704 - Sanitized by render_texts.
 
 
 def _adapt_for_page(html: str, base: str) -> str:

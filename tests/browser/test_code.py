@@ -25,7 +25,7 @@ def project(instance: Instance, make: Make, person: Person) -> Project:
 
 def test_code_is_read_and_talked_about(window: Window, person: Person, project: Project, api: Api) -> None:
     page = window.enter(person).open(f"/{project.path}")
-    expect(page.locator(".files td.said").get_by_text("Change the middle")).to_be_visible()
+    expect(page.locator(".files td.commit").get_by_text("Change the middle")).to_be_visible()
 
     page.keyboard.press("t")
     box = page.get_by_label("File path")
@@ -33,7 +33,7 @@ def test_code_is_read_and_talked_about(window: Window, person: Person, project: 
     with page.expect_response("**/find_file/**"):
         page.reload()
     box.fill("ltides")
-    expect(page.locator(".found-files .chosen")).to_have_text("lib/tides.py")
+    expect(page.locator(".file-matches .selected")).to_have_text("lib/tides.py")
     box.press("Enter")
     expect(page).to_have_url(f"{window.url}/{project.path}/-/blob/master/lib/tides.py")
 
@@ -48,6 +48,6 @@ def test_code_is_read_and_talked_about(window: Window, person: Person, project: 
     page.locator("table.diff .add a").click()
     page.get_by_label("Comment on line 50").fill("Is this in metres?")
     page.get_by_role("button", name="Comment", exact=True).first.click()
-    expect(page.locator("tr.talk").get_by_text("Is this in metres?")).to_be_visible()
+    expect(page.locator("tr.discussion").get_by_text("Is this in metres?")).to_be_visible()
     (comment,) = api.get(f"{project.url}/repository/commits/master/comments", person).json()
     assert (comment["path"], comment["line"]) == ("lib/tides.py", 50)

@@ -71,11 +71,11 @@ def test_facts_and_emoji_by_keyboard(window: Window, person: Person, project: Pr
     assert window.barriers() == []
     page.get_by_role("button", name="Save").press("Enter")
     expect(edit).to_be_focused()
-    expect(page.locator(".fact .label")).to_have_text(["cellar", "leak"])
-    expect(page.locator(".talks > .event")).to_contain_text("added")
+    expect(page.locator(".sidebar-field .label")).to_have_text(["cellar", "leak"])
+    expect(page.locator(".discussions > .event")).to_contain_text("added")
     expect(page.get_by_text("No comments yet.")).to_be_hidden()
     page.get_by_role("link", name="Edit due date").press("Enter")
-    expect(page.locator("#fact_due_date")).to_be_focused()
+    expect(page.locator("#field_due_date")).to_be_focused()
     page.keyboard.press("Escape")
     expect(page.get_by_role("link", name="Edit due date")).to_be_focused()
 

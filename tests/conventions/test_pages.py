@@ -6,7 +6,7 @@ from ingot.web.component import ALL_PAGES
 from tests.sample_data.addresses import ELSEWHERE, FILES, LEFT_OUT, NOT_PAGES, PARTS, ROUTES, STATES, THE_SAME
 
 HANDLERS = {
-    place.path: place.handler.__module__ for pages in ALL_PAGES for place in pages.places if place.method == "GET"
+    route.path: route.handler.__module__ for pages in ALL_PAGES for route in pages.routes if route.method == "GET"
 }
 
 

@@ -8,7 +8,7 @@ from ingot.web.component import ALL_PAGES
 from tests.sample_data.records import SampleData
 
 Visitor = Literal["owner", "colleague", "root", "nobody"]
-ROUTES = [place.path for pages in ALL_PAGES for place in pages.places if place.method == "GET"]
+ROUTES = [route.path for pages in ALL_PAGES for route in pages.routes if route.method == "GET"]
 
 PARTS = {
     "/-/people": "names for a field that completes them",
@@ -89,7 +89,7 @@ STATES = {
     "/:path/-/merge_requests/:merge_request_iid/diffs": ["?view=split"],
     "/:path/-/merge_requests/new": ["?merge_request[source_branch]=clash&merge_request[target_branch]=main"],
     "/:path/-/issues/:issue_iid": ["2", "3"],
-    "/:path/-/issues/:issue_iid/facts/:fact": ["assignees", "milestone", "time", "due_date"],
+    "/:path/-/issues/:issue_iid/sidebar/:field": ["assignees", "milestone", "time", "due_date"],
     "/:path/-/commit/:sha": ["?view=split"],
     "/:path/-/blob/:rest": ["master/README.md", "master/logo.svg", "master/LICENSE"],
     "/:path/-/wikis/:slug": ["new"],
@@ -240,7 +240,7 @@ def _words(samples: SampleData, route: str) -> dict[str, str]:
         ":tag": named[":tag"],
         ":name": named[":tag"],
         ":key": named[":key"],
-        ":fact": "labels",
+        ":field": "labels",
         ":slug": named["wiki"] if "/wikis/" in route else "slack",
         ":discussion_id": named[f"{talk} discussion"],
         ":note_id": named[f"{talk} note"],
@@ -249,7 +249,7 @@ def _words(samples: SampleData, route: str) -> dict[str, str]:
         ":milestone_iid": named[f"{holder} milestone"],
         ":board_id": named[f"{holder} board"],
         ":hook": named["system hook" if route.startswith("/admin") else f"{holder} hook"],
-        ":what": named["farewell"],
+        ":deletion": named["farewell"],
         ":rest": _rest(samples, route),
         ":id": _id(samples, route),
     }

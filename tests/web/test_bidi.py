@@ -21,7 +21,7 @@ def test_each_sign_is_shown() -> None:
     shown = mark_bidi_in_text(f"<{SIGNS}>")
     assert has_bidi_characters(f"x{SIGNS[-1]}")
     assert not set(SIGNS) & set(shown)
-    assert shown.count('class="turn"') == len(SIGNS)
+    assert shown.count('class="bidi"') == len(SIGNS)
     assert shown.startswith("&lt;")
 
 

@@ -83,7 +83,7 @@ def test_each_entry_tells_its_last_commit(
     assert rows.strip() in again, "What is known is shown at once."
     assert 'hx-trigger="load" hx-swap="outerHTML"' not in again
     folder = browser.get(f"/{project.path}/-/tree/master/old").text
-    assert [folder.count(f'said"><a href="{home}/-/commit/{made[mark]}"') for mark in (first, last)] == [1, 1]
+    assert [folder.count(f'commit"><a href="{home}/-/commit/{made[mark]}"') for mark in (first, last)] == [1, 1]
     assert is_safe(folder)
     assert browser.get(f"{part}&most=1&page=2").text.count("<time datetime") >= 1
 

@@ -211,7 +211,7 @@ def test_comments_on_a_commit_and_its_lines(desk: Desk) -> None:
     fields = {"authenticity_token": page.split('name="authenticity_token" value="')[1].split('"')[0]}
 
     row = desk.browser.get(f"{commit}?at={name}", headers={"HX-Request": "true"}).text
-    assert row.strip().startswith('<tr class="talk">')
+    assert row.strip().startswith('<tr class="discussion">')
     assert 'name="line" value="1"' in desk.browser.get(f"{commit}?at={name}").text
     line = {"path": "a.txt", "line": "1", "line_type": "new", "note": "On **this**", "at": name}
     sent = desk.browser.post(f"{commit}/comments", data={**fields, **line})

@@ -18,7 +18,7 @@ OUTSIDERS = ["nobody", "stranger", "external", "guest"]
 INSIDERS = ["author", "assignee", "reporter", "administrator"]
 SECRET = "unspeakable"
 BELOW = "/:path/-/issues/:issue_iid"
-PLACES = [place for pages in ALL_PAGES for place in pages.places if place.path.startswith(BELOW)]
+PLACES = [place for pages in ALL_PAGES for place in pages.routes if place.path.startswith(BELOW)]
 
 
 class Scene(NamedTuple):
@@ -77,7 +77,7 @@ def enter(open_browser: Callable[[], Browser], scene: Scene) -> Callable[[str], 
 
 def _addresses(scene: Scene, iid: int) -> list[tuple[str, str]]:
     words = {":path": scene.project.path, ":issue_iid": str(iid), ":note_id": "1", ":discussion_id": "a" * 40}
-    words |= {":issue_link_id": "1", ":fact": "labels"}
+    words |= {":issue_link_id": "1", ":field": "labels"}
     addresses = []
     for place in PLACES:
         path = place.path
@@ -95,7 +95,7 @@ def test_its_pages_and_forms_answer_like_those_of_none(
     browser = enter(name)
     token = browser.token()
     fields = {"authenticity_token": token, "note[body]": "x", "issue[title]": "x", "name": "tada", "task": "0-done"}
-    fields |= {"state_event": "close", "fact[chosen][]": "x", "to_project": scene.project.path, "target": "#1"}
+    fields |= {"state_event": "close", "field[selected][]": "x", "to_project": scene.project.path, "target": "#1"}
     hidden, missing = _addresses(scene, scene.issue["iid"]), _addresses(scene, 999_999)
 
     for (method, path), (_, other) in zip(hidden, missing, strict=True):

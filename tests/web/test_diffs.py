@@ -80,9 +80,9 @@ def test_changed_words_are_marked_and_tags_stay_whole() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "said", "nothing"),
+    ("changes", "notes", "reason"),
     [
-        ({"new_file": True, "diff": ""}, ["New file"], "An empty file."),
+        ({"new_file": True, "diff": ""}, ["New file"], "This file is empty."),
         ({"renamed_file": True, "old_path": "a", "diff": ""}, ["Renamed from a"], "Renamed without changes."),
         ({"b_mode": "100755", "diff": ""}, ["Mode changed from 100644 to 100755"], "Only the file mode changed."),
         ({"too_large": True, "diff": ""}, [], "This diff is too large to display."),
@@ -91,10 +91,10 @@ def test_changed_words_are_marked_and_tags_stay_whole() -> None:
         ({"b_mode": "160000", "a_mode": "0", "new_file": True}, ["New file", "Submodule"], ""),
     ],
 )
-def test_what_has_no_lines_says_why(changes: dict[str, Any], said: list[str], nothing: str) -> None:
+def test_what_has_no_lines_says_why(changes: dict[str, Any], notes: list[str], reason: str) -> None:
     (file,) = render_diff([item(**changes)], {}).shown
 
-    assert (file.said, file.nothing) == (said, nothing)
+    assert (file.notes, file.empty_reason) == (notes, reason)
 
 
 def test_the_rest_of_many_files_is_had_on_demand() -> None:
@@ -122,7 +122,7 @@ def test_a_long_file_is_folded_until_it_is_asked_for() -> None:
 
 
 def test_a_line_is_found_by_its_name_and_by_its_side() -> None:
-    diff = render_diff([item()], {"a": "\"'>"}, talk="any")
+    diff = render_diff([item()], {"a": "\"'>"}, commentable="any")
     anchor = diff.files[0].anchor
 
     assert f'href="?a=%22%27%3E&amp;at={anchor}_1_1"' in html_of(diff)

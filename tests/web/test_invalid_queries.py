@@ -13,7 +13,7 @@ from tests.web.browser import Browser
 
 WORDS = {":issue_iid": "1", ":id": "1", ":rest": "main/README.md", ":name": "main", ":sha": "main", ":slug": "home"}
 WORDS |= {":file": "archive.zip", ":hook": "1", ":tag": "v1"}
-READS = [place.path for pages in ALL_PAGES for place in pages.places if place.method == "GET"]
+READS = [route.path for pages in ALL_PAGES for route in pages.routes if route.method == "GET"]
 NAMES = [
     "at",
     "back",

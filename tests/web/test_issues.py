@@ -179,7 +179,7 @@ def test_a_stranger_is_offered_nothing_and_may_nothing(
     shown = stranger.get(page).text
     token = stranger.token()
 
-    for part in ("/edit", "/state", "/move", "/facts/labels"):
+    for part in ("/edit", "/state", "/move", "/sidebar/labels"):
         assert f'{page}{part}"' not in shown
     assert stranger.get(f"{page}/edit").status_code == 404
     for path, sent in (

@@ -28,7 +28,7 @@ def groups(make: Make, owner: Person) -> list[Group]:
 
 @pytest.fixture(autouse=True)
 def two_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(namespaces, "MAX_OFFERED", 2)
+    monkeypatch.setattr(namespaces, "MAX_OPTIONS", 2)
 
 
 def test_a_new_project_is_put_where_one_types(browser: Browser, owner: Person, groups: list[Group]) -> None:

@@ -150,7 +150,7 @@ def test_choosing_branches(scene: Scene, browser: Browser, open_browser: Open) -
     wrong = browser.get(f"{base}?{urlencode(asked)}").text
     assert "There is no branch nowhere&lt;b&gt;" in wrong
     same = {"merge_request[source_branch]": "master", "merge_request[target_branch]": "master"}
-    assert "Choose two different branches." in browser.get(f"{base}?{urlencode(same)}").text
+    assert "Select two different branches." in browser.get(f"{base}?{urlencode(same)}").text
     assert "No source branch available" in open_browser().signed_in_as(scene.reporter).get(base).text
     assert open_browser().signed_in_as(scene.stranger).get(base).status_code == 404
     assert open_browser().get(base).status_code == 302
@@ -213,7 +213,7 @@ def test_talking_about_a_line(make: Make, scene: Scene, browser: Browser, open_b
     (link,) = {one for one in browser.get(f"{page}/diffs").text.split('"') if one.startswith("?at=")}
 
     row = browser.get(f"{page}/diffs{link}", headers={"HX-Request": "true"}).text
-    assert row.lstrip().startswith('<tr class="talk">')
+    assert row.lstrip().startswith('<tr class="discussion">')
     said = browser.submit(f"{page}/diffs{link}", f"{page}/notes", **{"note[body]": f"Why {HOSTILE}"})
     number = said.headers["location"].rpartition("_")[2]
     assert said.headers["location"] == f"{page}/diffs#note_{number}"

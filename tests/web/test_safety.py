@@ -23,7 +23,7 @@ def project_issue(make: Make) -> str:
     return f"/{project.path}/-/issues/{make_issue(make, project, make.root, title='Open')['iid']}"
 
 
-PLACES = [place for pages in ALL_PAGES for place in pages.places]
+PLACES = [place for pages in ALL_PAGES for place in pages.routes]
 # What an address proves that nobody can guess needs no other proof; mail programs come without one.
 # Nor do programs, which bring a secret of their own and no cookie of ours counts there.
 BY_LINK = [
@@ -42,7 +42,7 @@ FORMS = [
 
 def test_what_needs_no_form_of_ours() -> None:
     """Nobody adds a page that any site may post to without saying so here."""
-    assert [place.path for place in PLACES if place.by_link] == BY_LINK
+    assert [place.path for place in PLACES if place.csrf_exempt] == BY_LINK
 
 
 @pytest.mark.parametrize("token", [None, "", "nonsense", ["a"]])

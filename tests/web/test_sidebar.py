@@ -65,62 +65,64 @@ def _save(browser: Browser, url: str, fields: dict[str, Any], **options: Any) ->
 @pytest.mark.parametrize("kind", ["issues", "merge_requests"])
 def test_each_fact_is_changed(api: Api, browser: Browser, scene: Scene, kind: str) -> None:
     page = scene.page(kind)
-    me, chosen, had = str(scene.owner.id), "fact[chosen][]", "fact[had][]"
+    me, chosen, had = str(scene.owner.id), "field[selected][]", "field[previous][]"
     facts = ["assignees", "labels", "milestone", "time"]
     facts.append("due_date" if kind == "issues" else "reviewers")
     shown = browser.get(page).text
     for fact in facts:
-        assert f'href="{page}/facts/{fact}"' in shown
-        part = browser.get(f"{page}/facts/{fact}", headers=SCRIPT).text
+        assert f'href="{page}/sidebar/{fact}"' in shown
+        part = browser.get(f"{page}/sidebar/{fact}", headers=SCRIPT).text
         assert "<html" not in part
         assert "<script>alert" not in part
-        assert '<div class="fact changing">' in part
-        assert "<h1>" in browser.get(f"{page}/facts/{fact}").text
-    assert browser.get(f"{page}/facts/weight").status_code == 404
+        assert '<div class="sidebar-field editing">' in part
+        assert "<h1>" in browser.get(f"{page}/sidebar/{fact}").text
+    assert browser.get(f"{page}/sidebar/weight").status_code == 404
 
-    saved = _save(browser, f"{page}/facts/assignees", {chosen: [me, str(scene.reporter.id)]})
+    saved = _save(browser, f"{page}/sidebar/assignees", {chosen: [me, str(scene.reporter.id)]})
     assert saved.headers["location"] == page
     # Somebody who did not see the first knows of the second only, and takes that away.
-    saved = _save(browser, f"{page}/facts/assignees", {had: [str(scene.reporter.id)]}, headers=SCRIPT)
+    saved = _save(browser, f"{page}/sidebar/assignees", {had: [str(scene.reporter.id)]}, headers=SCRIPT)
     assert (saved.status_code, f"/{scene.owner.username}" in saved.text) == (200, True)
     assert [person["id"] for person in scene.now(api, kind)["assignees"]] == [scene.owner.id]
 
-    _save(browser, f"{page}/facts/labels", {chosen: [HOSTILE, "first"]})
-    saved = _save(browser, f"{page}/facts/labels", {had: ["first"], chosen: ["second"]}, headers=SCRIPT)
+    _save(browser, f"{page}/sidebar/labels", {chosen: [HOSTILE, "first"]})
+    saved = _save(browser, f"{page}/sidebar/labels", {had: ["first"], chosen: ["second"]}, headers=SCRIPT)
     assert "second" in saved.text
     assert "<script>alert" not in saved.text
     assert sorted(scene.now(api, kind)["labels"]) == sorted([HOSTILE, "second"])
 
-    _save(browser, f"{page}/facts/milestone", {chosen: [str(scene.milestone["id"])]})
+    _save(browser, f"{page}/sidebar/milestone", {chosen: [str(scene.milestone["id"])]})
     assert scene.now(api, kind)["milestone"]["id"] == scene.milestone["id"]
-    assert "None" in _save(browser, f"{page}/facts/milestone", {chosen: [""]}, headers=SCRIPT).text
+    assert "None" in _save(browser, f"{page}/sidebar/milestone", {chosen: [""]}, headers=SCRIPT).text
     assert scene.now(api, kind)["milestone"] is None
 
 
 @pytest.mark.parametrize("kind", ["issues", "merge_requests"])
 def test_what_is_recorded_comes_along(browser: Browser, scene: Scene, kind: str) -> None:
-    page, chosen = scene.page(kind), "fact[chosen][]"
+    page, chosen = scene.page(kind), "field[selected][]"
     known = browser.get(page).text
 
-    saved = _save(browser, f"{page}/facts/labels", {chosen: ["third"]}, headers=SCRIPT).text
-    again = _save(browser, f"{page}/facts/labels", {"fact[had][]": ["third"], chosen: ["third"]}, headers=SCRIPT).text
-    asked = browser.get(f"{page}/facts/labels?shown", headers=SCRIPT).text
+    saved = _save(browser, f"{page}/sidebar/labels", {chosen: ["third"]}, headers=SCRIPT).text
+    again = _save(
+        browser, f"{page}/sidebar/labels", {"field[previous][]": ["third"], chosen: ["third"]}, headers=SCRIPT
+    ).text
+    asked = browser.get(f"{page}/sidebar/labels?shown", headers=SCRIPT).text
 
-    fact, _, records = saved.partition('<ol hx-swap-oob="beforeend:#talks">')
-    assert '<ol class="talks" id="talks">' in known
+    fact, _, records = saved.partition('<ol hx-swap-oob="beforeend:#discussions">')
+    assert '<ol class="discussions" id="discussions">' in known
     assert "third" in fact
     (number,) = re.findall(r'<li class="event" id="note_(\d+)">', records)
     assert f'id="note_{number}"' not in known, "Only what is new is put there."
     assert f'id="note_{number}"' in browser.get(page).text
     assert "<script>alert" not in saved
     assert "oob" not in again + asked, "Where nothing changed there is nothing to tell."
-    _save(browser, f"{page}/facts/labels", {"fact[had][]": ["third"]})
+    _save(browser, f"{page}/sidebar/labels", {"field[previous][]": ["third"]})
 
 
 @pytest.mark.parametrize("kind", ["issues", "merge_requests"])
 def test_time_is_noted(api: Api, browser: Browser, scene: Scene, kind: str) -> None:
-    page, estimate, spent = scene.page(kind), "fact[estimate]", "fact[spent]"
-    url = f"{page}/facts/time"
+    page, estimate, spent = scene.page(kind), "field[estimate]", "field[spent]"
+    url = f"{page}/sidebar/time"
 
     assert _save(browser, url, {estimate: "3h", spent: "1h 30m"}).status_code == 302
     assert "1h 30m spent of 3h estimated" in browser.get(page).text
@@ -132,33 +134,33 @@ def test_time_is_noted(api: Api, browser: Browser, scene: Scene, kind: str) -> N
     assert _save(browser, url, {estimate: "", spent: ""}).status_code == 302
     stats = scene.now(api, kind)["time_stats"]
     assert (stats["time_estimate"], stats["total_time_spent"]) == (0, 5400)
-    assert _save(browser, url, {"fact[forget]": "1", estimate: "2h", spent: "9h"}).status_code == 302
+    assert _save(browser, url, {"field[reset_spent]": "1", estimate: "2h", spent: "9h"}).status_code == 302
     stats = scene.now(api, kind)["time_stats"]
     assert (stats["time_estimate"], stats["total_time_spent"]) == (0, 0)
 
 
 def test_a_due_date(api: Api, browser: Browser, scene: Scene) -> None:
-    url = f"{scene.page('issues')}/facts/due_date"
+    url = f"{scene.page('issues')}/sidebar/due_date"
 
-    assert "2031-02-03" in _save(browser, url, {"fact[due_date]": "2031-02-03"}, headers=SCRIPT).text
-    assert _save(browser, url, {"fact[due_date]": "soon"}).status_code == 422
+    assert "2031-02-03" in _save(browser, url, {"field[due_date]": "2031-02-03"}, headers=SCRIPT).text
+    assert _save(browser, url, {"field[due_date]": "soon"}).status_code == 422
     assert scene.now(api, "issues")["due_date"] == "2031-02-03"
     assert "2031-02-03" in browser.get(f"{url}?shown", headers=SCRIPT).text
-    assert _save(browser, url, {"fact[due_date]": ""}).status_code == 302
+    assert _save(browser, url, {"field[due_date]": ""}).status_code == 302
     assert scene.now(api, "issues")["due_date"] is None
-    assert browser.get(f"{scene.page('merge_requests')}/facts/due_date").status_code == 404
+    assert browser.get(f"{scene.page('merge_requests')}/sidebar/due_date").status_code == 404
 
 
 def test_more_is_found_by_a_search(browser: Browser, scene: Scene) -> None:
-    url = f"{scene.page('issues')}/facts"
+    url = f"{scene.page('issues')}/sidebar"
 
     found = browser.get(f"{url}/labels?search=firs", headers=SCRIPT).text
     assert 'value="first"' in found
     assert 'value="third"' not in found
-    assert 'value="first"' not in browser.get(f"{url}/labels?search=firs&fact[chosen][]=first", headers=SCRIPT).text
+    assert 'value="first"' not in browser.get(f"{url}/labels?search=firs&field[selected][]=first", headers=SCRIPT).text
     assert f"@{scene.reporter.username}" in browser.get(f"{url}/assignees?search={scene.reporter.username}").text
     assert "No matching results." in browser.get(f"{url}/milestone?search=nothing-at-all").text
-    for odd in ("search[]=1", "search=%00", "fact[chosen]=1", "fact=1", "shown[a]=b"):
+    for odd in ("search[]=1", "search=%00", "field[selected]=1", "field=1", "shown[a]=b"):
         assert browser.get(f"{url}/labels?{odd}").status_code == 200
 
 
@@ -170,11 +172,11 @@ def test_facts_are_for_those_who_plan(
     open_browser: Callable[[], Browser], scene: Scene, who: str, kind: str, offered: bool
 ) -> None:
     browser, page = open_browser().signed_in_as(getattr(scene, who)), scene.page(kind)
-    sent = {"_method": "put", "authenticity_token": browser.token(), "fact[chosen][]": "second"}
+    sent = {"_method": "put", "authenticity_token": browser.token(), "field[selected][]": "second"}
 
-    assert (f"{page}/facts/" in browser.get(page).text) is offered
+    assert (f"{page}/sidebar/" in browser.get(page).text) is offered
     for fact in ("assignees", "labels", "milestone", "time"):
-        url = f"{page}/facts/{fact}"
+        url = f"{page}/sidebar/{fact}"
         assert browser.get(url).status_code == (200 if offered else 404)
         if not offered:
             assert browser.post(url, data=sent).status_code == 404

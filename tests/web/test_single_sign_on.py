@@ -238,13 +238,13 @@ def test_somebody_links_and_unlinks_who_they_are_there(
 
     asked = _leave_to_link(instance, there, here)
     assert (asked.status_code, person.email in asked.text, held.username in asked.text) == (200, True, True)
-    kept = next(form.fields["kept"] for form in forms_of(asked) if form.action == "/profile/identities")
-    sent = {"authenticity_token": here.token(), "kept": kept}
+    kept = next(form.fields["signed_link"] for form in forms_of(asked) if form.action == "/profile/identities")
+    sent = {"authenticity_token": here.token(), "signed_link": kept}
     with Browser(second.url) as other:
         stranger = second.make.user(username=second.make.name("other"), password="correct horse battery")
         stolen = sent | {"authenticity_token": other.signed_in_as(stranger).token()}
         assert other.post("/profile/identities", data=stolen).status_code == 400
-    assert here.post("/profile/identities", data=sent | {"kept": kept + "x"}).status_code == 400
+    assert here.post("/profile/identities", data=sent | {"signed_link": kept + "x"}).status_code == 400
     assert here.post("/profile/identities", data=sent).headers["location"] == "/profile/account"
     assert here.post("/profile/identities", data=sent).status_code == 302, "Twice is once."
     with Browser(second.url) as again:
@@ -254,9 +254,11 @@ def test_somebody_links_and_unlinks_who_they_are_there(
     with Browser(second.url) as other:
         other.signed_in_as(stranger)
         taken = next(
-            form.fields["kept"] for form in forms_of(_leave_to_link(instance, there, other)) if "kept" in form.fields
+            form.fields["signed_link"]
+            for form in forms_of(_leave_to_link(instance, there, other))
+            if "signed_link" in form.fields
         )
-        refused = other.post("/profile/identities", data={"authenticity_token": other.token(), "kept": taken})
+        refused = other.post("/profile/identities", data={"authenticity_token": other.token(), "signed_link": taken})
         assert (refused.status_code, "linked to another account" in refused.text) == (422, True)
 
     unlink = here.submit("/profile/account", "/profile/identities/openid_connect")

@@ -93,11 +93,11 @@ def test_the_first_step_is_of_this_browser_and_not_for_ever(
     _, codes = guarded
     asked = open_browser().sign_in(person.username, PASSWORD)
     (form,) = [form for form in forms_of(asked) if form.action == "/users/sign_in"]
-    waiting = form.fields["user[waiting]"]
+    waiting = form.fields["user[pending_sign_in]"]
     thief = open_browser()
     own = thief.form("/users/sign_in", "/users/sign_in").fields
     for kept in (waiting, waiting[:-1] + "0", "x.y", "é", "." * 3):
-        sent = {**own, "user[waiting]": kept, "user[otp_attempt]": codes[0]}
+        sent = {**own, "user[pending_sign_in]": kept, "user[otp_attempt]": codes[0]}
         assert thief.post("/users/sign_in", data=sent).status_code == 401
     assert not thief.is_signed_in()
 

@@ -51,9 +51,9 @@ class ApiComponent:
         route = request.path[len(self._prefix) :]
         if self._only is not None and not self._only.fullmatch(route):
             route = b""  # No endpoint has this route.
-        answer, asked = await self._kernel.handle(request, route)
-        if asked is not None:
-            trace.route, trace.user = asked.endpoint.path, asked.actor.username
+        answer, call = await self._kernel.handle(request, route)
+        if call is not None:
+            trace.route, trace.user = call.endpoint.path, call.actor.username
         headers = [*answer.headers, _NOSNIFF]
         if b"origin" in request.headers:
             headers += _CORS_HEADERS

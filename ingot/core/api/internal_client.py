@@ -72,18 +72,18 @@ class InternalClient:
         self._database = database
         self._runner = EndpointRunner(database, settings)
 
-    def call(self, caller: InternalCaller, handler: Callable[..., V], target: Target, sent: dict[str, Any]) -> V:
+    def call(self, caller: InternalCaller, handler: Callable[..., V], target: Target, params: dict[str, Any]) -> V:
         """Call the endpoint and return its response; raise the errors that its handler raises."""
         endpoint = self._index.find(handler, target)
         if endpoint.checks_caller_only and not endpoint.may(caller.actor):
             if not caller.actor.known:
                 raise Unauthenticated
             require(False)
-        asked = EndpointCall(endpoint, target.path, caller.origin, sent, caller.actor)
-        asked.read_params()
+        call = EndpointCall(endpoint, target.path, caller.origin, params, caller.actor)
+        call.read_params()
         if endpoint.heavy or endpoint.staged:
             require_blocking_allowed()
-        response: V = self._run(asked, caller)
+        response: V = self._run(call, caller)
         return response
 
     def find(self, caller: InternalCaller, handler: WorksOn[S, P], target: Target) -> S:
@@ -103,8 +103,8 @@ class InternalClient:
         return not endpoint.checks_caller_only or endpoint.may(caller.actor)
 
     def _subject(self, endpoint: Endpoint, caller: InternalCaller, target: Target) -> list[Any]:
-        asked = EndpointCall(endpoint, target.path, caller.origin, actor=caller.actor, known=caller.known)
-        return self._database.read(partial(self._runner.subject, asked))
+        call = EndpointCall(endpoint, target.path, caller.origin, actor=caller.actor, known=caller.known)
+        return self._database.read(partial(self._runner.subject, call))
 
     def _run(self, endpoint_call: EndpointCall, caller: InternalCaller) -> Any:
         if endpoint_call.endpoint.staged:

@@ -45,7 +45,7 @@ def read_page(sent: dict[str, Any]) -> Page:
         keyset=keyset,
         after=params.id_after if ascending else params.id_before,
         direction="asc" if ascending else "desc",
-        asked="page" in sent or "per_page" in sent,
+        explicit="page" in sent or "per_page" in sent,
     )
 
 

@@ -22,7 +22,7 @@ class Page(msgspec.Struct, frozen=True):
     keyset: bool = False
     after: int | None = None
     direction: Literal["asc", "desc"] = "desc"
-    asked: bool = False
+    explicit: bool = False
     """True if the request has ``page`` or ``per_page``; some short lists are returned completely otherwise."""
 
 

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ingot.collaboration.merge_requests import api as merge_requests_api
-from ingot.collaboration.merge_requests.discussions import api as merge_request_talk_api
-from ingot.collaboration.merge_requests.merge import api as merging_api
+from ingot.collaboration.merge_requests.discussions import api as merge_request_discussions_api
+from ingot.collaboration.merge_requests.merge import api as merge_api
 from ingot.collaboration.snippets import api as snippets_api
 from ingot.core.access.actor import Actor
 from ingot.core.api.internal_client import InternalCaller, InternalClient, Target, V
@@ -24,7 +24,7 @@ from ingot.operations.demo.repository import (
 )
 from ingot.operations.demo.users import DEMO_USERS
 from ingot.operations.demo.work_items import GROUP, PROJECT
-from ingot.repositories.commit_writing import api as making_api
+from ingot.repositories.commit_writing import api as commit_writing_api
 from ingot.repositories.statuses import api as statuses_api
 from ingot.repositories.tags import api as tags_api
 from ingot.repositories.wikis import api as wikis_api
@@ -71,7 +71,7 @@ def _commit(client: DemoClient, committer: str, change: DemoCommit, existing_fil
     sent |= {"author_name": author.name, "author_email": author.email}
     if change.creates_branch:
         sent["start_branch"] = MAIN
-    client.ask(committer, making_api.create_commit, sent)
+    client.ask(committer, commit_writing_api.create_commit, sent)
     if change.branch == MAIN:
         existing_files.update(change.files)
 
@@ -86,6 +86,6 @@ def _open_merge_request(client: DemoClient, request: DemoMergeRequest) -> None:
     client.ask(request.author, statuses_api.post_status, status, sha=merge_request.sha)
     path_params = {"merge_request_iid": merge_request.iid}
     for name, text in request.comments:
-        client.ask(name, merge_request_talk_api.NOTES.write_note, {"body": text}, **path_params)
+        client.ask(name, merge_request_discussions_api.NOTES.write_note, {"body": text}, **path_params)
     if request.merged_by:
-        client.ask(request.merged_by, merging_api.merge_merge_request, {}, **path_params)
+        client.ask(request.merged_by, merge_api.merge_merge_request, {}, **path_params)

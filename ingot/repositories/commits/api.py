@@ -61,7 +61,7 @@ def get_commit(call: Call, context: RepositoryContext, params: GetCommit) -> Com
 def get_commit_diff(call: Call, context: RepositoryContext, page: Page) -> Listing[DiffView] | list[DiffView]:
     """Get the diff of a commit against its first parent; complete unless a page is requested."""
     changes = queries.commit_changes(context.repository, queries.find_commit(context.repository, call.path["sha"]))
-    if not page.asked:
+    if not page.explicit:
         return [diff_view(change) for change in changes]
     listing = slice_page(changes, page)
     return listing.of([diff_view(change) for change in listing.items])

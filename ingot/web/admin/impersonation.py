@@ -4,10 +4,10 @@ from typing import Any
 
 from msgspec import UNSET
 
-from ingot.accounts.tokens import api as user_tokens_api
-from ingot.accounts.users import api as accounts_api
+from ingot.accounts.tokens import api as tokens_api
+from ingot.accounts.users import api as users_api
 from ingot.web.admin.layout import render_admin_page, require_admin
-from ingot.web.form_errors import RequestRefusal, error_messages
+from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
 from ingot.web.projects.forms import FormsState, form_values, nonempty_values
 
@@ -27,13 +27,13 @@ def create_token(visit: Visit) -> PageResponse:
     """Create an impersonation token and show its value once."""
     require_admin(visit)
     typed = form_values(visit, "token", ("name", "expires_at"), IMPERSONATION_SCOPES)
-    sent = nonempty_values({name: typed[name] for name in ("name", "expires_at")})
+    params = nonempty_values({name: typed[name] for name in ("name", "expires_at")})
     try:
-        wish = sent | {"scopes": [scope for scope in IMPERSONATION_SCOPES if typed[scope]]}
-        made = visit.ask(user_tokens_api.create_impersonation_token, wish, user_id=visit.request.path["id"])
-    except RequestRefusal as refusal:
-        return _tokens_page(visit, FormsState("token", typed, error_messages(refusal)))
-    return _tokens_page(visit, FormsState(), made)
+        token_params = params | {"scopes": [scope for scope in IMPERSONATION_SCOPES if typed[scope]]}
+        created = visit.ask(tokens_api.create_impersonation_token, token_params, user_id=visit.request.path["id"])
+    except REQUEST_ERRORS as error:
+        return _tokens_page(visit, FormsState("token", typed, error_messages(error)))
+    return _tokens_page(visit, FormsState(), created)
 
 
 @pages.delete("/admin/users/:id/impersonation_tokens/:token")
@@ -41,17 +41,17 @@ def revoke_token(visit: Visit) -> PageResponse:
     """Revoke an impersonation token."""
     require_admin(visit)
     path = {"user_id": visit.request.path["id"], "impersonation_token_id": visit.request.path["token"]}
-    visit.ask(user_tokens_api.revoke_impersonation_token, **path)
+    visit.ask(tokens_api.revoke_impersonation_token, **path)
     return LocalRedirect(f"/admin/users/{visit.request.path['id']}/impersonation_tokens")
 
 
-def _tokens_page(visit: Visit, forms: FormsState, made: Any = None) -> TemplateResponse:
+def _tokens_page(visit: Visit, forms: FormsState, created: Any = None) -> TemplateResponse:
     active = {"state": "active", "per_page": 100}
     context = {
         "forms": forms,
         "scopes": IMPERSONATION_SCOPES,
-        "person": visit.ask(accounts_api.get_user, id=visit.request.path["id"]),
-        "tokens": visit.ask(user_tokens_api.list_impersonation_tokens, active, user_id=visit.request.path["id"]).items,
-        "secret": made.token if made is not None and made.token is not UNSET else "",
+        "shown_user": visit.ask(users_api.get_user, id=visit.request.path["id"]),
+        "tokens": visit.ask(tokens_api.list_impersonation_tokens, active, user_id=visit.request.path["id"]).items,
+        "secret": created.token if created is not None and created.token is not UNSET else "",
     }
     return render_admin_page(visit, "impersonation", "users", context, forms.status)

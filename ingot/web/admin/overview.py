@@ -7,7 +7,7 @@ from ingot.core.jobs.admin import delete_job, list_jobs, retry_dead, retry_job
 from ingot.core.jobs.statistics import queue_stats
 from ingot.projects.projects.totals import instance_totals
 from ingot.web.admin.layout import render_admin_page, require_admin
-from ingot.web.form_errors import RequestRefusal, error_messages
+from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, Visit
 
 pages = PageRoutes()
@@ -32,14 +32,14 @@ def show_overview(visit: Visit, db: Connection) -> PageResponse:
 
 @pages.get("/admin/jobs")
 def show_jobs(visit: Visit, db: Connection) -> PageResponse:
-    """List the background jobs, failed ones first."""
+    """List the background jobs, dead ones first."""
     require_admin(visit)
     return _jobs_page(visit, db, [])
 
 
 @pages.post("/admin/jobs/retry")
 def retry_dead_jobs(visit: Visit) -> PageResponse:
-    """Retry all failed jobs."""
+    """Retry all dead jobs."""
     require_admin(visit)
     visit.database.write(retry_dead)
     return LocalRedirect("/admin/jobs")
@@ -51,8 +51,8 @@ def retry_one_job(visit: Visit) -> PageResponse:
     require_admin(visit)
     try:
         visit.database.write(lambda db: retry_job(db, path_number(visit.request.path, "id")))
-    except RequestRefusal as refusal:
-        reasons = error_messages(refusal)
+    except REQUEST_ERRORS as error:
+        reasons = error_messages(error)
         return visit.database.read(lambda db: _jobs_page(visit, db, reasons))
     return LocalRedirect("/admin/jobs")
 
@@ -66,10 +66,10 @@ def delete_one_job(visit: Visit) -> PageResponse:
 
 
 def _jobs_page(visit: Visit, db: Connection, errors: list[str]) -> PageResponse:
-    dead, gave_up = list_jobs(db, "dead", _MAX_JOBS)
+    dead, dead_count = list_jobs(db, "dead", _MAX_JOBS)
     waiting, _ = list_jobs(db, "waiting", _MAX_JOBS)
     running, _ = list_jobs(db, "running", _MAX_JOBS)
-    context = {"groups": (("Failed", dead), ("Running", running), ("Waiting", waiting)), "queue": queue_stats(db)}
+    context = {"groups": (("Dead", dead), ("Running", running), ("Waiting", waiting)), "queue": queue_stats(db)}
     return render_admin_page(
-        visit, "jobs", "jobs", {**context, "gave_up": gave_up, "errors": errors}, 422 if errors else 200
+        visit, "jobs", "jobs", {**context, "dead_count": dead_count, "errors": errors}, 422 if errors else 200
     )

@@ -13,18 +13,21 @@ pages = PageRoutes()
 @pages.get("/admin/projects")
 def list_projects(visit: Visit) -> PageResponse:
     """List all projects with their storage size."""
-    wanted = _list_params(visit) | {"statistics": "true", "order_by": "id"}
+    params = _list_params(visit) | {"statistics": "true", "order_by": "id"}
     return render_admin_page(
-        visit, "projects", "projects", {"found": visit.ask(projects_api.list_projects, wanted), **_search_term(visit)}
+        visit,
+        "projects",
+        "projects",
+        {"projects": visit.ask(projects_api.list_projects, params), **_search_term(visit)},
     )
 
 
 @pages.get("/admin/groups")
 def list_groups(visit: Visit) -> PageResponse:
     """List all groups, including subgroups."""
-    wanted = _list_params(visit) | {"all_available": "true"}
+    params = _list_params(visit) | {"all_available": "true"}
     return render_admin_page(
-        visit, "groups", "groups", {"found": visit.ask(groups_api.list_groups, wanted), **_search_term(visit)}
+        visit, "groups", "groups", {"groups": visit.ask(groups_api.list_groups, params), **_search_term(visit)}
     )
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from ingot.accounts.instance import api as instance_api
 from ingot.web.admin.layout import render_admin_page, require_admin
-from ingot.web.form_errors import RequestRefusal, error_messages
+from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit, form_field
 
 pages = PageRoutes()
@@ -66,11 +66,11 @@ def update_settings(visit: Visit) -> PageResponse:
     """Change the instance settings; they take effect immediately."""
     require_admin(visit)
     typed = {name: form_field(visit.request.form, "settings", name) for name in _KINDS}
-    sent = {name: value == "1" if _KINDS[name] == "switch" else value for name, value in typed.items()}
+    params = {name: value == "1" if _KINDS[name] == "switch" else value for name, value in typed.items()}
     try:
-        visit.ask(instance_api.modify_settings, sent)
-    except RequestRefusal as refusal:
-        return _settings_form(visit, sent, error_messages(refusal), 422)
+        visit.ask(instance_api.modify_settings, params)
+    except REQUEST_ERRORS as error:
+        return _settings_form(visit, params, error_messages(error), 422)
     return LocalRedirect("/admin/application_settings")
 
 
@@ -88,8 +88,8 @@ def create_broadcast_message(visit: Visit) -> PageResponse:
     typed = {name: form_field(visit.request.form, "broadcast_message", name) for name in ("message", "ends_at")}
     try:
         visit.ask(instance_api.create_broadcast_message, {name: value for name, value in typed.items() if value})
-    except RequestRefusal as refusal:
-        return _messages_page(visit, typed, error_messages(refusal), 422)
+    except REQUEST_ERRORS as error:
+        return _messages_page(visit, typed, error_messages(error), 422)
     return LocalRedirect("/admin/broadcast_messages")
 
 
@@ -118,6 +118,6 @@ def _settings_form(
 def _messages_page(
     visit: Visit, typed: dict[str, str], errors: list[str] | None = None, status: int = 200
 ) -> TemplateResponse:
-    found = visit.ask(instance_api.list_broadcast_messages, {"per_page": 100}).items
-    context = {"messages": found, "typed": typed, "errors": errors or []}
+    messages = visit.ask(instance_api.list_broadcast_messages, {"per_page": 100}).items
+    context = {"messages": messages, "typed": typed, "errors": errors or []}
     return render_admin_page(visit, "messages", "messages", context, status)

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from ingot.accounts.users import api as accounts_api
+from ingot.accounts.users import api as users_api
 from ingot.accounts.users.views import AdminUserView
 from ingot.errors import NotFound
 from ingot.web.admin.layout import render_admin_page, require_admin
-from ingot.web.form_errors import RequestRefusal, error_messages
+from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.page_routes import (
     LocalRedirect,
     PageResponse,
@@ -22,12 +22,12 @@ _TEXT_FIELDS = ("name", "username", "email", "password", "projects_limit", "bio"
 _FLAG_FIELDS = ("admin", "external", "can_create_group")
 _FILTERS = {"active": "Active", "blocked": "Blocked", "admins": "Administrators", "external": "External"}
 _ACTIONS = {
-    "block": accounts_api.block_user,
-    "unblock": accounts_api.unblock_user,
-    "activate": accounts_api.activate_user,
-    "deactivate": accounts_api.deactivate_user,
-    "ban": accounts_api.ban_user,
-    "unban": accounts_api.unban_user,
+    "block": users_api.block_user,
+    "unblock": users_api.unblock_user,
+    "activate": users_api.activate_user,
+    "deactivate": users_api.deactivate_user,
+    "ban": users_api.ban_user,
+    "unban": users_api.unban_user,
 }
 
 
@@ -35,17 +35,17 @@ _ACTIONS = {
 def list_users(visit: Visit) -> PageResponse:
     """List users, filtered by search term or state."""
     require_admin(visit)
-    wanted: dict[str, Any] = {"page": visit.request.query.get("page", "1"), "order_by": "id", "sort": "desc"}
-    search, chosen = text_field(visit.request.query, "search"), text_field(visit.request.query, "filter")
+    params: dict[str, Any] = {"page": visit.request.query.get("page", "1"), "order_by": "id", "sort": "desc"}
+    search, selected = text_field(visit.request.query, "search"), text_field(visit.request.query, "filter")
     if search:
-        wanted["search"] = search
-    if chosen in _FILTERS:
-        wanted[chosen] = "true"
+        params["search"] = search
+    if selected in _FILTERS:
+        params[selected] = "true"
     context = {
-        "people": visit.ask(accounts_api.list_users, wanted),
+        "users": visit.ask(users_api.list_users, params),
         "search": search,
         "filters": _FILTERS,
-        "chosen": chosen,
+        "selected": selected,
     }
     return render_admin_page(visit, "users", "users", context)
 
@@ -62,50 +62,50 @@ def create_user(visit: Visit) -> PageResponse:
     """Create a user; without a password, email a link to set one."""
     require_admin(visit)
     typed = _form_values(visit)
-    sent = {name: value for name, value in typed.items() if value != ""}
+    params = {name: value for name, value in typed.items() if value != ""}
     if not typed["password"]:
-        sent["reset_password"] = True
+        params["reset_password"] = True
     try:
-        made = visit.ask(accounts_api.create_user, sent)
-    except RequestRefusal as refusal:
-        return _user_form(visit, None, typed, error_messages(refusal), 422)
-    return LocalRedirect(f"/admin/users/{made.id}")
+        created = visit.ask(users_api.create_user, params)
+    except REQUEST_ERRORS as error:
+        return _user_form(visit, None, typed, error_messages(error), 422)
+    return LocalRedirect(f"/admin/users/{created.id}")
 
 
 @pages.get("/admin/users/:id")
 def show_user(visit: Visit) -> PageResponse:
     """Show a user with the form to edit them."""
     require_admin(visit)
-    person = _person(visit)
-    typed = {name: getattr(person, name, "") or "" for name in _TEXT_FIELDS} | {"password": ""}
+    user = _find_user(visit)
+    typed = {name: getattr(user, name, "") or "" for name in _TEXT_FIELDS} | {"password": ""}
     names = {"admin": "is_admin", "external": "external", "can_create_group": "can_create_group"}
-    return _user_form(visit, person, typed | {flag: bool(getattr(person, name)) for flag, name in names.items()})
+    return _user_form(visit, user, typed | {flag: bool(getattr(user, name)) for flag, name in names.items()})
 
 
 @pages.put("/admin/users/:id")
 def update_user(visit: Visit) -> PageResponse:
     """Update a user; an empty password leaves the password unchanged."""
     require_admin(visit)
-    person = _person(visit)
+    user = _find_user(visit)
     typed = _form_values(visit)
-    sent = {name: value for name, value in typed.items() if name != "password" or value}
+    params = {name: value for name, value in typed.items() if name != "password" or value}
     try:
-        visit.ask(accounts_api.modify_user, {name: value for name, value in sent.items() if value != ""}, id=person.id)
-    except RequestRefusal as refusal:
-        return _user_form(visit, person, typed, error_messages(refusal), 422)
-    return LocalRedirect(f"/admin/users/{person.id}")
+        visit.ask(users_api.modify_user, {name: value for name, value in params.items() if value != ""}, id=user.id)
+    except REQUEST_ERRORS as error:
+        return _user_form(visit, user, typed, error_messages(error), 422)
+    return LocalRedirect(f"/admin/users/{user.id}")
 
 
 @pages.post("/admin/users/:id/:act")
 def change_user_state(visit: Visit) -> PageResponse:
     """Block, unblock, activate, deactivate, ban or unban a user."""
     require_admin(visit)
-    act = visit.request.path["act"]
-    if act in _ACTIONS:
+    action = visit.request.path["act"]
+    if action in _ACTIONS:
         try:
-            visit.ask(_ACTIONS[act], id=visit.request.path["id"])
-        except RequestRefusal as refusal:
-            return _error_page(visit, refusal)
+            visit.ask(_ACTIONS[action], id=visit.request.path["id"])
+        except REQUEST_ERRORS as error:
+            return _error_page(visit, error)
     return LocalRedirect(f"/admin/users/{visit.request.path['id']}")
 
 
@@ -115,20 +115,20 @@ def delete_user(visit: Visit) -> PageResponse:
     require_admin(visit)
     try:
         visit.ask(
-            accounts_api.delete_user,
+            users_api.delete_user,
             {"hard_delete": visit.request.form.get("hard_delete", "0")},
             id=visit.request.path["id"],
         )
-    except RequestRefusal as refusal:
-        return _error_page(visit, refusal)
+    except REQUEST_ERRORS as error:
+        return _error_page(visit, error)
     return LocalRedirect("/admin/users")
 
 
-def _person(visit: Visit) -> AdminUserView:
-    person = visit.ask(accounts_api.get_user, id=visit.request.path["id"])
-    if not isinstance(person, AdminUserView):
+def _find_user(visit: Visit) -> AdminUserView:
+    user = visit.ask(users_api.get_user, id=visit.request.path["id"])
+    if not isinstance(user, AdminUserView):
         raise NotFound("User")
-    return person
+    return user
 
 
 def _form_values(visit: Visit) -> dict[str, Any]:
@@ -136,14 +136,16 @@ def _form_values(visit: Visit) -> dict[str, Any]:
     return typed | {name: form_field(visit.request.form, "user", name) == "1" for name in _FLAG_FIELDS}
 
 
-def _error_page(visit: Visit, refusal: Exception) -> PageResponse:
-    person = _person(visit)
-    typed = {name: getattr(person, name, "") or "" for name in _TEXT_FIELDS} | {"password": ""}
-    typed |= {"admin": person.is_admin, "external": person.external, "can_create_group": person.can_create_group}
-    return _user_form(visit, person, typed, error_messages(refusal), 422)
+def _error_page(visit: Visit, error: Exception) -> PageResponse:
+    user = _find_user(visit)
+    typed = {name: getattr(user, name, "") or "" for name in _TEXT_FIELDS} | {"password": ""}
+    typed |= {"admin": user.is_admin, "external": user.external, "can_create_group": user.can_create_group}
+    return _user_form(visit, user, typed, error_messages(error), 422)
 
 
 def _user_form(
-    visit: Visit, person: Any, typed: dict[str, Any], errors: list[str] | None = None, status: int = 200
+    visit: Visit, user: Any, typed: dict[str, Any], errors: list[str] | None = None, status: int = 200
 ) -> TemplateResponse:
-    return render_admin_page(visit, "user", "users", {"person": person, "typed": typed, "errors": errors or []}, status)
+    return render_admin_page(
+        visit, "user", "users", {"shown_user": user, "typed": typed, "errors": errors or []}, status
+    )

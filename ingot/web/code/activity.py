@@ -50,6 +50,6 @@ def _read_weeks(repository: Repository, commit: str, now: Timestamp) -> CommitWe
 
 def _bar(week: int, commits: int, limit: int, day: datetime) -> str:
     height = max(6, round(_HEIGHT * commits / limit)) if commits else 2
-    said = f"<title>{count(commits, 'commit')} in the week of {day.date().isoformat()}</title>"
+    title = f"<title>{count(commits, 'commit')} in the week of {day.date().isoformat()}</title>"
     kind = "" if commits else ' class="none"'
-    return f'<rect{kind} x="{week * 10}" y="{_HEIGHT - height}" width="8" height="{height}">{said}</rect>'
+    return f'<rect{kind} x="{week * 10}" y="{_HEIGHT - height}" width="8" height="{height}">{title}</rect>'

@@ -10,7 +10,7 @@ from ingot.repositories.branches import api as branches_api
 from ingot.repositories.branches.views import BranchView
 from ingot.web.code.location import readable_code
 from ingot.web.code.pipelines import pipeline_outcomes
-from ingot.web.form_errors import RequestRefusal, error_messages
+from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.formats import with_query
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit, text_field
 from ingot.web.projects.context import ProjectContext, project_context
@@ -28,98 +28,98 @@ def show_branches(visit: Visit, db: Connection) -> PageResponse:
 @pages.get("/:path/-/branches/new")
 def show_form(visit: Visit) -> PageResponse:
     """Show the form for a new branch."""
-    place = project_context(visit)
+    parent = project_context(visit)
     return _branch_form(
-        place, {"branch": "", "ref": str(visit.request.query.get("ref", place.project.default_branch or ""))}
+        parent, {"branch": "", "ref": str(visit.request.query.get("ref", parent.project.default_branch or ""))}
     )
 
 
 @pages.get("/:path/-/branches/:name", open=True, slashes="name")
 def show_branch(visit: Visit) -> PageResponse:
     """Redirect to the files of a branch."""
-    place = project_context(visit)
-    branch = place.ask(branches_api.get_branch, branch=visit.request.path["name"])
-    return LocalRedirect(f"{place.url}/-/tree/{quote(branch.name)}")
+    parent = project_context(visit)
+    branch = parent.ask(branches_api.get_branch, branch=visit.request.path["name"])
+    return LocalRedirect(f"{parent.url}/-/tree/{quote(branch.name)}")
 
 
 @pages.post("/:path/-/branches")
 def create_branch(visit: Visit) -> PageResponse:
     """Create a branch and show its files."""
-    place = project_context(visit)
+    parent = project_context(visit)
     typed = {name: str(visit.request.form.get(name, "")) for name in ("branch", "ref")}
     try:
-        made = place.ask(branches_api.create_branch, typed)
-    except RequestRefusal as refusal:
-        return _branch_form(place, typed, error_messages(refusal), 422)
-    return LocalRedirect(f"{place.url}/-/tree/{quote(made.name)}")
+        created = parent.ask(branches_api.create_branch, typed)
+    except REQUEST_ERRORS as error:
+        return _branch_form(parent, typed, error_messages(error), 422)
+    return LocalRedirect(f"{parent.url}/-/tree/{quote(created.name)}")
 
 
 @pages.delete("/:path/-/branches/:name", slashes="name")
 def delete_branch(visit: Visit) -> PageResponse:
     """Delete a branch."""
-    place = project_context(visit)
+    parent = project_context(visit)
     try:
-        place.ask(branches_api.delete_branch, branch=visit.request.path["name"])
-    except RequestRefusal as refusal:
-        errors = error_messages(refusal)
-        return visit.database.read(lambda db: _branches_page(place, db, errors, 422))
-    return LocalRedirect(f"{place.url}/-/branches")
+        parent.ask(branches_api.delete_branch, branch=visit.request.path["name"])
+    except REQUEST_ERRORS as error:
+        errors = error_messages(error)
+        return visit.database.read(lambda db: _branches_page(parent, db, errors, 422))
+    return LocalRedirect(f"{parent.url}/-/branches")
 
 
 @pages.post("/:path/-/merged_branches/delete")
 def delete_merged_branches(visit: Visit) -> PageResponse:
     """Delete all branches that are merged into the default branch, except protected ones."""
-    place = project_context(visit)
+    parent = project_context(visit)
     try:
-        place.ask(branches_api.delete_merged_branches)
-    except RequestRefusal as refusal:
-        errors = error_messages(refusal)
-        return visit.database.read(lambda db: _branches_page(place, db, errors, 422))
-    return LocalRedirect(f"{place.url}/-/branches")
+        parent.ask(branches_api.delete_merged_branches)
+    except REQUEST_ERRORS as error:
+        errors = error_messages(error)
+        return visit.database.read(lambda db: _branches_page(parent, db, errors, 422))
+    return LocalRedirect(f"{parent.url}/-/branches")
 
 
 def _branches_page(
-    place: ProjectContext, db: Connection, errors: list[str] | None = None, status: int = 200
+    parent: ProjectContext, db: Connection, errors: list[str] | None = None, status: int = 200
 ) -> TemplateResponse:
-    visit, query = place.visit, place.visit.request.query
+    visit, query = parent.visit, parent.visit.request.query
     sort = text_field(query, "sort")
     sort = sort if sort in _ORDERS else "updated_desc"
     search = text_field(query, "search")
-    asked = {"search": search, "sort": sort, "page": str(query.get("page", "1")), "per_page": "30"}
-    branches = place.ask(branches_api.list_branches, asked)
-    may_write = place.may(branches_api.create_branch)
-    shown: dict[str, Any] = {
+    params = {"search": search, "sort": sort, "page": str(query.get("page", "1")), "per_page": "30"}
+    branches = parent.ask(branches_api.list_branches, params)
+    may_write = parent.may(branches_api.create_branch)
+    rows: dict[str, Any] = {
         "branches": branches,
-        "outcomes": pipeline_outcomes(place, db, [branch.commit for branch in branches.items]),
+        "outcomes": pipeline_outcomes(parent, db, [branch.commit for branch in branches.items]),
         "may_write": may_write,
-        **_divergence(place, branches.items),
+        **_divergence(parent, branches.items),
     }
     if visit.headers.fragment and "counted" in query:
-        return TemplateResponse("code/_branches.html", {**shown, "place": place, "project": place.project})
+        return TemplateResponse("code/_branches.html", {**rows, "parent": parent, "project": parent.project})
     context = {
-        **shown,
+        **rows,
         "search": search,
         "sort": sort,
         "orders": _ORDERS,
         "errors": errors or [],
         "merged": may_write and any(branch.merged and not branch.protected for branch in branches.items),
     }
-    return place.page("code/branches.html", "code", context, status)
+    return parent.page("code/branches.html", "code", context, status)
 
 
-def _divergence(place: ProjectContext, branches: Sequence[BranchView]) -> dict[str, Any]:
+def _divergence(parent: ProjectContext, branches: Sequence[BranchView]) -> dict[str, Any]:
     """Return the ahead and behind counts against the default branch: the cached ones, or all if the request waits."""
-    query, repository = place.visit.request.query, readable_code(place).repository
-    tips, wait = {branch.commit.id for branch in branches if not branch.default}, "counted" in query
-    apart = browser.branch_distances(repository, place.project.default_branch or "", tips, wait=wait)
-    if apart is None:
-        return {"apart": {}, "waiting": ""}
-    waiting = "" if wait or len(apart) == len(tips) else with_query(query, counted=1)
-    return {"apart": apart, "waiting": waiting}
+    query, repository = parent.visit.request.query, readable_code(parent).repository
+    heads, wait = {branch.commit.id for branch in branches if not branch.default}, "counted" in query
+    distances = browser.branch_distances(repository, parent.project.default_branch or "", heads, wait=wait)
+    if distances is None:
+        return {"distances": {}, "waiting": ""}
+    waiting = "" if wait or len(distances) == len(heads) else with_query(query, counted=1)
+    return {"distances": distances, "waiting": waiting}
 
 
 def _branch_form(
-    place: ProjectContext, typed: dict[str, str], errors: list[str] | None = None, status: int = 200
+    parent: ProjectContext, typed: dict[str, str], errors: list[str] | None = None, status: int = 200
 ) -> TemplateResponse:
-    context = {"typed": typed, "errors": errors or [], "may_write": place.may(branches_api.create_branch)}
-    return place.page("code/branch_new.html", "code", context, status)
+    context = {"typed": typed, "errors": errors or [], "may_write": parent.may(branches_api.create_branch)}
+    return parent.page("code/branch_new.html", "code", context, status)

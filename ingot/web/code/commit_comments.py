@@ -32,25 +32,27 @@ class DiscussedDiff(NamedTuple):
 
 
 def diff_with_comments(
-    place: ProjectContext, db: Connection, oid: str, items: Sequence[DiffView], at: Any
+    parent: ProjectContext, db: Connection, oid: str, items: Sequence[DiffView], at: Any
 ) -> DiscussedDiff:
     """Return the diff of a commit with its comments; ``at`` names a line to comment on."""
-    visit, ground = place.visit, discussable_in(place, COMMIT, oid)
-    thread = discussion_thread(ground)
-    slots, elsewhere = _by_line(thread, line_comments(db, place.project.id, oid), items)
-    wanted = _find_line(items, at) if at and thread.may_write else None
-    if wanted is not None and not visit.headers.fragment:
-        slots.setdefault(wanted, []).append(COMMENT_FORM)
-    code = DiffTarget(place.url, oid)
-    diff = render_diff(items, visit.request.query, slots=slots, talk="changed" if thread.may_write else "no", code=code)
-    back = f"{ground.url}{diff.split_address if diff.split else diff.unified_address}".removesuffix("?")
-    return DiscussedDiff(diff, msgspec.structs.replace(thread, discussions=elsewhere), wanted, back)
+    visit, discussable = parent.visit, discussable_in(parent, COMMIT, oid)
+    thread = discussion_thread(discussable)
+    slots, general = _by_line(thread, line_comments(db, parent.project.id, oid), items)
+    line = _find_line(items, at) if at and thread.may_write else None
+    if line is not None and not visit.headers.fragment:
+        slots.setdefault(line, []).append(COMMENT_FORM)
+    target = DiffTarget(parent.url, oid)
+    diff = render_diff(
+        items, visit.request.query, slots=slots, commentable="changed" if thread.may_write else "no", target=target
+    )
+    back = f"{discussable.url}{diff.split_address if diff.split else diff.unified_address}".removesuffix("?")
+    return DiscussedDiff(diff, msgspec.structs.replace(thread, discussions=general), line, back)
 
 
 def _find_line(items: Sequence[DiffView], name: Any) -> CommentLine | None:
     """Return the line with this name if it was changed: comments on unchanged lines would not be shown."""
-    found = render_diff(items, {"first": str(len(items))}).line_at(name)
-    return found if found is not None and (found[1] is None) is not (found[2] is None) else None
+    line = render_diff(items, {"first": str(len(items))}).line_at(name)
+    return line if line is not None and (line[1] is None) is not (line[2] is None) else None
 
 
 def _by_line(
@@ -58,18 +60,18 @@ def _by_line(
 ) -> tuple[dict[CommentLine, list[Any]], list[DiscussionItem]]:
     """Return the discussions by line, and all other discussions."""
     on_lines = {comment.note_id: comment for comment in comments}
-    talked = {comment.path for comment in comments}
-    keys = {item.new_path: line_keys(item.diff) for item in items if item.new_path in talked}
+    commented_paths = {comment.path for comment in comments}
+    keys = {item.new_path: line_keys(item.diff) for item in items if item.new_path in commented_paths}
     slots: dict[CommentLine, list[Any]] = {}
-    elsewhere: list[DiscussionItem] = []
-    for talk in thread.discussions:
-        comment = on_lines.get(talk.notes[0].view.id)
+    general: list[DiscussionItem] = []
+    for discussion in thread.discussions:
+        comment = on_lines.get(discussion.notes[0].view.id)
         line = None if comment is None else _line_of_comment(comment, keys)
         if line is None:
-            elsewhere.append(talk)
+            general.append(discussion)
         else:
-            slots.setdefault(line, []).append(talk)
-    return slots, elsewhere
+            slots.setdefault(line, []).append(discussion)
+    return slots, general
 
 
 def _line_of_comment(comment: LineComment, keys: Mapping[str, Mapping[tuple[str, int], LineKey]]) -> CommentLine | None:

@@ -50,32 +50,34 @@ def commit_graph(commits: Sequence[CommitView]) -> CommitGraph:
 def _row(commit: CommitView, lanes: list[str | None]) -> tuple[int, str]:
     """Draw one commit and update the lanes for the row below."""
     above = list(lanes)
-    own = above.index(commit.id) if commit.id in above else _free_lane(lanes, commit.id)
-    lines = [_line(lane, _TOP, own, _MIDDLE) for lane, wanted in enumerate(above) if wanted == commit.id]
-    lines += [_line(lane, _TOP, lane, _BOTTOM) for lane, wanted in enumerate(above) if wanted not in (None, commit.id)]
-    for lane, wanted in enumerate(lanes):
-        if wanted == commit.id:
+    own_lane = above.index(commit.id) if commit.id in above else _free_lane(lanes, commit.id)
+    lines = [_line(lane, _TOP, own_lane, _MIDDLE) for lane, expected in enumerate(above) if expected == commit.id]
+    lines += [
+        _line(lane, _TOP, lane, _BOTTOM) for lane, expected in enumerate(above) if expected not in (None, commit.id)
+    ]
+    for lane, expected in enumerate(lanes):
+        if expected == commit.id:
             lanes[lane] = None
     for number, parent in enumerate(commit.parent_ids):
         if parent in lanes:
             lane = lanes.index(parent)
         elif number == 0:
-            lanes[own], lane = parent, own
+            lanes[own_lane], lane = parent, own_lane
         else:
             lane = _free_lane(lanes, parent)
-        lines.append(_line(own, _MIDDLE, lane, _BOTTOM))
+        lines.append(_line(own_lane, _MIDDLE, lane, _BOTTOM))
     size = min(MAX_LANES, max(len(lanes), len(above)))
     while lanes and lanes[-1] is None:
         lanes.pop()
-    return size, f'{"".join(dict.fromkeys(lines))}<circle cx="{_lane_x(own)}" cy="50%" r="4"/>'
+    return size, f'{"".join(dict.fromkeys(lines))}<circle cx="{_lane_x(own_lane)}" cy="50%" r="4"/>'
 
 
-def _free_lane(lanes: list[str | None], wanted: str) -> int:
+def _free_lane(lanes: list[str | None], oid: str) -> int:
     if None in lanes:
         lane = lanes.index(None)
-        lanes[lane] = wanted
+        lanes[lane] = oid
         return lane
-    lanes.append(wanted)
+    lanes.append(oid)
     return len(lanes) - 1
 
 

@@ -7,11 +7,11 @@ from ingot.collaboration.merge_requests import api as merge_requests_api
 from ingot.core.db.connection import Connection
 from ingot.errors import NotFound
 from ingot.repositories import browser
-from ingot.repositories.comparisons import api as comparing_api
+from ingot.repositories.comparisons import api as comparisons_api
 from ingot.web.code.diffs import DiffTarget, render_diff
 from ingot.web.code.location import readable_code
 from ingot.web.code.pipelines import PipelineOutcome, pipeline_outcomes
-from ingot.web.form_errors import RequestRefusal, error_messages
+from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
 from ingot.web.projects.context import ProjectContext, project_context
 
@@ -21,45 +21,45 @@ pages = PageRoutes()
 @pages.get("/:path/-/compare", open=True)
 def show_form(visit: Visit) -> PageResponse:
     """Show the comparison form, or redirect to the URL of the comparison that was requested."""
-    place = project_context(visit)
-    readable_code(place)
+    parent = project_context(visit)
+    readable_code(parent)
     old, new = (str(visit.request.query.get(name, "")).strip() for name in ("from", "to"))
     if old and new:
         straight = visit.request.query.get("straight") in ("true", "1")
-        return LocalRedirect(f"{place.url}/-/compare/{quote(old)}{'..' if straight else '...'}{quote(new)}")
-    return _comparison_page(place, old or place.project.default_branch or "", new)
+        return LocalRedirect(f"{parent.url}/-/compare/{quote(old)}{'..' if straight else '...'}{quote(new)}")
+    return _comparison_page(parent, old or parent.project.default_branch or "", new)
 
 
 @pages.get("/:path/-/compare/:rest", open=True, slashes="rest")
 def show_comparison(visit: Visit, db: Connection) -> PageResponse:
     """Show the commits and the diff: ``old...new`` from the merge base, or ``old..new`` between the two directly."""
-    place = project_context(visit)
-    code = readable_code(place)
+    parent = project_context(visit)
+    code = readable_code(parent)
     rest = visit.request.path["rest"]
-    mark = "..." if "..." in rest else ".."
-    old, found, new = rest.partition(mark)
-    if not found:
-        old, new = place.project.default_branch or "", rest
-    straight = mark == ".." and bool(found)
-    asked = {"from": old, "to": new, "straight": "true" if straight else "false"}
+    dots = "..." if "..." in rest else ".."
+    old, separator, new = rest.partition(dots)
+    if not separator:
+        old, new = parent.project.default_branch or "", rest
+    straight = dots == ".." and bool(separator)
+    params = {"from": old, "to": new, "straight": "true" if straight else "false"}
     try:
-        compared = place.ask(comparing_api.compare_refs, asked)
+        compared = parent.ask(comparisons_api.compare_refs, params)
     except NotFound:
         return _comparison_page(
-            place, old, new, errors=["Branch, tag or commit not found. Check both names."], status=404
+            parent, old, new, errors=["Branch, tag or commit not found. Check both names."], status=404
         )
-    except RequestRefusal as refusal:
-        return _comparison_page(place, old, new, errors=error_messages(refusal), status=422)
+    except REQUEST_ERRORS as error:
+        return _comparison_page(parent, old, new, errors=error_messages(error), status=422)
     head = browser.commit_or_none(code.repository, new)
-    diff = render_diff(compared.diffs, visit.request.query, code=DiffTarget(place.url, head) if head else None)
+    diff = render_diff(compared.diffs, visit.request.query, target=DiffTarget(parent.url, head) if head else None)
     if visit.headers.fragment and diff.part:
-        return TemplateResponse("code/_diff_part.html", {"diff": diff, "blob_url": _blob_url(place, new)})
-    outcomes = pipeline_outcomes(place, db, compared.commits)
-    return _comparison_page(place, old, new, straight=straight, compared=compared, diff=diff, outcomes=outcomes)
+        return TemplateResponse("code/_diff_part.html", {"diff": diff, "blob_url": _blob_url(parent, new)})
+    outcomes = pipeline_outcomes(parent, db, compared.commits)
+    return _comparison_page(parent, old, new, straight=straight, compared=compared, diff=diff, outcomes=outcomes)
 
 
 def _comparison_page(
-    place: ProjectContext,
+    parent: ProjectContext,
     old: str,
     new: str,
     *,
@@ -78,11 +78,11 @@ def _comparison_page(
         "diff": diff,
         "outcomes": outcomes or {},
         "errors": errors or [],
-        "blob_url": _blob_url(place, new),
-        "may_merge": bool(compared and compared.commits) and place.may(merge_requests_api.create_merge_request),
+        "blob_url": _blob_url(parent, new),
+        "may_merge": bool(compared and compared.commits) and parent.may(merge_requests_api.create_merge_request),
     }
-    return place.page("code/compare.html", "code", context, status)
+    return parent.page("code/compare.html", "code", context, status)
 
 
-def _blob_url(place: ProjectContext, ref: str) -> str:
-    return f"{place.url}/-/blob/{quote(ref)}"
+def _blob_url(parent: ProjectContext, ref: str) -> str:
+    return f"{parent.url}/-/blob/{quote(ref)}"

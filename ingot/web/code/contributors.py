@@ -1,6 +1,6 @@
 """Contributors of a branch and its activity over time."""
 
-from ingot.repositories.comparisons import api as comparing_api
+from ingot.repositories.comparisons import api as comparisons_api
 from ingot.repositories.trees import api as trees_api
 from ingot.web.code.activity import commits_by_week
 from ingot.web.code.location import code_location
@@ -13,24 +13,24 @@ pages = PageRoutes()
 @pages.get("/:path/-/graphs", open=True)
 def show_graphs(visit: Visit) -> PageResponse:
     """Show the contributors of the default branch, or redirect to the project if its repository is empty."""
-    place = project_context(visit)
-    if place.project.empty_repo and place.may(trees_api.list_tree):
-        return LocalRedirect(place.url)
+    parent = project_context(visit)
+    if parent.project.empty_repo and parent.may(trees_api.list_tree):
+        return LocalRedirect(parent.url)
     return show_contributors(visit)
 
 
 @pages.get("/:path/-/graphs/:rest", open=True, slashes="rest")
 def show_contributors(visit: Visit) -> PageResponse:
     """List the contributors of a branch by number of commits, with the commits per week of the last year."""
-    where = code_location(visit)
-    asked = {
-        "ref": where.commit,
+    location = code_location(visit)
+    params = {
+        "ref": location.commit,
         "order_by": "commits",
         "sort": "desc",
         "page": str(visit.request.query.get("page", "1")),
     }
-    people = where.place.ask(comparing_api.list_contributors, {**asked, "per_page": "50"})
-    most = max((person.commits for person in people.items), default=1)
-    weeks = commits_by_week(where.repository, where.commit, visit.database.clock())
-    context = {"where": where, "people": people, "most": most, "weeks": weeks}
-    return where.place.page("code/contributors.html", "commits", context)
+    contributors = location.parent.ask(comparisons_api.list_contributors, {**params, "per_page": "50"})
+    most = max((contributor.commits for contributor in contributors.items), default=1)
+    weeks = commits_by_week(location.repository, location.commit, visit.database.clock())
+    context = {"location": location, "contributors": contributors, "most": most, "weeks": weeks}
+    return location.parent.page("code/contributors.html", "commits", context)

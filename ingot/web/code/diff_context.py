@@ -31,18 +31,18 @@ class _RequestedLines(NamedTuple):
 @pages.get("/:path/-/diff_lines/:rest", open=True, slashes="rest")
 def show_lines(visit: Visit) -> PageResponse:
     """Return lines of a file as rows of a diff, and a row for the part of the gap that remains collapsed."""
-    where = code_location(visit)
-    asked = _requested_lines(where)
+    location = code_location(visit)
+    requested = _requested_lines(location)
     if not visit.headers.fragment:
-        return LocalRedirect(f"{where.url('blob')}?plain=1&all=1#L{asked.gap.first}")
-    content = file_content(browser.read_file(where.repository, where.commit, where.path))
+        return LocalRedirect(f"{location.url('blob')}?plain=1&all=1#L{requested.gap.first}")
+    content = file_content(browser.read_file(location.repository, location.commit, location.path))
     if content.kind not in ("text", "pointer"):
         raise NotFound("File")
-    return TemplateResponse("code/_rows.html", {"rows": _rows(asked, content.text.removesuffix("\n").split("\n"))})
+    return TemplateResponse("code/_rows.html", {"rows": _rows(requested, content.text.removesuffix("\n").split("\n"))})
 
 
-def _requested_lines(where: CodeLocation) -> _RequestedLines:
-    query = where.place.visit.request.query
+def _requested_lines(location: CodeLocation) -> _RequestedLines:
+    query = location.parent.visit.request.query
     first, last = (number_or_none(str(query.get(name, ""))) for name in ("first", "last"))
     ahead, anchor = str(query.get("ahead", "")), str(query.get("anchor", ""))
     moved = number_or_none(ahead.removeprefix("-"))
@@ -53,15 +53,15 @@ def _requested_lines(where: CodeLocation) -> _RequestedLines:
         or not _ANCHOR.fullmatch(anchor)
     ):
         raise NotFound("File")
-    around = GapContext(where.place.url, where.commit, where.path, anchor, query.get("view") == "split")
+    around = GapContext(location.parent.url, location.commit, location.path, anchor, query.get("view") == "split")
     gap = DiffGap(max(1, first), last, -moved if ahead.startswith("-") else moved)
     return _RequestedLines(gap, query.get("way") == "down", around)
 
 
-def _rows(asked: _RequestedLines, texts: list[str]) -> Markup:
-    gap, around = asked.gap, asked.around
+def _rows(requested: _RequestedLines, texts: list[str]) -> Markup:
+    gap, around = requested.gap, requested.around
     end = len(texts) if gap.last is None else min(gap.last, len(texts))
-    if asked.down:
+    if requested.down:
         shown = range(gap.first, min(end, gap.first + LINES_PER_EXPANSION - 1) + 1)
         left = DiffGap(shown.stop, gap.last, gap.ahead)
         more = end >= left.first
@@ -69,14 +69,14 @@ def _rows(asked: _RequestedLines, texts: list[str]) -> Markup:
         shown = range(max(gap.first, end - LINES_PER_EXPANSION + 1), end + 1)
         left = DiffGap(gap.first, shown.start - 1, gap.ahead)
         more = not left.empty
-    rows = _highlighted_rows(shown, texts, asked)
+    rows = _highlighted_rows(shown, texts, requested)
     row = [around.row(left, "")] if more else []
-    return Markup("".join([*rows, *row] if asked.down else [*row, *rows]))  # noqa: S704 - The rows are escaped.
+    return Markup("".join([*rows, *row] if requested.down else [*row, *rows]))  # noqa: S704 - The rows are escaped.
 
 
-def _highlighted_rows(numbers: range, texts: list[str], asked: _RequestedLines) -> list[str]:
+def _highlighted_rows(numbers: range, texts: list[str], requested: _RequestedLines) -> list[str]:
     """Render the lines as rows with syntax highlighting."""
-    gap, around = asked.gap, asked.around
+    gap, around = requested.gap, requested.around
     chosen = texts[numbers.start - 1 : numbers.stop - 1]
     language = language_of(around.path)
     colored = (

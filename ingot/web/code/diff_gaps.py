@@ -28,18 +28,18 @@ class DiffGap(NamedTuple):
 class GapContext(NamedTuple):
     """File at the new side of a diff, for the rows between its hunks."""
 
-    place: str
+    project_url: str
     """Base URL of the project's pages."""
     commit: str
     path: str
     anchor: str
     split: bool
 
-    def row(self, gap: DiffGap, said: str) -> str:
-        """Render the row of a gap; ``said`` is additional text, such as the heading of the hunk."""
+    def row(self, gap: DiffGap, text: str) -> str:
+        """Render the row of a gap; ``text`` is additional text, such as the heading of the hunk."""
         links = " ".join(self._links(gap))
         columns = 4 if self.split else 3
-        return f'<tr class="hunk"><td colspan="{columns}">{links} {escape(said)}</td></tr>\n'
+        return f'<tr class="hunk"><td colspan="{columns}">{links} {escape(text)}</td></tr>\n'
 
     def _links(self, gap: DiffGap) -> list[str]:
         if gap.last is None:
@@ -54,8 +54,8 @@ class GapContext(NamedTuple):
             ]
         length = gap.last - gap.first + 1
         if length <= LINES_PER_EXPANSION:
-            said = f"{length} more line{'s' * (length > 1)}"
-            return [self._link(gap, "up", f"↕ {said}", f"Show {said}", gap.first)]
+            text = f"{length} more line{'s' * (length > 1)}"
+            return [self._link(gap, "up", f"↕ {text}", f"Show {text}", gap.first)]
         above = self._link(
             gap, "up", f"↑ {LINES_PER_EXPANSION} more", f"Show {LINES_PER_EXPANSION} more lines above", gap.last
         )
@@ -70,11 +70,11 @@ class GapContext(NamedTuple):
 
     def _link(self, gap: DiffGap, way: str, text: str, name: str, line: int) -> str:
         """Render a link that loads the lines with JavaScript, and opens the file at the line without it."""
-        asked = {"way": way, "first": gap.first, "last": gap.last or "", "ahead": gap.ahead, "anchor": self.anchor}
-        query = urlencode(asked | ({"view": "split"} if self.split else {}))
+        params = {"way": way, "first": gap.first, "last": gap.last or "", "ahead": gap.ahead, "anchor": self.anchor}
+        query = urlencode(params | ({"view": "split"} if self.split else {}))
         file = f"{self.commit}/{quote(self.path)}"
-        address = f"{self.place}/-/blob/{file}?plain=1&all=1#L{line}"
-        part = f"{self.place}/-/diff_lines/{file}?{query}"
+        address = f"{self.project_url}/-/blob/{file}?plain=1&all=1#L{line}"
+        part = f"{self.project_url}/-/diff_lines/{file}?{query}"
         swap = 'hx-target="closest tr" hx-swap="outerHTML"'
         return f'<a href="{escape(address)}" hx-get="{escape(part)}" {swap} aria-label="{name}">{text}</a>'
 

@@ -37,7 +37,7 @@ LineSlots = Mapping[tuple[str, int | None, int | None], Any]
 class DiffTarget(NamedTuple):
     """Base URL of the project and the commit at the new side of a diff."""
 
-    place: str
+    project_url: str
     commit: str
 
 
@@ -48,7 +48,7 @@ class _RowCacheKey(NamedTuple):
     link: str
     same: str | None
     split: bool
-    code: DiffTarget | None
+    target: DiffTarget | None
     """Set only where the unchanged lines around the changes can be expanded."""
 
 
@@ -61,9 +61,9 @@ class DiffFile(msgspec.Struct):
     new_path: str
     added: int
     removed: int
-    said: list[str]
+    notes: list[str]
     """Descriptions of changes other than to lines, such as a rename."""
-    nothing: str
+    empty_reason: str
     """Reason why no lines are shown, if there are none."""
     lines: int
     whole: str
@@ -117,19 +117,19 @@ def render_diff(
     query: dict[str, Any],
     *,
     slots: LineSlots | None = None,
-    talk: CommentableLines = "no",
-    code: DiffTarget | None = None,
+    commentable: CommentableLines = "no",
+    target: DiffTarget | None = None,
 ) -> RenderedDiff:
     """Render the files for a page.
 
     ``query`` contains the query parameters of the page: ``view=split`` shows old and new side by side, ``first`` starts
-    with a later file, ``only`` shows one file. ``talk`` says which lines can be commented on (all, or changed lines
-    only): their numbers link to the page with ``at``. With ``code`` the unchanged lines around the changes can be
-    expanded.
+    with a later file, ``only`` shows one file. ``commentable`` names the lines that can be commented on (all lines, or
+    changed lines only): their numbers link to the page with ``at``. With ``target`` the unchanged lines around the
+    changes can be expanded.
     """
-    asked = {name: value for name, value in query.items() if name not in ("first", "only", "at")}
+    params = {name: value for name, value in query.items() if name not in ("first", "only", "at")}
     split = query.get("view") == "split"
-    files = _files(items, asked)
+    files = _files(items, params)
     only, first = _number(query.get("only")), _number(query.get("first")) or 0
     shown = RenderedDiff(
         files=files,
@@ -138,18 +138,23 @@ def render_diff(
         removed=sum(file.removed for file in files),
         split=split,
         part=only is not None or first > 0,
-        unified_address=with_query(asked, view=None),
-        split_address=with_query(asked, view="split"),
+        unified_address=with_query(params, view=None),
+        split_address=with_query(params, view="split"),
         first=first if only is None else 0,
     )
-    link = "#" if talk == "no" else escape(with_query(asked, at=" ").removesuffix("+"))
+    link = "#" if commentable == "no" else escape(with_query(params, at=" ").removesuffix("+"))
     _fill_lines(
-        shown, items, (link, "#" if talk == "changed" else None), slots or {}, code, everything=only is not None
+        shown,
+        items,
+        (link, "#" if commentable == "changed" else None),
+        slots or {},
+        target,
+        everything=only is not None,
     )
     last = shown.shown[-1].number + 1 if shown.shown and only is None else len(files)
     if last < len(files):
         shown.left = len(files) - last
-        shown.next_address = with_query(asked, first=last)
+        shown.next_address = with_query(params, first=last)
     return shown
 
 
@@ -169,8 +174,8 @@ def _files(items: Sequence[DiffView], query: dict[str, Any]) -> list[DiffFile]:
                 new_path=item.new_path,
                 added=added,
                 removed=removed,
-                said=_file_notes(item),
-                nothing=_reason_without_lines(item),
+                notes=_file_notes(item),
+                empty_reason=_reason_without_lines(item),
                 lines=item.diff.count("\n"),
                 whole=with_query(query, only=number),
             )
@@ -185,17 +190,17 @@ def count_changed_lines(diff: str) -> tuple[int, int]:
 
 
 def _file_notes(item: DiffView) -> list[str]:
-    said = []
+    notes = []
     if item.new_file:
-        said.append("New file")
+        notes.append("New file")
     if item.deleted_file:
-        said.append("Deleted")
+        notes.append("Deleted")
     if item.renamed_file:
-        said.append(f"Renamed from {item.old_path}")
+        notes.append(f"Renamed from {item.old_path}")
     if not item.new_file and not item.deleted_file and item.a_mode != item.b_mode:
-        said.append(f"Mode changed from {item.a_mode} to {item.b_mode}")
-    said += [word for mode, word in _KINDS.items() if mode in (item.a_mode, item.b_mode)]
-    return said
+        notes.append(f"Mode changed from {item.a_mode} to {item.b_mode}")
+    notes += [note for mode, note in _KINDS.items() if mode in (item.a_mode, item.b_mode)]
+    return notes
 
 
 _KINDS = {"120000": "Symbolic link", "160000": "Submodule"}
@@ -213,7 +218,7 @@ def _reason_without_lines(item: DiffView) -> str:
     if item.renamed_file:
         return "Renamed without changes."
     if item.new_file or item.deleted_file:
-        return "An empty file."
+        return "This file is empty."
     return "Only the file mode changed."
 
 
@@ -222,26 +227,26 @@ def _fill_lines(
     items: Sequence[DiffView],
     links: tuple[str, str | None],
     slots: LineSlots,
-    code: DiffTarget | None,
+    target: DiffTarget | None,
     *,
     everything: bool,
 ) -> None:
     """Add the rows of the files until the page is full."""
-    talked = {path for path, _, _ in slots}
+    commented_paths = {path for path, _, _ in slots}
     lines, colored, last = 0, 0, 0
     for last, file in enumerate(shown.shown, 1):
         item, file.on_this_page = items[file.number], True
-        if not file.nothing:
+        if not file.empty_reason:
             file.collapsed = file.lines > _MAX_UNFOLDED_LINES and not everything
-        if not file.nothing and not file.collapsed:
+        if not file.empty_reason and not file.collapsed:
             file.has_bidi = has_bidi_characters(item.diff)
-            goes_on = code if not item.new_file and not item.deleted_file else None
-            key = _RowCacheKey(item.diff, file.new_path, file.anchor, *links, shown.split, goes_on)
+            row_target = target if not item.new_file and not item.deleted_file else None
+            key = _RowCacheKey(item.diff, file.new_path, file.anchor, *links, shown.split, row_target)
             rows = _row_cache.get(key)
             if rows is None:
                 rows, cost = _cached_rows(key, colored)
                 colored += cost
-            file.parts = _split_at_slots(rows, file.new_path, slots if file.new_path in talked else {})
+            file.parts = _split_at_slots(rows, file.new_path, slots if file.new_path in commented_paths else {})
             lines += file.lines
         if last >= _FILES_PER_SCREEN or lines >= _LINES_PER_SCREEN:
             break
@@ -250,13 +255,13 @@ def _fill_lines(
 
 def _cached_rows(key: _RowCacheKey, colored: int) -> tuple[list[DiffRow], int]:
     """Return the rows of a file and the amount highlighted; rows over the page's highlighting limit are not cached."""
-    diff, path, anchor, link, same, split, code = key
+    diff, path, anchor, link, same, split, target = key
     if len(diff) > _MAX_INLINE_LENGTH:
         require_blocking_allowed()
     language = language_of(path) if len(diff) <= _MAX_HIGHLIGHTED_LENGTH else ""
     now = bool(language) and colored + len(diff) <= _MAX_HIGHLIGHTED_PER_PAGE
     hunks = parse_hunks(diff, language if now else "")
-    around = GapContext(code.place, code.commit, path, anchor, split) if code else None
+    around = GapContext(target.project_url, target.commit, path, anchor, split) if target else None
     rows = (split_rows if split else unified_rows)(hunks, anchor, link, around, same)
     if now or not language:
         _row_cache.put(key, rows, getsizeof(diff) + 500 + sum(getsizeof(row.html) + _ROW_BYTES for row in rows))
@@ -270,9 +275,9 @@ def _split_at_slots(rows: list[DiffRow], path: str, slots: LineSlots) -> list[tu
     html: list[str] = []
     for row in rows:
         html.append(row.html)
-        found = [slots[path, *key] for key in row.keys if (path, *key) in slots]
-        if found:
-            parts.append((_markup(html), found))
+        content = [slots[path, *key] for key in row.keys if (path, *key) in slots]
+        if content:
+            parts.append((_markup(html), content))
             html = []
     return [*parts, (_markup(html), [])]
 

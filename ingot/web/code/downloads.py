@@ -24,12 +24,12 @@ _NO_CACHE = (b"cache-control", b"private, no-cache")
 @pages.get("/:path/-/raw/:rest", open=True, slashes="rest")
 def show_raw(visit: Visit) -> PageResponse:
     """Return a file's content: text and images inline, others and ``inline=false`` as an attachment."""
-    where = code_location(visit)
-    if not where.path:
+    location = code_location(visit)
+    if not location.path:
         raise NotFound("File")
-    asked = {"ref": where.commit, "lfs": "true"}
-    content = where.place.ask(lfs_api.get_raw_file, asked, file_path=where.path)
-    name = where.path.rpartition("/")[2]
+    params = {"ref": location.commit, "lfs": "true"}
+    content = location.parent.ask(lfs_api.get_raw_file, params, file_path=location.path)
+    name = location.path.rpartition("/")[2]
     picture = inline_content_type(name) if is_image(name) else None
     if visit.request.query.get("inline") == "false":
         return _stream_response(content, "application/octet-stream", file_response_headers(name, shown=False))
@@ -43,43 +43,47 @@ def show_raw(visit: Visit) -> PageResponse:
 @pages.get("/:path/-/archive/:rest", open=True, slashes="rest")
 def show_archive(visit: Visit) -> PageResponse:
     """Return an archive of a tree, such as ``master/project-master.zip`` or ``master.tar.gz``."""
-    place = project_context(visit)
+    parent = project_context(visit)
     rest = visit.request.path["rest"]
-    spelling = next((each for each in ARCHIVE_EXTENSIONS if rest.endswith(f".{each}")), None)
-    if spelling is None:
+    extension = next((each for each in ARCHIVE_EXTENSIONS if rest.endswith(f".{each}")), None)
+    if extension is None:
         raise NotFound("Archive")
-    code = readable_code(place)
+    code = readable_code(parent)
     try:
-        where = code_location_in(place, code, rest)
+        location = code_location_in(parent, code, rest)
     except NotFound:
-        where = code_location_in(place, code, rest.removesuffix(f".{spelling}"))
-    return _archive_response(where.place, where.ref, spelling, visit)
+        location = code_location_in(parent, code, rest.removesuffix(f".{extension}"))
+    return _archive_response(location.parent, location.ref, extension, visit)
 
 
 @pages.get("/:path/-/repository/:file", open=True)
 def show_archive_legacy(visit: Visit) -> PageResponse:
     """Return an archive at the URL that older clients use: ``repository/archive.zip?ref=master``."""
-    place = project_context(visit)
+    parent = project_context(visit)
     name, _, ending = visit.request.path["file"].partition(".")
-    spelling = next((each for each in ARCHIVE_EXTENSIONS if each == (ending or "tar.gz")), None)
-    if name != "archive" or spelling is None:
+    extension = next((each for each in ARCHIVE_EXTENSIONS if each == (ending or "tar.gz")), None)
+    if name != "archive" or extension is None:
         raise NotFound("Archive")
-    where = code_location_in(place, readable_code(place), str(visit.request.query.get("ref", "")))
-    return _archive_response(where.place, where.ref, spelling, visit)
+    location = code_location_in(parent, readable_code(parent), str(visit.request.query.get("ref", "")))
+    return _archive_response(location.parent, location.ref, extension, visit)
 
 
-def _archive_response(place: ProjectContext, ref: str, spelling: ArchiveExtension, visit: Visit) -> PageResponse:
-    asked = {"sha": ref, "path": str(visit.request.query.get("path", "")), "format": spelling}
-    content = place.ask(trees_api.get_archive, asked)
-    said = [header for header in content.headers if header[0] == b"content-disposition"]
-    return _stream_response(content, content.content_type, [*said, _NO_CACHE, *_started_cookie(visit)])
+def _archive_response(parent: ProjectContext, ref: str, extension: ArchiveExtension, visit: Visit) -> PageResponse:
+    params = {"sha": ref, "path": str(visit.request.query.get("path", "")), "format": extension}
+    content = parent.ask(trees_api.get_archive, params)
+    disposition = [header for header in content.headers if header[0] == b"content-disposition"]
+    return _stream_response(content, content.content_type, [*disposition, _NO_CACHE, *_started_cookie(visit)])
 
 
 def _started_cookie(visit: Visit) -> list[Header]:
     """Return the cookie by which the page's script detects that the download has started: it gets no other signal."""
-    mark = visit.request.query.get("began")
-    known = isinstance(mark, str) and _DOWNLOAD_ID.fullmatch(mark)
-    return [(b"set-cookie", f"_service_download={mark}; Path=/; SameSite=Strict; Max-Age=60".encode())] if known else []
+    download_id = visit.request.query.get("began")
+    valid = isinstance(download_id, str) and _DOWNLOAD_ID.fullmatch(download_id)
+    return (
+        [(b"set-cookie", f"_service_download={download_id}; Path=/; SameSite=Strict; Max-Age=60".encode())]
+        if valid
+        else []
+    )
 
 
 def _stream_response(content: ContentResponse, kind: str, headers: list[tuple[bytes, bytes]]) -> PageResponse:

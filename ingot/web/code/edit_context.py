@@ -7,7 +7,7 @@ from urllib.parse import quote
 from ingot.errors import NotFound
 from ingot.repositories import browser
 from ingot.repositories.branches import api as branches_api
-from ingot.repositories.commit_writing import api as making_api
+from ingot.repositories.commit_writing import api as commit_writing_api
 from ingot.web.code.file_kinds import file_content
 from ingot.web.code.location import CodeLocation, code_location_in, readable_code
 from ingot.web.code.trees import find_last_commit
@@ -20,7 +20,7 @@ WriteAccess = Literal["may", "protected", "reader", "archived", "no_branch"]
 class FileDraft(NamedTuple):
     """File or folder to be changed."""
 
-    place: ProjectContext
+    parent: ProjectContext
     branch: str
     path: str
     exists: bool
@@ -43,32 +43,32 @@ class FileDraft(NamedTuple):
         name = name.strip().strip("/")
         return f"{self.path}/{name}" if self.path else name
 
-    def address(self, word: str, path: str) -> str:
+    def address(self, page: str, path: str) -> str:
         """Return the URL of a page on this branch."""
-        return f"{self.place.url}/-/{word}/{quote(self.branch)}" + (f"/{quote(path)}" if path else "")
+        return f"{self.parent.url}/-/{page}/{quote(self.branch)}" + (f"/{quote(path)}" if path else "")
 
 
 def find_draft(visit: Visit, *, needs_file: bool) -> FileDraft:
     """Return the draft for the path and branch of the URL; an empty repository starts with a first file."""
-    place = project_context(visit)
-    code = readable_code(place)
+    parent = project_context(visit)
+    code = readable_code(parent)
     rest = visit.request.path["rest"].strip("/")
     try:
-        where = code_location_in(place, code, rest)
+        location = code_location_in(parent, code, rest)
     except NotFound:
-        if not place.project.empty_repo or needs_file:
+        if not parent.project.empty_repo or needs_file:
             raise
-        standing: WriteAccess = "may" if place.may(making_api.create_commit) else "reader"
-        return FileDraft(place, rest, "", False, standing, rest)
-    standing = _write_access(place, where.ref) if where.branch else "no_branch"
-    proposed = where.ref if standing == "may" else _proposed_branch(where)
-    draft = FileDraft(place, where.ref, where.path, True, standing, proposed)
-    return _with_text(draft, where, needs_file=needs_file)
+        write_access: WriteAccess = "may" if parent.may(commit_writing_api.create_commit) else "reader"
+        return FileDraft(parent, rest, "", False, write_access, rest)
+    write_access = _write_access(parent, location.ref) if location.branch else "no_branch"
+    proposed = location.ref if write_access == "may" else _proposed_branch(location)
+    draft = FileDraft(parent, location.ref, location.path, True, write_access, proposed)
+    return _with_text(draft, location, needs_file=needs_file)
 
 
-def _with_text(draft: FileDraft, where: CodeLocation, *, needs_file: bool) -> FileDraft:
+def _with_text(draft: FileDraft, location: CodeLocation, *, needs_file: bool) -> FileDraft:
     try:
-        file = browser.read_file(where.repository, where.commit, where.path) if where.path else None
+        file = browser.read_file(location.repository, location.commit, location.path) if location.path else None
     except NotFound:
         file = None
     if file is None:
@@ -79,21 +79,21 @@ def _with_text(draft: FileDraft, where: CodeLocation, *, needs_file: bool) -> Fi
     return draft._replace(
         body=file.body,
         text=content.text if content.kind == "text" else None,
-        last_commit_id=find_last_commit(where).id,
+        last_commit_id=find_last_commit(location).id,
     )
 
 
-def _write_access(place: ProjectContext, branch: str) -> WriteAccess:
-    if not place.may(making_api.create_commit):
-        return "archived" if place.project.archived else "reader"
-    return "may" if place.ask(branches_api.get_branch, branch=branch).can_push else "protected"
+def _write_access(parent: ProjectContext, branch: str) -> WriteAccess:
+    if not parent.may(commit_writing_api.create_commit):
+        return "archived" if parent.project.archived else "reader"
+    return "may" if parent.ask(branches_api.get_branch, branch=branch).can_push else "protected"
 
 
-def _proposed_branch(where: CodeLocation) -> str:
+def _proposed_branch(location: CodeLocation) -> str:
     """Return an unused branch name."""
-    user = where.place.visit.viewer.user
-    stem = f"{user.username if user else 'somebody'}-patch"
-    return browser.free_branch_name(where.repository, stem, range(1, 50))
+    user = location.parent.visit.viewer.user
+    stem = f"{user.username if user else 'anonymous'}-patch"
+    return browser.free_branch_name(location.repository, stem, range(1, 50))
 
 
 def encode_like(before: bytes, text: str) -> bytes:

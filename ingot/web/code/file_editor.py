@@ -5,9 +5,9 @@ from typing import Any
 from urllib.parse import quote
 
 from ingot.core.api.params import Upload
-from ingot.repositories.commit_writing import api as making_api
+from ingot.repositories.commit_writing import api as commit_writing_api
 from ingot.web.code.edit_context import FileDraft, encode_like, find_draft
-from ingot.web.form_errors import RequestRefusal, error_messages
+from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
 
 pages = PageRoutes()
@@ -91,7 +91,7 @@ def upload_file(visit: Visit) -> PageResponse:
     typed = _form_values(visit, "file_path")
     upload = visit.request.form.get("file")
     if not isinstance(upload, Upload):
-        return _editor_page(draft, "upload", typed, ["Choose a file."], 422)
+        return _editor_page(draft, "upload", typed, ["Select a file."], 422)
     path = draft.below(typed["file_path"] or upload.filename)
     content = b64encode(upload.read()).decode()
     verb = "update" if "replace" in visit.request.form else "create"
@@ -124,36 +124,41 @@ def _form_values(visit: Visit, *names: str) -> dict[str, str]:
 
 
 def _create_commit(
-    draft: FileDraft, what: str, typed: dict[str, str], action: dict[str, Any], words: str, shown: str
+    draft: FileDraft,
+    action_name: str,
+    typed: dict[str, str],
+    action: dict[str, Any],
+    default_message: str,
+    path_after: str,
 ) -> PageResponse:
     """Create the commit. A new branch continues with the merge request form; an error shows the form again."""
-    place = draft.place
+    parent = draft.parent
     branch = typed["branch"].strip() or draft.branch
-    sent: dict[str, Any] = {"branch": branch, "commit_message": typed["commit_message"].strip() or words}
-    sent["actions"] = [action]
+    params: dict[str, Any] = {"branch": branch, "commit_message": typed["commit_message"].strip() or default_message}
+    params["actions"] = [action]
     if branch != draft.branch and draft.exists:
-        sent["start_branch"] = draft.branch
+        params["start_branch"] = draft.branch
     try:
-        place.ask(making_api.create_commit, sent)
-    except RequestRefusal as refusal:
-        return _editor_page(draft, what, typed, error_messages(refusal), 422)
+        parent.ask(commit_writing_api.create_commit, params)
+    except REQUEST_ERRORS as error:
+        return _editor_page(draft, action_name, typed, error_messages(error), 422)
     if branch != draft.branch and draft.exists:
-        return LocalRedirect(place.new_merge_request(branch, draft.branch))
-    word = "tree" if what in ("delete", "folder") else "blob"
-    path = shown if what != "delete" else draft.path.rpartition("/")[0]
-    return LocalRedirect(f"{place.url}/-/{word}/{quote(branch)}" + (f"/{quote(path)}" if path else ""))
+        return LocalRedirect(parent.new_merge_request(branch, draft.branch))
+    page = "tree" if action_name in ("delete", "folder") else "blob"
+    path = path_after if action_name != "delete" else draft.path.rpartition("/")[0]
+    return LocalRedirect(f"{parent.url}/-/{page}/{quote(branch)}" + (f"/{quote(path)}" if path else ""))
 
 
 def _editor_page(
-    draft: FileDraft, what: str, typed: dict[str, Any], errors: list[str] | None = None, status: int = 200
+    draft: FileDraft, action_name: str, typed: dict[str, Any], errors: list[str] | None = None, status: int = 200
 ) -> TemplateResponse:
     """Render the form, or the reason why the user may not edit."""
     errors = errors or []
     context: dict[str, Any] = {
         "draft": draft,
-        "what": what,
+        "action": action_name,
         "typed": {"commit_message": "", "last_commit_id": "", "branch": draft.proposed, **typed},
         "errors": errors,
         "changed": any(_CHANGED in error for error in errors),
     }
-    return draft.place.page("code/edit.html", "code", context, status)
+    return draft.parent.page("code/edit.html", "code", context, status)

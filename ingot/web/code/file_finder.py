@@ -26,23 +26,23 @@ def find_file_in_default_branch(visit: Visit) -> PageResponse:
 @pages.get("/:path/-/find_file/:rest", open=True, slashes="rest")
 def find_file(visit: Visit) -> PageResponse:
     """List the files whose path matches the search; ``list`` returns all paths for the script."""
-    where = code_location(visit)
-    names = browser.list_file_paths(where.repository, where.commit)
+    location = code_location(visit)
+    names = browser.list_file_paths(location.repository, location.commit)
     if "list" in visit.request.query:
         return _paths_as_json(names.paths[:_MAX_IN_BROWSER], zipped=visit.headers.takes_gzip)
     search = str(visit.request.query.get("search", "")).strip()[:_MAX_QUERY_LENGTH]
-    found = _matching_paths(names.paths, search)
+    matches = _matching_paths(names.paths, search)
     context: dict[str, Any] = {
-        "where": where,
+        "location": location,
         "search": search,
-        "found": found[:_MAX_SHOWN],
-        "left": len(found) - len(found[:_MAX_SHOWN]),
+        "matches": matches[:_MAX_SHOWN],
+        "left": len(matches) - len(matches[:_MAX_SHOWN]),
         "total": len(names.paths),
         "more": names.more,
         "in_browser": min(_MAX_IN_BROWSER, len(names.paths)),
         "shown": _MAX_SHOWN,
     }
-    return where.place.page("code/find_file.html", "code", context)
+    return location.parent.page("code/find_file.html", "code", context)
 
 
 def _paths_as_json(paths: list[str], *, zipped: bool) -> BytesResponse:
@@ -58,7 +58,11 @@ def _matching_paths(paths: Sequence[str], search: str) -> list[str]:
     """Return the matching paths: matches in the file name first, then shorter paths before longer ones."""
     if not search:
         return list(paths)
-    wanted = search.casefold()
-    found = [(path, path.casefold()) for path in paths]
-    ranked = [(wanted not in low.rpartition("/")[2], len(path), path) for path, low in found if wanted in low]
+    term = search.casefold()
+    lowered = [(path, path.casefold()) for path in paths]
+    ranked = [
+        (term not in lower_path.rpartition("/")[2], len(path), path)
+        for path, lower_path in lowered
+        if term in lower_path
+    ]
     return [path for _, _, path in sorted(ranked)]

@@ -23,71 +23,75 @@ _BLAME_PAGE_LINES = 1_000
 @pages.get("/:path/-/blob/:rest", open=True, slashes="rest")
 def show_file(visit: Visit) -> PageResponse:
     """Show a file; ``plain`` shows the source of Markdown."""
-    where = code_location(visit)
-    if browser.kind_at(where.repository, where.commit, where.path) == "folder":
-        return LocalRedirect(where.url("tree"))
-    file = browser.read_file(where.repository, where.commit, where.path)
+    location = code_location(visit)
+    if browser.kind_at(location.repository, location.commit, location.path) == "folder":
+        return LocalRedirect(location.url("tree"))
+    file = browser.read_file(location.repository, location.commit, location.path)
     content = file_content(file)
     everything = "all" in visit.request.query or "rest" in visit.request.query
-    rendered = content.kind == "text" and is_markdown(where.path) and "plain" not in visit.request.query
+    rendered = content.kind == "text" and is_markdown(location.path) and "plain" not in visit.request.query
     lines = None
     if content.text and content.kind in ("text", "pointer") and not rendered:
-        lines = file_lines(file.oid, content.text, language_of(where.path), everything=everything)
+        lines = file_lines(file.oid, content.text, language_of(location.path), everything=everything)
     if visit.headers.fragment and "rest" in visit.request.query and lines is not None:
         return TemplateResponse("code/_lines.html", {"rows": lines.rest})
     context: dict[str, Any] = {
-        "where": where,
+        "location": location,
         "file": file,
         "content": content,
         "lines": lines,
-        "markdown": content.kind == "text" and is_markdown(where.path),
-        "html": _file_html(where, content) if rendered else None,
-        "target": _symlink_target(where, content),
-        "last": find_last_commit(where),
-        "branch": where.branch,
+        "markdown": content.kind == "text" and is_markdown(location.path),
+        "html": _file_html(location, content) if rendered else None,
+        "target": _symlink_target(location, content),
+        "last": find_last_commit(location),
+        "branch": location.branch,
         "executable": file.executable,
-        "turns": has_bidi_characters(content.text),
+        "has_bidi": has_bidi_characters(content.text),
     }
-    return where.place.page("code/file.html", "code", context)
+    return location.parent.page("code/file.html", "code", context)
 
 
 @pages.get("/:path/-/blame/:rest", open=True, slashes="rest")
 def show_blame(visit: Visit) -> PageResponse:
     """Show the blame of a file, a thousand lines per page."""
-    where = code_location(visit)
-    file = browser.read_file(where.repository, where.commit, where.path)
+    location = code_location(visit)
+    file = browser.read_file(location.repository, location.commit, location.path)
     content = file_content(file)
     start = max(1, min(number_or_none(str(visit.request.query.get("start", ""))) or 1, 10**8))
     context: dict[str, Any] = {
-        "where": where,
+        "location": location,
         "file": file,
         "content": content,
-        "parts_of": [],
-        "turns": has_bidi_characters(content.text),
-        "said": "",
+        "blame_parts": [],
+        "has_bidi": has_bidi_characters(content.text),
+        "notice": "",
         "following": None,
     }
     if content.kind == "text" and content.text:
         total = content.text.count("\n") + (not content.text.endswith("\n"))
         try:
             end = min(total, start + _BLAME_PAGE_LINES - 1)
-            context["parts_of"] = browser.blame_lines(where.repository, where.commit, where.path, start, end)
+            context["blame_parts"] = browser.blame_lines(
+                location.repository, location.commit, location.path, start, end
+            )
         except Invalid:
-            context["said"] = "Blame is not available, because the history of this file is too long."
+            context["notice"] = "Blame is not available, because the history of this file is too long."
         context["following"] = start + _BLAME_PAGE_LINES if start + _BLAME_PAGE_LINES <= total else None
-    return where.place.page("code/blame.html", "code", context)
+    return location.parent.page("code/blame.html", "code", context)
 
 
-def _file_html(where: CodeLocation, content: FileContent) -> Any:
-    directory = posixpath.dirname(where.path)
-    return render_markdown(where.place.visit, content.text, where.place.project.id, ref=where.ref, directory=directory)
+def _file_html(location: CodeLocation, content: FileContent) -> Any:
+    directory = posixpath.dirname(location.path)
+    return render_markdown(
+        location.parent.visit, content.text, location.parent.project.id, ref=location.ref, directory=directory
+    )
 
 
-def _symlink_target(where: CodeLocation, content: FileContent) -> str:
+def _symlink_target(location: CodeLocation, content: FileContent) -> str:
     """Return the target of a symbolic link if it is in the repository."""
     if content.kind != "link" or content.text.startswith("/"):
         return ""
-    path = posixpath.normpath(posixpath.join(posixpath.dirname(where.path), content.text))
+    path = posixpath.normpath(posixpath.join(posixpath.dirname(location.path), content.text))
     if not browser.is_safe_path(path) or path in (".", ".."):
         return ""
-    return f"{where.place.url}/-/tree/{quote(where.ref)}/{quote(path)}"
+    return f"{location.parent.url}/-/tree/{quote(location.ref)}/{quote(path)}"

@@ -21,29 +21,29 @@ _MAX_FILTER_LENGTH = 255
 @pages.get("/:path/-/commits", open=True)
 def show_newest(visit: Visit, db: Connection) -> PageResponse:
     """List the commits of the default branch, or redirect to the project if its repository is empty."""
-    place = project_context(visit)
-    if place.project.empty_repo and place.may(trees_api.list_tree):
-        return LocalRedirect(place.url)
+    parent = project_context(visit)
+    if parent.project.empty_repo and parent.may(trees_api.list_tree):
+        return LocalRedirect(parent.url)
     return show_commits(visit, db)
 
 
 @pages.get("/:path/-/commits/:rest", open=True, slashes="rest")
 def show_commits(visit: Visit, db: Connection) -> PageResponse:
     """List the commits of a branch or path, filtered by ``author`` and ``search``."""
-    where = code_location(visit)
+    location = code_location(visit)
     author, search = (str(visit.request.query.get(name, ""))[:_MAX_FILTER_LENGTH] for name in ("author", "search"))
     number = max(1, min(number_or_none(str(visit.request.query.get("page", ""))) or 1, 10**6))
-    page, url = ListPage(number, _PER_PAGE), where.place.project.web_url
-    commits = browser.list_history(where.repository, where.location, author, search, page, url)
-    whole = not (author or search or where.path)
+    page, url = ListPage(number, _PER_PAGE), location.parent.project.web_url
+    commits = browser.list_history(location.repository, location.resolved_path, author, search, page, url)
+    whole = not (author or search or location.path)
     if whole:
         commits = commits.of(topologically_sorted(commits.items))
     context: dict[str, Any] = {
-        "where": where,
+        "location": location,
         "commits": commits,
-        "outcomes": pipeline_outcomes(where.place, db, commits.items),
+        "outcomes": pipeline_outcomes(location.parent, db, commits.items),
         "graph": commit_graph(commits.items) if whole else None,
         "author": author,
         "search": search,
     }
-    return where.place.page("code/commits.html", "commits", context)
+    return location.parent.page("code/commits.html", "commits", context)

@@ -23,13 +23,13 @@ class LanguageShare(NamedTuple):
 def repository_languages(repository: Repository, commit: str) -> list[LanguageShare]:
     """Return the languages of the default branch, whose head is this commit."""
     key = str(repository.path), commit
-    known = _language_cache.get(key)
-    if known is not None:
-        return known
+    cached = _language_cache.get(key)
+    if cached is not None:
+        return cached
     require_blocking_allowed()
     shares = sorted(repository.languages().items(), key=lambda each: -each[1])
-    parts, start = [], 0.0
-    for place, (name, share) in enumerate(shares[:_MAX_LANGUAGES]):
-        parts.append(LanguageShare(name, round(start, 2), share, place % _COLOURS))
+    segments, start = [], 0.0
+    for index, (name, share) in enumerate(shares[:_MAX_LANGUAGES]):
+        segments.append(LanguageShare(name, round(start, 2), share, index % _COLOURS))
         start += share
-    return _language_cache.put(key, parts, 250 * len(parts) + 300)
+    return _language_cache.put(key, segments, 250 * len(segments) + 300)

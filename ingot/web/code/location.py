@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 from ingot.errors import NotFound
 from ingot.repositories import browser
-from ingot.repositories.context import RepositoryContext as CodePlace
+from ingot.repositories.context import RepositoryContext
 from ingot.repositories.trees import api as trees_api
 from ingot.web.page_routes import Visit
 from ingot.web.projects.context import ProjectContext, project_context
@@ -14,7 +14,7 @@ from ingot.web.projects.context import ProjectContext, project_context
 class CodeLocation(NamedTuple):
     """Commit of a project, the ref name from the URL, and a path."""
 
-    place: ProjectContext
+    parent: ProjectContext
     repository: Any
     """Repository of the project; only the functions of ``browser`` access it."""
     ref: str
@@ -22,26 +22,26 @@ class CodeLocation(NamedTuple):
     path: str
 
     @property
-    def location(self) -> browser.ResolvedPath:
+    def resolved_path(self) -> browser.ResolvedPath:
         """Return the commit and the path."""
         return browser.ResolvedPath(self.ref, self.commit, self.path)
 
-    def url(self, word: str, path: str | None = None, ref: str | None = None) -> str:
+    def url(self, page: str, path: str | None = None, ref: str | None = None) -> str:
         """Return the URL of another page for this location, such as its ``tree`` or ``raw``."""
         path = self.path if path is None else path
         rest = quote(ref or self.ref) + (f"/{quote(path)}" if path else "")
-        return f"{self.place.url}/-/{word}/{rest}"
+        return f"{self.parent.url}/-/{page}/{rest}"
 
     @property
     def crumbs(self) -> list[tuple[str, str]]:
         """Return the name and path of each parent folder and of the path itself."""
-        words = self.path.split("/") if self.path else []
-        return [(word, "/".join(words[: place + 1])) for place, word in enumerate(words)]
+        names = self.path.split("/") if self.path else []
+        return [(name, "/".join(names[: index + 1])) for index, name in enumerate(names)]
 
     @property
     def archives(self) -> list[tuple[str, str]]:
         """Return the archive formats and their URLs."""
-        name = f"{self.place.project.path}-{self.ref.replace('/', '-')}"
+        name = f"{self.parent.project.path}-{self.ref.replace('/', '-')}"
         return [(kind, self.url("archive", f"{name}.{kind}")) for kind in ("zip", "tar.gz", "tar.bz2", "tar")]
 
     @property
@@ -50,23 +50,23 @@ class CodeLocation(NamedTuple):
         return self.ref if browser.has_branch(self.repository, self.ref) else None
 
 
-def readable_code(place: ProjectContext) -> CodePlace:
+def readable_code(parent: ProjectContext) -> RepositoryContext:
     """Return the repository; raise NotFound if the user may not read the code."""
-    if not place.may(trees_api.list_tree):
+    if not parent.may(trees_api.list_tree):
         raise NotFound("Project")
-    return place.find(trees_api.list_tree)
+    return parent.find(trees_api.list_tree)
 
 
-def code_location(visit: Visit, word: str = "rest") -> CodeLocation:
+def code_location(visit: Visit, parameter: str = "rest") -> CodeLocation:
     """Resolve the rest of the URL; if it is empty, use the default branch."""
-    place = project_context(visit)
-    return code_location_in(place, readable_code(place), visit.request.path.get(word, ""))
+    parent = project_context(visit)
+    return code_location_in(parent, readable_code(parent), visit.request.path.get(parameter, ""))
 
 
-def code_location_in(place: ProjectContext, code: CodePlace, rest: str) -> CodeLocation:
+def code_location_in(parent: ProjectContext, code: RepositoryContext, rest: str) -> CodeLocation:
     """Resolve a branch, tag or commit and a path in a project.
 
     Branch names may contain slashes, as paths do: the longest name that resolves to a commit is used.
     """
     rest = rest.strip("/") or code.project.default_branch or "HEAD"
-    return CodeLocation(place, code.repository, *browser.locate(code.repository, rest))
+    return CodeLocation(parent, code.repository, *browser.locate(code.repository, rest))

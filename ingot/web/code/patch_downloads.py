@@ -21,8 +21,8 @@ class SuffixedName(NamedTuple):
 
 def split_suffix(name: str) -> SuffixedName | None:
     """Split off a format suffix, or return None. Branch names may end like this too, which callers must check."""
-    found = _SUFFIXED.fullmatch(name)
-    return SuffixedName(found[1], cast("PatchSuffix", found[2])) if found else None
+    match = _SUFFIXED.fullmatch(name)
+    return SuffixedName(match[1], cast("PatchSuffix", match[2])) if match else None
 
 
 def patch_response(name: str, pieces: Generator[bytes, None, None]) -> PageResponse:

@@ -63,9 +63,9 @@ def _parse_patch(diff: str) -> list[DiffHunk]:
     lines: list[DiffLine] = []
     for text in diff[begins:].removesuffix("\n").split("\n"):
         sign, rest = text[:1], text[1:].removesuffix("\r")
-        if sign == "@" and (found := _HUNK.match(text)):
-            old, new, lines = int(found[1]), int(found[2]), []
-            hunks.append(DiffHunk(found[0], lines))
+        if sign == "@" and (match := _HUNK.match(text)):
+            old, new, lines = int(match[1]), int(match[2]), []
+            hunks.append(DiffHunk(match[0], lines))
         elif sign == "+":
             lines.append(DiffLine(sign, None, new, rest, escape(rest, quote=False)))
             new += 1
@@ -115,17 +115,17 @@ def _blocks(lines: list[DiffLine]) -> Iterator[tuple[list[int], list[int]]]:
     """Yield the indexes of lines removed and added together; an unchanged line is a block with itself on both sides."""
     removed: list[int] = []
     added: list[int] = []
-    for place, line in enumerate(lines):
+    for index, line in enumerate(lines):
         if line.sign == "-" and not added:
-            removed.append(place)
+            removed.append(index)
         elif line.sign == "+":
-            added.append(place)
+            added.append(index)
         elif line.sign != "\\":
             if removed or added:
                 yield removed, added
-            removed, added = ([place], []) if line.sign == "-" else ([], [])
+            removed, added = ([index], []) if line.sign == "-" else ([], [])
             if line.sign == " ":
-                yield [place], [place]
+                yield [index], [index]
     if removed or added:
         yield removed, added
 
@@ -167,8 +167,8 @@ def unified_rows(
                 rows.append(DiffRow(f'<tr class="end"><td></td><td></td><td>{line.html}</td></tr>\n'))
                 continue
             name = line_id(anchor, line.key)
-            leads = same if same is not None and line.sign == " " else link
-            number = f'<a href="{leads}{name}">{line.new or line.old}</a>'
+            prefix = same if same is not None and line.sign == " " else link
+            number = f'<a href="{prefix}{name}">{line.new or line.old}</a>'
             old, new = (number, "") if line.new is None else (line.old or "", number)
             cells = f"<td>{old}</td><td>{new}</td><td>{line.html}</td>"
             rows.append(DiffRow(f'<tr class="{_CLASSES[line.sign]}" id="{name}">{cells}</tr>\n', (line.key,)))
@@ -183,12 +183,12 @@ def split_rows(
     for hunk, heading in zip(hunks, _headings(hunks, 4, around), strict=False):
         rows.append(heading)
         for removed, added in _blocks(hunk.lines):
-            for place in range(max(len(removed), len(added))):
-                left = hunk.lines[removed[place]] if place < len(removed) else None
-                right = hunk.lines[added[place]] if place < len(added) else None
+            for index in range(max(len(removed), len(added))):
+                left = hunk.lines[removed[index]] if index < len(removed) else None
+                right = hunk.lines[added[index]] if index < len(added) else None
                 # An unchanged line has only one linked number, on the right.
-                leads = same if same is not None and left is right else link
-                cells = _cell(left, anchor, leads, "old", left is not right), _cell(right, anchor, leads, "new", True)
+                prefix = same if same is not None and left is right else link
+                cells = _cell(left, anchor, prefix, "old", left is not right), _cell(right, anchor, prefix, "new", True)
                 keys = dict.fromkeys(line.key for line in (left, right) if line)
                 rows.append(DiffRow(f"<tr>{''.join(cells)}</tr>\n", tuple(keys)))
     return _with_visible_bidi(rows) + _trailing_row(hunks, around)
@@ -223,11 +223,11 @@ def _trailing_row(hunks: list[DiffHunk], around: GapContext | None) -> list[Diff
 
 def _hunk_bounds(hunk: DiffHunk) -> tuple[int, int, int]:
     """Return the first old and new line number of a hunk, and the first line after it."""
-    found = _HUNK.match(hunk.heading)
-    if found is None:  # Lines without a hunk header: nothing is collapsed.
+    match = _HUNK.match(hunk.heading)
+    if match is None:  # Lines without a hunk header: nothing is collapsed.
         return 1, 1, 1
-    old, new = int(found[1]), int(found[2])
-    return old, new, new + int(found[3] or 1)
+    old, new = int(match[1]), int(match[2])
+    return old, new, new + int(match[3] or 1)
 
 
 def _cell(line: DiffLine | None, anchor: str, link: str, side: str, linked: bool) -> str:

@@ -20,35 +20,35 @@ _STATUSES = ("pending", "running", "success", "failed", "canceled", "skipped")
 @pages.get("/:path/-/pipelines", open=True)
 def show_pipelines(visit: Visit) -> PageResponse:
     """List the pipelines, newest first, filtered by ``status`` and ``ref``."""
-    place = project_context(visit)
+    parent = project_context(visit)
     status = visit.request.query.get("status") if visit.request.query.get("status") in _STATUSES else ""
     ref = str(visit.request.query.get("ref", ""))
-    asked = {"ref": ref, "page": str(visit.request.query.get("page", "1")), "per_page": "30"}
+    params = {"ref": ref, "page": str(visit.request.query.get("page", "1")), "per_page": "30"}
     context: dict[str, Any] = {
-        "pipelines": place.ask(statuses_api.list_pipelines, {**asked, "status": status} if status else asked),
+        "pipelines": parent.ask(statuses_api.list_pipelines, {**params, "status": status} if status else params),
         "status": status,
         "ref": ref,
         "statuses": _STATUSES,
     }
-    return place.page("code/pipelines.html", "code", context)
+    return parent.page("code/pipelines.html", "code", context)
 
 
 @pages.get("/:path/-/pipelines/:id", open=True)
 def show_pipeline(visit: Visit) -> PageResponse:
     """Show a pipeline with its commit statuses."""
-    place, number = project_context(visit), visit.request.path["id"]
+    parent, number = project_context(visit), visit.request.path["id"]
     if number_or_none(number) is None:
         raise NotFound("Pipeline")
-    pipeline = place.ask(statuses_api.get_pipeline, pipeline_id=number)
-    statuses = place.ask(statuses_api.list_pipeline_statuses, {"per_page": "100"}, pipeline_id=number)
+    pipeline = parent.ask(statuses_api.get_pipeline, pipeline_id=number)
+    statuses = parent.ask(statuses_api.list_pipeline_statuses, {"per_page": "100"}, pipeline_id=number)
     commit = None
-    if place.may(trees_api.list_tree):
+    if parent.may(trees_api.list_tree):
         try:
-            commit = place.ask(commits_api.get_commit, {"stats": "false"}, sha=pipeline.sha)
+            commit = parent.ask(commits_api.get_commit, {"stats": "false"}, sha=pipeline.sha)
         except NotFound:
             commit = None  # Removed by a force push.
     context = {"pipeline": pipeline, "statuses": statuses.items, "commit": commit}
-    return place.page("code/pipeline.html", "code", context)
+    return parent.page("code/pipeline.html", "code", context)
 
 
 class PipelineOutcome(NamedTuple):
@@ -59,13 +59,13 @@ class PipelineOutcome(NamedTuple):
 
 
 def pipeline_outcomes(
-    place: ProjectContext, db: Connection, commits: Sequence[CommitView]
+    parent: ProjectContext, db: Connection, commits: Sequence[CommitView]
 ) -> dict[str, PipelineOutcome]:
     """Return the pipeline statuses of a list of commits, with one query for all."""
-    if not commits or not place.may(statuses_api.list_pipelines):
+    if not commits or not parent.may(statuses_api.list_pipelines):
         return {}
-    found = commit_outcomes(db, place.project.id, [commit.id for commit in commits])
+    outcomes = commit_outcomes(db, parent.project.id, [commit.id for commit in commits])
     return {
-        sha: PipelineOutcome(outcome.status, f"{place.url}/-/pipelines/{outcome.pipeline_id}")
-        for sha, outcome in found.items()
+        sha: PipelineOutcome(outcome.status, f"{parent.url}/-/pipelines/{outcome.pipeline_id}")
+        for sha, outcome in outcomes.items()
     }

@@ -18,7 +18,7 @@ from ingot.repositories.trees.views import TreeEntryView, entry_view
 from ingot.web.code.location import CodeLocation
 from ingot.web.formats import ago, exact_time
 
-CommitLookup = Literal["known", "short", "any"]
+CommitLookup = Literal["cached", "short", "any"]
 """Effort for finding the last commits: only cached ones, a short search, or a search without a time limit."""
 _LINK = "120000"
 _SHORT_SECONDS = 0.03
@@ -35,49 +35,56 @@ class EntryRows(NamedTuple):
     """True if the last commits are still to be loaded."""
 
 
-def entry_rows(where: CodeLocation, entries: Sequence[TreeEntry], now: Timestamp, effort: CommitLookup) -> EntryRows:
+def entry_rows(location: CodeLocation, entries: Sequence[TreeEntry], now: Timestamp, effort: CommitLookup) -> EntryRows:
     """Render one row for each entry, without a template loop since folders can be large. Cached for a minute."""
     if not entries:
         return EntryRows(Markup(), False)
-    key = where.place.url, where.ref, where.commit, str(where.repository.path), entries[0].path, len(entries)
+    key = (
+        location.parent.url,
+        location.ref,
+        location.commit,
+        str(location.repository.path),
+        entries[0].path,
+        len(entries),
+    )
     cached = _folder_cache.get(key)
     if cached is not None and cached[0] == now[:16]:
         return EntryRows(cached[1], False)
-    commits = _last_commits(where, entries, effort)
-    cells = None if commits is None else _cells(where, entries, commits, now)
-    rows = _rows([entry_view(entry) for entry in entries], where, cells)
+    commits = _last_commits(location, entries, effort)
+    cells = None if commits is None else _cells(location, entries, commits, now)
+    rows = _rows([entry_view(entry) for entry in entries], location, cells)
     if cells is None:
         return EntryRows(rows, True)
     return EntryRows(_folder_cache.put(key, (now[:16], rows), getsizeof(rows) + 700)[1], False)
 
 
 def _last_commits(
-    where: CodeLocation, entries: Sequence[TreeEntry], effort: CommitLookup
+    location: CodeLocation, entries: Sequence[TreeEntry], effort: CommitLookup
 ) -> Mapping[bytes, str] | None:
     folder = entries[0].path.rpartition(b"/")[0]
     names = [entry.name for entry in entries]
-    if effort == "known":
-        return cached_last_commits(where.repository, where.commit, folder, names)
+    if effort == "cached":
+        return cached_last_commits(location.repository, location.commit, folder, names)
     seconds = _SHORT_SECONDS if effort == "short" else None
-    return last_commits(where.repository, where.commit, folder, names, seconds=seconds)
+    return last_commits(location.repository, location.commit, folder, names, seconds=seconds)
 
 
 def _cells(
-    where: CodeLocation, entries: Sequence[TreeEntry], commits: Mapping[bytes, str], now: Timestamp
+    location: CodeLocation, entries: Sequence[TreeEntry], commits: Mapping[bytes, str], now: Timestamp
 ) -> list[str]:
     """Render the title and the time of each entry's last commit."""
     oids = list({commits[entry.name]: None for entry in entries if commits[entry.name]})
-    told = {"": _EMPTY_CELLS}
-    for commit in read_commits(where.repository, oids):
+    cells_by_commit = {"": _EMPTY_CELLS}
+    for commit in read_commits(location.repository, oids):
         time = signature_time(commit.committer)
-        link = f'<a href="{escape(where.place.url)}/-/commit/{commit.oid}">{escape(truncated_title(commit))}</a>'
+        link = f'<a href="{escape(location.parent.url)}/-/commit/{commit.oid}">{escape(truncated_title(commit))}</a>'
         when = f'<time datetime="{time}" title="{exact_time(time)}">{ago(time, now)}</time>'
-        told[commit.oid] = f'<td class="said">{link}</td><td class="when">{when}</td>'
-    return [told[commits[entry.name]] for entry in entries]
+        cells_by_commit[commit.oid] = f'<td class="commit">{link}</td><td class="time">{when}</td>'
+    return [cells_by_commit[commits[entry.name]] for entry in entries]
 
 
-def _rows(entries: Sequence[TreeEntryView], where: CodeLocation, cells: list[str] | None) -> Markup:
-    address = escape(f"{where.place.url}/-/%s/{quote(where.ref).replace('%', '%%')}/")
+def _rows(entries: Sequence[TreeEntryView], location: CodeLocation, cells: list[str] | None) -> Markup:
+    address = escape(f"{location.parent.url}/-/%s/{quote(location.ref).replace('%', '%%')}/")
     folder, file = address % "tree", address % "blob"
     cells = cells or [_EMPTY_CELLS] * len(entries)
     rows = [f"<tr>{_name(entry, folder, file)}{cell}</tr>\n" for entry, cell in zip(entries, cells, strict=True)]
@@ -87,12 +94,12 @@ def _rows(entries: Sequence[TreeEntryView], where: CodeLocation, cells: list[str
 def _name(entry: TreeEntryView, folder: str, file: str) -> str:
     name = escape(entry.name)
     if entry.type == "commit":
-        said = f'<span class="hint">submodule at <span class="mono">{entry.id[:8]}</span></span>'
-        return f'<td class="module">{name} {said}</td>'
+        hint = f'<span class="hint">submodule at <span class="mono">{entry.id[:8]}</span></span>'
+        return f'<td class="module">{name} {hint}</td>'
     path = escape(quote(entry.path))
     if entry.type == "tree":
         return f'<td class="folder"><a href="{folder}{path}">{name}</a></td>'
     if entry.mode == _LINK:
-        said = '<span class="hint">symbolic link</span>'
-        return f'<td class="link"><a href="{file}{path}">{name}</a> {said}</td>'
+        hint = '<span class="hint">symbolic link</span>'
+        return f'<td class="link"><a href="{file}{path}">{name}</a> {hint}</td>'
     return f'<td class="file"><a href="{file}{path}">{name}</a></td>'

@@ -37,19 +37,19 @@ def changed_words(old: str, new: str) -> tuple[list[Span], list[Span]]:
 
 
 def _matching_blocks(before: list[str], after: list[str]) -> int:
-    place = 0
+    count = 0
     for one, other in zip(before, after, strict=False):
         if one != other:
             break
-        place += 1
-    return place
+        count += 1
+    return count
 
 
 def _spans(words: list[str], offset: int, ranges: list[Span]) -> list[Span]:
-    places = [0]
+    offsets = [0]
     for word in words:
-        places.append(places[-1] + len(word))
-    return [(places[offset + start], places[offset + end]) for start, end in ranges if end > start]
+        offsets.append(offsets[-1] + len(word))
+    return [(offsets[offset + start], offsets[offset + end]) for start, end in ranges if end > start]
 
 
 def mark_spans(html: str, spans: list[Span]) -> str:
@@ -74,8 +74,8 @@ def _marked_piece(piece: str, start: int, end: int, spans: list[Span]) -> str:
         return piece
     if end - start != len(piece):  # A character reference, which is one character.
         return f"<b>{piece}</b>"
-    out, place = [], start
+    out, position = [], start
     for left, right in inside:
-        out += [piece[place - start : left - start], "<b>", piece[left - start : right - start], "</b>"]
-        place = right
-    return "".join([*out, piece[place - start :]])
+        out += [piece[position - start : left - start], "<b>", piece[left - start : right - start], "</b>"]
+        position = right
+    return "".join([*out, piece[position - start :]])

@@ -20,23 +20,23 @@ class AwardSummary(msgspec.Struct, frozen=True):
     """Emoji that was awarded to a subject, with its count."""
 
     name: str
-    sign: str
+    character: str
     count: int
-    given_by_visitor: bool
-    people: str
+    given_by_viewer: bool
+    names: str
 
 
 class EmojiOption(msgspec.Struct, frozen=True):
     """Emoji in the picker."""
 
     name: str
-    sign: str
+    character: str
 
 
 def emoji_options(search: str = "") -> list[EmojiOption]:
     """Return the emoji of the picker: common ones, or the matches of a search among all."""
     if search.strip():
-        return [EmojiOption(name, sign) for name, sign in search_emoji(search, _MAX_SUGGESTIONS)]
+        return [EmojiOption(name, character) for name, character in search_emoji(search, _MAX_SUGGESTIONS)]
     return [EmojiOption(name, emoji_character(name)) for name in SUGGESTED_EMOJI]
 
 
@@ -51,12 +51,17 @@ def award_summaries(
     """Return the awards of a subject and of notes about it, by kind and id."""
 
     user = visit.viewer.user
-    own_id = user.id if user else None
+    viewer_id = user.id if user else None
 
     def read(db: Connection) -> dict[tuple[str, int], list[AwardSummary]]:
-        found = awards_by_emoji(db, subject, notes)
-        names = names_by_ids(db, [number for awards in found.values() for award in awards for number in award.user_ids])
-        return {key: [_given(award, names, own_id) for award in awards] for key, awards in found.items()}
+        awards_by_subject = awards_by_emoji(db, subject, notes)
+        names = names_by_ids(
+            db, [number for awards in awards_by_subject.values() for award in awards for number in award.user_ids]
+        )
+        return {
+            key: [_award_summary(award, names, viewer_id) for award in awards]
+            for key, awards in awards_by_subject.items()
+        }
 
     return visit.database.read(read)
 
@@ -66,13 +71,13 @@ def own_award(visit: Visit, subject: Subject, name: str) -> int | None:
     return visit.database.read(lambda db: own_award_id(db, visit.viewer.signed_in.id, subject, name))
 
 
-def _given(award: AwardGivers, names: Mapping[int, str], own_id: int | None) -> AwardSummary:
-    people = award.user_ids
+def _award_summary(award: AwardGivers, names: Mapping[int, str], viewer_id: int | None) -> AwardSummary:
+    user_ids = award.user_ids
     return AwardSummary(
-        award.name, emoji_character(award.name), len(people), own_id in people, _names_text(people, names)
+        award.name, emoji_character(award.name), len(user_ids), viewer_id in user_ids, _names_text(user_ids, names)
     )
 
 
-def _names_text(people: Sequence[int], names: Mapping[int, str]) -> str:
-    first = ", ".join(names.get(person, "somebody") for person in people[:_MAX_NAMES])
-    return first if len(people) <= _MAX_NAMES else f"{first} and {len(people) - _MAX_NAMES} more"
+def _names_text(user_ids: Sequence[int], names: Mapping[int, str]) -> str:
+    first = ", ".join(names.get(user_id, "Deleted user") for user_id in user_ids[:_MAX_NAMES])
+    return first if len(user_ids) <= _MAX_NAMES else f"{first} and {len(user_ids) - _MAX_NAMES} more"

@@ -6,11 +6,10 @@ from typing import Any
 from ingot.collaboration.emoji.api import AwardHandlers
 from ingot.collaboration.notes.views import DiscussionView
 from ingot.collaboration.subjects import SubjectAccess
-from ingot.core.api.params import MissingParameter
 from ingot.errors import Conflict, Invalid, NotFound, Unchanged
 from ingot.web.discussions.awards import award_summaries, emoji_options, own_award
 from ingot.web.discussions.discussable import Discussable, DiscussableKind, PlannedHandlers, discussable_finder
-from ingot.web.form_errors import error_messages
+from ingot.web.form_errors import FORM_ERRORS, error_messages
 from ingot.web.page_routes import (
     LocalRedirect,
     PageResponse,
@@ -21,100 +20,118 @@ from ingot.web.page_routes import (
     local_path,
 )
 
-_REDISPLAYED_FIELDS = (Invalid, Conflict, MissingParameter)
 _MAX_SEARCH_LENGTH = 64
 
 
 def discussion_pages(kind: DiscussableKind) -> PageRoutes:
     """Declare the discussion routes below the page of a kind of subject."""
     pages, find = PageRoutes(), discussable_finder(kind)
-    address = kind.address
-    discussion, note = f"{address}/discussions/:discussion_id", f"{address}/discussions/:discussion_id/notes/:note_id"
+    route = kind.route
+    discussion_route, note_route = (
+        f"{route}/discussions/:discussion_id",
+        f"{route}/discussions/:discussion_id/notes/:note_id",
+    )
 
-    @pages.post(f"{address}/notes")
+    @pages.post(f"{route}/notes")
     def write_note(visit: Visit) -> PageResponse:
         """Add a comment; the same form closes and reopens the subject."""
-        ground = find(visit)
+        discussable = find(visit)
         try:
-            return _redirect_back(ground, _create_note(ground))
-        except _REDISPLAYED_FIELDS as refusal:
-            return _note_form(ground, f"{ground.url}/notes", refusal, hidden=_hidden_fields(visit))
+            return _redirect_back(discussable, _create_note(discussable))
+        except FORM_ERRORS as error:
+            return _note_form(discussable, f"{discussable.url}/notes", error, hidden=_hidden_fields(visit))
 
-    @pages.get(f"{discussion}/notes/new")
+    @pages.get(f"{discussion_route}/notes/new")
     def show_reply_form(visit: Visit) -> PageResponse:
         """Show the reply form of a discussion."""
-        ground = find(visit)
-        found = ground.ask(kind.discussions.get_discussion, discussion_id=visit.request.path["discussion_id"])
-        open_yet = any(note.resolvable and not note.resolved for note in found.notes)
-        url, back = f"{ground.url}/discussions/{found.id}/notes", _return_path(visit.request.query.get("back"))
-        return _note_form(ground, url, body="", back=back, resolvable=open_yet and ground.may_resolve())
+        discussable = find(visit)
+        discussion_view = discussable.ask(
+            kind.discussions.get_discussion, discussion_id=visit.request.path["discussion_id"]
+        )
+        has_unresolved = any(note.resolvable and not note.resolved for note in discussion_view.notes)
+        url, back = (
+            f"{discussable.url}/discussions/{discussion_view.id}/notes",
+            _return_path(visit.request.query.get("back")),
+        )
+        return _note_form(discussable, url, body="", back=back, resolvable=has_unresolved and discussable.may_resolve())
 
-    @pages.post(f"{discussion}/notes")
+    @pages.post(f"{discussion_route}/notes")
     def reply(visit: Visit) -> PageResponse:
         """Reply to a discussion, and resolve or reopen it if the form requests it."""
-        ground, number = find(visit), visit.request.path["discussion_id"]
+        discussable, discussion_id = find(visit), visit.request.path["discussion_id"]
         try:
-            said = ground.ask(kind.discussions.reply, _note_text(visit), discussion_id=number)
-        except _REDISPLAYED_FIELDS as refusal:
-            return _note_form(ground, f"{ground.url}/discussions/{number}/notes", refusal, hidden=_hidden_fields(visit))
-        if kind.resolve is not None and form_field(visit.request.form, "note", "resolved"):
-            ground.ask(
-                kind.resolve, {"resolved": form_field(visit.request.form, "note", "resolved")}, discussion_id=number
+            written = discussable.ask(kind.discussions.reply, _note_params(visit), discussion_id=discussion_id)
+        except FORM_ERRORS as error:
+            return _note_form(
+                discussable,
+                f"{discussable.url}/discussions/{discussion_id}/notes",
+                error,
+                hidden=_hidden_fields(visit),
             )
-        return _redirect_back(ground, said)
+        if kind.resolve is not None and form_field(visit.request.form, "note", "resolved"):
+            discussable.ask(
+                kind.resolve,
+                {"resolved": form_field(visit.request.form, "note", "resolved")},
+                discussion_id=discussion_id,
+            )
+        return _redirect_back(discussable, written)
 
-    @pages.get(f"{note}/edit")
+    @pages.get(f"{note_route}/edit")
     def show_note_form(visit: Visit) -> PageResponse:
         """Show the form for editing a note."""
-        ground = find(visit)
-        found = ground.ask(kind.discussions.get_note, **_emoji_name(visit))
-        reached = ground.reached()
+        discussable = find(visit)
+        note_view = discussable.ask(kind.discussions.get_note, **_note_path(visit))
+        subject_access = discussable.subject_access()
         if (
-            found.system
-            or not reached.may_participate
-            or not (found.author.id == visit.viewer.signed_in.id or reached.may_moderate)
+            note_view.system
+            or not subject_access.may_participate
+            or not (note_view.author.id == visit.viewer.signed_in.id or subject_access.may_moderate)
         ):
             raise NotFound("Note")
         return _note_form(
-            ground, _note_url(ground), body=found.body, method="put", back=_return_path(visit.request.query.get("back"))
+            discussable,
+            _note_url(discussable),
+            body=note_view.body,
+            method="put",
+            back=_return_path(visit.request.query.get("back")),
         )
 
-    @pages.put(note)
+    @pages.put(note_route)
     def edit_note(visit: Visit) -> PageResponse:
         """Update a note."""
-        ground = find(visit)
-        sent = {"body": form_field(visit.request.form, "note", "body")}
+        discussable = find(visit)
+        params = {"body": form_field(visit.request.form, "note", "body")}
         try:
-            edited = ground.ask(kind.discussions.edit_note, sent, **_emoji_name(visit))
-        except _REDISPLAYED_FIELDS as refusal:
-            return _note_form(ground, _note_url(ground), refusal, method="put")
-        return _redirect_back(ground, edited)
+            edited = discussable.ask(kind.discussions.edit_note, params, **_note_path(visit))
+        except FORM_ERRORS as error:
+            return _note_form(discussable, _note_url(discussable), error, method="put")
+        return _redirect_back(discussable, edited)
 
-    @pages.delete(note)
+    @pages.delete(note_route)
     def delete_note(visit: Visit) -> PageResponse:
         """Delete a note."""
-        ground = find(visit)
-        ground.ask(kind.discussions.delete_note, **_emoji_name(visit))
-        return _redirect_back(ground)
+        discussable = find(visit)
+        discussable.ask(kind.discussions.delete_note, **_note_path(visit))
+        return _redirect_back(discussable)
 
     if (resolve_discussion := kind.resolve) is not None:
 
-        @pages.put(discussion)
+        @pages.put(discussion_route)
         def resolve(visit: Visit) -> PageResponse:
             """Resolve a discussion, or reopen it."""
-            ground = find(visit)
-            sent = {"resolved": visit.request.form.get("resolved")}
-            found = ground.ask(resolve_discussion, sent, discussion_id=visit.request.path["discussion_id"])
-            return _redirect_back(ground, found.notes[0])
+            discussable = find(visit)
+            params = {"resolved": visit.request.form.get("resolved")}
+            resolved = discussable.ask(resolve_discussion, params, discussion_id=visit.request.path["discussion_id"])
+            return _redirect_back(discussable, resolved.notes[0])
 
     if kind.awards is not None:
 
-        @pages.get(f"{address}/award_emoji")
+        @pages.get(f"{route}/award_emoji")
         def show_emoji(visit: Visit) -> PageResponse:
             """Show the emoji picker."""
             return _emoji_picker(find(visit), str(visit.request.query.get("note_id") or ""))
 
-        @pages.post(f"{address}/award_emoji")
+        @pages.post(f"{route}/award_emoji")
         def toggle_award(visit: Visit) -> PageResponse:
             """Add the viewer's award of an emoji or remove it."""
             return _toggle_award(find(visit))
@@ -127,13 +144,13 @@ def discussion_pages(kind: DiscussableKind) -> PageRoutes:
 def _subscription_pages(pages: PageRoutes, kind: DiscussableKind, planned: PlannedHandlers) -> None:
     find, following = discussable_finder(kind), planned.planning.following
 
-    @pages.post(f"{kind.address}/subscription")
-    def follow(visit: Visit) -> PageResponse:
+    @pages.post(f"{kind.route}/subscription")
+    def subscribe(visit: Visit) -> PageResponse:
         """Subscribe to it, or unsubscribe."""
-        subscribes = visit.request.form.get("subscribed") == "true"
-        return _ignore_unchanged(find(visit), following.subscribe if subscribes else following.unsubscribe)
+        subscribed = visit.request.form.get("subscribed") == "true"
+        return _ignore_unchanged(find(visit), following.subscribe if subscribed else following.unsubscribe)
 
-    @pages.post(f"{kind.address}/todo")
+    @pages.post(f"{kind.route}/todo")
     def add_todo(visit: Visit) -> PageResponse:
         """Add the subject to the viewer's to-do list."""
         return _ignore_unchanged(find(visit), planned.add_todo)
@@ -149,35 +166,35 @@ def _ignore_unchanged(discussable: Discussable, endpoint: Callable[..., object])
 
 def _create_note(discussable: Discussable) -> Any:
     """Create a note if there is a text, and close or reopen the subject if requested."""
-    visit, said = discussable.visit, None
+    visit, note = discussable.visit, None
     event, planned = form_field(visit.request.form, "note", "state_event"), discussable.kind.planned
     changes_state = planned is not None and event in ("close", "reopen")
     if form_field(visit.request.form, "note", "body").strip() or not changes_state:
-        said = _start_discussion(discussable)
+        note = _start_discussion(discussable)
     if planned is not None and changes_state:
         discussable.ask(planned.edit, {"state_event": event})
-    return said
+    return note
 
 
 def _start_discussion(discussable: Discussable) -> Any:
     visit = discussable.visit
     fields = visit.request.form.get("note")
     position = fields.get("position") if isinstance(fields, dict) else None
-    sent = _note_text(visit) | ({"position": position} if isinstance(position, dict) else {})
+    params = _note_params(visit) | ({"position": position} if isinstance(position, dict) else {})
     notes = discussable.kind.notes
     if notes is not None and not position and not form_field(visit.request.form, "note", "discussion"):
-        return discussable.ask(notes.write_note, sent)
-    begun = discussable.ask(discussable.kind.discussions.begin, sent)
-    return begun.notes[0] if isinstance(begun, DiscussionView) else begun
+        return discussable.ask(notes.write_note, params)
+    created = discussable.ask(discussable.kind.discussions.begin, params)
+    return created.notes[0] if isinstance(created, DiscussionView) else created
 
 
-def _note_text(visit: Visit) -> dict[str, Any]:
-    sent: dict[str, Any] = {"body": form_field(visit.request.form, "note", "body")}
+def _note_params(visit: Visit) -> dict[str, Any]:
+    params: dict[str, Any] = {"body": form_field(visit.request.form, "note", "body")}
     if form_field(visit.request.form, "note", "internal"):
-        sent["internal"] = "true"
+        params["internal"] = "true"
     if sha := form_field(visit.request.form, "note", "merge_request_diff_head_sha"):
-        sent["merge_request_diff_head_sha"] = sha
-    return sent
+        params["merge_request_diff_head_sha"] = sha
+    return params
 
 
 def _toggle_award(discussable: Discussable) -> PageResponse:
@@ -188,16 +205,16 @@ def _toggle_award(discussable: Discussable) -> PageResponse:
         str(visit.request.form.get("name") or "").strip().strip(":"),
     )
     awards, path, subject = _awardable(discussable, note_id)
-    given = own_award(visit, subject, name)
+    award_id = own_award(visit, subject, name)
     try:
-        if given is None:
+        if award_id is None:
             discussable.ask(awards.give_award, {"name": name}, **path)
         else:
-            discussable.ask(awards.take_award_back, **path, award_id=given)
-    except (Conflict, Invalid, NotFound, Unchanged) as refusal:
+            discussable.ask(awards.take_award_back, **path, award_id=award_id)
+    except (Conflict, Invalid, NotFound, Unchanged) as error:
         if not visit.headers.fragment:
             return TemplateResponse(
-                "discussions/refused.html", {"discussable": discussable, "errors": error_messages(refusal)}, 422
+                "discussions/error.html", {"discussable": discussable, "errors": error_messages(error)}, 422
             )
     if not visit.headers.fragment:
         return LocalRedirect(discussable.url + (f"#note_{note_id}" if note_id else ""))
@@ -210,22 +227,22 @@ def _awardable(discussable: Discussable, note_id: str) -> tuple[AwardHandlers, d
     awards, path = (of_notes, {"note_id": note_id}) if note_id else (discussable.kind.awards, {})
     if awards is None:
         raise NotFound("Award Emoji")
-    found: SubjectAccess = discussable.find(awards.list_awards, **path)
-    return awards, path, found.subject
+    subject_access: SubjectAccess = discussable.find(awards.list_awards, **path)
+    return awards, path, subject_access.subject
 
 
 def _emoji_picker(discussable: Discussable, note_id: str, *, chosen: bool = False) -> TemplateResponse:
     visit, (_, _, subject) = discussable.visit, _awardable(discussable, note_id)
     awards = award_summaries(visit, subject).get((subject.kind, subject.id), [])
     search = str(visit.request.query.get("search") or "")[:_MAX_SEARCH_LENGTH]
-    shown = {"discussable": discussable, "awards": awards, "note_id": note_id or None, "search": search}
-    shown["offers"] = None if chosen or "shown" in visit.request.query else emoji_options(search)
+    context = {"discussable": discussable, "awards": awards, "note_id": note_id or None, "search": search}
+    context["options"] = None if chosen or "shown" in visit.request.query else emoji_options(search)
     return TemplateResponse(
-        "discussions/_awards_again.html" if visit.headers.fragment else "discussions/awards.html", shown
+        "discussions/_awards_again.html" if visit.headers.fragment else "discussions/awards.html", context
     )
 
 
-def _emoji_name(visit: Visit) -> dict[str, str]:
+def _note_path(visit: Visit) -> dict[str, str]:
     return {name: visit.request.path[name] for name in ("discussion_id", "note_id")}
 
 
@@ -239,11 +256,11 @@ def _return_path(text: Any) -> str:
     return local_path(text) or ""
 
 
-def _redirect_back(discussable: Discussable, said: Any = None) -> LocalRedirect:
+def _redirect_back(discussable: Discussable, note: Any = None) -> LocalRedirect:
     """Redirect to the page of the form, at the new note if there is one."""
     back = _return_path(discussable.visit.request.form.get("back")).partition("#")[0]
     url = back if back.startswith(discussable.url) else discussable.url
-    number = getattr(said, "id", None)
+    number = getattr(note, "id", None)
     return LocalRedirect(f"{url}#note_{number}" if isinstance(number, int) else url)
 
 
@@ -252,17 +269,17 @@ def _hidden_fields(visit: Visit) -> dict[str, str]:
     fields = visit.request.form.get("note")
     if not isinstance(fields, dict):
         return {}
-    kept = {f"note[{name}]": value for name, value in fields.items() if isinstance(value, str) and name != "body"}
+    hidden = {f"note[{name}]": value for name, value in fields.items() if isinstance(value, str) and name != "body"}
     position = fields.get("position")
     if isinstance(position, dict):
-        kept |= {f"note[position][{name}]": value for name, value in position.items() if isinstance(value, str)}
-    return kept
+        hidden |= {f"note[position][{name}]": value for name, value in position.items() if isinstance(value, str)}
+    return hidden
 
 
 def _note_form(
     discussable: Discussable,
     action: str,
-    refusal: Exception | None = None,
+    error: Exception | None = None,
     *,
     body: str | None = None,
     method: str = "",
@@ -271,10 +288,10 @@ def _note_form(
     resolvable: bool = False,
 ) -> TemplateResponse:
     visit = discussable.visit
-    shown = {
+    context = {
         "discussable": discussable,
         "action": action,
-        "errors": error_messages(refusal) if refusal else [],
+        "errors": error_messages(error) if error else [],
         "body": form_field(visit.request.form, "note", "body") if body is None else body,
         "method": method,
         "back": back or _return_path(visit.request.form.get("back")),
@@ -282,4 +299,4 @@ def _note_form(
         "resolvable": resolvable,
     }
     template = "discussions/_form.html" if visit.headers.fragment else "discussions/form.html"
-    return TemplateResponse(template, shown, 422 if refusal else 200)
+    return TemplateResponse(template, context, 422 if error else 200)

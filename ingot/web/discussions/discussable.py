@@ -8,10 +8,10 @@ import msgspec
 
 from ingot.collaboration.emoji.api import AwardHandlers
 from ingot.collaboration.issues import api as issues_api
-from ingot.collaboration.issues.discussions import api as issue_talk_api
+from ingot.collaboration.issues.discussions import api as issue_discussions_api
 from ingot.collaboration.merge_requests import api as merge_requests_api
-from ingot.collaboration.merge_requests.discussions import api as merge_request_talk_api
-from ingot.collaboration.merge_requests.editing import api as merge_request_upkeep_api
+from ingot.collaboration.merge_requests.discussions import api as merge_request_discussions_api
+from ingot.collaboration.merge_requests.editing import api as merge_request_editing_api
 from ingot.collaboration.notes import api as notes_api
 from ingot.collaboration.notes.api import DiscussionHandlers, NoteHandlers
 from ingot.collaboration.notes.views import DiscussionView
@@ -40,7 +40,7 @@ class DiscussableKind(msgspec.Struct, frozen=True):
     """Name within a sentence."""
     page: str
     """Path of its page relative to the project."""
-    word: str
+    path_parameter: str
     """Name of its path parameter in the API."""
     discussions: DiscussionHandlers
     notes: NoteHandlers | None = None
@@ -53,38 +53,38 @@ class DiscussableKind(msgspec.Struct, frozen=True):
     """Set if its discussions can be resolved."""
 
     @property
-    def address(self) -> str:
+    def route(self) -> str:
         """Return the route pattern of its page."""
-        return f"/:path/-/{self.page}/:{self.word}"
+        return f"/:path/-/{self.page}/:{self.path_parameter}"
 
 
 ISSUE_ENDPOINTS = PlannedHandlers(
-    issues_api.get_issue, issues_api.edit_issue, issue_talk_api.add_todo, issues_api.PLANNING
+    issues_api.get_issue, issues_api.edit_issue, issue_discussions_api.add_todo, issues_api.PLANNING
 )
 MERGE_REQUEST_ENDPOINTS = PlannedHandlers(
     merge_requests_api.get_merge_request,
-    merge_request_upkeep_api.edit_merge_request,
-    merge_request_talk_api.add_todo,
-    merge_request_upkeep_api.PLANNING,
+    merge_request_editing_api.edit_merge_request,
+    merge_request_discussions_api.add_todo,
+    merge_request_editing_api.PLANNING,
 )
 ISSUE = DiscussableKind(
     "issue",
     "issues",
     "issue_iid",
-    issue_talk_api.DISCUSSIONS,
-    issue_talk_api.NOTES,
-    issue_talk_api.AWARDS,
+    issue_discussions_api.DISCUSSIONS,
+    issue_discussions_api.NOTES,
+    issue_discussions_api.AWARDS,
     ISSUE_ENDPOINTS,
 )
 MERGE_REQUEST = DiscussableKind(
     "merge request",
     "merge_requests",
     "merge_request_iid",
-    merge_request_talk_api.DISCUSSIONS,
-    merge_request_talk_api.NOTES,
-    merge_request_talk_api.AWARDS,
+    merge_request_discussions_api.DISCUSSIONS,
+    merge_request_discussions_api.NOTES,
+    merge_request_discussions_api.AWARDS,
     MERGE_REQUEST_ENDPOINTS,
-    merge_request_talk_api.resolve_discussion,
+    merge_request_discussions_api.resolve_discussion,
 )
 SNIPPET = DiscussableKind(
     "snippet", "snippets", "snippet_id", snippets_api.DISCUSSIONS, snippets_api.NOTES, snippets_api.AWARDS
@@ -107,37 +107,37 @@ class Discussable(msgspec.Struct, frozen=True):
         """Return the path of its page."""
         return f"/{self.project_path}/-/{self.kind.page}/{quote(self.number, safe='')}"
 
-    def ask(self, endpoint: Callable[..., V], sent: dict[str, Any] | None = None, /, **path: object) -> V:
+    def ask(self, endpoint: Callable[..., V], params: dict[str, Any] | None = None, /, **path: object) -> V:
         """Call an endpoint whose path starts with this subject."""
-        return self.visit.client.ask(endpoint, sent, self._named(path), "projects")
+        return self.visit.client.ask(endpoint, params, self._path_params(path), "projects")
 
     def find(self, endpoint: WorksOn[S, P], /, **path: object) -> S:
         """Return the subject that an endpoint finds whose path starts with this subject."""
-        return self.visit.client.find(endpoint, self._named(path), "projects")
+        return self.visit.client.find(endpoint, self._path_params(path), "projects")
 
     def may(self, endpoint: Callable[..., object], /, **path: object) -> bool:
         """Return whether the viewer may call an endpoint whose path starts with this subject."""
-        return self.visit.client.may(endpoint, self._named(path), "projects")
+        return self.visit.client.may(endpoint, self._path_params(path), "projects")
 
     def may_resolve(self) -> bool:
         """Return whether the viewer may resolve discussions here."""
         # The permission is the same for all discussions of the subject, so any id can be used.
         return self.kind.resolve is not None and self.may(self.kind.resolve, discussion_id="0")
 
-    def reached(self) -> SubjectAccess:
+    def subject_access(self) -> SubjectAccess:
         """Return the subject of the discussions, with the viewer's access to it."""
-        reached: SubjectAccess = self.find(self.kind.discussions.list_discussions)
-        return reached
+        access: SubjectAccess = self.find(self.kind.discussions.list_discussions)
+        return access
 
-    def _named(self, path: dict[str, object]) -> dict[str, object]:
-        return {"id": self.project_id, self.kind.word: self.number, **path}
+    def _path_params(self, path: dict[str, object]) -> dict[str, object]:
+        return {"id": self.project_id, self.kind.path_parameter: self.number, **path}
 
 
-def discussable_in(place: ProjectContext, kind: DiscussableKind, number: object) -> Discussable:
+def discussable_in(parent: ProjectContext, kind: DiscussableKind, number: object) -> Discussable:
     """Return a subject of a project."""
-    return Discussable(place.visit, kind, place.project.id, place.project.path_with_namespace, str(number))
+    return Discussable(parent.visit, kind, parent.project.id, parent.project.path_with_namespace, str(number))
 
 
 def discussable_finder(kind: DiscussableKind) -> Callable[[Visit], Discussable]:
     """Return a function that finds the subject in the URL of a request."""
-    return lambda visit: discussable_in(project_context(visit), kind, visit.request.path[kind.word])
+    return lambda visit: discussable_in(project_context(visit), kind, visit.request.path[kind.path_parameter])

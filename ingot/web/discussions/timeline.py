@@ -33,7 +33,7 @@ class DiscussionItem(msgspec.Struct, frozen=True):
 
     id: str
     notes: list[NoteItem]
-    alone: bool
+    individual: bool
     """True for a single note without replies."""
     resolvable: bool
     resolved: bool
@@ -64,31 +64,31 @@ class DiscussionThread(msgspec.Struct, frozen=True):
     @property
     def unresolved(self) -> int:
         """Return the number of unresolved discussions."""
-        return sum(talk.resolvable and not talk.resolved for talk in self.discussions)
+        return sum(discussion.resolvable and not discussion.resolved for discussion in self.discussions)
 
     @property
     def resolvable(self) -> int:
         """Return the number of resolvable discussions."""
-        return sum(talk.resolvable for talk in self.discussions)
+        return sum(discussion.resolvable for discussion in self.discussions)
 
 
-def discussion_thread(discussable: Discussable, *besides: str | None) -> DiscussionThread:
+def discussion_thread(discussable: Discussable, *other_texts: str | None) -> DiscussionThread:
     """Return the discussions of a subject, several hundred per page so that links to notes work.
 
-    Texts in ``besides``, such as a description, are rendered together with the notes, which saves queries.
+    Texts in ``other_texts``, such as a description, are rendered together with the notes, which saves queries.
     """
     visit = discussable.visit
-    reached, found, page, more = discussable.reached(), *_discussions(discussable)
-    takes_part = visit.viewer.user is not None and reached.may_participate
-    talks, awards, texts = _discussion_items(discussable, reached, found, besides)
+    subject_access, discussions, page, more = discussable.subject_access(), *_discussions(discussable)
+    may_participate = visit.viewer.user is not None and subject_access.may_participate
+    items, awards, texts = _discussion_items(discussable, subject_access, discussions, other_texts)
     return DiscussionThread(
         discussable,
-        talks,
+        items,
         awards,
         texts,
-        may_write=takes_part,
-        may_write_internal=takes_part and reached.may_write_internal,
-        may_award=takes_part and discussable.kind.awards is not None,
+        may_write=may_participate,
+        may_write_internal=may_participate and subject_access.may_write_internal,
+        may_award=may_participate and discussable.kind.awards is not None,
         may_resolve=discussable.may_resolve(),
         page=page,
         more=more,
@@ -99,51 +99,56 @@ def newest_system_notes(discussable: Discussable) -> list[NoteView]:
     """Return the newest system notes of a subject."""
     if discussable.kind.notes is None:
         return []
-    sent = {"activity_filter": "only_activity", "per_page": _MAX_SYSTEM_NOTES}
-    return discussable.ask(discussable.kind.notes.list_notes, sent).items
+    params = {"activity_filter": "only_activity", "per_page": _MAX_SYSTEM_NOTES}
+    return discussable.ask(discussable.kind.notes.list_notes, params).items
 
 
 def system_notes_since(discussable: Discussable, before: list[NoteView]) -> list[DiscussionItem]:
     """Return the system notes added since ``before``, to append them to the page."""
-    known = max((note.id for note in before), default=0)
-    fresh = sorted((note for note in newest_system_notes(discussable) if note.id > known), key=lambda note: note.id)
-    found = [DiscussionView(str(note.id), individual_note=True, notes=[note]) for note in fresh]
-    return _discussion_items(discussable, discussable.reached(), found, ())[0]
+    newest_id = max((note.id for note in before), default=0)
+    new_notes = sorted(
+        (note for note in newest_system_notes(discussable) if note.id > newest_id), key=lambda note: note.id
+    )
+    discussions = [DiscussionView(str(note.id), individual_note=True, notes=[note]) for note in new_notes]
+    return _discussion_items(discussable, discussable.subject_access(), discussions, ())[0]
 
 
 def _discussions(discussable: Discussable) -> tuple[list[DiscussionView], int, bool]:
     page = discussable.visit.request.page
-    found: list[DiscussionView] = []
+    discussions: list[DiscussionView] = []
     for number in range((page - 1) * _MAX_PAGES + 1, page * _MAX_PAGES + 1):
         listing = discussable.ask(
             discussable.kind.discussions.list_discussions, {"per_page": _PER_PAGE, "page": number}
         )
-        found += listing.items
+        discussions += listing.items
         if number * _PER_PAGE >= (listing.total or 0) and not listing.more:
-            return found, page, False
-    return found, page, True
+            return discussions, page, False
+    return discussions, page, True
 
 
 def _discussion_items(
-    discussable: Discussable, subject_access: SubjectAccess, found: list[DiscussionView], besides: Sequence[str | None]
+    discussable: Discussable,
+    subject_access: SubjectAccess,
+    discussions: list[DiscussionView],
+    other_texts: Sequence[str | None],
 ) -> tuple[list[DiscussionItem], list[AwardSummary], list[Markup]]:
-    """Return the discussions, the emoji awarded to the subject, and the rendered texts of ``besides``."""
+    """Return the discussions, the emoji awarded to the subject, and the rendered texts of ``other_texts``."""
     visit = discussable.visit
-    notes = [note for discussion in found for note in discussion.notes]
+    notes = [note for discussion in discussions for note in discussion.notes]
     texts = render_markdown_texts(
-        visit, [*(note.body for note in notes), *(text or "" for text in besides)], discussable.project_id
+        visit, [*(note.body for note in notes), *(text or "" for text in other_texts)], discussable.project_id
     )
     html = {note.id: text for note, text in zip(notes, texts, strict=False)}
-    given = _award_summaries(discussable, subject_access, [note.id for note in notes if not note.system])
-    me = visit.viewer.user.id if visit.viewer.user else None
+    awards = _award_summaries(discussable, subject_access, [note.id for note in notes if not note.system])
+    viewer_id = visit.viewer.user.id if visit.viewer.user else None
     now = visit.database.clock()
 
     def show(note: NoteView) -> NoteItem:
-        own = me is not None and (note.author.id == me or subject_access.may_moderate)
+        own = viewer_id is not None and (note.author.id == viewer_id or subject_access.may_moderate)
         may_change = own and subject_access.may_participate and not note.system
-        return NoteItem(note, html[note.id], _time_html(note, now), given.get(("note", note.id), []), may_change)
+        return NoteItem(note, html[note.id], _time_html(note, now), awards.get(("note", note.id), []), may_change)
 
-    talks = [
+    items = [
         DiscussionItem(
             discussion.id,
             [show(note) for note in discussion.notes],
@@ -151,9 +156,9 @@ def _discussion_items(
             resolvable=any(note.resolvable for note in discussion.notes),
             resolved=all(note.resolved is True for note in discussion.notes if note.resolvable),
         )
-        for discussion in found
+        for discussion in discussions
     ]
-    return talks, given.get((subject_access.subject.kind, subject_access.subject.id or 0), []), texts[len(notes) :]
+    return items, awards.get((subject_access.subject.kind, subject_access.subject.id or 0), []), texts[len(notes) :]
 
 
 def _award_summaries(

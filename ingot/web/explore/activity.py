@@ -14,10 +14,10 @@ _ALTERNATIVE_PATHS = {"/dashboard": "/", "/dashboard/projects": "/", "/explore/p
 @pages.get("/:path/-/activity", open=True)
 def show_activity(visit: Visit) -> PageResponse:
     """Show the events of a project that the user has permission to see, newest first."""
-    place = project_context(visit)
-    events = place.ask(activity_api.list_project_events, {"page": visit.request.page, "per_page": 30})
-    context = {"events": events, "happenings": activity_lines(visit, events.items)}
-    return place.page("explore/activity.html", "home", context)
+    parent = project_context(visit)
+    events = parent.ask(activity_api.list_project_events, {"page": visit.request.page, "per_page": 30})
+    context = {"events": events, "activity": activity_lines(visit, events.items)}
+    return parent.page("explore/activity.html", "home", context)
 
 
 def _redirect_to(address: str) -> Any:

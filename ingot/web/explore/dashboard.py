@@ -31,14 +31,14 @@ _THEMES = ("light", "dark", "")
 def show_home(visit: Visit, db: Connection) -> PageResponse:
     """Show the user's projects and activity; redirect signed-out users to the configured home page or to /explore."""
     if visit.viewer.user is None:
-        elsewhere = current_settings(db).home_page_url
-        leads_here = not elsewhere or elsewhere.rstrip("/") == visit.request.origin.base
-        return LocalRedirect("/explore") if leads_here else ExternalRedirect(str(elsewhere))
+        home_page = current_settings(db).home_page_url
+        is_own = not home_page or home_page.rstrip("/") == visit.request.origin.base
+        return LocalRedirect("/explore") if is_own else ExternalRedirect(str(home_page))
     projects = visit.ask(
         projects_api.list_projects, {"membership": "true", "order_by": "last_activity_at", "per_page": 20}
     )
-    did = visit.ask(activity_api.list_own_events, {"scope": "all", "per_page": 15}).items
-    return TemplateResponse("explore/home.html", {"projects": projects, "happenings": activity_lines(visit, did)})
+    events = visit.ask(activity_api.list_own_events, {"scope": "all", "per_page": 15}).items
+    return TemplateResponse("explore/home.html", {"projects": projects, "activity": activity_lines(visit, events)})
 
 
 @pages.get("/explore", open=True)
@@ -47,14 +47,14 @@ def show_explore(visit: Visit) -> PageResponse:
     search, topic, order = (text_field(visit.request.query, name) for name in ("search", "topic", "order_by"))
     order = order if order in _ORDERS else next(iter(_ORDERS))
     sort = "asc" if order == "name" else "desc"
-    wanted = {
+    params = {
         "order_by": order,
         "sort": sort,
         "search": search,
         "topic": topic,
         "page": visit.request.query.get("page", "1"),
     }
-    context = {"projects": visit.ask(projects_api.list_projects, wanted), "search": search, "topic": topic}
+    context = {"projects": visit.ask(projects_api.list_projects, params), "search": search, "topic": topic}
     return TemplateResponse("explore/projects.html", {**context, "orders": _ORDERS, "order": order})
 
 
@@ -62,6 +62,6 @@ def show_explore(visit: Visit) -> PageResponse:
 def choose_theme(visit: Visit) -> PageResponse:
     """Set the theme: light, dark, or that of the operating system."""
     theme = visit.request.form.get("theme")
-    chosen = theme if theme in _THEMES else ""
+    selected = theme if theme in _THEMES else ""
     back = local_path(visit.request.form.get("back")) or "/"
-    return LocalRedirect(back, [set_cookie(visit.settings, THEME_COOKIE, str(chosen), ends=not chosen)])
+    return LocalRedirect(back, [set_cookie(visit.settings, THEME_COOKIE, str(selected), ends=not selected)])

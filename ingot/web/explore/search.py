@@ -10,7 +10,7 @@ from ingot.projects.group_projects import api as group_projects_api
 from ingot.projects.projects import api as projects_api
 from ingot.projects.projects.views import project_paths
 from ingot.web.explore.note_links import note_page
-from ingot.web.form_errors import RequestRefusal, error_messages
+from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.page_routes import PageResponse, PageRoutes, TemplateResponse, Visit
 from ingot.web.projects.context import project_context
 
@@ -36,9 +36,9 @@ _PROJECT_SCOPES = ("blobs", "commits", "issues", "merge_requests", "milestones",
 def search_instance(visit: Visit) -> PageResponse:
     """Search the instance; signed-out users find only projects."""
     if visit.viewer.user is None:
-        wanted = {"search": _term(visit), "page": visit.request.query.get("page", "1")}
-        found = visit.ask(projects_api.list_projects, wanted)
-        return TemplateResponse("explore/search.html", _context(visit, ("projects",), "projects", found))
+        params = {"search": _term(visit), "page": visit.request.query.get("page", "1")}
+        results = visit.ask(projects_api.list_projects, params)
+        return TemplateResponse("explore/search.html", _context(visit, ("projects",), "projects", results))
     return TemplateResponse("explore/search.html", _run_search(visit, search_api.search_anywhere, _GLOBAL_SCOPES))
 
 
@@ -47,15 +47,17 @@ def search_group(visit: Visit) -> PageResponse:
     """Search a group and its subgroups."""
     group = visit.ask(group_projects_api.get_group, id=visit.request.path["path"])
     context = _run_search(visit, search_api.search_group, _GROUP_SCOPES, id=group.id)
-    return TemplateResponse("explore/search.html", {**context, "where": group.full_name})
+    return TemplateResponse("explore/search.html", {**context, "parent_name": group.full_name})
 
 
 @pages.get("/:path/-/search", open=True)
 def search_project(visit: Visit) -> PageResponse:
     """Search the code, issues, merge requests and comments of a project."""
-    place = project_context(visit)
-    context = _run_search(visit, search_api.search_project, _PROJECT_SCOPES, id=place.project.id)
-    return place.page("explore/search_project.html", "", {**context, "where": place.project.name_with_namespace})
+    parent = project_context(visit)
+    context = _run_search(visit, search_api.search_project, _PROJECT_SCOPES, id=parent.project.id)
+    return parent.page(
+        "explore/search_project.html", "", {**context, "parent_name": parent.project.name_with_namespace}
+    )
 
 
 def _term(visit: Visit) -> str:
@@ -66,33 +68,33 @@ def _term(visit: Visit) -> str:
 def _run_search(
     visit: Visit, endpoint: Callable[..., Listing[Any]], scopes: tuple[str, ...], **path: object
 ) -> dict[str, Any]:
-    asked = visit.request.query.get("scope")
-    scope = asked if asked in scopes else scopes[0]
+    requested = visit.request.query.get("scope")
+    scope = requested if requested in scopes else scopes[0]
     if not _term(visit):
         return _context(visit, scopes, scope, Listing([], ListPage(), 0))
-    wanted = {
+    params = {
         "search": _term(visit),
         "scope": scope,
         "page": visit.request.query.get("page", "1"),
         "ref": visit.request.query.get("ref"),
     }
     try:
-        found = visit.ask(endpoint, {name: value for name, value in wanted.items() if value}, **path)
-    except RequestRefusal as refusal:
-        return _context(visit, scopes, scope, Listing([], ListPage(), 0)) | {"errors": error_messages(refusal)}
-    return _context(visit, scopes, scope, found)
+        results = visit.ask(endpoint, {name: value for name, value in params.items() if value}, **path)
+    except REQUEST_ERRORS as error:
+        return _context(visit, scopes, scope, Listing([], ListPage(), 0)) | {"errors": error_messages(error)}
+    return _context(visit, scopes, scope, results)
 
 
-def _context(visit: Visit, scopes: tuple[str, ...], scope: str, found: Listing[Any]) -> dict[str, Any]:
-    numbers = sorted({item.project_id for item in found.items if getattr(item, "project_id", None)})
+def _context(visit: Visit, scopes: tuple[str, ...], scope: str, results: Listing[Any]) -> dict[str, Any]:
+    numbers = sorted({item.project_id for item in results.items if getattr(item, "project_id", None)})
     paths = visit.database.read(lambda db: project_paths(db, numbers))
     return {
         "term": _term(visit),
-        "scopes": [(word, _SCOPE_NAMES[word]) for word in scopes],
+        "scopes": [(each, _SCOPE_NAMES[each]) for each in scopes],
         "scope": scope,
-        "found": found,
+        "results": results,
         "paths": paths,
-        "where": "",
+        "parent_name": "",
         "note_page": note_page,
         "errors": [],
     }

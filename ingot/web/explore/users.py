@@ -29,15 +29,15 @@ def _profiles_are_restricted(db: Connection) -> bool:
     return "public" in current_settings(db).restricted_visibility_levels
 
 
-def show_user_page(visit: Visit, person: UserView) -> PageResponse:
+def show_user_page(visit: Visit, shown_user: UserView) -> PageResponse:
     """Show a user's projects and activity that the viewer has permission to see."""
     actor, at = visit.viewer.actor, instance_urls(visit.request.origin, visit.settings)
     context: dict[str, Any] = {
-        "person": person,
-        "projects": visit.ask(projects_api.list_user_projects, {"order_by": "last_activity_at"}, user_id=person.id),
-        "happenings": activity_lines(
-            visit, visit.database.read(lambda db: newest_events(db, actor, "author", person.id, _EVENTS, at))
+        "shown_user": shown_user,
+        "projects": visit.ask(projects_api.list_user_projects, {"order_by": "last_activity_at"}, user_id=shown_user.id),
+        "activity": activity_lines(
+            visit, visit.database.read(lambda db: newest_events(db, actor, "author", shown_user.id, _EVENTS, at))
         ),
-        "calendar": visit.database.read(lambda db: contribution_calendar(db, actor, "author", person.id)),
+        "calendar": visit.database.read(lambda db: contribution_calendar(db, actor, "author", shown_user.id)),
     }
-    return TemplateResponse("explore/person.html", context)
+    return TemplateResponse("explore/user.html", context)

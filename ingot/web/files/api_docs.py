@@ -11,6 +11,6 @@ _VIEWER_POLICY = (
 
 
 @pages.get("/api/v4/docs", open=True)
-def show_documents(visit: Visit) -> PageResponse:  # noqa: ARG001 - Every page takes the visit.
+def show_api_docs(visit: Visit) -> PageResponse:  # noqa: ARG001 - Every page takes the visit.
     """Show the API documentation."""
-    return TemplateResponse("files/documents.html", policy=_VIEWER_POLICY)
+    return TemplateResponse("files/api_docs.html", policy=_VIEWER_POLICY)

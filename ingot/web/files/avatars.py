@@ -29,8 +29,8 @@ def show_topic_avatar(visit: Visit, db: Connection) -> PageResponse:
 @pages.get("/uploads/-/system/project/avatar/:id/:file", open=True)
 def show_project_avatar(visit: Visit, db: Connection) -> PageResponse:
     """Return the avatar of a project, for users with permission to see the project."""
-    found = client_of(visit, db).find(projects_api.get_project, {"id": visit.request.path["id"]})
-    return _picture(visit, db, found.project.avatar_id)
+    lookup = client_of(visit, db).find(projects_api.get_project, {"id": visit.request.path["id"]})
+    return _picture(visit, db, lookup.project.avatar_id)
 
 
 @pages.get("/uploads/-/system/user/avatar/:id/:file", open=True)

@@ -54,8 +54,8 @@ def show_static(visit: Visit) -> PageResponse:
     if name not in _files():
         raise NotFound("File")
     asset = _asset(name)
-    kept = _CACHE_FOREVER if visit.request.query.get("v") == asset.version else _CACHE_ONE_HOUR
-    headers = [kept, (b"vary", b"accept-encoding")]
+    cache_control = _CACHE_FOREVER if visit.request.query.get("v") == asset.version else _CACHE_ONE_HOUR
+    headers = [cache_control, (b"vary", b"accept-encoding")]
     if visit.headers.takes_gzip:
         return BytesResponse(asset.packed, asset.kind, [*headers, (b"content-encoding", b"gzip")])
     return BytesResponse(asset.content, asset.kind, headers)

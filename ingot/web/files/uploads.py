@@ -32,9 +32,9 @@ def upload_path_to_route(path: bytes) -> bytes | None:
 @pages.get("/-/project/:id/uploads/:secret/:file", open=True)
 def show_upload(visit: Visit, db: Connection) -> PageResponse:
     """Return an uploaded file, for users with permission to see the project."""
-    found = client_of(visit, db).find(projects_api.get_project, {"id": visit.request.path["id"]})
+    lookup = client_of(visit, db).find(projects_api.get_project, {"id": visit.request.path["id"]})
     name = unicodedata.normalize("NFC", visit.request.path["file"])
-    file = open_upload(db, upload_files(visit.settings), found.project, visit.request.path["secret"], name)
+    file = open_upload(db, upload_files(visit.settings), lookup.project, visit.request.path["secret"], name)
     shown = inline_content_type(name)
     headers = file_response_headers(name, shown=shown is not None)
     return FileResponse(file, os.fstat(file.fileno()).st_size, shown or "application/octet-stream", headers)
@@ -50,5 +50,7 @@ def file_response_headers(name: str, *, shown: bool) -> list[Header]:
 
 
 def _disposition(kind: str, name: str) -> bytes:
-    plain = "".join(sign if sign.isascii() and (sign.isalnum() or sign in "._-+") else "_" for sign in name)
+    plain = "".join(
+        character if character.isascii() and (character.isalnum() or character in "._-+") else "_" for character in name
+    )
     return f"{kind}; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}".encode()

@@ -5,7 +5,8 @@ from functools import partial
 from typing import Any
 
 from ingot.projects.badges import api as badges_api
-from ingot.web.groups.settings_parent import ProjectOrGroupContext, find_group_settings, settings_page
+from ingot.web.groups.settings_parent import find_group_settings, settings_page
+from ingot.web.issues.group_context import ProjectOrGroupContext
 from ingot.web.page_routes import PageResponse, PageRoutes, TemplateResponse, Visit
 from ingot.web.projects.forms import FormsState, form_values, nonempty_values, submit_form
 from ingot.web.projects.settings import find_project_settings

@@ -38,31 +38,31 @@ def redirect_to_groups(visit: Visit) -> PageResponse:  # noqa: ARG001 - Every pa
 @pages.get("/groups/:path", open=True)
 def show_group(visit: Visit, db: Connection) -> PageResponse:
     """Show a group with its subgroups, projects and activity."""
-    place = group_context(visit)
-    group, search = place.group, _text(visit, "search")
-    wanted = {"order_by": "last_activity_at", "search": search, "page": visit.request.query.get("page", "1")}
+    parent = group_context(visit)
+    group, search = parent.group, _text(visit, "search")
+    params = {"order_by": "last_activity_at", "search": search, "page": visit.request.query.get("page", "1")}
     at = instance_urls(visit.request.origin, visit.settings)
-    did = newest_events(db, visit.viewer.actor, "group", group.id, _ACTIVITY_LINES, at)
+    events = newest_events(db, visit.viewer.actor, "group", group.id, _ACTIVITY_LINES, at)
     context: dict[str, Any] = {
         "description": render_markdown(visit, group.description, None),
-        "subgroups": place.ask(groups_api.list_subgroups, {"per_page": 100}).items,
-        "projects": place.ask(group_projects_api.list_projects_of_group, wanted),
-        "members": place.ask(groups_api.list_all_group_members, {"per_page": 1}).total,
-        "happenings": activity_lines(visit, did),
+        "subgroups": parent.ask(groups_api.list_subgroups, {"per_page": 100}).items,
+        "projects": parent.ask(group_projects_api.list_projects_of_group, params),
+        "members": parent.ask(groups_api.list_all_group_members, {"per_page": 1}).total,
+        "activity": activity_lines(visit, events),
         "calendar": contribution_calendar(db, visit.viewer.actor, "group", group.id),
         "search": search,
-        "belonging": membership_status(place, db),
-        **_allowed_actions(place),
+        "membership": membership_status(parent, db),
+        **_allowed_actions(parent),
     }
-    return place.page("groups/home.html", "home", context)
+    return parent.page("groups/home.html", "home", context)
 
 
-def _allowed_actions(place: GroupContext) -> dict[str, bool]:
-    user, actor = place.visit.viewer.user, place.visit.viewer.actor
+def _allowed_actions(parent: GroupContext) -> dict[str, bool]:
+    user, actor = parent.visit.viewer.user, parent.visit.viewer.actor
     if user is None:
         return {"may_add_project": False, "may_add_group": False}
-    offers = place.visit.database.read(lambda db: group_offers(db, actor, user, place.group.id))
-    return {"may_add_project": offers.project, "may_add_group": offers.subgroup}
+    allowed = parent.visit.database.read(lambda db: group_offers(db, actor, user, parent.group.id))
+    return {"may_add_project": allowed.project, "may_add_group": allowed.subgroup}
 
 
 def _text(visit: Visit, name: str) -> str:

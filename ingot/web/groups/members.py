@@ -3,20 +3,19 @@
 from collections.abc import Callable
 from typing import Any
 
-from ingot.accounts.users import api as accounts_api
+from ingot.accounts.users import api as users_api
 from ingot.core.db.connection import Connection
 from ingot.errors import Invalid
 from ingot.projects.group_projects import api as group_projects_api
 from ingot.projects.groups import api as groups_api
-from ingot.projects.sharing import api as project_people_api
-from ingot.web.groups.membership import LEVEL_NAMES, has_asked, members_url
+from ingot.projects.sharing import api as sharing_api
+from ingot.web.groups.membership import ROLE_NAMES, has_requested, members_url
 from ingot.web.groups.settings_parent import (
-    ProjectOrGroupContext,
     access_request_endpoints,
     member_endpoints,
     settings_page,
 )
-from ingot.web.issues.group_context import group_context
+from ingot.web.issues.group_context import ProjectOrGroupContext, group_context
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
 from ingot.web.projects.context import ProjectContext, project_context
 from ingot.web.projects.forms import FormsState, form_values, submit_form
@@ -27,13 +26,11 @@ pages = PageRoutes()
 @pages.get("/-/people")
 def find_users(visit: Visit) -> PageResponse:
     """Search users by part of their name, for autocompletion."""
-    asked = visit.request.query.get("member")
-    text = asked.get("username") if isinstance(asked, dict) else None
-    known = isinstance(text, str) and "\0" not in text and len(text.strip()) > 1
-    found = (
-        visit.ask(accounts_api.list_users, {"search": text, "per_page": 10, "active": "true"}).items if known else []
-    )
-    return TemplateResponse("groups/_people.html", {"people": found})
+    member = visit.request.query.get("member")
+    text = member.get("username") if isinstance(member, dict) else None
+    valid = isinstance(text, str) and "\0" not in text and len(text.strip()) > 1
+    users = visit.ask(users_api.list_users, {"search": text, "per_page": 10, "active": "true"}).items if valid else []
+    return TemplateResponse("groups/_user_options.html", {"users": users})
 
 
 def _declare_pages(prefix: str, find_parent: Callable[[Visit], ProjectOrGroupContext]) -> None:
@@ -59,10 +56,10 @@ def _add(parent: ProjectOrGroupContext) -> PageResponse:
     typed = form_values(parent.visit, "member", ("username", "access_level", "expires_at"))
 
     def act() -> None:
-        found = parent.visit.ask(accounts_api.list_users, {"username": typed["username"].removeprefix("@")}).items
-        if not typed["username"] or not found:
+        users = parent.visit.ask(users_api.list_users, {"username": typed["username"].removeprefix("@")}).items
+        if not typed["username"] or not users:
             raise Invalid(base=[f"User {typed['username']} was not found" if typed["username"] else "Enter a username"])
-        parent.ask(member_endpoints(parent).add_member, {"user_id": found[0].id, **_member_params(typed)})
+        parent.ask(member_endpoints(parent).add_member, {"user_id": users[0].id, **_member_params(typed)})
 
     return _submit(parent, "member", typed, act)
 
@@ -97,10 +94,10 @@ def _withdraw_request(parent: ProjectOrGroupContext) -> PageResponse:
 
 
 def _approve(parent: ProjectOrGroupContext) -> PageResponse:
-    sent = {"access_level": form_values(parent.visit, "request", ("access_level",))["access_level"] or "30"}
+    params = {"access_level": form_values(parent.visit, "request", ("access_level",))["access_level"] or "30"}
     user = parent.visit.request.path["user"]
     approve_access = access_request_endpoints(parent).approve_access
-    return _submit(parent, "requests", {}, lambda: parent.ask(approve_access, sent, user_id=user))
+    return _submit(parent, "requests", {}, lambda: parent.ask(approve_access, params, user_id=user))
 
 
 def _deny(parent: ProjectOrGroupContext) -> PageResponse:
@@ -117,10 +114,10 @@ def _share(parent: ProjectOrGroupContext) -> PageResponse:
         if not path:
             raise Invalid(base=["Enter the path of a group"])
         group = parent.visit.ask(group_projects_api.get_group, {"with_projects": "false"}, id=path)
-        ends = {"expires_at": typed["expires_at"] or None}
+        expiration = {"expires_at": typed["expires_at"] or None}
         parent.ask(
-            parent.either(project_people_api.share_project, group_projects_api.share_group),
-            {"group_id": group.id, "group_access": typed["group_access"], **ends},
+            parent.either(sharing_api.share_project, group_projects_api.share_group),
+            {"group_id": group.id, "group_access": typed["group_access"], **expiration},
         )
 
     return _submit(parent, "share", typed, act)
@@ -132,7 +129,7 @@ def _unshare(parent: ProjectOrGroupContext) -> PageResponse:
         parent,
         "shares",
         {},
-        lambda: parent.ask(parent.either(project_people_api.unshare_project, groups_api.unshare_group), group_id=group),
+        lambda: parent.ask(parent.either(sharing_api.unshare_project, groups_api.unshare_group), group_id=group),
     )
 
 
@@ -141,41 +138,41 @@ def _member_params(typed: dict[str, Any]) -> dict[str, Any]:
 
 
 def _submit(
-    parent: ProjectOrGroupContext, form: str, typed: dict[str, Any], act: Callable[[], object], there: str = ""
+    parent: ProjectOrGroupContext, form: str, typed: dict[str, Any], act: Callable[[], object], url: str = ""
 ) -> PageResponse:
-    def again(forms: FormsState) -> TemplateResponse:
+    def show_errors(forms: FormsState) -> TemplateResponse:
         return parent.visit.database.read(lambda db: _members_page(parent, db, forms))
 
-    return submit_form(form, typed, act, again, there or members_url(parent))
+    return submit_form(form, typed, act, show_errors, url or members_url(parent))
 
 
 def _members_page(parent: ProjectOrGroupContext, db: Connection, forms: FormsState) -> TemplateResponse:
     visit, project = parent.visit, isinstance(parent, ProjectContext)
     members_here, requests = member_endpoints(parent), access_request_endpoints(parent)
-    every = parent.either(project_people_api.list_all_project_members, groups_api.list_all_group_members)
-    everybody = visit.request.query.get("with") == "everybody"
+    all_members = parent.either(sharing_api.list_all_project_members, groups_api.list_all_group_members)
+    with_inherited = visit.request.query.get("with") == "everybody"
     search = visit.request.query.get("search")
-    wanted = {"page": visit.request.query.get("page", "1"), "query": search if isinstance(search, str) else ""}
-    manages = parent.may(requests.list_access_requests)
-    members = parent.ask(every if everybody else members_here.list_members, wanted)
-    about: Any = parent.project if isinstance(parent, ProjectContext) else parent.group
+    params = {"page": visit.request.query.get("page", "1"), "query": search if isinstance(search, str) else ""}
+    may_manage = parent.may(requests.list_access_requests)
+    members = parent.ask(all_members if with_inherited else members_here.list_members, params)
+    subject: Any = parent.project if isinstance(parent, ProjectContext) else parent.group
     context: dict[str, Any] = {
         "forms": forms,
         "url": members_url(parent),
         "members": members,
-        "everybody": everybody,
-        "search": wanted["query"],
-        "levels": {number: name for number, name in LEVEL_NAMES.items() if not project or number < 50},
-        "names": LEVEL_NAMES,
+        "with_inherited": with_inherited,
+        "search": params["query"],
+        "levels": {number: name for number, name in ROLE_NAMES.items() if not project or number < 50},
+        "names": ROLE_NAMES,
         "may_change": parent.may(members_here.add_member),
-        "requests": parent.ask(requests.list_access_requests, {"per_page": 100}).items if manages else [],
-        "may_ask": not manages and parent.may(requests.request_access),
-        "asked": has_asked(parent, db),
-        "shares": about.shared_with_groups or [],
-        "what": "project" if project else "group",
+        "requests": parent.ask(requests.list_access_requests, {"per_page": 100}).items if may_manage else [],
+        "may_request": not may_manage and parent.may(requests.request_access),
+        "requested": has_requested(parent, db),
+        "shares": subject.shared_with_groups or [],
+        "kind": "project" if project else "group",
     }
     section = "project_members" if project else "group_members"
-    tab = "settings" if manages else "members"
+    tab = "settings" if may_manage else "members"
     return settings_page(parent, "groups/members.html", section, context, forms.status, tab)
 
 

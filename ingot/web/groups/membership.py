@@ -7,10 +7,11 @@ from ingot.errors import NotFound
 from ingot.projects.group_projects import api as group_projects_api
 from ingot.projects.members.views import has_requested_access
 from ingot.projects.projects import api as projects_api
-from ingot.web.groups.settings_parent import ProjectOrGroupContext, access_request_endpoints, member_endpoints
+from ingot.web.groups.settings_parent import access_request_endpoints, member_endpoints
+from ingot.web.issues.group_context import ProjectOrGroupContext
 from ingot.web.projects.context import ProjectContext
 
-LEVEL_NAMES = {10: "Guest", 20: "Reporter", 30: "Developer", 40: "Maintainer", 50: "Owner"}
+ROLE_NAMES = {10: "Guest", 20: "Reporter", 30: "Developer", 40: "Maintainer", 50: "Owner"}
 
 
 class MembershipStatus(NamedTuple):
@@ -18,26 +19,26 @@ class MembershipStatus(NamedTuple):
 
     url: str
     """URL of the members page, the prefix of all membership forms."""
-    what: str
+    kind: str
     level: str = ""
     """Access level of the direct membership, which the user can leave; empty if it is inherited from a parent group."""
-    asked: bool = False
-    may_ask: bool = False
+    requested: bool = False
+    may_request: bool = False
 
 
 def membership_status(parent: ProjectOrGroupContext, db: Connection) -> MembershipStatus:
     """Return the membership status shown on the home page of a project or group."""
-    plain = MembershipStatus(members_url(parent), "project" if isinstance(parent, ProjectContext) else "group")
+    status = MembershipStatus(members_url(parent), "project" if isinstance(parent, ProjectContext) else "group")
     if parent.visit.viewer.user is None:
-        return plain
-    edits = parent.may(parent.either(projects_api.edit_project, group_projects_api.edit_group))
-    if parent.may(access_request_endpoints(parent).request_access) and not edits:
-        asked = has_asked(parent, db)
-        return plain._replace(asked=asked, may_ask=not asked)
-    return plain._replace(level=LEVEL_NAMES.get(_own_level(parent), ""))
+        return status
+    may_edit = parent.may(parent.either(projects_api.edit_project, group_projects_api.edit_group))
+    if parent.may(access_request_endpoints(parent).request_access) and not may_edit:
+        requested = has_requested(parent, db)
+        return status._replace(requested=requested, may_request=not requested)
+    return status._replace(level=ROLE_NAMES.get(_own_level(parent), ""))
 
 
-def has_asked(parent: ProjectOrGroupContext, db: Connection) -> bool:
+def has_requested(parent: ProjectOrGroupContext, db: Connection) -> bool:
     """Return whether the current user has requested access."""
     user = parent.visit.viewer.user
     if user is None:
@@ -56,9 +57,9 @@ def _own_level(parent: ProjectOrGroupContext) -> int:
     """Return the direct access level; 0 if the user cannot leave, because the project is archived or their own."""
     user = parent.visit.viewer.signed_in
     if isinstance(parent, ProjectContext):
-        held = parent.project.permissions.project_access if parent.project.permissions else None
-        stays = parent.project.archived or parent.project.namespace.full_path == user.username
-        return held.access_level if held and not stays else 0
+        membership = parent.project.permissions.project_access if parent.project.permissions else None
+        cannot_leave = parent.project.archived or parent.project.namespace.full_path == user.username
+        return membership.access_level if membership and not cannot_leave else 0
     try:
         level = parent.ask(member_endpoints(parent).get_member, user_id=user.id).access_level
     except NotFound:

@@ -8,7 +8,7 @@ from msgspec import UNSET
 from ingot.projects.deploy_tokens import api as deploy_tokens_api
 from ingot.projects.group_projects import api as group_projects_api
 from ingot.projects.groups import api as groups_api
-from ingot.web.form_errors import RequestRefusal, error_messages
+from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.groups.settings_parent import find_group_settings, settings_page
 from ingot.web.issues.group_context import GroupContext
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
@@ -50,23 +50,23 @@ def create_group(visit: Visit) -> PageResponse:
     typed = form_values(visit, "group", ("name", "path", "parent_id", "parent", "description", "visibility"))
     try:
         group = visit.ask(group_projects_api.create_group, _with_parent(visit, typed, "parent_id"))
-    except RequestRefusal as refusal:
-        return _new_group_page(visit, FormsState("group", typed, error_messages(refusal)))
+    except REQUEST_ERRORS as error:
+        return _new_group_page(visit, FormsState("group", typed, error_messages(error)))
     return LocalRedirect(f"/groups/{group.full_path}")
 
 
 def _with_parent(visit: Visit, typed: dict[str, Any], name: str) -> dict[str, Any]:
     """Return the API parameters, with the id of the parent group if its path was typed instead of selected."""
-    sent = nonempty_values({field: value for field, value in typed.items() if field != "parent"})
-    return sent | {name: find_typed_namespace(visit, typed["parent"]).id} if typed["parent"] else sent
+    params = nonempty_values({field: value for field, value in typed.items() if field != "parent"})
+    return params | {name: find_typed_namespace(visit, typed["parent"]).id} if typed["parent"] else params
 
 
 def _new_group_page(visit: Visit, forms: FormsState) -> TemplateResponse:
-    offered = group_options(visit)
-    parent = forms.value("group", "parent")
-    if offered.more and not parent:
-        parent = namespace_path(visit, forms.value("group", "parent_id"))
-    context = {"forms": forms, "offered": offered, "parent": parent, "visibilities": VISIBILITIES}
+    options = group_options(visit)
+    parent_path = forms.value("group", "parent")
+    if options.more and not parent_path:
+        parent_path = namespace_path(visit, forms.value("group", "parent_id"))
+    context = {"forms": forms, "options": options, "parent_path": parent_path, "visibilities": VISIBILITIES}
     return TemplateResponse("groups/new.html", context, forms.status)
 
 
@@ -79,46 +79,48 @@ def show_settings(visit: Visit) -> PageResponse:
 @pages.put("/groups/:path/-/edit")
 def change_settings(visit: Visit) -> PageResponse:
     """Save one of the settings forms and redirect to the settings, which may have a new path."""
-    place = find_group_settings(visit)
+    group_context = find_group_settings(visit)
     part, typed = submitted_part(visit, _FORM_PARTS)
-    above = place.group.full_path.rpartition("/")[0]
-    path = "/".join(filter(None, (above, typed.get("path") or place.group.path)))
-    act = partial(place.ask, group_projects_api.edit_group, typed)
-    return submit_form(part, typed, act, partial(_settings_page, place), f"/groups/{path}/-/edit")
+    parent_path = group_context.group.full_path.rpartition("/")[0]
+    path = "/".join(filter(None, (parent_path, typed.get("path") or group_context.group.path)))
+    save = partial(group_context.ask, group_projects_api.edit_group, typed)
+    return submit_form(part, typed, save, partial(_settings_page, group_context), f"/groups/{path}/-/edit")
 
 
 @pages.post("/groups/:path/-/settings/avatar")
 def change_picture(visit: Visit) -> PageResponse:
     """Change or remove the avatar of a group."""
-    place = find_group_settings(visit)
-    return general_settings.change_picture(place, partial(_settings_page, place))
+    group_context = find_group_settings(visit)
+    return general_settings.change_picture(group_context, partial(_settings_page, group_context))
 
 
 @pages.put("/groups/:path/-/settings/transfer")
 def transfer(visit: Visit) -> PageResponse:
     """Transfer a group to another parent group or to the top level."""
-    place = find_group_settings(visit)
+    group_context = find_group_settings(visit)
     typed = form_values(visit, "transfer", ("group_id", "parent"))
     try:
-        group = place.ask(groups_api.transfer_group, _with_parent(visit, typed, "group_id"))
-    except RequestRefusal as refusal:
-        return _settings_page(place, FormsState("transfer", typed, error_messages(refusal)))
+        group = group_context.ask(groups_api.transfer_group, _with_parent(visit, typed, "group_id"))
+    except REQUEST_ERRORS as error:
+        return _settings_page(group_context, FormsState("transfer", typed, error_messages(error)))
     return LocalRedirect(f"/groups/{group.full_path}")
 
 
 @pages.delete("/groups/:path/-/edit")
 def delete(visit: Visit) -> PageResponse:
     """Delete a group with its content after the user typed its path, and show the progress."""
-    place = find_group_settings(visit)
+    group_context = find_group_settings(visit)
     every = {"include_subgroups": "true", "with_shared": "false", "per_page": 1}
-    projects = place.ask(group_projects_api.list_projects_of_group, every).total or 0
-    return general_settings.delete(place, place.group.full_path, projects, partial(_settings_page, place))
+    projects = group_context.ask(group_projects_api.list_projects_of_group, every).total or 0
+    return general_settings.delete(
+        group_context, group_context.group.full_path, projects, partial(_settings_page, group_context)
+    )
 
 
-def _settings_page(place: GroupContext, forms: FormsState) -> TemplateResponse:
-    group = place.group
-    offered = group_options(place.visit)
-    below = f"{group.full_path}/"
+def _settings_page(group_context: GroupContext, forms: FormsState) -> TemplateResponse:
+    group = group_context.group
+    options = group_options(group_context.visit)
+    prefix = f"{group.full_path}/"
     context: dict[str, Any] = {
         "forms": forms,
         "flags": FLAGS,
@@ -128,13 +130,13 @@ def _settings_page(place: GroupContext, forms: FormsState) -> TemplateResponse:
             ("", "No parent group"),
             *(
                 (each.id, each.full_path)
-                for each in offered.items
-                if each.id != group.id and not each.full_path.startswith(below)
+                for each in options.items
+                if each.id != group.id and not each.full_path.startswith(prefix)
             ),
         ],
-        "searched": offered.items if offered.more else [],
+        "searched": options.items if options.more else [],
     }
-    return settings_page(place, "groups/edit.html", "edit", context, forms.status)
+    return settings_page(group_context, "groups/edit.html", "edit", context, forms.status)
 
 
 @pages.get("/groups/:path/-/settings/repository")
@@ -146,29 +148,29 @@ def show_tokens(visit: Visit) -> PageResponse:
 @pages.post("/groups/:path/-/settings/deploy_tokens")
 def create_token(visit: Visit) -> PageResponse:
     """Create a deploy token and show its value once."""
-    place = find_group_settings(visit)
+    group_context = find_group_settings(visit)
     typed = token_form_values(visit)
     try:
-        made = place.ask(deploy_tokens_api.create_deploy_token, token_params(typed))
-    except RequestRefusal as refusal:
-        return _tokens_page(place, FormsState("token", typed, error_messages(refusal)))
-    return _tokens_page(place, FormsState(), made)
+        created = group_context.ask(deploy_tokens_api.create_deploy_token, token_params(typed))
+    except REQUEST_ERRORS as error:
+        return _tokens_page(group_context, FormsState("token", typed, error_messages(error)))
+    return _tokens_page(group_context, FormsState(), created)
 
 
 @pages.delete("/groups/:path/-/settings/deploy_tokens/:token")
 def revoke_token(visit: Visit) -> PageResponse:
     """Revoke a deploy token."""
-    place = find_group_settings(visit)
-    place.ask(deploy_tokens_api.delete_deploy_token, token_id=visit.request.path["token"])
-    return LocalRedirect(f"{place.url}/-/settings/repository")
+    group_context = find_group_settings(visit)
+    group_context.ask(deploy_tokens_api.delete_deploy_token, token_id=visit.request.path["token"])
+    return LocalRedirect(f"{group_context.url}/-/settings/repository")
 
 
-def _tokens_page(place: GroupContext, forms: FormsState, made: Any = None) -> TemplateResponse:
+def _tokens_page(group_context: GroupContext, forms: FormsState, created: Any = None) -> TemplateResponse:
     context = {
         "forms": forms,
         "scopes": DEPLOY_TOKEN_SCOPES,
-        "tokens": place.ask(deploy_tokens_api.list_deploy_tokens, {"per_page": 100}).items,
-        "made": made,
-        "secret": made.token if made is not None and made.token is not UNSET else "",
+        "tokens": group_context.ask(deploy_tokens_api.list_deploy_tokens, {"per_page": 100}).items,
+        "created": created,
+        "secret": created.token if created is not None and created.token is not UNSET else "",
     }
-    return settings_page(place, "groups/tokens.html", "settings/repository", context, forms.status)
+    return settings_page(group_context, "groups/tokens.html", "settings/repository", context, forms.status)

@@ -6,30 +6,28 @@ from ingot.errors import NotFound
 from ingot.projects.group_projects import api as group_projects_api
 from ingot.projects.groups import api as groups_api
 from ingot.projects.members.api import AccessRequestHandlers, MemberHandlers
-from ingot.projects.sharing import api as project_people_api
-from ingot.web.issues.group_context import GroupContext, group_context
+from ingot.projects.sharing import api as sharing_api
+from ingot.web.issues.group_context import GroupContext, ProjectOrGroupContext, group_context
 from ingot.web.page_routes import TemplateResponse, Visit
 from ingot.web.projects.context import ProjectContext
 
-ProjectOrGroupContext = ProjectContext | GroupContext
 
-
-def member_endpoints(ground: ProjectOrGroupContext) -> MemberHandlers:
+def member_endpoints(parent: ProjectOrGroupContext) -> MemberHandlers:
     """Return the endpoints of the members of a project or a group."""
-    return project_people_api.MEMBERS if isinstance(ground, ProjectContext) else groups_api.MEMBERS
+    return sharing_api.MEMBERS if isinstance(parent, ProjectContext) else groups_api.MEMBERS
 
 
-def access_request_endpoints(ground: ProjectOrGroupContext) -> AccessRequestHandlers:
+def access_request_endpoints(parent: ProjectOrGroupContext) -> AccessRequestHandlers:
     """Return the endpoints of the access requests of a project or a group."""
-    return project_people_api.ACCESS_REQUESTS if isinstance(ground, ProjectContext) else groups_api.ACCESS_REQUESTS
+    return sharing_api.ACCESS_REQUESTS if isinstance(parent, ProjectContext) else groups_api.ACCESS_REQUESTS
 
 
 def find_group_settings(visit: Visit) -> GroupContext:
     """Return the group; raise ``NotFound`` unless the user has permission to edit it."""
-    place = group_context(visit)
-    if not place.may(group_projects_api.edit_group):
+    parent = group_context(visit)
+    if not parent.may(group_projects_api.edit_group):
         raise NotFound("Page")
-    return place
+    return parent
 
 
 def settings_page(
@@ -43,7 +41,7 @@ def settings_page(
     """Render a page in the settings layout, or in the normal layout if ``tab`` is not "settings"."""
     project = isinstance(parent, ProjectContext)
     if tab == "settings":
-        frame = "projects/settings.html" if project else "groups/settings.html"
+        layout = "projects/settings.html" if project else "groups/settings.html"
     else:
-        frame = "project.html" if project else "issues/group.html"
-    return parent.page(template, tab, {**context, "frame": frame, "section": section}, status)
+        layout = "project.html" if project else "issues/group.html"
+    return parent.page(template, tab, {**context, "layout": layout, "section": section}, status)

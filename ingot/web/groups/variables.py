@@ -6,7 +6,8 @@ from typing import Any
 
 from ingot.ci.triggers import api as triggers_api
 from ingot.projects.variables import api as variables_api
-from ingot.web.groups.settings_parent import ProjectOrGroupContext, find_group_settings, settings_page
+from ingot.web.groups.settings_parent import find_group_settings, settings_page
+from ingot.web.issues.group_context import ProjectOrGroupContext
 from ingot.web.page_routes import PageResponse, PageRoutes, TemplateResponse, Visit
 from ingot.web.projects.context import ProjectContext
 from ingot.web.projects.forms import FormsState, form_values, nonempty_values, submit_form
@@ -31,17 +32,17 @@ def _declare_pages(prefix: str, find_parent: Callable[[Visit], ProjectOrGroupCon
 
 def _add(parent: ProjectOrGroupContext) -> PageResponse:
     typed = form_values(parent.visit, "variable", _TEXT_FIELDS, _FLAG_FIELDS)
-    sent = nonempty_values(typed) | {"value": typed["value"]}
-    return _submit(parent, "variable", typed, partial(parent.ask, variables_api.create_variable, sent))
+    params = nonempty_values(typed) | {"value": typed["value"]}
+    return _submit(parent, "variable", typed, partial(parent.ask, variables_api.create_variable, params))
 
 
 def _change(parent: ProjectOrGroupContext) -> PageResponse:
     """Change the variable named in the form; an empty value leaves the value unchanged."""
     typed = form_values(parent.visit, "changed", ("key", "value", "scope"), _FLAG_FIELDS)
-    sent = {name: typed[name] for name in _FLAG_FIELDS}
+    params = {name: typed[name] for name in _FLAG_FIELDS}
     if typed["value"]:
-        sent["value"] = typed["value"]
-    act = partial(parent.ask, variables_api.edit_variable, sent | _scope(typed), key=typed["key"])
+        params["value"] = typed["value"]
+    act = partial(parent.ask, variables_api.edit_variable, params | _scope(typed), key=typed["key"])
     return _submit(parent, "variables", {}, act)
 
 
@@ -58,26 +59,26 @@ def _scope(typed: dict[str, Any]) -> dict[str, Any]:
 @pages.post("/:path/-/settings/triggers")
 def add_trigger(visit: Visit) -> PageResponse:
     """Create a trigger token, which starts pipelines."""
-    place = find_project_settings(visit)
+    parent = find_project_settings(visit)
     typed = form_values(visit, "trigger", ("description",))
-    return _submit(place, "trigger", typed, partial(place.ask, triggers_api.create_trigger, typed))
+    return _submit(parent, "trigger", typed, partial(parent.ask, triggers_api.create_trigger, typed))
 
 
 @pages.post("/:path/-/settings/triggers/:trigger/take_ownership")
 def take_trigger_ownership(visit: Visit) -> PageResponse:
     """Take ownership of a trigger, so that its pipelines run as the current user."""
-    place = find_project_settings(visit)
+    parent = find_project_settings(visit)
     return _submit(
-        place, "triggers", {}, partial(place.ask, triggers_api.take_trigger, trigger_id=visit.request.path["trigger"])
+        parent, "triggers", {}, partial(parent.ask, triggers_api.take_trigger, trigger_id=visit.request.path["trigger"])
     )
 
 
 @pages.delete("/:path/-/settings/triggers/:trigger")
 def remove_trigger(visit: Visit) -> PageResponse:
     """Delete a trigger."""
-    place = find_project_settings(visit)
-    act = partial(place.ask, triggers_api.delete_trigger, trigger_id=visit.request.path["trigger"])
-    return _submit(place, "triggers", {}, act)
+    parent = find_project_settings(visit)
+    act = partial(parent.ask, triggers_api.delete_trigger, trigger_id=visit.request.path["trigger"])
+    return _submit(parent, "triggers", {}, act)
 
 
 def _submit(parent: ProjectOrGroupContext, form: str, typed: dict[str, Any], act: Callable[[], object]) -> PageResponse:
@@ -86,13 +87,13 @@ def _submit(parent: ProjectOrGroupContext, form: str, typed: dict[str, Any], act
 
 def _variables_page(parent: ProjectOrGroupContext, forms: FormsState) -> TemplateResponse:
     project = isinstance(parent, ProjectContext)
-    known = parent.may(variables_api.list_variables)
+    enabled = parent.may(variables_api.list_variables)
     every = {"per_page": 100}
     context: dict[str, Any] = {
         "forms": forms,
-        "known": known,
-        "variables": parent.ask(variables_api.list_variables, every).items if known else [],
-        "triggers": parent.ask(triggers_api.list_triggers, every).items if project and known else [],
+        "enabled": enabled,
+        "variables": parent.ask(variables_api.list_variables, every).items if enabled else [],
+        "triggers": parent.ask(triggers_api.list_triggers, every).items if project and enabled else [],
         "has_triggers": project,
         "may_change": parent.may(variables_api.create_variable),
         "flags": {

@@ -5,35 +5,33 @@ from collections.abc import Callable
 from ingot.collaboration.issues import api as issues_api
 from ingot.collaboration.issues.links import api as issue_links_api
 from ingot.collaboration.issues.task_items import tick_task_of
-from ingot.core.api.params import MissingParameter
 from ingot.core.markup.references import extract_references
-from ingot.errors import Conflict, Denied, Invalid, NotFound
+from ingot.errors import Invalid
 from ingot.projects.projects import api as projects_api
 from ingot.web.discussions.discussable import ISSUE, Discussable, discussable_finder
-from ingot.web.form_errors import error_messages
+from ingot.web.form_errors import ACTION_ERRORS, error_messages
 from ingot.web.issues.show import issue_page
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, Visit
 from ingot.web.projects.context import project_context
 
 pages = PageRoutes()
 find_discussable = discussable_finder(ISSUE)
-_REJECTED = (Invalid, Conflict, MissingParameter, NotFound, Denied)
 
 
 @pages.post("/:path/-/issues/:issue_iid/tasks")
 def tick_task(visit: Visit) -> PageResponse:
     """Toggle a task of the description, if the description has not changed since the page was loaded."""
-    ground = find_discussable(visit)
+    discussable = find_discussable(visit)
     number, _, state = str(visit.request.form.get("task", "")).partition("-")
     if not (number.isascii() and number.isdigit() and len(number) < 5):
         raise Invalid(task=["is invalid"])
     seen = str(visit.request.form.get("version", ""))
     visit.database.write(
         lambda db: tick_task_of(
-            db, visit.viewer.actor, ground.project_id, ground.number, int(number), seen, done=state == "done"
+            db, visit.viewer.actor, discussable.project_id, discussable.number, int(number), seen, done=state == "done"
         )
     )
-    return LocalRedirect(ground.url)
+    return LocalRedirect(discussable.url)
 
 
 @pages.post("/:path/-/issues/:issue_iid/state")
@@ -45,48 +43,50 @@ def change_state(visit: Visit) -> PageResponse:
 @pages.post("/:path/-/issues/:issue_iid/links")
 def link_issue(visit: Visit) -> PageResponse:
     """Link another issue, given by reference or URL."""
-    ground, text = find_discussable(visit), str(visit.request.form.get("target", "")).strip()
+    discussable, text = find_discussable(visit), str(visit.request.form.get("target", "")).strip()
     text = f"#{text}" if text.isdigit() else text
-    named = next((one for one in extract_references(text, visit.request.origin.base) if one.kind == "issue"), None)
-    if named is None:
-        return _page_with_errors(ground, ["Enter an issue as #12, group/project#12 or its URL."])
-    project = named.project or ground.project_path
+    reference = next(
+        (each for each in extract_references(text, visit.request.origin.base) if each.kind == "issue"), None
+    )
+    if reference is None:
+        return _page_with_errors(discussable, ["Enter an issue as #12, group/project#12 or its URL."])
+    project = reference.project or discussable.project_path
     if "/" not in project:
-        project = f"{ground.project_path.rpartition('/')[0]}/{project}"
-    return _submit(visit, issue_links_api.link_issue, target_project_id=project, target_issue_iid=named.name)
+        project = f"{discussable.project_path.rpartition('/')[0]}/{project}"
+    return _submit(visit, issue_links_api.link_issue, target_project_id=project, target_issue_iid=reference.name)
 
 
 @pages.delete("/:path/-/issues/:issue_iid/links/:issue_link_id")
 def unlink_issue(visit: Visit) -> PageResponse:
     """Remove a link to another issue."""
-    ground = find_discussable(visit)
-    ground.ask(issue_links_api.unlink_issue, issue_link_id=visit.request.path["issue_link_id"])
-    return LocalRedirect(ground.url)
+    discussable = find_discussable(visit)
+    discussable.ask(issue_links_api.unlink_issue, issue_link_id=visit.request.path["issue_link_id"])
+    return LocalRedirect(discussable.url)
 
 
 @pages.post("/:path/-/issues/:issue_iid/move")
 def move_issue(visit: Visit) -> PageResponse:
     """Move the issue to another project and redirect to it."""
-    ground = find_discussable(visit)
+    discussable = find_discussable(visit)
     try:
         target = visit.ask(
             projects_api.get_project, id=str(visit.request.form.get("to_project", "")).strip().strip("/")
         )
-        moved = ground.ask(issues_api.move_issue, {"to_project_id": target.id})
-    except _REJECTED as refusal:
-        ground.ask(issues_api.get_issue)
-        return _page_with_errors(ground, error_messages(refusal))
+        moved = discussable.ask(issues_api.move_issue, {"to_project_id": target.id})
+    except ACTION_ERRORS as error:
+        discussable.ask(issues_api.get_issue)
+        return _page_with_errors(discussable, error_messages(error))
     return LocalRedirect(f"/{target.path_with_namespace}/-/issues/{moved.iid}")
 
 
-def _submit(visit: Visit, endpoint: Callable[..., object], **sent: str) -> PageResponse:
-    ground = find_discussable(visit)
+def _submit(visit: Visit, endpoint: Callable[..., object], **params: str) -> PageResponse:
+    discussable = find_discussable(visit)
     try:
-        ground.ask(endpoint, sent)
-    except _REJECTED as refusal:
-        ground.ask(issues_api.get_issue)  # Without permission to read the issue, the response is a 404.
-        return _page_with_errors(ground, error_messages(refusal))
-    return LocalRedirect(ground.url)
+        discussable.ask(endpoint, params)
+    except ACTION_ERRORS as error:
+        discussable.ask(issues_api.get_issue)  # Without permission to read the issue, the response is a 404.
+        return _page_with_errors(discussable, error_messages(error))
+    return LocalRedirect(discussable.url)
 
 
 def _page_with_errors(discussable: Discussable, errors: list[str]) -> PageResponse:

@@ -13,12 +13,10 @@ from ingot.collaboration.labels import api as labels_api
 from ingot.collaboration.labels.views import LabelBrief, LabelView, label_briefs_of
 from ingot.collaboration.milestones import api as milestones_api
 from ingot.collaboration.planning.scope import ProjectScope
-from ingot.core.api.params import MissingParameter
-from ingot.errors import Conflict, Invalid
 from ingot.projects.members.views import MemberView
-from ingot.projects.sharing import api as project_people_api
+from ingot.projects.sharing import api as sharing_api
 from ingot.web.discussions.discussable import ISSUE, discussable_finder
-from ingot.web.form_errors import error_messages
+from ingot.web.form_errors import FORM_ERRORS, error_messages
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, Visit, form_field
 from ingot.web.projects.context import ProjectContext, project_context
 from ingot.web.projects.templates import list_templates, template_or_none
@@ -26,87 +24,88 @@ from ingot.web.projects.templates import list_templates, template_or_none
 pages = PageRoutes()
 _TEXT_FIELDS = ("title", "description", "milestone_id", "due_date")
 _LIST_FIELDS = ("labels", "label_ids", "assignee_ids")
-_REDISPLAYED_FIELDS = (Invalid, Conflict, MissingParameter)
 
 
 @pages.get("/:path/-/issues/new")
 def show_new_form(visit: Visit) -> PageResponse:
     """Show the form for a new issue; query parameters prefill it."""
-    place = project_context(visit)
-    found = place.find(issues_api.create_issue)
-    typed, templates = _form_values(visit.request.query), list_templates(place, "issue")
+    parent = project_context(visit)
+    scope = parent.find(issues_api.create_issue)
+    typed, templates = _form_values(visit.request.query), list_templates(parent, "issue")
     if not typed["description"]:
-        typed["description"] = template_or_none(place, "issue", templates, visit.request.query.get("issuable_template"))
-    return _issue_form(place, typed, triages=_may_triage(place, found), templates=templates)
+        typed["description"] = template_or_none(
+            parent, "issue", templates, visit.request.query.get("issuable_template")
+        )
+    return _issue_form(parent, typed, may_triage=_may_triage(parent, scope), templates=templates)
 
 
 @pages.post("/:path/-/issues")
 def create_issue(visit: Visit) -> PageResponse:
     """Create an issue and redirect to it; on an error show the form with the input."""
-    place = project_context(visit)
-    found = place.find(issues_api.create_issue)
-    typed, triages = _form_values(visit.request.form), _may_triage(place, found)
+    parent = project_context(visit)
+    scope = parent.find(issues_api.create_issue)
+    typed, may_triage = _form_values(visit.request.form), _may_triage(parent, scope)
     try:
-        issue = place.ask(issues_api.create_issue, _api_params(typed, triages=triages))
-    except _REDISPLAYED_FIELDS as refusal:
-        return _issue_form(place, typed, triages=triages, errors=error_messages(refusal))
-    return LocalRedirect(f"{place.url}/-/issues/{issue.iid}")
+        issue = parent.ask(issues_api.create_issue, _api_params(typed, may_triage=may_triage))
+    except FORM_ERRORS as error:
+        return _issue_form(parent, typed, may_triage=may_triage, errors=error_messages(error))
+    return LocalRedirect(f"{parent.url}/-/issues/{issue.iid}")
 
 
 @pages.get("/:path/-/issues/:issue_iid/edit")
 def show_edit_form(visit: Visit) -> PageResponse:
     """Show the form for editing an issue."""
-    place, issue, found = _editable_issue(visit)
-    return _issue_form(place, _values_of_issue(issue), issue, triages=_may_triage(place, found))
+    parent, issue, lookup = _editable_issue(visit)
+    return _issue_form(parent, _values_of_issue(issue), issue, may_triage=_may_triage(parent, lookup))
 
 
 @pages.put("/:path/-/issues/:issue_iid")
 def edit_issue(visit: Visit) -> PageResponse:
     """Update an issue, unless another user has changed its description in the meantime."""
-    place, issue, found = _editable_issue(visit)
-    typed, triages = _form_values(visit.request.form), _may_triage(place, found)
+    parent, issue, lookup = _editable_issue(visit)
+    typed, may_triage = _form_values(visit.request.form), _may_triage(parent, lookup)
     if form_field(visit.request.form, "issue", "version") != description_version(issue.description):
-        faster = ["Someone else has changed the description. Review it, then save again."]
-        return _issue_form(place, typed, issue, triages=triages, errors=faster)
+        conflict = ["Someone else has changed the description. Review it, then save again."]
+        return _issue_form(parent, typed, issue, may_triage=may_triage, errors=conflict)
     try:
-        place.ask(issues_api.edit_issue, _api_params(typed, triages=triages), issue_iid=issue.iid)
-    except _REDISPLAYED_FIELDS as refusal:
-        return _issue_form(place, typed, issue, triages=triages, errors=error_messages(refusal))
-    return LocalRedirect(f"{place.url}/-/issues/{issue.iid}")
+        parent.ask(issues_api.edit_issue, _api_params(typed, may_triage=may_triage), issue_iid=issue.iid)
+    except FORM_ERRORS as error:
+        return _issue_form(parent, typed, issue, may_triage=may_triage, errors=error_messages(error))
+    return LocalRedirect(f"{parent.url}/-/issues/{issue.iid}")
 
 
 @pages.delete("/:path/-/issues/:issue_iid")
 def delete_issue(visit: Visit) -> PageResponse:
     """Delete an issue."""
-    ground = discussable_finder(ISSUE)(visit)
-    ground.ask(issues_api.get_issue)
-    ground.ask(issues_api.delete_issue)
-    return LocalRedirect(f"/{ground.project_path}/-/issues")
+    discussable = discussable_finder(ISSUE)(visit)
+    discussable.ask(issues_api.get_issue)
+    discussable.ask(issues_api.delete_issue)
+    return LocalRedirect(f"/{discussable.project_path}/-/issues")
 
 
 def _editable_issue(visit: Visit) -> tuple[ProjectContext, IssueView, IssueLookup]:
     """Return the issue of the URL, with the permission to change it."""
-    place, iid = project_context(visit), visit.request.path["issue_iid"]
-    found = place.find(issues_api.edit_issue, issue_iid=iid)
-    return place, place.ask(issues_api.get_issue, issue_iid=iid), found
+    parent, iid = project_context(visit), visit.request.path["issue_iid"]
+    lookup = parent.find(issues_api.edit_issue, issue_iid=iid)
+    return parent, parent.ask(issues_api.get_issue, issue_iid=iid), lookup
 
 
-def _may_triage(place: ProjectContext, found: IssueLookup | ProjectScope) -> bool:
-    return policy.may_triage(place.visit.viewer.actor, found.access, found.project)
+def _may_triage(parent: ProjectContext, lookup: IssueLookup | ProjectScope) -> bool:
+    return policy.may_triage(parent.visit.viewer.actor, lookup.access, lookup.project)
 
 
-def _form_values(sent: dict[str, Any]) -> dict[str, Any]:
+def _form_values(form: dict[str, Any]) -> dict[str, Any]:
     """Return the issue fields from a form or query string."""
-    fields = sent.get("issue")
-    typed: dict[str, Any] = {name: form_field(sent, "issue", name) for name in _TEXT_FIELDS}
+    fields = form.get("issue")
+    typed: dict[str, Any] = {name: form_field(form, "issue", name) for name in _TEXT_FIELDS}
     for name in _LIST_FIELDS:
         values = fields.get(name) if isinstance(fields, dict) else None
         typed[name] = (
             [value for value in values if isinstance(value, str) and value] if isinstance(values, list) else []
         )
-    if one := form_field(sent, "issue", "assignee_id"):
-        typed["assignee_ids"].append(one)
-    typed["confidential"] = form_field(sent, "issue", "confidential") in ("1", "true", "on")
+    if assignee_id := form_field(form, "issue", "assignee_id"):
+        typed["assignee_ids"].append(assignee_id)
+    typed["confidential"] = form_field(form, "issue", "confidential") in ("1", "true", "on")
     return typed
 
 
@@ -118,48 +117,50 @@ def _values_of_issue(issue: IssueView) -> dict[str, Any]:
         "due_date": issue.due_date or "",
         "labels": list(issue.labels),
         "label_ids": [],
-        "assignee_ids": [str(person.id) for person in issue.assignees],
+        "assignee_ids": [str(user.id) for user in issue.assignees],
         "confidential": issue.confidential,
     }
 
 
-def _api_params(typed: dict[str, Any], *, triages: bool) -> dict[str, Any]:
-    sent = {"title": typed["title"], "description": typed["description"], "confidential": typed["confidential"]}
-    if triages:
-        sent |= {"labels": typed["labels"], "assignee_ids": typed["assignee_ids"]}
-        sent |= {name: typed[name] or None for name in ("milestone_id", "due_date")}
-    return sent
+def _api_params(typed: dict[str, Any], *, may_triage: bool) -> dict[str, Any]:
+    params = {"title": typed["title"], "description": typed["description"], "confidential": typed["confidential"]}
+    if may_triage:
+        params |= {"labels": typed["labels"], "assignee_ids": typed["assignee_ids"]}
+        params |= {name: typed[name] or None for name in ("milestone_id", "due_date")}
+    return params
 
 
 def _issue_form(
-    place: ProjectContext,
+    parent: ProjectContext,
     typed: dict[str, Any],
     issue: IssueView | None = None,
     *,
-    triages: bool,
+    may_triage: bool,
     errors: list[str] | None = None,
     templates: list[str] | None = None,
 ) -> PageResponse:
-    context: dict[str, Any] = {"typed": typed, "issue": issue, "triages": triages, "errors": errors or []}
+    context: dict[str, Any] = {"typed": typed, "issue": issue, "may_triage": may_triage, "errors": errors or []}
     context["templates"] = [(name, urlencode({"issuable_template": name})) for name in templates or []]
     context["version"] = description_version(issue.description) if issue else ""
-    context["may_delete"] = issue is not None and place.may(issues_api.delete_issue, issue_iid=issue.iid)
-    context |= _choices(place, issue) if triages else {}
-    return place.page("issues/form.html", "issues", context, status=422 if errors else 200)
+    context["may_delete"] = issue is not None and parent.may(issues_api.delete_issue, issue_iid=issue.iid)
+    context |= _choices(parent, issue) if may_triage else {}
+    return parent.page("issues/form.html", "issues", context, status=422 if errors else 200)
 
 
-def _choices(place: ProjectContext, issue: IssueView | None) -> dict[str, Any]:
+def _choices(parent: ProjectContext, issue: IssueView | None) -> dict[str, Any]:
     """Return the choices of the form, including the issue's current values."""
-    listed = place.ask(labels_api.list_project_labels, {"per_page": 100, "with_counts": "false"})
-    labels: list[LabelView | LabelBrief] = [*listed.items]
-    wanted = {"per_page": 100, "state": "active", "include_parent_milestones": "true"}
-    milestones = place.ask(milestones_api.list_project_milestones, wanted).items
-    members = place.ask(project_people_api.list_all_project_members, {"per_page": 100})
-    people: list[MemberView | UserBrief] = [*members.items]
+    listing = parent.ask(labels_api.list_project_labels, {"per_page": 100, "with_counts": "false"})
+    labels: list[LabelView | LabelBrief] = [*listing.items]
+    params = {"per_page": 100, "state": "active", "include_parent_milestones": "true"}
+    milestones = parent.ask(milestones_api.list_project_milestones, params).items
+    members = parent.ask(sharing_api.list_all_project_members, {"per_page": 100})
+    users: list[MemberView | UserBrief] = [*members.items]
     if issue is not None:
-        carried = place.visit.database.read(lambda db: label_briefs_of(db, "issue", [issue.id])).get(issue.id, [])
-        labels += [label for label in carried if label.id not in {one.id for one in labels}]
-        people += [person for person in issue.assignees if person.id not in {one.id for one in people}]
+        current_labels = parent.visit.database.read(lambda db: label_briefs_of(db, "issue", [issue.id])).get(
+            issue.id, []
+        )
+        labels += [label for label in current_labels if label.id not in {one.id for one in labels}]
+        users += [user for user in issue.assignees if user.id not in {one.id for one in users}]
         if issue.milestone and issue.milestone.id not in {one.id for one in milestones}:
             milestones.append(issue.milestone)
-    return {"labels": labels, "milestones": milestones, "people": people}
+    return {"labels": labels, "milestones": milestones, "users": users}

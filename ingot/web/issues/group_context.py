@@ -9,6 +9,7 @@ from ingot.core.api.internal_client import P, S, V, WorksOn
 from ingot.projects.group_projects import api as group_projects_api
 from ingot.projects.group_projects.api import GroupDetailView
 from ingot.web.page_routes import TemplateResponse, Visit
+from ingot.web.projects.context import ProjectContext
 
 
 class GroupContext(msgspec.Struct, frozen=True):
@@ -22,9 +23,9 @@ class GroupContext(msgspec.Struct, frozen=True):
         """Return the base path of the group's pages."""
         return f"/groups/{self.group.full_path}"
 
-    def ask(self, endpoint: Callable[..., V], sent: dict[str, Any] | None = None, /, **path: object) -> V:
+    def ask(self, endpoint: Callable[..., V], params: dict[str, Any] | None = None, /, **path: object) -> V:
         """Call an endpoint of this group."""
-        return self.visit.client.ask(endpoint, sent, {"id": self.group.id, **path}, "groups")
+        return self.visit.client.ask(endpoint, params, {"id": self.group.id, **path}, "groups")
 
     def find(self, endpoint: WorksOn[S, P], /, **path: object) -> S:
         """Return the subject that an endpoint of this group finds."""
@@ -42,16 +43,19 @@ class GroupContext(msgspec.Struct, frozen=True):
         self, template: str, tab: str, context: dict[str, Any] | None = None, /, status: int = 200
     ) -> TemplateResponse:
         """Render a page in the group's layout, with one of its tabs selected."""
-        words = ("issues", "boards", "merge_requests", "labels", "milestones")
-        tabs = [(word, f"{self.url}/-/{word}", word.capitalize().replace("_", " ")) for word in words]
-        frame = {"group": self.group, "place": self, "tab": tab, "tabs": [("home", self.url, "Group"), *tabs]}
-        return TemplateResponse(template, {**frame, "last_tab": self._last_tab(), **(context or {})}, status)
+        pages = ("issues", "boards", "merge_requests", "labels", "milestones")
+        tabs = [(page, f"{self.url}/-/{page}", page.capitalize().replace("_", " ")) for page in pages]
+        shared = {"group": self.group, "parent": self, "tab": tab, "tabs": [("home", self.url, "Group"), *tabs]}
+        return TemplateResponse(template, {**shared, "last_tab": self._last_tab(), **(context or {})}, status)
 
     def _last_tab(self) -> tuple[str, str, str]:
         """Return the settings tab, which includes the members, or else the members tab."""
         if self.may(group_projects_api.edit_group):
             return "settings", f"{self.url}/-/edit", "Settings"
         return "members", f"{self.url}/-/group_members", "Members"
+
+
+ProjectOrGroupContext = ProjectContext | GroupContext
 
 
 def group_context(visit: Visit) -> GroupContext:

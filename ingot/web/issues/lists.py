@@ -6,7 +6,7 @@ from ingot.collaboration.issues import api as issues_api
 from ingot.collaboration.labels import api as labels_api
 from ingot.collaboration.milestones import api as milestones_api
 from ingot.web.filters import ListFilters
-from ingot.web.issues.group_context import GroupContext, group_context
+from ingot.web.issues.group_context import ProjectOrGroupContext, group_context
 from ingot.web.issues.list_filters import ISSUE_FILTERS
 from ingot.web.page_routes import PageResponse, PageRoutes, TemplateResponse, Visit
 from ingot.web.projects.context import ProjectContext, project_context
@@ -18,61 +18,61 @@ _SCOPES = {"assigned_to_me": "Assigned to you", "created_by_me": "Created by you
 @pages.get("/:path/-/issues", open=True)
 def list_issues(visit: Visit) -> PageResponse:
     """List the issues of a project."""
-    place = project_context(visit)
-    context = _issue_list(place, visit) | _choices(place)
-    context["may_create"] = place.may(issues_api.create_issue)
-    return place.page("issues/list.html", "issues", context)
+    parent = project_context(visit)
+    context = _issue_list(parent, visit) | _choices(parent)
+    context["may_create"] = parent.may(issues_api.create_issue)
+    return parent.page("issues/list.html", "issues", context)
 
 
 @pages.get("/groups/:path/-/issues", open=True)
 def list_group_issues(visit: Visit) -> PageResponse:
     """List the issues of a group's projects."""
-    place = group_context(visit)
-    return place.page("issues/group_list.html", "issues", _issue_list(place, visit) | _choices(place))
+    parent = group_context(visit)
+    return parent.page("issues/group_list.html", "issues", _issue_list(parent, visit) | _choices(parent))
 
 
 @pages.get("/dashboard/issues")
 def list_own_issues(visit: Visit) -> PageResponse:
     """List the issues that the user is assigned to or created."""
-    asked, scope = ISSUE_FILTERS.parse_query(visit.request.query), str(visit.request.query.get("scope", ""))
+    filters, scope = ISSUE_FILTERS.parse_query(visit.request.query), str(visit.request.query.get("scope", ""))
     scope = scope if scope in _SCOPES else next(iter(_SCOPES))
-    sent = {"scope": scope, "with_labels_details": "true", "page": visit.request.page}
+    params = {"scope": scope, "with_labels_details": "true", "page": visit.request.page}
     context = {
-        "issues": visit.ask(issues_api.list_issues, asked.list | sent),
-        "counts": visit.ask(issues_api.get_statistics, asked.filters | {"scope": scope}).statistics.counts,
+        "issues": visit.ask(issues_api.list_issues, filters.list_params | params),
+        "counts": visit.ask(issues_api.get_statistics, filters.filter_params | {"scope": scope}).statistics.counts,
         "scopes": _SCOPES,
         "scope": scope,
     }
-    return TemplateResponse("issues/own_list.html", context | _list_params(asked))
+    return TemplateResponse("issues/own_list.html", context | _list_params(filters))
 
 
-def _issue_list(place: ProjectContext | GroupContext, visit: Visit) -> dict[str, Any]:
-    asked = ISSUE_FILTERS.parse_query(visit.request.query)
-    sent = {"with_labels_details": "true", "page": visit.request.page}
+def _issue_list(parent: ProjectOrGroupContext, visit: Visit) -> dict[str, Any]:
+    filters = ISSUE_FILTERS.parse_query(visit.request.query)
+    params = {"with_labels_details": "true", "page": visit.request.page}
     return {
-        "issues": place.ask(
-            place.either(issues_api.list_project_issues, issues_api.list_group_issues), asked.list | sent
+        "issues": parent.ask(
+            parent.either(issues_api.list_project_issues, issues_api.list_group_issues), filters.list_params | params
         ),
-        "counts": place.ask(
-            place.either(issues_api.get_project_statistics, issues_api.get_group_statistics), asked.filters
+        "counts": parent.ask(
+            parent.either(issues_api.get_project_statistics, issues_api.get_group_statistics), filters.filter_params
         ).statistics.counts,
-    } | _list_params(asked)
+    } | _list_params(filters)
 
 
 def _list_params(filters: ListFilters) -> dict[str, Any]:
-    return {"asked": filters, "sorts": ISSUE_FILTERS.sort_names}
+    return {"filters": filters, "sorts": ISSUE_FILTERS.sort_names}
 
 
-def _choices(place: ProjectContext | GroupContext) -> dict[str, Any]:
+def _choices(parent: ProjectOrGroupContext) -> dict[str, Any]:
     """Return the choices of the filters."""
-    ancestors = "include_parent_milestones" if isinstance(place, ProjectContext) else "include_ancestors"
+    ancestors = "include_parent_milestones" if isinstance(parent, ProjectContext) else "include_ancestors"
     return {
-        "labels": place.ask(
-            place.either(labels_api.list_project_labels, labels_api.list_group_labels),
+        "labels": parent.ask(
+            parent.either(labels_api.list_project_labels, labels_api.list_group_labels),
             {"per_page": 100, "with_counts": "false"},
         ).items,
-        "milestones": place.ask(
-            place.either(milestones_api.list_project_milestones, milestones_api.list_group_milestones),
+        "milestones": parent.ask(
+            parent.either(milestones_api.list_project_milestones, milestones_api.list_group_milestones),
             {"per_page": 100, "state": "active", ancestors: "true"},
         ).items,
     }

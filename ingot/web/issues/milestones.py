@@ -5,12 +5,13 @@ from typing import Any
 from ingot.collaboration.issues import api as issues_api
 from ingot.collaboration.issues.milestone_issues import api as milestone_issues_api
 from ingot.collaboration.issues.milestone_issues.views import MilestoneProgress, milestone_progress
-from ingot.collaboration.merge_requests.editing import api as merge_request_upkeep_api
+from ingot.collaboration.merge_requests.editing import api as merge_request_editing_api
 from ingot.collaboration.milestones import api as milestones_api
 from ingot.collaboration.milestones.views import MilestoneView
 from ingot.errors import Conflict, Invalid, NotFound
-from ingot.web.form_errors import RequestRefusal, error_messages
-from ingot.web.issues.planning_parent import ProjectOrGroupContext, SharedPages, framed_page
+from ingot.web.form_errors import REQUEST_ERRORS, error_messages
+from ingot.web.issues.group_context import ProjectOrGroupContext
+from ingot.web.issues.planning_parent import SharedPages, planning_page
 from ingot.web.page_routes import LocalRedirect, PageResponse, form_field
 from ingot.web.projects.context import ProjectContext
 from ingot.web.texts import render_markdown
@@ -22,174 +23,176 @@ _STATES = ("active", "closed", "all")
 
 
 @shared_pages.get("/milestones", open=True)
-def list_milestones(place: ProjectOrGroupContext) -> PageResponse:
+def list_milestones(parent: ProjectOrGroupContext) -> PageResponse:
     """List the milestones."""
-    query = place.visit.request.query
+    query = parent.visit.request.query
     state = query.get("state") if query.get("state") in _STATES else _STATES[0]
-    sent = {"state": state, "page": place.visit.request.page, _ancestors_param(place): "true"}
-    found = place.ask(place.either(milestones_api.list_project_milestones, milestones_api.list_group_milestones), sent)
+    params = {"state": state, "page": parent.visit.request.page, _ancestors_param(parent): "true"}
+    milestones = parent.ask(
+        parent.either(milestones_api.list_project_milestones, milestones_api.list_group_milestones), params
+    )
     context = {
-        "milestones": found,
-        "counts": _progress(place, [one.id for one in found.items]),
+        "milestones": milestones,
+        "counts": _progress(parent, [one.id for one in milestones.items]),
         "state": state,
         "states": _STATES,
-        "may_change": place.may(milestones_api.create_milestone),
+        "may_change": parent.may(milestones_api.create_milestone),
     }
-    return framed_page(place, "issues/milestones.html", "milestones", context)
+    return planning_page(parent, "issues/milestones.html", "milestones", context)
 
 
 @shared_pages.get("/milestones/new")
-def show_new_form(place: ProjectOrGroupContext) -> PageResponse:
+def show_new_form(parent: ProjectOrGroupContext) -> PageResponse:
     """Show the form for a new milestone."""
-    if not place.may(milestones_api.create_milestone):
+    if not parent.may(milestones_api.create_milestone):
         raise NotFound("Milestone")
-    return _milestone_form(place, dict.fromkeys(_FIELDS, ""))
+    return _milestone_form(parent, dict.fromkeys(_FIELDS, ""))
 
 
 @shared_pages.form("post", "/milestones")
-def create_milestone(place: ProjectOrGroupContext) -> PageResponse:
+def create_milestone(parent: ProjectOrGroupContext) -> PageResponse:
     """Create a milestone and redirect to it; on an error show the form with the input."""
-    typed = _form_values(place)
+    typed = _form_values(parent)
     try:
-        made = place.ask(milestones_api.create_milestone, {name: value or None for name, value in typed.items()})
-    except RequestRefusal as refusal:
-        return _milestone_form(place, typed, errors=error_messages(refusal))
-    return LocalRedirect(f"{place.url}/-/milestones/{made.iid}")
+        created = parent.ask(milestones_api.create_milestone, {name: value or None for name, value in typed.items()})
+    except REQUEST_ERRORS as error:
+        return _milestone_form(parent, typed, errors=error_messages(error))
+    return LocalRedirect(f"{parent.url}/-/milestones/{created.iid}")
 
 
 @shared_pages.get("/milestones/:milestone_iid", open=True)
-def show_milestone(place: ProjectOrGroupContext) -> PageResponse:
+def show_milestone(parent: ProjectOrGroupContext) -> PageResponse:
     """Show a milestone with its progress, issues and merge requests."""
-    return _milestone_page(place)
+    return _milestone_page(parent)
 
 
 @shared_pages.get("/milestones/:milestone_iid/edit")
-def show_edit_form(place: ProjectOrGroupContext) -> PageResponse:
+def show_edit_form(parent: ProjectOrGroupContext) -> PageResponse:
     """Show the form for editing a milestone."""
-    milestone = _milestone(place)
-    if not place.may(milestones_api.edit_milestone, milestone_id=milestone.id):
+    milestone = _milestone(parent)
+    if not parent.may(milestones_api.edit_milestone, milestone_id=milestone.id):
         raise NotFound("Milestone")
-    return _milestone_form(place, {name: getattr(milestone, name) or "" for name in _FIELDS}, milestone)
+    return _milestone_form(parent, {name: getattr(milestone, name) or "" for name in _FIELDS}, milestone)
 
 
 @shared_pages.form("put", "/milestones/:milestone_iid")
-def edit_milestone(place: ProjectOrGroupContext) -> PageResponse:
+def edit_milestone(parent: ProjectOrGroupContext) -> PageResponse:
     """Update, close or reopen a milestone."""
-    milestone, form = _milestone(place), place.visit.request.form
+    milestone, form = _milestone(parent), parent.visit.request.form
     event = form.get("state_event")
-    typed = _form_values(place)
-    sent: dict[str, Any] = {name: value or None for name, value in typed.items()} | {"title": typed["title"]}
+    typed = _form_values(parent)
+    params: dict[str, Any] = {name: value or None for name, value in typed.items()} | {"title": typed["title"]}
     if isinstance(event, str):
-        sent = {"state_event": event}
+        params = {"state_event": event}
     try:
-        place.ask(milestones_api.edit_milestone, sent, milestone_id=milestone.id)
-    except RequestRefusal as refusal:
-        return _milestone_form(place, typed, milestone, error_messages(refusal))
-    return LocalRedirect(f"{place.url}/-/milestones/{milestone.iid}")
+        parent.ask(milestones_api.edit_milestone, params, milestone_id=milestone.id)
+    except REQUEST_ERRORS as error:
+        return _milestone_form(parent, typed, milestone, error_messages(error))
+    return LocalRedirect(f"{parent.url}/-/milestones/{milestone.iid}")
 
 
 @shared_pages.form("delete", "/milestones/:milestone_iid")
-def delete_milestone(place: ProjectOrGroupContext) -> PageResponse:
+def delete_milestone(parent: ProjectOrGroupContext) -> PageResponse:
     """Delete a milestone; its issues and merge requests remain."""
-    place.ask(milestones_api.delete_milestone, milestone_id=_milestone(place).id)
-    return LocalRedirect(f"{place.url}/-/milestones")
+    parent.ask(milestones_api.delete_milestone, milestone_id=_milestone(parent).id)
+    return LocalRedirect(f"{parent.url}/-/milestones")
 
 
 @shared_pages.form("post", "/milestones/:milestone_iid/promote")
-def promote_milestone(place: ProjectOrGroupContext) -> PageResponse:
+def promote_milestone(parent: ProjectOrGroupContext) -> PageResponse:
     """Promote a project milestone to a group milestone."""
-    if not isinstance(place, ProjectContext):
+    if not isinstance(parent, ProjectContext):
         raise NotFound("Milestone")
     try:
-        made = place.ask(milestones_api.promote_project_milestone, milestone_id=_milestone(place).id)
-    except (Invalid, Conflict) as refusal:
-        return _milestone_page(place, error_messages(refusal))
-    return LocalRedirect(f"/groups/{place.project.namespace.full_path}/-/milestones/{made.iid}")
+        promoted = parent.ask(milestones_api.promote_project_milestone, milestone_id=_milestone(parent).id)
+    except (Invalid, Conflict) as error:
+        return _milestone_page(parent, error_messages(error))
+    return LocalRedirect(f"/groups/{parent.project.namespace.full_path}/-/milestones/{promoted.iid}")
 
 
-def _milestone_page(place: ProjectOrGroupContext, errors: list[str] | None = None) -> PageResponse:
-    milestone = _milestone(place)
-    page = place.visit.request.page
-    may_change = place.may(milestones_api.edit_milestone, milestone_id=milestone.id)
+def _milestone_page(parent: ProjectOrGroupContext, errors: list[str] | None = None) -> PageResponse:
+    milestone = _milestone(parent)
+    page = parent.visit.request.page
+    may_change = parent.may(milestones_api.edit_milestone, milestone_id=milestone.id)
     counts = (
-        place.ask(
-            place.either(issues_api.get_project_statistics, issues_api.get_group_statistics),
+        parent.ask(
+            parent.either(issues_api.get_project_statistics, issues_api.get_group_statistics),
             {"milestone": milestone.title},
         )
-        if _has_issues(place)
+        if _has_issues(parent)
         else None
     )
     context = {
         "milestone": milestone,
         "description": render_markdown(
-            place.visit, milestone.description, place.project.id if isinstance(place, ProjectContext) else None
+            parent.visit, milestone.description, parent.project.id if isinstance(parent, ProjectContext) else None
         ),
         "counts": counts.statistics.counts if counts else None,
-        "issues": place.ask(
-            place.either(milestone_issues_api.list_milestone_issues, milestone_issues_api.list_group_milestone_issues),
+        "issues": parent.ask(
+            parent.either(milestone_issues_api.list_milestone_issues, milestone_issues_api.list_group_milestone_issues),
             {"page": page},
             milestone_id=milestone.id,
         ),
-        "requests": _merge_requests(place, milestone),
+        "requests": _merge_requests(parent, milestone),
         "may_change": may_change,
-        "may_promote": may_change and isinstance(place, ProjectContext) and place.project.namespace.kind == "group",
+        "may_promote": may_change and isinstance(parent, ProjectContext) and parent.project.namespace.kind == "group",
         "errors": errors or [],
-        "of_project": isinstance(place, ProjectContext),
+        "of_project": isinstance(parent, ProjectContext),
     }
-    return framed_page(place, "issues/milestone.html", "milestones", context, 422 if errors else 200)
+    return planning_page(parent, "issues/milestone.html", "milestones", context, 422 if errors else 200)
 
 
-def _progress(place: ProjectOrGroupContext, numbers: list[int]) -> dict[int, MilestoneProgress]:
+def _progress(parent: ProjectOrGroupContext, numbers: list[int]) -> dict[int, MilestoneProgress]:
     """Return the progress of each milestone, with one query for all."""
-    if isinstance(place, ProjectContext) and not _has_issues(place):
+    if isinstance(parent, ProjectContext) and not _has_issues(parent):
         return {}
-    found = place.find(issues_api.list_project_issues) if isinstance(place, ProjectContext) else None
-    actor = place.visit.viewer.actor
-    return place.visit.database.read(lambda db: milestone_progress(db, actor, found, numbers))
+    lookup = parent.find(issues_api.list_project_issues) if isinstance(parent, ProjectContext) else None
+    actor = parent.visit.viewer.actor
+    return parent.visit.database.read(lambda db: milestone_progress(db, actor, lookup, numbers))
 
 
-def _has_issues(place: ProjectOrGroupContext) -> bool:
-    return not isinstance(place, ProjectContext) or place.may(issues_api.list_project_issues)
+def _has_issues(parent: ProjectOrGroupContext) -> bool:
+    return not isinstance(parent, ProjectContext) or parent.may(issues_api.list_project_issues)
 
 
-def _merge_requests(place: ProjectOrGroupContext, milestone: MilestoneView) -> list[Any]:
-    endpoint = place.either(
-        merge_request_upkeep_api.list_milestone_merge_requests,
-        merge_request_upkeep_api.list_group_milestone_merge_requests,
+def _merge_requests(parent: ProjectOrGroupContext, milestone: MilestoneView) -> list[Any]:
+    endpoint = parent.either(
+        merge_request_editing_api.list_milestone_merge_requests,
+        merge_request_editing_api.list_group_milestone_merge_requests,
     )
-    if not place.may(endpoint, milestone_id=milestone.id):
+    if not parent.may(endpoint, milestone_id=milestone.id):
         return []
-    return place.ask(endpoint, {"per_page": 100}, milestone_id=milestone.id).items
+    return parent.ask(endpoint, {"per_page": 100}, milestone_id=milestone.id).items
 
 
-def _ancestors_param(place: ProjectOrGroupContext) -> str:
-    return "include_parent_milestones" if isinstance(place, ProjectContext) else "include_ancestors"
+def _ancestors_param(parent: ProjectOrGroupContext) -> str:
+    return "include_parent_milestones" if isinstance(parent, ProjectContext) else "include_ancestors"
 
 
-def _milestone(place: ProjectOrGroupContext) -> MilestoneView:
+def _milestone(parent: ProjectOrGroupContext) -> MilestoneView:
     """Return the milestone of this project or group by its number, without inherited ones."""
-    number = place.visit.request.path["milestone_iid"]
+    number = parent.visit.request.path["milestone_iid"]
     if not (number.isascii() and number.isdigit() and len(number) < 10):
         raise NotFound("Milestone")
-    found: list[MilestoneView] = place.ask(
-        place.either(milestones_api.list_project_milestones, milestones_api.list_group_milestones),
+    matches: list[MilestoneView] = parent.ask(
+        parent.either(milestones_api.list_project_milestones, milestones_api.list_group_milestones),
         {"iids": [int(number)]},
     ).items
-    if not found:
+    if not matches:
         raise NotFound("Milestone")
-    return found[0]
+    return matches[0]
 
 
-def _form_values(place: ProjectOrGroupContext) -> dict[str, str]:
-    return {name: form_field(place.visit.request.form, "milestone", name) for name in _FIELDS}
+def _form_values(parent: ProjectOrGroupContext) -> dict[str, str]:
+    return {name: form_field(parent.visit.request.form, "milestone", name) for name in _FIELDS}
 
 
 def _milestone_form(
-    place: ProjectOrGroupContext,
+    parent: ProjectOrGroupContext,
     typed: dict[str, str],
     milestone: MilestoneView | None = None,
     errors: list[str] | None = None,
 ) -> PageResponse:
     context: dict[str, object] = {"typed": typed, "milestone": milestone, "errors": errors or []}
-    context["path"] = place.project.path_with_namespace if isinstance(place, ProjectContext) else ""
-    return framed_page(place, "issues/milestone_form.html", "milestones", context, 422 if errors else 200)
+    context["path"] = parent.project.path_with_namespace if isinstance(parent, ProjectContext) else ""
+    return planning_page(parent, "issues/milestone_form.html", "milestones", context, 422 if errors else 200)

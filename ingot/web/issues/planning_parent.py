@@ -2,11 +2,10 @@
 
 from collections.abc import Callable
 
-from ingot.web.issues.group_context import GroupContext, group_context
+from ingot.web.issues.group_context import ProjectOrGroupContext, group_context
 from ingot.web.page_routes import PageResponse, PageRoutes, TemplateResponse, Visit
 from ingot.web.projects.context import ProjectContext, project_context
 
-ProjectOrGroupContext = ProjectContext | GroupContext
 ContextHandler = Callable[[ProjectOrGroupContext], PageResponse]
 _PREFIXES: tuple[tuple[str, Callable[[Visit], ProjectOrGroupContext]], ...] = (
     ("/:path/-", project_context),
@@ -25,7 +24,7 @@ class SharedPages:
 
         def declare(show: ContextHandler) -> ContextHandler:
             for start, find in _PREFIXES:
-                self.pages.get(start + path, open=open)(_of_place(find, show))
+                self.pages.get(start + path, open=open)(_with_parent(find, show))
             return show
 
         return declare
@@ -35,22 +34,24 @@ class SharedPages:
 
         def declare(act: ContextHandler) -> ContextHandler:
             for start, find in _PREFIXES:
-                getattr(self.pages, method)(start + path)(_of_place(find, act))
+                getattr(self.pages, method)(start + path)(_with_parent(find, act))
             return act
 
         return declare
 
 
-def _of_place(find: Callable[[Visit], ProjectOrGroupContext], act: ContextHandler) -> Callable[[Visit], PageResponse]:
+def _with_parent(
+    find: Callable[[Visit], ProjectOrGroupContext], act: ContextHandler
+) -> Callable[[Visit], PageResponse]:
     return lambda visit: act(find(visit))
 
 
-def framed_page(
-    place: ProjectOrGroupContext, template: str, tab: str, context: dict[str, object], status: int = 200
+def planning_page(
+    parent: ProjectOrGroupContext, template: str, tab: str, context: dict[str, object], status: int = 200
 ) -> TemplateResponse:
     """Render a template in the layout of the project or group."""
-    frame = "project.html" if isinstance(place, ProjectContext) else "issues/group.html"
+    layout = "project.html" if isinstance(parent, ProjectContext) else "issues/group.html"
     # In a project, planning pages belong to the Issues tab.
-    return place.page(
-        template, "issues" if isinstance(place, ProjectContext) else tab, {"frame": frame, **context}, status
+    return parent.page(
+        template, "issues" if isinstance(parent, ProjectContext) else tab, {"layout": layout, **context}, status
     )

@@ -27,20 +27,20 @@ def show_issue(visit: Visit) -> PageResponse:
     return issue_page(project_context(visit), visit.request.path["issue_iid"])
 
 
-def issue_page(place: ProjectContext, iid: str, errors: list[str] | None = None, status: int = 200) -> PageResponse:
+def issue_page(parent: ProjectContext, iid: str, errors: list[str] | None = None, status: int = 200) -> PageResponse:
     """Build the page of an issue, with errors after a failed form."""
-    visit, ground = place.visit, discussable_in(place, ISSUE, iid)
-    found = ground.find(issues_api.get_issue)
+    visit, discussable = parent.visit, discussable_in(parent, ISSUE, iid)
+    lookup = discussable.find(issues_api.get_issue)
     # List the participants first: they are most of the users on the page, and later reads find them cached.
-    participants = ground.ask(issues_api.PLANNING.list_participants, {"per_page": 50})
+    participants = discussable.ask(issues_api.PLANNING.list_participants, {"per_page": 50})
     actor, base = visit.viewer.actor, visit.request.origin.base
-    issue = visit.database.read(lambda db: found_issue_view(db, actor, found, base, with_labels_details=True))
-    may_edit = policy.may_edit_issue(actor, found.access, found)
-    thread = discussion_thread(ground, issue.description)
+    issue = visit.database.read(lambda db: found_issue_view(db, actor, lookup, base, with_labels_details=True))
+    may_edit = policy.may_edit_issue(actor, lookup.access, lookup)
+    thread = discussion_thread(discussable, issue.description)
     tasks = count_tasks(issue.description or "")
     context = {
         "issue": issue,
-        "discussable": ground,
+        "discussable": discussable,
         "thread": thread,
         "labels": issue.labels,
         "description": _description_html(thread.other_texts[0], tasks.total) if may_edit else thread.other_texts[0],
@@ -48,13 +48,13 @@ def issue_page(place: ProjectContext, iid: str, errors: list[str] | None = None,
         "tasks": tasks,
         "participants": participants,
         "links": visit.database.read(lambda db: linked_briefs(db, actor, issue.id, base)),
-        "requests": _related_merge_requests(ground),
+        "requests": _related_merge_requests(discussable),
         "may_edit": may_edit,
-        "may_triage": policy.may_triage(actor, found.access, found.project),
-        "may_take_part": policy.may_take_part(actor, found.access, found),
+        "may_triage": policy.may_triage(actor, lookup.access, lookup.project),
+        "may_take_part": policy.may_take_part(actor, lookup.access, lookup),
         "errors": errors or [],
     }
-    return place.page("issues/show.html", "issues", context, status)
+    return parent.page("issues/show.html", "issues", context, status)
 
 
 def _related_merge_requests(discussable: Discussable) -> list[tuple[Any, bool]]:
@@ -75,11 +75,11 @@ def _description_html(html: Markup, tasks: int) -> Markup:
         return html
     number = -1
 
-    def button(found: re.Match[str]) -> str:
+    def button(match: re.Match[str]) -> str:
         nonlocal number
         number += 1
-        value, checked = (f"{number}-open", "true") if ' checked="' in found[0] else (f"{number}-done", "false")
-        says = f'role="checkbox" aria-checked="{checked}" aria-label="Task {number + 1}"'
-        return f'<button class="task" name="task" value="{value}" {says}></button>'
+        value, checked = (f"{number}-open", "true") if ' checked="' in match[0] else (f"{number}-done", "false")
+        attributes = f'role="checkbox" aria-checked="{checked}" aria-label="Task {number + 1}"'
+        return f'<button class="task" name="task" value="{value}" {attributes}></button>'
 
     return Markup(_CHECKBOX.sub(button, html))  # noqa: S704 - Sanitized HTML plus our own buttons.

@@ -23,17 +23,17 @@ TYPES = {"Issue": "Issues", "MergeRequest": "Merge requests", "Commit": "Commits
 @pages.get("/dashboard/todos")
 def list_todos(visit: Visit) -> PageResponse:
     """List the to-do items by project, newest first."""
-    asked = _todo_filters(visit)
-    wanted = {name: value for name, value in asked.items() if value}
-    todos = visit.ask(todos_api.list_todos, {**wanted, "page": visit.request.page, "per_page": 50})
+    filters = _todo_filters(visit)
+    params = {name: value for name, value in filters.items() if value}
+    todos = visit.ask(todos_api.list_todos, {**params, "page": visit.request.page, "per_page": 50})
     newest = sorted(todos.items, key=lambda todo: -todo.id)
-    order = {number: place for place, number in reversed(list(enumerate(todo.project.id for todo in newest)))}
+    order = {number: index for index, number in reversed(list(enumerate(todo.project.id for todo in newest)))}
     newest.sort(key=lambda todo: order[todo.project.id])
-    groups = [(some[0].project, some) for some in _by_project(newest)]
+    groups = [(items[0].project, items) for items in _by_project(newest)]
     context = {
         "todos": todos,
         "groups": groups,
-        "asked": asked,
+        "filters": filters,
         "actions": ACTIONS,
         "types": TYPES,
         "projects": {todo.project.id: todo.project for todo in newest},
@@ -61,14 +61,14 @@ def _by_project(todos: list[Any]) -> list[list[Any]]:
 
 def _todo_filters(visit: Visit) -> dict[str, str]:
     """Return the filters of the query string, without invalid values."""
-    known = {"state": ("pending", "done"), "type": TYPES, "action": ACTIONS}
-    asked = {name: str(visit.request.query.get(name, "")) for name in known}
-    asked = {name: value if value in known[name] else "" for name, value in asked.items()}
+    allowed = {"state": ("pending", "done"), "type": TYPES, "action": ACTIONS}
+    filters = {name: str(visit.request.query.get(name, "")) for name in allowed}
+    filters = {name: value if value in allowed[name] else "" for name, value in filters.items()}
     number = visit.request.query.get("project_id")
-    asked["project_id"] = ""
+    filters["project_id"] = ""
     if isinstance(number, str) and number.isascii() and number.isdigit() and len(number) < 19:
-        asked["project_id"] = number
-    return asked
+        filters["project_id"] = number
+    return filters
 
 
 def _back(visit: Visit) -> LocalRedirect:

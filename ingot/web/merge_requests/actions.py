@@ -3,25 +3,23 @@
 from collections.abc import Callable
 from typing import Any
 
-from ingot.collaboration.merge_requests.discussions import api as merge_request_talk_api
+from ingot.collaboration.merge_requests.discussions import api as merge_request_discussions_api
 from ingot.collaboration.merge_requests.draft_titles import add_draft_prefix, remove_draft_prefix
-from ingot.collaboration.merge_requests.editing import api as merge_request_upkeep_api
-from ingot.collaboration.merge_requests.merge import api as merging_api
+from ingot.collaboration.merge_requests.editing import api as merge_request_editing_api
+from ingot.collaboration.merge_requests.merge import api as merge_api
 from ingot.collaboration.merge_requests.merge.staged import remove_source_branch
 from ingot.collaboration.merge_requests.merge.views import MergeRefusalView
-from ingot.core.api.params import MissingParameter
 from ingot.core.api.routes import AlternateResponse
-from ingot.errors import Conflict, Denied, Invalid, NotFound, Unchanged
+from ingot.errors import Unchanged
 from ingot.projects.projects.api import repository_store
 from ingot.web.discussions.discussable import Discussable
-from ingot.web.form_errors import error_messages
-from ingot.web.merge_requests.context import MergeRequestFrame, merge_request_frame
+from ingot.web.form_errors import ACTION_ERRORS, error_messages
+from ingot.web.merge_requests.context import MergeRequestContext, merge_request_context
 from ingot.web.merge_requests.merge_box import may_delete_source_branch
 from ingot.web.merge_requests.show import overview_page
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, Visit
 
 pages = PageRoutes()
-_REJECTED = (Invalid, Conflict, MissingParameter, NotFound, Denied)
 _PREFIX = "405 Method Not Allowed: "
 _NOT_OPEN_MESSAGE = "The merge request is no longer open."
 
@@ -30,20 +28,23 @@ _NOT_OPEN_MESSAGE = "The merge request is no longer open."
 def merge(visit: Visit) -> PageResponse:
     """Merge the request, or set it to merge when its pipeline succeeds."""
     return _submit(
-        visit, lambda frame: frame.discussable.ask(merging_api.merge_merge_request, _merge_params(visit, frame))
+        visit,
+        lambda merge_request: merge_request.discussable.ask(
+            merge_api.merge_merge_request, _merge_params(visit, merge_request)
+        ),
     )
 
 
 @pages.post("/:path/-/merge_requests/:merge_request_iid/cancel_merge")
 def cancel_merge(visit: Visit) -> PageResponse:
     """Cancel the automatic merge after the pipeline."""
-    return _submit(visit, lambda frame: frame.discussable.ask(merging_api.cancel_merge))
+    return _submit(visit, lambda merge_request: merge_request.discussable.ask(merge_api.cancel_merge))
 
 
 @pages.post("/:path/-/merge_requests/:merge_request_iid/rebase")
 def rebase(visit: Visit) -> PageResponse:
     """Rebase the source branch onto the target branch."""
-    return _submit(visit, lambda frame: frame.discussable.ask(merging_api.rebase_merge_request))
+    return _submit(visit, lambda merge_request: merge_request.discussable.ask(merge_api.rebase_merge_request))
 
 
 @pages.post("/:path/-/merge_requests/:merge_request_iid/state")
@@ -51,7 +52,10 @@ def change_state(visit: Visit) -> PageResponse:
     """Close or reopen the merge request."""
     event = str(visit.request.form.get("state_event", ""))
     return _submit(
-        visit, lambda frame: frame.discussable.ask(merge_request_upkeep_api.edit_merge_request, {"state_event": event})
+        visit,
+        lambda merge_request: merge_request.discussable.ask(
+            merge_request_editing_api.edit_merge_request, {"state_event": event}
+        ),
     )
 
 
@@ -59,16 +63,16 @@ def change_state(visit: Visit) -> PageResponse:
 def change_draft_state(visit: Visit) -> PageResponse:
     """Mark the merge request as draft or as ready."""
 
-    def change(frame: MergeRequestFrame) -> Any:
-        title = frame.request.title
+    def change(merge_request: MergeRequestContext) -> Any:
+        title = merge_request.view.title
         title = (
             add_draft_prefix(title, "Draft")
             if visit.request.form.get("draft") == "true"
             else remove_draft_prefix(title)
         )
         return (
-            frame.discussable.ask(merge_request_upkeep_api.edit_merge_request, {"title": title})
-            if title != frame.request.title
+            merge_request.discussable.ask(merge_request_editing_api.edit_merge_request, {"title": title})
+            if title != merge_request.view.title
             else None
         )
 
@@ -78,50 +82,60 @@ def change_draft_state(visit: Visit) -> PageResponse:
 @pages.post("/:path/-/merge_requests/:merge_request_iid/approval")
 def change_approval(visit: Visit) -> PageResponse:
     """Approve the version that the user has seen, or revoke the approval."""
-    sent = {"sha": str(visit.request.form.get("sha", ""))}
+    params = {"sha": str(visit.request.form.get("sha", ""))}
     if visit.request.form.get("approved") == "true":
-        return _submit(visit, lambda frame: frame.discussable.ask(merge_request_talk_api.approve_merge_request, sent))
-    return _submit(visit, lambda frame: frame.discussable.ask(merge_request_talk_api.unapprove_merge_request))
+        return _submit(
+            visit,
+            lambda merge_request: merge_request.discussable.ask(
+                merge_request_discussions_api.approve_merge_request, params
+            ),
+        )
+    return _submit(
+        visit,
+        lambda merge_request: merge_request.discussable.ask(merge_request_discussions_api.unapprove_merge_request),
+    )
 
 
 @pages.delete("/:path/-/merge_requests/:merge_request_iid/source_branch")
 def delete_source_branch(visit: Visit) -> PageResponse:
     """Delete the source branch after a merge, unless it has new commits."""
-    frame = merge_request_frame(visit)
-    if frame.request.state != "merged" or not may_delete_source_branch(frame):
-        return overview_page(frame, ["You cannot delete the source branch, or it has changed since the merge."], 422)
+    merge_request = merge_request_context(visit)
+    if merge_request.view.state != "merged" or not may_delete_source_branch(merge_request):
+        return overview_page(
+            merge_request, ["You cannot delete the source branch, or it has changed since the merge."], 422
+        )
     remove_source_branch(
-        visit.database, repository_store(visit.settings), visit.viewer.actor, frame.found.merge_request
+        visit.database, repository_store(visit.settings), visit.viewer.actor, merge_request.lookup.merge_request
     )
-    after = merge_request_frame(visit)
+    after = merge_request_context(visit)
     if after.source.branch_exists:
         return overview_page(after, ["The source branch could not be deleted. Try again in a moment."], 422)
-    return LocalRedirect(frame.url)
+    return LocalRedirect(merge_request.url)
 
 
 @pages.delete("/:path/-/merge_requests/:merge_request_iid")
 def delete_merge_request(visit: Visit) -> PageResponse:
     """Delete the merge request."""
-    ground: Discussable = merge_request_frame(visit).discussable
-    ground.ask(merge_request_upkeep_api.delete_merge_request)
-    return LocalRedirect(f"/{ground.project_path}/-/merge_requests")
+    discussable: Discussable = merge_request_context(visit).discussable
+    discussable.ask(merge_request_editing_api.delete_merge_request)
+    return LocalRedirect(f"/{discussable.project_path}/-/merge_requests")
 
 
-def _merge_params(visit: Visit, frame: MergeRequestFrame) -> dict[str, Any]:
+def _merge_params(visit: Visit, merge_request: MergeRequestContext) -> dict[str, Any]:
     """Return the merge parameters of the form; ``sha`` is the head that the user saw."""
-    form, option = visit.request.form, frame.found.project.squash_option
-    sent: dict[str, Any] = {"sha": _normalized_text(form.get("sha"))}
+    form, option = visit.request.form, merge_request.lookup.project.squash_option
+    params: dict[str, Any] = {"sha": _normalized_text(form.get("sha"))}
     if "options" in form:  # Without the options in the form, the saved ones apply.
         if "removes" in form:  # Not offered if the user cannot see the branch; the author's choice applies.
-            sent["should_remove_source_branch"] = form.get("should_remove_source_branch") == "1"
-        sent["squash"] = form.get("squash") == "1"
-        sent["merge_commit_message"] = _normalized_text(form.get("merge_commit_message"))
-    if sent.get("squash") or option == "always":
-        said = _normalized_text(form.get("squash_commit_message"))
-        sent["squash_commit_message"] = said if said != frame.request.title else ""
+            params["should_remove_source_branch"] = form.get("should_remove_source_branch") == "1"
+        params["squash"] = form.get("squash") == "1"
+        params["merge_commit_message"] = _normalized_text(form.get("merge_commit_message"))
+    if params.get("squash") or option == "always":
+        message = _normalized_text(form.get("squash_commit_message"))
+        params["squash_commit_message"] = message if message != merge_request.view.title else ""
     if form.get("later"):
-        sent["merge_when_pipeline_succeeds"] = "true"
-    return sent
+        params["merge_when_pipeline_succeeds"] = "true"
+    return params
 
 
 def _normalized_text(value: Any) -> str:
@@ -129,21 +143,21 @@ def _normalized_text(value: Any) -> str:
     return value.replace("\r\n", "\n") if isinstance(value, str) else ""
 
 
-def _submit(visit: Visit, work: Callable[[MergeRequestFrame], Any]) -> PageResponse:
+def _submit(visit: Visit, action: Callable[[MergeRequestContext], Any]) -> PageResponse:
     """Run the action and redirect to the page, or show the page with the error."""
-    frame = merge_request_frame(visit)
+    merge_request = merge_request_context(visit)
     try:
-        came = work(frame)
+        result = action(merge_request)
     except Unchanged:
-        came = None  # Already in the requested state, for example after a double click.
-    except _REJECTED as refusal:
-        return overview_page(merge_request_frame(visit), error_messages(refusal), 422)
-    refused = came.content if isinstance(came, AlternateResponse) else None
-    if isinstance(refused, MergeRefusalView):
-        said = (
+        result = None  # Already in the requested state, for example after a double click.
+    except ACTION_ERRORS as error:
+        return overview_page(merge_request_context(visit), error_messages(error), 422)
+    refusal = result.content if isinstance(result, AlternateResponse) else None
+    if isinstance(refusal, MergeRefusalView):
+        message = (
             _NOT_OPEN_MESSAGE
-            if refused.error_code in ("not_open", "not_set")
-            else refused.message.removeprefix(_PREFIX)
+            if refusal.error_code in ("not_open", "not_set")
+            else refusal.message.removeprefix(_PREFIX)
         )
-        return overview_page(merge_request_frame(visit), [said if said.endswith(".") else f"{said}."], 422)
-    return LocalRedirect(frame.url)
+        return overview_page(merge_request_context(visit), [message if message.endswith(".") else f"{message}."], 422)
+    return LocalRedirect(merge_request.url)

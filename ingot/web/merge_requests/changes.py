@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from ingot.collaboration.merge_requests.merge import api as merging_api
+from ingot.collaboration.merge_requests.merge import api as merge_api
 from ingot.collaboration.merge_requests.versions import api as versions_api
 from ingot.collaboration.merge_requests.versions.views import PushedVersion, pushed_versions, version_diffs
 from ingot.core.db.connection import Connection
@@ -12,7 +12,7 @@ from ingot.errors import NotFound
 from ingot.web.code.diffs import DiffTarget, render_diff
 from ingot.web.code.pipelines import pipeline_outcomes
 from ingot.web.discussions.timeline import discussion_thread
-from ingot.web.merge_requests.context import MergeRequestFrame, merge_request_frame
+from ingot.web.merge_requests.context import MergeRequestContext, merge_request_context
 from ingot.web.merge_requests.line_discussions import discussions_by_line
 from ingot.web.page_routes import BytesResponse, PageResponse, PageRoutes, TemplateResponse, Visit
 
@@ -38,71 +38,75 @@ class SelectedVersions(msgspec.Struct, frozen=True):
 @pages.get("/:path/-/merge_requests/:merge_request_iid/commits", open=True)
 def show_commits(visit: Visit, db: Connection) -> PageResponse:
     """List the commits, newest first."""
-    frame = merge_request_frame(visit)
-    commits = frame.discussable.ask(versions_api.list_commits, {"page": visit.request.page, "per_page": 50})
-    context = {"commits": commits, "outcomes": pipeline_outcomes(frame.place, db, commits.items)}
-    return frame.page("merge_requests/commits.html", "commits", context)
+    merge_request = merge_request_context(visit)
+    commits = merge_request.discussable.ask(versions_api.list_commits, {"page": visit.request.page, "per_page": 50})
+    context = {"commits": commits, "outcomes": pipeline_outcomes(merge_request.parent, db, commits.items)}
+    return merge_request.page("merge_requests/commits.html", "commits", context)
 
 
 @pages.get("/:path/-/merge_requests/:merge_request_iid/pipelines", open=True)
 def show_pipelines(visit: Visit) -> PageResponse:
     """List the pipelines of the current and earlier heads."""
-    frame = merge_request_frame(visit)
-    found = frame.discussable.ask(merging_api.list_pipelines, {"page": visit.request.page, "per_page": 30})
-    return frame.page("merge_requests/pipelines.html", "pipelines", {"pipelines": found})
+    merge_request = merge_request_context(visit)
+    pipelines = merge_request.discussable.ask(merge_api.list_pipelines, {"page": visit.request.page, "per_page": 30})
+    return merge_request.page("merge_requests/pipelines.html", "pipelines", {"pipelines": pipelines})
 
 
 @pages.get("/:path/-/merge_requests/:merge_request_iid/raw_diffs", open=True)
 def send_patch(visit: Visit) -> PageResponse:
     """Return the diff as one patch."""
-    patch = merge_request_frame(visit).discussable.ask(versions_api.get_raw_diffs)
+    patch = merge_request_context(visit).discussable.ask(versions_api.get_raw_diffs)
     return BytesResponse(patch.body, patch.content_type)
 
 
 @pages.get("/:path/-/merge_requests/:merge_request_iid/diffs", open=True)
 def show_changes(visit: Visit, db: Connection) -> PageResponse:
     """Show the diff; ``at`` names a line to comment on, ``diff_id`` a version, ``start_id`` one to compare with."""
-    frame = merge_request_frame(visit)
-    chosen = _selected_versions(frame, db)
-    if chosen is None:
-        return frame.page("merge_requests/diffs.html", "diffs", {"chosen": None})
-    items = version_diffs(frame.repository, chosen.version, chosen.since)
-    thread = discussion_thread(frame.discussable)
-    talks = thread.may_write and chosen.since is None
-    slots: dict[Any, list[Any]] = dict(discussions_by_line(thread, chosen.version)) if chosen.since is None else {}
-    wanted = render_diff(items, {"first": str(len(items))}).line_at(visit.request.query.get("at")) if talks else None
-    if wanted is not None and not visit.headers.fragment:
-        slots[wanted] = [*slots.get(wanted, []), COMMENT_FORM]
-    code = DiffTarget(frame.place.url, chosen.version.head_oid)
-    diff = render_diff(items, visit.request.query, slots=slots, talk="any" if talks else "no", code=code)
-    back = f"{frame.url}/diffs{diff.split_address if diff.split else diff.unified_address}".removesuffix("?")
-    context: dict[str, Any] = {"chosen": chosen, "diff": diff, "thread": thread, "back": back, "at": None}
-    if wanted is not None:
-        context["at"] = _position(chosen.version, wanted, {item.new_path: item.old_path for item in items})
-    context["blob_url"] = f"{frame.place.url}/-/blob/{chosen.version.head_oid}"
-    if visit.headers.fragment and (wanted is not None or diff.part):
-        template = "merge_requests/_line_form.html" if wanted is not None else "merge_requests/_diff_part.html"
-        return TemplateResponse(template, {**context, "discussable": frame.discussable})
-    return frame.page("merge_requests/diffs.html", "diffs", context)
+    merge_request = merge_request_context(visit)
+    selected = _selected_versions(merge_request, db)
+    if selected is None:
+        return merge_request.page("merge_requests/diffs.html", "diffs", {"selected": None})
+    items = version_diffs(merge_request.repository, selected.version, selected.since)
+    thread = discussion_thread(merge_request.discussable)
+    commentable = thread.may_write and selected.since is None
+    slots: dict[Any, list[Any]] = dict(discussions_by_line(thread, selected.version)) if selected.since is None else {}
+    line = (
+        render_diff(items, {"first": str(len(items))}).line_at(visit.request.query.get("at")) if commentable else None
+    )
+    if line is not None and not visit.headers.fragment:
+        slots[line] = [*slots.get(line, []), COMMENT_FORM]
+    target = DiffTarget(merge_request.parent.url, selected.version.head_oid)
+    diff = render_diff(
+        items, visit.request.query, slots=slots, commentable="any" if commentable else "no", target=target
+    )
+    back = f"{merge_request.url}/diffs{diff.split_address if diff.split else diff.unified_address}".removesuffix("?")
+    context: dict[str, Any] = {"selected": selected, "diff": diff, "thread": thread, "back": back, "at": None}
+    if line is not None:
+        context["at"] = _position(selected.version, line, {item.new_path: item.old_path for item in items})
+    context["blob_url"] = f"{merge_request.parent.url}/-/blob/{selected.version.head_oid}"
+    if visit.headers.fragment and (line is not None or diff.part):
+        template = "merge_requests/_line_form.html" if line is not None else "merge_requests/_diff_part.html"
+        return TemplateResponse(template, {**context, "discussable": merge_request.discussable})
+    return merge_request.page("merge_requests/diffs.html", "diffs", context)
 
 
-def _selected_versions(frame: MergeRequestFrame, db: Connection) -> SelectedVersions | None:
+def _selected_versions(merge_request: MergeRequestContext, db: Connection) -> SelectedVersions | None:
     """Return the selected versions, or None shortly after creation, when there is no version yet."""
-    versions = pushed_versions(db, frame.found.merge_request, _MAX_VERSIONS)
+    versions = pushed_versions(db, merge_request.lookup.merge_request, _MAX_VERSIONS)
     if not versions:
         return None
-    query = frame.visit.request.query
+    query = merge_request.visit.request.query
     version, since = _version_by_id(versions, query.get("diff_id")), _version_by_id(versions, query.get("start_id"))
     return SelectedVersions(versions, version or versions[0], since if since is not version else None)
 
 
-def _version_by_id(versions: list[PushedVersion], number: Any) -> PushedVersion | None:
-    if not number:
+def _version_by_id(versions: list[PushedVersion], version_id: Any) -> PushedVersion | None:
+    if not version_id:
         return None
-    found = next((version for version in versions if str(version.id) == number), None)
-    if found is None:
+    selected = next((version for version in versions if str(version.id) == version_id), None)
+    if selected is None:
         raise NotFound("Merge Request Diff")
-    return found
+    return selected
 
 
 def _position(
@@ -110,7 +114,7 @@ def _position(
 ) -> dict[str, Any]:
     """Return the position of a line in the format of the API."""
     path, old, new = line
-    named = {
+    position = {
         "base_sha": version.base_oid,
         "start_sha": version.start_oid,
         "head_sha": version.head_oid,
@@ -119,4 +123,4 @@ def _position(
         "old_line": old,
         "new_line": new,
     }
-    return {name: value for name, value in named.items() if value is not None}
+    return {name: value for name, value in position.items() if value is not None}

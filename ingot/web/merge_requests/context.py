@@ -23,15 +23,15 @@ from ingot.web.projects.clone_urls import clone_urls
 from ingot.web.projects.context import ProjectContext, project_context
 
 
-class MergeRequestFrame:
+class MergeRequestContext:
     """Merge request as seen by one viewer."""
 
-    def __init__(self, place: ProjectContext, iid: str) -> None:
-        self.place = place
-        self.visit = place.visit
-        self.discussable = discussable_in(place, MERGE_REQUEST, iid)
-        self.found = self.discussable.find(merge_requests_api.get_merge_request)
-        self.request: MergeRequestDetailView = self.discussable.ask(merge_requests_api.get_merge_request)
+    def __init__(self, parent: ProjectContext, iid: str) -> None:
+        self.parent = parent
+        self.visit = parent.visit
+        self.discussable = discussable_in(parent, MERGE_REQUEST, iid)
+        self.lookup = self.discussable.find(merge_requests_api.get_merge_request)
+        self.view: MergeRequestDetailView = self.discussable.ask(merge_requests_api.get_merge_request)
 
     @property
     def url(self) -> str:
@@ -41,70 +41,70 @@ class MergeRequestFrame:
     @cached_property
     def repository(self) -> Any:
         """Return the target project's repository, which has all commits of the merge request."""
-        return repository_store(self.visit.settings).open(self.found.project.repository_key)
+        return repository_store(self.visit.settings).open(self.lookup.project.repository_key)
 
     @cached_property
     def has_target(self) -> bool:
         """Return whether the target branch exists."""
-        return browser.has_branch(self.repository, self.request.target_branch)
+        return browser.has_branch(self.repository, self.view.target_branch)
 
     @cached_property
     def version(self) -> PushedVersion | None:
         """Return the newest version."""
-        return self.visit.database.read(lambda db: newest_version(db, self.request.id))
+        return self.visit.database.read(lambda db: newest_version(db, self.view.id))
 
     @cached_property
     def may_edit(self) -> bool:
         """Return whether the viewer may edit the title and description."""
-        return policy.may_edit_merge_request(self.visit.viewer.actor, self.found.access, self.found)
+        return policy.may_edit_merge_request(self.visit.viewer.actor, self.lookup.access, self.lookup)
 
     @cached_property
     def may_triage(self) -> bool:
         """Return whether the viewer may change labels, milestone and assignees."""
-        return policy.may_triage(self.visit.viewer.actor, self.found.access, self.found.project)
+        return policy.may_triage(self.visit.viewer.actor, self.lookup.access, self.lookup.project)
 
     @cached_property
     def labels(self) -> list[LabelBrief]:
         """Return the labels with their colors."""
 
-        if not self.request.labels:
+        if not self.view.labels:
             return []
-        number = self.request.id
+        number = self.view.id
         return self.visit.database.read(lambda db: label_briefs_of(db, "merge_request", [number])).get(number, [])
 
     @cached_property
     def source(self) -> SourceBranch:
         """Return the source branch as far as the viewer may see it: a fork may be private or deleted."""
-        request, project = self.request, self.place.project
-        if request.source_project_id == project.id:
-            there = browser.has_branch(self.repository, request.source_branch)
-            return SourceBranch(request.source_branch, project, own=True, branch_exists=there)
+        view, project = self.view, self.parent.project
+        if view.source_project_id == project.id:
+            exists = browser.has_branch(self.repository, view.source_branch)
+            return SourceBranch(view.source_branch, project, own=True, branch_exists=exists)
         fork = self._fork()
         if fork is None:
-            return SourceBranch(request.source_branch, None)
-        addresses = self.visit.database.read(lambda db: clone_urls(db, fork))
+            return SourceBranch(view.source_branch, None)
+        urls = self.visit.database.read(lambda db: clone_urls(db, fork))
         return SourceBranch(
-            request.source_branch,
+            view.source_branch,
             fork,
             branch_exists=self._has_source_branch(fork),
-            address=next(iter(addresses.values())),
+            address=next(iter(urls.values())),
         )
 
     def source_tip(self) -> str | None:
         """Return the head of the source branch, or None if its project is not visible."""
         if self.source.own:
-            return browser.branch_head(self.repository, self.request.source_branch)
+            return browser.branch_head(self.repository, self.view.source_branch)
         if self.source.project is None:
             return None
-        named = {"id": self.source.project.id, "branch": self.request.source_branch}
-        found: str = self.visit.ask(branches_api.get_branch, **named).commit.id
-        return found
+        path = {"id": self.source.project.id, "branch": self.view.source_branch}
+        head: str = self.visit.ask(branches_api.get_branch, **path).commit.id
+        return head
 
     def _fork(self) -> ProjectView | None:
-        if self.request.source_project_id is None:
+        if self.view.source_project_id is None:
             return None
         try:
-            fork: ProjectView = self.visit.ask(projects_api.get_project, id=self.request.source_project_id)
+            fork: ProjectView = self.visit.ask(projects_api.get_project, id=self.view.source_project_id)
         except NotFound:
             return None
         return fork
@@ -112,40 +112,40 @@ class MergeRequestFrame:
     def _has_source_branch(self, fork: ProjectView) -> bool:
         """Return whether the branch exists; for code that the viewer may not read, assume that it does."""
         try:
-            self.visit.ask(branches_api.get_branch, id=fork.id, branch=self.request.source_branch)
+            self.visit.ask(branches_api.get_branch, id=fork.id, branch=self.view.source_branch)
         except NotFound:
             return not self.visit.may(trees_api.list_tree, id=fork.id)
         return True
 
     def checkout(self) -> str:
         """Return the git command that checks out the merge request."""
-        branch = shlex.quote(self.request.source_branch)
+        branch = shlex.quote(self.view.source_branch)
         if self.source.own and self.source.branch_exists:
-            return f"git fetch origin && git checkout -b {branch} {shlex.quote(f'origin/{self.request.source_branch}')}"
-        name = shlex.quote(f"merge-request-{self.request.iid}")
-        return f"git fetch origin merge-requests/{self.request.iid}/head && git checkout -b {name} FETCH_HEAD"
+            return f"git fetch origin && git checkout -b {branch} {shlex.quote(f'origin/{self.view.source_branch}')}"
+        name = shlex.quote(f"merge-request-{self.view.iid}")
+        return f"git fetch origin merge-requests/{self.view.iid}/head && git checkout -b {name} FETCH_HEAD"
 
-    def page(self, template: str, part: str, context: dict[str, Any], status: int = 200) -> TemplateResponse:
-        """Render one of its pages; ``part`` is the selected tab."""
+    def page(self, template: str, selected: str, context: dict[str, Any], status: int = 200) -> TemplateResponse:
+        """Render one of its pages; ``selected`` is the selected tab."""
         tabs = [
-            ("overview", self.url, "Overview", self.request.user_notes_count),
+            ("overview", self.url, "Overview", self.view.user_notes_count),
             ("commits", f"{self.url}/commits", "Commits", self.version.commits_count if self.version else None),
-            ("diffs", f"{self.url}/diffs", "Changes", self.request.changes_count),
+            ("diffs", f"{self.url}/diffs", "Changes", self.view.changes_count),
             ("pipelines", f"{self.url}/pipelines", "Pipelines", None),
         ]
-        frame = {
-            "frame": self,
-            "request": self.request,
+        shared = {
+            "merge_request": self,
+            "request": self.view,
             "discussable": self.discussable,
-            "part": part,
-            "parts_of": tabs,
+            "merge_request_tab": selected,
+            "merge_request_tabs": tabs,
         }
-        return self.place.page(template, "merge_requests", {**frame, "errors": [], **context}, status)
+        return self.parent.page(template, "merge_requests", {**shared, "errors": [], **context}, status)
 
 
-def merge_request_frame(visit: Visit, iid: str | None = None) -> MergeRequestFrame:
+def merge_request_context(visit: Visit, iid: str | None = None) -> MergeRequestContext:
     """Return the merge request of the URL or with this number; raise NotFound if it is not visible."""
-    place, iid = project_context(visit), iid or visit.request.path[MERGE_REQUEST.word]
+    parent, iid = project_context(visit), iid or visit.request.path[MERGE_REQUEST.path_parameter]
     if not (iid.isascii() and iid.isdigit()):
         raise NotFound("Merge Request")
-    return MergeRequestFrame(place, iid)
+    return MergeRequestContext(parent, iid)

@@ -3,54 +3,60 @@
 from typing import Any
 
 from ingot.collaboration.issues.task_items import description_version
-from ingot.collaboration.merge_requests.editing import api as merge_request_upkeep_api
-from ingot.core.api.params import MissingParameter
-from ingot.errors import Conflict, Invalid, NotFound
-from ingot.web.form_errors import error_messages
-from ingot.web.merge_requests.context import MergeRequestFrame, merge_request_frame
+from ingot.collaboration.merge_requests.editing import api as merge_request_editing_api
+from ingot.errors import NotFound
+from ingot.web.form_errors import FORM_ERRORS, error_messages
+from ingot.web.merge_requests.context import MergeRequestContext, merge_request_context
 from ingot.web.merge_requests.fields import api_params, branch_suggestions, form_choices, form_values, values_of_request
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, Visit, form_field
 
 pages = PageRoutes()
-_REDISPLAYED_FIELDS = (Invalid, Conflict, MissingParameter)
 
 
 @pages.get("/:path/-/merge_requests/:merge_request_iid/edit")
 def show_edit_form(visit: Visit) -> PageResponse:
     """Show the form for editing a merge request."""
-    frame = merge_request_frame(visit)
-    if not frame.may_edit:
+    merge_request = merge_request_context(visit)
+    if not merge_request.may_edit:
         raise NotFound("Merge Request")
-    return _edit_form(frame, values_of_request(frame.request))
+    return _edit_form(merge_request, values_of_request(merge_request.view))
 
 
 @pages.put("/:path/-/merge_requests/:merge_request_iid")
 def edit_merge_request(visit: Visit) -> PageResponse:
     """Update a merge request; on an error show the form with the input."""
-    frame, typed = merge_request_frame(visit), form_values(visit.request.form)
-    if form_field(visit.request.form, "merge_request", "version") != description_version(frame.request.description):
-        return _edit_form(frame, typed, ["Someone else has changed the description. Review it, then save again."])
-    sent = api_params(typed, triages=frame.may_triage)
-    if typed["target_branch"] != frame.request.target_branch and frame.request.state == "opened":
-        sent["target_branch"] = typed["target_branch"]
+    merge_request, typed = merge_request_context(visit), form_values(visit.request.form)
+    if form_field(visit.request.form, "merge_request", "version") != description_version(
+        merge_request.view.description
+    ):
+        return _edit_form(
+            merge_request, typed, ["Someone else has changed the description. Review it, then save again."]
+        )
+    params = api_params(typed, may_triage=merge_request.may_triage)
+    if typed["target_branch"] != merge_request.view.target_branch and merge_request.view.state == "opened":
+        params["target_branch"] = typed["target_branch"]
     try:
-        frame.discussable.ask(merge_request_upkeep_api.edit_merge_request, sent)
-    except _REDISPLAYED_FIELDS as refusal:
-        return _edit_form(frame, typed, error_messages(refusal))
-    return LocalRedirect(frame.url)
+        merge_request.discussable.ask(merge_request_editing_api.edit_merge_request, params)
+    except FORM_ERRORS as error:
+        return _edit_form(merge_request, typed, error_messages(error))
+    return LocalRedirect(merge_request.url)
 
 
-def _edit_form(frame: MergeRequestFrame, typed: dict[str, Any], errors: list[str] | None = None) -> PageResponse:
+def _edit_form(
+    merge_request: MergeRequestContext, typed: dict[str, Any], errors: list[str] | None = None
+) -> PageResponse:
     context: dict[str, Any] = {
         "typed": typed,
-        "request": frame.request,
-        "discussable": frame.discussable,
-        "version": description_version(frame.request.description),
-        "triages": frame.may_triage,
-        "branches": branch_suggestions(frame.place),
-        "squash_option": frame.found.project.squash_option,
-        "may_delete": frame.discussable.may(merge_request_upkeep_api.delete_merge_request),
+        "request": merge_request.view,
+        "discussable": merge_request.discussable,
+        "version": description_version(merge_request.view.description),
+        "may_triage": merge_request.may_triage,
+        "branches": branch_suggestions(merge_request.parent),
+        "squash_option": merge_request.lookup.project.squash_option,
+        "may_delete": merge_request.discussable.may(merge_request_editing_api.delete_merge_request),
         "errors": errors or [],
     }
-    context |= form_choices(frame.place, frame.request, frame.labels) if frame.may_triage else {}
-    return frame.place.page("merge_requests/edit.html", "merge_requests", context, 422 if errors else 200)
+    context |= (
+        form_choices(merge_request.parent, merge_request.view, merge_request.labels) if merge_request.may_triage else {}
+    )
+    return merge_request.parent.page("merge_requests/edit.html", "merge_requests", context, 422 if errors else 200)

@@ -9,7 +9,7 @@ from ingot.collaboration.labels.views import LabelBrief, LabelView
 from ingot.collaboration.merge_requests.views import MergeRequestDetailView
 from ingot.collaboration.milestones import api as milestones_api
 from ingot.projects.members.views import MemberView
-from ingot.projects.sharing import api as project_people_api
+from ingot.projects.sharing import api as sharing_api
 from ingot.repositories.branches import api as branches_api
 from ingot.web.page_routes import form_field
 from ingot.web.projects.context import ProjectContext
@@ -21,18 +21,18 @@ _QUERY_ONLY_FIELDS = ("label_ids",)
 _FLAG_FIELDS = ("squash", "remove_source_branch")
 
 
-def form_values(sent: dict[str, Any]) -> dict[str, Any]:
+def form_values(form: dict[str, Any]) -> dict[str, Any]:
     """Return the fields from a form or query string."""
-    fields = sent.get("merge_request")
-    typed: dict[str, Any] = {name: form_field(sent, "merge_request", name) for name in (*_TEXT_FIELDS, *_NUMBER_FIELDS)}
+    fields = form.get("merge_request")
+    typed: dict[str, Any] = {name: form_field(form, "merge_request", name) for name in (*_TEXT_FIELDS, *_NUMBER_FIELDS)}
     for name in (*_LIST_FIELDS, *_QUERY_ONLY_FIELDS):
         values = fields.get(name) if isinstance(fields, dict) else None
         values = values if isinstance(values, list) else []
         typed[name] = [value for value in values if isinstance(value, str) and value]
-    if one := form_field(sent, "merge_request", "assignee_id"):
-        typed["assignee_ids"].append(one)
+    if assignee_id := form_field(form, "merge_request", "assignee_id"):
+        typed["assignee_ids"].append(assignee_id)
     for name in _FLAG_FIELDS:
-        typed[name] = form_field(sent, "merge_request", name) in ("1", "true", "on")
+        typed[name] = form_field(form, "merge_request", name) in ("1", "true", "on")
     return typed
 
 
@@ -46,43 +46,43 @@ def values_of_request(request: MergeRequestDetailView) -> dict[str, Any]:
         "target_branch": request.target_branch,
         "labels": list(request.labels),
         "label_ids": [],
-        "assignee_ids": [str(person.id) for person in request.assignees],
-        "reviewer_ids": [str(person.id) for person in request.reviewers],
+        "assignee_ids": [str(user.id) for user in request.assignees],
+        "reviewer_ids": [str(user.id) for user in request.reviewers],
         "squash": request.squash,
         "remove_source_branch": request.force_remove_source_branch,
     }
 
 
-def api_params(typed: dict[str, Any], *, triages: bool) -> dict[str, Any]:
+def api_params(typed: dict[str, Any], *, may_triage: bool) -> dict[str, Any]:
     """Return the API parameters for the form's fields."""
-    sent = {name: typed[name] for name in ("title", "description", *_FLAG_FIELDS)}
-    if triages:
-        sent |= {name: typed[name] for name in _LIST_FIELDS}
-        sent["milestone_id"] = typed["milestone_id"] or None
-    return sent
+    params = {name: typed[name] for name in ("title", "description", *_FLAG_FIELDS)}
+    if may_triage:
+        params |= {name: typed[name] for name in _LIST_FIELDS}
+        params["milestone_id"] = typed["milestone_id"] or None
+    return params
 
 
 def form_choices(
-    place: ProjectContext, request: MergeRequestDetailView | None = None, carried: Sequence[LabelBrief] = ()
+    parent: ProjectContext, request: MergeRequestDetailView | None = None, current_labels: Sequence[LabelBrief] = ()
 ) -> dict[str, Any]:
     """Return the choices of the form, including the merge request's current values."""
-    listed = place.ask(labels_api.list_project_labels, {"per_page": 100, "with_counts": "false"})
-    labels: list[LabelView | LabelBrief] = [*listed.items]
-    wanted = {"per_page": 100, "state": "active", "include_parent_milestones": "true"}
-    milestones = place.ask(milestones_api.list_project_milestones, wanted).items
-    members = place.ask(project_people_api.list_all_project_members, {"per_page": 100})
-    people: list[MemberView | UserBrief] = [*members.items]
-    labels += [label for label in carried if label.id not in {one.id for one in labels}]
+    listing = parent.ask(labels_api.list_project_labels, {"per_page": 100, "with_counts": "false"})
+    labels: list[LabelView | LabelBrief] = [*listing.items]
+    params = {"per_page": 100, "state": "active", "include_parent_milestones": "true"}
+    milestones = parent.ask(milestones_api.list_project_milestones, params).items
+    members = parent.ask(sharing_api.list_all_project_members, {"per_page": 100})
+    users: list[MemberView | UserBrief] = [*members.items]
+    labels += [label for label in current_labels if label.id not in {one.id for one in labels}]
     if request is not None:
-        known = {one.id for one in people}
-        people += [person for person in (*request.assignees, *request.reviewers) if person.id not in known]
+        known_ids = {one.id for one in users}
+        users += [user for user in (*request.assignees, *request.reviewers) if user.id not in known_ids]
         if request.milestone and request.milestone.id not in {one.id for one in milestones}:
             milestones.append(request.milestone)
-    return {"labels": labels, "milestones": milestones, "people": people}
+    return {"labels": labels, "milestones": milestones, "users": users}
 
 
-def branch_suggestions(place: ProjectContext) -> list[str]:
+def branch_suggestions(parent: ProjectContext) -> list[str]:
     """Return branch names to suggest; the user can also enter any other."""
-    if not place.may(branches_api.list_branches):
+    if not parent.may(branches_api.list_branches):
         return []
-    return [branch.name for branch in place.ask(branches_api.list_branches, {"per_page": 100}).items]
+    return [branch.name for branch in parent.ask(branches_api.list_branches, {"per_page": 100}).items]

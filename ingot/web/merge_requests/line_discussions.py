@@ -16,7 +16,7 @@ from ingot.git.history.commits import decode_text
 from ingot.log import log_failure
 from ingot.web.code.patch_rows import DiffHunk, parse_hunks, unified_rows
 from ingot.web.discussions.timeline import DiscussionItem, DiscussionThread
-from ingot.web.merge_requests.context import MergeRequestFrame
+from ingot.web.merge_requests.context import MergeRequestContext
 
 _CONTEXT_LINES = 3
 _MAX_CONTEXTS = 50
@@ -40,40 +40,40 @@ class LineContext(msgspec.Struct, frozen=True):
 def discussions_by_line(thread: DiscussionThread, version: PushedVersion) -> dict[LineKey, list[DiscussionItem]]:
     """Return the discussions on lines of a version, by line."""
     slots: defaultdict[LineKey, list[DiscussionItem]] = defaultdict(list)
-    for talk in thread.discussions:
-        position = discussion_position(talk)
+    for discussion in thread.discussions:
+        position = discussion_position(discussion)
         if position is not None and position.get("head_sha") == version.head_oid:
-            slots[position["new_path"], position.get("old_line"), position.get("new_line")].append(talk)
+            slots[position["new_path"], position.get("old_line"), position.get("new_line")].append(discussion)
     return slots
 
 
-def discussion_position(talk: DiscussionItem) -> dict[str, Any] | None:
+def discussion_position(discussion: DiscussionItem) -> dict[str, Any] | None:
     """Return the position of the line that a discussion is about."""
-    position = talk.notes[0].view.position
+    position = discussion.notes[0].view.position
     return position if isinstance(position, dict) else None
 
 
-def line_contexts(frame: MergeRequestFrame, thread: DiscussionThread) -> dict[str, LineContext]:
+def line_contexts(merge_request: MergeRequestContext, thread: DiscussionThread) -> dict[str, LineContext]:
     """Return the quoted lines of the discussions on lines, by discussion id."""
     contexts: dict[str, LineContext] = {}
-    for talk in thread.discussions:
-        position = discussion_position(talk)
+    for discussion in thread.discussions:
+        position = discussion_position(discussion)
         if position is not None and len(contexts) < _MAX_CONTEXTS:
-            contexts[talk.id] = _context(frame, talk, position)
+            contexts[discussion.id] = _context(merge_request, discussion, position)
     return contexts
 
 
-def _context(frame: MergeRequestFrame, talk: DiscussionItem, position: dict[str, Any]) -> LineContext:
+def _context(merge_request: MergeRequestContext, discussion: DiscussionItem, position: dict[str, Any]) -> LineContext:
     path, old, new = position["new_path"], position.get("old_line"), position.get("new_line")
-    head = frame.version.head_oid if frame.version else None
-    diff = _diff(frame, position.get("base_sha"), position["head_sha"], path)
-    rows = _rows(diff, path, old, new, f"c{talk.id[:10]}") if diff else ""
+    head = merge_request.version.head_oid if merge_request.version else None
+    diff = _diff(merge_request, position.get("base_sha"), position["head_sha"], path)
+    rows = _rows(diff, path, old, new, f"c{discussion.id[:10]}") if diff else ""
     return LineContext(path, new or old, Markup(rows), position["head_sha"] != head)  # noqa: S704 - The rows are escaped.
 
 
-def _diff(frame: MergeRequestFrame, base: str | None, head: str, path: str) -> str:
+def _diff(merge_request: MergeRequestContext, base: str | None, head: str, path: str) -> str:
     try:
-        changes = diff_between(frame.repository, base, head).changes
+        changes = diff_between(merge_request.repository, base, head).changes
     except GitError as error:
         log_failure("diff of a discussion not read", error)
         return ""
@@ -93,8 +93,8 @@ def _rows(diff: str, path: str, old: int | None, new: int | None, anchor: str) -
 def _excerpt(diff: str, path: str, old: int | None, new: int | None, anchor: str) -> str:
     language = language_of(path) if len(diff) <= _MAX_HIGHLIGHTED_LENGTH else ""
     for hunk in parse_hunks(diff, language):
-        for place, line in enumerate(hunk.lines):
+        for index, line in enumerate(hunk.lines):
             if line.key == (old, new):
-                shown = hunk.lines[max(0, place - _CONTEXT_LINES) : place + 1]
-                return "".join(row.html for row in unified_rows([DiffHunk(hunk.heading, shown)], anchor, "#")[1:])
+                lines = hunk.lines[max(0, index - _CONTEXT_LINES) : index + 1]
+                return "".join(row.html for row in unified_rows([DiffHunk(hunk.heading, lines)], anchor, "#")[1:])
     return ""

@@ -7,7 +7,7 @@ from ingot.collaboration.labels import api as labels_api
 from ingot.collaboration.merge_requests import api as merge_requests_api
 from ingot.collaboration.milestones import api as milestones_api
 from ingot.web.filters import ListFilters
-from ingot.web.issues.group_context import GroupContext, group_context
+from ingot.web.issues.group_context import ProjectOrGroupContext, group_context
 from ingot.web.merge_requests.list_filters import MERGE_REQUEST_FILTERS
 from ingot.web.page_routes import PageResponse, PageRoutes, TemplateResponse, Visit
 from ingot.web.projects.context import ProjectContext, project_context
@@ -23,30 +23,30 @@ _SCOPES = {
 @pages.get("/:path/-/merge_requests", open=True)
 def list_merge_requests(visit: Visit) -> PageResponse:
     """List the merge requests of a project."""
-    place = project_context(visit)
+    parent = project_context(visit)
     context = _merge_request_list(
         visit,
-        lambda sent: place.ask(
-            place.either(merge_requests_api.list_project_merge_requests, merge_requests_api.list_group_merge_requests),
-            sent,
+        lambda params: parent.ask(
+            parent.either(merge_requests_api.list_project_merge_requests, merge_requests_api.list_group_merge_requests),
+            params,
         ),
-    ) | _choices(place)
-    context["may_create"] = visit.viewer.user is not None and not place.project.archived
-    return place.page("merge_requests/list.html", "merge_requests", context)
+    ) | _choices(parent)
+    context["may_create"] = visit.viewer.user is not None and not parent.project.archived
+    return parent.page("merge_requests/list.html", "merge_requests", context)
 
 
 @pages.get("/groups/:path/-/merge_requests", open=True)
 def list_group_merge_requests(visit: Visit) -> PageResponse:
     """List the merge requests of a group's projects."""
-    place = group_context(visit)
+    parent = group_context(visit)
     context = _merge_request_list(
         visit,
-        lambda sent: place.ask(
-            place.either(merge_requests_api.list_project_merge_requests, merge_requests_api.list_group_merge_requests),
-            sent,
+        lambda params: parent.ask(
+            parent.either(merge_requests_api.list_project_merge_requests, merge_requests_api.list_group_merge_requests),
+            params,
         ),
-    ) | _choices(place)
-    return place.page("merge_requests/group_list.html", "merge_requests", context)
+    ) | _choices(parent)
+    return parent.page("merge_requests/group_list.html", "merge_requests", context)
 
 
 @pages.get("/dashboard/merge_requests")
@@ -54,45 +54,45 @@ def list_own_merge_requests(visit: Visit) -> PageResponse:
     """List the merge requests that the user is assigned to, reviews or created."""
     scope = str(visit.request.query.get("scope", ""))
     scope = scope if scope in _SCOPES else next(iter(_SCOPES))
-    listed = _merge_request_list(
-        visit, lambda sent: visit.ask(merge_requests_api.list_merge_requests, sent | {"scope": scope})
+    context = _merge_request_list(
+        visit, lambda params: visit.ask(merge_requests_api.list_merge_requests, params | {"scope": scope})
     )
-    return TemplateResponse("merge_requests/own_list.html", listed | {"scopes": _SCOPES, "scope": scope})
+    return TemplateResponse("merge_requests/own_list.html", context | {"scopes": _SCOPES, "scope": scope})
 
 
 def _merge_request_list(visit: Visit, get: Callable[[dict[str, Any]], Any]) -> dict[str, Any]:
     """Return a page of merge requests, and their number by state."""
-    asked = MERGE_REQUEST_FILTERS.parse_query(visit.request.query)
-    found = get(asked.list | {"with_labels_details": "true", "page": visit.request.page})
+    filters = MERGE_REQUEST_FILTERS.parse_query(visit.request.query)
+    listing = get(filters.list_params | {"with_labels_details": "true", "page": visit.request.page})
     return {
-        "requests": found,
+        "requests": listing,
         "states": [
-            (word, name, _count_in_state(asked, word, found, get))
-            for word, name in MERGE_REQUEST_FILTERS.states.items()
+            (state, name, _count_in_state(filters, state, listing, get))
+            for state, name in MERGE_REQUEST_FILTERS.states.items()
         ],
-        "asked": asked,
+        "filters": filters,
         "sorts": MERGE_REQUEST_FILTERS.sort_names,
     }
 
 
-def _count_in_state(filters: ListFilters, state: str, found: Any, get: Callable[[dict[str, Any]], Any]) -> int | None:
+def _count_in_state(filters: ListFilters, state: str, listing: Any, get: Callable[[dict[str, Any]], Any]) -> int | None:
     if state == filters.state:
-        total: int | None = found.total
+        total: int | None = listing.total
     else:
-        total = get(filters.filters | {"state": state, "view": "simple", "per_page": 1}).total
+        total = get(filters.filter_params | {"state": state, "view": "simple", "per_page": 1}).total
     return total
 
 
-def _choices(place: ProjectContext | GroupContext) -> dict[str, Any]:
+def _choices(parent: ProjectOrGroupContext) -> dict[str, Any]:
     """Return the choices of the filters."""
-    ancestors = "include_parent_milestones" if isinstance(place, ProjectContext) else "include_ancestors"
+    ancestors = "include_parent_milestones" if isinstance(parent, ProjectContext) else "include_ancestors"
     return {
-        "labels": place.ask(
-            place.either(labels_api.list_project_labels, labels_api.list_group_labels),
+        "labels": parent.ask(
+            parent.either(labels_api.list_project_labels, labels_api.list_group_labels),
             {"per_page": 100, "with_counts": "false"},
         ).items,
-        "milestones": place.ask(
-            place.either(milestones_api.list_project_milestones, milestones_api.list_group_milestones),
+        "milestones": parent.ask(
+            parent.either(milestones_api.list_project_milestones, milestones_api.list_group_milestones),
             {"per_page": 100, "state": "active", ancestors: "true"},
         ).items,
     }

@@ -8,10 +8,9 @@ import msgspec
 from ingot.collaboration.issues import api as issues_api
 from ingot.collaboration.merge_requests import api as merge_requests_api
 from ingot.collaboration.merge_requests import policy
-from ingot.core.api.params import MissingParameter
 from ingot.core.api.routes import AlternateResponse
 from ingot.core.db.connection import Connection
-from ingot.errors import Conflict, Denied, Failure, Invalid, NotFound
+from ingot.errors import Failure, NotFound
 from ingot.git.core.repository import Repository
 from ingot.git.history.commits import branch_tip, commit_or_none
 from ingot.git.maintenance.alternates import combined_repository
@@ -24,7 +23,7 @@ from ingot.repositories.commits.views import commit_view, diff_view
 from ingot.repositories.comparisons.queries import Comparison, compare_refs
 from ingot.web.code.diffs import DiffTarget, render_diff
 from ingot.web.code.location import readable_code
-from ingot.web.form_errors import error_messages
+from ingot.web.form_errors import ACTION_ERRORS, error_messages
 from ingot.web.merge_requests.fields import api_params, branch_suggestions, form_choices, form_values
 from ingot.web.merge_requests.project_choice import MergeRequestProjects, merge_request_projects
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
@@ -32,7 +31,6 @@ from ingot.web.projects.context import ProjectContext
 from ingot.web.projects.templates import list_templates, template_or_none
 
 pages = PageRoutes()
-_REDISPLAYED_FIELDS = (Invalid, Conflict, MissingParameter, Denied, NotFound)
 
 
 class BranchComparison(msgspec.Struct, frozen=True):
@@ -62,17 +60,17 @@ def create_merge_request(visit: Visit) -> PageResponse:
     """Create a merge request and redirect to it; on an error show the form with the input."""
     typed = form_values(visit.request.form)
     sides = merge_request_projects(visit, typed)
-    sent = api_params(typed, triages=_may_triage(sides.target))
-    sent |= {name: typed[name] for name in ("source_branch", "target_branch")}
-    sent["target_project_id"] = sides.target.project.id
+    params = api_params(typed, may_triage=_may_triage(sides.target))
+    params |= {name: typed[name] for name in ("source_branch", "target_branch")}
+    params["target_project_id"] = sides.target.project.id
     try:
-        made = sides.source.ask(merge_requests_api.create_merge_request, sent)
-    except _REDISPLAYED_FIELDS as refusal:
-        errors = error_messages(refusal)
+        created = sides.source.ask(merge_requests_api.create_merge_request, params)
+    except ACTION_ERRORS as error:
+        errors = error_messages(error)
     else:
-        if not isinstance(made, AlternateResponse):
-            return LocalRedirect(f"{sides.target.url}/-/merge_requests/{made.iid}")
-        errors = [f"{reason.rstrip('.')}." for reason in made.content["message"]]
+        if not isinstance(created, AlternateResponse):
+            return LocalRedirect(f"{sides.target.url}/-/merge_requests/{created.iid}")
+        errors = [f"{reason.rstrip('.')}." for reason in created.content["message"]]
     if _branch_error(sides, typed):
         return _branches_page(sides, typed, errors)
     return visit.database.read(lambda _: _new_request_page(sides, typed, errors))
@@ -81,17 +79,17 @@ def create_merge_request(visit: Visit) -> PageResponse:
 def _branch_error(sides: MergeRequestProjects, typed: dict[str, Any]) -> list[str]:
     """Return the reason why the branches cannot be compared."""
     if sides.source.project.id == sides.target.project.id and typed["source_branch"] == typed["target_branch"]:
-        return ["Choose two different branches."]
+        return ["Select two different branches."]
     return [
-        f"There is no branch {typed[name]} in {place.project.path_with_namespace}."
-        for name, place in (("source_branch", sides.source), ("target_branch", sides.target))
-        if not _has_branch(place, typed[name])
+        f"There is no branch {typed[name]} in {parent.project.path_with_namespace}."
+        for name, parent in (("source_branch", sides.source), ("target_branch", sides.target))
+        if not _has_branch(parent, typed[name])
     ]
 
 
-def _has_branch(place: ProjectContext, branch: str) -> bool:
+def _has_branch(parent: ProjectContext, branch: str) -> bool:
     try:
-        place.ask(branches_api.get_branch, branch=branch)
+        parent.ask(branches_api.get_branch, branch=branch)
     except Failure:
         return False
     return True
@@ -107,38 +105,40 @@ def _branches_page(
         "target_branches": branch_suggestions(sides.target),
         "errors": errors or [],
     }
-    return sides.place.page("merge_requests/choose.html", "merge_requests", context, status if errors else 200)
+    return sides.parent.page(
+        "merge_requests/choose_branches.html", "merge_requests", context, status if errors else 200
+    )
 
 
 def _new_request_page(
     sides: MergeRequestProjects, typed: dict[str, Any], errors: list[str] | None = None
 ) -> TemplateResponse:
-    brought = _compare_branches(sides, typed)
-    visit = sides.place.visit
-    blob_url = f"{sides.source.url}/-/blob/{brought.head}"
-    if visit.headers.fragment and brought.diff.part:
-        return TemplateResponse("code/_diff_part.html", {"diff": brought.diff, "blob_url": blob_url})
+    comparison = _compare_branches(sides, typed)
+    visit = sides.parent.visit
+    blob_url = f"{sides.source.url}/-/blob/{comparison.head}"
+    if visit.headers.fragment and comparison.diff.part:
+        return TemplateResponse("code/_diff_part.html", {"diff": comparison.diff, "blob_url": blob_url})
     templates: list[str] = []
     if not errors:
         templates = list_templates(sides.target, "merge_request")
         if not typed["description"]:
-            asked = visit.request.query.get("issuable_template")
-            typed = {**typed, "description": template_or_none(sides.target, "merge_request", templates, asked)}
-        typed = _with_default_text(sides, typed, brought)
-    triages, again = _may_triage(sides.target), _hidden_fields(sides, typed)
+            template = visit.request.query.get("issuable_template")
+            typed = {**typed, "description": template_or_none(sides.target, "merge_request", templates, template)}
+        typed = _with_default_text(sides, typed, comparison)
+    may_triage, hidden_fields = _may_triage(sides.target), _hidden_fields(sides, typed)
     context: dict[str, Any] = {
         "sides": sides,
         "typed": typed,
-        "brought": brought,
-        "triages": triages,
+        "comparison": comparison,
+        "may_triage": may_triage,
         "squash_option": sides.target.project.squash_option,
         "blob_url": blob_url,
-        "again": again,
-        "templates": [(name, urlencode({**again, "issuable_template": name})) for name in templates],
+        "hidden_fields": hidden_fields,
+        "templates": [(name, urlencode({**hidden_fields, "issuable_template": name})) for name in templates],
         "errors": errors or [],
     }
-    context |= form_choices(sides.target) if triages else {}
-    return sides.place.page("merge_requests/new.html", "merge_requests", context, 422 if errors else 200)
+    context |= form_choices(sides.target) if may_triage else {}
+    return sides.parent.page("merge_requests/new.html", "merge_requests", context, 422 if errors else 200)
 
 
 def _compare_branches(sides: MergeRequestProjects, typed: dict[str, Any]) -> BranchComparison:
@@ -147,60 +147,62 @@ def _compare_branches(sides: MergeRequestProjects, typed: dict[str, Any]) -> Bra
     head, tip = branch_tip(source, typed["source_branch"]), branch_tip(target, typed["target_branch"])
     if head is None or tip is None:
         raise NotFound("Branch")
-    found = _compared(sides, source, target, tip, head)
-    url = f"{sides.place.visit.request.origin.base}{sides.source.url}"
-    commits = [commit_view(commit, url) for commit in reversed(found.commits)]
-    items = [diff_view(change) for change in found.diff.changes]
-    diff = render_diff(items, sides.place.visit.request.query, code=DiffTarget(sides.source.url, head))
-    return BranchComparison(commits, found.more_commits, diff, head)
+    comparison = _comparison(sides, source, target, tip, head)
+    url = f"{sides.parent.visit.request.origin.base}{sides.source.url}"
+    commits = [commit_view(commit, url) for commit in reversed(comparison.commits)]
+    items = [diff_view(change) for change in comparison.diff.changes]
+    diff = render_diff(items, sides.parent.visit.request.query, target=DiffTarget(sides.source.url, head))
+    return BranchComparison(commits, comparison.more_commits, diff, head)
 
 
-def _compared(sides: MergeRequestProjects, source: Repository, target: Repository, tip: str, head: str) -> Comparison:
+def _comparison(sides: MergeRequestProjects, source: Repository, target: Repository, tip: str, head: str) -> Comparison:
     if source.path == target.path or commit_or_none(source, tip) is not None:
         return compare_refs(source, tip, head, straight=False)
     require_blocking_allowed()
-    with combined_repository(repository_store(sides.place.visit.settings), source, target) as both:
+    with combined_repository(repository_store(sides.parent.visit.settings), source, target) as both:
         return compare_refs(both, tip, head, straight=False)
 
 
-def _with_default_text(sides: MergeRequestProjects, typed: dict[str, Any], brought: BranchComparison) -> dict[str, Any]:
+def _with_default_text(
+    sides: MergeRequestProjects, typed: dict[str, Any], comparison: BranchComparison
+) -> dict[str, Any]:
     """Fill in the default title and description, from the only commit or the branch name, and the options."""
-    worded, branch = dict(typed), typed["source_branch"]
-    if not worded["title"] and len(brought.commits) == 1:
-        (commit,) = brought.commits
-        worded["title"] = commit.title
-        worded["description"] = worded["description"] or commit.message.strip().partition("\n")[2].strip()
-    if not worded["title"]:
+    defaults, branch = dict(typed), typed["source_branch"]
+    if not defaults["title"] and len(comparison.commits) == 1:
+        (commit,) = comparison.commits
+        defaults["title"] = commit.title
+        defaults["description"] = defaults["description"] or commit.message.strip().partition("\n")[2].strip()
+    if not defaults["title"]:
         words = branch.rpartition("/")[2].replace("-", " ").replace("_", " ").strip() or branch
-        worded["title"] = words[:1].upper() + words[1:]
+        defaults["title"] = words[:1].upper() + words[1:]
     number = branch.rpartition("/")[2].partition("-")[0]
-    if not worded["description"] and number.isascii() and number.isdigit() and _has_issue(sides.target, number):
-        worded["description"] = f"Closes #{number}"
-    worded["remove_source_branch"] = sides.target.project.remove_source_branch_after_merge
-    worded["squash"] = sides.target.project.squash_option in ("always", "default_on")
-    return worded
+    if not defaults["description"] and number.isascii() and number.isdigit() and _has_issue(sides.target, number):
+        defaults["description"] = f"Closes #{number}"
+    defaults["remove_source_branch"] = sides.target.project.remove_source_branch_after_merge
+    defaults["squash"] = sides.target.project.squash_option in ("always", "default_on")
+    return defaults
 
 
-def _has_issue(place: ProjectContext, number: str) -> bool:
+def _has_issue(parent: ProjectContext, number: str) -> bool:
     try:
-        place.ask(issues_api.get_issue, issue_iid=number)
+        parent.ask(issues_api.get_issue, issue_iid=number)
     except Failure:
         return False
     return True
 
 
-def _may_triage(place: ProjectContext) -> bool:
-    visit = place.visit
+def _may_triage(parent: ProjectContext) -> bool:
+    visit = parent.visit
 
-    def look(db: Connection) -> bool:
-        access, project = find_project(db, visit.viewer.actor, place.project.id)
+    def read(db: Connection) -> bool:
+        access, project = find_project(db, visit.viewer.actor, parent.project.id)
         return policy.may_triage(visit.viewer.actor, access, project)
 
-    return visit.database.read(look)
+    return visit.database.read(read)
 
 
 def _hidden_fields(sides: MergeRequestProjects, typed: dict[str, Any]) -> dict[str, str]:
     """Return the hidden fields of the form."""
-    named: dict[str, ProjectView] = {"source": sides.source.project, "target": sides.target.project}
-    projects = {f"merge_request[{side}_project_id]": str(project.id) for side, project in named.items()}
-    return projects | {f"merge_request[{side}_branch]": typed[f"{side}_branch"] for side in named}
+    projects: dict[str, ProjectView] = {"source": sides.source.project, "target": sides.target.project}
+    project_ids = {f"merge_request[{side}_project_id]": str(project.id) for side, project in projects.items()}
+    return project_ids | {f"merge_request[{side}_branch]": typed[f"{side}_branch"] for side in projects}

@@ -20,7 +20,7 @@ _MAX_FORKS = 20
 class MergeRequestProjects(msgspec.Struct, frozen=True):
     """Source and target project, and the projects that can be chosen."""
 
-    place: ProjectContext
+    parent: ProjectContext
     """Project of the page."""
     source: ProjectContext
     target: ProjectContext
@@ -32,57 +32,63 @@ class MergeRequestProjects(msgspec.Struct, frozen=True):
 
 def merge_request_projects(visit: Visit, typed: dict[str, Any] | None = None) -> MergeRequestProjects:
     """Return the projects that the form or query names; the default target is the upstream project."""
-    place, typed = project_context(visit), typed or form_values(visit.request.query)
-    if not place.may(merge_requests_api.list_project_merge_requests) and not place.may(
+    parent, typed = project_context(visit), typed or form_values(visit.request.query)
+    if not parent.may(merge_requests_api.list_project_merge_requests) and not parent.may(
         merge_requests_api.create_merge_request
     ):
         raise NotFound("Project")
-    sources = _sources(place)
-    source = _context_among(place, sources, typed["source_project_id"]) or _first_source(place, sources)
-    targets = _targets(source, place)
-    target = _context_among(place, targets, typed["target_project_id"])
+    sources = _sources(parent)
+    source = _context_among(parent, sources, typed["source_project_id"]) or _first_source(parent, sources)
+    targets = _targets(source, parent)
+    target = _context_among(parent, targets, typed["target_project_id"])
     if target is None:
         # A target branch without a project belongs to the project of the page.
-        target = place if typed["target_branch"] or source.project.id != place.project.id else _upstream(place, targets)
+        target = (
+            parent if typed["target_branch"] or source.project.id != parent.project.id else _upstream(parent, targets)
+        )
     return MergeRequestProjects(
-        place, source, target, sources, targets, source.may(merge_requests_api.create_merge_request)
+        parent, source, target, sources, targets, source.may(merge_requests_api.create_merge_request)
     )
 
 
-def _sources(place: ProjectContext) -> list[SimpleProjectView]:
+def _sources(parent: ProjectContext) -> list[SimpleProjectView]:
     """Return the project and its forks in which the user is at least a developer."""
-    asked = {"min_access_level": int(Level.DEVELOPER), "per_page": _MAX_FORKS, "simple": "true"}
-    forks = place.visit.ask(forks_api.list_forks, asked, id=place.project.id).items
-    own = [place.project] if place.may(merge_requests_api.create_merge_request) or not forks else []
+    params = {"min_access_level": int(Level.DEVELOPER), "per_page": _MAX_FORKS, "simple": "true"}
+    forks = parent.visit.ask(forks_api.list_forks, params, id=parent.project.id).items
+    own = [parent.project] if parent.may(merge_requests_api.create_merge_request) or not forks else []
     return [*own, *forks]
 
 
-def _targets(source: ProjectContext, place: ProjectContext) -> list[SimpleProjectView]:
+def _targets(source: ProjectContext, parent: ProjectContext) -> list[SimpleProjectView]:
     """Return the source project, its upstream and the project of the page, if they accept merge requests."""
     project = source.project
     upstream = project.forked_from_project
-    found: list[SimpleProjectView] = [project]
+    projects: list[SimpleProjectView] = [project]
     if isinstance(upstream, SimpleProjectView):
-        found.append(upstream)
-    if place.project.id not in {one.id for one in found}:
-        found.append(place.project)
-    return [one for one in found if place.visit.may(merge_requests_api.list_project_merge_requests, id=one.id)]
+        projects.append(upstream)
+    if parent.project.id not in {project.id for project in projects}:
+        projects.append(parent.project)
+    return [
+        project
+        for project in projects
+        if parent.visit.may(merge_requests_api.list_project_merge_requests, id=project.id)
+    ]
 
 
-def _context_among(place: ProjectContext, among: list[SimpleProjectView], number: str) -> ProjectContext | None:
-    if not number or number not in {str(one.id) for one in among}:
+def _context_among(parent: ProjectContext, options: list[SimpleProjectView], number: str) -> ProjectContext | None:
+    if not number or number not in {str(project.id) for project in options}:
         return None
-    return place if number == str(place.project.id) else ProjectContext(place.visit, _project(place.visit, number))
+    return parent if number == str(parent.project.id) else ProjectContext(parent.visit, _project(parent.visit, number))
 
 
-def _first_source(place: ProjectContext, sources: list[SimpleProjectView]) -> ProjectContext:
-    return _context_among(place, sources, str(sources[0].id)) or place
+def _first_source(parent: ProjectContext, sources: list[SimpleProjectView]) -> ProjectContext:
+    return _context_among(parent, sources, str(sources[0].id)) or parent
 
 
-def _upstream(place: ProjectContext, targets: list[SimpleProjectView]) -> ProjectContext:
+def _upstream(parent: ProjectContext, targets: list[SimpleProjectView]) -> ProjectContext:
     """Return the upstream project if it accepts merge requests, else the project."""
-    other = next((one for one in targets if one.id != place.project.id), None)
-    return place if other is None else ProjectContext(place.visit, _project(place.visit, str(other.id)))
+    other = next((project for project in targets if project.id != parent.project.id), None)
+    return parent if other is None else ProjectContext(parent.visit, _project(parent.visit, str(other.id)))
 
 
 def _project(visit: Visit, number: str) -> ProjectView:

@@ -2,15 +2,15 @@
 
 from typing import Any
 
-from ingot.collaboration.merge_requests.discussions import api as merge_request_talk_api
-from ingot.collaboration.merge_requests.editing import api as merge_request_upkeep_api
+from ingot.collaboration.merge_requests.discussions import api as merge_request_discussions_api
+from ingot.collaboration.merge_requests.editing import api as merge_request_editing_api
 from ingot.collaboration.merge_requests.policy import may_take_part
 from ingot.collaboration.merge_requests.versions.views import stream_changes
 from ingot.core.db.connection import Connection
 from ingot.web.code.patch_downloads import patch_response, split_suffix
 from ingot.web.discussions.discussable import MERGE_REQUEST
 from ingot.web.discussions.timeline import discussion_thread
-from ingot.web.merge_requests.context import MergeRequestFrame, merge_request_frame
+from ingot.web.merge_requests.context import MergeRequestContext, merge_request_context
 from ingot.web.merge_requests.line_discussions import line_contexts
 from ingot.web.merge_requests.merge_box import merge_box
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
@@ -21,46 +21,55 @@ pages = PageRoutes()
 @pages.get("/:path/-/merge_requests/:merge_request_iid", open=True)
 def show_merge_request(visit: Visit, db: Connection) -> PageResponse:
     """Show a merge request with its discussions; with ``.patch`` or ``.diff`` after the number return a text file."""
-    wanted = split_suffix(visit.request.path[MERGE_REQUEST.word])
-    if wanted is None:
-        return overview_page(merge_request_frame(visit))
-    frame = merge_request_frame(visit, wanted.name)
-    pieces = stream_changes(db, frame.repository, frame.found.merge_request, wanted.ending)
-    return patch_response(visit.request.path[MERGE_REQUEST.word], pieces)
+    suffixed = split_suffix(visit.request.path[MERGE_REQUEST.path_parameter])
+    if suffixed is None:
+        return overview_page(merge_request_context(visit))
+    merge_request = merge_request_context(visit, suffixed.name)
+    pieces = stream_changes(db, merge_request.repository, merge_request.lookup.merge_request, suffixed.ending)
+    return patch_response(visit.request.path[MERGE_REQUEST.path_parameter], pieces)
 
 
 @pages.get("/:path/-/merge_requests/:merge_request_iid/box", open=True)
 def show_box(visit: Visit) -> PageResponse:
     """Return the merge box, which a script polls; the script reloads the page when the state has changed."""
-    frame = merge_request_frame(visit)
+    merge_request = merge_request_context(visit)
     if not visit.headers.fragment:
-        return LocalRedirect(frame.url)
-    over = [(b"hx-refresh", b"true")] if visit.request.query.get("state") != frame.request.state else []
-    context = {"frame": frame, "request": frame.request, "place": frame.place, "box": merge_box(frame)}
-    return TemplateResponse("merge_requests/_box.html", context | {"closes": _closed_issues(frame)}, headers=over)
+        return LocalRedirect(merge_request.url)
+    headers = [(b"hx-refresh", b"true")] if visit.request.query.get("state") != merge_request.view.state else []
+    context = {
+        "merge_request": merge_request,
+        "request": merge_request.view,
+        "parent": merge_request.parent,
+        "box": merge_box(merge_request),
+    }
+    return TemplateResponse(
+        "merge_requests/_merge_box.html", context | {"closes": _closed_issues(merge_request)}, headers=headers
+    )
 
 
-def overview_page(frame: MergeRequestFrame, errors: list[str] | None = None, status: int = 200) -> PageResponse:
+def overview_page(
+    merge_request: MergeRequestContext, errors: list[str] | None = None, status: int = 200
+) -> PageResponse:
     """Render the overview page, with errors after a failed action."""
-    visit, ground, request = frame.visit, frame.discussable, frame.request
-    thread = discussion_thread(ground, request.description)
+    visit, discussable, view = merge_request.visit, merge_request.discussable, merge_request.view
+    thread = discussion_thread(discussable, view.description)
     context = {
         "thread": thread,
-        "contexts": line_contexts(frame, thread),
+        "contexts": line_contexts(merge_request, thread),
         "description": thread.other_texts[0],
-        "participants": ground.ask(merge_request_upkeep_api.PLANNING.list_participants, {"per_page": 50}),
-        "closes": _closed_issues(frame),
-        "approvals": ground.ask(merge_request_talk_api.get_approvals),
-        "may_take_part": may_take_part(visit.viewer.actor, frame.found.access, frame.found),
-        "box": merge_box(frame),
+        "participants": discussable.ask(merge_request_editing_api.PLANNING.list_participants, {"per_page": 50}),
+        "closes": _closed_issues(merge_request),
+        "approvals": discussable.ask(merge_request_discussions_api.get_approvals),
+        "may_take_part": may_take_part(visit.viewer.actor, merge_request.lookup.access, merge_request.lookup),
+        "box": merge_box(merge_request),
         "errors": errors or [],
     }
-    return frame.page("merge_requests/show.html", "overview", context, status)
+    return merge_request.page("merge_requests/show.html", "overview", context, status)
 
 
-def _closed_issues(frame: MergeRequestFrame) -> list[Any]:
+def _closed_issues(merge_request: MergeRequestContext) -> list[Any]:
     """Return the issues that it closes and that the viewer may see."""
-    found: list[Any] = frame.discussable.ask(
-        merge_request_upkeep_api.list_issues_closed_on_merge, {"per_page": 50}
+    issues: list[Any] = merge_request.discussable.ask(
+        merge_request_editing_api.list_issues_closed_on_merge, {"per_page": 50}
     ).items
-    return found
+    return issues

@@ -28,11 +28,11 @@ class SourceBranch(msgspec.Struct, frozen=True):
 
     def commands(self, target: str) -> list[str]:
         """Return the git commands that merge the target branch and push the resolved conflicts."""
-        access, there = shlex.quote(self.branch), shlex.quote(f"origin/{target}")
+        branch, target_ref = shlex.quote(self.branch), shlex.quote(f"origin/{target}")
         if self.own:
-            begin = ["git fetch origin", f"git checkout -B {access} {shlex.quote(f'origin/{self.branch}')}"]
-            return [*begin, f"git merge {there}", f"git push origin {access}"]
+            fetch = ["git fetch origin", f"git checkout -B {branch} {shlex.quote(f'origin/{self.branch}')}"]
+            return [*fetch, f"git merge {target_ref}", f"git push origin {branch}"]
         address = shlex.quote(self.address) if self.project else self.address
-        begin = ["git fetch origin", f"git fetch {address} {access}"]
-        end = f"git push {address} {shlex.quote(f'HEAD:{self.branch}')}"
-        return [*begin, "git checkout FETCH_HEAD", f"git merge {there}", end]
+        fetch = ["git fetch origin", f"git fetch {address} {branch}"]
+        push = f"git push {address} {shlex.quote(f'HEAD:{self.branch}')}"
+        return [*fetch, "git checkout FETCH_HEAD", f"git merge {target_ref}", push]

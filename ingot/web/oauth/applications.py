@@ -99,8 +99,8 @@ def _register(collection: ApplicationCollection) -> PageResponse:
                 db, collection.owner_id, typed.name, typed.redirect_uri, typed.scopes, confidential=typed.confidential
             )
         )
-    except Invalid as refusal:
-        errors = error_messages(refusal)
+    except Invalid as error:
+        errors = error_messages(error)
         return visit.database.read(lambda db: _list_page(collection, db, typed, errors))
     return _one_page(collection, application, secret)
 
@@ -119,9 +119,9 @@ def _change(collection: ApplicationCollection) -> PageResponse:
 
     try:
         visit.database.write(work)
-    except Invalid as refusal:
+    except Invalid as error:
         application = visit.database.read(lambda db: _find(collection, db))
-        return _one_page(collection, application, typed=typed, errors=error_messages(refusal))
+        return _one_page(collection, application, typed=typed, errors=error_messages(error))
     return LocalRedirect(f"{collection.url}/{visit.request.path['id']}")
 
 
@@ -145,19 +145,19 @@ def _find(collection: ApplicationCollection, db: Connection) -> Application:
 def _form_values(visit: Visit) -> ApplicationForm:
     """Return the values of the form; scopes are a list of checkboxes or a single space-separated text."""
     fields = visit.request.form.get(_GROUP)
-    sent = fields.get("scopes") if isinstance(fields, dict) else None
-    words = sent.split() if isinstance(sent, str) else sent if isinstance(sent, list) else []
+    scopes = fields.get("scopes") if isinstance(fields, dict) else None
+    names = scopes.split() if isinstance(scopes, str) else scopes if isinstance(scopes, list) else []
     return ApplicationForm(
         form_field(visit.request.form, _GROUP, "name"),
         form_field(visit.request.form, _GROUP, "redirect_uri"),
-        [word for word in words if isinstance(word, str) and word],
+        [name for name in names if isinstance(name, str) and name],
         form_field(visit.request.form, _GROUP, "confidential") not in ("0", "false"),
     )
 
 
 def _form(typed: ApplicationForm, errors: list[str]) -> dict[str, Any]:
-    offered = [(scope, SCOPE_DESCRIPTIONS[scope]) for scope in OAUTH_SCOPES]
-    return {"typed": typed, "errors": errors, "offered": offered}
+    scopes = [(scope, SCOPE_DESCRIPTIONS[scope]) for scope in OAUTH_SCOPES]
+    return {"typed": typed, "errors": errors, "scopes": scopes}
 
 
 def _list_page(
@@ -171,7 +171,7 @@ def _list_page(
         "oauth/applications.html",
         {
             "tab": "applications",
-            "shelf": collection,
+            "collection": collection,
             "applications": applications_of_owner(db, collection.owner_id),
             "may_register": not own or _users_may_register(db),
             "authorized": authorized_applications(db, collection.visit.viewer.signed_in.id) if own else [],
@@ -188,17 +188,17 @@ def _one_page(
     typed: ApplicationForm | None = None,
     errors: list[str] | None = None,
 ) -> TemplateResponse:
-    held = ApplicationForm(
+    saved = ApplicationForm(
         application.name, application.redirect_uri, application.scopes.split(), application.confidential
     )
     return TemplateResponse(
         "oauth/application.html",
         {
             "tab": "applications",
-            "shelf": collection,
+            "collection": collection,
             "application": application,
             "secret": secret,
-            **_form(typed or held, errors or []),
+            **_form(typed or saved, errors or []),
         },
         422 if errors else 200,
     )

@@ -47,43 +47,43 @@ def show_consent(visit: Visit, db: Connection) -> PageResponse:
         OAuthServer,
     )
 
-    sent = request_params(visit)
-    quietly = sent.get("prompt") == "none"
+    params = request_params(visit)
+    without_prompt = params.get("prompt") == "none"
     try:
         grant = OAuthServer(db, visit.settings.data, visit.request.origin.base).validate_authorization_request(
-            OAuthRequest("GET", sent, ""), visit.viewer.user
+            OAuthRequest("GET", params, ""), visit.viewer.user
         )
     except OAuth2Error as error:
-        if visit.viewer.user is None and not quietly:
+        if visit.viewer.user is None and not without_prompt:
             return _redirect_to_sign_in(visit)
         return _error_response(visit, error)
     if visit.viewer.user is None:
         return (
-            _error_response(visit, _error_redirect(LoginRequiredError, sent))
-            if quietly
+            _error_response(visit, _error_redirect(LoginRequiredError, params))
+            if without_prompt
             else _redirect_to_sign_in(visit)
         )
-    if _must_reauthenticate(visit, db, sent):
+    if _must_reauthenticate(visit, db, params):
         return (
-            _error_response(visit, _error_redirect(LoginRequiredError, sent))
-            if quietly
+            _error_response(visit, _error_redirect(LoginRequiredError, params))
+            if without_prompt
             else _redirect_to_reauthenticate(visit)
         )
     application: Application = grant.request.client.application
     scopes = grant.request.scope.split()
-    if grant.prompt != "consent" and _may_skip(db, visit.viewer.user, application, sent, set(scopes)):
+    if grant.prompt != "consent" and _may_skip(db, visit.viewer.user, application, params, set(scopes)):
         return _grant(visit, visit.viewer.user)
-    if quietly:
-        return _error_response(visit, _error_redirect(ConsentRequiredError, sent))
+    if without_prompt:
+        return _error_response(visit, _error_redirect(ConsentRequiredError, params))
     return TemplateResponse(
         "oauth/authorize.html",
         {
             "application": application,
             "scopes": [(scope, SCOPE_DESCRIPTIONS[scope]) for scope in OAUTH_SCOPES if scope in scopes],
-            "fields": [(name, sent.get(name, "")) for name in _FIELDS if name in sent or name in _FIELDS[:5]],
-            "host": urlsplit(sent["redirect_uri"]).netloc,
+            "fields": [(name, params.get(name, "")) for name in _FIELDS if name in params or name in _FIELDS[:5]],
+            "host": urlsplit(params["redirect_uri"]).netloc,
         },
-        policy=policy_with_form_target(sent["redirect_uri"]),
+        policy=policy_with_form_target(params["redirect_uri"]),
     )
 
 
@@ -102,12 +102,12 @@ def deny_consent(visit: Visit) -> PageResponse:
 def _grant(visit: Visit, user: User | None) -> PageResponse:
     from ingot.accounts.oauth.server import OAuth2Error, OAuthRequest, OAuthServer
 
-    sent = request_params(visit)
+    params = request_params(visit)
 
     def work(db: Connection) -> Any:
         since = visit.viewer.session.created_at if visit.viewer.session else None
         exchange = OAuthServer(db, visit.settings.data, visit.request.origin.base, signed_in_at=since)
-        return exchange.authorize(OAuthRequest("POST", sent, ""), user)
+        return exchange.authorize(OAuthRequest("POST", params, ""), user)
 
     try:
         status, body, headers = visit.database.write(work)
@@ -116,40 +116,40 @@ def _grant(visit: Visit, user: User | None) -> PageResponse:
     location = dict(headers).get("Location")
     if status != 302 or location is None:
         return _error_page(str(body.get("error_description", "")) if isinstance(body, dict) else "")
-    return _redirect_to_application(visit, location, sent)
+    return _redirect_to_application(visit, location, params)
 
 
-def _redirect_to_application(visit: Visit, location: str, sent: dict[str, str]) -> PageResponse:  # noqa: ARG001 - Same signature as the other responses.
+def _redirect_to_application(visit: Visit, location: str, params: dict[str, str]) -> PageResponse:  # noqa: ARG001 - Same signature as the other responses.
     """Redirect to the application; show the code instead if the application uses the out-of-band redirect URI."""
-    if sent.get("redirect_uri") != OUT_OF_BAND:
+    if params.get("redirect_uri") != OUT_OF_BAND:
         return ExternalRedirect(location)
-    answer = {name: values[0] for name, values in parse_qs(urlsplit(location).query).items()}
-    answer |= {name: values[0] for name, values in parse_qs(urlsplit(location).fragment).items()}
-    secret = answer.get("code") or answer.get("access_token")
+    response = {name: values[0] for name, values in parse_qs(urlsplit(location).query).items()}
+    response |= {name: values[0] for name, values in parse_qs(urlsplit(location).fragment).items()}
+    secret = response.get("code") or response.get("access_token")
     if secret is None:
-        return _error_page(answer.get("error_description", "You denied access."))
+        return _error_page(response.get("error_description", "You denied access."))
     return TemplateResponse("oauth/code.html", {"secret": secret})
 
 
-def _may_skip(db: Connection, user: User, application: Application, sent: dict[str, str], scopes: set[str]) -> bool:
+def _may_skip(db: Connection, user: User, application: Application, params: dict[str, str], scopes: set[str]) -> bool:
     """Return whether consent can be skipped: it was granted before, and the application cannot be impersonated.
 
     A public application counts as authenticated only if its redirect URI uses https and another host.
     """
-    address = urlsplit(sent["redirect_uri"])
-    told_apart = application.confidential or (address.scheme == "https" and address.hostname not in _LOOPBACK)
-    return told_apart and has_granted(db, user.id, application, scopes)
+    address = urlsplit(params["redirect_uri"])
+    authenticated = application.confidential or (address.scheme == "https" and address.hostname not in _LOOPBACK)
+    return authenticated and has_granted(db, user.id, application, scopes)
 
 
 def _redirect_to_sign_in(visit: Visit) -> PageResponse:
     return LocalRedirect(f"/users/sign_in?redirect_to={quote(visit.request.address, safe='')}")
 
 
-def _must_reauthenticate(visit: Visit, db: Connection, sent: dict[str, str]) -> bool:
+def _must_reauthenticate(visit: Visit, db: Connection, params: dict[str, str]) -> bool:
     """Return whether ``prompt=login`` or ``max_age`` requires the user to sign in again."""
-    if "login" in sent.get("prompt", "").split():
+    if "login" in params.get("prompt", "").split():
         return True
-    age = sent.get("max_age", "")
+    age = params.get("max_age", "")
     if visit.viewer.session is None or not (age.isascii() and age.isdecimal() and len(age) < _MAX_AGE):
         return False
     return add_duration(visit.viewer.session.created_at, seconds=int(age)) <= db.now
@@ -158,15 +158,15 @@ def _must_reauthenticate(visit: Visit, db: Connection, sent: dict[str, str]) -> 
 def _redirect_to_reauthenticate(visit: Visit) -> PageResponse:
     """Redirect to the sign-in form despite the session, without ``prompt`` and ``max_age``, to ask only once."""
     path, _, query = visit.request.address.partition("?")
-    kept = [(name, value) for name, value in parse_qsl(query) if name not in ("prompt", "max_age")]
-    back = f"{path}?{urlencode(kept)}"
+    params = [(name, value) for name, value in parse_qsl(query) if name not in ("prompt", "max_age")]
+    back = f"{path}?{urlencode(params)}"
     return LocalRedirect(f"/users/sign_in?again=true&redirect_to={quote(back, safe='')}")
 
 
-def _error_redirect(kind: Any, sent: dict[str, str]) -> Any:
+def _error_redirect(kind: Any, params: dict[str, str]) -> Any:
     """Return an OAuth error that is sent to the redirect URI, in the query or fragment."""
-    inside = sent.get("response_type") == "token"
-    return kind(redirect_uri=sent["redirect_uri"], state=sent.get("state"), redirect_fragment=inside)
+    in_fragment = params.get("response_type") == "token"
+    return kind(redirect_uri=params["redirect_uri"], state=params.get("state"), redirect_fragment=in_fragment)
 
 
 def _error_response(visit: Visit, error: Any) -> PageResponse:

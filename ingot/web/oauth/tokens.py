@@ -22,23 +22,23 @@ pages = PageRoutes()
 _METHODS = ["client_secret_basic", "client_secret_post", "none"]
 
 
-@pages.post("/oauth/token", open=True, by_link=True, programs=True)
+@pages.post("/oauth/token", open=True, csrf_exempt=True, for_api_clients=True)
 def issue_token(visit: Visit) -> PageResponse:
     """Issue a token for an authorization code, a password or a refresh token."""
     from ingot.accounts.oauth.server import OAuthRequest, OAuthServer
 
-    sent = request_params(visit)
-    proven: User | None = None
-    if sent.get("grant_type") == "password":
+    params = request_params(visit)
+    user: User | None = None
+    if params.get("grant_type") == "password":
         try:
-            proven = _user_by_password(visit, sent)
+            user = _user_by_password(visit, params)
         except Throttled as error:
             text = {"error": "invalid_grant", "error_description": "Too many attempts. Retry later."}
             return JsonResponse(text, 429, [(b"retry-after", b"%d" % error.retry_after)])
 
     def work(db: Connection) -> Any:
-        exchange = OAuthServer(db, visit.settings.data, visit.request.origin.base, proven)
-        status, body, headers = exchange.issue_token(OAuthRequest("POST", sent, visit.headers.authorization))
+        exchange = OAuthServer(db, visit.settings.data, visit.request.origin.base, user)
+        status, body, headers = exchange.issue_token(OAuthRequest("POST", params, visit.headers.authorization))
         if status == 200:
             body["created_at"] = _seconds(db.now)
         return status, body, headers
@@ -46,10 +46,10 @@ def issue_token(visit: Visit) -> PageResponse:
     return _json_response(*visit.database.write(work))
 
 
-def _user_by_password(visit: Visit, sent: dict[str, str]) -> User | None:
+def _user_by_password(visit: Visit, params: dict[str, str]) -> User | None:
     """Return the user with this password; None if two-factor authentication or a password change is required."""
     try:
-        name, password = sent.get("username", ""), sent.get("password", "")
+        name, password = params.get("username", ""), params.get("password", "")
         origin = visit.request.origin
         user = check_password(visit.database, name, password, origin.ip, origin.user_agent, visit.settings)
     except Unauthenticated:
@@ -57,99 +57,99 @@ def _user_by_password(visit: Visit, sent: dict[str, str]) -> User | None:
     return None if user.two_factor_enabled or user.password_expired else user
 
 
-@pages.post("/oauth/revoke", open=True, by_link=True, programs=True)
+@pages.post("/oauth/revoke", open=True, csrf_exempt=True, for_api_clients=True)
 def revoke_token(visit: Visit) -> PageResponse:
     """Revoke a token with its refresh tokens; succeed if the token does not exist."""
 
     def work(db: Connection) -> PageResponse:
-        application_id, refusal = _authenticated_application(visit, db)
-        if refusal is not None:
-            return refusal
-        held = _token_or_none(db, request_params(visit).get("token", ""))
-        if held is not None and held.application_id == application_id:
-            revoke_family(db, held.family)
+        application_id, error_response = _authenticated_application(visit, db)
+        if error_response is not None:
+            return error_response
+        token = _token_or_none(db, request_params(visit).get("token", ""))
+        if token is not None and token.application_id == application_id:
+            revoke_family(db, token.family)
         return JsonResponse({})
 
     return visit.database.write(work)
 
 
-@pages.post("/oauth/introspect", open=True, by_link=True, programs=True)
+@pages.post("/oauth/introspect", open=True, csrf_exempt=True, for_api_clients=True)
 def introspect_token(visit: Visit) -> PageResponse:
     """Describe a token of the calling application; report all other tokens as inactive."""
 
     def work(db: Connection) -> PageResponse:
-        application_id, refusal = _authenticated_application(visit, db)
-        if refusal is not None or application_id is None:
-            return refusal or JsonResponse({"error": "invalid_client"}, 401)
-        held = _token_or_none(db, request_params(visit).get("token", ""))
-        if held is None or held.application_id != application_id or not _is_active(held, db.now):
+        application_id, error_response = _authenticated_application(visit, db)
+        if error_response is not None or application_id is None:
+            return error_response or JsonResponse({"error": "invalid_client"}, 401)
+        token = _token_or_none(db, request_params(visit).get("token", ""))
+        if token is None or token.application_id != application_id or not _is_active(token, db.now):
             return JsonResponse({"active": False})
-        user = user_or_none(db, held.user_id)
+        user = user_or_none(db, token.user_id)
         if user is None or user.state != "active":
             return JsonResponse({"active": False})
-        about = {"active": True, "scope": held.scopes, "client_id": held.application_uid, "token_type": "Bearer"}
-        about |= {"sub": str(user.id), "username": user.username, "iat": _seconds(held.created_at)}
-        if held.expires_at is not None:
-            about["exp"] = _seconds(held.expires_at)
-        return JsonResponse(about)
+        claims = {"active": True, "scope": token.scopes, "client_id": token.application_uid, "token_type": "Bearer"}
+        claims |= {"sub": str(user.id), "username": user.username, "iat": _seconds(token.created_at)}
+        if token.expires_at is not None:
+            claims["exp"] = _seconds(token.expires_at)
+        return JsonResponse(claims)
 
     return visit.database.read(work)
 
 
-@pages.get("/oauth/token/info", open=True, programs=True)
+@pages.get("/oauth/token/info", open=True, for_api_clients=True)
 def show_token_info(visit: Visit, db: Connection) -> PageResponse:
     """Describe the token that authenticates the request."""
-    found = _token_and_user(visit, db)
-    if isinstance(found, JsonResponse):
-        return found
-    held, _ = found
-    left = _seconds(held.expires_at) - _seconds(db.now) if held.expires_at else None
+    result = _token_and_user(visit, db)
+    if isinstance(result, JsonResponse):
+        return result
+    token, _ = result
+    seconds_left = _seconds(token.expires_at) - _seconds(db.now) if token.expires_at else None
     return JsonResponse(
         {
-            "resource_owner_id": held.user_id,
-            "scope": held.scopes.split(),
-            "scopes": held.scopes.split(),
-            "expires_in": left,
-            "expires_in_seconds": left,
-            "application": {"uid": held.application_uid} if held.application_uid else None,
-            "created_at": _seconds(held.created_at),
+            "resource_owner_id": token.user_id,
+            "scope": token.scopes.split(),
+            "scopes": token.scopes.split(),
+            "expires_in": seconds_left,
+            "expires_in_seconds": seconds_left,
+            "application": {"uid": token.application_uid} if token.application_uid else None,
+            "created_at": _seconds(token.created_at),
         }
     )
 
 
-@pages.get("/oauth/userinfo", open=True, programs=True)
+@pages.get("/oauth/userinfo", open=True, for_api_clients=True)
 def show_userinfo(visit: Visit, db: Connection) -> PageResponse:
     """Return the OpenID Connect claims of the token's user."""
-    found = _token_and_user(visit, db)
-    if isinstance(found, JsonResponse):
-        return found
-    held, user = found
-    scopes = set(held.scopes.split())
+    result = _token_and_user(visit, db)
+    if isinstance(result, JsonResponse):
+        return result
+    token, user = result
+    scopes = set(token.scopes.split())
     if "openid" not in scopes:
         challenge = (b"www-authenticate", b'Bearer realm="Ingot", error="insufficient_scope", scope="openid"')
         return JsonResponse({"error": "insufficient_scope", "scope": "openid"}, 403, [challenge])
     return JsonResponse(user_claims(db, user, scopes, visit.request.origin.base))
 
 
-@pages.post("/oauth/userinfo", open=True, by_link=True, programs=True)
+@pages.post("/oauth/userinfo", open=True, csrf_exempt=True, for_api_clients=True)
 def show_userinfo_by_post(visit: Visit) -> PageResponse:
     """Return the OpenID Connect claims of the token's user."""
     return visit.database.read(lambda db: show_userinfo(visit, db))
 
 
-@pages.get("/.well-known/openid-configuration", open=True, programs=True)
+@pages.get("/.well-known/openid-configuration", open=True, for_api_clients=True)
 def show_discovery_document(visit: Visit) -> PageResponse:
     """Return the OpenID Connect discovery document."""
     return JsonResponse(discovery_document(visit.request.origin.base, OAUTH_SCOPES))
 
 
-@pages.get("/.well-known/oauth-authorization-server", open=True, programs=True)
+@pages.get("/.well-known/oauth-authorization-server", open=True, for_api_clients=True)
 def show_authorization_server_metadata(visit: Visit) -> PageResponse:
     """Return the discovery document at the URL of RFC 8414."""
     return show_discovery_document(visit)
 
 
-@pages.get("/oauth/discovery/keys", open=True, programs=True)
+@pages.get("/oauth/discovery/keys", open=True, for_api_clients=True)
 def show_signing_keys(visit: Visit) -> PageResponse:
     """Return the public keys that verify ID tokens."""
     require_blocking_allowed()
@@ -176,17 +176,17 @@ def _token_or_none(db: Connection, token: str) -> OAuthToken | None:
 
 def _token_and_user(visit: Visit, db: Connection) -> tuple[OAuthToken, User] | JsonResponse:
     """Return the token of the request and its user, or the error response."""
-    token = visit.headers.credentials.token or request_params(visit).get("access_token", "")
-    held = token_by_access_token_or_none(db, token) if token else None
-    user = user_or_none(db, held.user_id) if held is not None and _is_active(held, db.now) else None
-    if held is None or user is None or user.state != "active":
+    value = visit.headers.credentials.token or request_params(visit).get("access_token", "")
+    token = token_by_access_token_or_none(db, value) if value else None
+    user = user_or_none(db, token.user_id) if token is not None and _is_active(token, db.now) else None
+    if token is None or user is None or user.state != "active":
         text = {"error": "invalid_token", "error_description": "The access token is invalid, expired or revoked."}
         return JsonResponse(text, 401, [(b"www-authenticate", b'Bearer realm="Ingot", error="invalid_token"')])
-    return held, user
+    return token, user
 
 
-def _is_active(held: OAuthToken, now: Timestamp) -> bool:
-    return not held.revoked and (held.expires_at is None or held.expires_at > now)
+def _is_active(token: OAuthToken, now: Timestamp) -> bool:
+    return not token.revoked and (token.expires_at is None or token.expires_at > now)
 
 
 def _seconds(stamp: Timestamp) -> int:
@@ -194,5 +194,7 @@ def _seconds(stamp: Timestamp) -> int:
 
 
 def _json_response(status: int, body: Any, headers: Any) -> JsonResponse:
-    kept = [(name.lower().encode(), value.encode()) for name, value in headers if name.lower() == "www-authenticate"]
-    return JsonResponse(body, status, kept)
+    own_headers = [
+        (name.lower().encode(), value.encode()) for name, value in headers if name.lower() == "www-authenticate"
+    ]
+    return JsonResponse(body, status, own_headers)

@@ -30,43 +30,43 @@ def show_account(visit: Visit, db: Connection) -> PageResponse:
     return account_page(visit, db, {})
 
 
-def account_page(visit: Visit, db: Connection, refused: dict[str, list[str]], username: str = "") -> TemplateResponse:
+def account_page(visit: Visit, db: Connection, errors: dict[str, list[str]], username: str = "") -> TemplateResponse:
     """Render the account page with the errors of its forms."""
     user = visit.viewer.signed_in
-    held = identities_of_user(db, user.id)
+    identities = identities_of_user(db, user.id)
     context = {
         "tab": "account",
         "private_token": own_private_token(db, user.id),
-        "refused": refused,
+        "errors": errors,
         "username": username or user.username,
-        "identities": held,
+        "identities": identities,
         "label": visit.settings.oidc_label,
-        "may_link": bool(visit.settings.oidc_issuer) and not any(each.provider == PROVIDER for each in held),
+        "may_link": bool(visit.settings.oidc_issuer) and not any(each.provider == PROVIDER for each in identities),
         "provider": PROVIDER,
     }
-    return TemplateResponse("profile/account.html", context, 422 if refused else 200)
+    return TemplateResponse("profile/account.html", context, 422 if errors else 200)
 
 
 @pages.put("/profile/username")
 def change_username(visit: Visit) -> PageResponse:
     """Change the username; old URLs redirect, and the user's projects move with it."""
-    wanted = form_field(visit.request.form, "user", "username").strip()
+    username = form_field(visit.request.form, "user", "username").strip()
     key = f"username of {visit.viewer.signed_in.id}"
 
     def work(db: Connection) -> None:
         db.lock(NAMESPACES)
         user = current_user(db, visit.viewer.actor)
-        if wanted == user.username:
+        if username == user.username:
             return
         require_within_limit(db, key, MAX_RENAMES, FAILURE_WINDOW_SECONDS)
-        modify_user(db, visit.viewer.actor, user, ModifyUser(username=wanted), None)
+        modify_user(db, visit.viewer.actor, user, ModifyUser(username=username), None)
         count_attempt(db, key, FAILURE_WINDOW_SECONDS)
 
     try:
         visit.database.write(work)
-    except (Invalid, Conflict) as refusal:
-        errors = error_messages(refusal)
-        return visit.database.read(lambda db: account_page(visit, db, {"username": errors}, wanted))
+    except (Invalid, Conflict) as error:
+        errors = error_messages(error)
+        return visit.database.read(lambda db: account_page(visit, db, {"username": errors}, username))
     return LocalRedirect("/profile/account")
 
 
@@ -101,8 +101,8 @@ def create_access_token(visit: Visit) -> PageResponse:
     group = "personal_access_token"
     name, day = form_field(visit.request.form, group, "name"), form_field(visit.request.form, group, "expires_at")
     fields = visit.request.form.get(group)
-    sent = fields.get("scopes") if isinstance(fields, dict) else None
-    scopes = [scope for scope in sent if isinstance(scope, str)] if isinstance(sent, list) else []
+    values = fields.get("scopes") if isinstance(fields, dict) else None
+    scopes = [scope for scope in values if isinstance(scope, str)] if isinstance(values, list) else []
     if "sudo" in scopes and not visit.viewer.signed_in.admin:
         scopes.remove("sudo")
     typed = {"name": name, "expires_at": day, "scopes": scopes}
@@ -114,8 +114,8 @@ def create_access_token(visit: Visit) -> PageResponse:
     except ValueError:
         errors = ["The expiration date must have the format YYYY-MM-DD."]
         return visit.database.read(lambda db: _tokens_page(visit, db, errors=errors, typed=typed, status=422))
-    except Invalid as refusal:
-        errors = [f"{field.capitalize()} {reason}." for field, reasons in refusal.errors.items() for reason in reasons]
+    except Invalid as error:
+        errors = [f"{field.capitalize()} {reason}." for field, reasons in error.errors.items() for reason in reasons]
         return visit.database.read(lambda db: _tokens_page(visit, db, errors=errors, typed=typed, status=422))
     return visit.database.read(lambda db: _tokens_page(visit, db, secret=secret))
 
@@ -144,15 +144,15 @@ def _tokens_page(
     status: int = 200,
 ) -> TemplateResponse:
     user = visit.viewer.signed_in
-    held = personal_tokens(db, user.id)
-    offered = [scope for scope in SCOPES if scope != "sudo" or user.admin]
+    tokens = personal_tokens(db, user.id)
+    scopes = [scope for scope in SCOPES if scope != "sudo" or user.admin]
     return TemplateResponse(
         "profile/tokens.html",
         {
             "tab": "tokens",
-            "active": [token for token in held if token.active(db.now)],
-            "inactive": [token for token in held if not token.active(db.now)],
-            "scopes": [(scope, SCOPE_DESCRIPTIONS[scope]) for scope in offered],
+            "active": [token for token in tokens if token.active(db.now)],
+            "inactive": [token for token in tokens if not token.active(db.now)],
+            "scopes": [(scope, SCOPE_DESCRIPTIONS[scope]) for scope in scopes],
             "secret": secret,
             "errors": errors or [],
             "typed": typed or {"name": "", "expires_at": "", "scopes": []},

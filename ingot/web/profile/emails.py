@@ -10,7 +10,7 @@ from ingot.core.api.params import path_number
 from ingot.core.db.connection import Connection
 from ingot.core.names import NAMESPACES
 from ingot.errors import Invalid
-from ingot.web.form_errors import RequestRefusal, error_messages
+from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit, form_field
 
 pages = PageRoutes()
@@ -31,8 +31,8 @@ def add_email(visit: Visit) -> PageResponse:
     try:
         visit.database.write(lambda db: _count_mail(db, visit.viewer.signed_in.id))
         visit.ask(emails_api.create_own_email, {"email": typed})
-    except RequestRefusal as refusal:
-        errors = error_messages(refusal)
+    except REQUEST_ERRORS as error:
+        errors = error_messages(error)
         return visit.database.read(lambda db: _emails_page(visit, db, typed, errors))
     return LocalRedirect(PAGE_PATH)
 
@@ -45,7 +45,7 @@ def remove_email(visit: Visit) -> PageResponse:
 
 
 @pages.post("/profile/emails/:id/confirm")
-def ask_again(visit: Visit) -> PageResponse:
+def resend_confirmation_email(visit: Visit) -> PageResponse:
     """Send the confirmation email of an unconfirmed address again."""
 
     def work(db: Connection) -> None:
@@ -78,8 +78,8 @@ def set_primary_email(visit: Visit) -> PageResponse:
 
     try:
         visit.database.write(work)
-    except Invalid as refusal:
-        errors = error_messages(refusal)
+    except Invalid as error:
+        errors = error_messages(error)
         return visit.database.read(lambda db: _emails_page(visit, db, "", errors))
     return LocalRedirect(PAGE_PATH)
 
@@ -92,7 +92,13 @@ def _count_mail(db: Connection, user_id: int) -> None:
 
 
 def _emails_page(visit: Visit, db: Connection, typed: str = "", errors: list[str] | None = None) -> TemplateResponse:
-    held = emails_of_user(db, visit.viewer.signed_in.id)
-    asks = current_settings(db).send_user_confirmation_email
-    context = {"tab": "emails", "emails": held, "asks": asks, "typed": typed, "errors": errors or []}
+    emails = emails_of_user(db, visit.viewer.signed_in.id)
+    requires_confirmation = current_settings(db).send_user_confirmation_email
+    context = {
+        "tab": "emails",
+        "emails": emails,
+        "requires_confirmation": requires_confirmation,
+        "typed": typed,
+        "errors": errors or [],
+    }
     return TemplateResponse("profile/emails.html", context, 422 if errors else 200)

@@ -6,7 +6,7 @@ from ingot.accounts.keys import api as keys_api
 from ingot.accounts.keys.views import gpg_keys_of_user, keys_of_user
 from ingot.core.api.params import path_number
 from ingot.core.db.connection import Connection
-from ingot.web.form_errors import RequestRefusal, error_messages
+from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit, form_field
 
 pages = PageRoutes()
@@ -23,13 +23,13 @@ def add_key(visit: Visit) -> PageResponse:
     """Add an SSH key; the default title is the key's comment."""
     typed = {name: form_field(visit.request.form, "key", name).strip() for name in ("key", "title", "expires_at")}
     comment = typed["key"].split(maxsplit=2)[2:]
-    sent: dict[str, Any] = {"key": typed["key"], "title": typed["title"] or "".join(comment) or "SSH key"}
+    params: dict[str, Any] = {"key": typed["key"], "title": typed["title"] or "".join(comment) or "SSH key"}
     if typed["expires_at"]:
-        sent["expires_at"] = typed["expires_at"]
+        params["expires_at"] = typed["expires_at"]
     try:
-        visit.ask(keys_api.create_key, sent)
-    except RequestRefusal as refusal:
-        errors = error_messages(refusal)
+        visit.ask(keys_api.create_key, params)
+    except REQUEST_ERRORS as error:
+        errors = error_messages(error)
         return visit.database.read(lambda db: _keys_page(visit, db, typed, errors))
     return LocalRedirect("/profile/keys")
 
@@ -53,8 +53,8 @@ def add_gpg_key(visit: Visit) -> PageResponse:
     typed = form_field(visit.request.form, "gpg_key", "key").strip()
     try:
         visit.ask(keys_api.create_gpg_key, {"key": typed})
-    except RequestRefusal as refusal:
-        errors = error_messages(refusal)
+    except REQUEST_ERRORS as error:
+        errors = error_messages(error)
         return visit.database.read(lambda db: _gpg_page(visit, db, typed, errors))
     return LocalRedirect("/profile/gpg_keys")
 
@@ -69,13 +69,13 @@ def remove_gpg_key(visit: Visit) -> PageResponse:
 def _keys_page(
     visit: Visit, db: Connection, typed: dict[str, str] | None = None, errors: list[str] | None = None
 ) -> TemplateResponse:
-    held = keys_of_user(db, visit.viewer.signed_in.id)
+    keys = keys_of_user(db, visit.viewer.signed_in.id)
     empty = {"key": "", "title": "", "expires_at": ""}
-    context = {"tab": "keys", "keys": held, "now": db.now, "typed": typed or empty, "errors": errors or []}
+    context = {"tab": "keys", "keys": keys, "now": db.now, "typed": typed or empty, "errors": errors or []}
     return TemplateResponse("profile/keys.html", context, 422 if errors else 200)
 
 
 def _gpg_page(visit: Visit, db: Connection, typed: str = "", errors: list[str] | None = None) -> TemplateResponse:
-    held = gpg_keys_of_user(db, visit.viewer.signed_in.id)
-    context = {"tab": "gpg_keys", "keys": held, "typed": typed, "errors": errors or []}
+    keys = gpg_keys_of_user(db, visit.viewer.signed_in.id)
+    context = {"tab": "gpg_keys", "keys": keys, "typed": typed, "errors": errors or []}
     return TemplateResponse("profile/gpg_keys.html", context, 422 if errors else 200)

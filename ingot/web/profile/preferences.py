@@ -9,7 +9,7 @@ from ingot.discovery.notifications import api as notifications_api
 from ingot.discovery.notifications.views import level_names, notification_addresses
 from ingot.projects.groups import api as groups_api
 from ingot.projects.projects import api as projects_api
-from ingot.web.form_errors import RequestRefusal, error_messages
+from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
 
 pages = PageRoutes()
@@ -34,11 +34,11 @@ def show_notification_settings(visit: Visit, db: Connection) -> PageResponse:
 @pages.put("/profile/notifications")
 def update_global_notifications(visit: Visit) -> PageResponse:
     """Change the global notification settings."""
-    sent = {"level": _text(visit, "level"), "notification_email": _text(visit, "notification_email")}
+    params = {"level": _text(visit, "level"), "notification_email": _text(visit, "notification_email")}
     return _save_settings(
         visit,
         notifications_api.update_global_notification_settings,
-        {name: value for name, value in sent.items() if value},
+        {name: value for name, value in params.items() if value},
     )
 
 
@@ -62,11 +62,13 @@ def show_preferences(visit: Visit) -> PageResponse:  # noqa: ARG001 - Every page
     return TemplateResponse("profile/preferences.html", {"tab": "preferences"})
 
 
-def _save_settings(visit: Visit, endpoint: Callable[..., object], sent: dict[str, Any], **path: object) -> PageResponse:
+def _save_settings(
+    visit: Visit, endpoint: Callable[..., object], params: dict[str, Any], **path: object
+) -> PageResponse:
     try:
-        visit.ask(endpoint, sent, **path)
-    except RequestRefusal as refusal:
-        errors = error_messages(refusal)
+        visit.ask(endpoint, params, **path)
+    except REQUEST_ERRORS as error:
+        errors = error_messages(error)
         return visit.database.read(lambda db: _notifications_page(visit, db, errors))
     return LocalRedirect(PAGE_PATH)
 
@@ -77,19 +79,19 @@ def _text(visit: Visit, name: str) -> str:
 
 
 def _notifications_page(visit: Visit, db: Connection, errors: list[str] | None = None) -> TemplateResponse:
-    said = level_names(db, visit.viewer.signed_in.id)
+    levels = level_names(db, visit.viewer.signed_in.id)
     groups = visit.ask(groups_api.list_groups, {"min_access_level": 10, "per_page": _MAX_ROWS}).items
     projects = visit.ask(projects_api.list_projects, {"membership": True, "simple": True, "per_page": _MAX_ROWS}).items
-    places = [("groups", group.id, group.full_path, said.get(("group", group.id), "global")) for group in groups]
-    places += [
-        ("projects", project.id, project.path_with_namespace, said.get(("project", project.id), "global"))
+    rows = [("groups", group.id, group.full_path, levels.get(("group", group.id), "global")) for group in groups]
+    rows += [
+        ("projects", project.id, project.path_with_namespace, levels.get(("project", project.id), "global"))
         for project in projects
     ]
     context = {
         "tab": "notifications",
         "own": visit.ask(notifications_api.get_global_notification_settings),
         "addresses": notification_addresses(db, visit.viewer.signed_in),
-        "places": places,
+        "rows": rows,
         "levels": LEVEL_TEXTS,
         "errors": errors or [],
     }

@@ -8,7 +8,7 @@ from ingot.accounts.users.views import current_user, own_user_view, status_or_no
 from ingot.core.api.params import Upload
 from ingot.core.db.connection import Connection
 from ingot.core.names import NAMESPACES
-from ingot.web.form_errors import RequestRefusal, error_messages
+from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit, form_field
 
 pages = PageRoutes()
@@ -48,9 +48,9 @@ def update_profile(visit: Visit) -> PageResponse:
 
     try:
         visit.database.write(work)
-    except RequestRefusal as refusal:
+    except REQUEST_ERRORS as error:
         typed |= {**status, "availability": "busy" if busy else "not_set"}
-        errors = error_messages(refusal)
+        errors = error_messages(error)
         return visit.database.read(lambda db: _profile_page(visit, db, typed, errors))
     finally:
         if picture is not None:
@@ -66,18 +66,18 @@ def update_profile_by_post(visit: Visit) -> PageResponse:
 
 def _picture(visit: Visit) -> Upload | None:
     fields = visit.request.form.get("user")
-    sent = fields.get("avatar") if isinstance(fields, dict) else None
-    if not isinstance(sent, Upload):
+    upload = fields.get("avatar") if isinstance(fields, dict) else None
+    if not isinstance(upload, Upload):
         return None
-    if sent.filename:
-        return sent
-    sent.file.close()
+    if upload.filename:
+        return upload
+    upload.file.close()
     return None
 
 
 def _profile_page(
     visit: Visit, db: Connection, typed: dict[str, Any], errors: list[str] | None = None
 ) -> TemplateResponse:
-    shown = own_user_view(db, visit.viewer.signed_in, visit.request.origin.base)
-    context = {"tab": "profile", "typed": typed, "errors": errors or [], "shown": shown}
-    return TemplateResponse("profile/details.html", context, 422 if errors else 200)
+    profile = own_user_view(db, visit.viewer.signed_in, visit.request.origin.base)
+    context = {"tab": "profile", "typed": typed, "errors": errors or [], "profile": profile}
+    return TemplateResponse("profile/profile.html", context, 422 if errors else 200)

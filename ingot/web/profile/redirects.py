@@ -51,8 +51,8 @@ def redirect_to_profile_page(visit: Visit, db: Connection) -> PageResponse:  # n
     return _redirect(visit, _PROFILE_PATHS)
 
 
-def _redirect(visit: Visit, known: dict[str, str]) -> LocalRedirect:
-    address = known.get(visit.request.path["rest"])
+def _redirect(visit: Visit, paths: dict[str, str]) -> LocalRedirect:
+    address = paths.get(visit.request.path["rest"])
     if address is None:
         raise NotFound
     return LocalRedirect(address + with_query(visit.request.query) if visit.request.query else address)

@@ -8,7 +8,7 @@ from ingot.core.api.params import number_or_none, path_number
 from ingot.core.db.connection import Connection
 from ingot.core.names import NAMESPACES
 from ingot.web.cookies import SESSION_COOKIE, set_cookie
-from ingot.web.form_errors import RequestRefusal, error_messages
+from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
 from ingot.web.profile.account import account_page
 from ingot.web.profile.two_factor import code_error, needs_code, password_error
@@ -36,8 +36,8 @@ def end_other_session(visit: Visit) -> PageResponse:
 @pages.delete("/profile/active_sessions")
 def end_other_sessions(visit: Visit) -> PageResponse:
     """Revoke all other sessions."""
-    kept = visit.viewer.session.id if visit.viewer.session else 0
-    visit.database.write(lambda db: end_sessions(db, visit.viewer.signed_in.id, but=kept))
+    session_id = visit.viewer.session.id if visit.viewer.session else 0
+    visit.database.write(lambda db: end_sessions(db, visit.viewer.signed_in.id, but=session_id))
     return LocalRedirect(PAGE_PATH)
 
 
@@ -53,9 +53,9 @@ def show_sign_ins(visit: Visit, db: Connection) -> PageResponse:
 def delete_own_account(visit: Visit) -> PageResponse:
     """Delete the user's own account, confirmed by the username and the password (or a two-factor code)."""
     user = visit.viewer.signed_in
-    password, named = visit.request.form.get("password"), visit.request.form.get("username")
+    password, username = visit.request.form.get("password"), visit.request.form.get("username")
     errors = [password_error(visit, password if isinstance(password, str) else "")]
-    if named != user.username:
+    if username != user.username:
         errors.append("Enter your username to confirm the deletion.")
     elif needs_code(visit):
         errors.append(code_error(visit))
@@ -68,8 +68,8 @@ def delete_own_account(visit: Visit) -> PageResponse:
     if not reasons:
         try:
             visit.database.write(work)
-        except RequestRefusal as refusal:
-            reasons = error_messages(refusal)
+        except REQUEST_ERRORS as error:
+            reasons = error_messages(error)
     if reasons:
         return visit.database.read(lambda db: account_page(visit, db, {"account": reasons}))
     return LocalRedirect("/users/sign_in", [set_cookie(visit.settings, SESSION_COOKIE, "", ends=True)])

@@ -37,9 +37,9 @@ def show_two_factor(visit: Visit, db: Connection) -> PageResponse:
 def enable_two_factor(visit: Visit) -> PageResponse:
     """Enable two-factor authentication with a code of the app; show the recovery codes once and end other sessions."""
     user, session = visit.viewer.signed_in, visit.viewer.session
-    trouble = _password_error(visit)
-    if trouble:
-        return visit.database.read(lambda db: _two_factor_page(visit, db, [trouble]))
+    reason = _password_error(visit)
+    if reason:
+        return visit.database.read(lambda db: _two_factor_page(visit, db, [reason]))
 
     def work(db: Connection) -> list[str]:
         codes = enable_second_factor(
@@ -50,8 +50,8 @@ def enable_two_factor(visit: Visit) -> PageResponse:
 
     try:
         codes = visit.database.write(work)
-    except Invalid as refusal:
-        errors = error_messages(refusal)
+    except Invalid as error:
+        errors = error_messages(error)
         return visit.database.read(lambda db: _two_factor_page(visit, db, errors))
     return TemplateResponse("profile/recovery_codes.html", {"tab": "two_factor", "codes": codes})
 
@@ -59,13 +59,13 @@ def enable_two_factor(visit: Visit) -> PageResponse:
 @pages.post("/profile/two_factor_auth/codes")
 def renew_recovery_codes(visit: Visit) -> PageResponse:
     """Generate new recovery codes and show them once."""
-    trouble = (
+    reason = (
         _proof_error(visit)
         if visit.viewer.signed_in.two_factor_enabled
         else "Two-factor authentication is not enabled."
     )
-    if trouble:
-        return visit.database.read(lambda db: _two_factor_page(visit, db, [trouble]))
+    if reason:
+        return visit.database.read(lambda db: _two_factor_page(visit, db, [reason]))
     codes = visit.database.write(lambda db: create_recovery_codes(db, visit.viewer.signed_in))
     return TemplateResponse("profile/recovery_codes.html", {"tab": "two_factor", "codes": codes})
 
@@ -73,9 +73,9 @@ def renew_recovery_codes(visit: Visit) -> PageResponse:
 @pages.delete("/profile/two_factor_auth")
 def disable_two_factor(visit: Visit) -> PageResponse:
     """Disable two-factor authentication, confirmed by the password, or by a code if the user has no password."""
-    trouble = _proof_error(visit)
-    if trouble:
-        return visit.database.read(lambda db: _two_factor_page(visit, db, [trouble]))
+    reason = _proof_error(visit)
+    if reason:
+        return visit.database.read(lambda db: _two_factor_page(visit, db, [reason]))
     visit.database.write(lambda db: disable_second_factor(db, visit.viewer.signed_in))
     return LocalRedirect(PAGE_PATH)
 
@@ -144,6 +144,6 @@ def _qr_code(text: str) -> Markup:
     """Return a QR code as inline SVG."""
     import segno
 
-    drawn = io.BytesIO()
-    segno.make(text, error="m").save(drawn, kind="svg", xmldecl=False, svgns=False, scale=5, border=3, light="#ffffff")
-    return Markup(drawn.getvalue().decode())  # noqa: S704 - The library draws shapes and includes no text.
+    svg = io.BytesIO()
+    segno.make(text, error="m").save(svg, kind="svg", xmldecl=False, svgns=False, scale=5, border=3, light="#ffffff")
+    return Markup(svg.getvalue().decode())  # noqa: S704 - The library draws shapes and includes no text.

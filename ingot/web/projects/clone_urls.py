@@ -9,10 +9,8 @@ _SUFFIX = ".git"
 
 def clone_urls(db: Connection, project: ProjectView, *, wiki: bool = False) -> dict[str, str]:
     """Return the clone URLs by protocol name, the recommended one first."""
-    named: tuple[tuple[GitProtocol, str], ...] = (("http", project.http_url_to_repo), ("ssh", project.ssh_url_to_repo))
+    urls: tuple[tuple[GitProtocol, str], ...] = (("http", project.http_url_to_repo), ("ssh", project.ssh_url_to_repo))
     ending = f".wiki{_SUFFIX}" if wiki else _SUFFIX
     return {
-        protocol.upper(): address.removesuffix(_SUFFIX) + ending
-        for protocol, address in named
-        if allows_protocol(db, protocol)
+        protocol.upper(): url.removesuffix(_SUFFIX) + ending for protocol, url in urls if allows_protocol(db, protocol)
     }

@@ -30,9 +30,9 @@ class ProjectContext(msgspec.Struct, frozen=True):
         """Return the path of the project's home page."""
         return f"/{self.project.path_with_namespace}"
 
-    def ask(self, endpoint: Callable[..., V], sent: dict[str, Any] | None = None, /, **path: object) -> V:
+    def ask(self, endpoint: Callable[..., V], params: dict[str, Any] | None = None, /, **path: object) -> V:
         """Call an endpoint of this project."""
-        return self.visit.client.ask(endpoint, sent, {"id": self.project.id, **path}, "projects")
+        return self.visit.client.ask(endpoint, params, {"id": self.project.id, **path}, "projects")
 
     def find(self, endpoint: WorksOn[S, P], /, **path: object) -> S:
         """Return the subject that an endpoint of this project finds."""
@@ -48,15 +48,15 @@ class ProjectContext(msgspec.Struct, frozen=True):
 
     def new_merge_request(self, source: str, target: str | None) -> str:
         """Return the URL of the form for a new merge request of a branch."""
-        asked = {"merge_request[source_branch]": source, "merge_request[target_branch]": target or ""}
-        return f"{self.url}/-/merge_requests/new?{urlencode(asked)}"
+        params = {"merge_request[source_branch]": source, "merge_request[target_branch]": target or ""}
+        return f"{self.url}/-/merge_requests/new?{urlencode(params)}"
 
     def page(
         self, template: str, tab: str, context: dict[str, Any] | None = None, /, status: int = 200
     ) -> TemplateResponse:
         """Render a page in the project layout with ``tab`` selected."""
-        frame = {"project": self.project, "place": self, "tab": tab, "tabs": _tabs(self)}
-        return TemplateResponse(template, {**frame, **(context or {})}, status)
+        shared = {"project": self.project, "parent": self, "tab": tab, "tabs": _tabs(self)}
+        return TemplateResponse(template, {**shared, **(context or {})}, status)
 
 
 def project_context(visit: Visit) -> ProjectContext:
@@ -67,21 +67,21 @@ def project_context(visit: Visit) -> ProjectContext:
     return ProjectContext(visit, project)
 
 
-def _tabs(place: ProjectContext) -> list[tuple[str, str, str, int | None]]:
+def _tabs(parent: ProjectContext) -> list[tuple[str, str, str, int | None]]:
     """Return the tabs that the user has permission to see: key, URL, label and count."""
-    project, url = place.project, place.url
+    project, url = parent.project, parent.url
     tabs: list[tuple[str, str, str, int | None]] = [("home", url, "Project", None)]
-    if place.may(trees_api.list_tree):
+    if parent.may(trees_api.list_tree):
         tabs += [("code", f"{url}/-/tree", "Code", None), ("commits", f"{url}/-/commits", "Commits", None)]
-    if place.may(issues_api.list_project_issues):
+    if parent.may(issues_api.list_project_issues):
         tabs.append(("issues", f"{url}/-/issues", "Issues", project.open_issues_count or 0))
-    if place.may(merge_requests_api.list_project_merge_requests):
+    if parent.may(merge_requests_api.list_project_merge_requests):
         tabs.append(("merge_requests", f"{url}/-/merge_requests", "Merge requests", None))
-    if place.may(wikis_api.list_pages):
+    if parent.may(wikis_api.list_pages):
         tabs.append(("wiki", f"{url}/-/wikis", "Wiki", None))
-    if place.may(snippets_api.list_project_snippets):
+    if parent.may(snippets_api.list_project_snippets):
         tabs.append(("snippets", f"{url}/-/snippets", "Snippets", None))
-    if place.may(protection_api.list_protected_branches):
+    if parent.may(protection_api.list_protected_branches):
         tabs.append(("settings", f"{url}/-/edit", "Settings", None))
     else:
         tabs.append(("members", f"{url}/-/project_members", "Members", None))

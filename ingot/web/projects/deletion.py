@@ -29,17 +29,17 @@ def deletion_url(visit: Visit, kind: str, path: str, projects: int) -> str:
     return f"/-/deleting/{sign_value(visit.database.vault, _PURPOSE, content)}"
 
 
-@pages.get("/-/deleting/:what")
+@pages.get("/-/deleting/:deletion")
 def show_deletion_progress(visit: Visit, db: Connection) -> PageResponse:
     """Show the progress of a deletion; the page polls this fragment until the deletion is complete."""
-    found = verify_signed(db.vault, _PURPOSE, visit.request.path["what"], DeletionToken)
-    if found is None or found.user != visit.viewer.signed_in.id:
+    deletion = verify_signed(db.vault, _PURPOSE, visit.request.path["deletion"], DeletionToken)
+    if deletion is None or deletion.user != visit.viewer.signed_in.id:
         raise NotFound("Page")
-    left = pending_removals(db, found.path, found.since)
+    remaining = pending_removals(db, deletion.path, deletion.since)
     context = {
-        "going": found,
-        "left": left,
-        "gone": max(found.projects - left.number, 0),
+        "deletion": deletion,
+        "remaining": remaining,
+        "deleted_count": max(deletion.projects - remaining.number, 0),
         "address": visit.request.address,
     }
-    return TemplateResponse("projects/_deleting.html" if visit.headers.fragment else "projects/deleting.html", context)
+    return TemplateResponse("projects/_deletion.html" if visit.headers.fragment else "projects/deletion.html", context)

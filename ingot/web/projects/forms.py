@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from ingot.core.api.params import Upload
-from ingot.web.form_errors import RequestRefusal, error_messages
+from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.page_routes import LocalRedirect, PageResponse, TemplateResponse, Visit, form_field
 
 INITIAL = ""
@@ -17,20 +17,20 @@ class FormsState(msgspec.Struct, frozen=True):
 
     name: str = INITIAL
     typed: dict[str, Any] = {}
-    refused: list[str] = []
+    messages: list[str] = []
 
-    def value(self, form: str, field: str, start: Any = "") -> Any:
-        """Return the value to show in a field: the submitted one, or ``start``."""
-        return self.typed.get(field, start) if form == self.name else start
+    def value(self, form: str, field: str, initial: Any = "") -> Any:
+        """Return the value to show in a field: the submitted one, or ``initial``."""
+        return self.typed.get(field, initial) if form == self.name else initial
 
     def errors(self, form: str) -> list[str]:
         """Return the errors to show above a form."""
-        return self.refused if form == self.name else []
+        return self.messages if form == self.name else []
 
     @property
     def status(self) -> int:
         """Return the HTTP status of the page."""
-        return 422 if self.refused else 200
+        return 422 if self.messages else 200
 
 
 def form_values(visit: Visit, form: str, fields: Sequence[str], flags: Sequence[str] = ()) -> dict[str, Any]:
@@ -47,16 +47,16 @@ def nonempty_values(typed: dict[str, Any]) -> dict[str, Any]:
 def submit_form(
     form: str,
     typed: dict[str, Any],
-    act: Callable[[], object],
-    again: Callable[[FormsState], TemplateResponse],
-    there: str,
+    action: Callable[[], object],
+    show_errors: Callable[[FormsState], TemplateResponse],
+    url: str,
 ) -> PageResponse:
-    """Run ``act`` and redirect to ``there``; on errors render the page again with the submitted values."""
+    """Run ``action`` and redirect to ``url``; on errors render the page again with the submitted values."""
     try:
-        act()
-    except RequestRefusal as refusal:
-        return again(FormsState(form, typed, error_messages(refusal)))
-    return LocalRedirect(there)
+        action()
+    except REQUEST_ERRORS as error:
+        return show_errors(FormsState(form, typed, error_messages(error)))
+    return LocalRedirect(url)
 
 
 def uploaded_picture(visit: Visit) -> Upload | None:

@@ -7,7 +7,7 @@ from ingot.errors import Invalid, NotFound
 from ingot.projects.group_projects import api as group_projects_api
 from ingot.projects.groups import api as groups_api
 from ingot.projects.projects import api as projects_api
-from ingot.web.issues.group_context import GroupContext
+from ingot.web.issues.group_context import ProjectOrGroupContext
 from ingot.web.page_routes import PageResponse, TemplateResponse, Visit
 from ingot.web.projects.context import ProjectContext
 from ingot.web.projects.deletion import deletion_url
@@ -26,19 +26,19 @@ def submitted_part(visit: Visit, parts: FormParts) -> tuple[str, dict[str, Any]]
     return part, form_values(visit, part, *parts[part])
 
 
-def change_picture(parent: ProjectContext | GroupContext, again: PageWithErrors) -> PageResponse:
+def change_picture(parent: ProjectOrGroupContext, show_errors: PageWithErrors) -> PageResponse:
     """Change or remove the avatar."""
-    sent = {"avatar": uploaded_picture(parent.visit)}
+    params = {"avatar": uploaded_picture(parent.visit)}
     return submit_form(
         "avatar",
         {},
-        lambda: parent.ask(parent.either(projects_api.edit_project, group_projects_api.edit_group), sent),
-        again,
+        lambda: parent.ask(parent.either(projects_api.edit_project, group_projects_api.edit_group), params),
+        show_errors,
         f"{parent.url}/-/edit",
     )
 
 
-def delete(parent: ProjectContext | GroupContext, full_path: str, projects: int, again: PageWithErrors) -> PageResponse:
+def delete(parent: ProjectOrGroupContext, full_path: str, projects: int, show_errors: PageWithErrors) -> PageResponse:
     """Delete a project or group with its content after the user typed its path, and show the progress."""
     typed = form_values(parent.visit, "delete", ("confirm",))
 
@@ -48,4 +48,4 @@ def delete(parent: ProjectContext | GroupContext, full_path: str, projects: int,
         parent.ask(parent.either(projects_api.delete_project, groups_api.delete_group))
 
     kind = "project" if isinstance(parent, ProjectContext) else "group"
-    return submit_form("delete", typed, act, again, deletion_url(parent.visit, kind, full_path, projects))
+    return submit_form("delete", typed, act, show_errors, deletion_url(parent.visit, kind, full_path, projects))

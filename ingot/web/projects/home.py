@@ -13,10 +13,10 @@ from ingot.projects.group_projects import api as group_projects_api
 from ingot.projects.imports import api as imports_api
 from ingot.projects.namespaces.views import moved_user_path
 from ingot.projects.projects import api as projects_api
-from ingot.projects.sharing import api as project_people_api
+from ingot.projects.sharing import api as sharing_api
 from ingot.projects.sharing.views import has_starred
 from ingot.repositories import browser
-from ingot.repositories.commit_writing import api as making_api
+from ingot.repositories.commit_writing import api as commit_writing_api
 from ingot.repositories.trees import api as trees_api
 from ingot.repositories.trees.views import entry_view
 from ingot.web.code.activity import commits_by_week
@@ -42,93 +42,93 @@ _IMPORTING = ("scheduled", "started")
 def show_path(visit: Visit, db: Connection) -> PageResponse:
     """Show the project at a path; otherwise the user or group with this path."""
     try:
-        place = project_context(visit)
+        parent = project_context(visit)
     except NotFound:
         return _project_by_git_url(visit) or _user_or_group_page(visit)
-    return show_home(place, db)
+    return show_home(parent, db)
 
 
 @pages.get("/:path/-/import", open=True)
 def show_import(visit: Visit) -> PageResponse:
     """Show the progress of an import; the page polls this fragment and reloads when the import is done."""
-    place = project_context(visit)
-    state = place.ask(imports_api.get_import)
+    parent = project_context(visit)
+    state = parent.ask(imports_api.get_import)
     if not visit.headers.fragment:
-        return LocalRedirect(place.url)
+        return LocalRedirect(parent.url)
     done = [] if state.import_status in _IMPORTING else [(b"hx-refresh", b"true")]
-    return TemplateResponse("projects/_import.html", {"place": place, "state": state}, headers=done)
+    return TemplateResponse("projects/_import.html", {"parent": parent, "state": state}, headers=done)
 
 
 @pages.post("/:path/-/star")
 def star(visit: Visit) -> PageResponse:
     """Star a project."""
-    return _change_star(visit, project_people_api.star_project)
+    return _change_star(visit, sharing_api.star_project)
 
 
 @pages.post("/:path/-/unstar")
 def unstar(visit: Visit) -> PageResponse:
     """Unstar a project."""
-    return _change_star(visit, project_people_api.unstar_project)
+    return _change_star(visit, sharing_api.unstar_project)
 
 
 def _change_star(visit: Visit, endpoint: Callable[..., object]) -> PageResponse:
-    place = project_context(visit)
+    parent = project_context(visit)
     try:
-        place.ask(endpoint)
+        parent.ask(endpoint)
     except Unchanged:
         pass  # The star is already in the requested state.
-    return LocalRedirect(place.url)
+    return LocalRedirect(parent.url)
 
 
-def show_home(place: ProjectContext, db: Connection) -> PageResponse:
+def show_home(parent: ProjectContext, db: Connection) -> PageResponse:
     """Show a project with its latest commit, files and README, or instructions for the first push."""
-    project, visit = place.project, place.visit
-    may_star = place.may(project_people_api.star_project)
-    record = place.find(projects_api.get_project).project
+    project, visit = parent.project, parent.visit
+    may_star = parent.may(sharing_api.star_project)
+    record = parent.find(projects_api.get_project).project
     context: dict[str, Any] = {
         "description": render_markdown(visit, project.description, project.id),
         "may_star": may_star,
         "starred": may_star and has_starred(db, visit.viewer.signed_in.id, record),
-        "may_fork": place.may(forks_api.fork_project),
-        "may_write": place.may(making_api.create_commit),
-        "state": place.ask(imports_api.get_import) if project.import_status in (*_IMPORTING, "failed") else None,
+        "may_fork": parent.may(forks_api.fork_project),
+        "may_write": parent.may(commit_writing_api.create_commit),
+        "state": parent.ask(imports_api.get_import) if project.import_status in (*_IMPORTING, "failed") else None,
         "importing": project.import_status in _IMPORTING,
-        "belonging": membership_status(place, db),
-        "addresses": clone_urls(db, project),
-        "may_read_code": place.may(trees_api.list_tree),
+        "membership": membership_status(parent, db),
+        "clone_urls": clone_urls(db, project),
+        "may_read_code": parent.may(trees_api.list_tree),
         "code": None,
     }
     if not project.empty_repo and context["may_read_code"]:
-        context["code"] = _code_context(place, db)
-    commit = context["code"]["where"].commit if context["code"] else None
+        context["code"] = _code_context(parent, db)
+    commit = context["code"]["location"].commit if context["code"] else None
     context["badges"] = [
         page_badge(badge, visit.request.origin.base) for badge in badges_of_project(db, record, commit)
     ]
-    return place.page("projects/home.html", "home", context)
+    return parent.page("projects/home.html", "home", context)
 
 
-def _code_context(place: ProjectContext, db: Connection) -> dict[str, Any] | None:
+def _code_context(parent: ProjectContext, db: Connection) -> dict[str, Any] | None:
     """Return the content of the default branch; None if the branch does not exist."""
-    code = readable_code(place)
+    code = readable_code(parent)
     branch = code.project.default_branch or "HEAD"
     commit = browser.commit_or_none(code.repository, branch)
     if commit is None:
         return None
-    where = CodeLocation(place, code.repository, branch, commit, "")
+    location = CodeLocation(parent, code.repository, branch, commit, "")
     listing = browser.list_folder(code.repository, commit, "", ListPage(1, _ENTRIES))
     entries = [entry_view(entry) for entry in listing.items]
     return {
-        "where": where,
-        "rows": entry_rows(where, listing.items, db.now, "known"),
-        "rows_address": f"{where.url('tree', '')}?last=1&most={_ENTRIES}",
+        "location": location,
+        "rows": entry_rows(location, listing.items, db.now, "cached"),
+        "rows_address": f"{location.url('tree', '')}?last=1&most={_ENTRIES}",
         "more": (listing.total or 0) > len(entries),
-        "last": find_last_commit(where),
+        "last": find_last_commit(location),
         "commits": browser.count_commits(code.repository, commit),
         "languages": repository_languages(code.repository, commit),
         "weeks": commits_by_week(code.repository, commit, db.now),
-        "readme": find_readme(where, entries),
+        "readme": find_readme(location, entries),
         "licence": _find_license([entry.name for entry in entries if entry.type == "blob"]),
-        "release": _latest_release(place),
+        "release": _latest_release(parent),
     }
 
 
@@ -136,10 +136,10 @@ def _find_license(files: list[str]) -> str | None:
     return next((name for name in files if name.lower().partition(".")[0] in _LICENSE_FILES), None)
 
 
-def _latest_release(place: ProjectContext) -> Any:
+def _latest_release(parent: ProjectContext) -> Any:
     """Return the latest release, or None."""
     try:
-        return place.ask(releases_api.get_latest_release)
+        return parent.ask(releases_api.get_latest_release)
     except NotFound:
         return None
 
@@ -159,9 +159,9 @@ def _project_by_git_url(visit: Visit) -> PageResponse | None:
 
 def _user_or_group_page(visit: Visit) -> PageResponse:
     """Show the user with this path, or redirect to the renamed user or to the group."""
-    person = visible_user_or_none(visit, visit.request.path["path"])
-    if person is not None:
-        return show_user_page(visit, person)
+    user = visible_user_or_none(visit, visit.request.path["path"])
+    if user is not None:
+        return show_user_page(visit, user)
     moved = visit.database.read(lambda db: moved_user_path(db, visit.request.path["path"]))
     if moved is not None:
         return LocalRedirect(f"/{moved}")

@@ -14,7 +14,7 @@ from ingot.web.page_routes import PageResponse, PageRoutes, TemplateResponse, Vi
 pages = PageRoutes()
 T = TypeVar("T")
 _FIELDS = (("project", "namespace"), ("transfer", "namespace"), ("group", "parent"), ("transfer", "parent"))
-MAX_OFFERED = 100
+MAX_OPTIONS = 100
 _MAX_RESULTS = 10
 """Number of suggestions in autocompletion and in the error for an ambiguous path."""
 
@@ -29,23 +29,25 @@ class NamespaceOptions(NamedTuple, Generic[T]):
 
 def namespace_options(visit: Visit, search: str = "", limit: int | None = None) -> NamespaceOptions[NamespaceView]:
     """Return the namespaces available to the user; administrators get all except that of the placeholder user."""
-    limit = limit or MAX_OFFERED
-    found = visit.ask(namespaces_api.list_namespaces, {"per_page": limit, "search": search})
-    more = _has_more(found, limit)
+    limit = limit or MAX_OPTIONS
+    namespaces = visit.ask(namespaces_api.list_namespaces, {"per_page": limit, "search": search})
+    more = _has_more(namespaces, limit)
     if not visit.viewer.signed_in.admin:
-        return NamespaceOptions(found.items, more)
-    never = visit.database.read(placeholder_username)
-    return NamespaceOptions([one for one in found.items if one.kind != "user" or one.path != never], more)
+        return NamespaceOptions(namespaces.items, more)
+    placeholder = visit.database.read(placeholder_username)
+    return NamespaceOptions(
+        [each for each in namespaces.items if each.kind != "user" or each.path != placeholder], more
+    )
 
 
 def group_options(visit: Visit) -> NamespaceOptions[GroupView]:
     """Return the groups in which the user can create subgroups."""
-    found = visit.ask(groups_api.list_groups, {"owned": "true", "per_page": MAX_OFFERED})
-    return NamespaceOptions(found.items, _has_more(found, MAX_OFFERED))
+    groups = visit.ask(groups_api.list_groups, {"owned": "true", "per_page": MAX_OPTIONS})
+    return NamespaceOptions(groups.items, _has_more(groups, MAX_OPTIONS))
 
 
-def _has_more(found: Listing[Any], limit: int) -> bool:
-    return bool(found.more) or (found.total or 0) > limit
+def _has_more(listing: Listing[Any], limit: int) -> bool:
+    return bool(listing.more) or (listing.total or 0) > limit
 
 
 def namespace_path(visit: Visit, number: str) -> str:
@@ -59,28 +61,30 @@ def namespace_path(visit: Visit, number: str) -> str:
 def find_typed_namespace(visit: Visit, text: str) -> NamespaceView:
     """Return the namespace whose path was typed; raise ``Invalid`` with suggestions if only a part matches."""
     text = text.strip().strip("/")
-    near = namespace_options(visit, text, _MAX_RESULTS) if text else NamespaceOptions([], False)
-    for one in near.items:
-        if one.full_path.lower() == text.lower():
-            return one
+    options = namespace_options(visit, text, _MAX_RESULTS) if text else NamespaceOptions([], False)
+    for option in options.items:
+        if option.full_path.lower() == text.lower():
+            return option
     if text and not text.isdecimal():  # A number would be taken for an id.
         try:
-            found: NamespaceView = visit.ask(namespaces_api.get_namespace, id=text)
+            namespace: NamespaceView = visit.ask(namespaces_api.get_namespace, id=text)
         except NotFound:
             pass
         else:
-            return found
-    if not near.items:
+            return namespace
+    if not options.items:
         raise Invalid(namespace=["was not found"])
-    raise Invalid(namespace=[f"could be {', '.join(one.full_path for one in near.items)}{' or another' * near.more}"])
+    raise Invalid(
+        namespace=[f"could be {', '.join(option.full_path for option in options.items)}{' or another' * options.more}"]
+    )
 
 
 @pages.get("/-/namespaces")
 def find_namespaces(visit: Visit) -> PageResponse:
     """Search namespaces by part of their path, for autocompletion."""
-    asked = [
+    searches = [
         text_field(visit.request.query, "namespace"),
         *(form_field(visit.request.query, *field) for field in _FIELDS),
     ]
-    found = namespace_options(visit, next(filter(None, asked), ""), _MAX_RESULTS)
-    return TemplateResponse("projects/_namespaces.html", {"namespaces": found.items})
+    options = namespace_options(visit, next(filter(None, searches), ""), _MAX_RESULTS)
+    return TemplateResponse("projects/_namespaces.html", {"namespaces": options.items})

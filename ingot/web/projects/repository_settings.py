@@ -13,14 +13,14 @@ from ingot.projects.deploy_tokens import api as deploy_tokens_api
 from ingot.projects.projects import api as projects_api
 from ingot.repositories.branches import api as branches_api
 from ingot.repositories.protection import api as protection_api
-from ingot.web.form_errors import RequestRefusal, error_messages
+from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.page_routes import PageResponse, PageRoutes, TemplateResponse, Visit
 from ingot.web.projects.context import ProjectContext
 from ingot.web.projects.forms import FormsState, form_values, nonempty_values, submit_form
 from ingot.web.projects.settings import find_project_settings
 
 pages = PageRoutes()
-LEVEL_NAMES = {"40": "Maintainers", "30": "Developers and maintainers", "60": "Administrators", "0": "No one"}
+PROTECTION_LEVELS = {"40": "Maintainers", "30": "Developers and maintainers", "60": "Administrators", "0": "No one"}
 DEPLOY_TOKEN_SCOPES = {
     "read_repository": "Clone and fetch the repository",
     "read_registry": "Read container registry images",
@@ -39,26 +39,26 @@ def show_settings(visit: Visit) -> PageResponse:
 @pages.put("/:path/-/settings/default_branch")
 def change_default_branch(visit: Visit) -> PageResponse:
     """Change the default branch."""
-    place = find_project_settings(visit)
+    parent = find_project_settings(visit)
     typed = form_values(visit, "branch", ("default_branch",))
-    return _submit(place, "branch", typed, projects_api.edit_project, typed)
+    return _submit(parent, "branch", typed, projects_api.edit_project, typed)
 
 
 @pages.post("/:path/-/settings/protected_branches")
 def protect_branch(visit: Visit) -> PageResponse:
     """Protect a branch or wildcard."""
-    place = find_project_settings(visit)
+    parent = find_project_settings(visit)
     typed = form_values(visit, "rule", ("name", "push_access_level", "merge_access_level"), ("allow_force_push",))
-    return _submit(place, "rule", typed, protection_api.add_protected_branch, nonempty_values(typed))
+    return _submit(parent, "rule", typed, protection_api.add_protected_branch, nonempty_values(typed))
 
 
 @pages.put("/:path/-/settings/protected_branches")
 def change_rule(visit: Visit) -> PageResponse:
     """Change the protection of the branch named in the form."""
-    place = find_project_settings(visit)
+    parent = find_project_settings(visit)
     typed = form_values(visit, "rule", ("name", "push_access_level", "merge_access_level"), ("allow_force_push",))
-    sent = {name: value for name, value in nonempty_values(typed).items() if name != "name"}
-    return _submit(place, "rules", typed, protection_api.edit_protected_branch, sent, name=typed["name"])
+    params = {name: value for name, value in nonempty_values(typed).items() if name != "name"}
+    return _submit(parent, "rules", typed, protection_api.edit_protected_branch, params, name=typed["name"])
 
 
 @pages.delete("/:path/-/settings/protected_branches")
@@ -94,13 +94,13 @@ def add_key(visit: Visit) -> PageResponse:
 @pages.put("/:path/-/settings/deploy_keys/:key")
 def change_key(visit: Visit) -> PageResponse:
     """Change whether a deploy key can push."""
-    sent = form_values(visit, "key", (), ("can_push",))
+    params = form_values(visit, "key", (), ("can_push",))
     return _submit(
         find_project_settings(visit),
         "keys",
         {},
         deploy_keys_api.edit_deploy_key,
-        sent,
+        params,
         key_id=visit.request.path["key"],
     )
 
@@ -124,13 +124,13 @@ def enable_key(visit: Visit) -> PageResponse:
 @pages.post("/:path/-/settings/deploy_tokens")
 def create_token(visit: Visit) -> PageResponse:
     """Create a deploy token and show its value once."""
-    place = find_project_settings(visit)
+    parent = find_project_settings(visit)
     typed = token_form_values(visit)
     try:
-        made = place.ask(deploy_tokens_api.create_deploy_token, token_params(typed))
-    except RequestRefusal as refusal:
-        return _repository_settings_page(place, FormsState("token", typed, error_messages(refusal)))
-    return _repository_settings_page(place, FormsState(), made)
+        created = parent.ask(deploy_tokens_api.create_deploy_token, token_params(typed))
+    except REQUEST_ERRORS as error:
+        return _repository_settings_page(parent, FormsState("token", typed, error_messages(error)))
+    return _repository_settings_page(parent, FormsState(), created)
 
 
 @pages.delete("/:path/-/settings/deploy_tokens/:token")
@@ -157,43 +157,43 @@ def token_params(typed: dict[str, Any]) -> dict[str, Any]:
 
 
 def _submit(
-    place: ProjectContext,
+    parent: ProjectContext,
     form: str,
     typed: dict[str, Any],
     endpoint: Callable[..., object],
-    sent: dict[str, Any] | None = None,
+    params: dict[str, Any] | None = None,
     **path: object,
 ) -> PageResponse:
-    there = f"{place.url}/-/settings/repository"
+    url = f"{parent.url}/-/settings/repository"
     return submit_form(
-        form, typed, lambda: place.ask(endpoint, sent, **path), partial(_repository_settings_page, place), there
+        form, typed, lambda: parent.ask(endpoint, params, **path), partial(_repository_settings_page, parent), url
     )
 
 
-def _repository_settings_page(place: ProjectContext, forms: FormsState, made: Any = None) -> TemplateResponse:
-    every, visit = {"per_page": 100}, place.visit
+def _repository_settings_page(parent: ProjectContext, forms: FormsState, created: Any = None) -> TemplateResponse:
+    every, visit = {"per_page": 100}, parent.visit
     context: dict[str, Any] = {
         "section": "settings/repository",
         "forms": forms,
-        "levels": LEVEL_NAMES,
+        "levels": PROTECTION_LEVELS,
         "scopes": DEPLOY_TOKEN_SCOPES,
-        "branches": _branches(place),
-        "rules": place.ask(protection_api.list_protected_branches, every).items,
-        "tag_rules": place.ask(protection_api.list_protected_tags, every).items,
-        "keys": place.ask(deploy_keys_api.list_deploy_keys, every).items,
-        "elsewhere": visit.database.read(lambda db: keys_of_other_projects(db, visit.viewer.actor, place.project.id)),
-        "tokens": place.ask(deploy_tokens_api.list_deploy_tokens, every).items,
-        "secret": made.token if made is not None and made.token is not UNSET else "",
-        "made": made,
-        "may_change": place.may(projects_api.edit_project),
+        "branches": _branches(parent),
+        "rules": parent.ask(protection_api.list_protected_branches, every).items,
+        "tag_rules": parent.ask(protection_api.list_protected_tags, every).items,
+        "keys": parent.ask(deploy_keys_api.list_deploy_keys, every).items,
+        "other_keys": visit.database.read(lambda db: keys_of_other_projects(db, visit.viewer.actor, parent.project.id)),
+        "tokens": parent.ask(deploy_tokens_api.list_deploy_tokens, every).items,
+        "secret": created.token if created is not None and created.token is not UNSET else "",
+        "created": created,
+        "may_change": parent.may(projects_api.edit_project),
     }
-    return place.page("projects/repository.html", "settings", context, forms.status)
+    return parent.page("projects/repository.html", "settings", context, forms.status)
 
 
-def _branches(place: ProjectContext) -> list[str]:
-    if place.project.empty_repo:
+def _branches(parent: ProjectContext) -> list[str]:
+    if parent.project.empty_repo:
         return []
     try:
-        return [branch.name for branch in place.ask(branches_api.list_branches, {"per_page": 100}).items]
+        return [branch.name for branch in parent.ask(branches_api.list_branches, {"per_page": 100}).items]
     except NotFound:
         return []

@@ -1,6 +1,6 @@
 """Routes of the project pages."""
 
-from ingot.web.projects import deletion, forks, home, namespaces, new, repository_settings, services, settings
+from ingot.web.projects import deletion, forks, home, integrations, namespaces, new, repository_settings, settings
 
 PAGES = (
     home.pages,
@@ -10,5 +10,5 @@ PAGES = (
     namespaces.pages,
     settings.pages,
     repository_settings.pages,
-    services.pages,
+    integrations.pages,
 )

@@ -8,7 +8,7 @@ from ingot.errors import NotFound
 from ingot.projects.forks import api as forks_api
 from ingot.projects.projects import api as projects_api
 from ingot.repositories.protection import api as protection_api
-from ingot.web.form_errors import RequestRefusal, error_messages
+from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit
 from ingot.web.projects import general_settings
 from ingot.web.projects.context import ProjectContext, project_context
@@ -46,9 +46,9 @@ SQUASHING = {
     "never": "Do not allow",
 }
 VISIBILITIES = {
-    "private": "Private: only members",
-    "internal": "Internal: all signed-in users",
-    "public": "Public: everyone",
+    "private": "Visible to members only",
+    "internal": "Visible to all signed-in users",
+    "public": "Visible to everyone",
 }
 _FORM_PARTS: FormParts = {
     "general": (("name", "description", "topics"), ()),
@@ -61,10 +61,10 @@ _FORM_PARTS: FormParts = {
 
 def find_project_settings(visit: Visit) -> ProjectContext:
     """Return the project; raise ``NotFound`` unless the user has permission to administer it."""
-    place = project_context(visit)
-    if not place.may(protection_api.list_protected_branches):
+    parent = project_context(visit)
+    if not parent.may(protection_api.list_protected_branches):
         raise NotFound("Page")
-    return place
+    return parent
 
 
 @pages.get("/:path/-/edit")
@@ -76,23 +76,23 @@ def show_settings(visit: Visit) -> PageResponse:
 @pages.put("/:path/-/edit")
 def change_settings(visit: Visit) -> PageResponse:
     """Save one of the settings forms and redirect to the settings, which may have a new path."""
-    place = find_project_settings(visit)
+    parent = find_project_settings(visit)
     part, typed = submitted_part(visit, _FORM_PARTS)
-    sent = {name: value for name, value in typed.items() if value != "" or name != "repository_access_level"}
-    if "topics" in sent:
-        sent["topics"] = [topic.strip() for topic in typed["topics"].split(",") if topic.strip()]
-    path = typed.get("path") or place.project.path
-    there = f"/{place.project.namespace.full_path}/{path}/-/edit"
+    params = {name: value for name, value in typed.items() if value != "" or name != "repository_access_level"}
+    if "topics" in params:
+        params["topics"] = [topic.strip() for topic in typed["topics"].split(",") if topic.strip()]
+    path = typed.get("path") or parent.project.path
+    url = f"/{parent.project.namespace.full_path}/{path}/-/edit"
     return submit_form(
-        part, typed, lambda: place.ask(projects_api.edit_project, sent), partial(_settings_page, place), there
+        part, typed, lambda: parent.ask(projects_api.edit_project, params), partial(_settings_page, parent), url
     )
 
 
 @pages.post("/:path/-/settings/avatar")
 def change_picture(visit: Visit) -> PageResponse:
     """Change or remove the avatar of a project."""
-    place = find_project_settings(visit)
-    return general_settings.change_picture(place, partial(_settings_page, place))
+    parent = find_project_settings(visit)
+    return general_settings.change_picture(parent, partial(_settings_page, parent))
 
 
 @pages.post("/:path/-/settings/archive")
@@ -116,29 +116,29 @@ def remove_fork_relation(visit: Visit) -> PageResponse:
 @pages.put("/:path/-/settings/transfer")
 def transfer(visit: Visit) -> PageResponse:
     """Transfer a project to another namespace and redirect to it."""
-    place = find_project_settings(visit)
+    parent = find_project_settings(visit)
     typed = form_values(visit, "transfer", ("namespace",))
     try:
-        there = find_typed_namespace(visit, typed["namespace"]).full_path
-        place.ask(projects_api.transfer_project, {"namespace": there})
-    except RequestRefusal as refusal:
-        return _settings_page(place, FormsState("transfer", typed, error_messages(refusal)))
-    return LocalRedirect(f"/{there}/{place.project.path}")
+        namespace = find_typed_namespace(visit, typed["namespace"]).full_path
+        parent.ask(projects_api.transfer_project, {"namespace": namespace})
+    except REQUEST_ERRORS as error:
+        return _settings_page(parent, FormsState("transfer", typed, error_messages(error)))
+    return LocalRedirect(f"/{namespace}/{parent.project.path}")
 
 
 @pages.delete("/:path/-/edit")
 def delete(visit: Visit) -> PageResponse:
     """Delete a project with its content after the user typed its path, and show the progress."""
-    place = find_project_settings(visit)
-    return general_settings.delete(place, place.project.path_with_namespace, 1, partial(_settings_page, place))
+    parent = find_project_settings(visit)
+    return general_settings.delete(parent, parent.project.path_with_namespace, 1, partial(_settings_page, parent))
 
 
-def _submit_action(place: ProjectContext, endpoint: Callable[..., object], form: str) -> PageResponse:
-    return submit_form(form, {}, lambda: place.ask(endpoint), partial(_settings_page, place), f"{place.url}/-/edit")
+def _submit_action(parent: ProjectContext, endpoint: Callable[..., object], form: str) -> PageResponse:
+    return submit_form(form, {}, lambda: parent.ask(endpoint), partial(_settings_page, parent), f"{parent.url}/-/edit")
 
 
-def _settings_page(place: ProjectContext, forms: FormsState) -> TemplateResponse:
-    offered = namespace_options(place.visit)
+def _settings_page(parent: ProjectContext, forms: FormsState) -> TemplateResponse:
+    options = namespace_options(parent.visit)
     context: dict[str, Any] = {
         "section": "edit",
         "forms": forms,
@@ -148,15 +148,15 @@ def _settings_page(place: ProjectContext, forms: FormsState) -> TemplateResponse
         "methods": METHODS,
         "squashing": SQUASHING,
         "visibilities": VISIBILITIES,
-        "may_change": place.may(projects_api.edit_project),
-        "may_own": place.may(projects_api.archive_project),
-        "may_unlink": place.may(forks_api.delete_fork_relation) and bool(place.project.forked_from_project),
+        "may_change": parent.may(projects_api.edit_project),
+        "may_own": parent.may(projects_api.archive_project),
+        "may_unlink": parent.may(forks_api.delete_fork_relation) and bool(parent.project.forked_from_project),
         "namespaces": [
-            (each.full_path, each.full_path) for each in offered.items if each.id != place.project.namespace.id
+            (each.full_path, each.full_path) for each in options.items if each.id != parent.project.namespace.id
         ],
-        "searched": offered.items if offered.more else [],
+        "searched": options.items if options.more else [],
     }
-    return place.page("projects/edit.html", "settings", context, forms.status)
+    return parent.page("projects/edit.html", "settings", context, forms.status)
 
 
 @pages.get("/:path/-/settings")

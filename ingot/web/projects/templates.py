@@ -14,29 +14,29 @@ _MAX_TEMPLATES = 100
 _MAX_LENGTH = 100_000
 
 
-def list_templates(place: ProjectContext, kind: TemplateKind) -> list[str]:
+def list_templates(parent: ProjectContext, kind: TemplateKind) -> list[str]:
     """List the names of the templates."""
-    if place.project.empty_repo or not place.may(trees_api.list_tree):
+    if parent.project.empty_repo or not parent.may(trees_api.list_tree):
         return []
     try:
-        files = place.ask(trees_api.list_tree, {"path": _folder(kind), "per_page": _MAX_TEMPLATES}).items
+        files = parent.ask(trees_api.list_tree, {"path": _folder(kind), "per_page": _MAX_TEMPLATES}).items
     except Failure:
         return []
     return [file.name.removesuffix(_SUFFIX) for file in files if file.type == "blob" and file.name.endswith(_SUFFIX)]
 
 
-def template_or_none(place: ProjectContext, kind: TemplateKind, names: list[str], asked: Any) -> str:
+def template_or_none(parent: ProjectContext, kind: TemplateKind, names: list[str], requested: Any) -> str:
     """Return the text of the template that the URL names, or of the default template; empty if there is none."""
-    if isinstance(asked, str):
-        name = asked.removesuffix(_SUFFIX)
+    if isinstance(requested, str):
+        name = requested.removesuffix(_SUFFIX)
     else:
-        name = next((one for one in names if one.lower() == _DEFAULT), "")
-    return _text(place, f"{_folder(kind)}/{name}{_SUFFIX}") if name in names else ""
+        name = next((each for each in names if each.lower() == _DEFAULT), "")
+    return _text(parent, f"{_folder(kind)}/{name}{_SUFFIX}") if name in names else ""
 
 
-def _text(place: ProjectContext, path: str) -> str:
+def _text(parent: ProjectContext, path: str) -> str:
     try:
-        content = place.ask(lfs_api.get_raw_file, {"ref": place.project.default_branch}, file_path=path)
+        content = parent.ask(lfs_api.get_raw_file, {"ref": parent.project.default_branch}, file_path=path)
     except Failure:
         return ""
     text: bytes = content.body or b""

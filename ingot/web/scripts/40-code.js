@@ -4,17 +4,17 @@
   const range = () => /^#((?:f\d+-)?L)(\d+)(?:-L?(\d+))?$/.exec(location.hash);
 
   function highlightRange(scroll) {
-    document.querySelectorAll(".lines tr.chosen").forEach((row) => row.classList.remove("chosen"));
+    document.querySelectorAll(".lines tr.selected").forEach((row) => row.classList.remove("selected"));
     const match = range();
     if (!match) return;
     const [first, last] = [Number(match[2]), Number(match[3] || match[2])].sort((a, b) => a - b);
-    for (let line = first; line <= Math.min(last, first + 5000); line += 1) document.getElementById(match[1] + line)?.classList.add("chosen");
+    for (let line = first; line <= Math.min(last, first + 5000); line += 1) document.getElementById(match[1] + line)?.classList.add("selected");
     if (scroll) document.getElementById(match[1] + first)?.scrollIntoView({ block: "center" });
   }
 
   document.addEventListener("DOMContentLoaded", () => highlightRange(true));
   window.addEventListener("hashchange", () => highlightRange(false));
-  document.addEventListener("htmx:afterSettle", () => { if (document.querySelector("table.lines")) highlightRange(!document.querySelector(".lines tr.chosen")); });
+  document.addEventListener("htmx:afterSettle", () => { if (document.querySelector("table.lines")) highlightRange(!document.querySelector(".lines tr.selected")); });
 
   document.addEventListener("click", (event) => {
     const number = event.target.closest(".lines a[href^='#']");

@@ -4,8 +4,8 @@
   const targets = {
     edit: (link) => [link.closest(".note").querySelector(".body"), "innerHTML"],
     award: (link) => [link.closest(".picker") || link.closest(".awards"), "outerHTML"],
-    fact: (link) => [link.closest(".fact"), "outerHTML"],
-    reply: (link) => [link.closest(".answers"), "outerHTML"],
+    field: (link) => [link.closest(".sidebar-field"), "outerHTML"],
+    reply: (link) => [link.closest(".discussion-actions"), "outerHTML"],
   };
 
   document.addEventListener("click", (event) => {
@@ -20,17 +20,17 @@
 
   /* Keeps the selected options while the user searches for others. Escape cancels. */
   document.addEventListener("change", (event) => {
-    const chosen = event.target.closest?.(".fact .found .choice");
-    if (!chosen) return;
-    chosen.closest("form").querySelector(".chosen").append(chosen);
+    const choice = event.target.closest?.(".sidebar-field .results .choice");
+    if (!choice) return;
+    choice.closest("form").querySelector(".selected").append(choice);
     event.target.focus();
   });
   document.addEventListener("keydown", (event) => {
-    if (event.key === "Escape") event.target.closest?.(".fact.changing, .picker")?.querySelector("a[data-part]")?.click();
+    if (event.key === "Escape") event.target.closest?.(".sidebar-field.editing, .picker")?.querySelector("a[data-part]")?.click();
     const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
     const picker = step && event.target.closest?.(".picker");
     if (!picker || (event.target.matches("input") && event.key !== "ArrowDown")) return;
-    const all = [picker.querySelector("input[type=search]"), ...picker.querySelectorAll(".offered")];
+    const all = [picker.querySelector("input[type=search]"), ...picker.querySelectorAll(".emoji-option")];
     event.preventDefault();
     all[all.indexOf(event.target) + step]?.focus();
   });

@@ -34,8 +34,8 @@
     event.preventDefault();
     const form = card.querySelector("form"), next = event.target.closest(".card-issue");
     if (next === card) return;
-    form.elements.to.value = column.dataset.word;
+    form.elements.to.value = column.dataset.list;
     form.elements.before.value = next ? next.dataset.id : "";
-    if (next || form.elements.from.value !== column.dataset.word) form.requestSubmit();
+    if (next || form.elements.from.value !== column.dataset.list) form.requestSubmit();
   });
 })();

@@ -8,7 +8,7 @@ import msgspec
 from ingot.collaboration.labels import api as labels_api
 from ingot.collaboration.labels.views import LabelBrief, LabelView
 from ingot.collaboration.milestones import api as milestones_api
-from ingot.projects.sharing import api as project_people_api
+from ingot.projects.sharing import api as sharing_api
 from ingot.web.sidebar.subjects import SidebarField
 
 _MAX_CHOICES = 50
@@ -26,59 +26,59 @@ class SidebarChoice(msgspec.Struct, frozen=True):
 class SidebarChoices(msgspec.Struct, frozen=True):
     """Chosen values and other choices."""
 
-    chosen: list[SidebarChoice]
+    selected: list[SidebarChoice]
     others: list[SidebarChoice]
     more: bool
     """True if there are more choices than shown, which only a search finds."""
 
 
-def sidebar_choices(subject: SidebarField, search: str, kept: Collection[str] = ()) -> SidebarChoices:
-    """Return the choices of a field; the form already shows those in ``kept``."""
-    chosen = _chosen(subject)
-    known = {choice.value for choice in chosen} | set(kept)
-    listing = _CHOICE_QUERIES[subject.fact](subject, search)
-    others = [choice for one in listing.items if (choice := _choice(subject, one)).value not in known]
+def sidebar_choices(field: SidebarField, search: str, selected: Collection[str] = ()) -> SidebarChoices:
+    """Return the choices of a field; the form already shows those in ``selected``."""
+    selected_choices = _selected_choices(field)
+    listed = {choice.value for choice in selected_choices} | set(selected)
+    listing = _CHOICE_QUERIES[field.name](field, search)
+    others = [choice for item in listing.items if (choice := _choice(field, item)).value not in listed]
     more = listing.more or (listing.total or 0) > len(listing.items)
-    return SidebarChoices(chosen, others, more)
+    return SidebarChoices(selected_choices, others, more)
 
 
-def _people(subject: SidebarField, search: str) -> Any:
-    return subject.place.ask(project_people_api.list_all_project_members, {"per_page": _MAX_CHOICES, "query": search})
+def _users(field: SidebarField, search: str) -> Any:
+    return field.parent.ask(sharing_api.list_all_project_members, {"per_page": _MAX_CHOICES, "query": search})
 
 
-def _labels(subject: SidebarField, search: str) -> Any:
-    return subject.place.ask(
-        labels_api.list_project_labels, {"per_page": _MAX_CHOICES, "with_counts": "false"} | _searched(search)
+def _labels(field: SidebarField, search: str) -> Any:
+    return field.parent.ask(
+        labels_api.list_project_labels, {"per_page": _MAX_CHOICES, "with_counts": "false"} | _search_params(search)
     )
 
 
-def _milestones(subject: SidebarField, search: str) -> Any:
-    wanted = {"per_page": _MAX_CHOICES, "state": "active", "include_parent_milestones": "true"}
-    return subject.place.ask(milestones_api.list_project_milestones, wanted | _searched(search))
+def _milestones(field: SidebarField, search: str) -> Any:
+    params = {"per_page": _MAX_CHOICES, "state": "active", "include_parent_milestones": "true"}
+    return field.parent.ask(milestones_api.list_project_milestones, params | _search_params(search))
 
 
-def _searched(search: str) -> dict[str, str]:
+def _search_params(search: str) -> dict[str, str]:
     return {"search": search} if search else {}
 
 
-_CHOICE_QUERIES = {"assignees": _people, "reviewers": _people, "labels": _labels, "milestone": _milestones}
+_CHOICE_QUERIES = {"assignees": _users, "reviewers": _users, "labels": _labels, "milestone": _milestones}
 
 
-def _choice(subject: SidebarField, one: Any) -> SidebarChoice:
-    match subject.fact:
+def _choice(field: SidebarField, item: Any) -> SidebarChoice:
+    match field.name:
         case "labels":
-            return SidebarChoice(one.name, one.name, label=one)
+            return SidebarChoice(item.name, item.name, label=item)
         case "milestone":
-            return SidebarChoice(str(one.id), one.title, f"due {one.due_date}" if one.due_date else "")
-    return SidebarChoice(str(one.id), one.name, f"@{one.username}")
+            return SidebarChoice(str(item.id), item.title, f"due {item.due_date}" if item.due_date else "")
+    return SidebarChoice(str(item.id), item.name, f"@{item.username}")
 
 
-def _chosen(subject: SidebarField) -> list[SidebarChoice]:
-    match subject.fact:
+def _selected_choices(field: SidebarField) -> list[SidebarChoice]:
+    match field.name:
         case "labels":
-            found: list[Any] = list(subject.labels)
+            items: list[Any] = list(field.labels)
         case "milestone":
-            found = [subject.item.milestone] if subject.item.milestone else []
+            items = [field.item.milestone] if field.item.milestone else []
         case _:
-            found = getattr(subject.item, subject.fact)
-    return [_choice(subject, one) for one in found]
+            items = getattr(field.item, field.name)
+    return [_choice(field, item) for item in items]

@@ -28,11 +28,11 @@ from ingot.web.projects.context import ProjectContext, project_context
 class SidebarKind(msgspec.Struct, frozen=True):
     """Kind of subject with a sidebar."""
 
-    kind: DiscussableKind
+    discussable_kind: DiscussableKind
     endpoints: PlannedHandlers
-    labelled: str
+    subject_kind: str
     """Subject kind under which its labels are stored."""
-    facts: tuple[str, ...]
+    fields: tuple[str, ...]
     may_triage: Callable[[Actor, Access, Any], bool]
     may_edit: Callable[[Actor, Access, Any], bool]
 
@@ -60,39 +60,43 @@ SIDEBAR_KINDS = (
 class SidebarField(msgspec.Struct, frozen=True):
     """Sidebar field of one issue or merge request that the viewer may change."""
 
-    place: ProjectContext
+    parent: ProjectContext
     discussable: Discussable
-    sort: SidebarKind
-    fact: str
+    kind: SidebarKind
+    name: str
     item: Any
 
     @property
     def url(self) -> str:
         """Return the path of the field's form."""
-        return f"{self.discussable.url}/facts/{self.fact}"
+        return f"{self.discussable.url}/sidebar/{self.name}"
 
     @property
     def labels(self) -> list[LabelBrief]:
         """Return the labels with their colors."""
         if not self.item.labels:
             return []
-        found = self.place.visit.database.read(lambda db: label_briefs_of(db, self.sort.labelled, [self.item.id]))
-        return found.get(self.item.id, [])
+        labels_by_id = self.parent.visit.database.read(
+            lambda db: label_briefs_of(db, self.kind.subject_kind, [self.item.id])
+        )
+        return labels_by_id.get(self.item.id, [])
 
     def now(self) -> "SidebarField":
         """Return the field with the subject read again after a change."""
-        return msgspec.structs.replace(self, item=self.discussable.ask(self.sort.endpoints.get))
+        return msgspec.structs.replace(self, item=self.discussable.ask(self.kind.endpoints.get))
 
 
-def find_sidebar_field(visit: Visit, sort: SidebarKind) -> SidebarField:
+def find_sidebar_field(visit: Visit, kind: SidebarKind) -> SidebarField:
     """Return the field in the URL; raise NotFound if the viewer may not change it."""
-    place, fact = project_context(visit), visit.request.path["fact"]
-    ground = discussable_in(place, sort.kind, visit.request.path[sort.kind.word])
-    found = ground.find(sort.endpoints.get)
-    if fact == "time":
-        may = sort.may_edit(visit.viewer.actor, found.access, found)
+    parent, name = project_context(visit), visit.request.path["field"]
+    discussable = discussable_in(
+        parent, kind.discussable_kind, visit.request.path[kind.discussable_kind.path_parameter]
+    )
+    lookup = discussable.find(kind.endpoints.get)
+    if name == "time":
+        may = kind.may_edit(visit.viewer.actor, lookup.access, lookup)
     else:
-        may = fact in sort.facts and sort.may_triage(visit.viewer.actor, found.access, found.project)
+        may = name in kind.fields and kind.may_triage(visit.viewer.actor, lookup.access, lookup.project)
     if not may:
         raise NotFound("Page")
-    return SidebarField(place, ground, sort, fact, ground.ask(sort.endpoints.get))
+    return SidebarField(parent, discussable, kind, name, discussable.ask(kind.endpoints.get))

@@ -38,16 +38,16 @@ def show_sign_in(visit: Visit, db: Connection) -> PageResponse:
 def sign_in(visit: Visit) -> PageResponse:
     """Start a session, or report invalid credentials without revealing which part was wrong."""
     back = local_path(visit.request.form.get("redirect_to")) or ""
-    waiting = form_field(visit.request.form, "user", "waiting")
+    pending = form_field(visit.request.form, "user", "pending_sign_in")
     try:
-        if waiting:
-            return start_session_with_code(visit, waiting, form_field(visit.request.form, "user", "otp_attempt"), back)
+        if pending:
+            return start_session_with_code(visit, pending, form_field(visit.request.form, "user", "otp_attempt"), back)
         return start_session(visit, _user_by_password(visit), back)
     except Unauthenticated:
         context = visit.database.read(
             lambda db: _context(visit, db, back, form_field(visit.request.form, "user", "login"))
         )
-        context["error"] = "The sign-in has expired. Sign in again." if waiting else "Invalid login or password."
+        context["error"] = "The sign-in has expired. Sign in again." if pending else "Invalid login or password."
         return TemplateResponse("sign_in/sign_in.html", context, 401, sign_in_policy(back))
 
 
@@ -89,7 +89,7 @@ def _context(visit: Visit, db: Connection, back: str, login: str) -> dict[str, o
         "back": back,
         "login": login,
         "error": "",
-        "elsewhere": sign_on_url(visit, settings, back),
+        "sign_on_url": sign_on_url(visit, settings, back),
         "label": visit.settings.oidc_label,
         "text": settings.sign_in_text or "",
         "shortest": MIN_LENGTH,

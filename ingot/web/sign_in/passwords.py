@@ -26,7 +26,7 @@ MAX_LINKS = 5
 @pages.get("/profile/password/new", with_expired_password=True)
 def show_new_password(visit: Visit, db: Connection) -> PageResponse:
     """Show the form to change the password; LDAP passwords must be changed in the directory."""
-    return _password_page(visit, [], elsewhere=_uses_directory_password(visit, db, visit.viewer.signed_in))
+    return _password_page(visit, [], directory_password=_uses_directory_password(visit, db, visit.viewer.signed_in))
 
 
 @pages.get("/profile/password/edit", with_expired_password=True)
@@ -41,7 +41,7 @@ def change_password(visit: Visit) -> PageResponse:
     user, session = visit.viewer.signed_in, visit.viewer.session
     if visit.database.read(lambda db: _uses_directory_password(visit, db, user)):
         return _password_page(
-            visit, ["Your password is managed by the LDAP directory. Change it there."], elsewhere=True
+            visit, ["Your password is managed by the LDAP directory. Change it there."], directory_password=True
         )
     key = f"password of {user.id}"
     visit.database.read(lambda db: require_within_limit(db, key, MAX_FAILURES_PER_ACCOUNT, FAILURE_WINDOW_SECONDS))
@@ -148,8 +148,8 @@ def _uses_directory_password(visit: Visit, db: Connection, user: User) -> bool:
     return bool(visit.settings.ldap_url) and is_directory_user(db, user)
 
 
-def _password_page(visit: Visit, errors: list[str], *, elsewhere: bool = False) -> TemplateResponse:
-    context = {"tab": "password", "errors": errors, "elsewhere": elsewhere}
+def _password_page(visit: Visit, errors: list[str], *, directory_password: bool = False) -> TemplateResponse:
+    context = {"tab": "password", "errors": errors, "directory_password": directory_password}
     return TemplateResponse(
         "profile/password.html", context | {"expired": visit.viewer.signed_in.password_expired}, 422 if errors else 200
     )
@@ -160,7 +160,7 @@ def _token(visit: Visit, name: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _password_errors(password: str, again: str) -> list[str]:
-    trouble = password_error(password)
-    errors = [f"The password {trouble}."] if trouble else []
-    return errors if password == again else [*errors, "The passwords do not match."]
+def _password_errors(password: str, confirmation: str) -> list[str]:
+    error = password_error(password)
+    errors = [f"The password {error}."] if error else []
+    return errors if password == confirmation else [*errors, "The passwords do not match."]

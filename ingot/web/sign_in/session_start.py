@@ -15,8 +15,8 @@ from ingot.web.second_factor import check_second_factor
 from ingot.web.signed_values import sign_value, verify_signed
 
 HOME = "/"
-SECOND_STEP_MINUTES = 10
-_PURPOSE = "second step"
+TWO_FACTOR_MINUTES = 10
+_PURPOSE = "two-factor sign-in"
 
 
 class PendingSignIn(msgspec.Struct):
@@ -25,29 +25,29 @@ class PendingSignIn(msgspec.Struct):
     user_id: int
     method: str
     csrf: str
-    until: float
+    expires_at: float
 
 
 def start_session(visit: Visit, user: User, back: str, method: str = "password") -> PageResponse:
     """Start a session, or ask for the second factor first."""
     if user.two_factor_enabled:
-        until = _now(visit) + 60 * SECOND_STEP_MINUTES
-        return _second_step(visit, PendingSignIn(user.id, method, visit.viewer.csrf, until), back, "")
+        expires_at = _now(visit) + 60 * TWO_FACTOR_MINUTES
+        return _two_factor_page(visit, PendingSignIn(user.id, method, visit.viewer.csrf, expires_at), back, "")
     return _begin_session(visit, user, back, method)
 
 
-def start_session_with_code(visit: Visit, kept: str, code: str, back: str) -> PageResponse:
+def start_session_with_code(visit: Visit, signed: str, code: str, back: str) -> PageResponse:
     """Start a session after the second factor; raise ``Unauthenticated`` if the first step expired or is invalid."""
-    waiting = verify_signed(visit.database.vault, _PURPOSE, kept, PendingSignIn)
-    if waiting is None or waiting.csrf != visit.viewer.csrf or waiting.until < _now(visit):
+    pending = verify_signed(visit.database.vault, _PURPOSE, signed, PendingSignIn)
+    if pending is None or pending.csrf != visit.viewer.csrf or pending.expires_at < _now(visit):
         raise Unauthenticated
-    first, user_id = waiting, waiting.user_id
+    user_id = pending.user_id
     user = visit.database.read(lambda db: user_or_none(db, user_id))
     if user is None or user.state != "active":
         raise Unauthenticated
     if not check_second_factor(visit, user, code):
-        return _second_step(visit, first, back, "Invalid two-factor code.")
-    return _begin_session(visit, user, back, f"{first.method} and two-factor")
+        return _two_factor_page(visit, pending, back, "Invalid two-factor code.")
+    return _begin_session(visit, user, back, f"{pending.method} and two-factor")
 
 
 def _begin_session(visit: Visit, user: User, back: str, method: str) -> PageResponse:
@@ -62,10 +62,10 @@ def _begin_session(visit: Visit, user: User, back: str, method: str) -> PageResp
     return LocalRedirect(back or HOME, [set_cookie(visit.settings, SESSION_COOKIE, cookie)])
 
 
-def _second_step(visit: Visit, waiting: PendingSignIn, back: str, error: str) -> TemplateResponse:
-    kept = sign_value(visit.database.vault, _PURPOSE, waiting)
-    context = {"back": back, "error": error, "waiting": kept}
-    return TemplateResponse("sign_in/second_step.html", context, 401 if error else 200, sign_in_policy(back))
+def _two_factor_page(visit: Visit, pending: PendingSignIn, back: str, error: str) -> TemplateResponse:
+    signed = sign_value(visit.database.vault, _PURPOSE, pending)
+    context = {"back": back, "error": error, "pending_sign_in": signed}
+    return TemplateResponse("sign_in/two_factor.html", context, 401 if error else 200, sign_in_policy(back))
 
 
 def _now(visit: Visit) -> float:

@@ -46,24 +46,24 @@ def show_sign_up(visit: Visit, db: Connection) -> PageResponse:
 def sign_up(visit: Visit) -> PageResponse:
     """Create an account; send a confirmation email if required, otherwise sign the user in."""
     visit.database.read(_require_sign_up_enabled)
-    given = {name: form_field(visit.request.form, "user", name).strip() for name in _FIELDS}
+    typed = {name: form_field(visit.request.form, "user", name).strip() for name in _FIELDS}
     password = form_field(visit.request.form, "user", "password")
     hashed = hash_password(password[:1024])
     origin = visit.request.origin
 
-    def make(db: Connection) -> tuple[User, str | None]:
+    def create(db: Connection) -> tuple[User, str | None]:
         db.lock(NAMESPACES)
         settings = _require_sign_up_enabled(db)
-        _validate_email_domain(settings, given["email"])
+        _validate_email_domain(settings, typed["email"])
         # An empty password must fail validation: the user could not sign in again.
-        wanted = CreateUser(
-            email=given["email"],
-            username=given["username"],
-            name=given["name"],
+        new_user = CreateUser(
+            email=typed["email"],
+            username=typed["username"],
+            name=typed["name"],
             password=password or " ",
             confirm=not settings.send_user_confirmation_email,
         )
-        user = create_user(db, wanted, hashed)
+        user = create_user(db, new_user, hashed)
         return user, create_session(db, user, origin.ip, origin.user_agent) if user.confirmed_at else None
 
     def count(db: Connection) -> None:
@@ -73,10 +73,10 @@ def sign_up(visit: Visit) -> PageResponse:
 
     visit.database.write(count)
     try:
-        _, cookie = visit.database.write(make)
-    except (Invalid, Conflict) as refused:
+        _, cookie = visit.database.write(create)
+    except (Invalid, Conflict) as error:
         return TemplateResponse(
-            "sign_in/sign_up.html", {"errors": _error_messages(refused), "shortest": MIN_LENGTH, **given}, 422
+            "sign_in/sign_up.html", {"errors": _error_messages(error), "shortest": MIN_LENGTH, **typed}, 422
         )
     if cookie is not None:
         return LocalRedirect("/", [set_cookie(visit.settings, SESSION_COOKIE, cookie)])
@@ -87,7 +87,7 @@ def sign_up(visit: Visit) -> PageResponse:
 @pages.get("/users/confirmation/new", open=True)
 def show_resend_confirmation(visit: Visit) -> PageResponse:  # noqa: ARG001 - Every page takes the visit.
     """Show the form to resend the confirmation email."""
-    return TemplateResponse("sign_in/confirmation_again.html")
+    return TemplateResponse("sign_in/confirmation_resend.html")
 
 
 @pages.post("/users/confirmation/new", open=True)
@@ -121,6 +121,6 @@ def _matches_domain(domain: str, names: tuple[str, ...]) -> bool:
     return any(fnmatchcase(domain, name.strip().lower().replace("[", "[[]").replace("?", "[?]")) for name in names)
 
 
-def _error_messages(refused: Invalid | Conflict) -> list[str]:
-    listed = [f"{name.capitalize()} {reason}." for name, reasons in refused.errors.items() for reason in reasons]
-    return listed or [f"{refused.message.rstrip('.')}."]
+def _error_messages(error: Invalid | Conflict) -> list[str]:
+    messages = [f"{name.capitalize()} {reason}." for name, reasons in error.errors.items() for reason in reasons]
+    return messages or [f"{error.message.rstrip('.')}."]

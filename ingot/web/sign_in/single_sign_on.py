@@ -39,8 +39,8 @@ from ingot.web.signed_values import sign_value, verify_signed
 pages = PageRoutes()
 STATE_COOKIE = "_service_openid"
 STATE_MINUTES = 10
-_PURPOSE = "sign-in elsewhere"
-_LINK_PURPOSE = "linking an identity"
+_PURPOSE = "single sign-on"
+_LINK_PURPOSE = "identity link"
 
 
 class SignOnState(msgspec.Struct):
@@ -50,8 +50,8 @@ class SignOnState(msgspec.Struct):
     nonce: str
     verifier: str
     back: str
-    until: float
-    links: int = 0
+    expires_at: float
+    link_user_id: int = 0
     """Id of the signed-in user to link the identity to; 0 for a sign-in."""
 
 
@@ -60,18 +60,22 @@ def start_sign_on(visit: Visit) -> PageResponse:
     """Redirect the user to the provider."""
     provider = _provider(visit)
     back = local_path(visit.request.query.get("redirect_to")) or ""
-    links = visit.viewer.user.id if visit.viewer.user is not None and visit.request.query.get("link") == "1" else 0
-    if visit.viewer.user is not None and not links and "again" not in visit.request.query:
+    link_user_id = (
+        visit.viewer.user.id if visit.viewer.user is not None and visit.request.query.get("link") == "1" else 0
+    )
+    if visit.viewer.user is not None and not link_user_id and "again" not in visit.request.query:
         return LocalRedirect(back or HOME)
     require_blocking_allowed()
     state, nonce, verifier = (secrets.token_urlsafe(size) for size in (32, 32, 48))
-    away = SignOnState(state, nonce, verifier, back, _now(visit) + 60 * STATE_MINUTES, links)
+    sign_on_state = SignOnState(state, nonce, verifier, back, _now(visit) + 60 * STATE_MINUTES, link_user_id)
     try:
-        address = provider.authorization_url(_callback(visit), away.state, away.nonce, away.verifier)
-    except ProviderError as trouble:
-        return _error_page(visit, str(trouble), 502)
-    kept = sign_value(visit.database.vault, _PURPOSE, away)
-    return ExternalRedirect(address, [set_cookie(visit.settings, STATE_COOKIE, kept)])
+        url = provider.authorization_url(
+            _callback(visit), sign_on_state.state, sign_on_state.nonce, sign_on_state.verifier
+        )
+    except ProviderError as error:
+        return _error_page(visit, str(error), 502)
+    signed_state = sign_value(visit.database.vault, _PURPOSE, sign_on_state)
+    return ExternalRedirect(url, [set_cookie(visit.settings, STATE_COOKIE, signed_state)])
 
 
 @pages.get("/users/auth/openid_connect/callback", open=True)
@@ -79,55 +83,64 @@ def finish_sign_on(visit: Visit) -> PageResponse:
     """Handle the provider's callback: sign the user in, or ask to confirm the link."""
     provider = _provider(visit)
     require_blocking_allowed()
-    away = verify_signed(visit.database.vault, _PURPOSE, visit.headers.cookies.get(STATE_COOKIE, ""), SignOnState)
+    sign_on_state = verify_signed(
+        visit.database.vault, _PURPOSE, visit.headers.cookies.get(STATE_COOKIE, ""), SignOnState
+    )
     state, code = visit.request.query.get("state"), visit.request.query.get("code")
-    if away is None or away.until < _now(visit) or not isinstance(state, str) or not _is_same(state, away.state):
+    if (
+        sign_on_state is None
+        or sign_on_state.expires_at < _now(visit)
+        or not isinstance(state, str)
+        or not _is_same(state, sign_on_state.state)
+    ):
         return _error_page(visit, "The sign-in has expired or was started in another browser. Try again.", 400)
     if not isinstance(code, str) or not code:
         return _error_page(visit, "The provider denied the sign-in.", 401)
-    if away.links and (visit.viewer.user is None or visit.viewer.user.id != away.links):
+    if sign_on_state.link_user_id and (visit.viewer.user is None or visit.viewer.user.id != sign_on_state.link_user_id):
         return _error_page(visit, "Another user is now signed in. Try again.", 400)
     try:
-        known = provider.fetch_identity(code, _callback(visit), away.nonce, away.verifier)
-        if away.links:
-            return _confirm_link(visit, known)
-        user = visit.database.write(lambda db: _account(db, visit, known))
-    except ProviderError as trouble:
-        return _error_page(visit, str(trouble), 502)
+        identity = provider.fetch_identity(code, _callback(visit), sign_on_state.nonce, sign_on_state.verifier)
+        if sign_on_state.link_user_id:
+            return _confirm_link(visit, identity)
+        user = visit.database.write(lambda db: _account(db, visit, identity))
+    except ProviderError as error:
+        return _error_page(visit, str(error), 502)
     except Denied as denied:
         return _error_page(visit, denied.reason, 403)
     if user.state != "active" or user.placeholder:
         return _error_page(visit, "Your account is blocked.", 403)
-    reply = start_session(visit, user, away.back, "OpenID Connect")
-    reply.headers = [*reply.headers, _clear_state_cookie(visit)]
-    return reply
+    response = start_session(visit, user, sign_on_state.back, "OpenID Connect")
+    response.headers = [*response.headers, _clear_state_cookie(visit)]
+    return response
 
 
 class PendingLink(msgspec.Struct):
     """Provider identity that awaits the user's confirmation; signed and bound to the session."""
 
-    known: ProviderIdentity
+    identity: ProviderIdentity
     csrf: str
-    until: float
+    expires_at: float
 
 
-def _confirm_link(visit: Visit, known: ProviderIdentity) -> TemplateResponse:
+def _confirm_link(visit: Visit, identity: ProviderIdentity) -> TemplateResponse:
     """Show the identity for confirmation, because another person may be signed in to the provider in this browser."""
-    kept = sign_value(
-        visit.database.vault, _LINK_PURPOSE, PendingLink(known, visit.viewer.csrf, _now(visit) + 60 * STATE_MINUTES)
+    signed_link = sign_value(
+        visit.database.vault, _LINK_PURPOSE, PendingLink(identity, visit.viewer.csrf, _now(visit) + 60 * STATE_MINUTES)
     )
-    context = {"tab": "account", "known": known, "kept": kept, "label": visit.settings.oidc_label}
+    context = {"tab": "account", "identity": identity, "signed_link": signed_link, "label": visit.settings.oidc_label}
     return TemplateResponse("profile/link.html", context, headers=[_clear_state_cookie(visit)])
 
 
 @pages.post("/profile/identities")
 def link_account(visit: Visit) -> PageResponse:
     """Link the confirmed identity to the user's account."""
-    found = verify_signed(visit.database.vault, _LINK_PURPOSE, str(visit.request.form.get("kept", "")), PendingLink)
-    if found is None or not _is_same(found.csrf, visit.viewer.csrf) or found.until < _now(visit):
+    link = verify_signed(
+        visit.database.vault, _LINK_PURPOSE, str(visit.request.form.get("signed_link", "")), PendingLink
+    )
+    if link is None or not _is_same(link.csrf, visit.viewer.csrf) or link.expires_at < _now(visit):
         return _error_page(visit, "The confirmation has expired. Start again from your account page.", 400)
-    known = found.known
-    return _change_identity(visit, lambda db: link_identity(db, visit.viewer.signed_in, known))
+    identity = link.identity
+    return _change_identity(visit, lambda db: link_identity(db, visit.viewer.signed_in, identity))
 
 
 @pages.delete("/profile/identities/openid_connect")
@@ -139,24 +152,26 @@ def unlink_account(visit: Visit) -> PageResponse:
 def _change_identity(visit: Visit, change: Callable[[Connection], None]) -> PageResponse:
     try:
         visit.database.write(change)
-    except Conflict as refusal:
-        errors = error_messages(refusal)
+    except Conflict as error:
+        errors = error_messages(error)
         return visit.database.read(lambda db: account_page(visit, db, {"identity": errors}))
     return LocalRedirect("/profile/account")
 
 
-def _account(db: Connection, visit: Visit, known: ProviderIdentity) -> User:
+def _account(db: Connection, visit: Visit, identity: ProviderIdentity) -> User:
     db.lock(NAMESPACES)
     settings = visit.settings
-    return find_or_create_account(db, known, sign_up=settings.oidc_sign_up, link_by_email=settings.oidc_link_by_email)
+    return find_or_create_account(
+        db, identity, sign_up=settings.oidc_sign_up, link_by_email=settings.oidc_link_by_email
+    )
 
 
 def sign_on_url(visit: Visit, settings: InstanceSettings, back: str) -> str:
     """Return the URL of the provider's sign-in; empty if no provider is configured or enabled."""
     if not visit.settings.oidc_issuer or PROVIDER in settings.disabled_oauth_sign_in_sources:
         return ""
-    asked = ({"again": "true"} if visit.viewer.user else {}) | ({"redirect_to": back} if back else {})
-    return "/users/auth/openid_connect" + (f"?{urlencode(asked)}" if asked else "")
+    params = ({"again": "true"} if visit.viewer.user else {}) | ({"redirect_to": back} if back else {})
+    return "/users/auth/openid_connect" + (f"?{urlencode(params)}" if params else "")
 
 
 def _provider(visit: Visit) -> OpenIdProvider:

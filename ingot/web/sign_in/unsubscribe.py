@@ -11,10 +11,10 @@ pages = PageRoutes()
 
 
 def _subscription_in_link(db: Connection, visit: Visit) -> UnsubscribeRequest:
-    who = parse_unsubscribe_key(db.vault, visit.request.path["key"])
-    if who is None or not names_by_ids(db, [who.user_id]):
+    subscription = parse_unsubscribe_key(db.vault, visit.request.path["key"])
+    if subscription is None or not names_by_ids(db, [subscription.user_id]):
         raise NotFound("Link")
-    return who
+    return subscription
 
 
 @pages.get("/sent_notifications/:key/unsubscribe", open=True, with_expired_password=True)
@@ -24,13 +24,13 @@ def show_unsubscribe(visit: Visit, db: Connection) -> PageResponse:
     return TemplateResponse("sign_in/unsubscribe.html", {"key": visit.request.path["key"], "noun": noun})
 
 
-@pages.post("/sent_notifications/:key/unsubscribe", open=True, with_expired_password=True, by_link=True)
+@pages.post("/sent_notifications/:key/unsubscribe", open=True, with_expired_password=True, csrf_exempt=True)
 def unsubscribe(visit: Visit) -> PageResponse:
     """Unsubscribe the user; mail clients can also send this request (one-click unsubscribe)."""
 
     def stop(db: Connection) -> None:
-        who = _subscription_in_link(db, visit)
-        set_subscription(db, who.user_id, who.kind, who.subject_id, following=False)
+        subscription = _subscription_in_link(db, visit)
+        set_subscription(db, subscription.user_id, subscription.kind, subscription.subject_id, following=False)
 
     visit.database.write(stop)
     return TemplateResponse(

@@ -22,7 +22,7 @@ class RenderedSnippetFile(NamedTuple):
     markdown: bool
     html: Markup | None
     lines: FileLines | None
-    turned: bool
+    has_bidi: bool
     """True if the file contains bidirectional control characters."""
 
 

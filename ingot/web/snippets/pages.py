@@ -10,7 +10,7 @@ from ingot.web.collections import ResourceCollection
 from ingot.web.discussions.discussable import SNIPPET, discussable_in
 from ingot.web.discussions.timeline import discussion_thread
 from ingot.web.files.uploads import file_response_headers
-from ingot.web.form_errors import RequestRefusal, error_messages
+from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.page_routes import (
     BytesResponse,
     LocalRedirect,
@@ -34,22 +34,22 @@ _EMPTY = dict.fromkeys(_FIELDS, "")
 class _SnippetCollection(ResourceCollection, frozen=True):
     """Snippets of a project, or personal snippets."""
 
-    place: ProjectContext | None
+    parent: ProjectContext | None
 
     def page(self, name: str, context: dict[str, Any], status: int = 200) -> TemplateResponse:
         """Render a page in the project layout, or in the normal layout for personal snippets."""
         context = {**context, "url": self.url}
-        if self.place is None:
-            return TemplateResponse(f"snippets/{name}.html", {**context, "frame": "layout.html"}, status)
-        return self.place.page(f"snippets/{name}.html", "snippets", {**context, "frame": "project.html"}, status)
+        if self.parent is None:
+            return TemplateResponse(f"snippets/{name}.html", {**context, "layout": "layout.html"}, status)
+        return self.parent.page(f"snippets/{name}.html", "snippets", {**context, "layout": "project.html"}, status)
 
 
 def _snippet_collection(visit: Visit) -> _SnippetCollection:
     if "path" not in visit.request.path:
         return _SnippetCollection(visit, "/-/snippets", "snippets", {}, "id", "id", None)
-    place = project_context(visit)
-    path = {"id": place.project.id}
-    return _SnippetCollection(visit, f"{place.url}/-/snippets", "projects", path, "snippet_id", "id", place)
+    parent = project_context(visit)
+    path = {"id": parent.project.id}
+    return _SnippetCollection(visit, f"{parent.url}/-/snippets", "projects", path, "snippet_id", "id", parent)
 
 
 @pages.get("/snippets")
@@ -68,7 +68,7 @@ def list_own_snippets_by_dash(visit: Visit) -> PageResponse:
 def show_public_snippets(visit: Visit, db: Connection) -> PageResponse:
     """List public snippets."""
     listing = public_snippet_views(db, ListPage(visit.request.page, _PER_PAGE), visit.request.origin.base)
-    return TemplateResponse("explore/snippets.html", {"found": listing})
+    return TemplateResponse("explore/snippets.html", {"snippets": listing})
 
 
 @pages.get("/:path/-/snippets", open=True)
@@ -78,19 +78,19 @@ def list_project_snippets(visit: Visit) -> PageResponse:
 
 
 def _list(visit: Visit) -> PageResponse:
-    shelf = _snippet_collection(visit)
-    own = shelf.place is None
-    listed = snippets_api.list_snippets if own else snippets_api.list_project_snippets
-    found = shelf.ask(listed, {"page": visit.request.query.get("page", "1")})
-    may_create = shelf.may(snippets_api.create_snippet if own else snippets_api.create_project_snippet)
-    return shelf.page("snippets", {"found": found, "may_create": may_create})
+    collection = _snippet_collection(visit)
+    own = collection.parent is None
+    endpoint = snippets_api.list_snippets if own else snippets_api.list_project_snippets
+    snippets = collection.ask(endpoint, {"page": visit.request.query.get("page", "1")})
+    may_create = collection.may(snippets_api.create_snippet if own else snippets_api.create_project_snippet)
+    return collection.page("snippets", {"snippets": snippets, "may_create": may_create})
 
 
 def _show(visit: Visit) -> PageResponse:
-    shelf = _snippet_collection(visit)
-    snippet = shelf.ask(snippets_api.get_snippet, **shelf.named)
+    collection = _snippet_collection(visit)
+    snippet = collection.ask(snippets_api.get_snippet, **collection.item_path)
     files = [
-        render_snippet_file(visit, file.path, _body(shelf, file.path), number, snippet.project_id)
+        render_snippet_file(visit, file.path, _body(collection, file.path), number, snippet.project_id)
         for number, file in enumerate(snippet.files, 1)
     ]
     rest = next(
@@ -100,8 +100,8 @@ def _show(visit: Visit) -> PageResponse:
         return TemplateResponse("code/_lines.html", {"rows": rest})
     # Personal snippets have no comments.
     thread = (
-        discussion_thread(discussable_in(shelf.place, SNIPPET, snippet.id), snippet.description)
-        if shelf.place
+        discussion_thread(discussable_in(collection.parent, SNIPPET, snippet.id), snippet.description)
+        if collection.parent
         else None
     )
     context = {
@@ -111,9 +111,9 @@ def _show(visit: Visit) -> PageResponse:
         if thread
         else render_markdown(visit, snippet.description, snippet.project_id),
         "files": files,
-        "may_edit": visit.viewer.user is not None and shelf.may(snippets_api.edit_snippet, **shelf.named),
+        "may_edit": visit.viewer.user is not None and collection.may(snippets_api.edit_snippet, **collection.item_path),
     }
-    return shelf.page("snippet", context)
+    return collection.page("snippet", context)
 
 
 def _file_contents(collection: _SnippetCollection, snippet: SnippetView) -> dict[str, str]:
@@ -123,18 +123,18 @@ def _file_contents(collection: _SnippetCollection, snippet: SnippetView) -> dict
 
 def _body(collection: _SnippetCollection, file: str) -> bytes:
     ref = collection.visit.request.path.get("ref", DEFAULT_REF)
-    return collection.ask(snippets_api.get_raw_snippet_file, ref=ref, file_path=file, **collection.named).body
+    return collection.ask(snippets_api.get_raw_snippet_file, ref=ref, file_path=file, **collection.item_path).body
 
 
 def _raw(visit: Visit) -> PageResponse:
     """Return the raw content of the named file, by default the first; ``inline=false`` downloads it."""
-    shelf = _snippet_collection(visit)
-    snippet = shelf.ask(snippets_api.get_snippet, **shelf.named)
+    collection = _snippet_collection(visit)
+    snippet = collection.ask(snippets_api.get_snippet, **collection.item_path)
     file = visit.request.path.get("file", snippet.file_name)
-    saved = visit.request.query.get("inline") == "false"
-    headers = file_response_headers(file.rpartition("/")[2], shown=not saved)
+    download = visit.request.query.get("inline") == "false"
+    headers = file_response_headers(file.rpartition("/")[2], shown=not download)
     return BytesResponse(
-        _body(shelf, file), "application/octet-stream" if saved else "text/plain; charset=utf-8", headers
+        _body(collection, file), "application/octet-stream" if download else "text/plain; charset=utf-8", headers
     )
 
 
@@ -146,57 +146,62 @@ def _snippet_form(
 
 
 def _new(visit: Visit) -> PageResponse:
-    shelf = _snippet_collection(visit)
-    return _snippet_form(shelf, {**_EMPTY, "visibility": "private"}, shelf.url, [], 200, edits=False)
+    collection = _snippet_collection(visit)
+    return _snippet_form(collection, {**_EMPTY, "visibility": "private"}, collection.url, [], 200, edits=False)
 
 
 def _create(visit: Visit) -> PageResponse:
-    shelf = _snippet_collection(visit)
+    collection = _snippet_collection(visit)
     typed = {name: form_field(visit.request.form, "snippet", name) for name in _FIELDS}
     try:
-        made = shelf.ask(snippets_api.create_project_snippet if shelf.place else snippets_api.create_snippet, typed)
-    except RequestRefusal as refusal:
-        return _snippet_form(shelf, typed, shelf.url, error_messages(refusal), 422, edits=False)
-    return LocalRedirect(f"{shelf.url}/{made.id}")
+        created = collection.ask(
+            snippets_api.create_project_snippet if collection.parent else snippets_api.create_snippet, typed
+        )
+    except REQUEST_ERRORS as error:
+        return _snippet_form(collection, typed, collection.url, error_messages(error), 422, edits=False)
+    return LocalRedirect(f"{collection.url}/{created.id}")
 
 
 def _edit(visit: Visit) -> PageResponse:
-    shelf = _snippet_collection(visit)
-    snippet = shelf.ask(snippets_api.get_snippet, **shelf.named)
+    collection = _snippet_collection(visit)
+    snippet = collection.ask(snippets_api.get_snippet, **collection.item_path)
     typed = {name: getattr(snippet, name, None) or "" for name in _FIELDS}
-    contents = _file_contents(shelf, snippet)
+    contents = _file_contents(collection, snippet)
     typed["content"] = next(iter(contents.values()), "")
     several = list(contents.items()) if len(contents) > 1 else []
-    return _snippet_form(shelf, typed, f"{shelf.url}/{snippet.id}", [], 200, edits=True, several=several)
+    return _snippet_form(collection, typed, f"{collection.url}/{snippet.id}", [], 200, edits=True, several=several)
 
 
 def _change(visit: Visit) -> PageResponse:
-    shelf = _snippet_collection(visit)
+    collection = _snippet_collection(visit)
     typed = {name: form_field(visit.request.form, "snippet", name) for name in _FIELDS}
-    there, several = f"{shelf.url}/{visit.request.path['id']}", _file_fields(visit)
-    sent: dict[str, Any] = typed
+    url, several = f"{collection.url}/{visit.request.path['id']}", _file_fields(visit)
+    params: dict[str, Any] = typed
     if several:
         changes = [{"action": "update", "file_path": name, "content": content} for name, content in several]
-        sent = {name: typed[name] for name in ("title", "description", "visibility")} | {"files": changes}
+        params = {name: typed[name] for name in ("title", "description", "visibility")} | {"files": changes}
     try:
-        shelf.ask(snippets_api.edit_snippet, sent, **shelf.named)
-    except RequestRefusal as refusal:
-        return _snippet_form(shelf, typed, there, error_messages(refusal), 422, edits=True, several=several)
-    return LocalRedirect(there)
+        collection.ask(snippets_api.edit_snippet, params, **collection.item_path)
+    except REQUEST_ERRORS as error:
+        return _snippet_form(collection, typed, url, error_messages(error), 422, edits=True, several=several)
+    return LocalRedirect(url)
 
 
 def _file_fields(visit: Visit) -> list[tuple[str, str]]:
     """Return name and content of each file in the form of a snippet with several files."""
     fields = visit.request.form.get("snippet")
-    sent = fields.get("files") if isinstance(fields, dict) else None
-    files = [file for file in sent if isinstance(file, dict)] if isinstance(sent, list) else []
+    values = fields.get("files") if isinstance(fields, dict) else None
+    files = [file for file in values if isinstance(file, dict)] if isinstance(values, list) else []
     return [(text_field(file, "path"), text_field(file, "content")) for file in files]
 
 
 def _delete(visit: Visit) -> PageResponse:
-    shelf = _snippet_collection(visit)
-    shelf.ask(snippets_api.delete_project_snippet if shelf.place else snippets_api.delete_snippet, **shelf.named)
-    return LocalRedirect(shelf.url)
+    collection = _snippet_collection(visit)
+    collection.ask(
+        snippets_api.delete_project_snippet if collection.parent else snippets_api.delete_snippet,
+        **collection.item_path,
+    )
+    return LocalRedirect(collection.url)
 
 
 def _declare_pages(prefix: str) -> None:

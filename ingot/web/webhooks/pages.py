@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from ingot.web.form_errors import RequestRefusal, error_messages
+from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit, form_field
 from ingot.web.webhooks.parents import HookCollection, group_hooks, project_hooks, system_hooks
 
@@ -21,7 +21,9 @@ def _declare_pages(prefix: str, find_collection: Callable[[Visit], HookCollectio
     def acting(work: Callable[[HookCollection], PageResponse]) -> Callable[[Visit], PageResponse]:
         return lambda visit: work(find_collection(visit))
 
-    pages.get(prefix)(reading(lambda shelf: _list(shelf, {"typed": _form_values({}, shelf), "errors": []})))
+    pages.get(prefix)(
+        reading(lambda collection: _list(collection, {"typed": _form_values({}, collection), "errors": []}))
+    )
     pages.get(f"{prefix}/:hook/edit")(reading(_show))
     pages.post(prefix)(acting(_create))
     pages.put(f"{prefix}/:hook")(acting(_change))
@@ -39,13 +41,13 @@ def _list(collection: HookCollection, context: dict[str, Any], status: int = 200
 def _show(
     collection: HookCollection, typed: dict[str, Any] | None = None, errors: list[str] | None = None
 ) -> TemplateResponse:
-    hook = collection.ask(collection.endpoints.get_hook, **collection.named)
+    hook = collection.ask(collection.endpoints.get_hook, **collection.item_path)
     page = {"page": collection.visit.request.query.get("page", "1")}
     context = {
         "hook": hook,
         "typed": typed
         or {name: getattr(hook, name, None) or "" for name in (*_TEXT_FIELDS, _SWITCH, *collection.flags)},
-        "log": collection.ask(collection.endpoints.list_events, page, **collection.named),
+        "log": collection.ask(collection.endpoints.list_events, page, **collection.item_path),
         "errors": errors or [],
     }
     return collection.page("show", {**context, "typed": {**context["typed"], "token": ""}}, 422 if errors else 200)
@@ -55,43 +57,43 @@ def _create(collection: HookCollection) -> PageResponse:
     typed = _form_values(collection.visit.request.form, collection)
     try:
         collection.ask(collection.endpoints.create_hook, _api_params(typed))
-    except RequestRefusal as refusal:
-        return _list(collection, {"typed": typed, "errors": error_messages(refusal)}, 422)
+    except REQUEST_ERRORS as error:
+        return _list(collection, {"typed": typed, "errors": error_messages(error)}, 422)
     return LocalRedirect(collection.url)
 
 
 def _change(collection: HookCollection) -> PageResponse:
     typed = _form_values(collection.visit.request.form, collection)
     try:
-        collection.ask(collection.endpoints.edit_hook, _api_params(typed), **collection.named)
-    except RequestRefusal as refusal:
-        return _show(collection, typed, error_messages(refusal))
+        collection.ask(collection.endpoints.edit_hook, _api_params(typed), **collection.item_path)
+    except REQUEST_ERRORS as error:
+        return _show(collection, typed, error_messages(error))
     return LocalRedirect(f"{collection.url}/{collection.visit.request.path['hook']}/edit")
 
 
 def _delete(collection: HookCollection) -> PageResponse:
-    collection.ask(collection.endpoints.delete_hook, **collection.named)
+    collection.ask(collection.endpoints.delete_hook, **collection.item_path)
     return LocalRedirect(collection.url)
 
 
 def _test(collection: HookCollection) -> PageResponse:
     if not collection.triggers:
-        collection.ask(collection.endpoints.test_hook, **collection.named)
+        collection.ask(collection.endpoints.test_hook, **collection.item_path)
         return LocalRedirect(f"{collection.url}/{collection.visit.request.path['hook']}/edit")
     try:
         trigger = str(collection.visit.request.form.get("trigger", collection.triggers[0]))
-        collection.ask(collection.endpoints.test_hook, **collection.named, trigger=trigger)
-    except RequestRefusal as refusal:
-        return _show(collection, errors=error_messages(refusal))
+        collection.ask(collection.endpoints.test_hook, **collection.item_path, trigger=trigger)
+    except REQUEST_ERRORS as error:
+        return _show(collection, errors=error_messages(error))
     return LocalRedirect(f"{collection.url}/{collection.visit.request.path['hook']}/edit")
 
 
 def _resend(collection: HookCollection) -> PageResponse:
     event = collection.visit.request.path["event"]
     try:
-        collection.ask(collection.endpoints.resend_event, **collection.named, hook_event_id=event)
-    except RequestRefusal as refusal:
-        return _show(collection, errors=error_messages(refusal))
+        collection.ask(collection.endpoints.resend_event, **collection.item_path, hook_event_id=event)
+    except REQUEST_ERRORS as error:
+        return _show(collection, errors=error_messages(error))
     return LocalRedirect(f"{collection.url}/{collection.visit.request.path['hook']}/edit")
 
 
@@ -108,9 +110,9 @@ def _api_params(typed: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in typed.items() if value != "" or name not in ("token", "name", "description")}
 
 
-for _prefix, _shelf_of in (
+for _prefix, _find_collection in (
     ("/:path/-/hooks", project_hooks),
     ("/groups/:path/-/hooks", group_hooks),
     ("/admin/hooks", system_hooks),
 ):
-    _declare_pages(_prefix, _shelf_of)
+    _declare_pages(_prefix, _find_collection)

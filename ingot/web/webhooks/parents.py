@@ -5,11 +5,11 @@ from typing import Any, NamedTuple
 
 from ingot.core.db.paging import Listing
 from ingot.errors import NotFound
-from ingot.integrations.webhooks import api as hooks_api
+from ingot.integrations.webhooks import api as webhooks_api
 from ingot.integrations.webhooks.system import api as system_hooks_api
 from ingot.integrations.webhooks.views import HookEventView
 from ingot.web.collections import ResourceCollection
-from ingot.web.issues.group_context import GroupContext, group_context
+from ingot.web.issues.group_context import ProjectOrGroupContext, group_context
 from ingot.web.page_routes import TemplateResponse, Visit
 from ingot.web.projects.context import ProjectContext, project_context
 
@@ -44,14 +44,14 @@ class HookHandlers(NamedTuple):
 
 
 HOOKS = HookHandlers(
-    hooks_api.list_hooks,
-    hooks_api.get_hook,
-    hooks_api.create_hook,
-    hooks_api.edit_hook,
-    hooks_api.delete_hook,
-    hooks_api.test_hook,
-    hooks_api.list_hook_events,
-    hooks_api.resend_hook_event,
+    webhooks_api.list_hooks,
+    webhooks_api.get_hook,
+    webhooks_api.create_hook,
+    webhooks_api.edit_hook,
+    webhooks_api.delete_hook,
+    webhooks_api.test_hook,
+    webhooks_api.list_hook_events,
+    webhooks_api.resend_hook_event,
 )
 SYSTEM_HOOKS = HookHandlers(
     system_hooks_api.list_system_hooks,
@@ -71,17 +71,17 @@ class HookCollection(ResourceCollection, frozen=True):
     endpoints: HookHandlers
     flags: dict[str, str]
     triggers: tuple[str, ...]
-    place: ProjectContext | GroupContext | None = None
+    parent: ProjectOrGroupContext | None = None
     title: str = ""
 
     def page(self, name: str, context: dict[str, Any], status: int = 200) -> TemplateResponse:
         """Render a page in the settings layout of the project or group, or in the administration layout."""
-        context = {**context, "shelf": self}
-        if self.place is not None:
-            frame = "projects/settings.html" if isinstance(self.place, ProjectContext) else "groups/settings.html"
-            context |= {"frame": frame, "section": "hooks"}
-            return self.place.page(f"webhooks/{name}.html", "settings", context, status)
-        return TemplateResponse(f"webhooks/{name}.html", {**context, "frame": "admin.html", "tab": "hooks"}, status)
+        context = {**context, "collection": self}
+        if self.parent is not None:
+            layout = "projects/settings.html" if isinstance(self.parent, ProjectContext) else "groups/settings.html"
+            context |= {"layout": layout, "section": "hooks"}
+            return self.parent.page(f"webhooks/{name}.html", "settings", context, status)
+        return TemplateResponse(f"webhooks/{name}.html", {**context, "layout": "admin.html", "tab": "hooks"}, status)
 
 
 _TRIGGERS = ("push_events", "tag_push_events", "issues_events", "note_events", "merge_requests_events")
@@ -89,21 +89,21 @@ _TRIGGERS = ("push_events", "tag_push_events", "issues_events", "note_events", "
 
 def project_hooks(visit: Visit) -> HookCollection:
     """Return the webhooks of a project."""
-    place = project_context(visit)
-    place.find(hooks_api.list_hooks)
+    parent = project_context(visit)
+    parent.find(webhooks_api.list_hooks)
     flags = {name: text for name, text in FLAGS.items() if name != "repository_update_events"}
-    url, path = f"{place.url}/-/hooks", {"id": place.project.id}
-    return HookCollection(visit, url, "projects", path, "hook_id", "hook", HOOKS, flags, _TRIGGERS, place)
+    url, path = f"{parent.url}/-/hooks", {"id": parent.project.id}
+    return HookCollection(visit, url, "projects", path, "hook_id", "hook", HOOKS, flags, _TRIGGERS, parent)
 
 
 def group_hooks(visit: Visit) -> HookCollection:
     """Return the webhooks of a group, which receive the events of all its projects."""
-    place = group_context(visit)
-    place.find(hooks_api.list_hooks)
+    parent = group_context(visit)
+    parent.find(webhooks_api.list_hooks)
     flags = {name: text for name, text in FLAGS.items() if name != "repository_update_events"}
-    title = place.group.full_name
-    url, path = f"{place.url}/-/hooks", {"id": place.group.id}
-    return HookCollection(visit, url, "groups", path, "hook_id", "hook", HOOKS, flags, _TRIGGERS, place, title)
+    title = parent.group.full_name
+    url, path = f"{parent.url}/-/hooks", {"id": parent.group.id}
+    return HookCollection(visit, url, "groups", path, "hook_id", "hook", HOOKS, flags, _TRIGGERS, parent, title)
 
 
 def system_hooks(visit: Visit) -> HookCollection:

@@ -6,7 +6,7 @@ from urllib.parse import quote
 from ingot.core.db.connection import Connection
 from ingot.errors import NotFound
 from ingot.repositories.wikis import api as wikis_api
-from ingot.web.form_errors import RequestRefusal, error_messages
+from ingot.web.form_errors import REQUEST_ERRORS, error_messages
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit, form_field
 from ingot.web.projects.clone_urls import clone_urls
 from ingot.web.projects.context import ProjectContext, project_context
@@ -26,14 +26,14 @@ def show_wiki(visit: Visit, db: Connection) -> PageResponse:
 @pages.get("/:path/-/wikis/:slug", open=True, slashes="slug")
 def show_page(visit: Visit, db: Connection) -> PageResponse:
     """Show a wiki page, the form of ``…/edit`` or ``new``, or the list of ``pages``."""
-    place, slug = project_context(visit), visit.request.path["slug"]
-    if (slug == "new" or slug.endswith("/edit")) and not place.may(wikis_api.create_page):
+    parent, slug = project_context(visit), visit.request.path["slug"]
+    if (slug == "new" or slug.endswith("/edit")) and not parent.may(wikis_api.create_page):
         raise NotFound("Page")
     if slug == "new":
-        return _wiki_form(place, {"title": "", "content": "", "message": ""}, "")
+        return _wiki_form(parent, {"title": "", "content": "", "message": ""}, "")
     if slug.endswith("/edit"):
-        return _edit(place, slug.removesuffix("/edit"))
-    return _wiki_page(place, db, _HOME_SLUG if slug == "pages" else slug)
+        return _edit(parent, slug.removesuffix("/edit"))
+    return _wiki_page(parent, db, _HOME_SLUG if slug == "pages" else slug)
 
 
 @pages.post("/:path/-/wikis")
@@ -51,58 +51,60 @@ def edit_page(visit: Visit) -> PageResponse:
 @pages.delete("/:path/-/wikis/:slug", slashes="slug")
 def delete_page(visit: Visit) -> PageResponse:
     """Delete a wiki page."""
-    place = project_context(visit)
-    place.ask(wikis_api.delete_page, slug=visit.request.path["slug"])
-    return LocalRedirect(f"{place.url}/-/wikis")
+    parent = project_context(visit)
+    parent.ask(wikis_api.delete_page, slug=visit.request.path["slug"])
+    return LocalRedirect(f"{parent.url}/-/wikis")
 
 
-def _wiki_page(place: ProjectContext, db: Connection, slug: str) -> TemplateResponse:
-    everything = place.ask(wikis_api.list_pages, {"per_page": 100}).items
+def _wiki_page(parent: ProjectContext, db: Connection, slug: str) -> TemplateResponse:
+    all_pages = parent.ask(wikis_api.list_pages, {"per_page": 100}).items
     try:
-        shown = place.ask(wikis_api.get_page, slug=slug)
+        page = parent.ask(wikis_api.get_page, slug=slug)
     except NotFound:
-        if slug != _HOME_SLUG and not place.may(wikis_api.create_page):
+        if slug != _HOME_SLUG and not parent.may(wikis_api.create_page):
             raise
         if slug != _HOME_SLUG:
-            return _wiki_form(place, {"title": slug.replace("-", " "), "content": "", "message": ""}, "", status=404)
-        shown = None
+            return _wiki_form(parent, {"title": slug.replace("-", " "), "content": "", "message": ""}, "", status=404)
+        page = None
     context = {
-        "pages": everything,
-        "shown": shown,
-        "html": _page_html(place, shown),
-        "addresses": clone_urls(db, place.project, wiki=True),
-        "may_write": place.may(wikis_api.create_page),
-        "may_delete": place.may(wikis_api.delete_page, slug=slug),
+        "pages": all_pages,
+        "page": page,
+        "html": _page_html(parent, page),
+        "clone_urls": clone_urls(db, parent.project, wiki=True),
+        "may_write": parent.may(wikis_api.create_page),
+        "may_delete": parent.may(wikis_api.delete_page, slug=slug),
     }
-    return place.page("wikis/wiki.html", "wiki", context)
+    return parent.page("wikis/wiki.html", "wiki", context)
 
 
-def _page_html(place: ProjectContext, shown: Any) -> Any:
-    if shown is None:
+def _page_html(parent: ProjectContext, page: Any) -> Any:
+    if page is None:
         return ""
-    if shown.format != "markdown":
+    if page.format != "markdown":
         return None
-    directory = shown.slug.rpartition("/")[0]
-    return render_markdown(place.visit, shown.content, place.project.id, directory=directory, wiki=True)
+    directory = page.slug.rpartition("/")[0]
+    return render_markdown(parent.visit, page.content, parent.project.id, directory=directory, wiki=True)
 
 
-def _edit(place: ProjectContext, slug: str) -> TemplateResponse:
-    shown = place.ask(wikis_api.get_page, slug=slug)
-    return _wiki_form(place, {"title": shown.title, "content": shown.content or "", "message": ""}, shown.slug)
+def _edit(parent: ProjectContext, slug: str) -> TemplateResponse:
+    page = parent.ask(wikis_api.get_page, slug=slug)
+    return _wiki_form(parent, {"title": page.title, "content": page.content or "", "message": ""}, page.slug)
 
 
-def _save(place: ProjectContext, slug: str) -> PageResponse:
-    typed = {name: form_field(place.visit.request.form, "wiki", name) for name in _FIELDS}
-    sent = {name: value for name, value in typed.items() if value or name != "message"}
+def _save(parent: ProjectContext, slug: str) -> PageResponse:
+    typed = {name: form_field(parent.visit.request.form, "wiki", name) for name in _FIELDS}
+    params = {name: value for name, value in typed.items() if value or name != "message"}
     try:
-        made = place.ask(wikis_api.edit_page, sent, slug=slug) if slug else place.ask(wikis_api.create_page, sent)
-    except RequestRefusal as refusal:
-        return _wiki_form(place, typed, slug, error_messages(refusal), 422)
-    return LocalRedirect(f"{place.url}/-/wikis/{quote(made.slug)}")
+        saved = (
+            parent.ask(wikis_api.edit_page, params, slug=slug) if slug else parent.ask(wikis_api.create_page, params)
+        )
+    except REQUEST_ERRORS as error:
+        return _wiki_form(parent, typed, slug, error_messages(error), 422)
+    return LocalRedirect(f"{parent.url}/-/wikis/{quote(saved.slug)}")
 
 
 def _wiki_form(
-    place: ProjectContext, typed: dict[str, str], slug: str, errors: list[str] | None = None, status: int = 200
+    parent: ProjectContext, typed: dict[str, str], slug: str, errors: list[str] | None = None, status: int = 200
 ) -> TemplateResponse:
     context = {"typed": typed, "slug": slug, "errors": errors or [], "missing": status == 404}
-    return place.page("wikis/wiki_form.html", "wiki", context, status)
+    return parent.page("wikis/wiki_form.html", "wiki", context, status)

@@ -29,62 +29,68 @@ _EVENT_NAMES = {
 
 
 @pages.get("/:path/-/settings/integrations")
-def list_services(visit: Visit) -> PageResponse:
+def list_integrations(visit: Visit) -> PageResponse:
     """List the available integrations, active ones first."""
-    place = find_project_settings(visit)
-    known = {service.slug: service for service in place.ask(services_api.list_integrations, {"per_page": 100}).items}
-    services = [(each, known.get(each.slug)) for each in REGISTRY.values()]
-    services.sort(key=lambda pair: (not (pair[1] and pair[1].active), pair[0].kind == "none", pair[0].title.lower()))
-    context = {"section": "settings/integrations", "services": services}
-    return place.page("projects/services.html", "settings", context)
+    parent = find_project_settings(visit)
+    configured = {
+        service.slug: service for service in parent.ask(services_api.list_integrations, {"per_page": 100}).items
+    }
+    integrations = [(integration, configured.get(integration.slug)) for integration in REGISTRY.values()]
+    integrations.sort(
+        key=lambda pair: (not (pair[1] and pair[1].active), pair[0].kind == "none", pair[0].title.lower())
+    )
+    context = {"section": "settings/integrations", "integrations": integrations}
+    return parent.page("projects/integrations.html", "settings", context)
 
 
 @pages.get("/:path/-/settings/integrations/:slug")
-def show_service(visit: Visit) -> PageResponse:
+def show_integration(visit: Visit) -> PageResponse:
     """Show the form of an integration, without its secrets."""
-    return _service_page(find_project_settings(visit), FormsState())
+    return _integration_page(find_project_settings(visit), FormsState())
 
 
 @pages.put("/:path/-/settings/integrations/:slug")
-def save_service(visit: Visit) -> PageResponse:
+def save_integration(visit: Visit) -> PageResponse:
     """Create or update an integration."""
-    place, integration = find_project_settings(visit), _integration_in_path(visit)
+    parent, integration = find_project_settings(visit), _integration_in_path(visit)
     flags = [each.name for each in integration.properties if each.kind == "flag"]
     flags += [EVENTS[event] for event in integration.events]
     texts = [each.name for each in integration.properties if each.kind != "flag"]
     typed = form_values(visit, "service", texts, (*flags, "active"))
-    kept = {each.name for each in integration.properties if each.secret or each.required or each.kind == "number"}
+    omitted_if_empty = {
+        each.name for each in integration.properties if each.secret or each.required or each.kind == "number"
+    }
     # Empty optional fields are cleared. Empty secrets are not sent, so they stay unchanged; the API reports missing
     # required fields.
-    sent = {name: value for name, value in typed.items() if value != "" or name not in kept}
-    there = f"{place.url}/-/settings/integrations"
-    act = partial(place.ask, services_api.set_integration, sent, slug=integration.slug)
-    return submit_form("service", typed, act, lambda forms: _service_page(place, forms), there)
+    params = {name: value for name, value in typed.items() if value != "" or name not in omitted_if_empty}
+    url = f"{parent.url}/-/settings/integrations"
+    save = partial(parent.ask, services_api.set_integration, params, slug=integration.slug)
+    return submit_form("service", typed, save, lambda forms: _integration_page(parent, forms), url)
 
 
 @pages.delete("/:path/-/settings/integrations/:slug")
-def remove_service(visit: Visit) -> PageResponse:
+def remove_integration(visit: Visit) -> PageResponse:
     """Disable an integration."""
-    place = find_project_settings(visit)
-    place.ask(services_api.delete_integration, slug=_integration_in_path(visit).slug)
-    return LocalRedirect(f"{place.url}/-/settings/integrations")
+    parent = find_project_settings(visit)
+    parent.ask(services_api.delete_integration, slug=_integration_in_path(visit).slug)
+    return LocalRedirect(f"{parent.url}/-/settings/integrations")
 
 
 def _integration_in_path(visit: Visit) -> Integration:
     if visit.request.path["slug"] not in REGISTRY:
-        raise NotFound("Service")
+        raise NotFound("Integration")
     return REGISTRY[visit.request.path["slug"]]
 
 
-def _service_page(place: ProjectContext, forms: FormsState) -> TemplateResponse:
-    integration = _integration_in_path(place.visit)
-    service = place.ask(services_api.get_integration, slug=integration.slug)
+def _integration_page(parent: ProjectContext, forms: FormsState) -> TemplateResponse:
+    integration = _integration_in_path(parent.visit)
+    service = parent.ask(services_api.get_integration, slug=integration.slug)
     context: dict[str, Any] = {
         "section": "settings/integrations",
         "forms": forms,
         "integration": integration,
         "service": service,
         "events": [(EVENTS[event], _EVENT_NAMES[event]) for event in integration.events],
-        "may_change": place.may(projects_api.edit_project),
+        "may_change": parent.may(projects_api.edit_project),
     }
-    return place.page("projects/service.html", "settings", context, forms.status)
+    return parent.page("projects/integration.html", "settings", context, forms.status)

@@ -2,7 +2,7 @@
 (() => {
   "use strict";
   document.addEventListener("DOMContentLoaded", () => {
-    const box = document.querySelector("input[data-find]"), results = document.getElementById("found-files");
+    const box = document.querySelector("input[data-find]"), results = document.getElementById("file-matches");
     if (!box || !results) return;
     const address = (path) => `${box.dataset.blob}/${path.split("/").map(encodeURIComponent).join("/")}`;
     let paths = [], selected = 0;
@@ -21,7 +21,7 @@
     function highlightSelected() {
       const links = results.querySelectorAll("a");
       selected = Math.max(0, Math.min(selected, links.length - 1));
-      links.forEach((link, number) => link.parentElement.classList.toggle("chosen", number === selected));
+      links.forEach((link, number) => link.parentElement.classList.toggle("selected", number === selected));
       links[selected]?.scrollIntoView({ block: "nearest" });
     }
 
@@ -35,7 +35,7 @@
       }
       matches.sort((first, second) => first[0] - second[0]);
       const list = document.createElement("ul");
-      list.className = "rows found-files";
+      list.className = "rows file-matches";
       for (const [, path] of matches.slice(0, limit)) {
         const link = document.createElement("a");
         link.href = address(path);
@@ -63,7 +63,7 @@
         selected += step;
         highlightSelected();
       }
-      const link = results.querySelector(".chosen a");
+      const link = results.querySelector(".selected a");
       if (event.key === "Enter" && link) {
         event.preventDefault();
         link.click();

@@ -76,8 +76,8 @@
 
   /* Shows a failed htmx request at the top of the page; htmx itself ignores it. */
   function showError(text) {
-    const line = document.querySelector(".trouble") || document.body.insertBefore(document.createElement("p"), document.body.firstChild);
-    line.className = "broadcast trouble";
+    const line = document.querySelector(".request-error") || document.body.insertBefore(document.createElement("p"), document.body.firstChild);
+    line.className = "broadcast request-error";
     line.setAttribute("role", "alert");
     line.textContent = text;
   }
@@ -85,7 +85,7 @@
   document.addEventListener("htmx:responseError", (event) => showError(event.detail.xhr.status === 401
     ? "You are signed out. Sign in in another tab, then try again."
     : "The request failed. Reload the page and try again."));
-  document.addEventListener("htmx:afterOnLoad", (event) => { if (event.detail.xhr.status < 400) document.querySelector(".trouble")?.remove(); });
+  document.addEventListener("htmx:afterOnLoad", (event) => { if (event.detail.xhr.status < 400) document.querySelector(".request-error")?.remove(); });
 
   /* Skips the confirmation when a description template does not replace user input. */
   document.addEventListener("htmx:confirm", (event) => {
