@@ -3,8 +3,9 @@
 from fnmatch import fnmatchcase
 
 from ingot.accounts.instance.settings import InstanceSettings, current_settings
-from ingot.accounts.instance.throttles import count_attempt, require_within_limit
-from ingot.accounts.sessions.service import FAILURE_WINDOW_SECONDS, create_session, mail_confirmation_link
+from ingot.accounts.instance.throttles import client_network, count_within_limit
+from ingot.accounts.sessions.password_check import FAILURE_WINDOW_SECONDS
+from ingot.accounts.sessions.service import create_session, mail_confirmation_link
 from ingot.accounts.users.params import CreateUser
 from ingot.accounts.users.queries import user_by_email_or_none
 from ingot.accounts.users.service import create_user
@@ -15,6 +16,7 @@ from ingot.core.names import NAMESPACES
 from ingot.errors import Conflict, Invalid, NotFound
 from ingot.web.cookies import SESSION_COOKIE, set_cookie
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit, form_field
+from ingot.web.sign_in.device_cookie import device_cookie
 
 pages = PageRoutes()
 MAX_SIGN_UPS = 10
@@ -67,19 +69,17 @@ def sign_up(visit: Visit) -> PageResponse:
         return user, create_session(db, user, origin.ip, origin.user_agent) if user.confirmed_at else None
 
     def count(db: Connection) -> None:
-        key = f"sign-up from {origin.ip}"
-        require_within_limit(db, key, MAX_SIGN_UPS, FAILURE_WINDOW_SECONDS)
-        count_attempt(db, key, FAILURE_WINDOW_SECONDS)
+        count_within_limit(db, f"sign-up from {client_network(origin.ip)}", MAX_SIGN_UPS, FAILURE_WINDOW_SECONDS)
 
     visit.database.write(count)
     try:
-        _, cookie = visit.database.write(make)
+        user, cookie = visit.database.write(make)
     except (Invalid, Conflict) as refused:
         return TemplateResponse(
             "sign_in/sign_up.html", {"errors": _error_messages(refused), "shortest": MIN_LENGTH, **given}, 422
         )
     if cookie is not None:
-        return LocalRedirect("/", [set_cookie(visit.settings, SESSION_COOKIE, cookie)])
+        return LocalRedirect("/", [set_cookie(visit.settings, SESSION_COOKIE, cookie), device_cookie(visit, user.id)])
     text = visit.database.read(current_settings).after_sign_up_text
     return TemplateResponse("message.html", {"title": "Check your email", "text": text or CONFIRMATION_TEXT})
 
@@ -96,9 +96,8 @@ def resend_confirmation(visit: Visit) -> PageResponse:
     address = form_field(visit.request.form, "user", "email").strip().lower()
 
     def send(db: Connection) -> None:
-        key = f"confirmation link from {visit.request.origin.ip}"
-        require_within_limit(db, key, MAX_LINKS, FAILURE_WINDOW_SECONDS)
-        count_attempt(db, key, FAILURE_WINDOW_SECONDS)
+        key = f"confirmation link from {client_network(visit.request.origin.ip)}"
+        count_within_limit(db, key, MAX_LINKS, FAILURE_WINDOW_SECONDS)
         user = user_by_email_or_none(db, address) if address else None
         if user is not None and user.email == address and user.confirmed_at is None and user.state == "active":
             mail_confirmation_link(db, user)
