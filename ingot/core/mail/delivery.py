@@ -65,6 +65,16 @@ def _single_header_line(text: str) -> str:
     return " ".join("".join(character if character.isprintable() else " " for character in text).split())
 
 
+class UnencryptedMailServer(Exception):
+    """A mail server without encryption, to which the configured password must not be sent."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The mail server does not offer STARTTLS, so that the password in smtp_url would be sent unencrypted. "
+            "Use smtps://, or remove the user and password."
+        )
+
+
 class MailSender:
     """The job handler that delivers queued mail."""
 
@@ -112,9 +122,14 @@ class MailSender:
         else:
             server = smtplib.SMTP(host, port, timeout=TIMEOUT_SECONDS)
         with server:
-            if url.scheme != "smtps" and server.has_extn("starttls"):
+            encrypted = url.scheme == "smtps"
+            server.ehlo_or_helo_if_needed()  # The extensions of the server are unknown before this.
+            if not encrypted and server.has_extn("starttls"):
                 server.starttls(context=ssl.create_default_context())
+                encrypted = True
             if url.username:
+                if not encrypted:
+                    raise UnencryptedMailServer
                 server.login(unquote(url.username), unquote(url.password or ""))
             server.send_message(message)
 
