@@ -7,6 +7,7 @@ from sqlalchemy import bindparam, delete
 from ingot.accounts.emails.queries import find_email
 from ingot.accounts.instance.settings import current_settings
 from ingot.accounts.sessions.tables import OneTimeLink, Purpose, Session, one_time_links, sessions, sign_ins
+from ingot.accounts.users.addresses import adopt_address, claims_to_address, has_address, release_address
 from ingot.accounts.users.queries import find_user
 from ingot.accounts.users.service import record_activity, set_password
 from ingot.accounts.users.tables import Email, User, emails, users
@@ -159,19 +160,25 @@ def use_password_link(db: Connection, link: OneTimeLink, password_hash: str) -> 
     """Set the password and consume the link; having received it also verifies the email address."""
     user = find_user(db, link.user_id)
     set_password(db, user, password_hash)
+    release_address(db, user.email, user.id)
     db.update(users, user.id, confirmed_at=user.confirmed_at or db.now, proven_at=db.now)
     db.delete(one_time_links, link.id)
     return user
 
 
 def use_confirmation_link(db: Connection, link: OneTimeLink) -> User:
-    """Mark the email address as verified and consume the link."""
-    if link.email_id is None:
-        db.update(users, link.user_id, confirmed_at=db.now, proven_at=db.now)
+    """Mark the email address as verified, drop the claims of other users to it, and consume the link."""
+    user = find_user(db, link.user_id)
+    email = find_email(db, user.id, link.email_id) if link.email_id is not None else None
+    release_address(db, email.email if email else user.email, user.id)
+    if email is None:
+        db.update(users, user.id, confirmed_at=db.now, proven_at=db.now)
+    elif has_address(user):
+        db.update(emails, email.id, confirmed_at=db.now, proven_at=db.now)
     else:
-        db.update(emails, link.email_id, confirmed_at=db.now, proven_at=db.now)
+        adopt_address(db, user, email.email)
     db.delete(one_time_links, link.id)
-    return find_user(db, link.user_id)
+    return find_user(db, user.id)
 
 
 def resend_confirmation(db: Connection, user_id: int, email_id: int | None = None) -> None:
@@ -180,3 +187,12 @@ def resend_confirmation(db: Connection, user_id: int, email_id: int | None = Non
     email = find_email(db, user_id, email_id) if email_id is not None else None
     if (email or user).proven_at is None:
         mail_confirmation_link(db, user, email)
+
+
+def resend_confirmation_to(db: Connection, address: str) -> None:
+    """Send the confirmation link of an address to the accounts that need it before their users can sign in."""
+    for claim in claims_to_address(db, address):
+        user = find_user(db, claim.user_id)
+        if user.confirmed_at is None and user.state == "active":
+            email = find_email(db, user.id, claim.email_id) if claim.email_id is not None else None
+            mail_confirmation_link(db, user, email)

@@ -47,10 +47,12 @@ def send_mail(
     headers: dict[str, str] | None = None,
     key: str = "",
 ) -> None:
-    """Queue a mail that is sent after the transaction commits.
+    """Queue a mail that is sent after the transaction commits; none to an address that cannot exist (RFC 2606).
 
     If a mail with the same ``key`` is already queued, no second one is added.
     """
+    if to.endswith(".invalid"):
+        return
     sealed = db.vault.seal(text), key or make_msgid(domain="ingot"), db.vault.seal(html) if html is not None else None
     enqueue(
         db,

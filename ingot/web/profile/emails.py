@@ -3,7 +3,6 @@
 from ingot.accounts.emails import api as emails_api
 from ingot.accounts.emails.service import make_own_email_first
 from ingot.accounts.emails.views import emails_of_user
-from ingot.accounts.instance.settings import current_settings
 from ingot.accounts.instance.throttles import count_within_limit
 from ingot.accounts.sessions.password_check import FAILURE_WINDOW_SECONDS
 from ingot.accounts.sessions.service import resend_confirmation
@@ -93,6 +92,5 @@ def _count_mail(db: Connection, user_id: int) -> None:
 
 def _emails_page(visit: Visit, db: Connection, typed: str = "", errors: list[str] | None = None) -> TemplateResponse:
     held = emails_of_user(db, visit.viewer.signed_in.id)
-    asks = current_settings(db).send_user_confirmation_email
-    context = {"tab": "emails", "emails": held, "asks": asks, "typed": typed, "errors": errors or []}
+    context = {"tab": "emails", "emails": held, "typed": typed, "errors": errors or []}
     return TemplateResponse("profile/emails.html", context, 422 if errors else 200)

@@ -15,6 +15,7 @@ from ingot.accounts.users.service import set_password
 from ingot.accounts.users.tables import User
 from ingot.core.access.passwords import hash_password, password_error, password_matches
 from ingot.core.db.connection import Connection
+from ingot.core.names import NAMESPACES
 from ingot.errors import NotFound
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit, form_field
 
@@ -105,6 +106,7 @@ def reset_password(visit: Visit) -> PageResponse:
     hashed = hash_password(new)
 
     def use(db: Connection) -> None:
+        db.lock(NAMESPACES)
         link = one_time_link_or_none(db, "password", token)
         if link is None:
             raise NotFound("Link")
@@ -129,6 +131,7 @@ def confirm_email(visit: Visit) -> PageResponse:
     token = form_field(visit.request.form, "user", "confirmation_token")
 
     def use(db: Connection) -> None:
+        db.lock(NAMESPACES)
         link = one_time_link_or_none(db, "confirmation", token)
         if link is None:
             raise NotFound("Link")

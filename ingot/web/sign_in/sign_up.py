@@ -5,9 +5,8 @@ from fnmatch import fnmatchcase
 from ingot.accounts.instance.settings import InstanceSettings, current_settings
 from ingot.accounts.instance.throttles import client_network, count_within_limit
 from ingot.accounts.sessions.password_check import FAILURE_WINDOW_SECONDS
-from ingot.accounts.sessions.service import create_session, mail_confirmation_link
+from ingot.accounts.sessions.service import create_session, resend_confirmation_to
 from ingot.accounts.users.params import CreateUser
-from ingot.accounts.users.queries import user_by_email_or_none
 from ingot.accounts.users.service import create_user
 from ingot.accounts.users.tables import User
 from ingot.core.access.passwords import MIN_LENGTH, hash_password
@@ -98,9 +97,7 @@ def resend_confirmation(visit: Visit) -> PageResponse:
     def send(db: Connection) -> None:
         key = f"confirmation link from {client_network(visit.request.origin.ip)}"
         count_within_limit(db, key, MAX_LINKS, FAILURE_WINDOW_SECONDS)
-        user = user_by_email_or_none(db, address) if address else None
-        if user is not None and user.email == address and user.confirmed_at is None and user.state == "active":
-            mail_confirmation_link(db, user)
+        resend_confirmation_to(db, address)
 
     visit.database.write(send)
     text = "If that address is waiting for confirmation, you will receive an email with a link."
