@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeVar
 from urllib.parse import unquote
 
 from ingot.accounts.instance.settings import GitProtocol
-from ingot.accounts.sessions.service import check_password
+from ingot.accounts.sessions.password_check import PasswordAttempt, check_password
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.core.http.request import Request, Trace
@@ -19,9 +19,9 @@ from ingot.errors import NotFound, Throttled, Unauthenticated, Unavailable
 from ingot.projects.projects.tables import Project
 from ingot.settings import Settings
 from ingot.transport.activity import UserActivity
-from ingot.transport.callers import Authenticate, anonymous, caller_by_token, caller_by_user
+from ingot.transport.callers import Authenticate, anonymous, caller_by_password, caller_by_token
 from ingot.transport.policy import Service, protocol_refusal, service_refusal
-from ingot.transport.refusals import BASIC_CHALLENGE, PROJECT_NOT_FOUND, GitRequestRefused, unauthorized, unavailable
+from ingot.transport.refusals import PROJECT_NOT_FOUND, GitRequestRefused, unauthorized, unavailable
 from ingot.transport.targets import GitTarget, find_target, target_refusal
 
 T = TypeVar("T")
@@ -84,24 +84,20 @@ class HttpAuthorization:
         return GitIdentity(True, authenticate)
 
     async def _by_password(self, request: Request, username: str, secret: str) -> Authenticate:
+        origin = request.origin
+        attempt = PasswordAttempt("git", username, secret, origin.ip, origin.user_agent)
+        check = partial(check_password, self._database, self._settings, attempt)
         try:
-            origin = request.origin
-            check = partial(
-                check_password, self._database, username, secret, origin.ip, origin.user_agent, self._settings
-            )
             user = await asyncio.get_running_loop().run_in_executor(self._pool, check)
-        except Unauthenticated:
-            raise unauthorized() from None
+        except Unauthenticated as error:
+            raise unauthorized(error.reason) from None
         except Throttled as error:
             raise GitRequestRefused(
                 429, "Too many failed sign-ins. Retry later.", (b"retry-after", b"%d" % error.retry_after)
             ) from None
         except Unavailable:
             raise unavailable() from None
-        if user.two_factor_enabled:
-            text = "HTTP Basic: Access denied. You have 2FA enabled: use a personal access token for git over HTTP."
-            raise GitRequestRefused(401, text, BASIC_CHALLENGE)
-        return partial(caller_by_user, user_id=user.id)
+        return partial(caller_by_password, user_id=user.id)
 
     def authorize_project(self, identity: GitIdentity, raw_path: bytes, service: Service, trace: Trace) -> Project:
         """Return the project at a path if the caller may use the service on it."""

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from ingot.accounts.authentication import authenticate
 from ingot.accounts.keys.queries import key_by_fingerprint_or_none
 from ingot.accounts.keys.tables import SshKey
+from ingot.accounts.sessions.password_check import require_password_use
 from ingot.accounts.users.queries import user_or_none
 from ingot.core.access.actor import ANONYMOUS, Actor
 from ingot.core.access.credentials import Credentials
@@ -70,6 +71,12 @@ def caller_by_token(db: Connection, username: str, secret: str) -> GitCaller:
     actor = authenticate(db, Credentials(token=secret))
     can_read, can_write = has_any_scope(actor, READ_SCOPES), has_any_scope(actor, WRITE_SCOPES)
     return GitCaller(actor, lambda db, name: find_project(db, actor, name), can_read, can_write)
+
+
+def caller_by_password(db: Connection, user_id: int) -> GitCaller:
+    """Return a user whose password was checked earlier; raise ``Unauthenticated`` if it does not suffice any more."""
+    require_password_use(db, user_id, "git")
+    return caller_by_user(db, user_id)
 
 
 def caller_by_user(db: Connection, user_id: int) -> GitCaller:

@@ -18,12 +18,10 @@ class GitRequestRefused(Exception):
         self.headers = headers
 
 
-def unauthorized() -> GitRequestRefused:
-    """Ask for credentials."""
-    text = (
-        "HTTP Basic: Access denied. Use your password, or a token with the scope read_repository or write_repository."
-    )
-    return GitRequestRefused(401, text, BASIC_CHALLENGE)
+def unauthorized(reason: str = "") -> GitRequestRefused:
+    """Ask for credentials; ``reason`` says why a correct password does not suffice."""
+    advice = reason or "Use your password, or a token with the scope read_repository or write_repository."
+    return GitRequestRefused(401, f"HTTP Basic: Access denied. {advice}", BASIC_CHALLENGE)
 
 
 def unavailable(text: str = "The server cannot answer right now. Retry later.") -> GitRequestRefused:

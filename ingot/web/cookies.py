@@ -9,15 +9,22 @@ SESSION_COOKIE = "_service_session"
 # Binds the CSRF tokens of signed-out users to their browser.
 VISITOR_COOKIE = "_service_visitor"
 THEME_COOKIE = "_service_theme"
+# Marks a browser in which a user has signed in, for the limit of failed sign-ins.
+DEVICE_COOKIE = "_service_device"
 
 
-def set_cookie(settings: Settings, name: str, value: str, *, ends: bool = False) -> Header:
-    """Return a Set-Cookie header; Secure if the external URL uses https. ``ends`` deletes the cookie."""
+def set_cookie(settings: Settings, name: str, value: str, *, ends: bool = False, max_age: int | None = None) -> Header:
+    """Return a Set-Cookie header; Secure if the external URL uses https. ``ends`` deletes the cookie.
+
+    Without ``max_age`` in seconds, the browser forgets the cookie when it is closed.
+    """
     parts = [f"{name}={value}", "Path=/", "HttpOnly", "SameSite=Lax"]
     if settings.is_https:
         parts.append("Secure")
     if ends:
         parts.append("Max-Age=0")
+    elif max_age is not None:
+        parts.append(f"Max-Age={max_age}")
     return b"set-cookie", "; ".join(parts).encode()
 
 

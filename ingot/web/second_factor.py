@@ -1,11 +1,11 @@
 """Verification of the second factor, rate-limited per account."""
 
-from ingot.accounts.instance.throttles import count_attempt, seconds_left, uncount_attempt
-from ingot.accounts.sessions.service import FAILURE_WINDOW_SECONDS, MAX_FAILURES_PER_ACCOUNT, record_failure
+from ingot.accounts.instance.throttles import count_within_limit, uncount_attempt
+from ingot.accounts.sessions.password_check import FAILURE_WINDOW_SECONDS, MAX_FAILURES
+from ingot.accounts.sessions.service import record_failure
 from ingot.accounts.two_factor.service import verify_second_factor
 from ingot.accounts.users.tables import User
 from ingot.core.db.connection import Connection
-from ingot.errors import Throttled
 from ingot.web.page_routes import Visit
 
 
@@ -17,9 +17,7 @@ def check_second_factor(visit: Visit, user: User, code: str) -> bool:
     key = f"second step of {user.id}"
 
     def check(db: Connection) -> bool:
-        counted = count_attempt(db, key, FAILURE_WINDOW_SECONDS)
-        if counted.count > MAX_FAILURES_PER_ACCOUNT:
-            raise Throttled(seconds_left(db, counted))
+        count_within_limit(db, key, MAX_FAILURES, FAILURE_WINDOW_SECONDS)
         matched = verify_second_factor(db, user, code)
         if matched:
             uncount_attempt(db, key)

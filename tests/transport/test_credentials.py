@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import delete
 
 from ingot.accounts.instance.tables import throttles
-from ingot.accounts.sessions.service import MAX_FAILURES_PER_ACCOUNT
+from ingot.accounts.sessions.password_check import MAX_FAILURES
 from tests.client import Api, Make
 from tests.conftest import Instance
 from tests.factories import Project, day, make_group, make_project
@@ -135,7 +135,7 @@ def test_wrong_passwords_are_throttled(instance: Instance, api: Api, make: Make,
     token = make.token(owner_id(api, make, project))
     path = f"{project.path}.git"
     try:
-        for _ in range(MAX_FAILURES_PER_ACCOUNT):
+        for _ in range(MAX_FAILURES):
             assert advertised(instance, path, "upload", (username, token)).status_code == 200
             assert advertised(instance, path, "upload", (username, "wrong")).status_code == 401
         waiting = advertised(instance, path, "upload", (username, PASSWORD))
@@ -153,7 +153,7 @@ def test_tokens_that_ended_are_no_wrong_passwords(instance: Instance, api: Api, 
     owner = owner_id(api, make, project)
     made = api.post(f"/users/{owner}/personal_access_tokens", make.root, name="t", scopes=["api"]).json()
     api.delete(f"/personal_access_tokens/{made['id']}", make.root)
-    for _ in range(MAX_FAILURES_PER_ACCOUNT + 1):
+    for _ in range(MAX_FAILURES + 1):
         assert advertised(instance, f"{project.path}.git", "upload", (username, made["token"])).status_code == 401
     assert opened(instance, project, (username, PASSWORD)) == (200, 200)
 

@@ -173,16 +173,50 @@ def test_an_application_that_keeps_no_secret_proves_itself_otherwise(signed_in: 
     app = register(signed_in, confidential="0")
     assert answers(signed_in.get(app.address()))["error"] == "invalid_request"
     asked = {"code_challenge": challenge_of(VERIFIER), "code_challenge_method": "S256"}
-    for plain in (False, True):
-        asked = {"code_challenge": VERIFIER, "code_challenge_method": "plain"} if plain else asked
-        for wrong in (None, "w" * 50, "short", challenge_of(VERIFIER) if plain else asked["code_challenge"]):
-            refused = app.trade(app.code(signed_in, **asked), client_secret=None, code_verifier=wrong)
-            assert (refused.status_code, refused.json()["error"]) == (400, "invalid_grant"), wrong
-        traded = app.trade(app.code(signed_in, **asked), client_secret=None, code_verifier=VERIFIER)
-        assert traded.status_code == 200, traded.text
+    for wrong in (None, "w" * 50, "short", asked["code_challenge"]):
+        refused = app.trade(app.code(signed_in, **asked), client_secret=None, code_verifier=wrong)
+        assert (refused.status_code, refused.json()["error"]) == (400, "invalid_grant"), wrong
+    traded = app.trade(app.code(signed_in, **asked), client_secret=None, code_verifier=VERIFIER)
+    assert traded.status_code == 200, traded.text
     renewed = app.refresh(traded.json()["refresh_token"], client_secret=None)
     assert renewed.status_code == 200
     assert signed_in.get(app.address(**asked)).status_code == 200, "Anybody could pretend to be it, so it asks."
+
+
+PLAIN: list[dict[str, str]] = [
+    {"code_challenge": VERIFIER, "code_challenge_method": "plain"},
+    {"code_challenge": VERIFIER},
+    {"code_challenge": VERIFIER, "code_challenge_method": ""},
+]
+
+
+@pytest.mark.parametrize("asked", PLAIN)
+def test_only_a_confidential_application_may_use_a_plain_challenge(
+    signed_in: Browser, app: App, asked: dict[str, str]
+) -> None:
+    """The plain challenge of a public application is seen by all who see its request, and redeems the code."""
+    traded = app.trade(app.code(signed_in, **asked), code_verifier=VERIFIER)
+    assert traded.status_code == 200, traded.text
+    public = register(signed_in, confidential="0")
+    _is_refused(signed_in, public, "invalid_request", **asked)
+
+
+def test_only_a_confidential_application_gets_a_token_in_the_redirect(signed_in: Browser, app: App) -> None:
+    assert "access_token" in answers(agree(signed_in, app.address(response_type="token")))
+    public = register(signed_in, confidential="0")
+    _is_refused(signed_in, public, "unauthorized_client", response_type="token")
+    asked = {"code_challenge": challenge_of(VERIFIER), "code_challenge_method": "S256"}
+    _is_refused(signed_in, public, "unauthorized_client", response_type="token", **asked)
+
+
+def _is_refused(browser: Browser, app: App, error: str, **asked: str) -> None:
+    """Check that neither the page nor its form, sent directly, gives a code or token."""
+    form = browser.form("/profile/account", "/users/sign_out")
+    sent = {"client_id": app.uid, "redirect_uri": app.callback, "response_type": "code", "state": "s", **asked}
+    for led in (browser.get(app.address(**asked)), browser.post("/oauth/authorize", data={**form.fields, **sent})):
+        told = answers(led)
+        assert (told["error"], "code" in told, "access_token" in told) == (error, False, False)
+        assert "state" in told
 
 
 def test_a_verifier_belongs_to_a_challenge(signed_in: Browser, app: App) -> None:

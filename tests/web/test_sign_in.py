@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from ingot.accounts.sessions.service import check_password
+from ingot.accounts.sessions.password_check import PasswordAttempt, check_password
 from ingot.errors import Throttled, Unauthenticated
 from ingot.settings import Settings
 from ingot.web.cookies import set_cookie
@@ -99,15 +99,20 @@ def test_the_api_and_the_page_count_together(api: Api, browser: Browser, person:
 
 def test_a_hundred_failures_stop_an_address_whatever_the_names(instance: Instance, make: Make, person: Person) -> None:
     """Somebody tries one password with many names; nobody else's address is stopped by that."""
-    database, ip, other_ip = instance.app.database, "198.51.100.7", "198.51.100.8"
+    ip, other_ip = "198.51.100.7", "198.51.100.8"
+
+    def attempt(login: str, password: str, ip: str) -> int:
+        wanted = PasswordAttempt("pages", login, password, ip)
+        return check_password(instance.app.database, instance.settings, wanted).id
+
     for number in range(100):
         with pytest.raises(Unauthenticated):
-            check_password(database, f"{make.name('guessed')}-{number}", "wrong", ip)
+            attempt(f"{make.name('guessed')}-{number}", "wrong", ip)
 
     with pytest.raises(Throttled) as stopped:
-        check_password(database, person.username, PASSWORD, ip)
+        attempt(person.username, PASSWORD, ip)
     assert 0 < stopped.value.retry_after <= 600
-    assert check_password(database, person.username, PASSWORD, other_ip).id == person.id
+    assert attempt(person.username, PASSWORD, other_ip) == person.id
 
 
 EVIL = [

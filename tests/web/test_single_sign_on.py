@@ -7,6 +7,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import httpx
 import pytest
 
+from ingot.accounts.users.tables import users
 from tests.client import Api, Make, Person
 from tests.conftest import Instance
 from tests.oauth_client import agree
@@ -109,11 +110,12 @@ def test_an_account_with_the_same_proven_address_is_linked(
 def test_who_waits_in_an_account_for_somebody_else_waits_in_vain(
     instance: Instance, there: Browser, here: Browser, person: Person, second: SecondInstance
 ) -> None:
-    """An account was made under another's address, which nobody has proven."""
-    second.make.user(username=second.make.name("held"), email=person.email, confirm=False)
-    refused = _come_back(instance, there, here)
-    assert refused.status_code == 403
-    assert not here.is_signed_in()
+    """An account was made under another's address, which nobody has proven; the owner gets another account."""
+    held = second.make.user(username=second.make.name("held"), email=person.email, confirm=False)
+    assert _come_back(instance, there, here).status_code == 302
+    assert f"@{held.username}" not in here.get("/profile/account").text
+    assert person.email in here.get("/profile/emails").text
+    assert second.api.get(f"/users/{held.id}", second.make.root).json()["email"] != person.email
 
 
 def test_an_address_that_nobody_had_to_prove_links_nothing(
@@ -124,11 +126,21 @@ def test_an_address_that_nobody_had_to_prove_links_nothing(
     try:
         thief = second.make.user(username=second.make.name("thief"))
         assert second.api.post("/user/emails", thief, email=person.email).status_code == 201
-        refused = _come_back(instance, there, here)
+        returned = _come_back(instance, there, here)
     finally:
         second.api.put("/application/settings", second.make.root, send_user_confirmation_email=True)
-    assert refused.status_code == 403
-    assert _come_back(instance, there, here).status_code == 403, "What they took then is theirs no more than before."
+    assert returned.status_code == 302
+    assert f"@{thief.username}" not in here.get("/profile/account").text
+    assert second.api.get("/user/emails", thief).json() == [], "The claim ends when the provider vouches for another."
+
+
+def test_an_account_in_use_keeps_its_address(
+    instance: Instance, there: Browser, here: Browser, person: Person, second: SecondInstance
+) -> None:
+    """It may be the account of the same person, who then must not get a second one."""
+    held = second.make.user(username=second.make.name("held"), email=person.email)
+    second.app.database.write(lambda db: db.update(users, held.id, proven_at=None))
+    assert _come_back(instance, there, here).status_code == 403
     assert not here.is_signed_in()
 
 

@@ -9,6 +9,7 @@ from ingot.core.access.rules import administrators, signed_in
 from ingot.core.access.scopes import READ_USER_SCOPES
 from ingot.core.api.routes import Call, Routes
 from ingot.core.db.paging import Listing, Page
+from ingot.core.names import NAMESPACES
 
 routes = Routes("users")
 
@@ -36,13 +37,13 @@ def get_email(call: Call, email: Email) -> EmailView:  # noqa: ARG001 - All hand
     return email_view(email)
 
 
-@routes.post("/user/emails", on=caller_id, may=signed_in, returns=EmailView)
+@routes.post("/user/emails", on=caller_id, may=signed_in, returns=EmailView, locks=NAMESPACES)
 def create_own_email(call: Call, user_id: int, params: CreateEmail) -> EmailView:
     """Add a secondary email address to the caller."""
     return email_view(service.create_email(call.db, user_id, params.email))
 
 
-@routes.post("/users/:id/emails", on=user_id_in_path, may=administrators, returns=EmailView)
+@routes.post("/users/:id/emails", on=user_id_in_path, may=administrators, returns=EmailView, locks=NAMESPACES)
 def create_email(call: Call, user_id: int, params: CreateEmailOfUser) -> EmailView:
     """Add a secondary email address to a user."""
     email = service.create_email(call.db, user_id, params.email, vouched_for=params.skip_confirmation)

@@ -2,9 +2,16 @@
 
 from ingot.accounts.emails.queries import find_email
 from ingot.accounts.instance.settings import current_settings
+from ingot.accounts.users.addresses import (
+    address_availability,
+    claims_to_address,
+    has_address,
+    hide_public_email,
+    is_valid_email,
+    release_address,
+)
 from ingot.accounts.users.events import EmailAdded, PrimaryEmailChanged
-from ingot.accounts.users.queries import find_user, user_by_email_or_none
-from ingot.accounts.users.service import is_valid_email
+from ingot.accounts.users.queries import find_user
 from ingot.accounts.users.tables import Email, User, emails, users
 from ingot.core.db.connection import Connection
 from ingot.core.events.bus import emit
@@ -12,18 +19,24 @@ from ingot.errors import Invalid
 
 
 def create_email(db: Connection, user_id: int, address: str, *, vouched_for: bool = False) -> Email:
-    """Add a secondary email address; raise Invalid if any user has it as a primary or secondary address.
+    """Add a secondary email address; raise Invalid if it is taken: the user has it, or another user has proven it.
 
-    It counts as confirmed at once if an administrator vouches for it or the instance requires no confirmation.
+    It counts as confirmed at once if an administrator vouches for it, or if the instance requires no confirmation and
+    no other user claims it.
     """
     address = address.strip().lower()
     if not address:
         raise Invalid(email=["can't be blank"])
     if not is_valid_email(address):
         raise Invalid(email=["is invalid"])
-    if user_by_email_or_none(db, address) is not None:
+    claimed = any(claim.user_id == user_id for claim in claims_to_address(db, address))
+    availability = address_availability(db, address, user_id, vouched_for=vouched_for)
+    if claimed or availability == "taken":
         raise Invalid(email=["has already been taken"])
-    confirmed = vouched_for or not current_settings(db).send_user_confirmation_email
+    required = availability == "contested" or current_settings(db).send_user_confirmation_email
+    confirmed = vouched_for or not required
+    if vouched_for:
+        release_address(db, address, user_id)
     email_id = db.insert(
         emails,
         user_id=user_id,
@@ -40,13 +53,17 @@ def create_email(db: Connection, user_id: int, address: str, *, vouched_for: boo
 def delete_email(db: Connection, email: Email) -> None:
     """Delete a secondary email address, which becomes available to other users."""
     db.delete(emails, email.id)
+    hide_public_email(db, email.user_id, email.email)
 
 
 def make_email_primary(db: Connection, user: User, email: Email) -> None:
     """Swap a confirmed secondary address with the primary one."""
     if email.confirmed_at is None:
         raise Invalid(email=["must be confirmed first"])
-    db.update(emails, email.id, email=user.email, confirmed_at=user.confirmed_at, proven_at=user.proven_at)
+    if has_address(user):
+        db.update(emails, email.id, email=user.email, confirmed_at=user.confirmed_at, proven_at=user.proven_at)
+    else:
+        db.delete(emails, email.id)
     primary_columns = {"email": email.email, "confirmed_at": email.confirmed_at, "proven_at": email.proven_at}
     db.update(users, user.id, **primary_columns, updated_at=db.now)
     emit(db, PrimaryEmailChanged(user_id=user.id))

@@ -6,12 +6,12 @@ import msgspec
 from sqlalchemy import bindparam, exists, select
 
 from ingot.accounts.instance.settings import current_settings
+from ingot.accounts.users.addresses import claims_to_address
 from ingot.accounts.users.params import CreateUser
 from ingot.accounts.users.queries import (
     find_user,
     identities_by_user,
     identity_owner_or_none,
-    user_by_email_or_none,
     user_by_username_or_none,
 )
 from ingot.accounts.users.service import create_user
@@ -53,8 +53,10 @@ def find_or_create_account(db: Connection, identity: ProviderIdentity, *, sign_u
         return find_user(db, owner)
     if not identity.email:
         raise Denied("The provider has no verified email address for you.")
-    holder = user_by_email_or_none(db, identity.email)
-    if holder is not None:
+    # An unproven secondary address, or an account that cannot sign in, does not keep the owner of the address out.
+    claim = next((each for each in claims_to_address(db, identity.email.strip().lower()) if each.in_use), None)
+    if claim is not None:
+        holder = find_user(db, claim.user_id)
         if not link_by_email or not _is_confirmed(db, holder, identity.email):
             raise Denied("An account with your email address exists already. Ask an administrator to link it.")
         if any(held.provider == identity.provider for held in identities_by_user(db, [holder.id]).get(holder.id, ())):

@@ -1,5 +1,7 @@
 """Counters of attempts in fixed time windows, shared by all processes."""
 
+from ipaddress import IPv6Address, ip_address
+
 from sqlalchemy import bindparam, delete, select, update
 
 from ingot.accounts.instance.tables import Throttle, throttles
@@ -17,6 +19,8 @@ _DECREMENT = (
 )
 _WAIT_SECONDS = 60
 _DELETE_EXPIRED = delete(throttles).where(throttles.c.ends_at <= bindparam("now"))
+# One customer of a provider usually has a whole network of this size, and so 2^64 addresses.
+_IPV6_NETWORK_BITS = 64
 
 
 def attempts_in_window(db: Connection, key: str, window_seconds: int) -> Throttle | None:
@@ -25,13 +29,6 @@ def attempts_in_window(db: Connection, key: str, window_seconds: int) -> Throttl
     # A window that ends too late was written before the clock was set back; it counts as ended.
     is_current = throttle is not None and db.now < throttle.ends_at <= _latest_window_end(db, window_seconds)
     return throttle if is_current else None
-
-
-def require_within_limit(db: Connection, key: str, limit: int, window_seconds: int) -> None:
-    """Raise Throttled if ``limit`` attempts have been counted in the window."""
-    throttle = attempts_in_window(db, key, window_seconds)
-    if throttle is not None and throttle.count >= limit:
-        raise Throttled(seconds_left(db, throttle))
 
 
 def count_attempt(db: Connection, key: str, window_seconds: int) -> Throttle:
@@ -49,6 +46,17 @@ def count_attempt(db: Connection, key: str, window_seconds: int) -> Throttle:
     return counted
 
 
+def count_within_limit(db: Connection, key: str, limit: int, window_seconds: int) -> None:
+    """Count one attempt; raise Throttled if it exceeds the limit.
+
+    Counting locks the row, so that concurrent attempts cannot exceed the limit together. An attempt that raises is
+    rolled back with its transaction.
+    """
+    counted = count_attempt(db, key, window_seconds)
+    if counted.count > limit:
+        raise Throttled(seconds_left(db, counted))
+
+
 def _latest_window_end(db: Connection, window_seconds: int) -> Timestamp:
     """Return the latest possible end of a window.
 
@@ -60,6 +68,20 @@ def _latest_window_end(db: Connection, window_seconds: int) -> Timestamp:
 def uncount_attempt(db: Connection, key: str) -> None:
     """Take back one attempt that turned out not to count."""
     db.run(_DECREMENT, throttle=key)
+
+
+def client_network(ip: str) -> str:
+    """Return the network of a client, by which its attempts are counted: an IPv4 address, or an IPv6 /64 network."""
+    try:
+        address = ip_address(ip.partition("%")[0])
+    except ValueError:
+        return ip  # A client of a Unix socket has no address.
+    if not isinstance(address, IPv6Address):
+        return ip
+    if address.ipv4_mapped is not None:
+        return str(address.ipv4_mapped)
+    host_bits = 128 - _IPV6_NETWORK_BITS
+    return f"{IPv6Address(int(address) >> host_bits << host_bits)}/{_IPV6_NETWORK_BITS}"
 
 
 def seconds_left(db: Connection, throttle: Throttle) -> int:

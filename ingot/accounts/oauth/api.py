@@ -5,7 +5,8 @@ from ingot.accounts.oauth.params import CreateApplication
 from ingot.accounts.oauth.tables import Application
 from ingot.accounts.oauth.views import ApplicationView, application_view
 from ingot.core.access.levels import NO_ACCESS, Access
-from ingot.core.access.rules import administrators
+from ingot.core.access.rules import administrators, require
+from ingot.core.access.scopes import may_grant_scopes
 from ingot.core.api.params import path_number
 from ingot.core.api.routes import Call, Routes
 from ingot.core.db.paging import Listing, Page
@@ -31,8 +32,10 @@ def list_applications(call: Call, page: Page) -> Listing[ApplicationView]:
 @routes.post("/applications", may=administrators, returns=ApplicationView)
 def create_application(call: Call, params: CreateApplication) -> ApplicationView:
     """Create an application of the instance; the secret is returned only in this response."""
+    scopes = params.scopes.split()
+    require(may_grant_scopes(call.actor, scopes), "The application cannot have scopes that your token lacks")
     application, secret = service.create_application(
-        call.db, None, params.name, params.redirect_uri, params.scopes.split(), confidential=params.confidential
+        call.db, None, params.name, params.redirect_uri, scopes, confidential=params.confidential
     )
     return application_view(application, secret)
 

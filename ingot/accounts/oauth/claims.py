@@ -53,5 +53,6 @@ def discovery_document(base: str, scopes: tuple[str, ...]) -> dict[str, Any]:
             *("iss", "sub", "aud", "exp", "iat", "auth_time", "nonce", "at_hash"),
             *("name", "nickname", "preferred_username", "profile", "website", "picture", "email", "email_verified"),
         ],
-        "code_challenge_methods_supported": ["plain", "S256"],
+        # Confidential applications may also use "plain", but no client should choose it.
+        "code_challenge_methods_supported": ["S256"],
     }

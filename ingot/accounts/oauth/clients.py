@@ -54,8 +54,12 @@ class OAuthClient(ClientMixin):  # type: ignore[misc] # The library has no types
         return method != "none" or (self.application is not None and not self.application.confidential)
 
     def check_response_type(self, response_type: str) -> bool:
-        """Allow both response types for every application."""
-        return response_type in ("code", "token")
+        """Allow ``code`` for every application, and ``token`` (the implicit grant) only for confidential ones.
+
+        A redirect to a public application can be intercepted. PKCE protects a code from this, but nothing a token.
+        """
+        confidential = self.application is not None and self.application.confidential
+        return response_type == "code" or (response_type == "token" and confidential)
 
     def check_grant_type(self, grant_type: str) -> bool:
         """Allow all supported grant types for every application."""

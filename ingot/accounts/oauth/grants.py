@@ -134,13 +134,19 @@ class RefreshTokenGrant(grants.RefreshTokenGrant):  # type: ignore[misc] # The l
 
 
 class PkceChallenge(CodeChallenge):  # type: ignore[misc] # The library has no types.
-    """PKCE (RFC 7636); required for applications that cannot keep a secret."""
+    """PKCE (RFC 7636); required with the method S256 for applications that cannot keep a secret."""
 
     def validate_code_challenge(self, grant: Any, redirect_uri: str) -> None:
-        """Refuse an authorization request without a challenge from a public application."""
-        application = grant.request.client.application
-        if not application.confidential and not grant.request.payload.data.get("code_challenge"):
-            raise InvalidRequestError("Missing 'code_challenge'")
+        """Refuse an authorization request of a public application without a challenge or with a plain one.
+
+        A plain challenge is the verifier itself, so that an attacker who sees the request can redeem the code.
+        """
+        sent = grant.request.payload.data
+        if not grant.request.client.application.confidential:
+            if not sent.get("code_challenge"):
+                raise InvalidRequestError("Missing 'code_challenge'")
+            if sent.get("code_challenge_method") != "S256":
+                raise InvalidRequestError("The 'code_challenge_method' must be 'S256'")
         super().validate_code_challenge(grant, redirect_uri)
 
     def validate_code_verifier(self, grant: Any, result: Any) -> None:

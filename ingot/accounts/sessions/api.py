@@ -1,14 +1,13 @@
 """Endpoint for signing in, used by scripts of GitLab 9.4: it returns the private token and sets no cookie."""
 
 from ingot.accounts.sessions.params import SignIn
-from ingot.accounts.sessions.service import check_password
+from ingot.accounts.sessions.password_check import PasswordAttempt, check_password
 from ingot.accounts.tokens.queries import private_token_or_none
 from ingot.accounts.users.queries import find_user
 from ingot.accounts.users.views import AdminUserView, admin_user_view
 from ingot.core.access.rules import anyone
 from ingot.core.api.params import MissingParameter
 from ingot.core.api.routes import Call, PrepareContext, Routes
-from ingot.errors import Unauthenticated
 
 routes = Routes("session")
 
@@ -19,13 +18,8 @@ def _check_password(context: PrepareContext, params: SignIn) -> int:
         raise MissingParameter("login")
     if params.password is None:
         raise MissingParameter("password")
-    user = check_password(context.database, login, params.password, context.ip, settings=context.settings)
-    if user.two_factor_enabled:
-        # A password alone must not give access to such an account.
-        raise Unauthenticated("You have 2FA enabled. Please use a personal access token to access the API")
-    if user.password_expired:
-        raise Unauthenticated
-    return user.id
+    attempt = PasswordAttempt("session", login, params.password, context.ip)
+    return check_password(context.database, context.settings, attempt).id
 
 
 @routes.post("/session", may=anyone, returns=AdminUserView, prepare=_check_password)

@@ -1,28 +1,21 @@
-"""Password checks, sessions, and emails with one-time links."""
+"""Sessions, the record of sign-ins, and emails with one-time links."""
 
 import secrets
 
 from sqlalchemy import bindparam, delete
 
 from ingot.accounts.emails.queries import find_email
-from ingot.accounts.identity_providers.directory_users import authenticate_by_directory, is_directory_user
 from ingot.accounts.instance.settings import current_settings
-from ingot.accounts.instance.throttles import count_attempt, seconds_left, uncount_attempt
 from ingot.accounts.sessions.tables import OneTimeLink, Purpose, Session, one_time_links, sessions, sign_ins
-from ingot.accounts.users.queries import find_user, user_by_login_or_none
+from ingot.accounts.users.addresses import adopt_address, claims_to_address, has_address, release_address
+from ingot.accounts.users.queries import find_user
 from ingot.accounts.users.service import record_activity, set_password
 from ingot.accounts.users.tables import Email, User, emails, users
-from ingot.core.access.passwords import password_matches
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
 from ingot.core.db.times import add_duration
 from ingot.core.mail.delivery import EXTERNAL_URL_PLACEHOLDER, send_mail
-from ingot.errors import Throttled, Unauthenticated
-from ingot.settings import Settings
 
-MAX_FAILURES_PER_ACCOUNT = 10
-MAX_FAILURES_PER_IP = 100
-FAILURE_WINDOW_SECONDS = 600
 SIGN_IN_LOG_DAYS = 90
 LINK_HOURS = {"password": 6, "confirmation": 72}
 
@@ -40,54 +33,16 @@ _DROP_ALL_LINKS = delete(one_time_links).where(one_time_links.c.user_id == bindp
 _DELETE_EXPIRED_LINKS = delete(one_time_links).where(one_time_links.c.expires_at <= bindparam("now"))
 
 
-def check_password(
-    database: Database, login: str, password: str, ip: str, user_agent: str = "", settings: Settings | None = None
-) -> User:
-    """Return the user with this login and password; raise Unauthenticated or Throttled.
-
-    Called outside any transaction, because hashing is slow. Each attempt is counted before the password is checked, so
-    that concurrent attempts cannot exceed the limit, and taken back if it succeeds: only failures use up the limits.
-    With ``settings`` that configure a directory, its users sign in with their directory password and no other.
-    """
-
-    uses_directory = settings is not None and bool(settings.ldap_url)
-
-    def count(db: Connection) -> tuple[User | None, list[str], bool]:
-        user = user_by_login_or_none(db, login) if current_settings(db).signin_enabled else None
-        # One counter per account, whether the login is a username or one of several addresses.
-        account = str(user.id) if user else login.strip().lower()[:255]
-        keys = [f"sign-in of {account}", f"sign-in from {ip}"]
-        for key, limit in zip(keys, (MAX_FAILURES_PER_ACCOUNT, MAX_FAILURES_PER_IP), strict=True):
-            counted = count_attempt(db, key, FAILURE_WINDOW_SECONDS)
-            if counted.count > limit:
-                raise Throttled(seconds_left(db, counted))
-        return user, keys, uses_directory and user is not None and is_directory_user(db, user)
-
-    user, keys, in_directory = database.write(count)
-    matched = password_matches(user.password_hash if user and not in_directory else None, password)
-    if not matched and settings is not None and uses_directory:
-        directory_user = authenticate_by_directory(database, settings, login.strip(), password)
-        user, matched = directory_user or user, directory_user is not None
-    if user is None or not matched or user.state != "active" or user.confirmed_at is None or user.placeholder:
-        if user is not None:
-            record_failure(database, user.id, ip, user_agent)
-        raise Unauthenticated
-
-    def uncount(db: Connection) -> None:
-        for key in keys:
-            uncount_attempt(db, key)
-
-    database.write(uncount)
-    return user
-
-
 def record_failure(database: Database, user_id: int, ip: str, user_agent: str, method: str = "password") -> None:
     """Record a failed sign-in, for the owner of the account to see."""
-    database.write(lambda db: _record_sign_in(db, user_id, ip, user_agent, method, succeeded=False))
+    database.write(lambda db: record_sign_in(db, user_id, ip, user_agent, method, succeeded=False))
 
 
-def _record_sign_in(db: Connection, user_id: int, ip: str, user_agent: str, method: str, *, succeeded: bool) -> None:
-    db.insert(
+def record_sign_in(
+    db: Connection, user_id: int, ip: str, user_agent: str, method: str = "password", *, succeeded: bool
+) -> int:
+    """Record an attempt to sign in and return its id."""
+    return db.insert(
         sign_ins,
         user_id=user_id,
         method=method,
@@ -105,7 +60,7 @@ def _printable_user_agent(user_agent: str) -> str:
 def create_session(db: Connection, user: User, ip: str, user_agent: str, method: str = "password") -> str:
     """Create a session and return the value of its cookie."""
     cookie = secrets.token_urlsafe(32)
-    _record_sign_in(db, user.id, ip, user_agent, method, succeeded=True)
+    record_sign_in(db, user.id, ip, user_agent, method, succeeded=True)
     db.insert(
         sessions,
         user_id=user.id,
@@ -205,19 +160,25 @@ def use_password_link(db: Connection, link: OneTimeLink, password_hash: str) -> 
     """Set the password and consume the link; having received it also verifies the email address."""
     user = find_user(db, link.user_id)
     set_password(db, user, password_hash)
+    release_address(db, user.email, user.id)
     db.update(users, user.id, confirmed_at=user.confirmed_at or db.now, proven_at=db.now)
     db.delete(one_time_links, link.id)
     return user
 
 
 def use_confirmation_link(db: Connection, link: OneTimeLink) -> User:
-    """Mark the email address as verified and consume the link."""
-    if link.email_id is None:
-        db.update(users, link.user_id, confirmed_at=db.now, proven_at=db.now)
+    """Mark the email address as verified, drop the claims of other users to it, and consume the link."""
+    user = find_user(db, link.user_id)
+    email = find_email(db, user.id, link.email_id) if link.email_id is not None else None
+    release_address(db, email.email if email else user.email, user.id)
+    if email is None:
+        db.update(users, user.id, confirmed_at=db.now, proven_at=db.now)
+    elif has_address(user):
+        db.update(emails, email.id, confirmed_at=db.now, proven_at=db.now)
     else:
-        db.update(emails, link.email_id, confirmed_at=db.now, proven_at=db.now)
+        adopt_address(db, user, email.email)
     db.delete(one_time_links, link.id)
-    return find_user(db, link.user_id)
+    return find_user(db, user.id)
 
 
 def resend_confirmation(db: Connection, user_id: int, email_id: int | None = None) -> None:
@@ -226,3 +187,12 @@ def resend_confirmation(db: Connection, user_id: int, email_id: int | None = Non
     email = find_email(db, user_id, email_id) if email_id is not None else None
     if (email or user).proven_at is None:
         mail_confirmation_link(db, user, email)
+
+
+def resend_confirmation_to(db: Connection, address: str) -> None:
+    """Send the confirmation link of an address to the accounts that need it before their users can sign in."""
+    for claim in claims_to_address(db, address):
+        user = find_user(db, claim.user_id)
+        if user.confirmed_at is None and user.state == "active":
+            email = find_email(db, user.id, claim.email_id) if claim.email_id is not None else None
+            mail_confirmation_link(db, user, email)

@@ -28,8 +28,7 @@ def get_current_user(call: Call) -> OwnUserView:
     if not actor.admin and not actor.sudo_by:
         return own_user_view(call.db, user, call.origin.base)
     view = admin_user_view(call.db, user, call.origin.base)
-    # Impersonators and applications must not obtain the private token, which never expires.
-    if actor.via in ("session", "private", "personal") and actor.has_scope("api"):
+    if policy.may_see_private_token(actor, queries.credential_expiry(call.db, actor)):
         view.private_token = queries.private_token_or_none(call.db, user.id)
     return view
 
@@ -53,6 +52,12 @@ def _own_token(call: Call) -> tuple[Access, AccessToken]:
     if token is None:
         raise Invalid("400 (Bad request) the request was not made with a personal access token")
     return NO_ACCESS, token
+
+
+def _own_token_to_rotate(call: Call) -> tuple[Access, AccessToken]:
+    """Return the token that authenticates this request; raise Denied for a token that cannot be rotated."""
+    require(policy.may_issue_tokens(call.actor), "OAuth and impersonation tokens cannot create or rotate tokens")
+    return _own_token(call)
 
 
 @routes.get("/personal_access_tokens", may=signed_in, returns=list[TokenView])
@@ -91,7 +96,9 @@ def revoke_personal_access_token(call: Call) -> None:
         service.revoke_token(call.db, token)
 
 
-@routes.post("/personal_access_tokens/self/rotate", on=_own_token, may=signed_in, returns=TokenView, status=200)
+@routes.post(
+    "/personal_access_tokens/self/rotate", on=_own_token_to_rotate, may=signed_in, returns=TokenView, status=200
+)
 def rotate_own_token(call: Call, token: AccessToken, params: RotateToken) -> TokenView:
     """Rotate the token that authenticates the request."""
     return rotate_personal_access_token(call, token, params)
@@ -102,7 +109,7 @@ def rotate_own_token(call: Call, token: AccessToken, params: RotateToken) -> Tok
 )
 def rotate_personal_access_token(call: Call, token: AccessToken, params: RotateToken) -> TokenView:
     """Rotate a personal access token: revoke it and get a new one."""
-    successor, secret = service.rotate_token(call.db, token, _midnight(params.expires_at or None))
+    successor, secret = service.rotate_token(call.db, call.actor, token, _midnight(params.expires_at or None))
     return token_view(successor, call.db.now, secret)
 
 
@@ -110,8 +117,8 @@ def rotate_personal_access_token(call: Call, token: AccessToken, params: RotateT
 def create_personal_access_token(call: Call, user: User, params: CreateToken) -> TokenView:
     """Create a personal access token for a user."""
     require(not user.placeholder, "The placeholder user cannot have tokens")
-    token, secret = service.create_token(
-        call.db, user.id, "personal", params.name, params.scopes, _midnight(params.expires_at)
+    token, secret = service.issue_token(
+        call.db, call.actor, user.id, "personal", params.name, params.scopes, _midnight(params.expires_at)
     )
     return token_view(token, call.db.now, secret)
 
@@ -144,8 +151,8 @@ def get_impersonation_token(call: Call, token: AccessToken) -> TokenView:
 def create_impersonation_token(call: Call, user: User, params: CreateToken) -> TokenView:
     """Create an impersonation token of a user."""
     require(not user.placeholder, "The placeholder user cannot have tokens")
-    token, secret = service.create_token(
-        call.db, user.id, "impersonation", params.name, params.scopes, _midnight(params.expires_at)
+    token, secret = service.issue_token(
+        call.db, call.actor, user.id, "impersonation", params.name, params.scopes, _midnight(params.expires_at)
     )
     return token_view(token, call.db.now, secret)
 

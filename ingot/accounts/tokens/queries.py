@@ -8,9 +8,11 @@ from sqlalchemy import and_, bindparam, or_, select
 from ingot.accounts.tokens.params import ListTokens
 from ingot.accounts.tokens.tables import AccessToken, TokenHolder, access_tokens
 from ingot.accounts.users.tables import User, users
+from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
 from ingot.core.db.expressions import contains, like_pattern
 from ingot.core.db.paging import Listing, ListQuery, Page, fetch_page, list_query
+from ingot.core.db.times import Timestamp
 from ingot.errors import NotFound
 
 _BY_DIGEST = (
@@ -75,6 +77,12 @@ def token_or_none(db: Connection, token_id: int, kind: str, user_id: int | None 
     if token is None or token.kind != kind or user_id not in (None, token.user_id):
         return None
     return token
+
+
+def credential_expiry(db: Connection, actor: Actor) -> Timestamp | None:
+    """Return when the token of the caller expires; None for a session and for a token without an expiry."""
+    token = token_or_none(db, actor.token_id, actor.via) if actor.token_id else None
+    return token.expires_at if token is not None else None
 
 
 def find_impersonation_token(db: Connection, user: User, token_id: int) -> AccessToken:

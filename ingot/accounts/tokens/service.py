@@ -1,16 +1,18 @@
 """State changes of tokens."""
 
 import secrets
+from collections.abc import Iterable
 
 from sqlalchemy import bindparam
 
-from ingot.accounts.tokens.queries import token_or_none
+from ingot.accounts.tokens import policy
+from ingot.accounts.tokens.queries import credential_expiry, token_or_none
 from ingot.accounts.tokens.tables import AccessToken, access_tokens
-from ingot.core.access.actor import AuthMethod
-from ingot.core.access.scopes import OAUTH_SCOPES, SCOPES
+from ingot.core.access.actor import Actor, AuthMethod
+from ingot.core.access.scopes import OAUTH_SCOPES, SCOPES, may_grant_scopes
 from ingot.core.db.connection import Connection
 from ingot.core.db.times import Timestamp, add_duration
-from ingot.errors import Invalid, NotFound, too_long_message
+from ingot.errors import Denied, Invalid, NotFound, too_long_message
 
 _PREFIXES = {"personal": "ingotp-", "impersonation": "ingoti-", "oauth": ""}
 _DROP_PRIVATE = access_tokens.delete().where(
@@ -54,18 +56,55 @@ def create_token(
     return token, secret
 
 
+def issue_token(
+    db: Connection,
+    actor: Actor,
+    user_id: int,
+    kind: AuthMethod,
+    name: str,
+    scopes: list[str],
+    expires_at: Timestamp | None,
+) -> tuple[AccessToken, str]:
+    """Create a token on behalf of a caller; raise Denied if it would be more powerful than the caller's credential."""
+    latest = _require_delegable(db, actor, scopes, expires_at)
+    return create_token(db, user_id, kind, name, scopes, expires_at or latest)
+
+
+def _require_delegable(
+    db: Connection, actor: Actor, scopes: Iterable[str], expires_at: Timestamp | None
+) -> Timestamp | None:
+    """Raise Denied if a token would exceed the caller's credential; return the expiry of the credential, if any."""
+    if not policy.may_issue_tokens(actor):
+        raise Denied("OAuth and impersonation tokens cannot create or rotate tokens")
+    if not may_grant_scopes(actor, scopes):
+        raise Denied("The new token cannot have scopes that your token lacks")
+    latest = credential_expiry(db, actor)
+    if latest is not None and expires_at is not None and expires_at > latest:
+        raise Denied("The new token cannot expire later than your token")
+    return latest
+
+
 def revoke_token(db: Connection, token: AccessToken) -> None:
     """Revoke a token."""
     db.update(access_tokens, token.id, revoked=True)
 
 
-def rotate_token(db: Connection, token: AccessToken, expires_at: Timestamp | None) -> tuple[AccessToken, str]:
-    """Revoke a token and create a new one with the same name and scopes."""
+def rotate_token(
+    db: Connection, actor: Actor, token: AccessToken, expires_at: Timestamp | None
+) -> tuple[AccessToken, str]:
+    """Revoke a token and create a new one with the same name and scopes, for one week by default.
+
+    A token that rotates itself may prolong its life, which is the purpose of rotation. Of another token, a caller gets
+    no more than the caller's credential has.
+    """
+    scopes = token.scopes.split()
+    latest = _require_delegable(db, actor, scopes, expires_at) if token.id != actor.token_id else None
     if not token.active(db.now):
         raise Invalid("400 (Bad request) the token is already revoked or expired")
     revoke_token(db, token)
-    new_expiry = expires_at or Timestamp(add_duration(db.now, days=7)[:10] + "T00:00:00.000Z")
-    return create_token(db, token.user_id, token.kind, token.name, token.scopes.split(), new_expiry)
+    in_a_week = Timestamp(add_duration(db.now, days=7)[:10] + "T00:00:00.000Z")
+    new_expiry = expires_at or min(in_a_week, latest or in_a_week)
+    return create_token(db, token.user_id, token.kind, token.name, scopes, new_expiry)
 
 
 def reset_private_token(db: Connection, user_id: int) -> str:

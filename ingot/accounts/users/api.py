@@ -6,7 +6,7 @@ from typing import TypeVar
 from msgspec import UNSET
 
 from ingot.accounts.instance.settings import current_settings
-from ingot.accounts.users import policy, queries, service
+from ingot.accounts.users import policy, queries, service, statuses
 from ingot.accounts.users.params import (
     ChangeStatus,
     CreateUser,
@@ -231,14 +231,14 @@ def get_own_status(call: Call) -> StatusView:
 @routes.put("/user/status", may=signed_in, returns=StatusView)
 def set_status(call: Call, params: SetStatus) -> StatusView:
     """Set the caller's status."""
-    return status_view(service.set_status(call.db, queries.find_user(call.db, call.actor.user_id), params))
+    return status_view(statuses.set_status(call.db, queries.find_user(call.db, call.actor.user_id), params))
 
 
 @routes.patch("/user/status", may=signed_in, returns=StatusView)
 def change_status(call: Call, params: ChangeStatus) -> StatusView:
     """Change parts of the caller's status; omitted fields stay."""
     user = queries.find_user(call.db, call.actor.user_id)
-    return status_view(service.change_status(call.db, user, params))
+    return status_view(statuses.change_status(call.db, user, params))
 
 
 @routes.post("/users/:id/follow", on=user_in_path, may=policy.may_follow_user, returns=UserBrief)

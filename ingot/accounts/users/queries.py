@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, bindparam, exists, func, or_, select
+from sqlalchemy import ColumnElement, and_, bindparam, exists, func, literal_column, or_, select
 
 from ingot.accounts.users.params import ListUsers
 from ingot.accounts.users.tables import (
@@ -37,11 +37,15 @@ _PERSONS = select(
 ).where(in_list(users.c.id, "users"))
 _BY_USERNAME = select(users).where(users.c.username_key == bindparam("username"))
 _BY_USERNAMES = select(users).where(in_list(users.c.username_key, "usernames"), ~users.c.placeholder)
+_SECONDARY_HOLDER = (
+    select(emails.c.user_id)
+    .where(emails.c.email == bindparam("email"), emails.c.confirmed_at.is_not(None))
+    .order_by(emails.c.proven_at.is_(None), emails.c.id)
+    .limit(literal_column("1"))
+)
+# At most two: the holder of the primary address, and the best claim to it as a secondary one.
 _BY_EMAIL = select(users).where(
-    or_(
-        users.c.email == bindparam("email"),
-        users.c.id == select(emails.c.user_id).where(emails.c.email == bindparam("email")).scalar_subquery(),
-    )
+    or_(users.c.email == bindparam("email"), users.c.id == _SECONDARY_HOLDER.scalar_subquery())
 )
 _PLACEHOLDER = select(users).where(users.c.placeholder)
 _IDENTITIES = select(identities).where(in_list(identities.c.user_id, "users")).order_by(identities.c.id)
@@ -109,7 +113,7 @@ def persons_by_ids(db: Connection, user_ids: Iterable[int | None]) -> list[Perso
 def user_by_login_or_none(db: Connection, login: str) -> User | None:
     """Return the user with this username or email address."""
     folded = login.strip().lower()
-    return db.first(User, _BY_EMAIL, email=folded) if "@" in folded else user_by_username_or_none(db, folded)
+    return user_by_email_or_none(db, folded) if "@" in folded else user_by_username_or_none(db, folded)
 
 
 def user_by_username_or_none(db: Connection, username: str) -> User | None:
@@ -125,8 +129,14 @@ def users_by_usernames(db: Connection, usernames: Iterable[str]) -> dict[str, Us
 
 
 def user_by_email_or_none(db: Connection, email: str) -> User | None:
-    """Return the user with this primary or secondary email address."""
-    return db.first(User, _BY_EMAIL, email=email.strip().lower())
+    """Return the user with this primary or confirmed secondary email address.
+
+    If several users claim it without proof, the account that has it as its primary address and can sign in comes first.
+    """
+    address = email.strip().lower()
+    holders = db.all(User, _BY_EMAIL, email=address)
+    holders.sort(key=lambda user: (user.email != address) if user.confirmed_at is not None else 2)
+    return holders[0] if holders else None
 
 
 def placeholder_user(db: Connection) -> User:

@@ -3,13 +3,20 @@
 import re
 from typing import Any
 
-import msgspec
 from msgspec import UNSET
-from sqlalchemy import bindparam, delete
 
 from ingot.accounts.avatars.service import delete_avatar, replace_avatar
 from ingot.accounts.instance.settings import current_settings
+from ingot.accounts.users.addresses import (
+    address_availability,
+    hide_public_email,
+    is_valid_email,
+    release_address,
+    require_own_public_email,
+    unknown_address,
+)
 from ingot.accounts.users.events import (
+    EmailAdded,
     PasswordChanged,
     PrimaryEmailChanged,
     UserBlocked,
@@ -17,7 +24,7 @@ from ingot.accounts.users.events import (
     UserDeleting,
     UserRenamed,
 )
-from ingot.accounts.users.params import ChangeStatus, CreateUser, ModifyUser, SetStatus
+from ingot.accounts.users.params import CreateUser, ModifyUser
 from ingot.accounts.users.queries import (
     count_administrators,
     custom_attribute_or_none,
@@ -26,58 +33,52 @@ from ingot.accounts.users.queries import (
     identities_by_user,
     identity_owner_or_none,
     placeholder_user,
-    user_by_email_or_none,
     user_by_username_or_none,
-    user_status_or_none,
 )
 from ingot.accounts.users.tables import (
     User,
     UserCustomAttribute,
-    UserStatus,
     custom_attributes,
+    emails,
     followings,
     identities,
-    statuses,
     users,
 )
 from ingot.core.access.actor import Actor
 from ingot.core.access.passwords import password_error
 from ingot.core.api.params import Upload, given_fields
 from ingot.core.db.connection import Connection
-from ingot.core.db.times import Date, add_duration, day_of
+from ingot.core.db.times import Date, day_of
 from ingot.core.events.bus import emit
 from ingot.core.names import NAMESPACES, path_error
 from ingot.errors import Conflict, Denied, Invalid, too_long_message
 
-_ADDRESS = re.compile(r"[^@\s,;<>\"']+@[^@\s,;<>\"']+")
 _TEXTS = ("skype", "linkedin", "twitter", "website_url", "organization", "bio", "location", "public_email")
 # The scheme is optional, and only http(s): pages link to this address, and javascript: would run in them.
 _WEBSITE = re.compile(r"(https?://)?[^\s:/?#@]+(:[0-9]+)?([/?#]\S*)?", re.IGNORECASE)
 MAX_LENGTH = 255
 MAX_ATTRIBUTE_LENGTH = 65_535
-_CLEAR_AFTER = {
-    "30_minutes": {"minutes": 30},
-    "3_hours": {"hours": 3},
-    "8_hours": {"hours": 8},
-    "1_day": {"days": 1},
-    "3_days": {"days": 3},
-    "7_days": {"days": 7},
-    "30_days": {"days": 30},
-}
-_DELETE_STATUS = delete(statuses).where(statuses.c.user_id == bindparam("user"))
 
 
 def create_user(db: Connection, params: CreateUser, password_hash: str | None, *, vouched_for: bool = False) -> User:
     """Create a user; with ``reset_password`` they choose a password through a link in an email.
 
-    ``vouched_for`` marks the email address as verified, if it counts as confirmed at all.
+    ``vouched_for`` marks the email address as verified, if it counts as confirmed at all. An address that another user
+    claims without proof becomes the new user's primary one when they open the link that is sent to it.
     """
     chooses = params.reset_password or params.force_random_password
     columns = _columns(given_fields(params))
-    _require_available(db, columns)
+    contested = _require_available(db, columns, vouched_for=vouched_for)
     _validate(columns, "" if chooses or params.password is UNSET else params.password)
+    proven = vouched_for and _is_confirmed(params)
+    require_own_public_email(db, columns.get("public_email", ""), None, columns["email"], proven=proven)
     settings = current_settings(db)
-    confirmed = _is_confirmed(params) or not settings.send_user_confirmation_email
+    confirmed = not contested and (_is_confirmed(params) or not settings.send_user_confirmation_email)
+    address = columns["email"]
+    if contested:
+        columns["email"] = unknown_address()
+    else:
+        release_address(db, address)
     defaults = {
         "state": "active",
         "admin": False,
@@ -92,7 +93,7 @@ def create_user(db: Connection, params: CreateUser, password_hash: str | None, *
         "password_hash": None if chooses else password_hash,
         "password_expired": False,
         "confirmed_at": db.now if confirmed else None,
-        "proven_at": db.now if vouched_for and _is_confirmed(params) else None,
+        "proven_at": db.now if proven else None,
         "created_at": db.now,
         "updated_at": db.now,
     }
@@ -110,16 +111,22 @@ def create_user(db: Connection, params: CreateUser, password_hash: str | None, *
             username=columns["username"],
             name=columns["name"],
             chooses_password=params.reset_password,
-            confirms_address=not confirmed,
+            confirms_address=not confirmed and not contested,
         ),
     )
+    if contested:
+        email_id = db.insert(emails, user_id=user_id, email=address, created_at=db.now)
+        emit(db, EmailAdded(email_id=email_id))
     return find_user(db, user_id)
 
 
 def modify_user(db: Connection, actor: Actor, user: User, params: ModifyUser, password_hash: str | None) -> User:
     """Change the given fields; a password set by another user must be changed at the next sign-in."""
     columns = _columns(given_fields(params))
-    _require_available(db, columns, except_id=user.id)
+    if columns.get("email") == user.email:
+        del columns["email"]
+    if _require_available(db, columns, except_id=user.id, vouched_for=actor.admin):
+        raise Conflict("Email has already been taken")
     _validate(columns, params.password if params.password is not UNSET else None)
     if columns.get("admin") is False:
         _require_other_administrator(db, user)
@@ -127,13 +134,19 @@ def modify_user(db: Connection, actor: Actor, user: User, params: ModifyUser, pa
         columns |= {"projects_limit": 0, "can_create_group": False}
     if params.password is not UNSET:
         columns |= {"password_hash": password_hash, "password_expired": actor.user_id != user.id}
-    email_changed = columns.get("email", user.email) != user.email
+    email_changed = "email" in columns
     if email_changed:
         columns["proven_at"] = db.now if actor.admin else None
+        release_address(db, columns["email"], user.id)
+    if columns.get("public_email", user.public_email) != user.public_email:
+        proven = columns.get("proven_at", user.proven_at) is not None
+        require_own_public_email(db, columns["public_email"], user, columns.get("email", user.email), proven=proven)
     db.update(users, user.id, **columns, updated_at=db.now)
     _set_identity(db, user.id, params.provider, params.extern_uid)
     if params.avatar is not UNSET:
         _set_avatar(db, user, params.avatar)
+    if email_changed:
+        hide_public_email(db, user.id, user.email)
     changed = find_user(db, user.id)
     if email_changed:
         emit(db, PrimaryEmailChanged(user_id=user.id))
@@ -219,36 +232,6 @@ def delete_identity(db: Connection, user: User, provider: str) -> None:
             db.delete(identities, identity.id)
 
 
-def set_status(db: Connection, user: User, params: SetStatus) -> UserStatus | None:
-    """Set a user's status; an empty one clears it."""
-    db.run(_DELETE_STATUS, user=user.id)
-    if not params.message and params.emoji == "speech_balloon" and params.availability == "not_set":
-        return None
-    if len(params.message) > 100:
-        raise Invalid(message=["is too long (maximum is 100 characters)"])
-    clear_at = add_duration(db.now, **_CLEAR_AFTER[params.clear_status_after]) if params.clear_status_after else None
-    db.insert(
-        statuses,
-        user_id=user.id,
-        emoji=params.emoji[:64],
-        message=params.message,
-        availability=params.availability,
-        clear_at=clear_at,
-    )
-    return user_status_or_none(db, user)
-
-
-def change_status(db: Connection, user: User, params: ChangeStatus) -> UserStatus | None:
-    """Change parts of a user's status."""
-    before = user_status_or_none(db, user)
-    current = SetStatus() if before is None else SetStatus(before.emoji, before.message, before.availability)
-    changed = set_status(db, user, msgspec.structs.replace(current, **given_fields(params)))
-    if changed is not None and before is not None and before.clear_at and params.clear_status_after is UNSET:
-        db.update(statuses, changed.id, clear_at=before.clear_at)
-        return user_status_or_none(db, user)
-    return changed
-
-
 def follow_user(db: Connection, actor: Actor, user: User) -> bool:
     """Follow a user; return False if the caller already follows them."""
     if following_or_none(db, actor.user_id, user.id) is not None:
@@ -296,11 +279,6 @@ def delete_custom_attribute(db: Connection, user: User, key: str) -> None:
         db.delete(custom_attributes, attribute.id)
 
 
-def is_valid_email(address: str) -> bool:
-    """Check whether a text is a plausible email address."""
-    return len(address) <= MAX_LENGTH and _ADDRESS.fullmatch(address) is not None
-
-
 def _is_confirmed(params: CreateUser) -> bool:
     return params.confirm if params.skip_confirmation is UNSET else params.skip_confirmation
 
@@ -332,13 +310,19 @@ def _columns(values: dict[str, Any]) -> dict[str, Any]:
     return columns
 
 
-def _require_available(db: Connection, columns: dict[str, Any], except_id: int = 0) -> None:
-    owner = user_by_email_or_none(db, columns["email"]) if "email" in columns else None
-    if owner is not None and owner.id != except_id:
+def _require_available(
+    db: Connection, columns: dict[str, Any], except_id: int = 0, *, vouched_for: bool = False
+) -> bool:
+    """Raise Conflict if the email address or username is taken; return whether the address is contested."""
+    availability = "free"
+    if "email" in columns:
+        availability = address_availability(db, columns["email"], except_id, vouched_for=vouched_for)
+    if availability == "taken":
         raise Conflict("Email has already been taken")
     owner = user_by_username_or_none(db, columns["username"]) if "username" in columns else None
     if owner is not None and owner.id != except_id:
         raise Conflict("Username has already been taken")
+    return availability == "contested"
 
 
 def _validate(columns: dict[str, Any], password: str | None) -> None:

@@ -71,7 +71,8 @@ emails = Table(
     metadata,
     row_id(),
     reference("user_id", "users.id", index=True),
-    text("email", unique=True),
+    # Not unique: several users may claim an address until one of them proves it.
+    text("email", index=True),
     text("confirmed_at", nullable=True),
     text("proven_at", nullable=True),
     text("created_at"),

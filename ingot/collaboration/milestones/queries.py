@@ -7,6 +7,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, and_, bindparam, func, or_, select
 
 from ingot.collaboration.milestones.params import ListGroupMilestones, ListMilestones
+from ingot.collaboration.milestones.policy import has_milestones
 from ingot.collaboration.milestones.tables import Milestone, milestones
 from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection
@@ -192,10 +193,7 @@ def _visible(
     external: bool | None, group_condition: ColumnElement[bool], project_condition: ColumnElement[bool]
 ) -> list[ColumnElement[bool]]:
     visible_group_ids = select(namespaces.c.id).where(group_condition)
-    visible_project_ids = select(projects.c.id).where(
-        project_condition,
-        or_(projects.c.issues_enabled.is_(True), projects.c.merge_requests_enabled.is_(True)),
-    )
+    visible_project_ids = select(projects.c.id).where(project_condition, has_milestones())
     if external is not None:
         visible_group_ids = visible_group_ids.where(visible_groups(external))
         visible_project_ids = visible_project_ids.where(visible_projects(external=external))

@@ -1,5 +1,6 @@
 """Token scopes. A request is denied if no scope of its token covers the endpoint, even if its user may call it."""
 
+from collections.abc import Iterable
 from typing import Literal, get_args
 
 from ingot.core.access.actor import Actor
@@ -16,6 +17,24 @@ READ_SCOPES = frozenset({"api", "read_api"})
 READ_USER_SCOPES = READ_SCOPES | {"read_user"}
 WRITE_SCOPES = frozenset({"api"})
 ANY_SCOPE = frozenset(SCOPES)
+# The scopes whose whole effect another scope includes. None includes "sudo".
+_INCLUDED_SCOPES: dict[str, frozenset[str]] = {
+    "api": frozenset(OAUTH_SCOPES) - {"sudo"},
+    "read_api": frozenset({"read_user", *IDENTITY_SCOPES}),
+    "read_user": frozenset(IDENTITY_SCOPES),
+    "write_repository": frozenset({"read_repository"}),
+}
+
+
+def may_grant_scopes(actor: Actor, scopes: Iterable[str]) -> bool:
+    """Return whether the caller's credential includes all of ``scopes``, so that the caller may pass them on.
+
+    Unknown scopes are ignored: validation rejects them with a message of its own.
+    """
+    if actor.scopes is None:
+        return True
+    included = actor.scopes.union(*(_INCLUDED_SCOPES.get(scope, frozenset()) for scope in actor.scopes))
+    return all(scope in included for scope in scopes if scope in OAUTH_SCOPES)
 
 
 def has_any_scope(actor: Actor, scopes: frozenset[str]) -> bool:

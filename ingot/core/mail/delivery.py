@@ -47,10 +47,12 @@ def send_mail(
     headers: dict[str, str] | None = None,
     key: str = "",
 ) -> None:
-    """Queue a mail that is sent after the transaction commits.
+    """Queue a mail that is sent after the transaction commits; none to an address that cannot exist (RFC 2606).
 
     If a mail with the same ``key`` is already queued, no second one is added.
     """
+    if to.endswith(".invalid"):
+        return
     sealed = db.vault.seal(text), key or make_msgid(domain="ingot"), db.vault.seal(html) if html is not None else None
     enqueue(
         db,
@@ -63,6 +65,16 @@ def send_mail(
 def _single_header_line(text: str) -> str:
     """Return text as a single header line, so that it cannot inject further headers."""
     return " ".join("".join(character if character.isprintable() else " " for character in text).split())
+
+
+class UnencryptedMailServer(Exception):
+    """A mail server without encryption, to which the configured password must not be sent."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The mail server does not offer STARTTLS, so that the password in smtp_url would be sent unencrypted. "
+            "Use smtps://, or remove the user and password."
+        )
 
 
 class MailSender:
@@ -112,9 +124,14 @@ class MailSender:
         else:
             server = smtplib.SMTP(host, port, timeout=TIMEOUT_SECONDS)
         with server:
-            if url.scheme != "smtps" and server.has_extn("starttls"):
+            encrypted = url.scheme == "smtps"
+            server.ehlo_or_helo_if_needed()  # The extensions of the server are unknown before this.
+            if not encrypted and server.has_extn("starttls"):
                 server.starttls(context=ssl.create_default_context())
+                encrypted = True
             if url.username:
+                if not encrypted:
+                    raise UnencryptedMailServer
                 server.login(unquote(url.username), unquote(url.password or ""))
             server.send_message(message)
 

@@ -3,8 +3,21 @@
 from functools import lru_cache
 from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, Select, and_, bindparam, exists, false, func, literal_column, or_, select, true
+from sqlalchemy import (
+    ColumnElement,
+    Select,
+    and_,
+    bindparam,
+    exists,
+    false,
+    func,
+    literal_column,
+    or_,
+    select,
+    true,
+)
 
+from ingot.collaboration.milestones.policy import has_milestones
 from ingot.collaboration.participants.queries import list_subject_kinds
 from ingot.collaboration.participants.subject_kinds import Audience, SubjectKind, audience_of
 from ingot.collaboration.snippets.policy import visible_in_project
@@ -16,7 +29,7 @@ from ingot.core.db.expressions import in_list, one_of
 from ingot.core.db.paging import Listing, ListQuery, Page, fetch_page, list_query
 from ingot.core.db.times import Date, day_of
 from ingot.discovery.activity.params import ListActivityEvents
-from ingot.discovery.activity.tables import SNIPPET, ActivityEvent, events
+from ingot.discovery.activity.tables import MILESTONE, SNIPPET, ActivityEvent, events
 from ingot.projects.namespaces.tables import namespace_tree
 from ingot.projects.projects.policy import (
     belongs_to_project,
@@ -84,13 +97,14 @@ def _snippet_is_visible(audience: Audience) -> ColumnElement[bool]:
 def _visible_events(kinds: tuple[SubjectKind, ...], audience: Audience) -> ColumnElement[bool]:
     """Return the condition for visible events: those of the project itself like the project, others like their subject.
 
-    Events about an unregistered kind are hidden.
+    Events about milestones are visible where milestones are. Events about an unregistered kind are hidden.
     """
     about_code = or_(
         events.c.subject_kind == COMMIT, and_(events.c.subject_kind.is_(None), events.c.action == "pushed")
     )
+    target = func.coalesce(events.c.target_kind, "")
     conditions = [
-        and_(events.c.subject_kind.is_(None), events.c.action != "pushed"),
+        and_(events.c.subject_kind.is_(None), events.c.action != "pushed", or_(target != MILESTONE, has_milestones())),
         and_(about_code, _code_is_visible(audience)),
         and_(events.c.subject_kind == SNIPPET, _snippet_is_visible(audience)),
         *(

@@ -13,7 +13,8 @@ from ingot.accounts.keys.service import create_key
 from ingot.accounts.tokens.service import create_token
 from ingot.accounts.users.params import CreateUser, SetStatus
 from ingot.accounts.users.queries import user_by_username_or_none
-from ingot.accounts.users.service import create_user, follow_user, set_status
+from ingot.accounts.users.service import create_user, follow_user
+from ingot.accounts.users.statuses import set_status
 from ingot.accounts.users.tables import User, users
 from ingot.core.access.actor import Actor
 from ingot.core.db.connection import Connection

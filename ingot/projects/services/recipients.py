@@ -2,7 +2,7 @@
 
 import re
 
-from ingot.accounts.users.service import is_valid_email
+from ingot.accounts.users.addresses import is_valid_email
 from ingot.errors import Invalid, too_long_message
 
 MAX_RECIPIENTS = 100

@@ -132,7 +132,9 @@ def _labels_page(
 def _prioritized_labels(parent: ProjectContext) -> list[LabelView]:
     visit = parent.visit
     lookup = parent.find(labels_api.list_project_labels)
-    return visit.database.read(lambda db: prioritized_label_views(db, visit.viewer.actor, lookup.access, lookup.project))
+    return visit.database.read(
+        lambda db: prioritized_label_views(db, visit.viewer.actor, lookup.access, lookup.project)
+    )
 
 
 def _may_promote(parent: ProjectContext) -> bool:

@@ -7,7 +7,7 @@ from ingot.accounts.oauth.queries import token_by_access_token_or_none, token_by
 from ingot.accounts.oauth.service import revoke_family
 from ingot.accounts.oauth.signing_key import public_keys
 from ingot.accounts.oauth.tables import OAuthToken
-from ingot.accounts.sessions.service import check_password
+from ingot.accounts.sessions.password_check import PasswordAttempt, check_password
 from ingot.accounts.users.queries import user_or_none
 from ingot.accounts.users.tables import User
 from ingot.core.access.scopes import OAUTH_SCOPES
@@ -47,14 +47,14 @@ def issue_token(visit: Visit) -> PageResponse:
 
 
 def _user_by_password(visit: Visit, params: dict[str, str]) -> User | None:
-    """Return the user with this password; None if two-factor authentication or a password change is required."""
+    """Return the user with this password; None if it is wrong or does not suffice."""
+    origin = visit.request.origin
+    login, password = params.get("username", ""), params.get("password", "")
+    attempt = PasswordAttempt("oauth", login, password, origin.ip, origin.user_agent)
     try:
-        name, password = params.get("username", ""), params.get("password", "")
-        origin = visit.request.origin
-        user = check_password(visit.database, name, password, origin.ip, origin.user_agent, visit.settings)
+        return check_password(visit.database, visit.settings, attempt)
     except Unauthenticated:
         return None
-    return None if user.two_factor_enabled or user.password_expired else user
 
 
 @pages.post("/oauth/revoke", open=True, csrf_exempt=True, for_api_clients=True)

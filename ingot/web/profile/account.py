@@ -3,8 +3,8 @@
 from typing import Any
 
 from ingot.accounts.identity_providers.openid import PROVIDER
-from ingot.accounts.instance.throttles import count_attempt, require_within_limit
-from ingot.accounts.sessions.service import FAILURE_WINDOW_SECONDS
+from ingot.accounts.instance.throttles import count_within_limit
+from ingot.accounts.sessions.password_check import FAILURE_WINDOW_SECONDS
 from ingot.accounts.tokens.service import create_token, reset_private_token, revoke_personal_token
 from ingot.accounts.tokens.views import own_private_token, personal_tokens
 from ingot.accounts.users.params import ModifyUser
@@ -58,9 +58,8 @@ def change_username(visit: Visit) -> PageResponse:
         user = current_user(db, visit.viewer.actor)
         if username == user.username:
             return
-        require_within_limit(db, key, MAX_RENAMES, FAILURE_WINDOW_SECONDS)
+        count_within_limit(db, key, MAX_RENAMES, FAILURE_WINDOW_SECONDS)
         modify_user(db, visit.viewer.actor, user, ModifyUser(username=username), None)
-        count_attempt(db, key, FAILURE_WINDOW_SECONDS)
 
     try:
         visit.database.write(work)

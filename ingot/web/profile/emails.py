@@ -3,9 +3,9 @@
 from ingot.accounts.emails import api as emails_api
 from ingot.accounts.emails.service import make_own_email_first
 from ingot.accounts.emails.views import emails_of_user
-from ingot.accounts.instance.settings import current_settings
-from ingot.accounts.instance.throttles import count_attempt, require_within_limit
-from ingot.accounts.sessions.service import FAILURE_WINDOW_SECONDS, resend_confirmation
+from ingot.accounts.instance.throttles import count_within_limit
+from ingot.accounts.sessions.password_check import FAILURE_WINDOW_SECONDS
+from ingot.accounts.sessions.service import resend_confirmation
 from ingot.core.api.params import path_number
 from ingot.core.db.connection import Connection
 from ingot.core.names import NAMESPACES
@@ -87,18 +87,10 @@ def set_primary_email(visit: Visit) -> PageResponse:
 def _count_mail(db: Connection, user_id: int) -> None:
     """Count a confirmation email; raise ``Throttled`` above the limit, so that the form cannot be used for spam."""
     key = f"confirmation mail of {user_id}"
-    require_within_limit(db, key, MAX_MAILS, FAILURE_WINDOW_SECONDS)
-    count_attempt(db, key, FAILURE_WINDOW_SECONDS)
+    count_within_limit(db, key, MAX_MAILS, FAILURE_WINDOW_SECONDS)
 
 
 def _emails_page(visit: Visit, db: Connection, typed: str = "", errors: list[str] | None = None) -> TemplateResponse:
     emails = emails_of_user(db, visit.viewer.signed_in.id)
-    requires_confirmation = current_settings(db).send_user_confirmation_email
-    context = {
-        "tab": "emails",
-        "emails": emails,
-        "requires_confirmation": requires_confirmation,
-        "typed": typed,
-        "errors": errors or [],
-    }
+    context = {"tab": "emails", "emails": emails, "typed": typed, "errors": errors or []}
     return TemplateResponse("profile/emails.html", context, 422 if errors else 200)

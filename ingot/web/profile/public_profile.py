@@ -3,7 +3,8 @@
 from typing import Any
 
 from ingot.accounts.users.params import ModifyUser, SetStatus
-from ingot.accounts.users.service import modify_user, set_status
+from ingot.accounts.users.service import modify_user
+from ingot.accounts.users.statuses import set_status
 from ingot.accounts.users.views import current_user, own_user_view, status_or_none
 from ingot.core.api.params import Upload
 from ingot.core.db.connection import Connection

@@ -4,8 +4,8 @@ import io
 
 from markupsafe import Markup
 
-from ingot.accounts.instance.throttles import count_attempt, require_within_limit
-from ingot.accounts.sessions.service import FAILURE_WINDOW_SECONDS, MAX_FAILURES_PER_ACCOUNT, end_sessions
+from ingot.accounts.sessions.password_check import is_current_password
+from ingot.accounts.sessions.service import end_sessions
 from ingot.accounts.two_factor.service import (
     codes_left,
     create_recovery_codes,
@@ -15,7 +15,6 @@ from ingot.accounts.two_factor.service import (
 )
 from ingot.accounts.two_factor.totp import otpauth_url
 from ingot.accounts.users.views import current_user
-from ingot.core.access.passwords import password_matches
 from ingot.core.db.connection import Connection
 from ingot.errors import Invalid
 from ingot.offload import require_blocking_allowed
@@ -110,13 +109,8 @@ def code_error(visit: Visit) -> str:
 def password_error(visit: Visit, password: str) -> str:
     """Return the error of the re-entered password; empty if correct. Raise ``Throttled`` after too many failures."""
     user = visit.viewer.signed_in
-    if user.password_hash is None:
+    if user.password_hash is None or is_current_password(visit.database, user, password):
         return ""
-    key = f"password of {user.id}"
-    visit.database.read(lambda db: require_within_limit(db, key, MAX_FAILURES_PER_ACCOUNT, FAILURE_WINDOW_SECONDS))
-    if password_matches(user.password_hash, password):
-        return ""
-    visit.database.write(lambda db: count_attempt(db, key, FAILURE_WINDOW_SECONDS))
     return "The current password is incorrect."
 
 

@@ -1,7 +1,8 @@
 """Sign-in and sign-out."""
 
 from ingot.accounts.instance.settings import current_settings
-from ingot.accounts.sessions.service import check_password, end_session
+from ingot.accounts.sessions.password_check import PasswordAttempt, check_password
+from ingot.accounts.sessions.service import end_session
 from ingot.accounts.users.tables import User
 from ingot.core.access.passwords import MIN_LENGTH
 from ingot.core.db.connection import Connection
@@ -17,6 +18,7 @@ from ingot.web.page_routes import (
     form_field,
     local_path,
 )
+from ingot.web.sign_in.device_cookie import known_device
 from ingot.web.sign_in.session_start import HOME, start_session, start_session_with_code
 from ingot.web.sign_in.single_sign_on import sign_on_url
 
@@ -52,13 +54,10 @@ def sign_in(visit: Visit) -> PageResponse:
 
 
 def _user_by_password(visit: Visit) -> User:
-    login, password = (
-        form_field(visit.request.form, "user", "login"),
-        form_field(visit.request.form, "user", "password"),
-    )
-    return check_password(
-        visit.database, login, password, visit.request.origin.ip, visit.request.origin.user_agent, visit.settings
-    )
+    login, password = (form_field(visit.request.form, "user", name) for name in ("login", "password"))
+    origin = visit.request.origin
+    attempt = PasswordAttempt("pages", login, password, origin.ip, origin.user_agent, known_device(visit))
+    return check_password(visit.database, visit.settings, attempt)
 
 
 @pages.post("/users/sign_out", with_expired_password=True)

@@ -1,11 +1,10 @@
 """Password change, password reset by email, and email confirmation."""
 
 from ingot.accounts.identity_providers.directory_users import is_directory_user
-from ingot.accounts.instance.throttles import count_attempt, require_within_limit
+from ingot.accounts.instance.throttles import client_network, count_within_limit
+from ingot.accounts.sessions.password_check import FAILURE_WINDOW_SECONDS, is_current_password
 from ingot.accounts.sessions.queries import one_time_link_or_none
 from ingot.accounts.sessions.service import (
-    FAILURE_WINDOW_SECONDS,
-    MAX_FAILURES_PER_ACCOUNT,
     mail_password_hint,
     mail_password_link,
     use_confirmation_link,
@@ -16,6 +15,7 @@ from ingot.accounts.users.service import set_password
 from ingot.accounts.users.tables import User
 from ingot.core.access.passwords import hash_password, password_error, password_matches
 from ingot.core.db.connection import Connection
+from ingot.core.names import NAMESPACES
 from ingot.errors import NotFound
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit, form_field
 
@@ -43,12 +43,9 @@ def change_password(visit: Visit) -> PageResponse:
         return _password_page(
             visit, ["Your password is managed by the LDAP directory. Change it there."], directory_password=True
         )
-    key = f"password of {user.id}"
-    visit.database.read(lambda db: require_within_limit(db, key, MAX_FAILURES_PER_ACCOUNT, FAILURE_WINDOW_SECONDS))
     new = form_field(visit.request.form, "user", "password")
     errors = _password_errors(new, form_field(visit.request.form, "user", "password_confirmation"))
-    if not password_matches(user.password_hash, form_field(visit.request.form, "user", "current_password")):
-        visit.database.write(lambda db: count_attempt(db, key, FAILURE_WINDOW_SECONDS))
+    if not is_current_password(visit.database, user, form_field(visit.request.form, "user", "current_password")):
         errors.insert(0, "The current password is incorrect.")
     elif password_matches(user.password_hash, new):
         errors.append("The new password must differ from the current one.")
@@ -78,9 +75,8 @@ def mail_reset_link(visit: Visit) -> PageResponse:
 
     def send(db: Connection) -> None:
         user = user_by_email_or_none(db, address) if address else None
-        key = f"password link from {visit.request.origin.ip}"
-        require_within_limit(db, key, MAX_LINKS, FAILURE_WINDOW_SECONDS)
-        count_attempt(db, key, FAILURE_WINDOW_SECONDS)
+        key = f"password link from {client_network(visit.request.origin.ip)}"
+        count_within_limit(db, key, MAX_LINKS, FAILURE_WINDOW_SECONDS)
         if user is not None and user.state == "active" and not user.placeholder:
             send_mail = mail_password_hint if _uses_directory_password(visit, db, user) else mail_password_link
             send_mail(db, user)
@@ -110,6 +106,7 @@ def reset_password(visit: Visit) -> PageResponse:
     hashed = hash_password(new)
 
     def use(db: Connection) -> None:
+        db.lock(NAMESPACES)
         link = one_time_link_or_none(db, "password", token)
         if link is None:
             raise NotFound("Link")
@@ -134,6 +131,7 @@ def confirm_email(visit: Visit) -> PageResponse:
     token = form_field(visit.request.form, "user", "confirmation_token")
 
     def use(db: Connection) -> None:
+        db.lock(NAMESPACES)
         link = one_time_link_or_none(db, "confirmation", token)
         if link is None:
             raise NotFound("Link")

@@ -12,6 +12,7 @@ from ingot.web.cookies import SESSION_COOKIE, set_cookie
 from ingot.web.oauth.authorize import sign_in_policy
 from ingot.web.page_routes import LocalRedirect, PageResponse, TemplateResponse, Visit
 from ingot.web.second_factor import check_second_factor
+from ingot.web.sign_in.device_cookie import device_cookie
 from ingot.web.signed_values import sign_value, verify_signed
 
 HOME = "/"
@@ -59,7 +60,9 @@ def _begin_session(visit: Visit, user: User, back: str, method: str) -> PageResp
         return create_session(db, user, origin.ip, origin.user_agent, method)
 
     cookie = visit.database.write(begin)
-    return LocalRedirect(back or HOME, [set_cookie(visit.settings, SESSION_COOKIE, cookie)])
+    return LocalRedirect(
+        back or HOME, [set_cookie(visit.settings, SESSION_COOKIE, cookie), device_cookie(visit, user.id)]
+    )
 
 
 def _two_factor_page(visit: Visit, pending: PendingSignIn, back: str, error: str) -> TemplateResponse:

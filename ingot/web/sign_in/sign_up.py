@@ -3,10 +3,10 @@
 from fnmatch import fnmatchcase
 
 from ingot.accounts.instance.settings import InstanceSettings, current_settings
-from ingot.accounts.instance.throttles import count_attempt, require_within_limit
-from ingot.accounts.sessions.service import FAILURE_WINDOW_SECONDS, create_session, mail_confirmation_link
+from ingot.accounts.instance.throttles import client_network, count_within_limit
+from ingot.accounts.sessions.password_check import FAILURE_WINDOW_SECONDS
+from ingot.accounts.sessions.service import create_session, resend_confirmation_to
 from ingot.accounts.users.params import CreateUser
-from ingot.accounts.users.queries import user_by_email_or_none
 from ingot.accounts.users.service import create_user
 from ingot.accounts.users.tables import User
 from ingot.core.access.passwords import MIN_LENGTH, hash_password
@@ -15,6 +15,7 @@ from ingot.core.names import NAMESPACES
 from ingot.errors import Conflict, Invalid, NotFound
 from ingot.web.cookies import SESSION_COOKIE, set_cookie
 from ingot.web.page_routes import LocalRedirect, PageResponse, PageRoutes, TemplateResponse, Visit, form_field
+from ingot.web.sign_in.device_cookie import device_cookie
 
 pages = PageRoutes()
 MAX_SIGN_UPS = 10
@@ -67,19 +68,17 @@ def sign_up(visit: Visit) -> PageResponse:
         return user, create_session(db, user, origin.ip, origin.user_agent) if user.confirmed_at else None
 
     def count(db: Connection) -> None:
-        key = f"sign-up from {origin.ip}"
-        require_within_limit(db, key, MAX_SIGN_UPS, FAILURE_WINDOW_SECONDS)
-        count_attempt(db, key, FAILURE_WINDOW_SECONDS)
+        count_within_limit(db, f"sign-up from {client_network(origin.ip)}", MAX_SIGN_UPS, FAILURE_WINDOW_SECONDS)
 
     visit.database.write(count)
     try:
-        _, cookie = visit.database.write(create)
+        user, cookie = visit.database.write(create)
     except (Invalid, Conflict) as error:
         return TemplateResponse(
             "sign_in/sign_up.html", {"errors": _error_messages(error), "shortest": MIN_LENGTH, **typed}, 422
         )
     if cookie is not None:
-        return LocalRedirect("/", [set_cookie(visit.settings, SESSION_COOKIE, cookie)])
+        return LocalRedirect("/", [set_cookie(visit.settings, SESSION_COOKIE, cookie), device_cookie(visit, user.id)])
     text = visit.database.read(current_settings).after_sign_up_text
     return TemplateResponse("message.html", {"title": "Check your email", "text": text or CONFIRMATION_TEXT})
 
@@ -96,12 +95,9 @@ def resend_confirmation(visit: Visit) -> PageResponse:
     address = form_field(visit.request.form, "user", "email").strip().lower()
 
     def send(db: Connection) -> None:
-        key = f"confirmation link from {visit.request.origin.ip}"
-        require_within_limit(db, key, MAX_LINKS, FAILURE_WINDOW_SECONDS)
-        count_attempt(db, key, FAILURE_WINDOW_SECONDS)
-        user = user_by_email_or_none(db, address) if address else None
-        if user is not None and user.email == address and user.confirmed_at is None and user.state == "active":
-            mail_confirmation_link(db, user)
+        key = f"confirmation link from {client_network(visit.request.origin.ip)}"
+        count_within_limit(db, key, MAX_LINKS, FAILURE_WINDOW_SECONDS)
+        resend_confirmation_to(db, address)
 
     visit.database.write(send)
     text = "If that address is waiting for confirmation, you will receive an email with a link."

@@ -49,6 +49,26 @@ def test_the_life_of_a_milestone(api: Api, make: Make) -> None:
     assert {(event["target_id"], event["target_iid"], event["target_title"]) for event in told} == {(None, None, None)}
 
 
+def test_milestones_of_a_project_without_issues_and_merge_requests(api: Api, make: Make) -> None:
+    """Where milestones are disabled, no list names them, neither to strangers nor to the owner."""
+    owner = make.user()
+    project = make_project(make, owner, visibility="public")
+    assert api.post(f"{project.url}/milestones", owner, title="A secret plan").status_code == 201
+
+    def titles(caller: Person | None) -> list[str | None]:
+        paths = [f"{project.url}/events"] + ([f"/users/{owner.id}/events"] if caller else [])
+        return [event["target_title"] for path in paths for event in api.get(path, caller).json()]
+
+    for issues, merge_requests in ((True, False), (False, True), (True, True)):
+        api.put(project.url, owner, issues_enabled=issues, merge_requests_enabled=merge_requests)
+        assert "A secret plan" in titles(owner)
+        assert "A secret plan" in titles(None)
+    api.put(project.url, owner, issues_enabled=False, merge_requests_enabled=False)
+    for caller in (owner, make.root, make.user(), None):
+        assert "A secret plan" not in titles(caller)
+        assert caller is None or api.get("/search", caller, scope="milestones", search="A secret plan").json() == []
+
+
 def test_the_life_of_an_issue(api: Api, make: Make) -> None:
     owner = make.user()
     project = make_project(make, owner)

@@ -2,6 +2,7 @@
 
 import json
 import queue
+import ssl
 import threading
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -34,7 +35,7 @@ class Answer(NamedTuple):
 class Receiver:
     """Serves until it is closed; each path has answers of its own, of which the last one lasts."""
 
-    def __init__(self, address: str = "127.0.0.1") -> None:
+    def __init__(self, address: str = "127.0.0.1", tls: ssl.SSLContext | None = None) -> None:
         self.got: queue.Queue[Got] = queue.Queue()
         self.answers: dict[str, list[Answer | Callable[[BaseHTTPRequestHandler], None]]] = {}
         outer = self
@@ -51,6 +52,8 @@ class Receiver:
 
         self._server = ThreadingHTTPServer((address, 0), Handler)
         self._server.daemon_threads = True
+        if tls is not None:
+            self._server.socket = tls.wrap_socket(self._server.socket, server_side=True)
         self.port = self._server.server_address[1]
         threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
 

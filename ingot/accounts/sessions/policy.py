@@ -1,0 +1,37 @@
+"""Permissions of passwords: the uses for which a correct password suffices."""
+
+from typing import Literal
+
+from ingot.accounts.users.tables import User
+
+PasswordUse = Literal["pages", "session", "oauth", "git"]
+"""Sign-in on pages, ``POST /session``, OAuth's password grant, and git or Git LFS over HTTP."""
+
+HIDDEN = ""
+"""A refusal that must look like a wrong password."""
+_SECOND_FACTOR: dict[PasswordUse, str] = {
+    "session": "You have 2FA enabled. Please use a personal access token to access the API",
+    "oauth": "You have 2FA enabled. Use the authorization code flow.",
+    "git": "You have 2FA enabled: use a personal access token for git over HTTP.",
+}
+_MISSING_SECOND_FACTOR = (
+    "This instance requires 2FA: set it up on the web pages, or use a personal access token instead of the password."
+)
+_EXPIRED = "Your password has expired: sign in on the web pages to change it."
+
+
+def password_refusal(user: User, use: PasswordUse, *, passwords_enabled: bool, second_factor_due: bool) -> str | None:
+    """Return why the correct password of a user is refused for a use; None if it is accepted.
+
+    Pages accept a password that has expired or lacks the second factor, because they ask for a new password, for the
+    code, or for the setup of a second factor before they show anything else. No other use can ask.
+    """
+    if not passwords_enabled or user.state != "active" or user.confirmed_at is None or user.placeholder:
+        return HIDDEN
+    if use == "pages":
+        return None
+    if user.two_factor_enabled:
+        return _SECOND_FACTOR[use]
+    if second_factor_due:
+        return _MISSING_SECOND_FACTOR
+    return _EXPIRED if user.password_expired else None
