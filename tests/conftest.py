@@ -144,7 +144,7 @@ def instance(tmp_path_factory: pytest.TempPathFactory, database_url: str) -> Ite
     app = App(settings, count_statements(open_database(settings)), Log("json", log), None)
     beacons = [app.database.engine.announce_role(role) for role in ("jobs", "ssh")]
     sessions = SshSessions(settings, app.database, Log("json", log))
-    ssh = SshServer(settings, sessions)
+    ssh = SshServer(settings, sessions, Log("json", log))
     shell = ShellServer(settings, app.database, sessions, Log("json", log))
     server = uvicorn.Server(
         uvicorn.Config(

@@ -54,7 +54,7 @@ async def _serve(settings: Settings, listener: socket.socket | None, lifeline: i
         loop.add_reader(lifeline, stopping.set)
     else:
         loop.add_signal_handler(signal.SIGINT, stopping.set)
-    acceptor = await SshServer(settings, sessions).listen(listener) if listener is not None else None
+    acceptor = await SshServer(settings, sessions, log).listen(listener) if listener is not None else None
     shell_server.listen()
     # Objects created so far live until exit; exclude them from garbage collection.
     gc.freeze()

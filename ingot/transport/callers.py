@@ -17,6 +17,7 @@ from ingot.core.access.scopes import has_any_scope
 from ingot.core.db.connection import Connection
 from ingot.errors import NotFound, Unauthenticated
 from ingot.projects.deploy_keys.queries import deploy_key_project_or_none
+from ingot.projects.deploy_keys.tables import DeployKeyProject
 from ingot.projects.deploy_tokens.queries import deploy_token_by_credentials
 from ingot.projects.deploy_tokens.tables import DeployToken
 from ingot.projects.namespaces.queries import ancestor_ids
@@ -27,8 +28,20 @@ READ_SCOPES = frozenset({"api", "read_repository", "write_repository"})
 WRITE_SCOPES = frozenset({"api", "write_repository"})
 _ANY_PROJECT = Actor(admin=True)
 """Finds every project; only for credentials that belong to projects and not to users."""
+READ_ONLY_DEPLOY_KEY = "This deploy key does not have write access to this project."
+_DEPLOY_KEY_WITHOUT_CREATOR = (
+    "This deploy key can no longer push: the user who added it to the project is blocked or lacks the role Developer. "
+    "A maintainer can remove the key and add it again."
+)
 
 FindProject = Callable[[Connection, str], tuple[Access, Project]]
+
+
+class DeployKeyAccess(Access, frozen=True):
+    """Access of a deploy key to a project; the level is that of a reporter if it may not push."""
+
+    push_refusal: str | None = None
+    """Message if the key may not push."""
 
 
 class GitCaller(msgspec.Struct, frozen=True):
@@ -49,9 +62,14 @@ class GitCaller(msgspec.Struct, frozen=True):
         return self.key is not None and self.key.user_id is None
 
     @property
+    def deploy_key_id(self) -> int | None:
+        """Id of the key if the caller is a deploy key."""
+        return self.key.id if self.key is not None and self.is_deploy_key else None
+
+    @property
     def name(self) -> str:
         """Name of the caller for the log."""
-        return f"deploy key {self.key.id}" if self.key is not None and self.is_deploy_key else self.actor.username
+        return self.actor.username if self.deploy_key_id is None else f"deploy key {self.deploy_key_id}"
 
 
 Authenticate = Callable[[Connection], GitCaller]
@@ -100,11 +118,8 @@ def caller_by_key(db: Connection, fingerprint: str) -> GitCaller:
 
 def recorded_author(db: Connection, caller: GitCaller, project: Project) -> Actor:
     """Return the user to record as author: for a deploy key, the user who enabled it for the project."""
-    link = (
-        deploy_key_project_or_none(db, caller.key.id, project.id)
-        if caller.key is not None and caller.is_deploy_key
-        else None
-    )
+    key_id = caller.deploy_key_id
+    link = None if key_id is None else deploy_key_project_or_none(db, key_id, project.id)
     return caller.actor if link is None else Actor(user_id=link.creator_id or 0)
 
 
@@ -115,9 +130,31 @@ def _caller_by_deploy_key(key: SshKey) -> GitCaller:
         if link is None:
             # A deploy key may read public projects, as an anonymous caller may.
             return find_project(db, ANONYMOUS, name)
-        return Access(level=Level.MASTER if link.can_push else Level.REPORTER), project
+        return _deploy_key_access(db, link, project), project
 
     return GitCaller(ANONYMOUS, find, key=key)
+
+
+def _deploy_key_access(db: Connection, link: DeployKeyProject, project: Project) -> DeployKeyAccess:
+    """Return the access of a key: pushes need a creator who is active and may push, and never exceed that user's level.
+
+    Otherwise a key would keep the access of a user who was blocked or removed.
+    """
+    if not link.can_push:
+        return DeployKeyAccess(level=Level.REPORTER, push_refusal=READ_ONLY_DEPLOY_KEY)
+    level = _creator_level(db, link, project)
+    if level < Level.DEVELOPER:
+        return DeployKeyAccess(level=Level.REPORTER, push_refusal=_DEPLOY_KEY_WITHOUT_CREATOR)
+    return DeployKeyAccess(level=min(level, Level.MASTER))
+
+
+def _creator_level(db: Connection, link: DeployKeyProject, project: Project) -> Level:
+    try:
+        creator = caller_by_user(db, link.creator_id or 0)
+        access, _ = creator.find(db, str(project.id))
+    except (Unauthenticated, NotFound):  # Blocked or deleted, or without access to a private project.
+        return Level.NONE
+    return Level.MASTER if creator.actor.admin else access.level
 
 
 def _caller_by_deploy_token(token: DeployToken) -> GitCaller:

@@ -3,13 +3,13 @@
 from typing import Literal
 
 from ingot.accounts.instance.settings import GitProtocol, allows_protocol
-from ingot.core.access.levels import Access, Level
+from ingot.core.access.levels import Access
 from ingot.core.db.connection import Connection
 from ingot.errors import Denied
 from ingot.projects.projects.policy import may_download_code
 from ingot.projects.projects.tables import Project
 from ingot.repositories.ref_changes.policy import push_refusal
-from ingot.transport.callers import Authenticate, GitCaller
+from ingot.transport.callers import READ_ONLY_DEPLOY_KEY, Authenticate, DeployKeyAccess, GitCaller
 
 Service = Literal["git-upload-pack", "git-receive-pack", "git-upload-archive"]
 SERVICES: tuple[Service, ...] = ("git-upload-pack", "git-receive-pack", "git-upload-archive")
@@ -28,8 +28,10 @@ def service_refusal(caller: GitCaller, access: Access, project: Project, service
     if service == "git-receive-pack":
         if not caller.can_write:
             return "This token cannot push: it lacks the scope write_repository or api."
-        if caller.is_deploy_key and access.level < Level.MASTER:
-            return "This deploy key does not have write access to this project."
+        if caller.is_deploy_key and not isinstance(access, DeployKeyAccess):  # A public project without this key.
+            return READ_ONLY_DEPLOY_KEY
+        if isinstance(access, DeployKeyAccess) and access.push_refusal is not None:
+            return access.push_refusal
         return push_refusal(caller.actor, access, project)
     if not caller.can_read:
         return "This token cannot read repositories: it lacks the scope read_repository or api."

@@ -173,8 +173,17 @@ class Push:
 
     def _accept(self, updates: list[RefUpdate], quarantine: str) -> RefIntent | None:
         env = self._check_objects(updates, quarantine)
-        actor = self._database.read(self._author)
-        return begin_ref_updates(self._database, self._repository, actor, self._access, updates, via=self._via, env=env)
+        actor, deploy_key_id = self._database.read(self._author)
+        return begin_ref_updates(
+            self._database,
+            self._repository,
+            actor,
+            self._access,
+            updates,
+            via=self._via,
+            deploy_key_id=deploy_key_id,
+            env=env,
+        )
 
     def _check_objects(self, updates: list[RefUpdate], quarantine: str) -> dict[str, str]:
         """Refuse pushes that no repository accepts; return the environment in which git finds the pushed objects."""
@@ -186,8 +195,10 @@ class Push:
         check_old_values(self._repository, updates)
         return env
 
-    def _author(self, db: Connection) -> Actor:
-        return recorded_author(db, self._authenticate(db), self._project)
+    def _author(self, db: Connection) -> tuple[Actor, int | None]:
+        """Return the user to record as author, and the id of the deploy key if one pushes."""
+        caller = self._authenticate(db)
+        return recorded_author(db, caller, self._project), caller.deploy_key_id
 
     def _access(self, db: Connection) -> tuple[Access, Project]:
         _, access, project = current_access(db, self._authenticate, self._project, "git-receive-pack")

@@ -1,19 +1,22 @@
 """Built-in SSH server for git, on asyncssh."""
 
 import socket
+from time import monotonic
 
 import asyncssh
 
+from ingot.log import Log
 from ingot.settings import Settings
+from ingot.transport.connection_limits import ConnectionLimits
 from ingot.transport.host_keys import host_keys
 from ingot.transport.ssh_sessions import SshSessions
 from ingot.transport.ssh_transfer import SshProcess, SshTransfer
 
 USER = "git"
-LOGIN_SECONDS = 30
+LOGIN_SECONDS = 20
+"""Timeout for the key exchange and the authentication together."""
 KEEP_ALIVE_SECONDS = 60
-MAX_UNAUTHENTICATED = 200
-"""Connections without authentication; further ones are closed, to limit the memory that they use."""
+_DROP_REPORT_SECONDS = 60.0
 CIPHERS = ["aes128-gcm@openssh.com", "aes256-gcm@openssh.com", "aes128-ctr", "aes256-ctr"]
 """Without ChaCha20, which OpenSSH prefers and which costs Python twice as much as these."""
 
@@ -27,15 +30,16 @@ class _Connection(asyncssh.SSHServer):
         self._offered = ""
 
     def connection_made(self, conn: asyncssh.SSHServerConnection) -> None:
-        """Limit the number of unauthenticated connections."""
+        """Close the connection if too many are unauthenticated, before the costly key exchange."""
         self._connection = conn
-        if len(self._server.unauthenticated) >= MAX_UNAUTHENTICATED:
+        peer = conn.get_extra_info("peername") or ("",)
+        if not self._server.unauthenticated.admit(self, str(peer[0])):
+            self._server.report_drops()
             conn.abort()
-        self._server.unauthenticated.add(self)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - The reason does not matter.
-        """Forget the connection."""
-        self._server.unauthenticated.discard(self)
+        """Stop counting the connection."""
+        self._server.unauthenticated.release(self)
 
     def begin_auth(self, username: str) -> bool:  # noqa: ARG002 - Every user has to authenticate.
         """Require authentication."""
@@ -52,7 +56,7 @@ class _Connection(asyncssh.SSHServer):
 
     def auth_completed(self) -> None:
         """Store the fingerprint; the key that was offered last is the one that was verified."""
-        self._server.unauthenticated.discard(self)
+        self._server.unauthenticated.release(self)
         if self._connection is not None:
             self._connection.set_extra_info(authenticated_key=self._offered)
 
@@ -60,10 +64,12 @@ class _Connection(asyncssh.SSHServer):
 class SshServer:
     """SSH server that runs git's services and nothing else."""
 
-    def __init__(self, settings: Settings, sessions: SshSessions) -> None:
+    def __init__(self, settings: Settings, sessions: SshSessions, log: Log) -> None:
         self._settings = settings
         self.sessions = sessions
-        self.unauthenticated: set[_Connection] = set()
+        self.unauthenticated = ConnectionLimits()
+        self._log = log
+        self._next_report = 0.0
 
     async def listen(self, listener: socket.socket) -> asyncssh.SSHAcceptor:
         """Serve on an open socket, until the result is closed."""
@@ -85,6 +91,13 @@ class SshServer:
             keepalive_interval=KEEP_ALIVE_SECONDS,
             server_version="Ingot",
         )
+
+    def report_drops(self) -> None:
+        """Log that connections are dropped, at most once a minute, because the caller may cause any number of lines."""
+        if monotonic() >= self._next_report:
+            self._next_report = monotonic() + _DROP_REPORT_SECONDS
+            limits = self.unauthenticated
+            self._log("ssh connections dropped", unauthenticated=len(limits), dropped=limits.dropped)
 
     async def _serve(self, process: SshProcess) -> None:
         result = await self.sessions.run(SshTransfer(process))

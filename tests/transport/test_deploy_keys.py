@@ -79,15 +79,23 @@ def test_a_key_reads_its_projects_and_no_others(
     assert _ssh(instance, tree.env, "id").returncode == 128
 
 
+def _name_in_rule(api: Api, person: Person, project: Project, key: str, rule: str = "master") -> None:
+    entry = {"deploy_key_id": int(key.rpartition("/")[2])}
+    sent = {"allowed_to_push": [entry]}
+    named = api.request("PATCH", f"{project.url}/protected_branches/{rule}", person, json=sent)
+    assert named.status_code == 200, named.text
+
+
 def test_a_key_that_may_push_passes_the_gate(
     instance: Instance, api: Api, make: Make, tree: Tree, machine: Callable[[], Machine]
 ) -> None:
-    """It stands as a master does: what is protected holds, and what happened is its creator's."""
+    """Protection rules hold for a key, and its pushes are recorded for its creator and for the key."""
     owner, master = make.user(), make.user()
     project = make_project(make, owner, visibility="private", members={master: 40})
     other = make_project(make, owner, visibility="private")
     line, tree.env = machine()
-    _let_in(api, master, project, line, can_push=True)
+    key = _let_in(api, master, project, line, can_push=True)
+    _name_in_rule(api, owner, project, key)
     _let_in(api, owner, other, line)
     first = tree.commit()
     tree.git("push", "-q", over_ssh(instance, project), "master")
@@ -96,6 +104,9 @@ def test_a_key_that_may_push_passes_the_gate(
     for refused in (f"+{first}:master", ":master"):
         tree.git("push", over_ssh(instance, project), refused, fails=True)
     assert _actors(instance, project) == [master.id] * 3
+    pushes = api.get(f"{project.url}/events?action=pushed", owner).json()
+    assert [push["push_data"]["deploy_key_id"] for push in pushes] == [int(key.rpartition("/")[2])] * 3
+    assert {push["author_id"] for push in pushes} == {master.id}
     said = tree.git("push", over_ssh(instance, other), "master", fails=True)
     assert "does not have write access" in said
     api.post(f"/projects/{project.id}/archive", owner)
@@ -110,7 +121,8 @@ def test_an_administrators_key_is_no_administrator(
     project = make_project(make, owner, visibility="private")
     hidden = make_project(make, owner, visibility="private")
     line, tree.env = machine()
-    _let_in(api, make.root, project, line, can_push=True)
+    key = _let_in(api, make.root, project, line, can_push=True)
+    _name_in_rule(api, owner, project, key)
     tree.commit()
     tree.git("push", "-q", over_ssh(instance, project), "master")
     rule = {"name": "sealed", "push_access_level": 0, "merge_access_level": 0}

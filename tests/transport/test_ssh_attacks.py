@@ -9,11 +9,9 @@ from pathlib import Path
 import asyncssh
 import pytest
 
-from ingot.transport import ssh_server
 from tests.client import Api, Make, Person
 from tests.conftest import Instance
 from tests.factories import Project, make_project
-from tests.server.process import until
 from tests.ssh_public_keys import ed25519_line
 from tests.transport.conftest import ssh_command
 from tests.transport.wire import OpenConnection, connected, key_of
@@ -244,23 +242,3 @@ def test_many_commands_at_once(
         for process in processes:
             out, _ = process.communicate(b"0000", timeout=60)
             assert process.returncode == 0 and out
-
-
-def test_many_who_never_prove_anything(
-    instance: Instance, owner: Person, ssh_key: Give, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """They are turned away before they take everybody's memory; when they have gone, a key opens the door again."""
-    until("those of other tests to be gone", lambda: instance.ssh and not instance.ssh.unauthenticated)
-    monkeypatch.setattr(ssh_server, "MAX_UNAUTHENTICATED", 3)
-    key = key_of(ssh_key(owner))
-    there = ("127.0.0.1", instance.settings.ssh_port)
-    waiting = [socket.create_connection(there) for _ in range(3)]
-    for connection in waiting:
-        assert connection.recv(4) == b"SSH-"
-    with socket.create_connection(there) as one_more:
-        assert len(one_more.recv(100)) < 100 and one_more.recv(100) == b"", "it is closed at once"
-    assert _ssh(instance, key, "-T", "git@127.0.0.1").returncode == 255
-    for connection in waiting:
-        connection.close()
-    while _ssh(instance, key, "-T", "git@127.0.0.1").returncode != 0:  # The server has yet to see that they went.
-        pass

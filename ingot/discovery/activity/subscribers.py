@@ -86,6 +86,8 @@ def record_push(db: Connection, event: RefsChanged) -> None:
     for update in event.updates[:MAX_REFS]:
         if update.branch is not None or update.tag is not None:
             push = _stored_push(update, event.summaries.get(update.ref, PushSummary()))
+            if event.deploy_key_id is not None:
+                push.deploy_key_id = event.deploy_key_id
             record_event(db, event.project_id, event.actor_id, "pushed", push=msgspec.json.encode(push).decode())
 
 

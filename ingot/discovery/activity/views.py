@@ -56,6 +56,8 @@ class PushView(View):
     ref: str
     commit_title: str | None
     ref_count: int | None = None
+    deploy_key_id: int | UnsetType = UNSET
+    """The deploy key that pushed; the author is then the user who added it to the project."""
 
 
 class PushedCommit(msgspec.Struct, frozen=True):

@@ -4,7 +4,7 @@ import re
 from typing import NamedTuple
 
 from ingot.git.core.command import run_git
-from ingot.git.core.errors import GitError, GitOutputTooLarge, GitTimeout
+from ingot.git.core.errors import GitOutputTooLarge, GitTimeout
 from ingot.git.core.paths import path_argument
 from ingot.git.core.repository import Repository
 
@@ -35,9 +35,20 @@ class LinesOutOfRange(Exception):
     """The file ends before the first requested line."""
 
 
-def blame(repository: Repository, commit: str, path: bytes, lines: tuple[int, int] | None = None) -> list[BlameChunk]:
-    """Return the lines of a file at a commit, or a range of them counted from 1, grouped by their last commit."""
-    first, last = (1, MAX_LINES + 1) if lines is None else (lines[0], min(lines[1], lines[0] + MAX_LINES))
+def blame(
+    repository: Repository, commit: str, path: bytes, total: int, lines: tuple[int, int] | None = None
+) -> list[BlameChunk]:
+    """Return the lines of a file at a commit, or a range of them counted from 1, grouped by their last commit.
+
+    ``total`` is the number of lines of the file; the limit is checked with it before git runs.
+    """
+    if lines is None and not total:
+        return []
+    first, last = (1, total) if lines is None else (lines[0], min(lines[1], total))
+    if first > total:
+        raise LinesOutOfRange
+    if last - first >= MAX_LINES:
+        raise TooManyLines
     try:
         result = run_git(
             ["blame", "--porcelain", f"-L{first},{last}", commit, "--", path_argument(path)],
@@ -47,17 +58,7 @@ def blame(repository: Repository, commit: str, path: bytes, lines: tuple[int, in
         )
     except (GitTimeout, GitOutputTooLarge) as error:
         raise BlameTooLarge from error
-    except GitError as error:
-        if "has only" not in error.stderr:
-            raise
-        if lines is None:  # An empty file.
-            return []
-        raise LinesOutOfRange from error
-    chunks = _parse_output(result.out)
-    # One line more than the limit was requested, which shows whether there are more.
-    if sum(len(chunk.lines) for chunk in chunks) > MAX_LINES:
-        raise TooManyLines
-    return chunks
+    return _parse_output(result.out)
 
 
 def _parse_output(output: bytes) -> list[BlameChunk]:

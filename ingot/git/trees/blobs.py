@@ -83,6 +83,15 @@ def read_start(blob: Blob) -> bytes:
     return _start_cache.put(blob.oid, start, len(start) + 120)
 
 
+def count_lines(blob: Blob) -> int:
+    """Return the number of lines of a blob; the last one may lack its line feed."""
+    count, last = 0, b"\n"
+    for piece in stream_blob(blob, 0, blob.size) if blob.body is None else [blob.body]:
+        count += piece.count(b"\n")
+        last = piece[-1:] or last
+    return count + (last != b"\n")
+
+
 def content_digest(blob: Blob) -> str:
     """Return the SHA-256 of a blob in hexadecimal."""
     cached = _digest_cache.get(blob.oid)

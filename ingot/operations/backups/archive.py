@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePath, PurePosixPath
-from typing import IO
+from typing import IO, Self
 
 import msgspec
 
@@ -30,6 +30,26 @@ from ingot.operations.backups.layout import (
 _COMPRESSION = 6
 _CHUNK = 2**20
 _MAX_MANIFEST_BYTES = 2**30
+_MAX_EXTENDED_HEADER_BYTES = 2**20
+_EXTENDED_HEADERS = (
+    tarfile.XHDTYPE,
+    tarfile.XGLTYPE,
+    tarfile.SOLARIS_XHDTYPE,
+    tarfile.GNUTYPE_LONGNAME,
+    tarfile.GNUTYPE_LONGLINK,
+)
+
+
+class _CheckedHeader(tarfile.TarInfo):
+    """Header of a member; names and attributes of unlimited length would be read into memory as a whole."""
+
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
+        """Parse a header; raise ``ReadError`` if extended headers of this size cannot belong to a backup."""
+        header = super().frombuf(buf, encoding, errors)
+        if header.size < 0 or (header.type in _EXTENDED_HEADERS and header.size > _MAX_EXTENDED_HEADER_BYTES):
+            raise tarfile.ReadError("a header is too large")
+        return header
 
 
 class _HashingReader:
@@ -112,7 +132,7 @@ def open_archive(file: IO[bytes], name: object) -> Iterator[tarfile.TarFile]:
     file.seek(0)
     try:
         with gzip.GzipFile(fileobj=file) as content:
-            with tarfile.open(fileobj=content, mode="r|") as archive:
+            with tarfile.open(fileobj=content, mode="r|", tarinfo=_CheckedHeader) as archive:
                 yield archive
             # The archive ends before the file; reading to its end verifies the gzip checksum.
             while content.read(_CHUNK):
@@ -121,13 +141,34 @@ def open_archive(file: IO[bytes], name: object) -> Iterator[tarfile.TarFile]:
         raise BackupError(f"{name} is damaged or is not a backup: {error}") from error
 
 
-def verify_archive(file: IO[bytes], name: object) -> Manifest:
-    """Read the whole archive and compare it with its manifest, without writing anything."""
+def checked_members(archive: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
+    """Yield the members of an archive; raise BackupError for one that does not belong into a backup."""
+    files: set[str] = set()
+    folders: set[str] = set()
+    for member in archive:
+        _reject_unsafe_member(member)
+        above = {str(path) for path in PurePosixPath(member.name).parents} - {"."}
+        own = set() if member.isdir() else {member.name}
+        if member.name in files or own & folders or above & files:
+            raise BackupError(f"The backup contains {member.name!r} twice; it was rejected")
+        files |= own
+        folders |= above if own else {*above, member.name}
+        yield member
+
+
+def verify_archive(file: IO[bytes], name: object, max_bytes: int) -> Manifest:
+    """Read the whole archive and compare it with its manifest, without writing anything.
+
+    Raise BackupError as soon as the files have more than ``max_bytes``, which the target does not have.
+    """
     checksums: dict[str, str] = {}
     manifest: Manifest | None = None
+    total = 0
     with open_archive(file, name) as archive:
-        for member in archive:
-            _reject_unsafe_member(member, checksums)
+        for member in checked_members(archive):
+            total += member.size
+            if total > max_bytes:
+                raise BackupError(f"The files in {name} need more space than the {max_bytes} bytes that are free")
             if member.isdir():
                 continue
             content = archive.extractfile(member)
@@ -169,15 +210,19 @@ def _digest(content: IO[bytes]) -> str:
     return digest.hexdigest()
 
 
-def _reject_unsafe_member(member: tarfile.TarInfo, checksums: dict[str, str]) -> None:
-    """Reject members other than files and folders in expected locations; links and paths with ``..`` are attacks."""
+def _reject_unsafe_member(member: tarfile.TarInfo) -> None:
+    """Reject members other than files and folders in expected locations; links and paths with ``..`` are attacks.
+
+    A sparse file of a few bytes may expand to any size, and a name in another spelling may replace another member.
+    """
     path = PurePosixPath(member.name)
     expected = path.parts[:1] and (
         path.parts[0] in (TABLES, *FOLDERS) or member.name in (MANIFEST, SETTINGS, REPOSITORY_RECORD)
     )
-    if not (member.isreg() or member.isdir()) or path.is_absolute() or ".." in path.parts or "\0" in member.name:
+    plain = (member.isreg() and not member.issparse()) or member.isdir()
+    if not plain or path.is_absolute() or ".." in path.parts or "\0" in member.name:
         raise BackupError(
             f"The backup contains {member.name!r}, which is outside of the data directory; it was rejected"
         )
-    if not expected or member.name in checksums:
+    if not expected or member.name != path.as_posix():
         raise BackupError(f"The backup contains {member.name!r}, which is not expected; it was rejected")

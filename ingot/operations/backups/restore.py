@@ -1,18 +1,20 @@
 """Restore of a backup into an empty data directory and an empty database."""
 
+import io
 import os
 import shutil
 import tarfile
 import tempfile
 import tomllib
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import IO
 
 from ingot.app import open_database
 from ingot.core.db.engines import engine_for
 from ingot.core.migrations.run import RESTORING, SCRIPTS, migrate, newest_revision
+from ingot.git.core.layout import CONFIG
 from ingot.git.maintenance.store import RepositoryStore
-from ingot.operations.backups.archive import open_archive, verify_archive
+from ingot.operations.backups.archive import checked_members, open_archive, verify_archive
 from ingot.operations.backups.layout import (
     FORMAT,
     MANIFEST,
@@ -30,6 +32,11 @@ from ingot.operations.backups.verification import verify_repositories
 from ingot.settings import Settings
 
 _FIRST_FORMAT_WITH_RECORD = 2
+_REPOSITORY_DEPTH = 4
+"""Number of parts of the path of a repository in the archive."""
+_REPOSITORY_PARTS = (("HEAD",), ("packed-refs",), ("refs",), ("objects",))
+_BORROWED_OBJECTS = (("objects", "info", "alternates"), ("objects", "info", "http-alternates"))
+"""Files that name other object folders, which may be anywhere on this machine."""
 
 
 def restore_backup(file: Path, settings: Settings, progress: Progress) -> tuple[Manifest, list[str]]:
@@ -42,7 +49,7 @@ def restore_backup(file: Path, settings: Settings, progress: Progress) -> tuple[
     try:
         with file.open("rb") as stream:
             progress("checking every file", 0, 0)
-            manifest = verify_archive(stream, file)
+            manifest = verify_archive(stream, file, _free_bytes(settings.data))
             _reject_newer_backup(manifest)
             _reject_nonempty_target(settings)
             _write_marker(settings.data)
@@ -56,6 +63,12 @@ def restore_backup(file: Path, settings: Settings, progress: Progress) -> tuple[
     except OSError as error:
         raise BackupError(f"The backup could not be restored: {error}") from error
     return manifest, notes
+
+
+def _free_bytes(data: Path) -> int:
+    """Return the free space of the file system that will contain the data directory."""
+    existing = next(folder for folder in (data.absolute(), *data.absolute().parents) if folder.is_dir())
+    return shutil.disk_usage(existing).free
 
 
 def _verify(settings: Settings, manifest: Manifest, record: IO[bytes], progress: Progress) -> list[str]:
@@ -118,7 +131,7 @@ def _restore_members(
     done = 0
     with RestoreTarget(engine_for(settings.database)) as target, open_archive(stream, name) as archive:
         target.begin()
-        for member in archive:
+        for member in checked_members(archive):  # Again, since the file may have changed since it was verified.
             if member.name == MANIFEST:
                 continue
             done += member.isreg()
@@ -126,16 +139,33 @@ def _restore_members(
             content = archive.extractfile(member)
             if content is None:
                 (settings.data / member.name).mkdir(mode=0o700, parents=True, exist_ok=True)
+            elif member.name not in manifest.members:
+                raise BackupError(f"{name} has changed since it was verified")
             elif member.name.startswith(f"{TABLES}/"):
                 target.insert(entries[member.name], content)
             elif member.name == REPOSITORY_RECORD:
                 shutil.copyfileobj(content, record)
             elif member.name == SETTINGS:
                 notes += _restore_settings(settings, content.read())
-            else:
+            elif _is_repository_config(member.name):
+                # The backup's own configuration could make git run programs.
+                _restore_file(settings.data / member.name, member, io.BytesIO(CONFIG))
+            elif _is_restored(member.name):
                 _restore_file(settings.data / member.name, member, content)
         target.finish(manifest.tables)
     return notes
+
+
+def _is_repository_config(name: str) -> bool:
+    return name.startswith("repositories/") and PurePosixPath(name).parts[_REPOSITORY_DEPTH:] == ("config",)
+
+
+def _is_restored(name: str) -> bool:
+    """Return whether a file is restored; of a repository only refs and objects of its own are, but no hooks."""
+    if not name.startswith("repositories/"):
+        return True
+    inner = PurePosixPath(name).parts[_REPOSITORY_DEPTH:]
+    return inner[:1] in _REPOSITORY_PARTS and inner not in _BORROWED_OBJECTS
 
 
 def _restore_file(path: Path, member: tarfile.TarInfo, content: IO[bytes]) -> None:

@@ -8,7 +8,7 @@ from ingot.git.core.repository import Repository
 from ingot.git.history import blame as blaming
 from ingot.git.history.blame import BlameChunk
 from ingot.git.history.commits import Commit, commit_id_or_none, read_commits
-from ingot.git.trees.blobs import Blob, read_blob
+from ingot.git.trees.blobs import Blob, count_lines, read_blob
 from ingot.git.trees.entries import FOLDER, SUBMODULE, TreeEntry, entry_or_none
 from ingot.repositories.files.params import LineRange
 
@@ -54,7 +54,7 @@ def blame_file(file: RepositoryFile, lines: LineRange | None) -> tuple[list[Blam
         raise Invalid(range=["must not end before it starts"])
     line_range = None if lines is None else (min(lines.start, _MAX_LINE_NUMBER), min(lines.end, _MAX_LINE_NUMBER))
     try:
-        chunks = blaming.blame(file.repository, file.commit, file.entry.path, line_range)
+        chunks = blaming.blame(file.repository, file.commit, file.entry.path, count_lines(file.blob), line_range)
     except blaming.LinesOutOfRange as error:
         raise Invalid(range=["is beyond the end of the file"]) from error
     except blaming.BlameTooLarge as error:

@@ -9,7 +9,7 @@ from ingot.projects.projects.policy import may_admin_project, may_change_project
 from ingot.projects.projects.tables import Project
 from ingot.repositories.protection import queries, service
 from ingot.repositories.protection.params import AddBranchRule, AddTagRule, EditBranchRule, ListRules
-from ingot.repositories.protection.service import requested_level
+from ingot.repositories.protection.service import requested_level, requested_push_level
 from ingot.repositories.protection.views import (
     ProtectedBranchView,
     ProtectedTagView,
@@ -30,7 +30,8 @@ def list_protected_branches(
     search = params.search.casefold()
     rules = [rule for rule in queries.branch_rules(call.db, project.id) if search in rule.name.casefold()]
     listing = slice_page(rules, page)
-    return listing.of([protected_branch_view(rule) for rule in listing.items])
+    keys = queries.deploy_keys_by_rule(call.db, project.id)
+    return listing.of([protected_branch_view(rule, keys) for rule in listing.items])
 
 
 @routes.get(
@@ -38,7 +39,8 @@ def list_protected_branches(
 )
 def get_protected_branch(call: Call, project: Project) -> ProtectedBranchView:
     """Get the protection rule with exactly this name, which may contain wildcards."""
-    return protected_branch_view(queries.find_branch_rule(call.db, project.id, call.path["name"]))
+    rule = queries.find_branch_rule(call.db, project.id, call.path["name"])
+    return protected_branch_view(rule, queries.deploy_keys_by_rule(call.db, project.id))
 
 
 @routes.post(
@@ -50,11 +52,12 @@ def add_protected_branch(call: Call, project: Project, params: AddBranchRule) ->
         call.db,
         project,
         params.name,
-        requested_level("allowed_to_push", params.push_access_level, params.allowed_to_push),
+        requested_push_level(params.push_access_level, params.allowed_to_push),
         requested_level("allowed_to_merge", params.merge_access_level, params.allowed_to_merge),
         allow_force_push=params.allow_force_push,
     )
-    return protected_branch_view(rule)
+    service.change_deploy_keys(call.db, project, rule, params.allowed_to_push)
+    return protected_branch_view(rule, queries.deploy_keys_by_rule(call.db, project.id))
 
 
 @routes.patch(
@@ -68,11 +71,12 @@ def edit_protected_branch(call: Call, project: Project, params: EditBranchRule) 
         call.db,
         project.id,
         rule.name,
-        requested_level("allowed_to_push", params.push_access_level, params.allowed_to_push, rule.push_level),
+        requested_push_level(params.push_access_level, params.allowed_to_push, rule.push_level),
         requested_level("allowed_to_merge", params.merge_access_level, params.allowed_to_merge, rule.merge_level),
         allow_force_push=allow_force_push,
     )
-    return protected_branch_view(rule)
+    service.change_deploy_keys(call.db, project, rule, params.allowed_to_push)
+    return protected_branch_view(rule, queries.deploy_keys_by_rule(call.db, project.id))
 
 
 @routes.delete("/projects/:id/protected_branches/:name", on=project_in_path, may=may_change_project, returns=None)

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, UnsetType, field
 
 from ingot.core.api.params import Params
 
@@ -11,13 +11,14 @@ RuleLevel = Literal[0, 30, 40, 60]
 
 
 class AllowedTo(Params):
-    """Permission entry in the format of newer clients; only access levels are supported."""
+    """Permission entry in the format of newer clients: an access level or, for pushes, a deploy key."""
 
     access_level: RuleLevel | None = None
     user_id: int | None = None
     group_id: int | None = None
     deploy_key_id: int | None = None
     id: int | None = None
+    destroy: bool = field(default=False, name="_destroy")
 
 
 class ListRules(Params):

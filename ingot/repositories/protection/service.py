@@ -1,22 +1,31 @@
 """State changes of protection rules."""
 
 import re
+from collections.abc import Sequence
 
 from ingot.core.access.levels import Level
 from ingot.core.db.connection import Connection
 from ingot.errors import Conflict, Invalid, too_long_message
 from ingot.git.core.names import MAX_BYTES, ref_name_error
+from ingot.projects.deploy_keys.queries import deploy_key_project_or_none
 from ingot.projects.projects.tables import Project
 from ingot.repositories.protection.params import AllowedTo
 from ingot.repositories.protection.queries import (
     branch_rule_or_none,
     branch_rules,
+    deploy_keys_by_rule,
     find_branch_rule,
     find_tag_rule,
     tag_rule_or_none,
     tag_rules,
 )
-from ingot.repositories.protection.tables import ProtectedBranch, ProtectedTag, protected_branches, protected_tags
+from ingot.repositories.protection.tables import (
+    ProtectedBranch,
+    ProtectedTag,
+    protected_branch_deploy_keys,
+    protected_branches,
+    protected_tags,
+)
 
 MAX_RULES = 1000
 """All rules are checked for each branch that is shown or pushed."""
@@ -66,7 +75,7 @@ def set_developer_permissions(
 
 
 def requested_level(
-    field: str, level_param: int | None, allowed: list[AllowedTo] | None, default: int = Level.MASTER
+    field: str, level_param: int | None, allowed: Sequence[AllowedTo] | None, default: int = Level.MASTER
 ) -> int:
     """Return the requested level from either parameter format; raise Invalid for rules about single users or groups."""
     if not allowed:
@@ -76,6 +85,41 @@ def requested_level(
     if rest or entry_level is None or first != AllowedTo(access_level=entry_level):
         raise Invalid(**{field: ["supports a single access_level, but no users, groups or deploy keys"]})
     return entry_level
+
+
+def requested_push_level(
+    level_param: int | None, allowed: Sequence[AllowedTo] | None, current: int | None = None
+) -> int:
+    """Return the requested level for pushes; a new rule that names only deploy keys allows no one else."""
+    levels = [entry for entry in allowed or () if not _is_deploy_key_entry(entry)]
+    default = Level.NONE if allowed and not levels else Level.MASTER
+    return requested_level("allowed_to_push", level_param, levels, default if current is None else current)
+
+
+def change_deploy_keys(
+    db: Connection, project: Project, rule: ProtectedBranch, allowed: Sequence[AllowedTo] | None
+) -> None:
+    """Add and remove the deploy keys that may push under a rule; raise Invalid for a key that cannot push at all."""
+    for entry in filter(_is_deploy_key_entry, allowed or ()):
+        keys = deploy_keys_by_rule(db, project.id).get(rule.id, ())
+        existing = [key.id for key in keys if key.key_id == entry.deploy_key_id or key.id == entry.id]
+        if entry.destroy:
+            for entry_id in existing:
+                db.delete(protected_branch_deploy_keys, entry_id)
+        elif not existing:
+            _add_deploy_key(db, project, rule, entry.deploy_key_id)
+
+
+def _add_deploy_key(db: Connection, project: Project, rule: ProtectedBranch, key_id: int | None) -> None:
+    link = None if key_id is None else deploy_key_project_or_none(db, key_id, project.id)
+    if link is None or not link.can_push:
+        raise Invalid(allowed_to_push=["deploy key does not exist or has no write access to this project"])
+    db.insert(protected_branch_deploy_keys, rule_id=rule.id, key_project_id=link.id)
+
+
+def _is_deploy_key_entry(entry: AllowedTo) -> bool:
+    named = entry.deploy_key_id is not None or (entry.destroy and entry.id is not None)
+    return named and (entry.access_level, entry.user_id, entry.group_id) == (None, None, None)
 
 
 def add_branch_rule(

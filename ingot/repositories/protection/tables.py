@@ -20,6 +20,17 @@ protected_branches = Table(
     sqlite_autoincrement=True,
 )
 
+# Deploy keys that may push to the branches of a rule; a row ends with the rule, and when the key leaves the project.
+protected_branch_deploy_keys = Table(
+    "protected_branch_deploy_keys",
+    metadata,
+    row_id(),
+    reference("rule_id", "protected_branches.id"),
+    reference("key_project_id", "deploy_key_projects.id", index=True),
+    UniqueConstraint("rule_id", "key_project_id"),
+    sqlite_autoincrement=True,
+)
+
 protected_tags = Table(
     "protected_tags",
     metadata,
@@ -43,6 +54,15 @@ class ProtectedBranch(Record, frozen=True):
     merge_level: int
     allow_force_push: bool
     created_at: Timestamp
+
+
+class RuleDeployKey(Record, frozen=True):
+    """Deploy key that may push to the branches of a rule; ``id`` is that of the entry."""
+
+    id: int
+    rule_id: int
+    key_id: int
+    title: str
 
 
 class ProtectedTag(Record, frozen=True):

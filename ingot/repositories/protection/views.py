@@ -1,8 +1,10 @@
 """Response structs of protected branches and tags."""
 
+from collections.abc import Mapping, Sequence
+
 from ingot.core.access.levels import Level
 from ingot.core.api.views import View
-from ingot.repositories.protection.tables import ProtectedBranch, ProtectedTag
+from ingot.repositories.protection.tables import ProtectedBranch, ProtectedTag, RuleDeployKey
 
 _LEVEL_NAMES: dict[int, str] = {
     Level.NONE: "No one",
@@ -13,14 +15,14 @@ _ADMINISTRATORS = "Instance admins"
 
 
 class AccessLevelView(View):
-    """Access level of a rule; users and groups are not supported."""
+    """Access level of a rule, or a deploy key that it names; users and groups are not supported."""
 
     id: int
     access_level: int
     access_level_description: str
     user_id: None = None
     group_id: None = None
-    deploy_key_id: None = None
+    deploy_key_id: int | None = None
 
 
 class ProtectedBranchView(View):
@@ -43,12 +45,12 @@ class ProtectedTagView(View):
     create_access_levels: list[AccessLevelView]
 
 
-def protected_branch_view(rule: ProtectedBranch) -> ProtectedBranchView:
-    """Return the view of a rule for branches."""
+def protected_branch_view(rule: ProtectedBranch, keys: Mapping[int, Sequence[RuleDeployKey]]) -> ProtectedBranchView:
+    """Return the view of a rule for branches; ``keys`` are the deploy keys by the id of the rule."""
     return ProtectedBranchView(
         id=rule.id,
         name=rule.name,
-        push_access_levels=[_level_view(rule.id, rule.push_level)],
+        push_access_levels=[_level_view(rule.id, rule.push_level), *map(_deploy_key_view, keys.get(rule.id, ()))],
         merge_access_levels=[_level_view(rule.id, rule.merge_level)],
         unprotect_access_levels=[],
         allow_force_push=rule.allow_force_push,
@@ -62,3 +64,7 @@ def protected_tag_view(rule: ProtectedTag) -> ProtectedTagView:
 
 def _level_view(rule_id: int, level: int) -> AccessLevelView:
     return AccessLevelView(rule_id, level, _LEVEL_NAMES.get(level, _ADMINISTRATORS))
+
+
+def _deploy_key_view(key: RuleDeployKey) -> AccessLevelView:
+    return AccessLevelView(key.id, Level.MASTER, key.title, deploy_key_id=key.key_id)

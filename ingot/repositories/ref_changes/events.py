@@ -18,3 +18,5 @@ class RefsChanged(Event, frozen=True):
     """Summaries of the first updates, by full ref name."""
     merged_heads: dict[str, frozenset[str]] = msgspec.field(default_factory=dict)
     """Awaited commits that are new on a branch, by branch."""
+    deploy_key_id: int | None = None
+    """The deploy key that pushed; ``actor_id`` is then the user who added it to the project."""

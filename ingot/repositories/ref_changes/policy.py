@@ -31,6 +31,8 @@ class RefUpdateContext(msgspec.Struct, frozen=True):
     """Pushed by a git client; some operations are reserved for the API and the pages."""
     merges: bool = False
     """Merge of a merge request, which requires only the permission to merge."""
+    deploy_key_rules: frozenset[int] | None = None
+    """Ids of the branch rules that name the deploy key that pushes; None if a user makes the change."""
 
 
 def push_refusal(actor: Actor, access: Access, project: Project) -> str | None:
@@ -72,6 +74,8 @@ def _branch_refusal(context: RefUpdateContext, update: RefUpdate, branch: str, i
         return _deletion_refusal(context)
     if not update.creates and not all(rule.allow_force_push for rule in rules) and is_forced(update):
         return "You are not allowed to force push code to a protected branch on this project."
+    if context.deploy_key_rules is not None:
+        return None if any(rule.id in context.deploy_key_rules for rule in rules) else _DEPLOY_KEY_PROTECTED
     if not rules:
         return None if may_admin_project(context.actor, context.access, context.project) else _PUSH_PROTECTED
     if context.merges and protection.may_merge_into(context.actor, context.access, rules):
@@ -80,6 +84,10 @@ def _branch_refusal(context: RefUpdateContext, update: RefUpdate, branch: str, i
 
 
 _PUSH_PROTECTED = "You are not allowed to push code to protected branches on this project."
+_DEPLOY_KEY_PROTECTED = (
+    "This deploy key is not allowed to push code to this protected branch. "
+    "A maintainer can allow it in the repository settings of the project."
+)
 
 
 def _deletion_refusal(context: RefUpdateContext) -> str | None:

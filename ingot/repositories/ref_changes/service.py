@@ -45,14 +45,19 @@ class RepositoryState(msgspec.Struct, frozen=True):
 
 
 def open_intent(
-    db: Connection, project_id: int, actor_id: int | None, via: str, updates: Sequence[RefUpdate]
+    db: Connection,
+    project_id: int,
+    actor_id: int | None,
+    via: str,
+    updates: Sequence[RefUpdate],
+    deploy_key_id: int | None = None,
 ) -> RefIntent:
     """Store the intent to change refs, before git changes them."""
     key = secrets.token_hex(16)
     document = msgspec.json.encode(updates).decode()
     row = {"key": key, "project_id": project_id, "actor_id": actor_id, "via": via, "updates": document}
-    number = db.insert(ref_intents, **row, created_at=db.now)
-    return RefIntent(number, key, project_id, actor_id, via, document, db.now)
+    number = db.insert(ref_intents, **row, created_at=db.now, deploy_key_id=deploy_key_id)
+    return RefIntent(number, key, project_id, actor_id, via, document, db.now, deploy_key_id)
 
 
 def delete_intent(db: Connection, key: str) -> None:
@@ -78,7 +83,8 @@ def record_ref_updates(
     project = project_or_none(db, intent.project_id)
     if project is None:  # Deleted in the meantime.
         return
-    common = {"project_id": project.id, "actor_id": actor_id, "key": intent.key, "via": intent.via}
+    origin = {"via": intent.via, "deploy_key_id": intent.deploy_key_id}
+    common = {"project_id": project.id, "actor_id": actor_id, "key": intent.key, **origin}
     for each in completed:
         db.insert(ref_changes, **common, ref=each.ref, old=each.old, new=each.new, created_at=db.now)
     if project.empty and after.head != project.default_branch:
@@ -87,4 +93,15 @@ def record_ref_updates(
     db.update(projects, project.id, empty=after.is_empty())
     enqueue_statistics_update(db, project)
     enqueue_housekeeping(db, project, run_at=add_duration(db.now, seconds=HOUSEKEEPING_DELAY_SECONDS))
-    emit(db, RefsChanged(project.id, actor_id, intent.via, tuple(completed), after.summaries, after.merged_heads))
+    emit(
+        db,
+        RefsChanged(
+            project.id,
+            actor_id,
+            intent.via,
+            tuple(completed),
+            after.summaries,
+            after.merged_heads,
+            intent.deploy_key_id,
+        ),
+    )

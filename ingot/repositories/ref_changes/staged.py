@@ -32,7 +32,7 @@ from ingot.git.writing.ref_updates import (
 from ingot.log import log_failure
 from ingot.projects.projects.queries import find_project, project_or_none
 from ingot.projects.projects.tables import Project
-from ingot.repositories.protection.queries import branch_rules, tag_rules
+from ingot.repositories.protection.queries import branch_rules, rule_ids_of_deploy_key, tag_rules
 from ingot.repositories.ref_changes.policy import DEFAULT_BRANCH_REFUSAL, MAX_REFS, RefUpdateContext, ref_update_refusal
 from ingot.repositories.ref_changes.ports import MergeRequestHeads
 from ingot.repositories.ref_changes.queries import (
@@ -111,20 +111,30 @@ def begin_ref_updates(
     *,
     via: str,
     merges: bool = False,
+    deploy_key_id: int | None = None,
     env: Mapping[str, str] | None = None,
     in_intent_transaction: IntentCallback | None = None,
 ) -> RefIntent:
     """Check updates and commit an intent for them, all or none; raise ``Denied`` if one is refused.
 
-    ``env`` gives git access to the quarantined objects of a push that is not accepted yet.
+    ``env`` gives git access to the quarantined objects of a push that is not accepted yet. ``deploy_key_id`` is the
+    deploy key that pushes, if the caller is not a user.
     """
     if len(updates) > MAX_REFS:
         raise Denied(f"A push may change {MAX_REFS} references at most.")
 
     def load_context(db: Connection) -> RefUpdateContext:
         access, project = lookup_access(db)
-        rules = branch_rules(db, project.id), tag_rules(db, project.id)
-        return RefUpdateContext(actor, access, project, *rules, from_git_client=via in ("http", "ssh"), merges=merges)
+        return RefUpdateContext(
+            actor,
+            access,
+            project,
+            branch_rules(db, project.id),
+            tag_rules(db, project.id),
+            from_git_client=via in ("http", "ssh"),
+            merges=merges,
+            deploy_key_rules=(None if deploy_key_id is None else rule_ids_of_deploy_key(db, project.id, deploy_key_id)),
+        )
 
     context = database.read(load_context)
     for update in updates:
@@ -144,7 +154,7 @@ def begin_ref_updates(
         # Checked again, since one of them may have become the default branch in the meantime.
         if deleted_branches and lock_default_branch(db, context.project.id) in deleted_branches:
             raise Denied(DEFAULT_BRANCH_REFUSAL)
-        return open_intent(db, context.project.id, actor_id, via, updates)
+        return open_intent(db, context.project.id, actor_id, via, updates, deploy_key_id)
 
     return database.write(write)
 

@@ -2,7 +2,7 @@
 
 from sqlalchemy import Index, Table, UniqueConstraint
 
-from ingot.core.db.schema import Record, metadata, reference, row_id, text
+from ingot.core.db.schema import Record, metadata, number, reference, row_id, text
 from ingot.core.db.times import Timestamp
 
 # Written before git changes a ref, deleted with the record of the change. After a crash, the rows that remain show
@@ -17,6 +17,8 @@ ref_intents = Table(
     text("via"),
     text("updates"),
     text("created_at"),
+    # The deploy key that pushes, if any; not a foreign key, because the record outlives the key.
+    number("deploy_key_id", nullable=True),
     sqlite_autoincrement=True,
 )
 
@@ -33,6 +35,7 @@ ref_changes = Table(
     text("old"),
     text("new"),
     text("created_at"),
+    number("deploy_key_id", nullable=True),
     UniqueConstraint("key", "ref"),
     Index("ix_ref_changes_project_id", "project_id", "id"),
     sqlite_autoincrement=True,
@@ -49,6 +52,7 @@ class RefIntent(Record, frozen=True):
     via: str
     updates: str
     created_at: Timestamp
+    deploy_key_id: int | None
 
 
 class RefChange(Record, frozen=True):
@@ -63,3 +67,4 @@ class RefChange(Record, frozen=True):
     old: str
     new: str
     created_at: Timestamp
+    deploy_key_id: int | None

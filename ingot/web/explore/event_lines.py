@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 from urllib.parse import quote
 
+from msgspec import UNSET
+
 from ingot.discovery.activity.views import EventView
 from ingot.projects.projects.views import project_paths
 from ingot.web.explore.note_links import NOTEABLE_PAGES, note_page
@@ -33,6 +35,8 @@ def _activity_line(event: EventView, path: str) -> ActivityLine:
     if event.push_data:
         push = event.push_data
         text = f"{event.action_name} {push.ref_type} {push.ref}"
+        if push.deploy_key_id is not UNSET:
+            text += " with a deploy key"
         if push.commit_title:
             text += f": {push.commit_title}"
         address = f"/{path}" if push.action == "removed" else f"/{path}/-/commits/{quote(push.ref)}"

@@ -56,9 +56,22 @@ def protect_branch(visit: Visit) -> PageResponse:
 def change_rule(visit: Visit) -> PageResponse:
     """Change the protection of the branch named in the form."""
     parent = find_project_settings(visit)
-    typed = form_values(visit, "rule", ("name", "push_access_level", "merge_access_level"), ("allow_force_push",))
-    params = {name: value for name, value in nonempty_values(typed).items() if name != "name"}
+    typed = form_values(
+        visit, "rule", ("name", "push_access_level", "merge_access_level", "deploy_key"), ("allow_force_push",)
+    )
+    params = {name: value for name, value in nonempty_values(typed).items() if name not in ("name", "deploy_key")}
+    if typed["deploy_key"]:
+        params["allowed_to_push"] = [{"deploy_key_id": typed["deploy_key"]}]
     return _submit(parent, "rules", typed, protection_api.edit_protected_branch, params, name=typed["name"])
+
+
+@pages.delete("/:path/-/settings/protected_branches/deploy_keys")
+def disallow_key(visit: Visit) -> PageResponse:
+    """Remove the permission of a deploy key to push to a protected branch."""
+    place = find_project_settings(visit)
+    typed = form_values(visit, "rule", ("name", "deploy_key"))
+    sent = {"allowed_to_push": [{"deploy_key_id": typed["deploy_key"], "_destroy": True}]}
+    return _submit(place, "rules", {}, protection_api.edit_protected_branch, sent, name=typed["name"])
 
 
 @pages.delete("/:path/-/settings/protected_branches")
@@ -172,6 +185,7 @@ def _submit(
 
 def _repository_settings_page(parent: ProjectContext, forms: FormsState, created: Any = None) -> TemplateResponse:
     every, visit = {"per_page": 100}, parent.visit
+    keys = parent.ask(deploy_keys_api.list_deploy_keys, every).items
     context: dict[str, Any] = {
         "section": "settings/repository",
         "forms": forms,
@@ -180,7 +194,8 @@ def _repository_settings_page(parent: ProjectContext, forms: FormsState, created
         "branches": _branches(parent),
         "rules": parent.ask(protection_api.list_protected_branches, every).items,
         "tag_rules": parent.ask(protection_api.list_protected_tags, every).items,
-        "keys": parent.ask(deploy_keys_api.list_deploy_keys, every).items,
+        "keys": keys,
+        "pushing_keys": [key for key in keys if key.can_push],
         "other_keys": visit.database.read(lambda db: keys_of_other_projects(db, visit.viewer.actor, parent.project.id)),
         "tokens": parent.ask(deploy_tokens_api.list_deploy_tokens, every).items,
         "secret": created.token if created is not None and created.token is not UNSET else "",

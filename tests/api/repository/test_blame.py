@@ -137,3 +137,26 @@ def test_a_file_that_is_too_large_is_refused_in_words(api: Api, instance: Instan
 
     assert answer.status_code == 400
     assert "too large" in answer.json()["message"]
+
+
+def test_a_long_file_is_refused_before_git_runs(
+    api: Api, instance: Instance, make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Attack: request the blame of a file that is too long, which cost as much as the longest allowed one."""
+    project = make_project(make, visibility="public")
+    history = History()
+    history.commit(files={"long": "x\n" * (blame.MAX_LINES + 1), "longer": b"\n" * (2**20 + 1), "open": "a\nb"})
+    history.into(repository_of(instance, project))
+    url = f"{project.url}/repository/files"
+    assert [part["lines"] for part in api.get(f"{url}/open/blame", ref="master").json()] == [["a", "b"]]
+    last = {"range[start]": blame.MAX_LINES + 1, "range[end]": blame.MAX_LINES + 1}
+    assert api.get(f"{url}/long/blame", None, ref="master", **last).json()[0]["lines"] == ["x"]
+
+    def run_git(*_: Any, **__: Any) -> Any:
+        raise AssertionError("git was run")
+
+    monkeypatch.setattr(blame, "run_git", run_git)
+    ranges = ({}, {"range[start]": 1, "range[end]": blame.MAX_LINES + 1}, {"range[start]": 2**21, "range[end]": 2**22})
+    for path, asked in ((path, asked) for path in ("long", "longer") for asked in ranges):
+        refused = api.get(f"{url}/{path}/blame", None, ref="master", **asked)
+        assert (refused.status_code, list(refused.json()["message"])) == (400, ["range"])
