@@ -68,10 +68,10 @@ def change_rule(visit: Visit) -> PageResponse:
 @pages.delete("/:path/-/settings/protected_branches/deploy_keys")
 def disallow_key(visit: Visit) -> PageResponse:
     """Remove the permission of a deploy key to push to a protected branch."""
-    place = find_project_settings(visit)
+    parent = find_project_settings(visit)
     typed = form_values(visit, "rule", ("name", "deploy_key"))
-    sent = {"allowed_to_push": [{"deploy_key_id": typed["deploy_key"], "_destroy": True}]}
-    return _submit(place, "rules", {}, protection_api.edit_protected_branch, sent, name=typed["name"])
+    params = {"allowed_to_push": [{"deploy_key_id": typed["deploy_key"], "_destroy": True}]}
+    return _submit(parent, "rules", {}, protection_api.edit_protected_branch, params, name=typed["name"])
 
 
 @pages.delete("/:path/-/settings/protected_branches")
