@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import IO
 
 from ingot.app import open_database
-from ingot.core.db.engines import engine_for
+from ingot.core.db.engine_factory import engine_for
 from ingot.core.migrations.run import RESTORING, SCRIPTS, migrate, newest_revision
 from ingot.git.maintenance.store import RepositoryStore
 from ingot.operations.backups.archive import open_archive, verify_archive
