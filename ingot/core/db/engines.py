@@ -16,6 +16,9 @@ from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.types import NullType
 
+from ingot.core.db.write_queue import WriteQueue
+from ingot.errors import Unavailable
+
 LOCK_WAIT_SECONDS = 5.0
 POLL_SECONDS = 0.05
 NOTIFY_CHANNEL = "ingot_work"
@@ -110,6 +113,7 @@ class SqliteEngine:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._queue = WriteQueue(path)
         self.dialect: Dialect = SQLiteDialect_pysqlite(paramstyle="named")
         # SQLite has no booleans; a declared type and a C-level converter restore them.
         sqlite3.register_converter("BOOLEAN", b"1".__eq__)
@@ -152,10 +156,18 @@ class SqliteEngine:
         pass
 
     def begin(self, raw: sqlite3.Connection) -> None:
-        raw.execute(self.begin_statement)
+        try:
+            self._queue.enter(LOCK_WAIT_SECONDS)
+        except TimeoutError:
+            raise Unavailable("Other writers keep the database busy") from None
+        try:
+            raw.execute(self.begin_statement)
+        except BaseException:
+            self._queue.leave()
+            raise
 
     def end(self) -> None:
-        pass
+        self._queue.leave()
 
     def was_committed(self, transaction: None) -> bool | None:  # noqa: ARG002 - Interface of the engines.
         return False  # No other connection sees a transaction whose commit has failed.
@@ -182,7 +194,7 @@ class SqliteEngine:
         return SqliteWatch(self, role)
 
     def close(self) -> None:
-        pass
+        self._queue.close()
 
     def _beacon(self, role: str) -> Path:
         return self.path.with_name(f".{role}.serving")
