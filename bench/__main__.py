@@ -20,6 +20,7 @@ from bench.process import idle_megabytes, start_seconds
 from bench.projects import SLOWEST, measure
 from bench.repositories import fill_projects, measure_git, measure_moments, measure_reads
 from bench.user_data import PERSON_TOKEN, TOKEN, fill
+from bench.writes import measure_writes
 from ingot.operations.startup import initialize_instance
 from ingot.settings import Settings
 
@@ -57,7 +58,7 @@ def main() -> None:
     parser.add_argument(
         "part",
         nargs="*",
-        help="calls, projects, repositories, issues, merge_requests, pages, hooks, process; all of them by default",
+        help="calls, projects, repositories, issues, merge_requests, pages, hooks, writes, grow, process; default: all",
     )
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -78,6 +79,7 @@ def main() -> None:
             parts["merge_requests"] = lambda: _measure_merge_requests(Path(folder), arguments.seconds)
             parts["pages"] = lambda: _measure_pages(Path(folder), arguments.seconds)
             parts["hooks"] = lambda: _measure_hooks(Path(folder))
+            parts["writes"] = lambda: _measure_writes(Path(folder), arguments.seconds)
         for name, measure_part in parts.items():
             if not arguments.part or name in arguments.part:
                 measure_part()
@@ -177,6 +179,13 @@ def _measure_hooks(folder: Path) -> None:
     settings = Settings(data=folder / "hooks", root_token=TOKEN, root_password="-" * 9)
     initialize_instance(settings)
     for finding in measure_hooks(settings):
+        _line(*finding)
+
+
+def _measure_writes(folder: Path, seconds: float) -> None:
+    settings = Settings(data=folder / "writes", root_token=TOKEN, root_password="-" * 9)
+    initialize_instance(settings)
+    for finding in measure_writes(settings, seconds, ROUNDS):
         _line(*finding)
 
 

@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from functools import partial
 from itertools import cycle
+from typing import NamedTuple
 
 import uvloop
 
@@ -16,12 +17,18 @@ class _Connection(asyncio.Protocol):
         self._deadline = deadline
         self._done = done
         self._buffer = bytearray()
-        self.answered = 0
+        self._sent_at = 0.0
+        self.seconds: list[float] = []
+        """Time of each response."""
         self.failed = 0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = transport
-        transport.write(next(self._requests))  # type: ignore[attr-defined] # asyncio hands over a transport that writes.
+        self._send()
+
+    def _send(self) -> None:
+        self._sent_at = time.perf_counter()
+        self._transport.write(next(self._requests))  # type: ignore[attr-defined] # asyncio hands over a transport that writes.
 
     def data_received(self, data: bytes) -> None:
         self._buffer += data
@@ -33,12 +40,13 @@ class _Connection(asyncio.Protocol):
         length = int(head[at + 15 : head.find(b"\r", at) if b"\r" in head[at:] else None]) if at >= 0 else 0
         if len(self._buffer) < end + 4 + length:
             return
-        self.answered += 1
+        now = time.perf_counter()
+        self.seconds.append(now - self._sent_at)
         if b" 200 " not in head[:16] and b" 201 " not in head[:16]:
             self.failed += 1
         self._buffer.clear()
-        if time.perf_counter() < self._deadline:
-            self._transport.write(next(self._requests))  # type: ignore[attr-defined] # The same transport, which writes.
+        if now < self._deadline:
+            self._send()
         else:
             self._transport.close()
 
@@ -61,10 +69,21 @@ def post(path: str, token: str = "", **sent: str) -> bytes:
     return f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n{credential}{about}\r\n".encode() + body
 
 
-def requests_per_second(port: int, requests: Sequence[bytes], seconds: float, connections: int = 8) -> float:
-    """How many of these requests the server answers in a second."""
+class LoadResult(NamedTuple):
+    """Outcome of a load: the rate, and the time of every response in ascending order."""
 
-    async def run() -> float:
+    per_second: float
+    seconds: list[float]
+
+    def percentile(self, share: float) -> float:
+        """Return the milliseconds within which this share of the responses came."""
+        return 1000 * self.seconds[min(len(self.seconds) - 1, int(share * len(self.seconds)))]
+
+
+def send_load(port: int, requests: Sequence[bytes], seconds: float, connections: int = 8) -> LoadResult:
+    """Send these requests in turns for some seconds, one at a time on each connection; raise if one fails."""
+
+    async def run() -> LoadResult:
         loop = asyncio.get_running_loop()
         started = time.perf_counter()
         made = []
@@ -79,6 +98,12 @@ def requests_per_second(port: int, requests: Sequence[bytes], seconds: float, co
             await done
         if any(connection.failed for connection, _ in made):
             raise RuntimeError("Some answers were not 200")
-        return sum(connection.answered for connection, _ in made) / (time.perf_counter() - started)
+        took = sorted(second for connection, _ in made for second in connection.seconds)
+        return LoadResult(len(took) / (time.perf_counter() - started), took)
 
     return uvloop.run(run())
+
+
+def requests_per_second(port: int, requests: Sequence[bytes], seconds: float, connections: int = 8) -> float:
+    """Return how many of these requests the server answers in a second."""
+    return send_load(port, requests, seconds, connections).per_second

@@ -10,11 +10,20 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
+
+
+class RunningServer(NamedTuple):
+    """The process id and port of a server, and the seconds until it was ready."""
+
+    pid: int
+    port: int
+    seconds: float
 
 
 @contextmanager
-def _serving(data: Path) -> Iterator[tuple[int, float]]:
-    """A server with one web worker; gives its process id and the seconds until it was ready."""
+def running_server(data: Path, workers: int = 1) -> Iterator[RunningServer]:
+    """Start a server with a number of web workers, for the length of a block."""
     port = 18300 + os.getpid() % 500
     command = [
         str(Path(sys.executable).parent / "ingot"),
@@ -23,13 +32,15 @@ def _serving(data: Path) -> Iterator[tuple[int, float]]:
         str(data),
         "--port",
         str(port),
+        "--ssh-port",
+        "0",
         "--workers",
-        "1",
+        str(workers),
     ]
     started = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        yield process.pid, _until_ready(port, started)
+        yield RunningServer(process.pid, port, _until_ready(port, started))
     finally:
         process.send_signal(signal.SIGTERM)
         process.wait(20)
@@ -47,16 +58,16 @@ def _until_ready(port: int, started: float) -> float:
 
 
 def start_seconds(data: Path) -> float:
-    """From the command to the first 200 on readiness."""
-    with _serving(data) as (_, seconds):
-        return seconds
+    """Return the seconds from the command to the first 200 on readiness."""
+    with running_server(data) as server:
+        return server.seconds
 
 
 def idle_megabytes(data: Path) -> float:
-    """Proportional memory of the whole tree, a few seconds after the start."""
-    with _serving(data) as (pid, _):
+    """Return the proportional memory of all processes, a few seconds after the start."""
+    with running_server(data) as server:
         time.sleep(4)
-        return sum(_pss(member) for member in _tree(pid)) / 1024
+        return sum(_pss(member) for member in _tree(server.pid)) / 1024
 
 
 def _tree(pid: int) -> list[int]:

@@ -39,7 +39,7 @@ from ingot.core.api.router import Router
 from ingot.core.api.routes import Endpoint
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database, wall_clock
-from ingot.core.db.engines import engine_for
+from ingot.core.db.engine_factory import engine_for
 from ingot.core.db.ports import Ports
 from ingot.core.db.times import Timestamp
 from ingot.core.db.vault import Vault
@@ -99,7 +99,10 @@ from ingot.transport.backend import GitBackend
 from ingot.transport.git_http import GitHttp
 from ingot.transport.lfs_http import LfsHttp
 from ingot.web.component import PagesComponent
+from ingot.web.files.static import StaticFiles
 
+REQUEST_STATEMENT_SECONDS = 8.0
+"""Limit of one statement of a request on PostgreSQL; more than the wait for a lock, less than clients wait."""
 _PING = select(literal(1))
 # Some clients still use the older prefix for uploads, and for nothing else.
 LEGACY_API_PREFIX = b"/api/v3"
@@ -107,13 +110,16 @@ _NEVER_MATCHES = re.compile(rb"(?!)")
 _LEGACY_ROUTES = re.compile(rb"/projects/[^/]+/uploads/?")
 
 
-def open_database(settings: Settings, clock: Callable[[], Timestamp] = wall_clock) -> Database:
+def open_database(
+    settings: Settings, clock: Callable[[], Timestamp] = wall_clock, *, statement_seconds: float | None = None
+) -> Database:
     """Open the database of an instance whose data directory exists."""
     secret = bytes.fromhex((settings.data / "secrets" / "instance.key").read_text().strip())
     store = projects.repository_store(settings)
     tracker = HeadTracker(store)
     subscribers = collect_subscribers(list_subscriptions(settings, store, tracker))
-    tracker.database = Database(engine_for(settings.database), Vault(secret), subscribers, fill_ports(store), clock)
+    engine = engine_for(settings.database, statement_seconds)
+    tracker.database = Database(engine, Vault(secret), subscribers, fill_ports(store), clock)
     return tracker.database
 
 
@@ -191,6 +197,7 @@ class App:
             ApiComponent(self.kernel, b"/api", _NEVER_MATCHES),
             LfsHttp(settings, database, self.kernel.pool, authorization),
             GitHttp(GitBackend(settings, database, self.kernel.pool, log), authorization),
+            StaticFiles(),
             PagesComponent(settings, database, self.kernel.pool, InternalClient(router.declared, database, settings)),
         ]
         metrics = Metrics(metrics_folder, partial(database.read, queue_stats), REGISTRY)
@@ -213,8 +220,10 @@ class App:
 
     def health(self) -> dict[str, str]:
         """Return the current state of the database and of each role."""
-        served = {role: _role_state(self.database, role) for role in ("jobs", "ssh")}
-        return {"database": _database_state(self.database), **served}
+        # The database comes first: if it does not answer, the roles are not looked up.
+        return {"database": _database_state(self.database)} | {
+            role: _role_state(self.database, role) for role in ("jobs", "ssh")
+        }
 
     def close(self) -> None:
         """Wait for running requests, then close the database."""

@@ -69,6 +69,16 @@ class Unavailable(Exception):
     """A database that does not respond; a retry may succeed."""
 
 
+class CommitUncertain(Unavailable):
+    """A connection lost during the commit, when it is unknown whether the transaction has committed."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The connection to the database was lost while the change was saved, so it may have been made. "
+            "Check before you repeat the request."
+        )
+
+
 def too_long_message(maximum: int, unit: str = "characters") -> str:
     """Return the specification's message for a value that exceeds its maximum length."""
     return f"is too long (maximum is {maximum} {unit})"

@@ -48,11 +48,11 @@ class _CountedConnection:
         self._raw = raw
         self._counter = counter
 
-    def execute(self, statement: str, *values: Any) -> Any:
+    def execute(self, statement: str, *values: Any, **options: Any) -> Any:
         self._counter.note(statement)
         if self._counter.cold and statement == self._counter.version_statement:
             return _NewVersion()
-        return self._raw.execute(statement, *values)
+        return self._raw.execute(statement, *values, **options)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._raw, name)

@@ -8,7 +8,7 @@ from pathlib import Path
 import ingot.app  # noqa: F401 - Imports every package, so that all tables are registered.
 from ingot.cli.options import add_instance_options, settings_from_arguments
 from ingot.cli.progress import show_progress
-from ingot.core.db.engines import engine_for
+from ingot.core.db.engine_factory import engine_for
 from ingot.core.db.schema import metadata
 from ingot.operations.backups.layout import BackupError
 from ingot.operations.backups.writer import write_backup

@@ -8,7 +8,7 @@ import socket
 
 import uvloop
 
-from ingot.app import configure_caches, open_database
+from ingot.app import REQUEST_STATEMENT_SECONDS, configure_caches, open_database
 from ingot.cli.options import add_instance_options, add_listening_options, prepare_instance, settings_from_arguments
 from ingot.log import Log, route_logging
 from ingot.operations.supervisor import open_socket
@@ -44,7 +44,7 @@ async def _serve(settings: Settings, listener: socket.socket | None, lifeline: i
     log = Log(settings.log_format)
     route_logging(log)
     configure_caches(settings)
-    database = open_database(settings)
+    database = open_database(settings, statement_seconds=REQUEST_STATEMENT_SECONDS)
     sessions = SshSessions(settings, database, log)
     shell_server = ShellServer(settings, database, sessions, log)
     stopping = asyncio.Event()

@@ -10,7 +10,7 @@ from typing import Any
 
 import uvicorn
 
-from ingot.app import App, open_database
+from ingot.app import REQUEST_STATEMENT_SECONDS, App, open_database
 from ingot.cli.options import add_instance_options, add_listening_options, prepare_instance, settings_from_arguments
 from ingot.core.http.protocol import HeadTimeoutProtocol
 from ingot.log import Log, route_logging
@@ -40,7 +40,7 @@ def serve(settings: Settings, listener: Any, metrics: Path | None, lifeline: int
     log = Log(settings.log_format)
     route_logging(log)
     logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
-    app = App(settings, open_database(settings), log, metrics)
+    app = App(settings, open_database(settings, statement_seconds=REQUEST_STATEMENT_SECONDS), log, metrics)
     try:
         app.reconcile()
         serve_app(app, listener, lifeline)

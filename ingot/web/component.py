@@ -20,7 +20,7 @@ from ingot.core.api.internal_client import InternalCaller, InternalClient
 from ingot.core.api.kernel import read_credentials
 from ingot.core.api.params import MissingParameter
 from ingot.core.api.request_fields import BadRequest, close_uploads, parse_body, parse_query
-from ingot.core.api.responses import error_response
+from ingot.core.api.responses import RETRY_AFTER_SECONDS, error_response
 from ingot.core.api.router import NoRoute, Router, WrongMethod
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
@@ -48,6 +48,8 @@ from ingot.web.merge_requests.routes import PAGES as MERGE_REQUESTS
 from ingot.web.oauth.routes import PAGES as OAUTH
 from ingot.web.page_routes import (
     FORM_LIMIT,
+    SANDBOX,
+    SECURITY_HEADERS,
     BytesResponse,
     ExternalRedirect,
     FileResponse,
@@ -90,13 +92,7 @@ ALL_PAGES: Sequence[PageRoutes] = (
     *ADMIN,
     *FILES,
 )
-_SECURITY_HEADERS: list[Header] = [
-    (b"x-content-type-options", b"nosniff"),
-    (b"x-frame-options", b"DENY"),
-    (b"referrer-policy", b"same-origin"),
-]
 _NO_STORE: Header = (b"cache-control", b"no-store")
-_SANDBOX: Header = (b"content-security-policy", b"default-src 'none'; sandbox")
 _PAGE_TYPE = b"text/html; charset=utf-8"
 _MAX_POOLED_REQUESTS = 4096
 _CORS_ANY_ORIGIN: Header = (b"access-control-allow-origin", b"*")
@@ -191,6 +187,8 @@ class PagesComponent:
             headers.append((b"allow", ", ".join(error.allowed).encode()))
         if isinstance(error, Throttled):
             headers.append((b"retry-after", b"%d" % error.retry_after))
+        if isinstance(error, Unavailable):
+            headers.append((b"retry-after", b"%d" % RETRY_AFTER_SECONDS))
         return status, headers, body
 
     def _visit_of_missing_page(self, page_call: _PageCall) -> Visit | None:
@@ -349,20 +347,20 @@ class PagesComponent:
     def _render(self, response: PageResponse, visit: Visit | None) -> RenderedResponse:
         if isinstance(response, LocalRedirect):
             location = quote(response.location, safe="/%?#=&+:@!$,;~*'()") if response.location.startswith("/") else "/"
-            return 302, [(b"location", location.encode()), *_SECURITY_HEADERS, *response.headers], b""
+            return 302, [(b"location", location.encode()), *SECURITY_HEADERS, *response.headers], b""
         if isinstance(response, ExternalRedirect):
             location = quote(response.location, safe="/%?#=&+:@!$,;~*'()[]")
-            return 302, [(b"location", location.encode()), _NO_STORE, *_SECURITY_HEADERS, *response.headers], b""
+            return 302, [(b"location", location.encode()), _NO_STORE, *SECURITY_HEADERS, *response.headers], b""
         if isinstance(response, JsonResponse):
             kind = (b"content-type", b"application/json; charset=utf-8")
-            headers = [kind, _SANDBOX, _NO_STORE, *_SECURITY_HEADERS, *response.headers]
+            headers = [kind, SANDBOX, _NO_STORE, *SECURITY_HEADERS, *response.headers]
             return response.status, headers, msgspec.json.encode(response.content)
         if isinstance(response, BytesResponse | FileResponse):
             kind = (b"content-type", response.content_type.encode())
             content = response.content if isinstance(response, BytesResponse) else response
-            return 200, [kind, _SANDBOX, *_SECURITY_HEADERS, *response.headers], content
+            return 200, [kind, SANDBOX, *SECURITY_HEADERS, *response.headers], content
         kind, policy = (b"content-type", _PAGE_TYPE), (b"content-security-policy", response.policy)
-        headers = [kind, policy, _NO_STORE, *_SECURITY_HEADERS, *response.headers]
+        headers = [kind, policy, _NO_STORE, *SECURITY_HEADERS, *response.headers]
         return response.status, headers, self._templates.render(response, visit)
 
 

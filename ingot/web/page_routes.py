@@ -21,6 +21,12 @@ from ingot.web.client import PageClient
 from ingot.web.cookies import THEME_COOKIE
 
 FORM_LIMIT = 2**20
+SECURITY_HEADERS: list[Header] = [
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"same-origin"),
+]
+SANDBOX: Header = (b"content-security-policy", b"default-src 'none'; sandbox")
 _POLICY_SOURCE = re.compile(r"https?://[A-Za-z0-9.:\[\]-]+|[a-z][a-z0-9.+-]*:")
 
 

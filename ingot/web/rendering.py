@@ -28,6 +28,9 @@ _ERROR_MESSAGES = {
     503: ("Service unavailable", "The server is temporarily unavailable. Try again in a moment."),
 }
 
+_UNAVAILABLE = 503
+_EMPTY_LAYOUT: dict[str, Any] = {"broadcasts": [], "to_do": 0}
+
 
 def error_page(status: int) -> TemplateResponse:
     """Return the error page for a status."""
@@ -52,7 +55,9 @@ class TemplateRenderer:
         template = self._environment.get_template(page.template)
         context: dict[str, Any] = {"visit": visit, "user": visit.viewer.user if visit else None, **page.context}
         if not page.template.rpartition("/")[2].startswith("_"):
-            context |= self._database.read(partial(_layout_context, visit))
+            # The page that says that the database does not answer must not need it.
+            down = page.status == _UNAVAILABLE
+            context |= _EMPTY_LAYOUT if down else self._database.read(partial(_layout_context, visit))
         return template.render(context).encode()
 
     @cached_property

@@ -21,6 +21,14 @@ connection.execute("BEGIN IMMEDIATE")
 print("held", flush=True)
 sys.stdin.read()
 """
+HOLD_QUEUE = """
+import sys
+from pathlib import Path
+from ingot.core.db.write_queue import WriteQueue
+WriteQueue(Path(sys.argv[1])).enter(60)
+print("held", flush=True)
+sys.stdin.read()
+"""
 HOLD_TABLES = """
 import psycopg, sys
 with psycopg.connect(sys.argv[1]) as connection:
@@ -32,9 +40,9 @@ WANTED = {"username": "late", "name": "Late", "email": "late@example.org", "forc
 
 
 @contextmanager
-def _held(settings: Settings) -> Iterator[None]:
+def _held(settings: Settings, of_file: str = HOLD_FILE) -> Iterator[None]:
     """Let another process hold the lock that writers need."""
-    program = [HOLD_FILE, str(settings.data / "ingot.db")] if settings.embedded else [HOLD_TABLES, settings.database]
+    program = [of_file, str(settings.data / "ingot.db")] if settings.embedded else [HOLD_TABLES, settings.database]
     holder = subprocess.Popen(
         [sys.executable, "-c", *program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
@@ -104,3 +112,23 @@ def test_a_page_says_so_too(inside: InProcessServer) -> None:
         assert answer.status_code == 503
         assert "Try again in a moment" in answer.text
     assert inside.client.post("/users/sign_in", data=sent).status_code == 302
+
+
+@pytest.mark.parametrize("wait", [60.0])
+def test_writes_take_turns_with_those_of_other_processes(inside: InProcessServer) -> None:
+    """SQLite's own lock is free meanwhile."""
+    with ThreadPoolExecutor(1) as pool:
+        with _held(inside.settings, HOLD_QUEUE):
+            writing = pool.submit(_create, inside)
+            for _ in range(20):
+                assert inside.call("GET", "/user").status_code == 200
+            assert not writing.done()
+        assert writing.result().status_code == 201
+
+
+def test_a_turn_that_does_not_come_is_a_503(inside: InProcessServer) -> None:
+    with _held(inside.settings, HOLD_QUEUE):
+        answer = _create(inside)
+        assert answer.status_code == 503
+        assert int(answer.headers["retry-after"]) > 0
+    assert _create(inside).status_code == 201

@@ -239,15 +239,25 @@ class Kernel:
         return read_limit(db) if self._authenticate(db, credentials).known else BODY_LIMIT
 
     async def _run_in(self, executor: Executor, work: Callable[[], T]) -> T:
-        """Run in another thread; raise ``Unavailable`` if it waited too long in the queue."""
+        """Run in another thread; raise ``Unavailable`` if it has not started after a time in the queue."""
+        loop = asyncio.get_running_loop()
         queued_at = monotonic()
 
         def begin() -> T:
             if monotonic() - queued_at > QUEUE_SECONDS:
-                raise Unavailable("Too many writes are waiting")
+                raise Unavailable("Too many calls are waiting")
             return work()
 
-        return await asyncio.get_running_loop().run_in_executor(executor, begin)
+        future = executor.submit(begin)
+        expiry = loop.call_later(QUEUE_SECONDS, future.cancel)
+        try:
+            return await asyncio.wrap_future(future, loop=loop)
+        except asyncio.CancelledError:
+            if monotonic() - queued_at < QUEUE_SECONDS:
+                raise
+            raise Unavailable("Too many calls are waiting") from None
+        finally:
+            expiry.cancel()
 
     def close(self) -> None:
         """Wait for running calls and accept no more."""

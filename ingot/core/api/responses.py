@@ -10,7 +10,17 @@ import msgspec
 from ingot.core.api.params import MissingParameter
 from ingot.core.api.request_fields import BadRequest
 from ingot.core.api.router import NoRoute, WrongMethod
-from ingot.errors import Conflict, Denied, Invalid, NotFound, Throttled, Unauthenticated, Unavailable, Unchanged
+from ingot.errors import (
+    CommitUncertain,
+    Conflict,
+    Denied,
+    Invalid,
+    NotFound,
+    Throttled,
+    Unauthenticated,
+    Unavailable,
+    Unchanged,
+)
 
 Header = tuple[bytes, bytes]
 
@@ -102,7 +112,8 @@ def error_response(error: Exception, denied: int = 403, conflict: int = 409) -> 
             return json_response(429, _message("429 Too Many Requests. Retry later"), _retry_after_headers(error))
         case Unavailable():
             retry = (b"retry-after", b"%d" % RETRY_AFTER_SECONDS)
-            return json_response(503, _message("503 Service Unavailable"), [retry])
+            uncertain = f" - {error}" if isinstance(error, CommitUncertain) else ""
+            return json_response(503, _message(f"503 Service Unavailable{uncertain}"), [retry])
     return None
 
 

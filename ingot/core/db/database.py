@@ -13,7 +13,7 @@ from ingot.core.db.engines import DatabaseErrorKind, Engine, SqliteEngine
 from ingot.core.db.ports import Ports
 from ingot.core.db.times import Timestamp
 from ingot.core.db.vault import Vault
-from ingot.errors import Conflict, Unavailable
+from ingot.errors import CommitUncertain, Conflict, Unavailable
 from ingot.log import log_failure
 
 T = TypeVar("T")
@@ -101,7 +101,7 @@ class Database:
         """Run ``work`` in a transaction, and again if a concurrent transaction conflicts.
 
         A check that passed in two concurrent transactions breaks a constraint in the slower one; in the next attempt
-        the same check finds the row and responds accordingly.
+        the same check finds the row and responds accordingly. Work whose commit may have succeeded is never repeated.
         """
         for attempt in range(1, _MAX_ATTEMPTS + 1):
             try:
@@ -116,17 +116,50 @@ class Database:
     def _transact(self, work: Callable[[Connection], T]) -> tuple[Connection, T]:
         db = self._connection("writer", read_only=False)
         raw, self._local.reading = self._local.writer, None  # Nested reads must not use the old snapshot.
-        raw.execute(self.engine.begin_statement)
+        transaction = self.engine.begin(raw)
         try:
-            result = work(db)
-        except BaseException:
             try:
-                raw.execute("ROLLBACK")
-            except self.engine.errors as error:  # The first error is raised; a dead connection has rolled back.
-                log_failure("rollback failed", error)
-            raise
-        raw.execute("COMMIT")
-        return db, result
+                result = work(db)
+            except BaseException:
+                self._roll_back(raw)
+                raise
+            return self._commit(db, transaction), result
+        finally:
+            self.engine.end()
+
+    def _roll_back(self, raw: Any) -> None:
+        try:
+            raw.execute("ROLLBACK")
+        except self.engine.errors as error:  # The first error is raised; a dead connection has rolled back.
+            log_failure("rollback failed", error)
+
+    def _commit(self, db: Connection, transaction: Any) -> Connection:
+        """Commit; return the connection for the work after the commit, which is a new one if this one was lost."""
+        try:
+            self._local.writer.execute("COMMIT")
+        except self.engine.errors as error:
+            if self.engine.classify_error(error) is not DatabaseErrorKind.LOST:
+                if self._embedded and self._local.writer.in_transaction:  # A full disk leaves it open.
+                    self._roll_back(self._local.writer)
+                raise
+            self._forget("writer")
+            committed = self.engine.was_committed(transaction)
+            if committed is None:
+                raise CommitUncertain from error
+            if not committed:
+                raise
+            log_failure("connection lost after a commit", error)
+            return self._replaced(db)
+        return db
+
+    def _replaced(self, db: Connection) -> Connection:
+        try:
+            fresh = self._connection("writer", read_only=False)
+        except Unavailable as error:  # The work after the commit fails, and is left to its job.
+            log_failure("no connection after a commit", error)
+            return db
+        fresh.afterwards, fresh.follow_ups = db.afterwards, db.follow_ups
+        return fresh
 
     def _after_commit(self, db: Connection) -> None:
         """Run the work that follows a commit; a failure is logged and left to its job, since the commit is final."""
@@ -154,6 +187,8 @@ class Database:
             raise Unavailable("The database is busy or does not answer") from error
 
     def _connection(self, role: str, *, read_only: bool, follow_redirects: bool = False) -> Connection:
+        if not self._embedded:
+            self.engine.require_responsive()
         raw = getattr(self._local, role)
         if raw is None:
             try:
@@ -165,6 +200,8 @@ class Database:
                 self._local.cache = ReadCache(raw, self.engine.version_statement)
                 self._caches.append(self._local.cache)
             self._opened.append(raw)
+        if not self._embedded:
+            self.engine.limit_waiting(raw)
         cache = self._local.cache if read_only else None
         return Connection(
             raw,

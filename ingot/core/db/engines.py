@@ -1,15 +1,13 @@
-"""Engines for SQLite and PostgreSQL: connections, begin statements, error classification and notifications."""
+"""Interface of the database engines, and the engine for SQLite."""
 
 import fcntl
 import select
 import sqlite3
 import time
-import zlib
 from collections.abc import Sequence
 from enum import Enum
 from pathlib import Path
 from typing import IO, Any, Protocol
-from urllib.parse import urlsplit
 
 from sqlalchemy import ColumnElement
 from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
@@ -18,11 +16,13 @@ from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.types import NullType
 
+from ingot.core.db.write_queue import WriteQueue
+from ingot.errors import Unavailable
+
 LOCK_WAIT_SECONDS = 5.0
 POLL_SECONDS = 0.05
-RECONNECT_SECONDS = 1.0
-_CHANNEL = "ingot_work"
-_LOCK_NAMESPACE = 1_230_919_764  # Any number that other users of the server's advisory locks do not use.
+NOTIFY_CHANNEL = "ingot_work"
+"""Channel of the notifications of a PostgreSQL server."""
 
 
 class DatabaseErrorKind(Enum):
@@ -47,7 +47,7 @@ def _notify_watchers_sqlite(element: notify_watchers, compiler: SQLCompiler, **o
 
 @compiles(notify_watchers, "postgresql")
 def _notify_watchers_postgresql(element: notify_watchers, compiler: SQLCompiler, **options: Any) -> str:  # noqa: ARG001 - Signature of SQLAlchemy.
-    return f"pg_notify('{_CHANNEL}', '')"
+    return f"pg_notify('{NOTIFY_CHANNEL}', '')"
 
 
 class Watch(Protocol):
@@ -76,6 +76,21 @@ class Engine(Protocol):
     def classify_error(self, error: Exception) -> DatabaseErrorKind | None:
         """Classify an error, or return None if it is a bug of ours."""
 
+    def require_responsive(self) -> None:
+        """Raise ``Unavailable``, or ``WouldBlock`` on an event loop, while the server does not answer."""
+
+    def limit_waiting(self, raw: Any) -> None:
+        """Limit the time of the next statements of a connection if they delay an event loop."""
+
+    def begin(self, raw: Any) -> Any:
+        """Begin a transaction that writes; return its identity for ``was_committed``."""
+
+    def end(self) -> None:
+        """Let others begin, after a transaction was committed or rolled back, also if that failed."""
+
+    def was_committed(self, transaction: Any) -> bool | None:
+        """Return whether a transaction whose connection was lost during the commit has committed; None if unknown."""
+
     def announce_role(self, role: str) -> Any:
         """Announce that this process serves ``role`` until the result is closed or the process ends."""
 
@@ -98,6 +113,7 @@ class SqliteEngine:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._queue = WriteQueue(path)
         self.dialect: Dialect = SQLiteDialect_pysqlite(paramstyle="named")
         # SQLite has no booleans; a declared type and a C-level converter restore them.
         sqlite3.register_converter("BOOLEAN", b"1".__eq__)
@@ -133,6 +149,29 @@ class SqliteEngine:
                 return DatabaseErrorKind.LOST
         return None
 
+    def require_responsive(self) -> None:
+        pass
+
+    def limit_waiting(self, raw: sqlite3.Connection) -> None:
+        pass
+
+    def begin(self, raw: sqlite3.Connection) -> None:
+        try:
+            self._queue.enter(LOCK_WAIT_SECONDS)
+        except TimeoutError:
+            raise Unavailable("Other writers keep the database busy") from None
+        try:
+            raw.execute(self.begin_statement)
+        except BaseException:
+            self._queue.leave()
+            raise
+
+    def end(self) -> None:
+        self._queue.leave()
+
+    def was_committed(self, transaction: None) -> bool | None:  # noqa: ARG002 - Interface of the engines.
+        return False  # No other connection sees a transaction whose commit has failed.
+
     def announce_role(self, role: str) -> IO[bytes]:
         file = self._beacon(role).open("ab")
         # The kernel releases these locks when the process ends.
@@ -155,7 +194,7 @@ class SqliteEngine:
         return SqliteWatch(self, role)
 
     def close(self) -> None:
-        pass
+        self._queue.close()
 
     def _beacon(self, role: str) -> Path:
         return self.path.with_name(f".{role}.serving")
@@ -199,124 +238,3 @@ class SqliteWatch:
     def close(self) -> None:
         self._disconnect()
         self._beacon.close()
-
-
-class PostgresqlEngine:
-    """A PostgreSQL server, shared by any number of processes and machines."""
-
-    # Independent of the server's default: after waiting for a lock, a transaction must see what its last holder did.
-    begin_statement = "BEGIN ISOLATION LEVEL READ COMMITTED"
-    # The set of visible transactions: equal text means equal rows. Notifications would be too late, since they may
-    # arrive after the response to the client that committed.
-    version_statement = "SELECT pg_current_snapshot()::text"
-
-    def __init__(self, url: str) -> None:
-        # Imported here, so that instances with SQLite do not load the driver.
-        import psycopg
-        from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
-
-        self._driver = psycopg
-        self.errors: type[Exception] = psycopg.Error
-        self.url = url.replace("postgres://", "postgresql://", 1)
-        self.dialect: Dialect = PGDialect_psycopg()  # type: ignore[no-untyped-call] # Untyped in the library.
-        self._watch: Any = None
-
-    def connect(self, *, read_only: bool, typed: bool = True) -> Any:  # noqa: ARG002 - The server reports the types.
-        connection = self._driver.connect(self.url, autocommit=True, application_name="ingot", connect_timeout=10)
-        connection.execute(f"SET lock_timeout = '{int(LOCK_WAIT_SECONDS)}s'")
-        if read_only:
-            connection.execute("SET default_transaction_read_only = on")
-        return connection
-
-    def classify_error(self, error: Exception) -> DatabaseErrorKind | None:
-        errors = self._driver.errors
-        if isinstance(error, errors.LockNotAvailable):
-            return DatabaseErrorKind.BUSY
-        clashes = (errors.IntegrityError, errors.SerializationFailure, errors.DeadlockDetected)
-        if isinstance(error, clashes):
-            return DatabaseErrorKind.CLASH
-        if isinstance(error, self._driver.OperationalError | errors.InterfaceError):
-            return DatabaseErrorKind.LOST
-        return None
-
-    def announce_role(self, role: str) -> Any:
-        connection = self.connect(read_only=False)
-        connection.execute("SELECT pg_advisory_lock_shared(%s, %s)", (_LOCK_NAMESPACE, zlib.crc32(role.encode()) >> 1))
-        return connection
-
-    def watch(self, role: str) -> "PostgresqlWatch":
-        return PostgresqlWatch(self, role)
-
-    def close(self) -> None:
-        if self._watch is not None:
-            self._watch.close()
-
-    def is_served(self, role: str) -> bool:
-        # The view shows the locks of all databases, and another instance may use one of them.
-        held = (
-            "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND classid = %s AND objid = %s AND granted "
-            "AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
-        )
-        if self._watch is None or self._watch.closed:
-            try:
-                self._watch = self.connect(read_only=True)
-            except self._driver.Error:  # Not served as far as this process can tell; readiness reports it.
-                return False
-        try:
-            return self._watch.execute(held, (_LOCK_NAMESPACE, zlib.crc32(role.encode()) >> 1)).fetchone() is not None
-        except self._driver.Error:  # Likewise.
-            self._watch.close()
-            return False
-
-
-class PostgresqlWatch:
-    """Watch that listens on the connection that announces the role, without polling."""
-
-    def __init__(self, engine: PostgresqlEngine, role: str) -> None:
-        self._engine = engine
-        self._role = role
-        self._connection: Any = None
-        self._connect()
-
-    def _connect(self) -> None:
-        try:
-            connection = self._engine.announce_role(self._role)
-            connection.execute(f"LISTEN {_CHANNEL}")
-            self._connection = connection
-        except self._engine.errors:
-            # The caller gets the same error, and the next call connects again.
-            pass
-
-    def wait(self, seconds: float, others: Sequence[int]) -> None:
-        if self._connection is None:
-            select.select(others, [], [], min(seconds, RECONNECT_SECONDS))
-            # Notifications may have been missed meanwhile, so a new connection counts as a change.
-            self._connect()
-            return
-        try:
-            descriptor = self._connection.fileno()
-            ready = select.select([descriptor, *others], [], [], seconds)[0]
-            if descriptor in ready:
-                self._connection.pgconn.consume_input()
-                while self._connection.pgconn.notifies():
-                    pass
-            elif not ready:
-                # A connection can be dead without notice; the role would then no longer be announced.
-                self._connection.execute("SELECT 1")
-        except self._engine.errors:  # The next call connects again.
-            self._connection.close()
-            self._connection = None
-
-    def close(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-
-
-def engine_for(url: str) -> Engine:
-    """Return the engine of a database URL; raise ``ValueError`` for an unknown scheme."""
-    scheme = urlsplit(url).scheme
-    if scheme == "sqlite":
-        return SqliteEngine(Path(url.removeprefix("sqlite:///")))
-    if scheme in ("postgresql", "postgres"):
-        return PostgresqlEngine(url)
-    raise ValueError(f"The database URL must begin with sqlite:/// or postgresql://, not {scheme}://")

@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from ingot.app import open_database
-from ingot.core.db.engines import engine_for
+from ingot.core.db.engine_factory import engine_for
 from ingot.core.migrations.run import RESTORING, SCRIPTS, migrate, newest_revision
 from ingot.git.core.layout import CONFIG
 from ingot.git.maintenance.store import RepositoryStore

@@ -9,15 +9,17 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 
-from ingot.core.http.request import Header
+from ingot.core.http.frontend import send_response
+from ingot.core.http.request import Header, Request, Send, Trace
 from ingot.errors import NotFound
-from ingot.web.page_routes import BytesResponse, PageResponse, PageRoutes, Visit
+from ingot.web.page_routes import SANDBOX, SECURITY_HEADERS, BytesResponse, PageResponse, PageRoutes, Visit
 
 pages = PageRoutes()
 _HERE = Path(__file__).parent.parent
 _FOLDERS = (_HERE / "static", _HERE / "vendor" / "swagger-ui", _HERE / "vendor" / "htmx")
 _PARTS = {"ingot.css": _HERE / "styles", "ingot.js": _HERE / "scripts"}
 _TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
+_PREFIX = b"/static/"
 _CACHE_FOREVER: Header = (b"cache-control", b"public, max-age=31536000, immutable")
 _CACHE_ONE_HOUR: Header = (b"cache-control", b"public, max-age=3600")
 
@@ -49,13 +51,38 @@ def versioned_url(name: str) -> str:
 
 @pages.get("/static/:file", open=True, with_expired_password=True)
 def show_static(visit: Visit) -> PageResponse:
-    """Return a static file."""
+    """Return a static file, for requests that ``StaticFiles`` leaves to the pages."""
     name = visit.request.path["file"]
     if name not in _files():
         raise NotFound("File")
+    return _response(name, visit.request.query.get("v"), visit.headers.takes_gzip)
+
+
+class StaticFiles:
+    """HTTP component that sends static files without the database, so that they load when it does not answer."""
+
+    def handles(self, request: Request) -> bool:
+        """Return whether the request is for a file that exists; other paths get the page for missing ones."""
+        return request.method == "GET" and _requested_name(request) in _files()
+
+    async def serve(self, request: Request, send: Send, trace: Trace) -> None:
+        """Send a file."""
+        trace.route = "/static/:file"
+        version = request.query.removeprefix(b"v=").decode("latin-1")
+        takes_gzip = b"gzip" in request.headers.get(b"accept-encoding", b"")
+        file = _response(_requested_name(request), version, takes_gzip)
+        kind = (b"content-type", file.content_type.encode())
+        await send_response(send, trace, 200, [kind, SANDBOX, *SECURITY_HEADERS, *file.headers], file.content)
+
+
+def _requested_name(request: Request) -> str:
+    return request.path.removeprefix(_PREFIX).decode("latin-1") if request.path.startswith(_PREFIX) else ""
+
+
+def _response(name: str, version: object, takes_gzip: bool) -> BytesResponse:
     asset = _asset(name)
-    cache_control = _CACHE_FOREVER if visit.request.query.get("v") == asset.version else _CACHE_ONE_HOUR
+    cache_control = _CACHE_FOREVER if version == asset.version else _CACHE_ONE_HOUR
     headers = [cache_control, (b"vary", b"accept-encoding")]
-    if visit.headers.takes_gzip:
+    if takes_gzip:
         return BytesResponse(asset.packed, asset.kind, [*headers, (b"content-encoding", b"gzip")])
     return BytesResponse(asset.content, asset.kind, headers)

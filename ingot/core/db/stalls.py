@@ -1,0 +1,193 @@
+"""Monitor for a PostgreSQL server that stops answering, so that calls fail soon instead of waiting for it.
+
+A statement has no limit of its own on this side: it may take long for good reasons. The monitor therefore asks the
+server, by opening another connection, whether it still answers. If it does not, every waiting statement is ended and
+new ones are refused until the server answers again. Statements on an event loop are ended earlier, because they delay
+all other requests of the process; the caller repeats a read in a thread.
+"""
+
+import logging
+import os
+import socket
+import threading
+from asyncio import get_running_loop
+from collections.abc import Callable
+from time import monotonic
+from typing import Any
+
+from ingot.errors import Unavailable
+from ingot.offload import require_blocking_allowed
+
+INLINE_SECONDS = 1.0
+"""Limit of a statement on an event loop."""
+SLOW_SECONDS = 2.0
+"""Time after which a statement makes the monitor probe the server."""
+PROBE_SECONDS = 1.0
+"""Pause between two probes of a stalled server."""
+_TICK_SECONDS = 0.2
+_IDLE_TICKS = 25
+_SILENT = "The database does not answer"
+
+
+def on_event_loop() -> bool:
+    """Return whether this thread runs an event loop."""
+    try:
+        get_running_loop()
+    except RuntimeError:  # Raised in every other thread.
+        return False
+    return True
+
+
+class MonitoredConnection:
+    """Driver connection whose running statement a ``StallMonitor`` can end from another thread."""
+
+    def __init__(self, raw: Any, monitor: "StallMonitor") -> None:
+        self._raw = raw
+        self._monitor = monitor
+        # A descriptor of its own, since the driver closes its descriptor at any time and the number is then reused.
+        self._socket = socket.socket(fileno=os.dup(raw.fileno()))
+        self.started = 0.0
+        """Time at which the running statement was sent; 0 if none is running."""
+        self.inline = False
+        """Whether the statement delays an event loop."""
+        monitor.add(self)
+
+    def execute(self, text: str, values: Any = None, **options: Any) -> Any:
+        """Run a statement."""
+        self.started = monotonic()
+        self._monitor.wake()
+        try:
+            return self._raw.execute(text, values, **options)
+        finally:
+            self.started = 0.0
+
+    def mark_inline(self, inline: bool) -> None:
+        """Set whether the next statements run on an event loop."""
+        self.inline = inline
+
+    def end(self) -> None:
+        """End the running statement; its thread gets the error of a lost connection."""
+        try:
+            self._socket.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            # The connection has ended already.
+            pass
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._monitor.remove(self)
+        self._raw.close()
+        self._socket.close()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._raw, name)
+
+
+class StallMonitor:
+    """Thread that watches the running statements of a process, and sleeps while there are none."""
+
+    def __init__(self, answers: Callable[[], bool]) -> None:
+        self._answers = answers
+        self._lock = threading.Lock()
+        self._connections: set[MonitoredConnection] = set()
+        self._thread: threading.Thread | None = None
+        self._parked = False
+        self._closed = False
+        self._awake = threading.Event()
+        self._suspected = False
+        self._stalled = False
+        self._probed_at = 0.0
+
+    @property
+    def responsive(self) -> bool:
+        """Whether nothing indicates that the server is stalled."""
+        return not (self._stalled or self._suspected)
+
+    def require_responsive(self) -> None:
+        """Raise if the server does not answer, or on an event loop if that is not known.
+
+        Under ``forbid_blocking``, ``WouldBlock`` is raised instead: the read is repeated in a thread, which may wait.
+        """
+        if self._stalled:
+            raise Unavailable(_SILENT)
+        if self._suspected and on_event_loop():
+            require_blocking_allowed()
+            raise Unavailable(_SILENT)
+
+    def suspect(self) -> None:
+        """Probe the server at once, and keep event loops off it until it answers."""
+        self._suspected = True
+        self._probed_at = 0.0
+        self._start()
+        self.wake()
+
+    def add(self, connection: MonitoredConnection) -> None:
+        """Watch the statements of a connection."""
+        with self._lock:
+            self._connections.add(connection)
+        self._start()
+
+    def remove(self, connection: MonitoredConnection) -> None:
+        """Stop watching a connection."""
+        with self._lock:
+            self._connections.discard(connection)
+
+    def wake(self) -> None:
+        """Resume watching, if the thread sleeps."""
+        if self._parked:
+            self._awake.set()
+
+    def close(self) -> None:
+        """End the thread."""
+        self._closed = True
+        self._awake.set()
+
+    def _start(self) -> None:
+        with self._lock:
+            if self._thread is None and not self._closed:
+                self._thread = threading.Thread(target=self._run, name="stalls", daemon=True)
+                self._thread.start()
+
+    def _run(self) -> None:
+        pause, idle = threading.Event(), 0
+        while not self._closed:
+            idle = 0 if self._watch() else idle + 1
+            if idle < _IDLE_TICKS:
+                pause.wait(_TICK_SECONDS)
+                continue
+            self._parked = True
+            # A statement that started before the line above did not wake this thread.
+            if not self._watch():
+                self._awake.wait()
+            self._parked, idle = False, 0
+            self._awake.clear()
+
+    def _watch(self) -> bool:
+        """End statements that wait too long; return whether there is anything to watch."""
+        now = monotonic()
+        running = [(connection, now - connection.started) for connection in self._all() if connection.started]
+        for connection, seconds in running:
+            if connection.inline and seconds > INLINE_SECONDS:
+                self._suspected, self._probed_at = True, 0.0
+                connection.end()
+        doubtful = not self.responsive or any(seconds > SLOW_SECONDS for _, seconds in running)
+        if doubtful and now - self._probed_at > PROBE_SECONDS:
+            self._check()
+        return doubtful or bool(running)
+
+    def _check(self) -> None:
+        if self._answers():
+            self._stalled = self._suspected = False
+        else:
+            if not self._stalled:
+                logging.getLogger("ingot").warning("database stalled", extra={"fields": {}})
+            self._stalled = True
+            for connection in self._all():
+                started = connection.started
+                if started and monotonic() - started > INLINE_SECONDS:
+                    connection.end()
+        self._probed_at = monotonic()
+
+    def _all(self) -> list[MonitoredConnection]:
+        with self._lock:
+            return list(self._connections)
