@@ -27,6 +27,7 @@ from ingot.git.writing.ref_updates import (
     RefUpdate,
     break_stale_locks,
     set_first_head,
+    sync_refs,
     update_refs,
 )
 from ingot.log import log_failure
@@ -173,7 +174,7 @@ def finish_ref_updates(
     happened: Sequence[RefUpdate],
     project: Project | None = None,
 ) -> None:
-    """Record completed updates; after this call, every request sees them.
+    """Record completed updates that are on disk; after this call, every request sees them.
 
     Without ``project``, its row is looked up.
     """
@@ -181,11 +182,19 @@ def finish_ref_updates(
     database.write(lambda db: record_ref_updates(db, intent, happened, after))
 
 
+def finish_pushed_updates(
+    database: Database, repository: Repository, intent: RefIntent, happened: Sequence[RefUpdate]
+) -> None:
+    """Sync updates that git has made itself to disk, and record them."""
+    sync_refs(repository, happened)
+    finish_ref_updates(database, repository, intent, happened)
+
+
 def finish_interrupted_intent(database: Database, repository: Repository, intent: RefIntent) -> None:
     """Record the updates of an interrupted push that git completed, and delete its intent."""
     happened = _completed_updates(database, repository, intent)
     if happened:
-        finish_ref_updates(database, repository, intent, happened)
+        finish_pushed_updates(database, repository, intent, happened)
     else:
         discard_intent(database, intent)
 
@@ -212,6 +221,7 @@ def reconcile_intent(database: Database, repository: Repository, intent: RefInte
     """Record the completed updates of an open intent; delete it if all are complete or it has expired."""
     happened = _completed_updates(database, repository, intent)
     complete = len(happened) == len(intent_updates(intent)) or intent.created_at < _expiry_time(database.clock())
+    sync_refs(repository, happened)
     after = _repository_state(database, repository, intent, happened)
     database.write(lambda db: record_ref_updates(db, intent, happened, after, complete=complete))
 
