@@ -6,7 +6,7 @@ T ?=
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: pictures help run setup test test-sqlite test-postgresql check types rules format bench soak migration schema access events labels lock
+.PHONY: pictures help run setup test test-sqlite test-postgresql check types rules format bench soak migration schema access events labels advisories lock
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/' | expand -t 20
@@ -48,7 +48,7 @@ test-postgresql: setup
 
 # mypy uses one core for half a minute; the second job runs meanwhile. Collecting the tests there also compiles them, which
 # the four processes of `make test` would otherwise each do.
-check: setup ## Check format, lint, types, import layers and conventions
+check: setup ## Check format, lint, types, import layers, conventions and security advisories
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	@$(MAKE) --no-print-directory --jobs=2 types rules
@@ -58,6 +58,7 @@ types: setup
 
 rules: setup
 	$(BIN)/lint-imports
+	$(BIN)/python -m tests.conventions.dependency_audit
 	$(BIN)/pytest tests/conventions
 	@output=$$($(BIN)/pytest --collect-only -qq) || { echo "$$output"; exit 1; }
 
@@ -89,6 +90,9 @@ labels: setup ## Generate tests/conventions/labels.txt: the labels of all pages
 pictures: setup ## Take the screenshots in docs/pictures
 	sh scripts/browser
 	$(BIN)/python -m tests.browser.pictures
+
+advisories: setup ## Write tests/conventions/advisories.toml from a checkout of the advisory database; D=DIR names it
+	$(BIN)/python -m tests.conventions.dependency_audit "$(D)"
 
 lock: setup ## Update the lock files
 	$(BIN)/uv pip compile --universal --generate-hashes --no-header --python-version 3.11 --extra ldap pyproject.toml -o requirements.lock

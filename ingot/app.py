@@ -13,6 +13,7 @@ from ingot.accounts.authentication import authenticate
 from ingot.accounts.identity_providers.directory_users import CHECK_DIRECTORY, DirectoryCheck, enqueue_directory_check
 from ingot.accounts.instance.limits import ApiRateLimits
 from ingot.accounts.instance.throttles import delete_expired_throttles
+from ingot.accounts.keys.ports import KeyProjects
 from ingot.accounts.sessions.service import delete_expired_sessions
 from ingot.accounts.tokens.usage import TokenUsageTracker
 from ingot.cache import REGISTRY
@@ -68,6 +69,7 @@ from ingot.integrations.webhooks.payload_completion import PayloadCompletion
 from ingot.integrations.webhooks.service import delete_old_events
 from ingot.integrations.webhooks.subscribers import hook_subscriptions, push_hook_subscriptions
 from ingot.log import Log
+from ingot.projects.deploy_keys.queries import projects_of_key
 from ingot.projects.forks.jobs import ForkJobs
 from ingot.projects.forks.service import COPY_FORK, fail_lost_copies
 from ingot.projects.group_projects.queries import has_more_visible_project, storage_sizes
@@ -148,6 +150,7 @@ def fill_ports(store: RepositoryStore) -> Ports:
     """Fill every port: the queries that packages declare and higher packages implement."""
     related = RelatedMergeRequests(store)
     return Ports(
+        KeyProjects(projects_of_key),
         GroupProjects(storage_sizes, has_more_visible_project),
         ReferenceLinks(find_links),
         BranchDeletions(is_deletion_pending),

@@ -32,9 +32,9 @@ RESERVED_AT_TOP = frozenset(
     """
     - .well-known 404.html 422.html 500.html 502.html 503.html abuse_reports admin all api apple-touch-icon.png assets
     autocomplete ci dashboard deploy.html explore favicon.ico favicon.png files groups health_check help hooks import
-    invites issues jwt koding login member merge_requests metrics new notes notification_settings oauth profile projects
+    invites issues jwt koding login member merge_requests new notes notification_settings oauth profile projects
     public repository robots.txt s search sent_notifications services sitemap.xml slash-command-logo.png snippets
-    static teams u unicorn_test unsubscribes uploads user users v2
+    teams u unicorn_test unsubscribes uploads users v2
     """.split()  # noqa: SIM905 - A list of eighty words reads better so.
 )
 

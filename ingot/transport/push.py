@@ -27,7 +27,7 @@ from ingot.repositories.ref_changes.staged import (
     check_old_values,
     discard_intent,
     finish_interrupted_intent,
-    finish_ref_updates,
+    finish_pushed_updates,
 )
 from ingot.repositories.ref_changes.tables import RefIntent
 from ingot.transport.callers import Authenticate, recorded_author
@@ -120,7 +120,7 @@ class Push:
         intent = self._intent
         if intent is not None:
             if self._updates:
-                await self._run(partial(finish_ref_updates, self._database, self._repository, intent, self._updates))
+                await self._run(partial(finish_pushed_updates, self._database, self._repository, intent, self._updates))
             elif status < 0:
                 await self._run(partial(finish_interrupted_intent, self._database, self._repository, intent))
             else:  # Git ended by itself without calling post-receive, so no ref has changed.
@@ -209,7 +209,7 @@ class Push:
         try:
             if self._intent is not None:
                 await self._run(
-                    partial(finish_ref_updates, self._database, self._repository, self._intent, self._updates)
+                    partial(finish_pushed_updates, self._database, self._repository, self._intent, self._updates)
                 )
                 self._intent = None
             project = self._database.read(partial(existing_project, project_id=self._project.id))

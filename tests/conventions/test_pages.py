@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+from ingot.core.names import RESERVED_AT_TOP
 from ingot.web.component import ALL_PAGES
 from tests.sample_data.addresses import ELSEWHERE, FILES, LEFT_OUT, NOT_PAGES, PARTS, ROUTES, STATES, THE_SAME
 
@@ -17,6 +18,13 @@ def test_what_is_not_visited_is_there_and_listed_once() -> None:
     assert [route for route, times in listed.items() if times > 1 or route not in ROUTES] == []
     assert [route for route in STATES if route in NOT_PAGES or route not in ROUTES] == []
     assert len(set(ROUTES) - NOT_PAGES) > 120
+
+
+def test_first_segments_of_pages_are_reserved() -> None:
+    """A user or group of this name would otherwise hide the page, or be hidden by it."""
+    first_segments = {place.path.split("/")[1] for pages in ALL_PAGES for place in pages.places}
+
+    assert first_segments - RESERVED_AT_TOP - {"", ":path"} == set()
 
 
 def test_the_same_page_comes_from_the_same_module() -> None:

@@ -52,7 +52,7 @@ FILES = {
     "/uploads/-/system/user/avatar/:id/:file",
     "/-/project/:id/uploads/:secret/:file",
     "/-/project/:id/wikis/uploads/:secret/:file",
-    "/static/:file",
+    "/assets/:file",
     "/oauth/token/info",
     "/oauth/userinfo",
     "/oauth/discovery/keys",

@@ -26,9 +26,9 @@ class _Elements(HTMLParser):
         if MARK in tag or tag in _NEVER:
             self.troubles.append(f"<{tag}>")
         held = {name: value or "" for name, value in attrs}
-        if tag == "script" and not held.get("src", "").startswith("/static/"):
+        if tag == "script" and not held.get("src", "").startswith("/assets/"):
             self.troubles.append("a script that is not ours")
-        if tag == "link" and not held.get("href", "").startswith("/static/"):
+        if tag == "link" and not held.get("href", "").startswith("/assets/"):
             self.troubles.append(f"a link to {held.get('href')}")
         if tag == "meta" and "http-equiv" in held:
             self.troubles.append("a header within the page")

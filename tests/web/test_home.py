@@ -105,7 +105,7 @@ def test_files_of_pages_are_kept_by_browsers(browser: Browser) -> None:
     address = page.split('rel="stylesheet" href="')[1].split('"')[0]
 
     assert "immutable" in browser.get(address).headers["cache-control"]
-    assert browser.get("/static/..%2Fdoor.py").status_code == 404
+    assert browser.get("/assets/..%2Fdoor.py").status_code == 404
 
 
 def test_a_page_weighs_little_before_its_content(browser: Browser, person: Person, make: Make) -> None:
@@ -115,7 +115,7 @@ def test_a_page_weighs_little_before_its_content(browser: Browser, person: Perso
 
     for path in (f"/{project.path}", f"/{project.path}/-/issues/new", f"/{project.path}/-/merge_requests", "/"):
         page = browser.get(path)
-        files = re.findall(r'(?:href|src)="(/static/[^"]+\.(?:css|js)\?v=[^"]+)"', page.text)
+        files = re.findall(r'(?:href|src)="(/assets/[^"]+\.(?:css|js)\?v=[^"]+)"', page.text)
         assert len(files) == 3, path
         assert len(page.content) + sum(_travelled(browser, file) for file in files) < 60_000, path
 

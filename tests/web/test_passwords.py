@@ -76,7 +76,7 @@ def test_a_password_set_by_an_administrator_leads_every_page_to_a_new_one(
         assert (answer.status_code, answer.headers.get("location")) == (302, "/profile/password/new"), path
     page = browser.get("/profile/password/new")
     assert page.status_code == 200
-    for style in re.findall(r'href="(/static/[^"]+)"', page.text):
+    for style in re.findall(r'href="(/assets/[^"]+)"', page.text):
         assert browser.get(style).status_code == 200, "The page where one is held looks like the others."
     fields = {"user[current_password]": "set-by-another", "user[password]": NEW, "user[password_confirmation]": NEW}
     assert browser.submit("/profile/password/new", "/profile/password", fields=fields).status_code == 302

@@ -236,6 +236,8 @@ def test_cards_are_moved(api: Api, make: Make, owner: Browser, guest: Browser, s
     assert "<script>alert" not in owner.get(f"/{project.path}/-/boards").text
     assert owner.submit(other, other, does="put", **{"board[name]": " "}).status_code == 422
     assert owner.submit(other, other, does="delete").headers["location"] == f"/{project.path}/-/boards"
+    assert owner.submit(page, page, does="delete").headers["location"] == f"/{project.path}/-/boards"
+    assert "No boards yet" in owner.get(f"/{project.path}/-/boards").text
 
 
 def test_a_group_has_boards_too(api: Api, make: Make, owner: Browser, guest: Browser, scene: Scene) -> None:

@@ -141,9 +141,9 @@ def test_a_token_in_a_header_opens_no_page(browser: Browser, person: Person) -> 
         ("GET", "/nothing", 404),
         ("DELETE", "/profile/account", 405),
         ("GET", "/users/sign_out", 405),
-        ("GET", "/static/..%2f..%2fapp.py", 404),
-        ("GET", "/static/%2e%2e", 404),
-        ("GET", "/static/%00", 404),
+        ("GET", "/assets/..%2f..%2fapp.py", 404),
+        ("GET", "/assets/%2e%2e", 404),
+        ("GET", "/assets/%00", 404),
         ("GET", "/uploads/-/system/user/avatar/..%2f1/x", 404),
         ("GET", "/%ff", 404),
         ("GET", "/profile/%ff", 404),
@@ -246,6 +246,6 @@ def test_a_script_is_told_that_nobody_is_signed_in(browser: Browser) -> None:
 
 def test_only_pages_bring_a_cookie(open_browser: Callable[[], Browser]) -> None:
     """What caches keep for everybody must not make one visitor of all."""
-    for path in ("/static/ingot.css", "/oauth/discovery/keys", "/.well-known/openid-configuration", "/"):
+    for path in ("/assets/ingot.css", "/oauth/discovery/keys", "/.well-known/openid-configuration", "/"):
         assert "set-cookie" not in open_browser().get(path).headers, path
     assert "_service_visitor" in open_browser().get("/users/sign_in").headers["set-cookie"]

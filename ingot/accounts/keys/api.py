@@ -2,6 +2,7 @@
 
 from ingot.accounts.keys import queries, service
 from ingot.accounts.keys.params import CreateGpgKey, CreateKey, FindKey
+from ingot.accounts.keys.ports import KeyProjects
 from ingot.accounts.keys.ssh_format import parse_fingerprint
 from ingot.accounts.keys.tables import GpgKey, SshKey
 from ingot.accounts.keys.views import GpgKeyView, KeyView, KeyWithUserView, gpg_key_view, key_view, key_with_user_view
@@ -57,15 +58,18 @@ def delete_key(call: Call, key: SshKey | None) -> None:
 @routes.get("/keys", may=administrators, returns=KeyWithUserView)
 def find_key(call: Call, params: FindKey) -> KeyWithUserView:
     """Get an SSH key and its user by the key's fingerprint."""
-    key = queries.find_key_by_fingerprint(call.db, parse_fingerprint(params.fingerprint))
-    return key_with_user_view(call.db, key, call.origin.base)
+    return _key_with_user(call, queries.find_key_by_fingerprint(call.db, parse_fingerprint(params.fingerprint)))
 
 
 @routes.get("/keys/:id", may=administrators, returns=KeyWithUserView)
 def get_key(call: Call) -> KeyWithUserView:
     """Get an SSH key and its user."""
-    key = queries.find_key(call.db, path_number(call.path, "id"))
-    return key_with_user_view(call.db, key, call.origin.base)
+    return _key_with_user(call, queries.find_key(call.db, path_number(call.path, "id")))
+
+
+def _key_with_user(call: Call, key: SshKey) -> KeyWithUserView:
+    projects = call.db.ports[KeyProjects].list_projects(call.db, key.id)
+    return key_with_user_view(call.db, key, projects, call.origin.base)
 
 
 # Readable for all signed-in users, who need the keys to verify signatures.

@@ -1,5 +1,8 @@
 """Response structs of SSH and GPG keys."""
 
+from collections.abc import Sequence
+
+from ingot.accounts.keys.ports import KeyProject
 from ingot.accounts.keys.queries import list_gpg_keys, list_keys
 from ingot.accounts.keys.tables import GpgKey, SshKey
 from ingot.accounts.users.queries import user_or_none
@@ -24,10 +27,21 @@ class KeyView(View):
     can_push: bool
 
 
+class DeployKeyProjectView(View):
+    """Permission of a deploy key in a project."""
+
+    id: int
+    deploy_key_id: int
+    project_id: int
+    created_at: Timestamp
+    can_push: bool
+
+
 class KeyWithUserView(KeyView):
-    """An SSH key with its user; null for deploy keys."""
+    """An SSH key with its user, which is null for deploy keys, and the projects of a deploy key."""
 
     user: AdminUserView | None
+    deploy_keys_projects: list[DeployKeyProjectView]
 
 
 class GpgKeyView(View):
@@ -43,10 +57,11 @@ def key_view(key: SshKey) -> KeyView:
     return KeyView(*_fields(key))
 
 
-def key_with_user_view(db: Connection, key: SshKey, base: str) -> KeyWithUserView:
-    """Return a key with its user, for administrators."""
+def key_with_user_view(db: Connection, key: SshKey, projects: Sequence[KeyProject], base: str) -> KeyWithUserView:
+    """Return a key with its user and its projects, for administrators."""
     user = user_or_none(db, key.user_id) if key.user_id is not None else None
-    return KeyWithUserView(*_fields(key), admin_user_view(db, user, base) if user else None)
+    links = [DeployKeyProjectView(*project) for project in projects]
+    return KeyWithUserView(*_fields(key), admin_user_view(db, user, base) if user else None, links)
 
 
 def _fields(key: SshKey) -> tuple[int, str, str, Timestamp, Timestamp | None, str, bool]:

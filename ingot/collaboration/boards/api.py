@@ -64,7 +64,7 @@ def edit_board(call: Call, parent: ProjectOrGroup, params: EditBoard) -> BoardVi
 @routes.delete("/groups/:id/boards/:board_id", on=group_in_path, may=policy.may_admin_group_boards, returns=None)
 @routes.delete("/projects/:id/boards/:board_id", on=project_in_path, may=policy.may_admin_boards, returns=None)
 def delete_board(call: Call, parent: ProjectOrGroup) -> None:
-    """Delete a board of a project or group, unless it is the last one."""
+    """Delete a board of a project or group."""
     service.delete_board(call.db, member_source(parent), path_number(call.path, "board_id"))
 
 

@@ -23,6 +23,6 @@ class IssueMergeRequests:
     follow_up_description: Callable[[Connection, Actor, int, int, str | None], str | None]
     """Takes the caller, the project's id, a merge request's iid and perhaps the id of one of its discussions.
 
-    Returns the default description of an issue that takes these discussions over, or None if there are none that the
-    caller may resolve.
+    Returns the default description of an issue that takes the unresolved discussions over, or None if the merge request
+    is not visible.
     """

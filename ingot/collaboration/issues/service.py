@@ -101,7 +101,7 @@ def create_issue(
 
 
 def _default_description(db: Connection, actor: Actor, project: Project, params: CreateIssue) -> str | None:
-    """Return the default description for the discussions that the issue takes over, or None without them."""
+    """Return the default description of an issue that follows up a merge request, or None without a visible one."""
     iid = params.merge_request_to_resolve_discussions_of
     if iid is None:
         return None

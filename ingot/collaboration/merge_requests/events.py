@@ -23,10 +23,9 @@ class MergeRequestChanged(Event, frozen=True):
 
 
 class MergeFailed(Event, frozen=True):
-    """A scheduled merge failed; the column ``merge_error`` says why."""
+    """A scheduled merge was impossible after its pipeline had succeeded; the column ``merge_error`` says why."""
 
     merge_request_id: int
     project_id: int
     merge_user_id: int | None
     """The user who scheduled it."""
-    cause: Literal["build_failed", "unmergeable"]

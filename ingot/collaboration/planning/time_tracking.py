@@ -45,9 +45,9 @@ class TimeTracking(Generic[T]):
         locked = self.lock(db, row)
         total = locked.total_time_spent + seconds
         if total < 0:
-            raise Invalid("Time to subtract exceeds the total time spent")
+            raise Invalid(time_spent=["Time to subtract exceeds the total time spent"])
         if total > MAX_SECONDS:
-            raise Invalid("Time spent is too long")
+            raise Invalid(time_spent=["is too long"])
         return self._set_spent(db, actor, locked, total)
 
     def reset_spent_time(self, db: Connection, actor: Actor, row: T) -> T:

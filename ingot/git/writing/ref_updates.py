@@ -9,6 +9,7 @@ import msgspec
 
 from ingot.git.core.command import run_git
 from ingot.git.core.errors import GitError
+from ingot.git.core.layout import sync_folder
 from ingot.git.core.names import is_well_formed_ref
 from ingot.git.core.refs import read_refs
 from ingot.git.core.repository import Repository
@@ -84,6 +85,23 @@ def update_refs(repository: Repository, updates: Sequence[RefUpdate]) -> None:
         if not break_stale_locks(repository, [update.ref for update in updates]):
             raise RefMoved from error  # Another process has held the lock all this time, so the ref is about to move.
         _run_update_ref(repository, script)
+    sync_refs(repository, updates)
+
+
+def sync_refs(repository: Repository, updates: Sequence[RefUpdate]) -> None:
+    """Sync the names of updated refs, and of the objects written before them, to disk; git syncs only the contents.
+
+    The folder that changed last is enough: journals preserve the order. Deletions replace the file of packed refs.
+    """
+    kept = [update.ref for update in updates if not update.deletes]
+    folders = [(repository.path / kept[-1]).parent] if kept else []
+    if len(kept) < len(updates):
+        folders.append(repository.path)
+    for folder in folders:
+        try:
+            sync_folder(folder)
+        except FileNotFoundError:  # The ref or the whole repository has just been deleted by another request.
+            continue
 
 
 def _find_name_conflict(repository: Repository, updates: Sequence[RefUpdate]) -> RefNameConflict:

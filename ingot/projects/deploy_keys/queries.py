@@ -4,6 +4,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Select, bindparam, exists, func, select
 
+from ingot.accounts.keys.ports import KeyProject
 from ingot.accounts.keys.tables import ssh_keys
 from ingot.core.access.actor import Actor
 from ingot.core.access.levels import Level
@@ -47,6 +48,12 @@ _AVAILABLE = (
 )
 _AVAILABLE_TO_ACTOR = _AVAILABLE.where(_links.c.project_id.in_(projects_of_actor(Level.MASTER).scalar_subquery()))
 _LINK = select(_links).where(_links.c.key_id == bindparam("key"), _links.c.project_id == bindparam("project"))
+_LINKS_OF_KEY = (
+    select(_links)
+    .join(projects, projects.c.id == _links.c.project_id)
+    .where(_links.c.key_id == bindparam("key"), projects.c.namespace_id.is_not(None))
+    .order_by(_links.c.id)
+)
 _KEYS_OF_PROJECT = select(_links.c.key_id).where(_links.c.project_id == bindparam("project")).order_by(_links.c.key_id)
 _IN_ANY = select(_links.c.id).where(_links.c.key_id == bindparam("key")).limit(1)
 _IN_PROJECT_OF_ACTOR = _IN_ANY.where(_links.c.project_id.in_(projects_of_actor(Level.MASTER).scalar_subquery()))
@@ -91,6 +98,12 @@ def find_deploy_key(db: Connection, project_id: int, key_id: int) -> DeployKey:
 def deploy_key_project_or_none(db: Connection, key_id: int, project_id: int) -> DeployKeyProject | None:
     """Return the permission of a key in a project."""
     return db.first(DeployKeyProject, _LINK, key=key_id, project=project_id)
+
+
+def projects_of_key(db: Connection, key_id: int) -> list[KeyProject]:
+    """Return the permissions of a key in all projects, in the order in which they were granted."""
+    links = db.all(DeployKeyProject, _LINKS_OF_KEY, key=key_id)
+    return [KeyProject(link.id, link.key_id, link.project_id, link.created_at, bool(link.can_push)) for link in links]
 
 
 def deploy_key_ids(db: Connection, project_id: int) -> list[int]:

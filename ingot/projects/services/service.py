@@ -38,7 +38,7 @@ _FOR_UPDATE = (
 def set_service(
     db: Connection, project: Project, integration: Integration, params: Params, guard: SsrfGuard
 ) -> Service:
-    """Create or change a project's service; services without an implementation are never active."""
+    """Create or change a project's service and activate it, unless the request says otherwise."""
     sent = given_fields(params)
     _validate_properties(integration, sent, guard)
     before = _lock_or_create(db, project, integration)
@@ -54,9 +54,8 @@ def set_service(
             stored.pop(name, None)
         else:
             stored[name] = value
-    requested_active = True if sent.get("active", UNSET) is UNSET else bool(sent["active"])
     columns: Values = {
-        "active": requested_active and integration.kind != "none",
+        "active": True if sent.get("active", UNSET) is UNSET else bool(sent["active"]),
         "events": _encoded(_events(integration, before, sent)),
         "properties": _encoded(plain),
         "secrets": db.vault.seal(_encoded(secret)) if secret else None,

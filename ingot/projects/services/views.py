@@ -22,7 +22,7 @@ class ServiceBriefView(View):
     updated_at: Timestamp | None
     active: bool
     inactive_reason: str | None
-    """Reason why the service cannot be activated, if it cannot."""
+    """Reason why the service has no effect even if it is active, or None."""
     push_events: bool
     tag_push_events: bool
     issues_events: bool

@@ -8,7 +8,9 @@ from ingot.git.core.refs import HEADS
 from ingot.git.core.sorted_refs import NamedRef, sorted_refs
 from ingot.git.history.commits import NO_OID, branch_tip, commit_id_or_none
 from ingot.git.history.merged_branches import merged_branches
+from ingot.git.writing.commits import TreeAction
 from ingot.git.writing.ref_updates import RefUpdate
+from ingot.repositories.commit_writing.staged import CommitDetails, FileEdit, commit_edits
 from ingot.repositories.context import RepositoryContext
 from ingot.repositories.protection import policy as protection
 from ingot.repositories.protection.queries import branch_rules
@@ -20,9 +22,15 @@ _BATCH_SIZE = 500
 
 
 def create_branch(database: Database, actor: Actor, context: RepositoryContext, name: str, ref: str) -> NamedRef:
-    """Create a branch at a branch, tag or commit; raise Invalid if the name or the start is invalid."""
+    """Create a branch at a branch, tag or commit; raise Invalid if the name or the start is invalid.
+
+    An empty repository first gets an initial commit on its default branch if that is the start, as in GitLab 9.4.
+    """
     if ref_name_error(name) is not None:
         raise Invalid("Branch name is invalid")
+    default = context.project.default_branch
+    if ref in (default, f"refs/heads/{default}", "HEAD") and context.repository.is_empty():
+        _create_initial_commit(database, actor, context, default)
     if branch_tip(context.repository, name) is not None:
         raise Invalid("Branch already exists")
     start = commit_id_or_none(context.repository, ref)
@@ -34,6 +42,16 @@ def create_branch(database: Database, actor: Actor, context: RepositoryContext, 
     except Conflict:
         raise Invalid("Branch already exists") from None
     return NamedRef(name.encode(), start)
+
+
+def _create_initial_commit(database: Database, actor: Actor, context: RepositoryContext, branch: str) -> None:
+    """Commit an empty README.md to an empty repository, unless a concurrent request has filled it."""
+    edit = FileEdit(TreeAction("create", "README.md", content=b""))
+    try:
+        commit_edits(database, actor, context, branch, [edit], CommitDetails("Add README.md"))
+    except Invalid:
+        if context.repository.is_empty():
+            raise
 
 
 def delete_branch(database: Database, actor: Actor, context: RepositoryContext, name: str) -> None:

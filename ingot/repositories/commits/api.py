@@ -103,7 +103,7 @@ def get_commit_signature(call: Call, context: RepositoryContext) -> SignatureVie
     commit = queries.find_commit(context.repository, call.path["sha"])
     kind = signature_kind_or_none(context.repository, commit.oid)
     if kind is None:
-        raise NotFound("GPG Signature")
+        raise NotFound("Signature")
     return SignatureView(kind, "unknown_key" if kind == "PGP" else "unverified")
 
 

@@ -27,6 +27,7 @@ from ingot.git.writing.ref_updates import (
     RefUpdate,
     break_stale_locks,
     set_first_head,
+    sync_refs,
     update_refs,
 )
 from ingot.log import log_failure
@@ -183,7 +184,7 @@ def finish_ref_updates(
     completed: Sequence[RefUpdate],
     project: Project | None = None,
 ) -> None:
-    """Record completed updates; after this call, every request sees them.
+    """Record completed updates that are on disk; after this call, every request sees them.
 
     Without ``project``, its row is looked up.
     """
@@ -191,11 +192,19 @@ def finish_ref_updates(
     database.write(lambda db: record_ref_updates(db, intent, completed, after))
 
 
+def finish_pushed_updates(
+    database: Database, repository: Repository, intent: RefIntent, happened: Sequence[RefUpdate]
+) -> None:
+    """Sync updates that git has made itself to disk, and record them."""
+    sync_refs(repository, happened)
+    finish_ref_updates(database, repository, intent, happened)
+
+
 def finish_interrupted_intent(database: Database, repository: Repository, intent: RefIntent) -> None:
     """Record the updates of an interrupted push that git completed, and delete its intent."""
     completed = _completed_updates(database, repository, intent)
     if completed:
-        finish_ref_updates(database, repository, intent, completed)
+        finish_pushed_updates(database, repository, intent, completed)
     else:
         discard_intent(database, intent)
 
@@ -222,6 +231,7 @@ def reconcile_intent(database: Database, repository: Repository, intent: RefInte
     """Record the completed updates of an open intent; delete it if all are complete or it has expired."""
     completed = _completed_updates(database, repository, intent)
     complete = len(completed) == len(intent_updates(intent)) or intent.created_at < _expiry_time(database.clock())
+    sync_refs(repository, completed)
     after = _repository_state(database, repository, intent, completed)
     database.write(lambda db: record_ref_updates(db, intent, completed, after, complete=complete))
 

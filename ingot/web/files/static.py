@@ -46,10 +46,10 @@ def _asset(name: str) -> _Asset:
 @lru_cache(maxsize=256)
 def versioned_url(name: str) -> str:
     """Return the URL of a static file with its version, which changes with the content."""
-    return f"/static/{name}?v={_asset(name).version}"
+    return f"/assets/{name}?v={_asset(name).version}"
 
 
-@pages.get("/static/:file", open=True, with_expired_password=True)
+@pages.get("/assets/:file", open=True, with_expired_password=True)
 def show_static(visit: Visit) -> PageResponse:
     """Return a static file, for requests that ``StaticFiles`` leaves to the pages."""
     name = visit.request.path["file"]

@@ -71,8 +71,9 @@ def test_create_edit_delete(api: Api, owner: Person, project: Project) -> None:
     assert api.post(f"/projects/{project.id}/boards", owner).status_code == 400
     assert [api.delete(path, owner).status_code for _ in range(2)] == [200, 200]
     last = api.delete(f"/projects/{project.id}/boards/{first['id']}", owner)
-    assert last.status_code == 400
-    assert len(api.get(f"/projects/{project.id}/boards", owner).json()) == 1
+    assert last.status_code == 200
+    assert api.get(f"/projects/{project.id}/boards", owner).json() == []
+    assert api.post(f"/projects/{project.id}/boards", owner, name="Again").status_code == 201
 
 
 def test_lists(api: Api, owner: Person, project: Project) -> None:
@@ -263,4 +264,5 @@ def test_group_boards(api: Api, make: Make, owner: Person) -> None:
     assert api.delete(f"/groups/{group.id}/boards/{board['id']}/lists/{lists[0]['id']}", owner).status_code == 200
     other = api.post(f"/groups/{group.id}/boards", owner, name="Other").json()
     assert api.delete(f"/groups/{group.id}/boards/{other['id']}", owner).status_code == 200
-    assert api.delete(f"/groups/{group.id}/boards/{board['id']}", owner).status_code == 400
+    assert api.delete(f"/groups/{group.id}/boards/{board['id']}", owner).status_code == 200
+    assert api.get(f"/groups/{group.id}/boards", owner).json() == []

@@ -116,6 +116,27 @@ def test_the_same_key_serves_several_projects(api: Api, make: Make, roles: Users
     assert api.post("/user/keys", roles.stranger, title="now mine", key=line).status_code == 201
 
 
+def test_key_lookup_lists_its_projects(api: Api, make: Make, roles: UsersByRole) -> None:
+    """Administrators find out by number or fingerprint where a deploy key is enabled; other keys have no projects."""
+    first, second = project_with(make, roles), project_with(make, roles)
+    line = ed25519_line()
+    key = _add(api, roles.owner, first, line, can_push=True)
+    _add(api, roles.owner, second, line)
+    shown = api.get(f"/keys/{key['id']}", make.root).json()
+    assert shown == api.get("/keys", make.root, fingerprint=sha256_of(line)).json()
+    links = shown["deploy_keys_projects"]
+    assert [(each["deploy_key_id"], each["project_id"], each["can_push"]) for each in links] == [
+        (key["id"], first.id, True),
+        (key["id"], second.id, False),
+    ]
+    assert links[0].keys() == {"id", "deploy_key_id", "project_id", "created_at", "can_push"}
+    assert api.delete(f"/projects/{first.id}", make.root).status_code == 200
+    left = api.get(f"/keys/{key['id']}", make.root).json()["deploy_keys_projects"]
+    assert [each["project_id"] for each in left] == [second.id]
+    own = api.post("/user/keys", roles.owner, title="mine", key=ed25519_line()).json()["id"]
+    assert api.get(f"/keys/{own}", make.root).json()["deploy_keys_projects"] == []
+
+
 def test_only_keys_that_somebody_knows_are_enabled(api: Api, make: Make, roles: UsersByRole) -> None:
     """Attack: by counting through numbers, or by a public key, find out about and let in keys of hidden projects."""
     hidden, own = make_project(make, roles.owner, visibility="private"), make_project(make, roles.stranger)

@@ -98,8 +98,8 @@ def test_every_call(api: Api, make: Make) -> None:
         ("add_spent_time", "1h1h", {"duration": ["is invalid"]}),
         ("add_spent_time", "-", {"duration": ["is invalid"]}),
         ("add_spent_time", "0h", {"duration": ["is invalid"]}),
-        ("add_spent_time", "-61m", "Time to subtract exceeds the total time spent"),
-        ("add_spent_time", "3728mo 43h", "Time spent is too long"),
+        ("add_spent_time", "-61m", {"time_spent": ["Time to subtract exceeds the total time spent"]}),
+        ("add_spent_time", "3728mo 43h", {"time_spent": ["is too long"]}),
     ],
 )
 def test_bad_durations(api: Api, make: Make, call: str, duration: Any, message: Any) -> None:

@@ -68,5 +68,5 @@ def test_a_page_renders_it_without_reaching_elsewhere(instance: Instance) -> Non
     assert not re.search(r"(?:src|href)=\"(?:https?:)?//", page.text)
     assert page.text.count("<main") == page.text.count("<h1") == 1, "Those who hear it find what it is."
     assert "default-src 'none'" in page.headers["content-security-policy"]
-    for path in re.findall(r"(?:src|href)=\"(/static/[^\"]+)\"", page.text):
+    for path in re.findall(r"(?:src|href)=\"(/assets/[^\"]+)\"", page.text):
         assert httpx.get(instance.url + path).status_code == 200, path

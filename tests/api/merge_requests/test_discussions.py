@@ -350,3 +350,29 @@ def test_an_issue_takes_over_from_discussions(api: Api, make: Make, stage: Stage
     rest = make_issue(make, project, owner, merge_request_to_resolve_discussions_of=made["iid"])
     assert "> And that" in rest["description"]
     assert api.get(url, owner).json()["blocking_discussions_resolved"] is True
+
+
+def test_issue_for_merge_request_without_open_discussions(api: Api, make: Make, stage: Stage) -> None:
+    owner, _, project = stage
+    made = make_merge_request(make, project, owner)
+    asked = {"merge_request_to_resolve_discussions_of": made["iid"]}
+    default = f"There are no unresolved discussions. Review the conversation in !{made['iid']}"
+    assert make_issue(make, project, owner, **asked)["description"] == default
+    assert make_issue(make, project, owner, **asked, discussion_to_resolve="none")["description"] == default
+    given = make_issue(make, project, owner, **asked, title="mine", description="own words")
+    assert (given["title"], given["description"]) == ("mine", "own words")
+
+
+def test_issue_by_a_caller_who_may_not_resolve(api: Api, make: Make) -> None:
+    """A reporter gets the default description and resolves nothing; a guest sees no merge request."""
+    owner, reporter, guest = (make.user() for _ in range(3))
+    project = filled_project(make, owner, members={reporter: Level.REPORTER, guest: Level.GUEST})
+    made = make_merge_request(make, project, owner)
+    url = f"/projects/{project.id}/merge_requests/{made['iid']}"
+    api.post(f"{url}/discussions", owner, body="Do this")
+    asked = {"merge_request_to_resolve_discussions_of": made["iid"]}
+    description = make_issue(make, project, reporter, **asked)["description"]
+    assert description.startswith(f"The following discussion from !{made['iid']} should be addressed:")
+    assert "> Do this" in description
+    assert make_issue(make, project, guest, **asked)["description"] is None
+    assert api.get(url, owner).json()["blocking_discussions_resolved"] is False

@@ -229,7 +229,9 @@ def test_time(api: Api, make: Make, stage: Stage) -> None:
     assert (estimated.status_code, estimated.json()["human_time_estimate"]) == (200, "3h 30m")
     spent = api.post(f"{url}/add_spent_time", owner, duration="1h")
     assert (spent.status_code, spent.json()["total_time_spent"]) == (201, 3600)
-    assert api.post(f"{url}/add_spent_time", owner, duration="-2h").status_code == 400
+    refused = api.post(f"{url}/add_spent_time", owner, duration="-2h")
+    message = {"time_spent": ["Time to subtract exceeds the total time spent"]}
+    assert (refused.status_code, refused.json()) == (400, {"message": message})
     assert api.post(f"{url}/time_estimate", owner, duration="long").status_code == 400
     assert api.post(f"{url}/time_estimate", owner).status_code == 400
     assert api.get(f"{url}/time_stats", owner).json()["time_estimate"] == 12_600

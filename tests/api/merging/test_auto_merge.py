@@ -1,4 +1,4 @@
-"""Merging when the pipeline succeeds: set, cancelled, done by the job, and dropped when something else comes."""
+"""Merging when the pipeline succeeds: set, cancelled, done by the job, and canceled by new commits."""
 
 from typing import Any
 
@@ -142,18 +142,25 @@ def test_new_commits_drop_it(api: Api, make: Make, instance: Instance, project: 
 
 
 @pytest.mark.parametrize("state", ["failed", "canceled"])
-def test_a_failure_drops_it(
+def test_schedule_survives_a_failed_pipeline(
     api: Api, make: Make, instance: Instance, project: Project, owner: Person, state: str
 ) -> None:
-    merge_request = waiting(api, make, project, owner)
-    report(api, project, merge_request, owner, state)
-    shown = api.get(url(project, merge_request), owner).json()
-    assert (shown["state"], shown["merge_when_pipeline_succeeds"]) == ("opened", False)
-    assert "pipeline" in shown["merge_error"]
-    report(api, project, merge_request, owner, "success")
+    """A retry that succeeds merges, as in GitLab; canceling and new commits still end the schedule."""
+    merge_request, canceled = waiting(api, make, project, owner), waiting(api, make, project, owner)
+    for each in (merge_request, canceled):
+        report(api, project, each, owner, state)
     instance.work()
-    assert seen(api, project, merge_request, owner) == ("opened", False)
-    assert merged(api, project, merge_request, owner)["merge_error"] is None
+    shown = api.get(url(project, merge_request), owner).json()
+    assert (shown["state"], shown["merge_when_pipeline_succeeds"], shown["merge_error"]) == ("opened", True, None)
+    assert shown["merge_user"]["id"] == owner.id
+    path = url(project, canceled, "/cancel_merge_when_pipeline_succeeds")
+    assert api.put(path, owner).json()["merge_when_pipeline_succeeds"] is False
+    for each in (merge_request, canceled):
+        report(api, project, each, owner, "running")
+        report(api, project, each, owner, "success")
+    instance.work()
+    assert seen(api, project, merge_request, owner) == ("merged", False)
+    assert seen(api, project, canceled, owner) == ("opened", False)
 
 
 def test_what_cannot_be_merged_any_more(api: Api, make: Make, instance: Instance, owner: Person) -> None:

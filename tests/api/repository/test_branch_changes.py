@@ -41,6 +41,38 @@ def branches(api: Api, make: Make, project: Project) -> set[str]:
     return {branch["name"] for branch in shown}
 
 
+def test_empty_repository_gets_an_initial_commit(api: Api, make: Make, roles: UsersByRole) -> None:
+    """GitLab 9.4 adds an empty README.md to the default branch before it creates the first branch."""
+    project = project_with(make, roles)
+    url = f"/projects/{project.id}/repository/branches"
+    assert api.post(url, roles.reporter, branch="x", ref="master").status_code == 403
+    assert api.post(url, roles.master, branch="not..valid", ref="master").status_code == 400
+    assert branches(api, make, project) == set()
+    made = api.post(url, roles.master, branch="x", ref="master")
+    assert (made.status_code, made.json()["commit"]["message"]) == (201, "Add README.md")
+    assert branches(api, make, project) == {"master", "x"}
+    assert api.get(f"{url}/master", roles.master).json()["commit"] == made.json()["commit"]
+    file = api.get(f"/projects/{project.id}/repository/files/README.md", roles.master, ref="x").json()
+    assert (file["size"], file["content"]) == (0, "")
+    assert api.get(f"/projects/{project.id}", roles.master).json()["empty_repo"] is False
+    pushed = [event["push_data"]["ref"] for event in api.get(f"/projects/{project.id}/events", make.root).json()[:2]]
+    assert pushed == ["x", "master"]
+    commits = api.get(f"/projects/{project.id}/repository/commits", roles.master, ref_name="x").json()
+    assert [commit["author_email"] for commit in commits] == [roles.master.email]
+
+
+def test_first_branches_at_once(api: Api, make: Make, roles: UsersByRole) -> None:
+    """Concurrent requests share one initial commit."""
+    project = project_with(make, roles)
+    url = f"/projects/{project.id}/repository/branches"
+    names = [f"b{number}" for number in range(6)]
+    with ThreadPoolExecutor(len(names)) as pool:
+        made = list(pool.map(lambda name: api.post(url, roles.master, branch=name, ref="master"), names))
+    assert [answer.status_code for answer in made] == [201] * len(names)
+    assert len({answer.json()["commit"]["id"] for answer in made}) == 1
+    assert branches(api, make, project) == {"master", *names}
+
+
 def test_from_a_branch_a_tag_and_commits(api: Api, instance: Instance, roles: UsersByRole, project: Project) -> None:
     first = tip(instance, project, "light")
     sources = {

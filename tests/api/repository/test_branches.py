@@ -230,8 +230,9 @@ def test_empty_projects(api: Api, make: Make) -> None:
     assert names(api.get(url)) == names(api.get(url, search="x", sort="updated_desc")) == []
     assert api.get(f"{url}/master").status_code == 404
     assert api.put(f"{url}/master/protect", make.root).status_code == 404
-    refused = api.post(url, make.root, branch="x", ref="master")
+    refused = api.post(url, make.root, branch="x", ref="other")
     assert (refused.status_code, refused.json()["message"]) == (400, "Invalid reference name")
+    assert names(api.get(url)) == [], "a refused request leaves the repository empty"
     assert api.delete(f"{url}/x", make.root).status_code == 200
     assert api.delete(f"/projects/{project.id}/repository/merged_branches", make.root).status_code == 200
 

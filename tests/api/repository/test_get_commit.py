@@ -165,7 +165,7 @@ def test_its_place(api: Api, make: Make, branched: BranchedRepository) -> None:
 def test_no_signature(api: Api, make: Make, branched: BranchedRepository) -> None:
     """As most commits."""
     answer = api.get(f"/projects/{branched.project.id}/repository/commits/{branched.last}/signature", make.root)
-    assert (answer.status_code, answer.json()) == (404, {"message": "404 GPG Signature Not Found"})
+    assert (answer.status_code, answer.json()) == (404, {"message": "404 Signature Not Found"})
 
 
 KINDS = [("PGP SIGNATURE", "PGP"), ("SSH SIGNATURE", "SSH"), ("SIGNED MESSAGE", "X509")]

@@ -43,6 +43,13 @@ def test_anybody_may_read(api: Api, make: Make, all_of_them: str, one_of_them: s
         assert part in one.json()["content"]
 
 
+@pytest.mark.parametrize("path", ["/templates/gitlab_ci_ymls", "/templates/dockerfiles"])
+def test_first_line_says_that_it_is_a_template(api: Api, path: str) -> None:
+    for template in api.get(path, per_page=100).json():
+        first_line = api.get(f"{path}/{template['key']}").json()["content"].splitlines()[0]
+        assert first_line == "# This file is a template, and might need editing before it works on your project."
+
+
 LEAST = [("/templates/gitignores", 20), ("/templates/gitlab_ci_ymls", 21), ("/templates/dockerfiles", 6)]
 
 

@@ -3,10 +3,12 @@
 from collections.abc import Iterator
 from typing import Any
 
+import httpx
 import pytest
 
-from tests.client import Api, Make
+from tests.client import Api, Make, Person
 from tests.conftest import Instance
+from tests.factories import make_project
 
 
 def _attributes(make: Make, **more: Any) -> dict[str, Any]:
@@ -76,7 +78,7 @@ def test_a_further_address_of_somebody_is_taken_too(api: Api, make: Make) -> Non
 
 
 FORBIDDEN_NAMES = [
-    *["api", "API", "users", "admin", "profile", "explore", "groups", "oauth", "static", "uploads", "-", "v2"],
+    *["api", "API", "users", "admin", "profile", "explore", "groups", "oauth", "assets", "uploads", "-", "v2"],
     *["roоt", "rööt", "a b", "a/b", "-a", "a.", "a.git", "A.GIT", "a.atom", "a.wiki", ".", "..", "a%", "a@b", "a\n"],
     *["", "x" * 256, "a​b"],
 ]
@@ -89,6 +91,20 @@ def test_names_that_lead_elsewhere_are_refused(api: Api, make: Make, username: s
 
     assert answer.status_code == 400
     assert set(answer.json()["message"]) == {"username"}
+
+
+@pytest.mark.parametrize("username", ["user", "metrics", "static"])
+def test_names_that_are_not_reserved(api: Api, make: Make, username: str) -> None:
+    """GitLab does not reserve them; the user and a project below the name have pages."""
+    created = api.post("/users", make.root, **_attributes(make, username=username))
+    assert (created.status_code, created.json()["username"]) == (201, username)
+    user = Person(created.json()["id"], username, created.json()["email"], make.token(created.json()["id"]))
+    project = make_project(make, user, name="ingot.css", path="ingot.css", visibility="public")
+    assert project.path == f"{username}/ingot.css"
+    for path in (f"/{username}", f"/{project.path}"):
+        page = httpx.get(f"{api.url}{path}")
+        assert (page.status_code, page.headers["content-type"]) == (200, "text/html; charset=utf-8")
+    assert api.delete(f"/users/{user.id}", make.root, hard_delete=True).status_code == 200
 
 
 @pytest.mark.parametrize("stem", ["a.b", "A_b-C", "_a", "0", "a-"])

@@ -36,12 +36,14 @@ class OpenDiscussions(NamedTuple):
 
     merge_request: MergeRequest
     discussions: list[Note]
+    resolvable: bool
+    """Whether the caller may resolve them."""
 
 
-def resolvable_discussions(
+def open_discussions_or_none(
     db: Connection, actor: Actor, project_id: int, iid: int, discussion_id: str | None
 ) -> OpenDiscussions | None:
-    """Return the unresolved discussions that the actor may resolve, all or the named one, or None if there are none."""
+    """Return the unresolved discussions, all or the named one, or None if the merge request is not visible."""
     try:
         access, project = find_project(db, actor, project_id)
     except NotFound:
@@ -49,29 +51,29 @@ def resolvable_discussions(
     lookup = (
         merge_request_or_none(db, access, project, iid) if may_read_merge_requests(actor, access, project) else None
     )
-    if lookup is None or not may_resolve(
-        actor, access, merge_request_subject_access(actor, access, lookup, subject_of(lookup.merge_request))
-    ):
+    if lookup is None:
         return None
+    subject_access = merge_request_subject_access(actor, access, lookup, subject_of(lookup.merge_request))
     first_notes: dict[str, Note] = {}
     for note in db.all(Note, _OPEN, merge_request=lookup.merge_request.id):
         if discussion_id in (None, note.discussion_id):
             first_notes.setdefault(note.discussion_id, note)
-    return OpenDiscussions(lookup.merge_request, list(first_notes.values())) if first_notes else None
+    resolvable = may_resolve(actor, access, subject_access)
+    return OpenDiscussions(lookup.merge_request, list(first_notes.values()), resolvable)
 
 
 def follow_up_description(
     db: Connection, actor: Actor, project_id: int, iid: int, discussion_id: str | None
 ) -> str | None:
-    """Return the default description of an issue that takes over the open discussions, or None without any."""
-    unresolved = resolvable_discussions(db, actor, project_id, iid, discussion_id)
+    """Return the default description of an issue that follows up a merge request, or None if that is not visible."""
+    unresolved = open_discussions_or_none(db, actor, project_id, iid, discussion_id)
     if unresolved is None:
         return None
-    heading = (
-        f"The following {'thread' if len(unresolved.discussions) == 1 else 'threads'} from !{iid} should be addressed:"
-    )
+    if not unresolved.discussions:
+        return f"There are no unresolved discussions. Review the conversation in !{iid}"
+    noun = "discussion" if len(unresolved.discussions) == 1 else "discussions"
     items = [f"- [ ] {_quoted(note.body)}" for note in unresolved.discussions]
-    return "\n\n".join([heading, *items])
+    return "\n\n".join([f"The following {noun} from !{iid} should be addressed:", *items])
 
 
 def _quoted(body: str) -> str:

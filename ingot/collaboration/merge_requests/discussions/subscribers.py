@@ -5,7 +5,7 @@ from sqlalchemy import bindparam, update
 from ingot.collaboration.emoji.events import VotesChanged
 from ingot.collaboration.issues.events import FollowUpIssueOpened
 from ingot.collaboration.merge_requests.discussions import system_note_texts
-from ingot.collaboration.merge_requests.discussions.follow_up_issues import resolvable_discussions
+from ingot.collaboration.merge_requests.discussions.follow_up_issues import open_discussions_or_none
 from ingot.collaboration.merge_requests.discussions.service import resolve_whole_discussion
 from ingot.collaboration.merge_requests.discussions.system_notes import record_changes, record_opening
 from ingot.collaboration.merge_requests.events import MergeRequestChanged
@@ -93,8 +93,9 @@ def add_source_branch_notes(db: Connection, event: RefsChanged) -> None:
 
 @subscriptions.on(FollowUpIssueOpened)
 def resolve_followed_up_discussions(db: Connection, event: FollowUpIssueOpened) -> None:
-    """Resolve the discussions that a follow-up issue takes over."""
-    unresolved = resolvable_discussions(db, event.actor, event.project_id, event.merge_request_iid, event.discussion_id)
-    if unresolved is not None:
+    """Resolve the discussions that a follow-up issue takes over, unless the caller may not resolve them."""
+    merge_request = event.project_id, event.merge_request_iid
+    unresolved = open_discussions_or_none(db, event.actor, *merge_request, event.discussion_id)
+    if unresolved is not None and unresolved.resolvable:
         for note in unresolved.discussions:
             resolve_whole_discussion(db, event.actor, subject_of(unresolved.merge_request), note.discussion_id)

@@ -1,6 +1,6 @@
 """State changes of merging: the row of the merge request, pending merges, and closed issues."""
 
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from sqlalchemy import bindparam, delete, func, select
 
@@ -227,16 +227,15 @@ def cancel_merge(db: Connection, actor_id: int, merge_request: MergeRequest) -> 
         emit_merge_request_changed(db, actor_id, written, "updated", {"merge_when_pipeline_succeeds": (True, False)})
 
 
-def abort_auto_merge(db: Connection, merge_request: MergeRequest, reason: str, *, failed: bool = False) -> None:
-    """Cancel a scheduled merge with an error and emit ``MergeFailed``; ``failed`` means that its pipeline failed."""
+def abort_auto_merge(db: Connection, merge_request: MergeRequest, reason: str) -> None:
+    """Cancel a scheduled merge that has become impossible, with an error, and emit ``MergeFailed``."""
     locked = _locked_row_or_none(db, merge_request)
     if locked is None or not locked.merge_when_pipeline_succeeds or locked.state != "opened":
         return
     user_id = locked.merge_user_id or locked.author_id
     written = write_merge_request(db, locked, {**_NOT_LATER, "merge_error": reason})
     emit_merge_request_changed(db, user_id, written, "updated", {"merge_when_pipeline_succeeds": (True, False)})
-    cause: Literal["build_failed", "unmergeable"] = "build_failed" if failed else "unmergeable"
-    emit(db, MergeFailed(locked.id, locked.target_project_id, locked.merge_user_id, cause))
+    emit(db, MergeFailed(locked.id, locked.target_project_id, locked.merge_user_id))
 
 
 def record_merge_error(db: Connection, merge_request: MergeRequest, reason: str | None) -> None:

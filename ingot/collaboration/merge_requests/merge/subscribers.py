@@ -10,7 +10,7 @@ from ingot.collaboration.merge_requests.merge.queries import (
     open_merge_requests_with_heads,
     pending_merges_to,
 )
-from ingot.collaboration.merge_requests.merge.service import abort_auto_merge, cancel_merge, mark_merged
+from ingot.collaboration.merge_requests.merge.service import cancel_merge, mark_merged
 from ingot.collaboration.merge_requests.queries import merge_request_by_id
 from ingot.collaboration.merge_requests.service import subject_of
 from ingot.collaboration.merge_requests.subject_kind import MERGE_REQUEST_KIND
@@ -50,19 +50,21 @@ def cancel_auto_merge_on_push(db: Connection, event: RefsChanged) -> None:
 
 @subscriptions.on(PipelineChanged)
 def enqueue_auto_merges(db: Connection, event: PipelineChanged) -> None:
-    """Enqueue scheduled merges after a successful pipeline; cancel them and add todos after a failed one."""
+    """Enqueue scheduled merges after a successful pipeline; add todos after a failed one.
+
+    A failed or canceled pipeline leaves the merge scheduled, because it can be retried and succeed.
+    """
     if event.status in ("created", "manual", "skipped"):
         return
     for merge_request in open_merge_requests_at(db, event.project_id, event.sha):
-        scheduled = merge_request.merge_when_pipeline_succeeds
+        if event.status == "failed":
+            # Without a scheduled merge there is no merge user.
+            user_ids = [merge_request.author_id, merge_request.merge_user_id or merge_request.author_id]
+            _add_todos(db, merge_request, user_ids, "build_failed")
         if event.status in ("failed", "canceled"):
-            if scheduled:
-                abort_auto_merge(db, merge_request, "Not merged, because the pipeline did not succeed.", failed=True)
-            elif event.status == "failed":
-                _add_todos(db, merge_request, [merge_request.author_id], "build_failed")
             continue
         mark_todos_done_by_action(db, subject_of(merge_request), "build_failed")
-        if scheduled and event.status == "success":
+        if merge_request.merge_when_pipeline_succeeds and event.status == "success":
             key = f"{AUTO_MERGE} {merge_request.id}"
             enqueue(db, AUTO_MERGE, merge_request.id, unique_key=key)
 
@@ -72,7 +74,7 @@ def add_todos_for_failed_merge(db: Connection, event: MergeFailed) -> None:
     """Add todos for the author and for the user who scheduled the merge."""
     merge_request = merge_request_by_id(db, event.merge_request_id)
     user_ids = (merge_request.author_id, event.merge_user_id or merge_request.author_id)
-    _add_todos(db, merge_request, user_ids, event.cause)
+    _add_todos(db, merge_request, user_ids, "unmergeable")
 
 
 def _add_todos(db: Connection, merge_request: MergeRequest, user_ids: Sequence[int], action: str) -> None:
