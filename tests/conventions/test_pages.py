@@ -22,7 +22,7 @@ def test_what_is_not_visited_is_there_and_listed_once() -> None:
 
 def test_first_segments_of_pages_are_reserved() -> None:
     """A user or group of this name would otherwise hide the page, or be hidden by it."""
-    first_segments = {place.path.split("/")[1] for pages in ALL_PAGES for place in pages.places}
+    first_segments = {route.path.split("/")[1] for pages in ALL_PAGES for route in pages.routes}
 
     assert first_segments - RESERVED_AT_TOP - {"", ":path"} == set()
 

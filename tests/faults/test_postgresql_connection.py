@@ -97,7 +97,7 @@ def test_a_stalled_server_makes_calls_fail_soon_and_nothing_else(
         for answer in [call.result() for call in (*reads, *writes, page)]:
             assert answer.status_code == 503, (answer.url, answer.text)
             assert int(answer.headers["retry-after"]) > 0
-        for path, status in (("/-/readiness", 503), ("/-/liveness", 200), ("/static/ingot.css", 200)):
+        for path, status in (("/-/readiness", 503), ("/-/liveness", 200), ("/assets/ingot.css", 200)):
             assert inside.client.get(path, headers=SESSION).status_code == status
     until("readiness", lambda: inside.client.get("/-/readiness").status_code == 200)
     created = inside.call("POST", f"/projects/{project}/issues", json={"title": "again"})

@@ -193,11 +193,11 @@ def finish_ref_updates(
 
 
 def finish_pushed_updates(
-    database: Database, repository: Repository, intent: RefIntent, happened: Sequence[RefUpdate]
+    database: Database, repository: Repository, intent: RefIntent, completed: Sequence[RefUpdate]
 ) -> None:
     """Sync updates that git has made itself to disk, and record them."""
-    sync_refs(repository, happened)
-    finish_ref_updates(database, repository, intent, happened)
+    sync_refs(repository, completed)
+    finish_ref_updates(database, repository, intent, completed)
 
 
 def finish_interrupted_intent(database: Database, repository: Repository, intent: RefIntent) -> None:

@@ -19,7 +19,7 @@ _HERE = Path(__file__).parent.parent
 _FOLDERS = (_HERE / "static", _HERE / "vendor" / "swagger-ui", _HERE / "vendor" / "htmx")
 _PARTS = {"ingot.css": _HERE / "styles", "ingot.js": _HERE / "scripts"}
 _TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
-_PREFIX = b"/static/"
+_PREFIX = b"/assets/"
 _CACHE_FOREVER: Header = (b"cache-control", b"public, max-age=31536000, immutable")
 _CACHE_ONE_HOUR: Header = (b"cache-control", b"public, max-age=3600")
 
@@ -67,7 +67,7 @@ class StaticFiles:
 
     async def serve(self, request: Request, send: Send, trace: Trace) -> None:
         """Send a file."""
-        trace.route = "/static/:file"
+        trace.route = "/assets/:file"
         version = request.query.removeprefix(b"v=").decode("latin-1")
         takes_gzip = b"gzip" in request.headers.get(b"accept-encoding", b"")
         file = _response(_requested_name(request), version, takes_gzip)
