@@ -59,7 +59,9 @@ def test_the_scope_is_asked_before_the_rights(api: Api, make: Make) -> None:
     assert api.get("/application/settings", narrow).json()["error"] == "insufficient_scope"
 
 
-@pytest.mark.parametrize(("scopes", "shown"), [(("api",), True), (("read_user",), False), (("read_api",), False)])
+@pytest.mark.parametrize(
+    ("scopes", "shown"), [(("api", "sudo"), True), (("api",), False), (("read_user",), False), (("read_api",), False)]
+)
 def test_a_narrow_token_does_not_buy_the_private_token(
     api: Api, make: Make, scopes: tuple[str, ...], shown: bool
 ) -> None:
