@@ -1,4 +1,4 @@
-"""Git histories for measurements, written by ``git fast-import``."""
+"""Git histories for benchmarks, written by ``git fast-import``."""
 
 import random
 import subprocess
@@ -15,7 +15,7 @@ _WHO = b"Ada Writer <ada@example.org> %d +0000"
 
 
 def write_history(path: Path) -> list[str]:
-    """Fill a bare repository with many commits, files and references; gives the ids of the commits, oldest first."""
+    """Fill a bare repository with many commits, files and refs; return the ids of the commits, oldest first."""
     marks = path / "bench-marks"
     _import(path, _stream(), f"--export-marks={marks}")
     lines = sorted((int(mark[1:]), oid) for mark, oid in (line.split() for line in marks.read_text().splitlines()))
@@ -24,7 +24,7 @@ def write_history(path: Path) -> list[str]:
 
 
 def write_branches(path: Path, tip: str, changed: dict[str, list[str]]) -> dict[str, str]:
-    """Add branches upon a commit, each with one commit that changes these files, if any; gives their heads."""
+    """Add branches to a commit, each with one commit that changes these files, if any; return their heads."""
 
     def stream() -> Iterator[bytes]:
         for branch, files in changed.items():
@@ -51,7 +51,7 @@ def write_branches(path: Path, tip: str, changed: dict[str, list[str]]) -> dict[
 
 
 def write_bulk(path: Path, megabytes: int) -> None:
-    """Fill a bare repository with files that do not compress."""
+    """Fill a bare repository with incompressible files."""
     dice = random.Random(2)
 
     def stream() -> Iterator[bytes]:
@@ -98,6 +98,6 @@ def _name(file: int) -> bytes:
 
 
 def names(how_many: int) -> list[str]:
-    """The paths of files that are there, chosen at random."""
+    """Return random paths of existing files."""
     dice = random.Random(3)
     return [_name(dice.randrange(1, FILES)).decode() for _ in range(how_many)]

@@ -1,4 +1,4 @@
-"""Hooks: what they add to a push, how many deliveries a job worker makes, and whether a dead receiver slows others."""
+"""Webhooks: cost added to a push, deliveries per job worker, and isolation from a dead receiver."""
 
 import asyncio
 import os
@@ -33,18 +33,18 @@ _IDS = select(hooks.c.id).order_by(hooks.c.id)
 
 
 class _Receiving(asyncio.Protocol):
-    """As little as a receiver can be."""
+    """Minimal protocol of a receiver."""
 
     def __init__(self, receiver: "Receiver") -> None:
         self._receiver = receiver
         self._read = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Answer here."""
+        """Store the connection."""
         self._transport = transport
 
     def data_received(self, data: bytes) -> None:
-        """Answer each request once it is whole."""
+        """Respond to each complete request."""
         self._read += data
         while (end := self._read.find(b"\r\n\r\n")) >= 0:
             head = self._read[:end].lower()
@@ -57,7 +57,7 @@ class _Receiving(asyncio.Protocol):
 
 
 class Receiver:
-    """Answers at once, and notes when it was asked."""
+    """Receiver that responds at once, and records the times of requests."""
 
     def __init__(self) -> None:
         self.times: list[float] = []
@@ -74,7 +74,7 @@ class Receiver:
         ready.wait()
 
     def wait(self, count: int, seconds: float = 120.0) -> float:
-        """Until so many have come; gives how long that took from the first one on."""
+        """Wait for this many requests and return the seconds since the first one."""
         deadline = time.perf_counter() + seconds
         while len(self.times) < count:
             if time.perf_counter() > deadline:
@@ -87,7 +87,7 @@ class Receiver:
 
 @contextmanager
 def _serving(settings: Settings) -> Iterator[str]:
-    """The whole server, with one web worker and one job worker."""
+    """Run the whole server, with one web worker and one job worker."""
     command = [sys.executable, "-m", "ingot", "serve", "--data", str(settings.data), "--workers", "1", "--port", "0"]
     environment = {**os.environ, "INGOT_ALLOW_LOCAL_REQUESTS": "1"}
     address = settings.data / "run" / "address"
@@ -106,7 +106,7 @@ def _serving(settings: Settings) -> Iterator[str]:
 
 
 def measure_hooks(settings: Settings) -> Iterator[Finding]:
-    """All of it."""
+    """Run all webhook benchmarks."""
     receiver = Receiver()
     with (
         _serving(settings) as url,
@@ -127,7 +127,7 @@ def _add_hook(api: httpx.Client, project: int, url: str) -> None:
 
 
 def _pushes(url: str, api: httpx.Client, receiver: Receiver) -> Finding:
-    """The same pushes to a project with ten hooks and to one without, in turn."""
+    """Measure the same pushes to a project with ten hooks and to one without, in turn."""
     told = _project(api, "told")
     _project(api, "quiet")
     for number in range(10):
@@ -153,7 +153,7 @@ def _pushes(url: str, api: httpx.Client, receiver: Receiver) -> Finding:
 
 
 def _queue(settings: Settings, ports: list[int], count: int) -> None:
-    """Write what there is to tell while nobody tells it; each hook has its port."""
+    """Queue events while no dispatcher runs; each hook has its port."""
     database = open_database(settings)
 
     def work(db: Connection) -> None:
@@ -178,7 +178,7 @@ def _one_hook(settings: Settings, receiver: Receiver) -> Finding:
 
 
 def _dead_receiver(settings: Settings, receiver: Receiver) -> Finding:
-    """One of a hundred takes connections and says nothing; the others are as fast as without it."""
+    """Compare deliveries to a hundred receivers with and without one that never responds."""
     with (
         _serving(settings) as url,
         httpx.Client(base_url=f"{url}/api/v4", headers={"PRIVATE-TOKEN": TOKEN}, timeout=60) as api,

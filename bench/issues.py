@@ -1,4 +1,4 @@
-"""Issues: a project with a hundred thousand of them and a million notes, read, listed, filtered, searched, written."""
+"""Issues: a project with a hundred thousand issues and a million notes: read, list, filter, search, write."""
 
 import random
 import statistics
@@ -34,7 +34,7 @@ _WORDS = ("crash", "button", "slow", "page", "colour", "upload", "search", "bran
 
 
 def fill_issues(settings: Settings, port: int) -> int:
-    """Fill a new project; gives its number."""
+    """Fill a new project and return its id."""
     with httpx.Client(base_url=f"http://127.0.0.1:{port}/api/v4", headers={"PRIVATE-TOKEN": TOKEN}) as client:
         project_id: int = client.post("/projects", json={"name": "tracker"}).json()["id"]
     database = open_database(settings)
@@ -105,7 +105,7 @@ def _add_issues(
 
 
 def _add_notes(db: Connection) -> None:
-    """All of them by one statement: a million rows one by one would take minutes."""
+    """Add all notes by one statement: a million single inserts would take minutes."""
     first: Select[Any] = select(literal(0).label("number"))
     numbers = first.cte(recursive=True)
     numbers = numbers.union_all(select(numbers.c.number + 1).where(numbers.c.number < NOTES_EACH - 1))
@@ -138,7 +138,7 @@ def _add_totals(db: Connection, project_id: int) -> None:
 
 
 def measure_issues(port: int, project_id: int, seconds: float, rounds: int) -> Iterator[Finding]:
-    """One and a page against F1, writing against F1 with a row; what is filtered, searched and far in milliseconds."""
+    """Measure reads against F1, writes against F1 with a row, and filters, searches and late pages in milliseconds."""
     dice = random.Random(2)
     base = f"/api/v4/projects/{project_id}/issues"
     some = [dice.randint(1, ISSUES) for _ in range(64)]
@@ -177,14 +177,14 @@ def measure_issues(port: int, project_id: int, seconds: float, rounds: int) -> I
 
 
 def _pages_by_key(client: httpx.Client, base: str) -> tuple[str, str]:
-    """Where the first and the thousandth page by key begin, among issues alike: those made meanwhile say less."""
+    """Return the cursors of the first and the thousandth keyset page, among similar issues: new ones are shorter."""
     oldest = client.get(f"{base}?per_page=1&sort=asc").json()[0]["id"]
     by_key = f"{base}?pagination=keyset&order_by=id&id_before="
     return f"{by_key}{oldest + ISSUES}", f"{by_key}{oldest + ISSUES - 999 * 20}"
 
 
 def _milliseconds(client: httpx.Client, path: str, rounds: int) -> float:
-    """The median of a few, warm."""
+    """Return the median of several warm calls."""
     times = []
     for number in range(4 * rounds):
         started = time.perf_counter()

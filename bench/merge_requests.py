@@ -1,4 +1,4 @@
-"""Merge requests: thousands of them upon a large repository, read, listed, opened, merged, and pushed beside."""
+"""Merge requests: thousands on a large repository: read, list, open, merge, and pushes beside."""
 
 import random
 import shutil
@@ -34,14 +34,14 @@ BUSY, QUIET = "busy", "quiet"
 
 
 class Filled(NamedTuple):
-    """The project, and the heads of the branches that were added to it."""
+    """Project, and the heads of its added branches."""
 
     place: Place
     heads: dict[str, str]
 
 
 def fill_merge_requests(settings: Settings, port: int) -> Filled:
-    """Fill a new project; the rows are written as the API would have."""
+    """Fill a new project; the rows equal those written by the API."""
     place = made(settings, port, "large")
     commits = write_history(place.path)
     tip = commits[-1]
@@ -117,7 +117,7 @@ def _add_totals(db: Connection, project_id: int) -> None:
 
 
 def measure_merge_requests(port: int, filled: Filled, seconds: float, rounds: int) -> Iterator[Finding]:
-    """One and a page against F1, changes and pushes against git, and what a person waits for in milliseconds."""
+    """Measure reads against F1, diffs and pushes against git, and interactive calls in milliseconds."""
     dice = random.Random(2)
     address, base = f"http://127.0.0.1:{port}", f"/api/v4/projects/{filled.place.id}/merge_requests"
     some = [f"{base}/{REQUESTS - dice.randrange(OPEN)}" for _ in range(64)]
@@ -127,7 +127,7 @@ def measure_merge_requests(port: int, filled: Filled, seconds: float, rounds: in
     }
     with httpx.Client(base_url=address, headers={"PRIVATE-TOKEN": TOKEN}, timeout=60) as client:
         for path in (*some, *shares["page of 20 merge requests"][1]):
-            client.get(path).raise_for_status()  # Whether they can be merged is found out once.
+            client.get(path).raise_for_status()  # Mergeability is computed once.
     constant = [get("/api/v4/bench")]
     for name, (least, paths) in shares.items():
         requests = [get(path, TOKEN) for path in paths]
@@ -179,7 +179,7 @@ def _merge(client: httpx.Client, path: str) -> None:
 
 
 def _pushes(port: int, large: Place, rounds: int) -> Finding:
-    """Two branches alike, pushed in turns: one that all open ones want to be merged into, and one that none wants."""
+    """Measure pushes to a branch that is the target of all open merge requests, and to one of none, in turns."""
     url = f"http://root:{TOKEN}@127.0.0.1:{port}/root/large.git"
     with tempfile.TemporaryDirectory() as folder:
         tree = Path(folder) / "tree.git"
@@ -191,7 +191,7 @@ def _pushes(port: int, large: Place, rounds: int) -> Finding:
             done = subprocess.run(args, cwd=tree, env={**ENV, **WHO}, capture_output=True, check=True)
             tips[branch] = done.stdout.decode().strip()
             pushing = ["git", "push", "-q", url, f"{tips[branch]}:refs/heads/{branch}"]
-            # What the server has to say of it is for people.
+            # Messages of the server are for users.
             return _took(lambda: subprocess.run(pushing, cwd=tree, env=ENV, check=True, stderr=subprocess.DEVNULL))
 
         found = ratio(8 * rounds, lambda: push(BUSY), lambda: push(QUIET))

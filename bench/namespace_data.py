@@ -46,7 +46,7 @@ class NamespaceData:
         return user.id, namespace_id
 
     def add_groups(self, how_many: int) -> None:
-        """Of ten groups one is at the top, three are below it, and two below each of these."""
+        """Add groups: of ten, one is at the top, three below it, and two below each of these."""
         for number in range(how_many // 10):
             top = self._group(f"top-{number}", _VISIBILITIES[number % 4], [])
             for middle in range(3):
@@ -81,7 +81,7 @@ class NamespaceData:
         return group
 
     def add_projects(self, how_many: int) -> None:
-        """Six of ten lie in groups."""
+        """Add projects: six of ten are in groups."""
         for number in range(how_many):
             if number % 10 < 6:
                 group_id, full_path, visibility = self._dice.choice(self.groups)
@@ -140,7 +140,7 @@ class NamespaceData:
         return project_id
 
     def add_members(self, how_many: int) -> None:
-        """Two of five belong to groups, all others to projects; one person belongs to five hundred projects."""
+        """Add members: two of five in groups, all others in projects; one user in five hundred projects."""
         self._plant_the_member()
         while len(self._taken) < how_many:
             user_id, _ = self._dice.choice(self.people)
@@ -152,7 +152,7 @@ class NamespaceData:
                 self._belong("project", *self._dice.choice(self.projects), user_id, level)
 
     def _plant_the_member(self) -> None:
-        """Some of their projects come by groups, the others one by one; half of these may be written to."""
+        """Add the member to some projects through groups and to the others directly; half of these are writable."""
         user_id = self.member[0]
         inside: dict[int, int] = {}
         for _, namespace_id in self.projects:

@@ -1,4 +1,4 @@
-"""Pages for somebody signed in: a project, a file, an issue and a merge request; large files and differences."""
+"""Pages for a signed-in user: a project, a file, an issue and a merge request; large files and diffs."""
 
 import re
 import statistics
@@ -19,7 +19,7 @@ _CODE = 'def tide_{0}(hour: int) -> float:\n    """How high the water is."""\n  
 
 
 class Filled(NamedTuple):
-    """What there is to look at, and the cookie of who looks."""
+    """Paths to measure, and a session cookie."""
 
     cookie: str
     home: str
@@ -31,7 +31,7 @@ class Filled(NamedTuple):
 
 
 def fill_pages(port: int) -> Filled:
-    """A project with files, an issue with a discussion, a merge request, and one of 200 files."""
+    """Create a project with files, an issue with a discussion, a merge request, and one of 200 files."""
     with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60) as client:
         client.headers["PRIVATE-TOKEN"] = TOKEN
         project = _post(client, "/projects", name="tidewatch", visibility="public", description="Tells the **tides**.")
@@ -88,7 +88,7 @@ def _cookie(client: httpx.Client) -> str:
 
 
 def measure_pages(port: int, filled: Filled, seconds: float, rounds: int) -> Iterator[Finding]:
-    """Pages as a share of F1, and how long the large ones take when they are warm."""
+    """Measure pages as a share of F1, and the time of large ones when warm."""
     pages = {
         "project home": filled.home,
         "file page": filled.file,

@@ -1,4 +1,4 @@
-"""The whole server as a person starts it: how soon it is ready, and what it weighs when idle."""
+"""Startup time and idle memory."""
 
 import os
 import signal
@@ -14,7 +14,7 @@ from pathlib import Path
 
 @contextmanager
 def _serving(data: Path) -> Iterator[tuple[int, float]]:
-    """A server with one web worker; gives its process id and the seconds until it was ready."""
+    """Run a server with one web worker; yield its process id and the seconds until it was ready."""
     port = 18300 + os.getpid() % 500
     command = [
         str(Path(sys.executable).parent / "ingot"),
@@ -47,13 +47,13 @@ def _until_ready(port: int, started: float) -> float:
 
 
 def start_seconds(data: Path) -> float:
-    """From the command to the first 200 on readiness."""
+    """Return the seconds from the command to the first 200 on readiness."""
     with _serving(data) as (_, seconds):
         return seconds
 
 
 def idle_megabytes(data: Path) -> float:
-    """Proportional memory of the whole tree, a few seconds after the start."""
+    """Return the proportional memory of all processes, a few seconds after the start."""
     with _serving(data) as (pid, _):
         time.sleep(4)
         return sum(_pss(member) for member in _tree(pid)) / 1024

@@ -43,7 +43,7 @@ _KEY = select(projects.c.repository_key).where(projects.c.id == bindparam("proje
 
 
 class Finding(NamedTuple):
-    """A figure and what is wanted of it."""
+    """Measured value and its target."""
 
     name: str
     value: float
@@ -53,7 +53,7 @@ class Finding(NamedTuple):
 
 
 class Place(NamedTuple):
-    """A project that was filled, and where its repository lies."""
+    """Filled project, and the path of its repository."""
 
     id: int
     path: Path
@@ -61,7 +61,7 @@ class Place(NamedTuple):
 
 
 def fill_projects(settings: Settings, port: int) -> tuple[Place, Place]:
-    """Make two projects through the API, and write histories straight into their repositories."""
+    """Create two projects through the API, and write histories directly into their repositories."""
     large = made(settings, port, "large")
     commits = write_history(large.path)
     bulk = made(settings, port, "bulk")
@@ -79,7 +79,7 @@ def _note(db: Connection, place: Place) -> None:
 
 
 def made(settings: Settings, port: int, name: str) -> Place:
-    """A new project, and where its repository lies."""
+    """Create a project and return it with the path of its repository."""
     url = f"http://127.0.0.1:{port}/api/v4/projects"
     answer = httpx.post(url, headers={"PRIVATE-TOKEN": TOKEN}, data={"name": name}).raise_for_status()
     number: int = answer.json()["id"]
@@ -90,7 +90,7 @@ def made(settings: Settings, port: int, name: str) -> Place:
 
 
 def measure_git(settings: Settings, port: int, pid: int, large: Place, bulk: Place, rounds: int) -> Iterator[Finding]:
-    """Clones and pushes, each against bare git on the same repository in the same round."""
+    """Measure clones and pushes, each against bare git on the same repository in the same round."""
     url = f"http://root:{TOKEN}@127.0.0.1:{port}/root"
     with tempfile.TemporaryDirectory() as name, _ssh(settings, Path(name)) as (ssh_url, ssh_env):
         folder = Path(name)
@@ -116,7 +116,7 @@ def measure_git(settings: Settings, port: int, pid: int, large: Place, bulk: Pla
 
 
 def _openssh(settings: Settings, folder: Path, bulk: Place, rounds: int) -> Finding:
-    """Clone through the forced command against bare git over the same sshd, both with their whole start."""
+    """Measure a clone through the forced command against bare git over the same sshd, both including startup."""
     bare_key = folder / "bare-key"
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", bare_key], check=True)
     lines = [line for line in forced_command_lines(settings.data) if not line.startswith("AuthorizedKeysFile")]
@@ -189,7 +189,7 @@ def _many_clones(folder: Path, url: str, pid: int) -> Finding:
 
 
 def measure_reads(port: int, large: Place, seconds: float, rounds: int) -> Iterator[Finding]:
-    """Single reads and pages as a share of F1."""
+    """Measure single reads and pages as a share of F1."""
     base = f"/api/v4/projects/{large.id}/repository"
     file, some = names(1)[0], names(1_000)
     calls = {
@@ -214,7 +214,7 @@ def measure_reads(port: int, large: Place, seconds: float, rounds: int) -> Itera
 
 
 def measure_moments(port: int, large: Place, rounds: int) -> Iterator[Finding]:
-    """Single calls whose time is bounded, and an API commit against git's plumbing."""
+    """Measure calls with a time limit, and an API commit against git's plumbing."""
     base = f"http://127.0.0.1:{port}/api/v4/projects/{large.id}/repository"
     with httpx.Client(headers={"PRIVATE-TOKEN": TOKEN}, timeout=60) as client:
         tip = client.get(f"{base}/branches/master").json()["commit"]["id"]
@@ -242,7 +242,7 @@ def _api_commit(client: httpx.Client, base: str) -> float:
 
 
 def _plumbing(path: Path) -> float:
-    """The same with the commands that git offers for it: one file more in the topmost tree."""
+    """Add a file to the root tree with git's plumbing commands."""
 
     def git(*args: str, text: bytes = b"") -> bytes:
         done = subprocess.run(["git", *args], cwd=path, env={**ENV, **WHO}, input=text, capture_output=True, check=True)
@@ -258,20 +258,20 @@ def _plumbing(path: Path) -> float:
 
 
 def ratio(rounds: int, ours: Callable[[], float], theirs: Callable[[], float]) -> float:
-    """The median of ours over theirs, each measured right after the other."""
+    """Return the median of our time over theirs, each measured right after the other."""
     ours(), theirs()
     return statistics.median(ours() / theirs() for _ in range(rounds))
 
 
 def timed(cwd: Path, args: list[str], env: dict[str, str]) -> float:
-    """How long a git command takes, in seconds."""
+    """Return the seconds that a git command takes."""
     started = time.perf_counter()
     subprocess.run(["git", *args], cwd=cwd, env={**ENV, **WHO, **env}, check=True)
     return time.perf_counter() - started
 
 
 def _megabytes(pid: int) -> float:
-    """The private memory of one process, without the git processes that it started."""
+    """Return the private memory of one process, without its git child processes."""
     try:
         lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
     except FileNotFoundError:
@@ -281,7 +281,7 @@ def _megabytes(pid: int) -> float:
 
 @contextlib.contextmanager
 def _ssh(settings: Settings, folder: Path) -> Iterator[tuple[str, dict[str, str]]]:
-    """``ingot ssh`` on a free port, and how root reaches it."""
+    """Run ``ingot ssh`` on a free port, and return the connection of root."""
     key = folder / "key"
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key], check=True)
     database = open_database(settings)

@@ -1,4 +1,4 @@
-"""People of a directory, and the real LDAP server that knows them."""
+"""Entries of an LDAP directory, and a real LDAP server that serves them."""
 
 import socket
 import subprocess
@@ -10,7 +10,7 @@ LOOKING = ("cn=looking,dc=example,dc=org", "looks people up")
 
 
 def person_of(uid: str, **more: str) -> str:
-    """Somebody in the directory."""
+    """Return the directory entry of a user."""
     held = {"cn": f"{uid.capitalize()} of the directory", "mail": f"{uid}@directory.example", "sn": uid, **more}
     lines = [f"dn: uid={uid},{BASE}", "objectClass: inetOrgPerson", f"uid: {uid}", f"userPassword: {SECRET}"]
     return "\n".join([*lines, *(f"{name}: {value}" for name, value in held.items())])
@@ -33,7 +33,7 @@ PEOPLE = {
 
 
 class LdapServerProcess:
-    """A directory that can go away and come back with other people in it."""
+    """LDAP server that can be stopped and restarted with other entries."""
 
     def __init__(self) -> None:
         with socket.socket() as probe:
@@ -42,7 +42,7 @@ class LdapServerProcess:
         self._process: subprocess.Popen[bytes] | None = None
 
     def begin(self, *people: str, tls: tuple[str, ...] = ()) -> None:
-        """Serve these people; ``tls`` is how to encrypt, and the certificate with its key."""
+        """Serve these entries; ``tls`` is the kind of encryption, and the certificate with its key."""
         self.end()
         command = [sys.executable, "-W", "ignore", "-m", "tests.ldap_server", str(self.port), *tls]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -53,7 +53,7 @@ class LdapServerProcess:
         assert self._process.stdout.readline() == b"ready\n"
 
     def end(self) -> None:
-        """Serve nobody."""
+        """Stop the server."""
         if self._process is not None:
             self._process.kill()
             self._process.wait()

@@ -84,7 +84,7 @@ def recorded_statements(database: Database) -> Iterator[list[str]]:
 
 @contextmanager
 def cold_reads(database: Database) -> Iterator[None]:
-    """Let no unit of work within the block use what earlier ones have cached: each thread has its own cache."""
+    """Disable the read cache within the block: each thread has its own cache."""
     counter = _counters[database]
     counter.cold = True
     try:

@@ -1,4 +1,4 @@
-"""A real browser for the tests of pages; whatever it complains about fails the test."""
+"""Fixtures for a real browser; every console error fails the test."""
 
 import shutil
 from collections.abc import Callable, Iterator
@@ -16,11 +16,11 @@ from tests.conftest import Instance
 from tests.web.browser import Browser
 
 PASSWORD = "correct horse battery"
-# Nobody sees the windows, so that nothing has to be drawn for them as smoothly as for people.
+# The windows are invisible, so smooth drawing is disabled.
 _ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-threaded-animation", "--disable-features=PaintHolding"]
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
 AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text()
-# What is not asked for takes most of the time: the markup of all that is fine, and style sheets that are read again.
+# Most of the time is spent on the markup of passed rules, and on reloaded style sheets.
 RULES = {
     "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"],
     "resultTypes": ["violations"],
@@ -30,9 +30,9 @@ RULES = {
 
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Chromium]:
-    """The browser that the machine has; Playwright's own is not relied on.
+    """Yield the installed browser, not Playwright's.
 
-    It ends with the file: as long as it is there, an event loop runs in this thread, and no test can run another.
+    It is closed after each file: while it runs, an event loop runs in this thread, and no test can run another.
     """
     path = next((found for name in _NAMES if (found := shutil.which(name))), None)
     if path is None:
@@ -44,7 +44,7 @@ def chromium() -> Iterator[Chromium]:
 
 
 class Window:
-    """A window with its own cookies, and what went wrong in it."""
+    """Window with its own cookies and the errors that occurred in it."""
 
     def __init__(self, context: BrowserContext, url: str) -> None:
         self.context = context
@@ -57,7 +57,7 @@ class Window:
         self.page.set_default_timeout(15_000)
 
     def _hear(self, message: Any) -> None:
-        # A page that answers 404 or 422 is logged as an error of the network; tests look at those themselves.
+        # A response of 404 or 422 is logged as a network error; tests check those themselves.
         if message.type == "error" and "Failed to load resource" not in message.text:
             self.complaints.append(message.text)
 
@@ -71,7 +71,7 @@ class Window:
         return self.page
 
     def sign_in(self, person: Person) -> "Window":
-        """Fill in the form as a person does."""
+        """Fill in the sign-in form."""
         page = self.open("/users/sign_in")
         page.get_by_label("Username or email").fill(person.username)
         page.get_by_label("Password").fill(person.password)
@@ -80,7 +80,7 @@ class Window:
         return self
 
     def enter(self, person: Person) -> "Window":
-        """Be signed in without filling in anything."""
+        """Sign in by a cookie, without the form."""
         with Browser(self.url) as browser:
             browser.signed_in_as(person)
             cookie = {"name": SESSION_COOKIE, "value": browser.cookies[SESSION_COOKIE], "url": self.url}
@@ -88,13 +88,13 @@ class Window:
         return self
 
     def barriers(self) -> list[str]:
-        """What axe-core finds that keeps people out of the page that is open."""
+        """Return the violations that axe-core finds in the open page."""
         self.page.evaluate(AXE)
         return told(self.page.evaluate("rules => axe.run(document, rules)", RULES)["violations"])
 
 
 def told(violations: list[dict[str, Any]]) -> list[str]:
-    """What axe-core found, to be read by people."""
+    """Return the violations as readable text."""
     return [
         f"{broken['id']}: {broken['help']}: {node['html'][:200]}" for broken in violations for node in broken["nodes"]
     ]
@@ -102,7 +102,7 @@ def told(violations: list[dict[str, Any]]) -> list[str]:
 
 @pytest.fixture
 def open_window(chromium: Chromium, instance: Instance) -> Iterator[Callable[..., Window]]:
-    """Opens windows that share nothing; options are those of a context, such as ``color_scheme``."""
+    """Yield a function that opens isolated windows; options are those of a context, such as ``color_scheme``."""
     windows: list[Window] = []
 
     def open_one(**options: Any) -> Window:
@@ -117,11 +117,11 @@ def open_window(chromium: Chromium, instance: Instance) -> Iterator[Callable[...
 
 @pytest.fixture
 def window(open_window: Callable[..., Window]) -> Window:
-    """A window in which nobody signed in."""
+    """Return a window without a session."""
     return open_window()
 
 
 @pytest.fixture
 def person(make: Make) -> Person:
-    """Somebody with a password."""
+    """Return a user with a password."""
     return make.user(password=PASSWORD)

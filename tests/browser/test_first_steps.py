@@ -1,4 +1,4 @@
-"""Somebody new: signing in, making a project, the first push, and the page that shows it."""
+"""First steps of a new user: sign-in, project, first push, and the project page."""
 
 import subprocess
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from tests.client import Person
 
 
 def test_from_nothing_to_a_first_push(window: Window, person: Person, tmp_path: Path) -> None:
-    """The commands that the empty project shows are copied and run as they are."""
+    """The commands shown by the empty project are copied and run."""
     page = window.sign_in(person).page
     page.get_by_role("link", name="New project").click()
     page.get_by_label("Name", exact=True).fill("Tide tables")
@@ -36,7 +36,7 @@ def test_a_wrong_password_is_told(window: Window, person: Person) -> None:
 
 
 def test_light_and_dark(open_window: Callable[..., Window]) -> None:
-    """The system's wish counts until somebody chooses."""
+    """The system's preference applies until the user chooses."""
     window = open_window(color_scheme="dark")
     page = window.open("/explore")
     ground = "() => getComputedStyle(document.body).backgroundColor"

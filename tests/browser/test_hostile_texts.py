@@ -1,4 +1,4 @@
-"""Hostile words stay words in a real browser too: nothing runs, nothing is asked for elsewhere, no dialog opens."""
+"""Hostile texts in a real browser: nothing runs, no external request is made, no dialog opens."""
 
 from collections.abc import Callable, Iterator
 from urllib.parse import quote
@@ -13,7 +13,7 @@ from tests.sample_data.texts import MARK, SampleTexts
 
 OF_PROJECT = ["", "/-/issues", "/-/issues/1", "/-/boards", "/-/merge_requests/1", "/-/merge_requests/1/diffs"]
 OF_PROJECT += ["/-/branches", "/-/releases", "/-/commits/master", "/-/wikis", "/-/labels", "/-/hooks", "/-/find_file"]
-# Elements and attributes that came out of words, anywhere in the page, and what their scripts would have left.
+# Elements and attributes created from texts anywhere in the page, and the effects of their scripts.
 _ALIVE = """mark => [
   ...document.querySelectorAll("script:not([src]), style, [style*=zqx], iframe, base"),
   ...[...document.querySelectorAll("*")].filter((each) => each.localName.includes(mark)
@@ -23,7 +23,7 @@ _ALIVE = """mark => [
 
 @pytest.fixture(scope="module")
 def samples(instance: Instance, make: Make) -> Iterator[SampleData]:
-    """Everything in it is hostile."""
+    """Yield sample data of hostile texts."""
     with open_sample_data(instance, make, SampleTexts(hostile=True)) as samples:
         yield samples
 
@@ -48,7 +48,7 @@ def test_nothing_runs(open_window: Callable[..., Window], samples: SampleData) -
 
 
 def test_nor_does_it_where_scripts_show_words(open_window: Callable[..., Window], samples: SampleData) -> None:
-    """Scripts build elements where files are found, a text is previewed and people are completed."""
+    """File finder, preview and autocompletion build elements by script."""
     window = open_window().enter(samples.owner)
     window.page.add_init_script(f"window.{MARK} = () => console.error('it ran')")
 

@@ -1,4 +1,4 @@
-"""An issue in a real browser: written with a preview, ticked, talked about, closed."""
+"""Life cycle of an issue in a real browser: preview, task list, comments, closing."""
 
 from collections.abc import Callable
 
@@ -12,7 +12,7 @@ from tests.factories import Project, make_project
 
 @pytest.fixture
 def project(make: Make, person: Person) -> Project:
-    """A project of the person's own."""
+    """Return a project of the user."""
     return make_project(make, person, visibility="public")
 
 
@@ -42,7 +42,7 @@ def test_the_life_of_an_issue(window: Window, person: Person, project: Project, 
 def test_two_people_and_one_description(
     open_window: Callable[..., Window], person: Person, project: Project, api: Api
 ) -> None:
-    """Who ticks a task of a text that has changed meanwhile changes nothing else in it."""
+    """Checking a task of an outdated description changes nothing else."""
     api.post(f"{project.url}/issues", person, title="Tasks", description="- [ ] one\n- [ ] two")
     page = open_window().enter(person).open(f"/{project.path}/-/issues/1")
     api.put(f"{project.url}/issues/1", person, description="All is different now\n\n- [ ] three")
@@ -55,7 +55,7 @@ def test_two_people_and_one_description(
 
 
 def test_facts_and_emoji_by_keyboard(window: Window, person: Person, project: Project, api: Api) -> None:
-    """What is chosen stays while one searches for more, Escape leaves things as they are, and focus is not lost."""
+    """Selections stay during a search, Escape cancels, and focus is kept."""
     for name in ("leak", "cellar"):
         api.post(f"{project.url}/labels", person, name=name, color="#d9534f")
     api.post(f"{project.url}/issues", person, title="Water")

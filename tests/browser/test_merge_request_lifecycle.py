@@ -1,4 +1,4 @@
-"""A merge request in a real browser: from a push over a conflict and a discussion on a line to the merge."""
+"""Life cycle of a merge request in a real browser: push, conflict, line discussion, merge."""
 
 import subprocess
 from pathlib import Path
@@ -15,7 +15,7 @@ FILE = "tides.txt"
 
 @pytest.fixture
 def project(make: Make, person: Person, api: Api) -> Project:
-    """A project with a branch that changes a file."""
+    """Return a project with a branch that changes a file."""
     made = make_project(make, person, visibility="public")
     _write(api, person, made, "POST", "master", "low\nhigh\n")
     api.post(f"{made.url}/repository/branches", person, branch="topic", ref="master")
@@ -43,7 +43,7 @@ def test_from_open_to_merged_with_a_conflict_on_the_way(
     page.clock.install()
     page.reload()
     _solve(f"{window.url}/{project.path}.git".replace("://", f"://x:{person.token}@"), tmp_path)
-    page.clock.fast_forward(15_000)  # The box looks again by itself.
+    page.clock.fast_forward(15_000)  # The merge box refreshes itself.
     expect(page.get_by_role("heading", name="Ready to merge")).to_be_visible()
 
     page.get_by_role("button", name="Merge", exact=True).click()
@@ -52,7 +52,7 @@ def test_from_open_to_merged_with_a_conflict_on_the_way(
 
 
 def _solve(url: str, folder: Path) -> None:
-    """On one's own computer, as the page says it."""
+    """Resolve the conflict locally, as the page describes."""
     who = ["-c", "user.name=Somebody", "-c", "user.email=somebody@example.org"]
     commands = (
         ["clone", "-q", "-b", "topic", url, "."],

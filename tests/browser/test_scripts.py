@@ -1,4 +1,4 @@
-"""What scripts add to pages that work without them."""
+"""Scripts of pages that also work without them."""
 
 from pathlib import Path
 from zipfile import ZipFile
@@ -14,7 +14,7 @@ from tests.factories import Project, make_project
 
 @pytest.fixture
 def project(make: Make, person: Person) -> Project:
-    """One with an issue."""
+    """Return a project with an issue."""
     made = make_project(make, person)
     make_issue(make, made, person, title="Rust on the hinge")
     return made
@@ -81,7 +81,7 @@ def test_a_narrow_screen_shows_where_one_is(window: Window, person: Person, proj
 def test_a_name_does_not_turn_what_stands_beside_it(
     window: Window, person: Person, project: Project, make: Make
 ) -> None:
-    """A sign that turns the direction of writing would let a title rewrite the rest of its line."""
+    """Attack: a bidirectional control character in a title reorders the rest of the line."""
     make_issue(make, project, person, title="abc \u202e fed")
     page = window.enter(person).open(f"/{project.path}/-/issues")
 
@@ -92,7 +92,7 @@ def test_a_name_does_not_turn_what_stands_beside_it(
 def test_a_download_says_that_it_is_being_made(
     window: Window, person: Person, project: Project, api: Api, tmp_path: Path
 ) -> None:
-    """Until it begins; a second click meanwhile begins no other."""
+    """Until it starts; a second click meanwhile starts no other."""
     file = {"branch": "master", "content": "x", "commit_message": "Begin"}
     assert api.post(f"{project.url}/repository/files/hinge.txt", person, **file).status_code == 201
     asked: list[str] = []
@@ -113,7 +113,7 @@ def test_a_download_says_that_it_is_being_made(
 
 
 def test_single_keys_are_listed_and_can_be_turned_off(window: Window, person: Person, project: Project) -> None:
-    """Who speaks to the machine would press them by speaking (WCAG 2.1.4)."""
+    """Speech input would trigger them (WCAG 2.1.4)."""
     page = window.enter(person).open(f"/{project.path}/-/issues/1")
     keys = page.get_by_role("checkbox", name="Enable keyboard shortcuts")
     expect(keys).not_to_be_visible()

@@ -1,4 +1,4 @@
-"""What people set up for themselves and their programs, in a real browser."""
+"""User settings, tokens and applications in a real browser."""
 
 import httpx
 from playwright.sync_api import expect
@@ -26,7 +26,7 @@ def test_a_token_is_shown_once_and_works(window: Window, person: Person) -> None
 
 
 def test_a_program_is_let_in(window: Window, person: Person) -> None:
-    """An application is made, asks for consent, and acts with what it got for its code."""
+    """An application is created, asks for consent, and uses its token."""
     page = window.enter(person).open("/profile/applications")
     page.locator("[name='doorkeeper_application[name]']").fill("Tide bot")
     page.locator("[name='doorkeeper_application[redirect_uri]']").fill(OUT_OF_BAND)

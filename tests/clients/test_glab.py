@@ -1,4 +1,4 @@
-"""What glab sends beside what the other clients do, call by call."""
+"""Requests of glab that the tests of other clients do not cover."""
 
 import shutil
 
@@ -22,7 +22,7 @@ def test_linked_issues_are_of_the_same_project(api: Api, make: Make) -> None:
 
 
 def test_there_are_no_incidents(api: Api, make: Make) -> None:
-    """``glab incident list`` asks for issues of that type; ``glab issue list`` for those of any."""
+    """``glab incident list`` requests issues of that type; ``glab issue list`` those of any."""
     project = make_project(make)
     issue = api.post(f"/projects/{project.id}/issues", make.root, title="one").json()
     url = f"/projects/{project.id}/issues"
@@ -35,7 +35,7 @@ def test_there_are_no_incidents(api: Api, make: Make) -> None:
 
 
 def test_a_project_says_where_its_readme_is(api: Api, make: Make, roles: UsersByRole) -> None:
-    """``glab repo view`` takes branch and file out of that address."""
+    """``glab repo view`` takes branch and file from that URL."""
     project = project_with(make, roles, visibility="internal", path=make.name("readme"))
     url = f"/projects/{project.id}"
     address = f"{api.get(url, make.root).json()['web_url']}/-/blob"

@@ -1,4 +1,4 @@
-"""python-gitlab against our server: what its own functional tests and its users do."""
+"""python-gitlab against the server: the calls of its functional tests and of typical users."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -20,7 +20,7 @@ from tests.ssh_public_keys import ed25519_line
 
 @pytest.fixture
 def gl(instance: Instance, make: Make) -> Iterator[gitlab.Gitlab]:
-    """The client of the administrator."""
+    """Yield the client of the administrator."""
     with gitlab.Gitlab(instance.url, private_token=make.root.token) as client:
         yield client
 

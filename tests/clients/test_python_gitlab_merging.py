@@ -12,13 +12,13 @@ from tests.conftest import Instance
 
 @pytest.fixture(scope="module")
 def client(instance: Instance, make: Make) -> Iterator[Gitlab]:
-    """The administrator's client."""
+    """Yield the administrator's client."""
     with Gitlab(instance.url, private_token=make.root.token) as made:
         yield made
 
 
 def test_merging(client: Gitlab, make: Make) -> None:
-    """Now, with words and a wish for the branch; a second time the client hears that it is closed."""
+    """With a message and removal of the source branch; a second merge raises an error."""
     made = filled_project(make)
     project = client.projects.get(made.id)
     request = project.mergerequests.get(make_merge_request(make, made)["iid"])

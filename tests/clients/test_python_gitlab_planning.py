@@ -14,20 +14,20 @@ from tests.factories import make_group, make_project
 
 @pytest.fixture(scope="module")
 def client(instance: Instance, make: Make) -> Iterator[Gitlab]:
-    """The administrator's client."""
+    """Yield the administrator's client."""
     with Gitlab(instance.url, private_token=make.root.token) as made:
         yield made
 
 
 @pytest.fixture
 def group(client: Gitlab, make: Make) -> Group:
-    """A group of its own for each test."""
+    """Return a new group for each test."""
     return client.groups.get(make_group(make).id)
 
 
 @pytest.fixture
 def project(client: Gitlab, make: Make, group: Group) -> Project:
-    """A project in it."""
+    """Return a project in the group."""
     return client.projects.get(make_project(make, namespace_id=group.id).id)
 
 

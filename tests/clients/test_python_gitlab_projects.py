@@ -21,7 +21,7 @@ from tests.factories import make_group, make_project
 
 @pytest.fixture
 def gl(instance: Instance, make: Make) -> Iterator[gitlab.Gitlab]:
-    """The client of the administrator."""
+    """Yield the client of the administrator."""
     with gitlab.Gitlab(instance.url, private_token=make.root.token) as client:
         yield client
 

@@ -13,7 +13,7 @@ WEBHOOK = "https://hooks.example.com/services/T/B/x"
 
 
 def test_services_and_integrations(instance: Instance, make: Make) -> None:
-    """Set, read, listed, saved as read and deleted."""
+    """Set, read, list, save and delete."""
     with Gitlab(instance.url, private_token=make.root.token) as client:
         project = client.projects.get(make_project(make).id)
         managers: list[Any] = [project.services, project.integrations]
@@ -36,7 +36,7 @@ def test_services_and_integrations(instance: Instance, make: Make) -> None:
 
 
 def test_what_the_client_says_that_services_need_is_enough(instance: Instance, make: Make) -> None:
-    """Every service that both know, with the attributes that the client calls required."""
+    """Every service known to both, with the attributes that the client calls required."""
     with Gitlab(instance.url, private_token=make.root.token) as client:
         project: Any = client.projects.get(make_project(make).id)
         known = [each for each in project.integrations.available() if each not in LATER]

@@ -1,4 +1,4 @@
-"""No exception is swallowed silently: what a part of the system failed at is raised, reported or logged."""
+"""Exceptions are never swallowed silently: failures of components are raised, reported or logged."""
 
 import ast
 from collections.abc import Iterator
@@ -39,14 +39,14 @@ def _types(handler: ast.ExceptHandler) -> set[str]:
 
 
 def _is_told(handler: ast.ExceptHandler) -> bool:
-    """Raised again, or the exception is used, as by the function that logs it."""
+    """Return whether the exception is raised again or used, for example logged."""
     inner = [node for statement in handler.body for node in ast.walk(statement)]
     used = {node.id for node in inner if isinstance(node, ast.Name)}
     return any(isinstance(node, ast.Raise) for node in inner) or handler.name in used
 
 
 def test_a_failure_of_a_part_is_logged_or_the_code_says_why_not() -> None:
-    """Refusals of callers and malformed values are expected; what git, the disk or a server failed at is not."""
+    """Rejected requests and malformed values are expected; failures of git, the disk or a server are not."""
     silent = [
         where
         for where, handler, lines in _handlers()
@@ -56,7 +56,7 @@ def test_a_failure_of_a_part_is_logged_or_the_code_says_why_not() -> None:
 
 
 def test_catching_everything_is_never_silent() -> None:
-    """Not even with a comment, except where a child of the supervisor prints it and ends."""
+    """Not even with a comment, except where a child of the supervisor prints the error and exits."""
     silent = [
         where
         for where, handler, _ in _handlers()

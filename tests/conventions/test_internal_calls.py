@@ -18,7 +18,7 @@ from ingot.registry import all_endpoints
 WEB = Path(__file__).parents[2] / "ingot" / "web"
 METHODS = ("ask", "find", "may")
 PAGING = {"page", "per_page"}
-# What the receiver of a call adds to the parameters of the path.
+# Path parameters added by the receiver of a call.
 ADDED = ({"id"}, {"id", "issue_iid"}, {"id", "merge_request_iid"})
 
 
@@ -72,7 +72,7 @@ def test_pages_name_the_parameters_of_the_path() -> None:
     for call in CALLS:
         given = {keyword.arg for keyword in call.node.keywords}
         if None in given:
-            continue  # What ``**named`` holds is seen when the page is tested.
+            continue  # The contents of ``**named`` are checked when the page is tested.
         own = call.receiver.endswith("visit")
         fits = [given] if own else [given | added for added in ADDED]
         if not any(parameters(endpoint) in fits for endpoint in call.endpoints):

@@ -30,7 +30,7 @@ def _named(paths: Iterable[Path]) -> list[str]:
 
 
 def test_a_module_says_what_lives_there() -> None:
-    """Every module has a docstring, packages run no code at import, and no module is a dumping ground."""
+    """Every module has a docstring, packages run no code at import, and no module has a generic name."""
     trees = {path: ast.parse(path.read_text()) for path in _sources("ingot")}
     assert _named(path for path, tree in trees.items() if not ast.get_docstring(tree)) == []
     assert _named(path for path in trees if DUMPING_GROUNDS & set(path.relative_to(ROOT).with_suffix("").parts)) == []
@@ -76,7 +76,7 @@ def test_an_endpoint_is_tested() -> None:
 
 
 def _calling(path: str) -> re.Pattern[str]:
-    # Tests often keep the prefix up to the project or group in a variable.
+    # Tests often store the prefix up to the project or group in a variable.
     written = re.sub(r"^/(projects|groups)/:id(?=/)", "", path)
     pattern = re.sub(r":\w+", r"(?:\\{[^{}]+\\}|[^/\"'\\s?]+)", written)
     return re.compile(rf"""{'["]' if written == path else ""}{pattern}[/?"']""")
@@ -105,5 +105,5 @@ def test_the_table_of_who_may_what_is_current() -> None:
 
 
 def test_the_page_of_events_is_current() -> None:
-    """docs/events.md is what ``app.py`` subscribes, in that order; ``make events`` writes it."""
+    """docs/events.md lists the subscriptions of ``app.py`` in order; ``make events`` writes it."""
     assert (ROOT / "docs" / "events.md").read_text() == event_table()

@@ -1,4 +1,4 @@
-"""Cached query results are those that a new query would return: any commit by any connection empties the cache."""
+"""Read cache: results equal those of a new query, because any commit by any connection empties the cache."""
 
 import threading
 from functools import partial
@@ -14,7 +14,7 @@ from tests.client import Api, Make
 
 
 class Question:
-    """Counts how often it is asked."""
+    """Query that counts its executions."""
 
     def __init__(self, answer: Any = "answer") -> None:
         self.asked = 0
@@ -30,13 +30,13 @@ def _ask(make: Make, key: str, question: Question, size: int = 10) -> Any:
 
 
 def _change(make: Make) -> None:
-    """Any commit will do."""
+    """Commit any change."""
     make.database.write(lambda db: db.update(users, make.root.id, updated_at=db.now))
 
 
 def test_nothing_is_asked_twice_while_nothing_changes(make: Make) -> None:
     question, key = Question(), make.name()
-    # Other parts of the server may commit at any time, so two questions in a row are tried more than once.
+    # Other parts of the server may commit at any time, so this is tried more than once.
     for _ in range(20):
         assert _ask(make, key, question) == "answer"
 
@@ -58,7 +58,7 @@ def test_a_commit_of_anybody_counts_at_once(make: Make) -> None:
 
 
 def test_a_commit_of_one_that_was_under_way_counts_too(make: Make) -> None:
-    """It had begun, and changed something, before the question was first asked; only then it commits."""
+    """It changed a row before the query first ran, and commits afterwards."""
     question, key = Question(), make.name()
     changed, asked = threading.Event(), threading.Event()
 
@@ -123,7 +123,7 @@ def test_the_memory_is_bounded_and_counted(make: Make) -> None:
 
 
 def test_what_is_taken_away_is_gone_at_the_next_call(api: Api, make: Make) -> None:
-    """D29: a membership, a visibility, a token, a user's state, each asked for right before and right after."""
+    """Attack: use a membership, visibility, token or user state right after it was withdrawn."""
     owner, member = make.user(), make.user()
     other = member.with_token(make.token(member.id))
     project = api.post("/projects", owner, name=make.name("kept"), visibility="private").json()
@@ -145,7 +145,7 @@ def test_what_is_taken_away_is_gone_at_the_next_call(api: Api, make: Make) -> No
 
 
 def test_yes_and_no_come_back_as_such(make: Make) -> None:
-    """Also where a statement works them out, and where there is neither."""
+    """Computed ones and null included."""
     admin = select(users.c.admin, users.c.id, exists().where(users.c.id == make.root.id)).where(
         users.c.id == make.root.id
     )

@@ -1,4 +1,4 @@
-"""What a read finds out and writes down."""
+"""Deferred writes: results of reads that are stored after the response."""
 
 from functools import partial
 
@@ -22,7 +22,7 @@ def _fail(db: Connection) -> None:
 
 
 def test_a_finding_is_there_when_the_read_ends(make: Make) -> None:
-    """And one that cannot be written down takes nothing from the answer, nor from the others."""
+    """A failing write affects neither the response nor the others."""
     project = make_project(make)
 
     def look(db: Connection) -> str:

@@ -1,4 +1,4 @@
-"""The same processes as in ``tests/server``."""
+"""Fixtures shared with ``tests/server``."""
 
 from tests.server.conftest import begun, empty_database, place, server, stopped
 

@@ -1,4 +1,4 @@
-"""Fault 14: the clock jumps a year ahead, or a day back."""
+"""Clock changes: a year ahead, or a day back."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -40,7 +40,7 @@ def _sign_in(inside: InProcessServer, password: str = PASSWORD) -> int:
 
 
 def _open_page(inside: InProcessServer) -> int:
-    """Whether the browser's session still counts: 200 if it does, 302 to the sign-in if not."""
+    """Return whether the session is valid: 200 if it is, 302 to the sign-in page if not."""
     return inside.client.get("/profile/account").status_code
 
 
@@ -66,7 +66,7 @@ def test_tokens_end_with_the_year_and_no_earlier(inside: InProcessServer, clock:
     clock.jump(days=3 * 365)
     assert inside.call("GET", "/user", long).status_code == 401
     assert inside.call("GET", "/user", lasting).status_code == 200
-    # The clock was wrong, and somebody mended it.
+    # The wrong clock is corrected.
     clock.jump(days=-4 * 365)
     assert inside.call("GET", "/user", long).status_code == 200
 
@@ -84,7 +84,7 @@ def test_sessions_end_ahead_and_survive_the_way_back(inside: InProcessServer, cl
 
 
 def test_a_window_of_failed_sign_ins_is_never_stretched(inside: InProcessServer, clock: Clock) -> None:
-    """Whoever is locked out for ten minutes must not be for a day because the clock was set back."""
+    """A lockout of ten minutes must not last a day because the clock was set back."""
     for _ in range(MAX_FAILURES_PER_ACCOUNT):
         assert _sign_in(inside, "wrong password") == 401
     assert _sign_in(inside) == 429
@@ -131,7 +131,7 @@ def test_recurring_work_goes_on(inside: InProcessServer, clock: Clock, days: int
 
 @pytest.mark.parametrize("days", [365, -1])
 def test_jobs_run_although_the_clock_jumped(inside: InProcessServer, clock: Clock, days: int) -> None:
-    """What was queued before runs now, and what failed is tried again within the hour, not after a day."""
+    """Queued jobs run, and failed ones are retried within the hour, not after a day."""
     ran: list[str] = []
     fails = [True]
 
@@ -157,7 +157,7 @@ def test_jobs_run_although_the_clock_jumped(inside: InProcessServer, clock: Cloc
 
 
 def test_a_job_that_keeps_failing_is_tried_ever_less_often(inside: InProcessServer, clock: Clock) -> None:
-    """Also while the clock jumps about: each time it fails, the pause is counted from then."""
+    """Each delay is counted from the failure."""
     tries: list[int] = []
 
     def handle(*_: object) -> None:

@@ -1,4 +1,4 @@
-"""What must always hold, 1: an answer of 2xx survives kill -9 of every process at any moment after it."""
+"""After kill -9 of any process, every change answered with 2xx persists."""
 
 import os
 import random
@@ -23,7 +23,7 @@ WRITERS = 4
 
 
 class LoadGenerator:
-    """People who create users without a pause, and remember who was acknowledged."""
+    """Threads that create users, and record acknowledged ones."""
 
     def __init__(self, server: Server, name: str) -> None:
         self._server = server
@@ -49,7 +49,7 @@ class LoadGenerator:
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Create users for the length of a block."""
+        """Create users for the duration of a block."""
         threads = [threading.Thread(target=self._create, args=(writer,)) for writer in range(WRITERS)]
         for thread in threads:
             thread.start()
@@ -101,7 +101,7 @@ def test_what_was_acknowledged_survives(stopped: Server) -> None:
 
 
 def test_a_signal_under_load_loses_nothing(stopped: Server) -> None:
-    """Fault 16: what is in flight is answered, what was answered is kept, and the exit status is 0."""
+    """Running requests are answered, acknowledged changes are kept, and the exit status is 0."""
     stopped.start("--workers", 2)
     load = LoadGenerator(stopped, "drained")
     with load.running():

@@ -1,4 +1,4 @@
-"""Faults 15 and 16: all processes die, or are asked to end, while hooks have something to tell; nothing is lost."""
+"""Killing or stopping all processes while webhooks are queued: no event is lost."""
 
 import os
 import threading
@@ -16,14 +16,14 @@ ROUNDS = int(os.environ.get("INGOT_SOAK_ROUNDS", "3"))
 
 @pytest.fixture
 def receiver() -> Iterator[Receiver]:
-    """Somebody who is told, and who does not die."""
+    """Yield a server that receives deliveries and is not killed."""
     receiver = Receiver()
     yield receiver
     receiver.close()
 
 
 def begun(server: Server, receiver: Receiver, *paths: str) -> int:
-    """A project that tells of issues."""
+    """Return a project with a hook for issues."""
     server.start(INGOT_ALLOW_LOCAL_REQUESTS="1")
     project: int = server.call("POST", "/projects", json={"name": "told"}).json()["id"]
     for path in paths:
@@ -33,12 +33,12 @@ def begun(server: Server, receiver: Receiver, *paths: str) -> int:
 
 
 def write(server: Server, project: int, title: str) -> None:
-    """Open an issue; the answer says that it is there."""
+    """Open an issue; it must be acknowledged."""
     assert server.call("POST", f"/projects/{project}/issues", json={"title": title}).status_code == 201
 
 
 def test_killed_right_after_the_answer(stopped: Server, receiver: Receiver) -> None:
-    """Each hook, and a chat's too, hears of all that was acknowledged, in order, and knows by the key what it knows."""
+    """Hooks and chats receive all acknowledged events in order, with idempotency keys for duplicates."""
     project = begun(stopped, receiver, "/one", "/two")
     chat = {"webhook": receiver.url("/chat")}
     assert stopped.call("PUT", f"/projects/{project}/services/slack", json=chat).status_code == 200
@@ -54,7 +54,7 @@ def test_killed_right_after_the_answer(stopped: Server, receiver: Receiver) -> N
     paths = ("/one", "/two", "/chat")
     while not all(heard[path][-1:] == ["last"] for path in paths):
         got = receiver.next()
-        # A chat hears the same in other clothes: the title comes after the issue's number.
+        # A chat gets the same event as text: the title follows the issue's number.
         title = (
             got.body["attachments"][0]["title"].split(" ", 1)[1]
             if got.path == "/chat"
@@ -69,7 +69,7 @@ def test_killed_right_after_the_answer(stopped: Server, receiver: Receiver) -> N
 
 
 def test_asked_to_end_during_a_delivery(stopped: Server, receiver: Receiver) -> None:
-    """It ends in time although the receiver hangs, and tells it again when it is up again."""
+    """The server exits in time although the receiver hangs, and delivers again after its restart."""
     release = threading.Event()
 
     def hang(handler: BaseHTTPRequestHandler) -> None:

@@ -1,4 +1,4 @@
-"""Fault 2: every process dies at some moment of a merge; a merge request is merged exactly when its target has it."""
+"""Killing all processes during merges: a merge request is merged exactly if its target contains it."""
 
 import os
 import queue
@@ -38,7 +38,7 @@ pytestmark = pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks for gi
 
 
 class Offers:
-    """A project with branches that wait to be merged."""
+    """Project with open merge requests."""
 
     def __init__(self, server: Server, folder: Path) -> None:
         self.server = server
@@ -50,7 +50,7 @@ class Offers:
         self._count = 0
 
     def more(self, count: int) -> list[dict[str, Any]]:
-        """So many further merge requests, each of a file of its own."""
+        """Create this many merge requests, each with its own file."""
         history, base = History(), self.repository.tip("refs/heads/master") or ""
         names = [f"b{number}" for number in range(self._count, self._count + count)]
         self._count += count
@@ -66,16 +66,16 @@ class Offers:
         return offered
 
     def shown(self, offered: dict[str, Any]) -> dict[str, Any]:
-        """A merge request as it is now."""
+        """Return the current state of a merge request."""
         shown: dict[str, Any] = self.server.call("GET", self.path(offered)).json()
         return shown
 
     def path(self, offered: dict[str, Any]) -> str:
-        """Where the API has it."""
+        """Return the API path."""
         return f"/projects/{self.remote.id}/merge_requests/{offered['iid']}"
 
     def check(self, offered: list[dict[str, Any]]) -> list[str]:
-        """Rows and branch agree; gives the states."""
+        """Check that rows and branch agree, and return the states."""
         commits = set(run(self.repository.path, "rev-list", "master").split())
         merges = set(run(self.repository.path, "rev-list", "--first-parent", "--merges", "master").split())
         shown = [self.shown(each) for each in offered]
@@ -90,7 +90,7 @@ class Offers:
 
 
 def test_merges_are_cut_off(stopped: Server, tmp_path: Path) -> None:
-    """At random moments, while several are merged at once; in half of the rounds git itself lives on."""
+    """At random moments of concurrent merges; in half of the rounds git processes survive."""
     server, dice = stopped.start(*WORKERS), random.Random(int(os.environ.get("INGOT_SOAK_SEED", "1")))
     offers = Offers(server, tmp_path)
     everything: list[dict[str, Any]] = []
@@ -131,7 +131,7 @@ def test_merges_are_cut_off(stopped: Server, tmp_path: Path) -> None:
 
 
 def _check_rest(server: Server, offers: Offers, merged: int) -> None:
-    """Nothing is left over, nothing is lost, nothing happened twice."""
+    """Check that nothing is left over, lost or repeated."""
     path = offers.repository.path
     assert len(run(path, "ls-tree", "--name-only", "master").split()) == merged + 1
     assert len(run(path, "rev-list", "--first-parent", "--merges", "master").split()) == merged
@@ -146,9 +146,9 @@ def _check_rest(server: Server, offers: Offers, merged: int) -> None:
 
 
 def test_killed_between_the_branch_and_the_row(server: Server, tmp_path: Path) -> None:
-    """The one moment at which both could disagree: they agree before anybody is served.
+    """The only moment at which both could disagree: they agree before the server accepts requests.
 
-    Of two who were about to move the same branch, only one has.
+    Of two merges about to move the same branch, only one did.
     """
     offers = Offers(server, tmp_path)
     lost, won = offers.more(2)

@@ -1,4 +1,4 @@
-"""Fault 7: another process holds the database for longer than we wait."""
+"""Database locked by another process for longer than the timeout."""
 
 import subprocess
 import sys
@@ -33,7 +33,7 @@ WANTED = {"username": "late", "name": "Late", "email": "late@example.org", "forc
 
 @contextmanager
 def _held(settings: Settings) -> Iterator[None]:
-    """Let another process hold the lock that writers need."""
+    """Hold the write lock in another process."""
     program = [HOLD_FILE, str(settings.data / "ingot.db")] if settings.embedded else [HOLD_TABLES, settings.database]
     holder = subprocess.Popen(
         [sys.executable, "-c", *program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -48,13 +48,13 @@ def _held(settings: Settings) -> Iterator[None]:
 
 @pytest.fixture
 def wait() -> float:
-    """How long the server waits for the lock."""
+    """Lock timeout of the server."""
     return 1.0
 
 
 @pytest.fixture
 def inside(place: Path, empty_database: str, wait: float, monkeypatch: pytest.MonkeyPatch) -> Iterator[InProcessServer]:
-    """A server that waits for one second only, unless a test says otherwise."""
+    """Yield a server with a lock timeout of one second, unless a test sets another."""
     monkeypatch.setattr(engines, "LOCK_WAIT_SECONDS", wait)
     with serve_in_process(first_settings(place, empty_database)) as inside:
         yield inside
@@ -74,7 +74,7 @@ def test_writes_wait_then_say_that_they_may_be_tried_again(inside: InProcessServ
         assert answer.json() == {"message": "503 Service Unavailable"}
         assert int(answer.headers["retry-after"]) > 0
         assert inside.client.get("/-/readiness").status_code == 200
-    # Nothing of it was kept, so the same call works now.
+    # Nothing was stored, so the same call works now.
     assert inside.call("GET", "/users?username=late").json() == []
     assert inside.call("GET", "/namespaces?search=late").json() == []
     assert _create(inside).status_code == 201

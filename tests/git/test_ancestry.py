@@ -1,4 +1,4 @@
-"""Which commits contain which."""
+"""Ancestry of commits."""
 
 import pytest
 
@@ -11,12 +11,12 @@ from tests.git_history import History
 
 @pytest.fixture
 def repository(store: RepositoryStore, key: str) -> Repository:
-    """An empty repository."""
+    """Return an empty repository."""
     return store.open(key)
 
 
 def test_what_a_change_brings(repository: Repository) -> None:
-    """Of the commits that somebody waits for, those that were there before do not count, nor those that are nowhere."""
+    """Of the given commits, those that were contained before or are unreachable do not count."""
     history = History()
     base = history.commit(files={"a": "1"})
     side = history.commit("side", files={"b": "1"}, parents=(base,))

@@ -1,4 +1,4 @@
-"""The registry of caches: eviction within the budget, shares, threads, and how accurate the accounted sizes are."""
+"""Registry of caches: eviction within the budget, shares, threads, and accuracy of the accounted sizes."""
 
 import gc
 import sys
@@ -128,7 +128,7 @@ def test_threads_lose_no_bytes() -> None:
 
 
 def _deep_size(roots: Iterable[Any], seen: set[int]) -> int:
-    """Add up the memory of objects and all that they hold, each once."""
+    """Return the memory of objects and all that they refer to, each counted once."""
     total, waiting = 0, list(roots)
     while waiting:
         one = waiting.pop()

@@ -1,4 +1,4 @@
-"""Doing commits again and undoing them, upon others."""
+"""Cherry-picks and reverts in a repository."""
 
 import subprocess
 from pathlib import Path
@@ -18,12 +18,12 @@ MODULE = "2" * 40
 
 @pytest.fixture
 def repository(store: RepositoryStore, key: str) -> Repository:
-    """An empty repository."""
+    """Return an empty repository."""
     return store.open(key)
 
 
 class Commits:
-    """The commits of a history, by their marks."""
+    """Commits of a history by their marks."""
 
     def __init__(self, repository: Repository, history: History) -> None:
         self._repository = repository
@@ -36,17 +36,17 @@ class Commits:
 
 
 def listed(repository: Repository, tree: str) -> dict[str, str]:
-    """The paths of a tree with their modes."""
+    """Return the paths of a tree with their modes."""
     return {line.split("\t")[1]: line.split()[0] for line in git(repository.path, "ls-tree", "-r", tree).splitlines()}
 
 
 def text(repository: Repository, tree: str, path: str) -> str:
-    """A file of a tree."""
+    """Return a file of a tree."""
     return git(repository.path, "cat-file", "blob", f"{tree}:{path}")
 
 
 def test_changes_of_both_sides_meet(repository: Repository, tmp_path: Path) -> None:
-    """Two changes of one file at its two ends go together, and the result is git's own."""
+    """Changes at both ends of one file are merged, with git's own result."""
     history = History()
     files = {"file": LINES, "run": ("100755", "x"), "link": ("120000", "file"), "module": ("160000", MODULE)}
     base = history.commit(files=files)
@@ -71,7 +71,7 @@ def test_changes_of_both_sides_meet(repository: Repository, tmp_path: Path) -> N
 
 
 def test_conflicts_and_nothing_left(repository: Repository) -> None:
-    """What was changed otherwise meanwhile, or in the same way already, is for a person to decide."""
+    """Conflicting changes, and changes that are already present, are reported."""
     history = History()
     base = history.commit(files={"file": LINES, "gone": "x\n"})
     ours = history.commit(files={"file": LINES.replace("line 5", "ours")}, removed=("gone",))
@@ -88,7 +88,7 @@ def test_conflicts_and_nothing_left(repository: Repository) -> None:
 
 
 def test_first_commits(repository: Repository) -> None:
-    """The first commit of a history brought all its files, and takes them with it."""
+    """The root commit of a history adds all its files, and its revert removes them."""
     history = History()
     base = history.commit(files={"a": "1\n"})
     after = history.commit(files={"b": "2\n"})
@@ -100,7 +100,7 @@ def test_first_commits(repository: Repository) -> None:
 
 
 def test_merges_count_by_their_first_parent(repository: Repository) -> None:
-    """Reverting a merge takes out what it brought to the branch that it was made on."""
+    """Reverting a merge removes the changes that it added to its branch."""
     history = History()
     base = history.commit(files={"a": "1\n"})
     side = history.commit("side", files={"s": "side\n"}, parents=(base,))
@@ -112,7 +112,7 @@ def test_merges_count_by_their_first_parent(repository: Repository) -> None:
 
 
 def test_reverting_what_was_reverted(repository: Repository) -> None:
-    """A second time there is nothing left to undo."""
+    """Nothing is left to revert."""
     history = History()
     history.commit(files={"a": "1\n"})
     changed = history.commit(files={"a": "2\n"})
@@ -123,7 +123,7 @@ def test_reverting_what_was_reverted(repository: Repository) -> None:
 
 
 def test_odd_names(repository: Repository) -> None:
-    """Names that are no UTF-8 take part like all others."""
+    """Names that are not UTF-8 are handled like all others."""
     history = History()
     base = history.commit(files={"caf\udce9": "1\n"})
     ours = history.commit(files={"x": "1\n"})

@@ -1,4 +1,4 @@
-"""git runs in a clean room, for a bounded time, with bounded output."""
+"""Running git: clean environment, bounded time and output."""
 
 import time
 from pathlib import Path
@@ -14,12 +14,12 @@ from ingot.git.maintenance.store import RepositoryStore
 
 @pytest.fixture
 def path(store: RepositoryStore, key: str) -> Path:
-    """An empty repository."""
+    """Return an empty repository."""
     return store.path_of(key)
 
 
 def test_nothing_of_the_user_or_the_machine_counts(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Attack: whoever starts the server has a home with aliases, hooks and proxies, and a nasty environment."""
+    """Attack: a home directory with aliases, hooks and proxies, and a hostile environment."""
     (tmp_path / ".gitconfig").write_text("[core]\n\thooksPath = /evil\n[http]\n\tproxy = http://evil\n")
     for name, value in {
         "HOME": str(tmp_path),
@@ -46,7 +46,7 @@ def test_nothing_of_the_user_or_the_machine_counts(path: Path, tmp_path: Path, m
 
 
 def test_what_a_caller_gives_cannot_become_an_option(path: Path, tmp_path: Path) -> None:
-    """Attack: a reference called --output=/tmp/file."""
+    """Attack: a ref named --output=/tmp/file."""
     target = tmp_path / "pwned"
     with pytest.raises(ValueError, match="option"):
         run_git(["log"], path, operands=[f"--output={target}"])
@@ -55,19 +55,19 @@ def test_what_a_caller_gives_cannot_become_an_option(path: Path, tmp_path: Path)
 
 
 def test_input_and_output_do_not_wait_for_each_other(path: Path) -> None:
-    """More than any pipe holds, both ways at once."""
+    """More than a pipe buffers, in both directions at once."""
     lines = b"0" * 40 + b"\n"
     answer = run_git(["cat-file", "--batch-check"], path, lines * 50_000)
     assert answer.out == (b"0" * 40 + b" missing\n") * 50_000
 
 
 def test_a_command_that_does_not_listen(path: Path) -> None:
-    """It ends before it has read all, and that is no error of ours."""
+    """It ends before it has read all, without an error."""
     assert run_git(["--version"], path, b"x" * 1_000_000).out.startswith(b"git version")
 
 
 def test_failures_are_told(path: Path) -> None:
-    """By an error, or by the status where the caller wants to look at it."""
+    """By an error, or by the status if the caller wants it."""
     with pytest.raises(GitError) as failure:
         run_git(["rev-parse", "--verify", "refs/heads/none"], path)
     assert failure.value.status == 128
@@ -77,7 +77,7 @@ def test_failures_are_told(path: Path) -> None:
 
 
 def test_the_time_is_bounded_and_helpers_die_too(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """git's helper starts one of its own; neither outlives the deadline, which comes once both are there."""
+    """git's helper starts another one; neither outlives the timeout, which starts once both run."""
     nap = [("alias.nap", "!echo $$ >nap; sleep 600 & echo $! >>nap; wait; true")]
 
     beginning = [0.0]
@@ -95,7 +95,7 @@ def test_the_time_is_bounded_and_helpers_die_too(path: Path, monkeypatch: pytest
 
 
 def test_the_output_is_bounded(path: Path) -> None:
-    """A command that never stops talking is stopped; of its complaints the last are kept."""
+    """Endless output is stopped; the end of stderr is kept."""
     with pytest.raises(GitOutputTooLarge):
         run_git(["talk"], path, config=[("alias.talk", "!yes")], max_bytes=100_000)
     loud = run_git(["complain"], path, config=[("alias.complain", "!yes no | head -c 1000000 >&2; echo end >&2")])
@@ -104,7 +104,7 @@ def test_the_output_is_bounded(path: Path) -> None:
 
 
 def test_the_memory_is_bounded(path: Path) -> None:
-    """What a remote makes git allocate, it cannot take from the machine."""
+    """A remote cannot make git exhaust the machine's memory."""
     hungry = ["hash-object", "--stdin", "--path=x"]
     body = b"x" * 50_000_000
     assert run_git(hungry, path, body).status == 0
@@ -113,7 +113,7 @@ def test_the_memory_is_bounded(path: Path) -> None:
 
 
 def test_an_observer_can_stop_it(path: Path) -> None:
-    """What it raises comes out, and the command is gone."""
+    """Its exception is raised, and the command is killed."""
 
     class Enough(Exception):
         pass
@@ -128,7 +128,7 @@ def test_an_observer_can_stop_it(path: Path) -> None:
 
 
 def _outlives(pid: int, seconds: float = 60.0) -> bool:
-    """Whether the process runs on; a killed one may take a moment, and one that nobody has buried yet is dead."""
+    """Return whether the process still runs; a killed one may take a moment, and a zombie counts as dead."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         try:

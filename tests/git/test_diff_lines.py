@@ -1,4 +1,4 @@
-"""Lines of a file in a patch, and commits that are kept."""
+"""Lines of a file in a patch, and commits protected from garbage collection."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The last commits of all entries of a folder are those that git names for each of them."""
+"""Last commits of all entries of a folder, compared with git."""
 
 import random
 
@@ -31,7 +31,7 @@ def _by_git(repository: Repository, commit: str, path: str) -> str:
 def test_in_any_history_they_are_what_git_says(
     repository: Repository, monkeypatch: pytest.MonkeyPatch, seed: int, walk_seconds: float
 ) -> None:
-    """Branches that part and meet again at random; by our own walk, and by what follows where that takes too long."""
+    """Random branches and merges; by our own walk, and by the fallback for long walks."""
     monkeypatch.setattr(folder_commits, "_WALK_SECONDS", walk_seconds)
     monkeypatch.setattr(folder_commits, "_GIT_LOG_SECONDS", 60.0)
     chance = random.Random(seed)

@@ -1,4 +1,4 @@
-"""Lists of commits are those of the real ``git log``."""
+"""Lists of commits, compared with ``git log``."""
 
 import random
 from pathlib import Path
@@ -27,17 +27,17 @@ START = 1_500_000_000
 
 @pytest.fixture
 def repository(store: RepositoryStore, key: str) -> Repository:
-    """An empty repository."""
+    """Return an empty repository."""
     return store.open(key)
 
 
 def log(path: Path, *args: str) -> list[str]:
-    """The ids that git itself lists."""
+    """Return the ids listed by git."""
     return git(path, "log", "--format=%H", *args).split()
 
 
 def grown(repository: Repository, commits: int = 120, seed: int = 7) -> str:
-    """A history with many merges, with equal times and with clocks that went wrong; gives its tip."""
+    """Create a history with many merges, equal times and wrong clocks, and return its tip."""
     chance = random.Random(seed)
     made = History()
     marks: list[int] = []
@@ -81,7 +81,7 @@ FILTERS = [
 def test_order_and_totals_are_those_of_git(
     repository: Repository, wanted: CommitFilter, args: list[str], graph: bool
 ) -> None:
-    """Whatever is filtered, with merges, equal times and wrong clocks, with and without a commit-graph."""
+    """With every filter, merges, equal times and wrong clocks, with and without a commit-graph."""
     tip = grown(repository)
     if graph:
         git(repository.path, "repack", "-adbq")
@@ -94,7 +94,7 @@ def test_order_and_totals_are_those_of_git(
 
 
 def test_pages_walk_no_commit_twice(repository: Repository) -> None:
-    """What a page has shown, it shows again without waiting for git."""
+    """A repeated page runs no git."""
     tip = grown(repository)
     with forbid_blocking(), pytest.raises(WouldBlock):
         list_commits(repository, [tip], ALL_COMMITS, 0, 20)
@@ -107,7 +107,7 @@ def test_pages_walk_no_commit_twice(repository: Repository) -> None:
 
 
 def test_a_new_tip_is_seen_at_once(repository: Repository) -> None:
-    """Nothing is kept by the name of a branch."""
+    """Nothing is cached by the name of a branch."""
     tip = grown(repository)
     before = list_commits(repository, [tip], ALL_COMMITS, 0, 20)
     made = History()
@@ -125,7 +125,7 @@ def test_a_new_tip_is_seen_at_once(repository: Repository) -> None:
 def test_lists_longer_than_what_is_kept(
     repository: Repository, wanted: CommitFilter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The bounds change nothing but the effort."""
+    """The cache limits change only the cost."""
     tip = grown(repository, seed=8)
     whole = list_commits(repository, [tip], wanted, 0, 1000)
     monkeypatch.setattr(history, "_list_cache", CacheRegistry(400_000).declare("lists", share=100))
@@ -138,7 +138,7 @@ def test_lists_longer_than_what_is_kept(
 
 
 def test_renames_are_followed_on_demand(repository: Repository) -> None:
-    """Only then does the list go on below the file's older name."""
+    """The list then continues with the file's older name."""
     made, text = History(), "".join(f"line {number}\n" for number in range(30))
     old = made.commit(files={"old.txt": text})
     moved = made.commit(files={"new.txt": text}, removed=("old.txt",))
@@ -151,7 +151,7 @@ def test_renames_are_followed_on_demand(repository: Repository) -> None:
 
 
 def test_all_branches_and_tags(repository: Repository) -> None:
-    """Tags of trees and files lead to no commit, and our own references are nobody's business."""
+    """Tags of trees and files have no commit, and internal refs are excluded."""
     made = History()
     first = made.commit(files={"a": "1"})
     made.commit("side/ünïcode", files={"b": "1"}, parents=(first,))
@@ -172,7 +172,7 @@ def test_all_branches_and_tags(repository: Repository) -> None:
 
 
 def test_no_tips_and_impossible_filters(repository: Repository) -> None:
-    """They list nothing, and git is not even asked."""
+    """They list nothing, without running git."""
     tip = grown(repository, 3)
     assert list_commits(repository, [], ALL_COMMITS, 0, 20) == ([], 0)
     with forbid_blocking():
@@ -185,7 +185,7 @@ def test_no_tips_and_impossible_filters(repository: Repository) -> None:
     "path", ["-x", "--output=pwned", ":(glob)**", ":!a.txt", "*", "[a]", "a\nb", "\\a.txt", "x" * 5000]
 )
 def test_paths_are_names_and_nothing_else(repository: Repository, path: str) -> None:
-    """Neither options nor patterns: only the very file counts."""
+    """Neither options nor patterns."""
     made = History()
     made.commit(files={"a.txt": "1"})
     mark = made.commit(files={"b.txt": "1"})
@@ -202,14 +202,14 @@ def test_paths_are_names_and_nothing_else(repository: Repository, path: str) -> 
 
 @pytest.mark.parametrize("author", ["-x", "--all", "*", ".*", "\\(", "[^", "Ada\nBob", "x" * 255])
 def test_authors_are_texts_and_nothing_else(repository: Repository, author: str) -> None:
-    """Nobody is called so."""
+    """Patterns match no author."""
     tip = grown(repository, 4)
     expected = 5 if "\n" in author else 0
     assert list_commits(repository, [tip], CommitFilter(author=author), 0, 20)[1] == expected
 
 
 def test_times_are_inclusive(repository: Repository) -> None:
-    """To the second, at both ends, and also beyond what 32 bits hold."""
+    """To the second, at both ends, and beyond 32 bits."""
     made = History()
     times = [START, START + 1, START + 2, 2**33]
     marks = [made.commit(files={"a": str(at)}, at=at) for at in times]
@@ -229,7 +229,7 @@ def test_times_are_inclusive(repository: Repository) -> None:
 
 
 def test_between(repository: Repository) -> None:
-    """As ``git log --reverse``, and the newest where there are too many."""
+    """As ``git log --reverse``, limited to the newest."""
     tip = grown(repository)
     old = log(repository.path, tip)[40]
     expected = log(repository.path, f"{old}..{tip}")[::-1]
@@ -239,7 +239,7 @@ def test_between(repository: Repository) -> None:
 
 
 def test_references_that_contain(repository: Repository) -> None:
-    """Of the one kind or the other; known as long as nothing changes, and no longer."""
+    """Branches or tags; cached until a ref changes."""
     made = History()
     first = made.commit(files={"a": "1"})
     second = made.commit(files={"a": "2"})

@@ -1,4 +1,4 @@
-"""The last commit that touched a path is the one that git names."""
+"""Last commit of a path, compared with git."""
 
 import random
 
@@ -26,7 +26,7 @@ def _by_git(repository: Repository, commit: str, path: str) -> str:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_in_any_history_it_is_what_git_says(repository: Repository, seed: int) -> None:
-    """Branches that part and meet again at random; every path, seen from many commits."""
+    """Random branches and merges; every path, from many commits."""
     chance = random.Random(seed)
     names = ["a", "b/c", "b/d", "*", ":(top)a", "-x", "ünï", "e/f/g"]
     history, marks = parting_and_meeting(chance, names, 150)

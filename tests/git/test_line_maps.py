@@ -1,4 +1,4 @@
-"""Where lines go in patches, compared with git's own."""
+"""Line positions across patches, compared with git."""
 
 import difflib
 import random

@@ -1,4 +1,4 @@
-"""What branches and tags may be called."""
+"""Names of branches and tags."""
 
 import random
 import subprocess
@@ -28,40 +28,40 @@ BAD_FOR_US = [
 
 
 def git_accepts(name: str) -> bool:
-    """What git says of a branch of this name."""
+    """Return whether git accepts a branch of this name."""
     command = ["git", "check-ref-format", "--branch", name]
     return subprocess.run(command, capture_output=True, cwd="/", env=ENVIRONMENT, check=False).returncode == 0
 
 
 @pytest.mark.parametrize("name", GOOD)
 def test_good_names(name: str) -> None:
-    """Nobody's name is refused without need."""
+    """No valid name is rejected."""
     assert ref_name_error(name) is None
     assert git_accepts(name)
 
 
 @pytest.mark.parametrize("name", BAD_FOR_GIT)
 def test_names_that_git_refuses(name: str) -> None:
-    """So do we, before git sees them."""
+    """They are rejected before git sees them."""
     assert ref_name_error(name) is not None
     assert not git_accepts(name)
 
 
 @pytest.mark.parametrize("name", BAD_FOR_US)
 def test_names_that_read_as_something_else(name: str) -> None:
-    """git would take them, and then somebody would take them for a commit or for another branch."""
+    """git would accept them, but they look like a commit or another branch."""
     assert ref_name_error(name) is not None
     assert git_accepts(name)
 
 
 @pytest.mark.parametrize("name", ["\0", "a\0b", "\ud800", "a\udcff"])
 def test_names_that_cannot_be_written(name: str) -> None:
-    """git cannot even be asked."""
+    """git cannot be called with them."""
     assert ref_name_error(name) is not None
 
 
 def test_random_names_are_judged_as_git_does() -> None:
-    """All short combinations of what git has rules for, drawn with a fixed seed."""
+    """Short combinations of special characters, drawn with a fixed seed."""
     pieces = [
         "a",
         "b",
@@ -96,6 +96,6 @@ def test_random_names_are_judged_as_git_does() -> None:
     "bad", [b"heads/a", b"refs/a", b"refs/heads/../../x", b"refs/heads/a.lock", b"refs//a/b", b"HEAD"]
 )
 def test_full_names(ref: bytes, bad: bytes) -> None:
-    """What is safe as a file's name below the repository."""
+    """Names that are safe as a file below the repository."""
     assert is_well_formed_ref(ref)
     assert not is_well_formed_ref(bad)

@@ -1,4 +1,4 @@
-"""What one asks of a repository most often."""
+"""Basic operations of a repository."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from tests.git.conftest import Clone, git
 
 
 def test_an_empty_repository(store: RepositoryStore, key: str) -> None:
-    """It has a HEAD, and nothing else."""
+    """It has a HEAD and no refs."""
     repository = store.open(key)
     assert repository.is_empty()
     assert not repository.branches_exist()
@@ -25,7 +25,7 @@ def test_an_empty_repository(store: RepositoryStore, key: str) -> None:
 
 @pytest.mark.parametrize("packed", [False, True])
 def test_references(store: RepositoryStore, key: str, clone: Clone, packed: bool) -> None:
-    """Loose and packed ones look the same, and agree with git."""
+    """Loose and packed ones are equivalent, and match git."""
     path, repository = store.path_of(key), store.open(key)
     first = clone.commit()
     clone.push(path, "HEAD:refs/tags/v1")
@@ -47,7 +47,7 @@ def test_references(store: RepositoryStore, key: str, clone: Clone, packed: bool
 
 
 def test_a_loose_reference_wins_over_a_packed_one(store: RepositoryStore, key: str, clone: Clone) -> None:
-    """As it is the newer; and a deleted one is gone from both."""
+    """It is newer; a deleted one is removed from both."""
     path, repository = store.path_of(key), store.open(key)
     clone.commit()
     clone.push(path)
@@ -61,14 +61,14 @@ def test_a_loose_reference_wins_over_a_packed_one(store: RepositoryStore, key: s
 
 
 def test_packed_references_in_any_order(store: RepositoryStore, key: str, clone: Clone) -> None:
-    """Written by somebody who does not sort them: what lies between is not taken for what is asked for."""
+    """Written by another program: lookups still find the exact name."""
     path, repository = store.path_of(key), store.open(key)
     tip = clone.commit()
     clone.push(path)
     git(path, "pack-refs", "--all")
     other = "1" * 40
     lines = [f"{tip} refs/heads/z", f"{other} refs/tags/t", f"^{tip}", f"{tip} refs/heads/a", f"{tip} refs/keep/x"]
-    (path / "packed-refs").write_text("\n".join(lines))  # Nor does it end its last line.
+    (path / "packed-refs").write_text("\n".join(lines))  # The last line has no newline either.
     heads = {b"refs/heads/a": tip, b"refs/heads/z": tip}
     assert list(read_refs(path, (b"refs/heads/",)).items()) == list(heads.items())
     assert read_refs(path, (b"refs/tags/",)) == {b"refs/tags/t": other}
@@ -92,7 +92,7 @@ def test_names_cannot_lead_out_of_the_references(store: RepositoryStore, key: st
 
 
 def test_broken_files_are_passed_over(store: RepositoryStore, key: str, clone: Clone) -> None:
-    """An empty reference, as a power cut may leave, hides no other; a broken HEAD is told as what it is."""
+    """An empty ref, as left by a power cut, hides no other; a broken HEAD is reported."""
     oid = clone.commit()
     clone.push(store.path_of(key))
     path, repository = store.path_of(key), store.open(key)
@@ -109,7 +109,7 @@ def test_broken_files_are_passed_over(store: RepositoryStore, key: str, clone: C
 
 
 def test_setting_head(store: RepositoryStore, key: str, clone: Clone) -> None:
-    """git sees the new branch, bad names change nothing, and no lock of a killed process is in the way."""
+    """git sees the new branch, invalid names change nothing, and stale locks do not prevent it."""
     path, repository = store.path_of(key), store.open(key)
     (path / "HEAD.lock").write_text("")
     repository.set_head("feature/é")
@@ -122,7 +122,7 @@ def test_setting_head(store: RepositoryStore, key: str, clone: Clone) -> None:
 
 
 def test_size(store: RepositoryStore, key: str, clone: Clone) -> None:
-    """It grows with what is pushed."""
+    """It grows with pushes."""
     before = store.open(key).size_bytes()
     clone.commit("noise", "".join(str(number * number) for number in range(20_000)))
     clone.push(store.path_of(key))
@@ -130,7 +130,7 @@ def test_size(store: RepositoryStore, key: str, clone: Clone) -> None:
 
 
 def test_languages(store: RepositoryStore, key: str, clone: Clone) -> None:
-    """By bytes of code; no vendored folders, generated or huge files, binaries, links or prose."""
+    """By bytes of code; without vendored folders, generated or huge files, binaries, symlinks and prose."""
     clone.commit("src/main.py", "x" * 750)
     clone.commit("lib/a.C", "y" * 200)
     clone.commit("Makefile", "z" * 50)
@@ -146,7 +146,7 @@ def test_languages(store: RepositoryStore, key: str, clone: Clone) -> None:
 
 
 def test_a_tree_of_ten_billion_folders_is_looked_at_in_passing(store: RepositoryStore, key: str, clone: Clone) -> None:
-    """Attack: ten trees, each holding the one below ten times, stand for more files than any disk has."""
+    """Attack: ten trees, each containing the next one ten times, expand to ten billion folders."""
     path = store.path_of(key)
     blob = git(path, "hash-object", "-w", "--stdin", text="print()\n")
     tree = git(path, "mktree", text="".join(f"100644 blob {blob}\tf{n}.py\n" for n in range(10)))
@@ -158,7 +158,7 @@ def test_a_tree_of_ten_billion_folders_is_looked_at_in_passing(store: Repository
 
 
 def test_the_outer_repository_is_never_meant(tmp_path: Path) -> None:
-    """A data directory inside a checkout: a broken repository must not stand for the checkout around it."""
+    """With a data directory inside a checkout, a broken repository must not resolve to the checkout."""
     outer = Clone(tmp_path / "outer")
     outer.commit()
     store = RepositoryStore(outer.folder / "data")

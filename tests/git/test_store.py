@@ -1,4 +1,4 @@
-"""Repositories come and go whole, or not at all."""
+"""Repository store: repositories are created and removed completely or not at all."""
 
 import os
 from pathlib import Path
@@ -12,7 +12,7 @@ from tests.git.kill_points import killed_at_each_step
 
 
 def test_a_new_repository_is_one(store: RepositoryStore, clone: Clone, tmp_path: Path) -> None:
-    """git finds nothing to complain of, and one can push to it and clone it."""
+    """git fsck passes, and push and clone work."""
     key = new_key()
     store.create(key, "trunk")
 
@@ -29,7 +29,7 @@ def test_a_new_repository_is_one(store: RepositoryStore, clone: Clone, tmp_path:
 
 
 def test_its_settings_keep_what_was_acknowledged(store: RepositoryStore, key: str) -> None:
-    """Objects and references are synced and checked, nothing repacks by itself, no hook comes from the repository."""
+    """Objects and refs are synced and checked, no automatic gc, no hooks from the repository."""
     path = store.path_of(key)
     for name, value in {
         "core.fsync": "all",
@@ -43,7 +43,7 @@ def test_its_settings_keep_what_was_acknowledged(store: RepositoryStore, key: st
 
 
 def test_a_hook_inside_the_repository_does_not_run(store: RepositoryStore, key: str, clone: Clone) -> None:
-    """Attack: somebody gets a file into hooks/. It is ignored."""
+    """Attack: write a file into hooks/."""
     hook = store.path_of(key) / "hooks" / "pre-receive"
     hook.parent.mkdir()
     hook.write_text("#!/bin/sh\nexit 1\n")
@@ -56,7 +56,7 @@ def test_a_hook_inside_the_repository_does_not_run(store: RepositoryStore, key: 
 def test_internal_references_are_not_shown_nor_served(
     store: RepositoryStore, key: str, clone: Clone, version: str
 ) -> None:
-    """Attack: list, fetch or push what is ours alone. Others' references are there all the same."""
+    """Attack: list, fetch or push internal refs. Other refs work."""
     path = store.path_of(key)
     oid = clone.commit()
     clone.push(path)
@@ -76,14 +76,14 @@ def test_internal_references_are_not_shown_nor_served(
 
 @pytest.mark.parametrize("bad", ["", "abc", "../" * 21 + "x", "A" * 64, "0" * 63, "0" * 65, "0" * 64 + "\n"])
 def test_only_keys_lead_to_paths(store: RepositoryStore, bad: str) -> None:
-    """Nothing else can name a folder."""
+    """No other value names a folder."""
     with pytest.raises(ValueError, match="64"):
         store.path_of(bad)
     assert store.path_of("0" * 64)
 
 
 def test_keys_are_not_taken_twice(store: RepositoryStore, key: str) -> None:
-    """Neither by a new repository nor by a fork; the first stays as it is."""
+    """Neither creation nor a fork replaces an existing repository."""
     before = files_in(store.root)
     with pytest.raises(FileExistsError):
         store.create(key, "main")
@@ -95,7 +95,7 @@ def test_keys_are_not_taken_twice(store: RepositoryStore, key: str) -> None:
 
 
 def test_removing_leaves_nothing_and_may_be_repeated(store: RepositoryStore, key: str, clone: Clone) -> None:
-    """A second removal, or one of what never was, is no error."""
+    """Removing a missing repository is no error."""
     clone.commit()
     clone.push(store.path_of(key))
     assert store.exists(key)
@@ -109,7 +109,7 @@ def test_removing_leaves_nothing_and_may_be_repeated(store: RepositoryStore, key
 
 
 def test_keys_lists_repositories_and_nothing_else(store: RepositoryStore) -> None:
-    """Not what is unfinished, trash, or a stranger's file."""
+    """No unfinished ones, trash or other files."""
     assert list(store.keys()) == []
     keys = {new_key() for _ in range(5)}
     for key in keys:
@@ -121,7 +121,7 @@ def test_keys_lists_repositories_and_nothing_else(store: RepositoryStore) -> Non
 
 
 def test_sweeping_takes_what_nobody_knows(store: RepositoryStore) -> None:
-    """Orphans, unfinished ones and trash go once they are old; known and young ones and strangers' files stay."""
+    """Old orphans, unfinished ones and trash are removed; known, recent and other files stay."""
     known, orphan = new_key(), new_key()
     for key in (known, orphan):
         store.create(key, "master")
@@ -143,7 +143,7 @@ def test_sweeping_takes_what_nobody_knows(store: RepositoryStore) -> None:
 
 
 def test_a_kill_while_creating_leaves_nothing_that_counts(store: RepositoryStore) -> None:
-    """SIGKILL at each step: afterwards there is the whole repository or none, and sweeping removes the rest."""
+    """SIGKILL at each step; the cleanup removes the rest."""
     whole = []
     for key in killed_at_each_step(store.root, "store.create(key, 'master')"):
         whole.append(store.exists(key))
@@ -152,12 +152,12 @@ def test_a_kill_while_creating_leaves_nothing_that_counts(store: RepositoryStore
         store.sweep(lambda _: False, 0)
         assert files_in(store.root) == []
     assert len(whole) > 8
-    assert whole[-2:] == [True, True]  # Killed before the last step, which is the disk's; and left alone.
+    assert whole[-2:] == [True, True]  # Killed before the last step, a sync of the disk; and not killed.
     assert not any(whole[:-2])
 
 
 def test_a_repository_of_another_user_opens(store: RepositoryStore, key: str, clone: Clone) -> None:
-    """On a shared volume files may belong to others; git's guard against that is for people's own folders."""
+    """On a shared volume files may belong to others; git's ownership check is for user directories."""
     clone.commit("main.c", "int main;\n")
     clone.push(store.path_of(key))
     if os.geteuid() == 0:

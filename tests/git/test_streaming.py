@@ -1,4 +1,4 @@
-"""What git writes comes in pieces, ends with whoever reads it, and is never taken for whole when it is not."""
+"""Streamed output of git: stopped with its reader, and never mistaken for complete."""
 
 import bz2
 import gzip
@@ -38,7 +38,7 @@ def _oid(repository: Repository, path: str = "large") -> str:
 
 @pytest.fixture
 def started(monkeypatch: pytest.MonkeyPatch) -> "list[subprocess.Popen[bytes]]":
-    """Every process that is started."""
+    """Return all processes that are started."""
     processes: list[subprocess.Popen[bytes]] = []
     plain = subprocess.Popen
 

@@ -1,4 +1,4 @@
-"""The last commits of all paths of a tree are those that git names for each of them."""
+"""Last commits of all paths of a tree, compared with git."""
 
 import random
 import threading
@@ -29,7 +29,7 @@ def _by_git(repository: Repository, commit: str) -> dict[bytes, str]:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_in_any_history_they_are_what_git_says(repository: Repository, seed: int) -> None:
-    """Branches that part and meet again at random; each walk also takes over what those before it found."""
+    """Random branches and merges; each walk also reuses the results of earlier ones."""
     chance = random.Random(seed)
     forged = "\x01" + "0" * 40
     names = ["a", "b/c", "b/d", "*", ":(top)a", "-x", "ünï", "e/f/g", "\n", forged, "b/\nline"]
@@ -41,7 +41,7 @@ def test_in_any_history_they_are_what_git_says(repository: Repository, seed: int
 
 
 def _long_history(repository: Repository) -> tuple[dict[int, str], int, int]:
-    """Ten old files below a folder, and many commits since; gives the ids, and the first and the last of them."""
+    """Create ten old files in a folder and many later commits; return their ids, the first and the last."""
     history = History()
     first = history.commit(files={f"old/{number}": "x" for number in range(10)})
     for number in range(60):

@@ -1,4 +1,4 @@
-"""Listing trees, and finding what lies at a path."""
+"""Trees: listing and lookup of paths."""
 
 from itertools import count
 
@@ -109,7 +109,7 @@ def test_what_is_large_is_not_read_on_an_event_loop(repository: Repository) -> N
 
 
 def test_a_name_within_an_id_is_no_entry(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The bytes of an id may read like the beginning of an entry."""
+    """The bytes of an id may look like the start of an entry."""
     monkeypatch.setattr(entries, "_LARGE_BYTES", 0)
     history = History()
     history.commit(files={"module": ("160000", b" x\0 y\0100644 z\0......".hex()[:40].ljust(40, "0")), "w": "w"})

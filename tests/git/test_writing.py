@@ -1,4 +1,4 @@
-"""Commits without a work tree: what was asked for is in them, and all else is as it was."""
+"""Commits without a work tree: requested changes are applied, everything else is unchanged."""
 
 import subprocess
 from pathlib import Path
@@ -23,13 +23,13 @@ MODULE = "1" * 40
 
 @pytest.fixture
 def repository(store: RepositoryStore, key: str) -> Repository:
-    """An empty repository."""
+    """Return an empty repository."""
     return store.open(key)
 
 
 @pytest.fixture
 def begun(repository: Repository) -> Commit:
-    """A commit with one of everything."""
+    """Return a commit with an entry of each kind."""
     history = History()
     files = {
         "README": "hello\n",
@@ -49,14 +49,14 @@ def begun(repository: Repository) -> Commit:
 
 
 def listed(repository: Repository, oid: str) -> dict[str, str]:
-    """All paths of a commit with their modes and ids."""
+    """Return all paths of a commit with their modes and ids."""
     raw = subprocess.run(["git", "ls-tree", "-rz", oid], cwd=repository.path, capture_output=True, check=True).stdout
     lines = [line.decode(errors="surrogateescape") for line in raw.split(b"\0") if line]
     return {line.split("\t")[1]: line.split("\t")[0] for line in lines}
 
 
 def change(repository: Repository, parent: Commit | None, *actions: TreeAction) -> str:
-    """A commit of these actions, in a repository that git finds sound then."""
+    """Commit these actions and check the repository with git fsck."""
     oid = commit_actions(repository, parent, actions, WORDS)
     git(repository.path, "update-ref", "refs/heads/made", oid)
     git(repository.path, "fsck", "--strict")
@@ -64,7 +64,7 @@ def change(repository: Repository, parent: Commit | None, *actions: TreeAction) 
 
 
 def test_what_is_not_touched_stays(repository: Repository, begun: Commit) -> None:
-    """A new file changes nothing but the folders above it; modes, links and submodules survive."""
+    """A new file changes only the folders above it; modes, symlinks and submodules stay."""
     before = listed(repository, begun.oid)
     made = change(repository, begun, TreeAction("create", "deep/er/new", content=b"\0binary\xff"))
     after = listed(repository, made)
@@ -77,7 +77,7 @@ def test_what_is_not_touched_stays(repository: Repository, begun: Commit) -> Non
 
 
 def test_git_builds_the_same_tree(repository: Repository, begun: Commit, tmp_path: Path) -> None:
-    """The tree is the one that the git binary makes of the same files, to the byte."""
+    """To the byte, for the same files."""
     made = change(
         repository,
         begun,
@@ -100,7 +100,7 @@ def test_git_builds_the_same_tree(repository: Repository, begun: Commit, tmp_pat
 
 
 def test_the_first_commit(repository: Repository) -> None:
-    """A repository begins with a commit that has no parent; deleting all of it leaves an empty one."""
+    """It has no parent; deleting all files leaves an empty tree."""
     made = change(repository, None, TreeAction("create", "a/b/c", content=b"1"))
     first = commit_or_none(repository, made)
     assert first is not None
@@ -110,7 +110,7 @@ def test_the_first_commit(repository: Repository) -> None:
 
 
 def test_actions_build_on_one_another(repository: Repository, begun: Commit) -> None:
-    """Each action sees what those before it did, also where a file takes the place of a folder."""
+    """Each action sees the results of earlier ones, also if a file replaces a folder."""
     made = change(
         repository,
         begun,
@@ -148,7 +148,7 @@ REFUSED = [
 
 @pytest.mark.parametrize(("action", "reason"), REFUSED)
 def test_what_does_not_fit_is_refused(repository: Repository, begun: Commit, action: TreeAction, reason: str) -> None:
-    """Whatever is refused leaves no object behind, not even those of the actions before it."""
+    """No objects are left, not even those of earlier actions."""
     before = files_in(repository.path)
     with pytest.raises(InvalidAction) as refused:
         commit_actions(repository, begun, [TreeAction("create", "fine", content=b"fine"), action], WORDS)
@@ -157,7 +157,7 @@ def test_what_does_not_fit_is_refused(repository: Repository, begun: Commit, act
 
 
 def test_links_and_submodules_move(repository: Repository, begun: Commit) -> None:
-    """A link stays a link wherever it goes and whatever it says; a submodule moves as it is."""
+    """Their mode and content stay."""
     made = change(
         repository,
         begun,
@@ -171,7 +171,7 @@ def test_links_and_submodules_move(repository: Repository, begun: Commit) -> Non
 
 
 def test_names_that_are_no_utf8(repository: Repository, begun: Commit) -> None:
-    """Such a name is shown as Latin-1, and under that text the file is changed and deleted."""
+    """A name that is not UTF-8 is shown as Latin-1, and the file is updated and deleted by that name."""
     made = change(repository, begun, TreeAction("update", "caf\xe9", content=b"new"))
     assert set(listed(repository, made)) == set(listed(repository, begun.oid))
     gone = change(repository, begun, TreeAction("delete", "caf\xe9"))
@@ -181,7 +181,7 @@ def test_names_that_are_no_utf8(repository: Repository, begun: Commit) -> None:
 
 
 def test_nothing_to_commit(repository: Repository, begun: Commit) -> None:
-    """Where that counts, a content that is there already is refused."""
+    """Unchanged content is rejected where required."""
     same = [TreeAction("update", "README", content=b"hello\n")]
     with pytest.raises(InvalidAction, match="nothing to commit"):
         commit_actions(repository, begun, same, WORDS, may_be_empty=False)
@@ -190,7 +190,7 @@ def test_nothing_to_commit(repository: Repository, begun: Commit) -> None:
 
 
 def test_many_files_are_one_pack(repository: Repository, begun: Commit) -> None:
-    """A thousand files take a few files on the disk."""
+    """A thousand files create few files on disk."""
     before = len(files_in(repository.path))
     made = change(repository, begun, *(TreeAction("create", f"many/{n}", content=b"%d" % n) for n in range(1000)))
     assert len(listed(repository, made)) == 1009
@@ -198,7 +198,7 @@ def test_many_files_are_one_pack(repository: Repository, begun: Commit) -> None:
 
 
 def test_very_deep_paths(repository: Repository) -> None:
-    """A path of two thousand folders is no more than a path."""
+    """A path of two thousand folders works."""
     path = "a/" * 1500 + "x"
     made = commit_actions(repository, None, [TreeAction("create", path, content=b"deep")], WORDS)
     found = commit_or_none(repository, made)
@@ -208,7 +208,7 @@ def test_very_deep_paths(repository: Repository) -> None:
 
 
 def test_names_of_people_cannot_forge(repository: Repository) -> None:
-    """Somebody calls themselves so that the line would end early, and a second author begin."""
+    """Attack: a name with a line break adds a second author."""
     forged = Signature("Ada <x@y> 1 +0000\nauthor Eve", "a>b\n@c", -5, -90)
     made = commit_actions(repository, None, [], CommitMetadata("m", forged, Signature("", "", 1, 0)))
     git(repository.path, "update-ref", "refs/heads/made", made)
@@ -257,7 +257,7 @@ EVIL = [
 
 @pytest.mark.parametrize("path", EVIL)
 def test_paths_that_lead_elsewhere(path: str) -> None:
-    """Nobody writes where a checkout, on any file system, would take it for something of git's or of the machine's."""
+    """Attack: paths that a checkout on any file system would treat as git's own or the system's."""
     assert new_path_error(path) is not None
 
 
@@ -266,7 +266,7 @@ FINE = [".gitignore", ".github/x", "git", "a.git", "x/git~2", "...", ".. ", "a b
 
 @pytest.mark.parametrize("path", FINE)
 def test_paths_that_only_look_odd(path: str) -> None:
-    """Whatever git takes is taken."""
+    """All paths that git accepts."""
     assert new_path_error(path) is None
 
 
@@ -279,7 +279,7 @@ MANY = {
 
 @pytest.mark.parametrize("name", MANY)
 def test_actions_that_would_take_too_long(repository: Repository, begun: Commit, name: str) -> None:
-    """A call that fits into the limit of bodies could keep us busy for minutes; it is refused at once."""
+    """Attack: a call within the body limit that would take minutes."""
     before = files_in(repository.path)
     with pytest.raises(InvalidAction, match="too many actions"):
         commit_actions(repository, begun, MANY[name], WORDS)
@@ -289,7 +289,7 @@ def test_actions_that_would_take_too_long(repository: Repository, begun: Commit,
 
 @pytest.mark.parametrize("path", [each for each in EVIL if each and "\0" not in each and each.isprintable()])
 def test_git_agrees(repository: Repository, path: str) -> None:
-    """Every name that git's own check of trees refuses is refused; it is asked about each part by itself."""
+    """Every name rejected by git's tree check is rejected; each component is tested."""
     blob = write_object(repository, "blob", b"")
     unsound = False
     for part in set(path.split("/")):
@@ -307,7 +307,7 @@ def test_git_agrees(repository: Repository, path: str) -> None:
 
 @pytest.mark.parametrize("name", [".gitmodules", "sub/.gitmodules", ".GITMODULES", ".gitm\u200codules", "gitmod~1"])
 def test_submodules_that_run_options(repository: Repository, begun: Commit, name: str) -> None:
-    """A submodule whose address is an option of git would run it at the next recursive clone; pushes refuse it too."""
+    """Attack: a submodule URL that is an option would run at the next recursive clone; pushes reject it too."""
     assert is_git_special_file(name)
     evil = b'[submodule "x"]\n\tpath = x\n\turl = --upload-pack=touch\n'
     before = files_in(repository.path)
@@ -320,13 +320,13 @@ def test_submodules_that_run_options(repository: Repository, begun: Commit, name
 
 
 def test_a_link_cannot_become_gitmodules(repository: Repository, begun: Commit) -> None:
-    """What git reads must be a file, so that it reads nothing outside of the checkout."""
+    """git would read a file outside of the checkout."""
     with pytest.raises(InvalidAction, match="git rejects"):
         commit_actions(repository, begun, [TreeAction("move", ".gitmodules", "link")], WORDS)
 
 
 def test_writing_while_housekeeping_removes_folders(repository: Repository, begun: Commit) -> None:
-    """Each write finds the folders of loose objects gone again, and makes its own."""
+    """Folders of loose objects disappear, and each write creates them again."""
     parent = begun
     for number in range(5):
         made = commit_actions(repository, parent, [TreeAction("create", f"n{number}", content=b"%d" % number)], WORDS)
@@ -340,14 +340,14 @@ def test_writing_while_housekeeping_removes_folders(repository: Repository, begu
 
 
 def test_a_folder_that_vanishes_in_between(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The folder of an object is removed just before the object is put into it: the second try works."""
+    """The folder of an object is removed just before the object is written: the retry works."""
     from ingot.git.writing import new_objects
 
     real = open_repository(repository.path)
     tries = []
 
     class Vanishing:
-        """The library's view of the repository, whose first write fails as it does then."""
+        """Repository of the library whose first write fails like that."""
 
         def write(self, kind: int, content: bytes) -> object:
             """Fail once."""

@@ -1,4 +1,4 @@
-"""An instance of its own for the queue: other tests must not take its jobs."""
+"""Separate instance for the queue, so that other tests do not run its jobs."""
 
 import io
 import time
@@ -24,7 +24,7 @@ _ALL = select(jobs).order_by(jobs.c.id)
 
 
 class Clock:
-    """A clock that tests set."""
+    """Clock that tests set."""
 
     def __init__(self) -> None:
         self.now = wall_clock()
@@ -37,7 +37,7 @@ class Clock:
 
 
 class Bench:
-    """The database of the queue, and what tests look at in it."""
+    """Database of the queue with accessors for tests."""
 
     def __init__(self, settings: Settings, clock: Clock) -> None:
         self.settings = settings
@@ -50,13 +50,13 @@ class Bench:
         return self.database.read(lambda db: db.all(Job, _ALL))
 
     def job(self, kind: str = "") -> Job:
-        """The only job, or the only one of its kind."""
+        """Return the only job, or the only one of its kind."""
         (job,) = (job for job in self.jobs() if kind in ("", job.kind))
         return job
 
 
 def until(holds: Callable[[], object]) -> None:
-    """Wait until something holds."""
+    """Wait for a condition."""
     deadline = time.monotonic() + DEADLINE_SECONDS
     while not holds():
         assert time.monotonic() < deadline, "it did not happen in time"
@@ -65,14 +65,14 @@ def until(holds: Callable[[], object]) -> None:
 
 @pytest.fixture(scope="session")
 def queue_settings(tmp_path_factory: pytest.TempPathFactory, database_url: str) -> Settings:
-    """An instance that nothing serves."""
+    """Return the settings of an instance without a server."""
     if database_url:
         import psycopg
 
         with psycopg.connect(database_url, autocommit=True) as connection:
             connection.execute("CREATE DATABASE queue")
         parts = urlsplit(database_url)
-        # Not ``urlunsplit``, which drops the empty host of a socket's URL.
+        # Not ``urlunsplit``, which drops the empty host of a socket URL.
         database_url = database_url.replace(f"{parts.path}?", "/queue?", 1)
     data: Path = tmp_path_factory.mktemp("queue")
     settings = Settings(data=data, database_url=database_url, root_password="a long password", log_format="json")
@@ -82,7 +82,7 @@ def queue_settings(tmp_path_factory: pytest.TempPathFactory, database_url: str) 
 
 @pytest.fixture
 def bench(queue_settings: Settings) -> Iterator[Bench]:
-    """An empty queue."""
+    """Yield an empty queue."""
     bench = Bench(queue_settings, Clock())
 
     def empty(db: Connection) -> None:

@@ -1,4 +1,4 @@
-"""``ingot jobs``, as an administrator types it."""
+"""The ``ingot jobs`` command."""
 
 import subprocess
 from functools import partial

@@ -1,4 +1,4 @@
-"""What is in the queue, and when."""
+"""Enqueueing: transactions, schedules and unique keys."""
 
 import threading
 
@@ -50,7 +50,7 @@ def test_looking_into_an_idle_queue_takes_few_reads_and_no_lock(bench: Bench) ->
     worker = JobWorker(bench.database, {}, [], bench.log)
     worker.run_once()
     before = executed(bench.database)
-    # Somebody else holds the embedded engine's only write lock; looking does not need it.
+    # Another connection holds SQLite's only write lock; polling does not need it.
     other = bench.database.engine.connect(read_only=False)
     other.execute(bench.database.engine.begin_statement)
     assert not worker.run_once()
@@ -73,7 +73,7 @@ class TestUnique:
         assert ids == {bench.job().id}
 
     def test_a_key_is_free_again_once_its_job_runs(self, bench: Bench) -> None:
-        """The run may have read the old state already, so the later wish must not be lost."""
+        """The running job may have read the old state, so the later request must not be lost."""
         first = bench.database.write(lambda db: enqueue(db, "note", 1, unique_key="a"))
         bench.database.write(lambda db: claim_jobs(db, JobCapacity(1), 60))
         second = bench.database.write(lambda db: enqueue(db, "note", 1, unique_key="a"))
@@ -120,7 +120,7 @@ class TestUnique:
         assert ids == [bench.job().id] * 8
 
     def test_a_job_wished_for_again_is_not_taken_before_the_wish_is_committed(self, bench: Bench) -> None:
-        """Or it would run without seeing what its second enqueuer wrote, and nothing would run after."""
+        """Otherwise it would run without the changes of the second transaction, and not again."""
         if bench.settings.embedded:
             pytest.skip("here writers queue for one lock anyway")
         bench.database.write(lambda db: enqueue(db, "note", 1, unique_key="a"))

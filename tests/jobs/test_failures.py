@@ -1,4 +1,4 @@
-"""Jobs that fail: again and again, ever less often, then left to a person."""
+"""Failing jobs: growing delays, then dead until retried."""
 
 import json
 from functools import partial
@@ -25,7 +25,7 @@ def _failing(error: Exception) -> Any:
 
 
 def _exhaust(bench: Bench, worker: JobWorker) -> list[float]:
-    """Let the job fail until it is dead; gives the pauses."""
+    """Run the job until it is dead, and return the delays."""
     pauses = []
     while worker.run_once():
         job = bench.job()
@@ -137,7 +137,7 @@ LEAKS = [
 
 @pytest.mark.parametrize("error", LEAKS, ids=range(len(LEAKS)))
 def test_secrets_and_payloads_are_neither_logged_nor_kept(bench: Bench, error: Exception) -> None:
-    """A handler quotes what it choked on; administrators read the log and the list of jobs."""
+    """A handler's error quotes its input; administrators read the log and the list of jobs."""
     payload = {"list": [{"password": SECRET}], "text": f"Dear all,\nthe word is {SECRET}"}
     bench.database.write(lambda db: enqueue(db, "note", payload))
     JobWorker(bench.database, {"note": _failing(error)}, [], bench.log).run_once()

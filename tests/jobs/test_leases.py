@@ -1,4 +1,4 @@
-"""Who holds a job, for how long, and what a clock that is set does to it."""
+"""Leases of jobs, and clock changes."""
 
 import os
 import threading
@@ -22,7 +22,7 @@ from tests.jobs.conftest import DEADLINE_SECONDS, Bench, until
 
 @contextmanager
 def working(worker: JobWorker) -> Iterator[None]:
-    """A worker at work beside the test."""
+    """Run a worker beside the test."""
     stop, stopper = os.pipe()
     thread = threading.Thread(target=worker.run, args=([stop],))
     thread.start()
@@ -46,7 +46,7 @@ def test_a_held_job_is_nobody_elses_until_the_lease_is_over(bench: Bench) -> Non
     assert (second.id, second.attempts) == (first.id, 2)
     assert bench.database.read(queue_stats).failures == {"note": 1}
 
-    # Whoever had it before comes back from the dead, and cannot end it any more, in whatever way.
+    # The former holder returns and cannot finish the job in any way.
     assert not bench.database.write(lambda db: finish_job(db, first))
     assert not bench.database.write(lambda db: fail_job(db, first, "x"))
     assert not bench.database.write(lambda db: postpone_job(db, first, 1))
@@ -92,7 +92,7 @@ def test_a_long_job_keeps_its_lease_while_another_worker_looks_for_work(bench: B
 
 
 def test_one_kind_never_holds_every_thread(bench: Bench) -> None:
-    """Many long imports at once, and a mail after them."""
+    """Many long imports, and a mail after them."""
     database = open_database(bench.settings)
     go = threading.Event()
     mails: list[Any] = []
@@ -117,7 +117,7 @@ def test_one_kind_never_holds_every_thread(bench: Bench) -> None:
 
 
 class TestClockSet:
-    """Nothing may wait for a moment that only the old clock would have reached."""
+    """Tests of a clock that is set: no job may wait for a time of the old clock."""
 
     @pytest.mark.parametrize("back", [{"days": -1}, {"days": -366}])
     def test_back(self, bench: Bench, back: dict[str, float]) -> None:
@@ -134,7 +134,7 @@ class TestClockSet:
             pass
         assert ran == ["now"]
         bench.clock.step(seconds=61)
-        # Another worker, since this one gives the holders time after each step of its clock.
+        # Another worker, because this one grants holders extra time after each step of its clock.
         worker = JobWorker(bench.database, handlers, [], bench.log, lease_seconds=60)
         while worker.run_once():
             pass

@@ -1,4 +1,4 @@
-"""What Prometheus reads of the queue."""
+"""Prometheus metrics of the queue."""
 
 import re
 from functools import partial

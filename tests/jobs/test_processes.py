@@ -1,4 +1,4 @@
-"""Several processes on one queue, and how they end."""
+"""Several worker processes on one queue, and their shutdown."""
 
 import os
 import signal
@@ -19,7 +19,7 @@ Start = Callable[..., fork_server.Process]
 
 @pytest.fixture
 def start(bench: Bench, tmp_path: Path) -> Iterator[Start]:
-    """Starts workers that leave traces in the test's folder."""
+    """Yield a function that starts workers that write to the test's folder."""
     processes: list[fork_server.Process] = []
 
     def begin(lease: float = 60.0, grace: float = 8.0) -> fork_server.Process:
@@ -51,7 +51,7 @@ def test_the_job_of_a_killed_worker_is_taken_over(bench: Bench, start: Start, tm
     first = start(lease=1.5)
     until((tmp_path / f"hanging-{first.pid}").exists)
     second = start(lease=1.5)
-    # The first renews its lease as long as it lives, so the second gets nothing.
+    # The first renews its lease while it lives, so the second gets nothing.
     held = bench.job("hang").leased_until
     until(lambda: bench.job("hang").leased_until != held)
     assert not (tmp_path / f"hanging-{second.pid}").exists()
@@ -68,7 +68,7 @@ def test_two_workers_share_the_jobs_and_run_each_once(bench: Bench, start: Start
     start(), start()
     add(bench, "note", *expected[30:])
     until(lambda: not bench.jobs() and len(notes(tmp_path)) >= 61)
-    # What recurs comes once too, although both began at the same time.
+    # Recurring jobs run once too, although both started at the same time.
     assert Counter(notes(tmp_path)) == Counter([*expected, "recurred"])
 
 
@@ -99,12 +99,12 @@ def test_sigterm_gives_a_job_back_that_takes_too_long(bench: Bench, start: Start
 
 
 def _states(pid: int) -> set[str]:
-    """Whether its threads run, sleep or are stopped."""
+    """Return whether its threads run, sleep or are stopped."""
     return {stat.read_text().rpartition(")")[2].split()[0] for stat in Path(f"/proc/{pid}/task").glob("*/stat")}
 
 
 def _stopped_without_lock(bench: Bench, pid: int) -> bool:
-    """Stop a process; not in the middle of a transaction, which would stop everybody on the embedded engine."""
+    """Stop a process outside of a transaction, which would block all others on SQLite."""
     os.kill(pid, signal.SIGSTOP)
     until(lambda: _states(pid) == {"T"})  # The signal takes effect a little later, for each thread by itself.
     raw = bench.database.engine.connect(read_only=False)
@@ -122,7 +122,7 @@ def _stopped_without_lock(bench: Bench, pid: int) -> bool:
 
 
 def test_a_stopped_process_wakes_up_to_find_its_job_gone(bench: Bench, start: Start, tmp_path: Path) -> None:
-    """SIGSTOP for longer than the lease: two run the job, and only one ends it."""
+    """SIGSTOP for longer than the lease: two run the job, and only one finishes it."""
     first = start(lease=1.0)
     add(bench, "hang", "done")
     until((tmp_path / f"hanging-{first.pid}").exists)

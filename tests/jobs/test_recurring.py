@@ -1,4 +1,4 @@
-"""Work that comes back by itself."""
+"""Recurring jobs."""
 
 import pytest
 
@@ -27,7 +27,7 @@ def test_each_occurrence_runs_once_whoever_looks_first(bench: Bench) -> None:
     bench.clock.step(seconds=1)
     _run(*reversed(workers))
     assert sorted(ran) == ["a", "a", "b"]
-    # Several occurrences that nobody was there for become one.
+    # Several missed occurrences become one.
     bench.clock.step(days=3)
     _run(*workers)
     assert sorted(ran) == ["a", "a", "a", "b", "b"]

@@ -1,4 +1,4 @@
-"""How a worker hears of work: bounded looks, no busy waiting."""
+"""Wake-up of workers: bounded polling, no busy waiting."""
 
 import os
 import threading
@@ -18,14 +18,14 @@ from tests.statements import count_statements, executed, polls
 
 @pytest.fixture
 def watch(bench: Bench) -> Iterator[Watch]:
-    """A watch that has seen all there is."""
+    """Yield a watch that has seen all jobs."""
     with closing(bench.database.engine.watch("jobs")) as watch:
         watch.wait(0, [])
         yield watch
 
 
 def test_work_that_came_before_the_wait_ends_it_at_the_first_look(bench: Bench, watch: Watch) -> None:
-    """A worker looks at the queue, then waits; what is committed in between must not be missed."""
+    """Jobs committed between polling the queue and waiting must not be missed."""
     bench.database.write(lambda db: enqueue(db, "note", 1))
     before = polls(bench.database)
     watch.wait(MAX_SLEEP_SECONDS, [])
@@ -33,7 +33,7 @@ def test_work_that_came_before_the_wait_ends_it_at_the_first_look(bench: Bench, 
 
 
 def test_work_that_comes_during_the_wait_ends_it_at_the_next_look(bench: Bench, watch: Watch) -> None:
-    """0.2 seconds are four looks of the embedded engine; the server needs none."""
+    """0.2 seconds are four polls on SQLite; PostgreSQL notifies."""
     assert POLL_SECONDS <= 0.1
     committed: list[int] = []
     waiting = threading.Event()
@@ -83,7 +83,7 @@ def test_a_watch_is_what_readiness_sees(bench: Bench) -> None:
 
 
 def test_an_idle_worker_asks_the_queue_nothing(bench: Bench) -> None:
-    """It looks once, then sleeps; a hundred looks at the counter later it has asked nothing more."""
+    """It polls once, then sleeps; a hundred reads of the counter later it has run no other query."""
     database = count_statements(open_database(bench.settings))
     worker = JobWorker(database, {}, [], bench.log)
     stop, stopper = os.pipe()
@@ -105,7 +105,7 @@ def test_an_idle_worker_asks_the_queue_nothing(bench: Bench) -> None:
 
 
 def test_a_lost_connection_comes_back_and_serves_again(bench: Bench) -> None:
-    """The server restarts; the worker must be seen again without being restarted itself."""
+    """After a restart of the database, the worker is ready again without its own restart."""
     if bench.settings.embedded:
         pytest.skip("there is no server to lose")
     engine = bench.database.engine

@@ -1,4 +1,4 @@
-"""A client that speaks Git LFS' protocol, as the real one does."""
+"""Client of the Git LFS protocol."""
 
 import hashlib
 from collections.abc import Iterator
@@ -16,18 +16,18 @@ KIND = "application/vnd.git-lfs+json"
 
 
 def oid_of(content: bytes) -> str:
-    """What content is called."""
+    """Return the digest of content."""
     return hashlib.sha256(content).hexdigest()
 
 
 def named(content: bytes) -> dict[str, Any]:
-    """How a batch names it."""
+    """Return the object as named in a batch."""
     return {"oid": oid_of(content), "size": len(content)}
 
 
 @dataclass
 class Lfs:
-    """Calls below a project's repository; whoever holds a token uses it as password."""
+    """Calls below a project's repository; tokens are sent as password."""
 
     url: str
     client: httpx.Client
@@ -40,7 +40,7 @@ class Lfs:
         who: Person | tuple[str, str] | None = None,
         **options: Any,
     ) -> httpx.Response:
-        """Any request."""
+        """Send a request."""
         auth = (who.username, who.token) if isinstance(who, Person) else who
         place = project if isinstance(project, str) else project.path
         return self.client.request(method, f"{self.url}/{place}.git/{path}", auth=auth, **options)
@@ -48,7 +48,7 @@ class Lfs:
     def json(
         self, project: Project | str, path: str, who: Person | tuple[str, str] | None = None, /, **sent: Any
     ) -> httpx.Response:
-        """A call with a body in the protocol's own type."""
+        """Send a body in the protocol's media type."""
         headers = {"Accept": KIND, "Content-Type": f"{KIND}; charset=utf-8"}
         content = httpx.Request("POST", "http://x", json=sent).read()
         answer = self.call("POST", project, path, who, content=content, headers=headers)
@@ -58,7 +58,7 @@ class Lfs:
     def batch(
         self, project: Project | str, who: Person | tuple[str, str] | None, operation: str, *contents: bytes
     ) -> httpx.Response:
-        """Ask what to do with files."""
+        """Send a batch request."""
         objects = [named(content) for content in contents]
         return self.json(
             project,
@@ -72,12 +72,12 @@ class Lfs:
         )
 
     def follow(self, method: str, action: dict[str, Any], **options: Any) -> httpx.Response:
-        """Do what a batch said, with the headers that it gave."""
+        """Execute an action of a batch, with its headers."""
         headers = {**action["header"], **options.pop("headers", {})}
         return self.client.request(method, action["href"], headers=headers, **options)
 
     def bring(self, project: Project, who: Person | tuple[str, str], content: bytes) -> str:
-        """Upload a file as clients do; gives its digest."""
+        """Upload a file like a client, and return its digest."""
         answer = self.batch(project, who, "upload", content)
         assert answer.status_code == 200, answer.text
         actions = answer.json()["objects"][0].get("actions")
@@ -89,12 +89,12 @@ class Lfs:
         return oid_of(content)
 
     def get(self, project: Project | str, who: Person | tuple[str, str] | None, content: bytes) -> httpx.Response:
-        """Ask for a file directly."""
+        """Download a file directly."""
         return self.call("GET", project, f"gitlab-lfs/objects/{oid_of(content)}", who)
 
 
 @pytest.fixture(scope="session")
 def lfs(instance: Instance) -> Iterator[Lfs]:
-    """Such a client."""
+    """Yield a client."""
     with httpx.Client(timeout=60) as client:
         yield Lfs(instance.url, client)

@@ -1,4 +1,4 @@
-"""Locks: who takes them, who sees them, who gives them back."""
+"""LFS locks: create, list and unlock."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -71,7 +71,7 @@ WHO = [
 def test_who_may_what(
     make: Make, lfs: Lfs, roles: UsersByRole, role: str, sees: int, locks: int, unlocks: int, forces: int
 ) -> None:
-    """Those who push lock; a lock is its owner's, and a master's by force."""
+    """Locking requires push access; unlocking requires the owner, or a master with force."""
     project, caller = project_with(make, roles), roles[role]
     other = make.user()
     make.api.post(f"/projects/{project.id}/members", make.root, user_id=other.id, access_level=30)
@@ -86,7 +86,7 @@ def test_who_may_what(
 
 
 def test_a_lock_is_only_found_where_it_belongs(make: Make, lfs: Lfs, roles: UsersByRole) -> None:
-    """Attack: give back, by its number, a lock of a project that one does not see."""
+    """Attack: unlock, by its id, a lock of a hidden project."""
     project, own = project_with(make, roles), make_project(make, roles.stranger)
     lock = _lock(lfs, project, roles.owner, "file")
     for number in (lock["id"], "0", "x", "9" * 30, "..%2f..", "%00"):

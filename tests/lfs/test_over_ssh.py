@@ -1,4 +1,4 @@
-"""The way to large files over SSH: ``git-lfs-authenticate`` gives a token, and runs nothing."""
+"""LFS over SSH: ``git-lfs-authenticate`` returns a token, and runs nothing."""
 
 import base64
 import json
@@ -20,7 +20,7 @@ from tests.transport.conftest import BASE, ssh_command
 
 @pytest.fixture
 def keys(tmp_path: Path) -> Callable[[], tuple[str, Path]]:
-    """Fresh keys: the public line, and where the private one lies."""
+    """Return a function that creates keys: the public line, and the path of the private one."""
 
     def make_one() -> tuple[str, Path]:
         key = tmp_path / f"key-{len(list(tmp_path.iterdir()))}"
@@ -76,7 +76,7 @@ def test_a_person_goes_on_over_http(
 def test_a_token_opens_nothing_else(
     instance: Instance, api: Api, make: Make, lfs: Lfs, keys: Callable[[], tuple[str, Path]]
 ) -> None:
-    """Attack: use the token in another project, for git itself, for the API, altered, or when its time is over."""
+    """Attack: use the token in another project, for git itself, for the API, altered, or after its expiry."""
     owner, key, _ = _person_with_key(api, make, keys)
     project, other = (make_project(make, owner, visibility="private") for _ in range(2))
     name, token = _who(_way(instance, key, project, "upload"))
@@ -114,7 +114,7 @@ def test_a_token_opens_nothing_else(
 def test_a_token_ends_with_its_key_and_its_holder(
     instance: Instance, api: Api, make: Make, lfs: Lfs, keys: Callable[[], tuple[str, Path]]
 ) -> None:
-    """Attack D29: go on with the token when the key is removed, the membership is over, or the user blocked."""
+    """Attack: use the token after the key is removed, the membership ended, or the user was blocked."""
     owner = make.user()
     person, key, key_id = _person_with_key(api, make, keys)
     project = make_project(make, owner, visibility="private", members={person: Level.DEVELOPER})
@@ -161,7 +161,7 @@ def test_a_deploy_key_reads_and_brings_as_it_may(
 
 
 def test_nothing_is_run(instance: Instance, api: Api, make: Make, keys: Callable[[], tuple[str, Path]]) -> None:
-    """Attack: add words, signs of the shell, or another operation to the command."""
+    """Attack: add arguments, shell characters, or another operation to the command."""
     owner, key, _ = _person_with_key(api, make, keys)
     project = make_project(make, owner)
     for words in (

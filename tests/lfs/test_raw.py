@@ -1,4 +1,4 @@
-"""The raw content of a file that stands for a large one."""
+"""Raw content of LFS pointer files."""
 
 import secrets
 
@@ -14,12 +14,12 @@ VERSION = "version https://git-lfs.github.com/spec/v1\n"
 
 
 def pointer_to(content: bytes) -> str:
-    """What clients commit instead of it."""
+    """Return the pointer file that clients commit."""
     return f"{VERSION}oid sha256:{oid_of(content)}\nsize {len(content)}\n"
 
 
 def commit(api: Api, person: Person, project: Project, name: str, text: str) -> str:
-    """Commit a file; gives where its content is had."""
+    """Commit a file and return the URL of its raw content."""
     sent = {"branch": "master", "commit_message": f"Add {name}", "content": text}
     assert api.post(f"/projects/{project.id}/repository/files/{name}", person, **sent).status_code == 201
     return f"/projects/{project.id}/repository/files/{name}/raw"
@@ -55,7 +55,7 @@ def test_the_large_file_or_what_stands_for_it(api: Api, make: Make, roles: Users
 
 
 def test_a_pointer_opens_no_other_project(api: Api, make: Make, roles: UsersByRole, lfs: Lfs) -> None:
-    """Whoever knows the digest of a file elsewhere gets nothing by committing it (D10, D45)."""
+    """Attack: commit a pointer with the digest of a file in another project."""
     secret = secrets.token_bytes(1000)
     lfs.bring(project_with(make, roles, visibility="private"), roles.owner, secret)
     own = make_project(make, roles.stranger)

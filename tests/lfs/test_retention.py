@@ -1,4 +1,4 @@
-"""What becomes of large files when projects are forked, moved and removed, and what is swept up."""
+"""LFS objects of forked, moved and deleted projects, and their cleanup."""
 
 import os
 import secrets
@@ -44,7 +44,7 @@ def _fork(api: Api, who: Person, project: Project) -> Project:
 
 
 def test_a_fork_has_what_its_source_has(instance: Instance, api: Api, make: Make, lfs: Lfs) -> None:
-    """It keeps that when the source goes; what comes later is each one's own."""
+    """They stay when the source is deleted; later uploads belong to one project only."""
     owner, other = make.user(), make.user()
     source = make_project(make, owner, visibility="public")
     first, second, third = secrets.token_bytes(1000), secrets.token_bytes(20), secrets.token_bytes(3)
@@ -66,7 +66,7 @@ def test_a_fork_has_what_its_source_has(instance: Instance, api: Api, make: Make
 
 
 def test_what_nobody_has_is_swept_up(instance: Instance, api: Api, make: Make, lfs: Lfs) -> None:
-    """What is young is left alone: whoever brought it is about to say whose it is."""
+    """Recent ones stay, because their upload may still be verified."""
     owner = make.user()
     kept, doomed = make_project(make, owner), make_project(make, owner)
     content, young, shared = (secrets.token_bytes(100) for _ in range(3))
@@ -99,7 +99,7 @@ def test_what_nobody_has_is_swept_up(instance: Instance, api: Api, make: Make, l
 
 
 def test_a_file_follows_its_project(api: Api, make: Make, lfs: Lfs) -> None:
-    """A renamed project has its files, at the old path too; hrefs name the new one."""
+    """They are found at the old path too; hrefs contain the new one."""
     owner = make.user()
     project = make_project(make, owner)
     content = secrets.token_bytes(10)

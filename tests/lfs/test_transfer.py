@@ -1,4 +1,4 @@
-"""Large files come and go: whole, checked, counted, and only where they belong."""
+"""LFS transfers: complete, verified, counted, and separate per project."""
 
 import secrets
 from concurrent.futures import ThreadPoolExecutor
@@ -85,7 +85,7 @@ WRONG = [
 def test_what_is_not_what_it_says_is_refused(
     instance: Instance, api: Api, make: Make, lfs: Lfs, sent: bytes, size: int | None, status: int, streamed: bool
 ) -> None:
-    """Nothing of it stays, and the project has not got it."""
+    """No file is left, and the project does not get the object."""
     owner = make.user()
     project = make_project(make, owner)
     promised = b"the very bytes that were said.."[: len(b"other bytes of the same length")]
@@ -100,7 +100,7 @@ def test_what_is_not_what_it_says_is_refused(
 
 
 def test_a_digest_alone_proves_nothing(instance: Instance, make: Make, lfs: Lfs) -> None:
-    """Attack: know the digest of a file in a hidden project, and say that one's own project has it too."""
+    """Attack: claim, by its digest, a file of a hidden project for another project."""
     owner, thief = make.user(), make.user()
     hidden, own = make_project(make, owner, visibility="private"), make_project(make, thief)
     content = _fresh()
@@ -134,14 +134,14 @@ HOSTILE = [
 
 @pytest.mark.parametrize("oid", HOSTILE)
 def test_no_name_leads_out_of_the_store(instance: Instance, make: Make, lfs: Lfs, oid: str) -> None:
-    """Attack D10: name a file so that it lies, or is looked for, outside of the store."""
+    """Attack: an oid that points outside of the store."""
     owner = make.user()
     project = make_project(make, owner)
     kept = instance.settings.data / "lfs"
     before = sorted(kept.rglob("*"))
     auth = (owner.username, owner.token)
     target = f"/{project.path}.git/gitlab-lfs/objects/{oid}".encode()
-    # As written: a client that is no attacker would tidy the path up.
+    # Sent unchanged: other clients would normalize the path.
     assert lfs.client.get(instance.url, auth=auth, extensions={"target": target}).status_code == 400
     put = lfs.client.put(instance.url, auth=auth, content=b"abc", extensions={"target": target + b"/3"})
     assert put.status_code == 400
@@ -294,7 +294,7 @@ def test_where_large_files_are_off_or_the_project_is_archived(api: Api, make: Ma
 
 
 def test_what_is_taken_from_somebody_is_gone_at_once(api: Api, make: Make, lfs: Lfs) -> None:
-    """Attack D29: go on with what a batch gave after the membership, the token or the level is gone."""
+    """Attack: use the actions of a batch after the membership, the token or the level is gone."""
     owner, member = make.user(), make.user()
     project = make_project(make, owner, visibility="private", members={member: Level.DEVELOPER})
     content, more = _fresh(), _fresh()
@@ -311,7 +311,7 @@ def test_what_is_taken_from_somebody_is_gone_at_once(api: Api, make: Make, lfs: 
 
 
 def test_the_right_is_asked_again_when_a_long_upload_ends(api: Api, make: Make, lfs: Lfs) -> None:
-    """Attack: begin an upload, lose the membership, and end it then."""
+    """Attack: start an upload, lose the membership, then finish it."""
     owner, member = make.user(), make.user()
     project = make_project(make, owner, visibility="private", members={member: Level.DEVELOPER})
     content = _fresh(300_000)
@@ -328,7 +328,7 @@ def test_the_right_is_asked_again_when_a_long_upload_ends(api: Api, make: Make, 
 
 
 def test_the_same_file_from_many_at_once(api: Api, make: Make, lfs: Lfs) -> None:
-    """It is kept once, and counted once in each project."""
+    """It is stored once, and counted once in each project."""
     owner = make.user()
     places = [make_project(make, owner), make_project(make, owner)]
     content = _fresh(100_000)

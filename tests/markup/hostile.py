@@ -1,4 +1,4 @@
-"""Texts that were made to keep a renderer busy, each of about a million characters."""
+"""Expensive texts for renderers, each of about a million characters."""
 
 SIZE = 1_000_000
 

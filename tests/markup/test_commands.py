@@ -1,4 +1,4 @@
-"""Commands in texts: which lines are some, and what stays."""
+"""Quick actions in texts: command lines and remaining text."""
 
 from datetime import date
 

@@ -1,4 +1,4 @@
-"""Texts that were made to keep us busy cost a bounded amount of work."""
+"""Expensive texts are rendered with bounded work."""
 
 import os
 import subprocess
@@ -12,9 +12,9 @@ from ingot.core.markup.parser import TooMuchWork, WorkBudget, parse
 from ingot.core.markup.renderer import render
 from tests.markup.hostile import PAYLOADS
 
-# Enough for a slow machine, and far below what one quadratic walk over a million characters takes.
+# Enough for a slow machine, and far below the time of a quadratic algorithm on a million characters.
 SECONDS_OF_CPU = 60
-# The long tests take the longest texts; a tenth shows what is quadratic as well.
+# The slow tests use the longest texts; a tenth also reveals quadratic behaviour.
 LONGER = 10 if "INGOT_SOAK_ROUNDS" in os.environ else 1
 
 PROGRAM = """

@@ -1,4 +1,4 @@
-"""What texts refer to."""
+"""References in texts."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Nothing that somebody writes becomes alive in somebody else's browser."""
+"""Safety of rendered HTML: no text of a user becomes active content."""
 
 import re
 from collections.abc import Sequence
@@ -66,7 +66,7 @@ ELEMENTS = {
 
 
 class Live(HTMLParser):
-    """What a browser would act on."""
+    """Parser that collects active content."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -94,7 +94,7 @@ def live_in(html: str) -> Live:
 
 
 def evil_links(given: Sequence[Reference]) -> list[Link | None]:
-    """As of rooms whose titles, names and paths people chose freely."""
+    """Return links with hostile titles, names and paths."""
     return [Link(f"https://forge.example/{EVIL}", EVIL, EVIL, EVIL, {"user": EVIL, "evil": EVIL}) for _ in given]
 
 

@@ -15,7 +15,7 @@ from tests.outgoing.raw_server import OK, answering, pinned, saying
 
 
 def test_a_request_goes_to_the_pinned_address_under_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Through no proxy of the environment, and asking for nothing to be packed."""
+    """Without a proxy of the environment or content encodings."""
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
     with answering(saying(OK + b"X-Y: z\r\nContent-Length: 2\r\n\r\nok")) as (port, heard):
         answer = send(pinned(port), "POST", {"X-Token": "t"}, b"body")
@@ -29,7 +29,7 @@ def test_a_request_goes_to_the_pinned_address_under_its_name(monkeypatch: pytest
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 def test_redirects_are_not_followed(status: int) -> None:
-    """Attack: a public server sends us to a local one. The answer is the redirect itself."""
+    """Attack: a public server redirects to a local one. The redirect itself is returned."""
     with answering(saying(b"HTTP/1.1 %d x\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n" % status)) as (
         port,
         _,
@@ -38,7 +38,7 @@ def test_redirects_are_not_followed(status: int) -> None:
 
 
 def test_a_body_without_end_is_cut_off() -> None:
-    """Attack: fill our memory, with a length, in chunks, or until the connection closes."""
+    """Attack: exhaust the memory, with a length, in chunks, or until the connection closes."""
 
     def flood(start: bytes, piece: bytes) -> Callable[[socket.socket], None]:
         def answer(connection: socket.socket) -> None:
@@ -60,7 +60,7 @@ def test_a_body_without_end_is_cut_off() -> None:
 
 
 def test_a_packed_body_is_not_unpacked() -> None:
-    """Attack: a small body that unpacks to a gigabyte, although nobody asked for it packed."""
+    """Attack: a small body that expands to a gigabyte, sent compressed without request."""
     bomb = gzip.compress(b"\0" * 10_000_000)
     with answering(saying(OK + b"Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(bomb) + bomb)) as (
         port,
@@ -74,7 +74,7 @@ def test_a_packed_body_is_not_unpacked() -> None:
     "start", [b"", b"HTTP/1.1 200 OK\r\nX-", OK + b"\r\n", OK + b"Transfer-Encoding: chunked\r\n\r\nffff\r\n"]
 )
 def test_a_dripping_server_meets_the_deadline(start: bytes) -> None:
-    """Attack: a byte now and then, in the status, a header, the body or a chunk, so that no single read takes long."""
+    """Attack: one byte at a time in the status, a header, the body or a chunk, so that no single read takes long."""
 
     def drip(connection: socket.socket) -> None:
         connection.sendall(start or b"H")
@@ -82,7 +82,7 @@ def test_a_dripping_server_meets_the_deadline(start: bytes) -> None:
         while True:
             try:
                 connection.recv(1)
-                return  # The other side is gone.
+                return  # The client has disconnected.
             except TimeoutError:
                 connection.sendall(b"a")
 
@@ -98,13 +98,13 @@ def test_a_dripping_server_meets_the_deadline(start: bytes) -> None:
     ],
 )  # fmt: skip
 def test_what_is_not_http_is_told_so(text: bytes) -> None:
-    """Attack: have us speak to another kind of server, or read headers without end."""
+    """Attack: connect to a server of another protocol, or read endless headers."""
     with answering(saying(text)) as (port, _), pytest.raises(RequestFailed):
         send(pinned(port))
 
 
 def test_a_closed_port() -> None:
-    """The reason names no address."""
+    """The error contains no address."""
     with socket.create_server(("127.0.0.1", 0)) as closed:
         port = closed.getsockname()[1]
     with pytest.raises(RequestFailed) as failure:
@@ -113,7 +113,7 @@ def test_a_closed_port() -> None:
 
 
 def test_a_certificate_is_checked_for_the_name(certificate: tuple[ssl.SSLContext, ssl.SSLContext]) -> None:
-    """The name of the URL, not the address; another name, or a certificate that nobody vouches for, will not do."""
+    """The host of the URL, not the address; another name or an untrusted certificate is rejected."""
     server, client = certificate
     text = saying(OK + b"Content-Length: 2\r\n\r\nok")
     named: list[str | None] = []
@@ -127,7 +127,7 @@ def test_a_certificate_is_checked_for_the_name(certificate: tuple[ssl.SSLContext
 
 
 def post(port: int) -> HttpResponse:
-    """One request on a connection of its own."""
+    """Send one request on a new connection."""
 
     async def run() -> HttpResponse:
         async with asyncio.timeout(10):
@@ -141,7 +141,7 @@ def post(port: int) -> HttpResponse:
 
 
 def test_head_and_body_of_a_request_are_sent_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a proxy of the environment, and without content encodings."""
+    """Without a proxy of the environment or content encodings."""
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
     with answering(saying(OK + b"X-Y: z\r\nContent-Length: 2\r\n\r\nok")) as (port, heard):
         reply = post(port)
@@ -167,14 +167,14 @@ def test_head_and_body_of_a_request_are_sent_together(monkeypatch: pytest.Monkey
     ],
 )
 def test_bodies_are_read_as_far_as_is_wanted(text: bytes, body: bytes, truncated: bool) -> None:
-    """However they are told to end."""
+    """With every kind of framing."""
     with answering(saying(OK + text)) as (port, _):
         reply = post(port)
     assert (reply.body, reply.truncated) == (body, truncated)
 
 
 def test_an_interim_answer_is_not_the_answer() -> None:
-    """A server may say that it goes on."""
+    """A server may send 100 Continue."""
     with answering(saying(b"HTTP/1.1 100 Continue\r\n\r\n" + OK + b"Content-Length: 2\r\n\r\nok")) as (port, _):
         assert post(port).body == b"ok"
 
@@ -190,14 +190,14 @@ def test_an_interim_answer_is_not_the_answer() -> None:
     ],
 )  # fmt: skip
 def test_nonsense_is_no_answer(text: bytes) -> None:
-    """Whatever a server says instead of HTTP, it is told in a sentence."""
+    """With a readable error."""
     with answering(saying(text)) as (port, _), pytest.raises(RequestFailed) as caught:
         post(port)
     assert caught.value.reason
 
 
 def test_nobody_listens() -> None:
-    """Which is said, too."""
+    """With a readable error."""
     with answering() as (port, _):
         pass
     with pytest.raises(RequestFailed, match="cannot be reached"):
@@ -217,7 +217,7 @@ def test_nobody_listens() -> None:
     ],
 )
 def test_when_a_connection_serves_again(text: bytes, reusable: bool) -> None:
-    """Only where nothing of the answer is left in it, and the server did not say otherwise."""
+    """Only after a completely read response, and unless the server closes it."""
 
     async def run(port: int) -> bool:
         connection = await PinnedConnection.open(pinned(port))
@@ -274,7 +274,7 @@ def test_a_header_cannot_become_two() -> None:
 
 
 def test_certificates(certificate: tuple[ssl.SSLContext, ssl.SSLContext]) -> None:
-    """One that nobody trusts is refused, unless it is not to be looked at; a name must be the pinned one."""
+    """Untrusted ones are rejected, unless verification is disabled; the host name must match."""
     server, trusting = certificate
     text = OK + b"Content-Length: 2\r\n\r\nok"
 

@@ -1,4 +1,4 @@
-"""Discovery of repositories on other servers, against servers that attack."""
+"""Discovery of repositories on other servers, including hostile ones."""
 
 import socket
 import ssl
@@ -23,7 +23,7 @@ LOCAL = SsrfGuard(allow_local=True)
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[GitServer]:
-    """A git server with one repository."""
+    """Yield a git server with one repository."""
     (tmp_path / "served").mkdir()
     store = RepositoryStore(tmp_path / "served")
     store.create("a" * 64, "master")
@@ -36,7 +36,7 @@ def server(tmp_path: Path) -> Iterator[GitServer]:
 
 
 def test_a_repository_is_found_behind_redirects_and_imported(server: GitServer, tmp_path: Path) -> None:
-    """As git does by itself, but each stop is checked, and git then goes to the last one alone."""
+    """As by git itself, but each target is checked, and git gets only the last one."""
     server.redirects = {
         "/one": (301, "/two{rest}"),
         "/two": (302, f"{server.url}/three{{rest}}"),
@@ -69,7 +69,7 @@ def test_credentials_stay_behind_when_the_server_changes(server: GitServer, tmp_
      "gopher://example.com{rest}", "http://localhost{rest}"],
 )  # fmt: skip
 def test_a_redirect_to_where_we_must_not_go(server: GitServer, location: str) -> None:
-    """Attack: the first stop is fit and the second is not. The first is reached, and nobody connects to the second."""
+    """Attack: the first target is permitted and the second is not. No connection is made to the second."""
     here = SsrfGuard(allowed=[ip_network("127.0.0.1/32")])
     assert find_repository(here, f"{server.url}/remote.git")
     server.redirects = {"/moved": (302, location)}
@@ -78,7 +78,7 @@ def test_a_redirect_to_where_we_must_not_go(server: GitServer, location: str) ->
 
 
 def test_a_redirect_is_pinned_anew(server: GitServer) -> None:
-    """Attack: the same name answers with a local address at the second stop."""
+    """Attack: the same name resolves to a local address for the second target."""
     answers = ["127.0.0.1", "10.0.0.1"]
 
     def changing(host: str, port: int, **_: Any) -> Any:
@@ -93,7 +93,7 @@ def test_a_redirect_is_pinned_anew(server: GitServer) -> None:
 
 
 def test_redirects_without_end_or_aim(server: GitServer) -> None:
-    """Five are followed; one that does not end in a repository's address is not."""
+    """Five are followed; one that does not end in a repository URL is not."""
     for number in range(7):
         server.redirects[f"/r{number}/"] = (302, f"/r{number + 1}/{{rest}}")
     server.redirects["/r7/"] = (302, "/remote.git/{rest}")
@@ -107,7 +107,7 @@ def test_redirects_without_end_or_aim(server: GitServer) -> None:
 
 
 def test_a_secure_server_cannot_send_us_to_an_open_one(certificate: tuple[ssl.SSLContext, ssl.SSLContext]) -> None:
-    """What is fetched could be changed on the way."""
+    """The transfer could be modified."""
     server, client = certificate
     location = b"http://repo.example/x/info/refs?service=git-upload-pack"
     text = saying(b"HTTP/1.1 302 x\r\nLocation: " + location + b"\r\nContent-Length: 0\r\n\r\n")
@@ -117,7 +117,7 @@ def test_a_secure_server_cannot_send_us_to_an_open_one(certificate: tuple[ssl.SS
 
 
 def test_what_is_not_a_repository(server: GitServer) -> None:
-    """A wrong path, a wrong password, a page, an address with a query."""
+    """A wrong path, a wrong password, an HTML page, a URL with a query."""
     with pytest.raises(RequestFailed, match="no repository"):
         find_repository(LOCAL, f"{server.url}/none.git")
     with pytest.raises(RequestRefused, match="query"):
@@ -134,7 +134,7 @@ def test_what_is_not_a_repository(server: GitServer) -> None:
 
 
 def test_the_deadline_holds_for_all_stops_together(server: GitServer) -> None:
-    """Attack: each redirect takes a little less than is allowed. Nothing is left for the last one."""
+    """Attack: each redirect takes slightly less than the timeout."""
     server.redirects = {"/moved": (302, "/remote.git{rest}")}
     with pytest.raises(RequestFailed, match="too long"):
         find_repository(LOCAL, f"{server.url}/moved", deadline_seconds=0.0)

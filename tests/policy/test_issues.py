@@ -1,4 +1,4 @@
-"""Who may do what with issues: the rules as tables, and the lists that must agree with them."""
+"""Permissions of issues: rules as tables, and lists that agree with them."""
 
 import random
 from typing import Any
@@ -39,13 +39,13 @@ ROOT = Actor(user_id=1, username="root", admin=True, via="private")
 
 @pytest.fixture(scope="module")
 def sample(make: Make) -> tuple[Project, Issue]:
-    """Records to vary."""
+    """Return the records to modify."""
     made = make_project(make)
     issue_id = make_issue(make, made, make.root)["id"]
     return make.database.read(lambda db: (existing_project(db, made.id), issue_by_id(db, issue_id)))
 
 
-# Rule, and the least level that it takes on a private, an internal and a public project; ``None`` is any user.
+# Rule, and the lowest level for it in a private, an internal and a public project; ``None`` is any user.
 RULES: list[tuple[Any, Level | None, Level | None, Level | None]] = [
     (policy.may_read_issue, Level.GUEST, None, None),
     (policy.may_edit_issue, Level.REPORTER, Level.REPORTER, Level.REPORTER),
@@ -98,7 +98,7 @@ def _subject(rule: Any, here: Access, project: Project, issue: Issue, assignees:
 def test_archived_projects_and_those_without_issues(
     sample: tuple[Project, Issue], rule: Any, archived: bool, without_issues: bool
 ) -> None:
-    """Archived ones are only read; where there are no issues, none is found in the first place."""
+    """Archived ones are read-only; with issues disabled, none is found."""
     here = Access(level=Level.OWNER)
     for actor in (USER, ROOT):
         project = msgspec.structs.replace(sample[0], archived=True)
@@ -157,7 +157,7 @@ World = tuple[list[Person], list[Group], list[MadeProject], list[dict[str, Any]]
 
 @pytest.fixture(scope="module")
 def world(make: Make) -> World:
-    """People, groups, projects, memberships, shares and issues, as the dice fall."""
+    """Return random users, groups, projects, memberships, shares and issues."""
     dice = random.Random(5)
     people = [make.user(external=number == 0) for number in range(5)]
     levels = [Level.GUEST, Level.REPORTER, Level.DEVELOPER, Level.OWNER]
@@ -188,7 +188,7 @@ def world(make: Make) -> World:
 
 
 def _written(make: Make, dice: random.Random, project: MadeProject, people: list[Person]) -> dict[str, Any]:
-    """An issue by somebody who may, or by root where they may not; assigned to somebody who may be."""
+    """Create an issue as a user, or as root if they may not; assigned to a permitted user."""
     sent = {"title": make.name("issue"), "confidential": dice.random() < 0.6}
     answer = make.api.post(f"{project.url}/issues", dice.choice(people), **sent)
     issue: dict[str, Any] = answer.json() if answer.status_code == 201 else make_issue(make, project, make.root, **sent)
@@ -209,7 +209,7 @@ def _finds(db: Connection, actor: Actor, issue: dict[str, Any]) -> bool:
 
 
 def test_one_issue_and_the_lists_agree(make: Make, world: World) -> None:
-    """``may_see_issue`` and ``visible_issues``, on every row for everybody, in every list and every count."""
+    """``may_see_issue`` and ``visible_issues``, on every row for each user, in every list and count."""
     people, groups, made, issues = world
     actors = [
         Actor(user_id=person.id, username=person.username, external=number == 0, via="private")

@@ -1,4 +1,4 @@
-"""Who may do what with merge requests: the rules as tables, and the lists that must agree with them."""
+"""Permissions of merge requests: rules as tables, and lists that agree with them."""
 
 import random
 from typing import Any
@@ -38,13 +38,13 @@ _ALL = ListMergeRequests(scope="all")
 
 @pytest.fixture(scope="module")
 def sample(make: Make) -> tuple[Project, MergeRequest]:
-    """Records to vary."""
+    """Return the records to modify."""
     made = filled_project(make)
     number = make_merge_request(make, made)["id"]
     return make.database.read(lambda db: (existing_project(db, made.id), merge_request_by_id(db, number)))
 
 
-# Rule, and the least level that it takes on a private, an internal and a public project; ``None`` is any user.
+# Rule, and the lowest level for it in a private, an internal and a public project; ``None`` is any user.
 RULES: list[tuple[Any, Level | None, Level | None, Level | None]] = [
     (policy.may_read_merge_request, Level.REPORTER, None, None),
     (policy.may_edit_merge_request, Level.DEVELOPER, Level.DEVELOPER, Level.DEVELOPER),
@@ -121,7 +121,7 @@ def _sees(db: Connection, actor: Actor, project: MadeProject, iid: int) -> bool:
 
 
 def test_lists_show_exactly_what_the_rule_lets_see(make: Make) -> None:
-    """Groups, shares and levels at random; each list must hold what each project tells by itself."""
+    """Random groups, shares and levels; each list must match the rule for single objects."""
     dice = random.Random(6)
     people: list[Person] = [make.user() for _ in range(4)]
     outside = make.user(external=True)

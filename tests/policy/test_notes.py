@@ -1,4 +1,4 @@
-"""Who may say what, as tables of cases without a database."""
+"""Permissions of notes, as tables of cases without a database."""
 
 from typing import Any
 
@@ -56,7 +56,7 @@ REACHES: list[tuple[Actor, Level, set[str]]] = [
 
 @pytest.mark.parametrize(("actor", "level", "words"), REACHES)
 def test_what_a_caller_may_do_below_an_issue(actor: Actor, level: Level, words: set[str]) -> None:
-    """Open, locked and archived; the author and who has it to do read more than others."""
+    """Open, locked and archived; authors and assignees read more than others."""
     here = Access(level)
     assert _words(issue_subject_access(actor, here, _found(here), ISSUE)) == words
     belongs = level >= Level.GUEST or actor.admin
@@ -81,13 +81,13 @@ def test_what_a_caller_may_do_below_an_issue(actor: Actor, level: Level, words: 
     ],
 )
 def test_who_changes_a_note(actor: Actor, takes_part: bool, moderates: bool, system: bool, may: bool) -> None:
-    """Who wrote it and who moderates, where they may write at all; never what the system wrote."""
+    """Authors and moderators with write access; never system notes."""
     note = _filled(Note, id=1, author_id=ANN.user_id, system=system)
     assert may_edit_note(actor, SubjectAccess(ISSUE, takes_part, moderates), note) is may
 
 
 def test_who_writes_and_gives() -> None:
-    """Users who take part; nobody votes for what they wrote, and only who gave something takes it back."""
+    """Participating users; no votes for own notes, and only own awards are removed."""
     here = Access(Level.OWNER)
     assert may_write_notes(BOB, here, SubjectAccess(ISSUE, may_participate=True))
     assert not may_write_notes(ANONYMOUS, here, SubjectAccess(ISSUE, may_participate=True))

@@ -1,4 +1,4 @@
-"""Who may see pipelines and comment on code, and what statuses amount to, as tables."""
+"""Permissions of pipelines and commit comments, and derived statuses, as tables."""
 
 from pathlib import Path
 
@@ -25,18 +25,18 @@ ROOT = Actor(user_id=1, username="root", admin=True, via="private")
 
 @pytest.fixture(scope="module")
 def sample(make: Make) -> Project:
-    """A record to vary."""
+    """Record to modify."""
     made = make_project(make)
     return make.database.read(lambda db: existing_project(db, made.id))
 
 
 def place(project: Project, here: Access, **changed: object) -> RepositoryContext:
-    """Where a call takes place."""
+    """Return the context of a call."""
     return RepositoryContext(here, msgspec.structs.replace(project, **changed), Repository(Path()))
 
 
 CASES = [
-    # Who, at which level, on which project; whether they see pipelines (with and without open jobs), and comment.
+    # Caller, level and project; whether they see pipelines (with public and private jobs), and may comment.
     (ANONYMOUS, Level.NONE, "public", True, True, False),
     (ANONYMOUS, Level.NONE, "internal", False, False, False),
     (ANONYMOUS, Level.NONE, "private", False, False, False),
@@ -66,7 +66,7 @@ def test_who_may(
     assert may_read_pipelines(actor, here, archived) is may_read_pipelines(actor, here, there)
 
 
-# Statuses, one that is allowed to fail with a question mark, and what they amount to.
+# Statuses, one that is allowed to fail with a question mark, and the derived status.
 OUTCOMES = [
     ("", "skipped"),
     ("skipped", "skipped"),

@@ -1,4 +1,4 @@
-"""Who may do what with labels, milestones and boards."""
+"""Permissions of labels, milestones and boards."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -21,7 +21,7 @@ def _project(visibility: str = "private", **flags: bool) -> Any:
     return SimpleNamespace(visibility=visibility, **features)
 
 
-# Who, at which level, in a project of which visibility: whether they read and whether they write.
+# Caller, level and visibility: whether they read and whether they write.
 WHO: list[tuple[Actor, Level, str, bool, bool]] = [
     (ANONYMOUS, Level.NONE, "private", False, False),
     (ANONYMOUS, Level.NONE, "internal", False, False),
@@ -40,7 +40,7 @@ WHO: list[tuple[Actor, Level, str, bool, bool]] = [
 
 
 def _of_labels(rule: Any) -> Any:
-    """A rule on a place as one on a project."""
+    """Return a rule on a parent as one on a project."""
     return lambda actor, here, project: rule(actor, here, labels.LabelProjectLookup(here, project))
 
 

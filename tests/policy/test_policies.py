@@ -1,4 +1,4 @@
-"""The rules, as tables of cases without a database; and that a rule and its SQL twin agree on every row."""
+"""Policy rules as tables of cases without a database, and their agreement with the SQL conditions."""
 
 from typing import Any
 

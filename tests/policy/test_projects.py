@@ -1,4 +1,4 @@
-"""Who may do what with projects and groups: the rules as tables, and the lists that must agree with them."""
+"""Permissions of projects and groups: rules as tables, and lists that agree with them."""
 
 import random
 from typing import Any
@@ -36,12 +36,12 @@ ROOT = Actor(user_id=1, username="root", admin=True, via="private")
 
 @pytest.fixture(scope="module")
 def sample(make: Make) -> Project:
-    """A record to vary."""
+    """Record to modify."""
     made = make_project(make)
     return make.database.read(lambda db: existing_project(db, made.id))
 
 
-# Rule, then who may at the least: nobody, anyone signed in, or a level; on a private, an internal and a public project.
+# Rule, then the lowest caller: none, any signed-in user, or a level; in a private, an internal and a public project.
 SEE, NO = "anyone", None
 RULES: list[tuple[Any, Any, Any, Any]] = [
     (policy.may_see_project, Level.GUEST, "user", SEE),
@@ -124,7 +124,7 @@ def test_who_may_ask_to_belong(
 
 @pytest.fixture(scope="module")
 def world(make: Make) -> tuple[list[Person], list[Group], list[MadeProject]]:
-    """People, groups in groups, projects, memberships with and without ends, and shares of both, as the dice fall."""
+    """Return random users, nested groups, projects, memberships with and without expiry, and shares of both."""
     dice = random.Random(20)
     people = [make.user(external=number == 0) for number in range(5)]
     groups: list[Group] = []
@@ -192,7 +192,7 @@ def _found(db: Connection, finder: Any, actor: Actor, number: int) -> Access | N
 def test_one_project_and_the_lists_agree(
     make: Make, world: tuple[list[Person], list[Group], list[MadeProject]]
 ) -> None:
-    """``may_see_project`` and ``visible_projects``, and each filter on what one holds, on every row for everybody."""
+    """``may_see_project`` and ``visible_projects``, and each membership filter, on every row for each user."""
     people, _, made = world
 
     def compare(db: Connection) -> int:
@@ -223,7 +223,7 @@ def test_one_project_and_the_lists_agree(
 
 
 def test_code_and_many_paths_agree(make: Make, world: tuple[list[Person], list[Group], list[MadeProject]]) -> None:
-    """``may_download_code`` and ``readable_projects``, and one project found by its path among many."""
+    """``may_download_code`` and ``readable_projects``, and single projects by path."""
     people, _, made = world
 
     def compare(db: Connection) -> int:
@@ -245,7 +245,7 @@ def test_code_and_many_paths_agree(make: Make, world: tuple[list[Person], list[G
 
 
 def test_one_group_and_the_lists_agree(make: Make, world: tuple[list[Person], list[Group], list[MadeProject]]) -> None:
-    """``may_see_group`` and ``visible_groups``, and namespaces, on every row for everybody who can have a list."""
+    """``may_see_group`` and ``visible_groups``, and namespaces, on every row for each user."""
     people, groups, _ = world
 
     def compare(db: Connection) -> int:
@@ -276,7 +276,7 @@ def test_one_group_and_the_lists_agree(make: Make, world: tuple[list[Person], li
 
 
 def test_rules_of_groups() -> None:
-    """Owners administer; everybody who was not denied it creates."""
+    """Owners administer; all users create unless denied."""
     for level in Level:
         assert groups_policy.may_admin_group(USER, Access(level=level), None) is (level == Level.OWNER)  # type: ignore[arg-type]
         assert groups_policy.may_admin_group(ROOT, Access(level=level), None) is True  # type: ignore[arg-type]

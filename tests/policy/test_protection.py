@@ -1,4 +1,4 @@
-"""What protects branches and tags, as tables of cases without a database: rules on names, and the gate for changes."""
+"""Protection of branches and tags as tables of cases without a database: rules, names and ref checks."""
 
 from typing import Any
 
@@ -23,17 +23,17 @@ NONE, GUEST, REPORTER, DEVELOPER, MASTER, OWNER = Level
 
 
 def branch_rule(name: str = "master", push: int = 40, merge: int = 40, *, force: bool = False) -> ProtectedBranch:
-    """A rule on branches."""
+    """Return a rule on branches."""
     return ProtectedBranch(1, 1, name, push, merge, force, THEN)
 
 
 def tag_rule(name: str = "v*", create: int = 40) -> ProtectedTag:
-    """A rule on tags."""
+    """Return a rule on tags."""
     return ProtectedTag(1, 1, name, create, THEN)
 
 
 def project(**columns: Any) -> Project:
-    """A project with a branch in it."""
+    """Return a project with a branch."""
     empty: dict[str, Any] = dict.fromkeys(Project.__struct_fields__)
     known = {"id": 1, "archived": False, "empty": False, "default_branch": "master", "import_status": "none"}
     known["repository_access_level"] = "enabled"
@@ -65,7 +65,7 @@ def test_what_a_name_with_stars_matches(pattern: str, matches: list[str], others
 
 
 def test_many_stars_take_no_longer_than_their_length() -> None:
-    """A master who may name a rule could else keep the gate busy for ever."""
+    """Attack: a master creates a rule that keeps the ref check busy."""
     assert not policy.name_matches("*a" * 400 + "*b", "a" * 900)
     assert policy.name_matches("*a" * 400 + "*", "a" * 900)
 
@@ -89,7 +89,7 @@ def test_whom_a_level_lets(asked: int, let: list[Level]) -> None:
         ([branch_rule(push=40, merge=40)], False, False),
         ([branch_rule(push=30, merge=40)], True, False),
         ([branch_rule(push=40, merge=30)], False, True),
-        ([branch_rule(push=0, merge=0), branch_rule("m*", push=30, merge=30)], True, True),  # The mildest counts.
+        ([branch_rule(push=0, merge=0), branch_rule("m*", push=30, merge=30)], True, True),  # The weakest counts.
         ([branch_rule(push=40), branch_rule("mas*", push=30), branch_rule("x*", merge=30)], True, False),
         ([branch_rule(push=0, merge=0)], False, False),
     ],
@@ -128,7 +128,7 @@ def test_who_may_release_a_tag(rules: list[ProtectedTag], developer: bool, maste
     assert not may_release(ROOT, Access(), project(archived=True), matching)
 
 
-# The gate
+# Ref checks
 
 
 def gate(
@@ -145,7 +145,7 @@ def gate(
     forced: bool = False,
     **columns: Any,
 ) -> str:
-    """What the gate says, empty where it lets through; a change is asked for force only where it must be known."""
+    """Return the message of the ref check, empty if permitted; force is evaluated only if needed."""
     rules = [branch_rule()] if branches is None else branches
     ground = RefUpdateContext(actor, Access(level=level), project(**columns), rules, tags or [], by_git, merges)
     return ref_update_refusal(ground, RefUpdate(ref, old, new), lambda _: forced) or ""
@@ -226,7 +226,7 @@ SHA = "0123456789abcdef0123456789abcdef01234567"
     ],
 )
 def test_names_that_only_confuse(kind: str, name: str, allowed: bool) -> None:
-    """Nobody may make or move one, whoever has one may still get rid of it."""
+    """They can be deleted, but neither created nor moved."""
     for actor, level in ((USER, MASTER), (ROOT, NONE)):
         for old in (NO_OID, B):
             said = gate(f"refs/{kind}/{name}", old, A, actor=actor, level=level)
@@ -284,7 +284,7 @@ DELETE_ROLE, DELETE_WEB, DEFAULT = "Only a project master", "using the web inter
         ([], OWNER, "delete", {"default_branch": "x"}, DEFAULT),
         ([], DEVELOPER, "update", {"default_branch": "x"}, ""),
         ([], DEVELOPER, "force", {"default_branch": "x"}, ""),
-        # Empty projects: who begins one may administer it.
+        # Empty projects: the first push requires permission to administer.
         ([], DEVELOPER, "create", {"empty": True}, PUSH),
         ([], MASTER, "create", {"empty": True}, ""),
         ([branch_rule("x", push=30)], DEVELOPER, "create", {"empty": True}, ""),
@@ -354,7 +354,7 @@ def test_tags(rules: list[ProtectedTag], level: Level, change: str, by_git: bool
 
 
 def test_force_is_only_looked_for_where_it_matters() -> None:
-    """Whether a push is forced takes a walk through history, so nobody asks in vain."""
+    """It requires a walk through the history."""
 
     def never(_: RefUpdate) -> bool:
         raise AssertionError

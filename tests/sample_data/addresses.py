@@ -1,4 +1,4 @@
-"""The addresses of every page, out of the routes that are declared: a page that is new is visited by itself."""
+"""Addresses of every page, derived from the declared routes, so that new pages are included."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -76,7 +76,7 @@ THE_SAME = {
 LEFT_OUT = {"/api/v4/docs": "a viewer that others made"}
 NOT_PAGES = PARTS.keys() | ELSEWHERE.keys() | FILES | THE_SAME.keys() | LEFT_OUT.keys()
 
-# How each page is visited besides its plain address: what follows it, or stands for its last word.
+# Variants of each page: a suffix, or a replacement of its last path segment.
 STATES = {
     "/users/sign_in": ["?redirect_to=/explore"],
     "/explore": ["?search=tides", "?search=nothing-is-called-this", "?topic=sea"],
@@ -98,15 +98,15 @@ STATES = {
     "/admin/users": ["?search=nobody-is-called-this"],
     "/admin/jobs": ["?state=failed"],
 }
-# Pages of a project in which nobody did anything yet.
+# Pages of an empty project.
 EMPTY = ["", "/-/issues", "/-/merge_requests", "/-/branches", "/-/tags", "/-/releases", "/-/pipelines", "/-/wikis"]
 EMPTY += ["/-/snippets", "/-/labels", "/-/milestones", "/-/activity", "/-/hooks", "/-/boards", "/-/forks", "/-/graphs"]
 EMPTY += ["/-/project_members"]
-# What people see who are not signed in.
+# Pages for anonymous visitors.
 STRANGE = ["", "/-/issues/1", "/-/merge_requests/1", "/-/merge_requests/1/diffs", "/-/snippets", "/-/commit/master"]
 WITHOUT_NAME = ["/users/sign_in", "/users/sign_up", "/users/confirmation/new", "/users/password/new"]
 WITHOUT_NAME += ["/users/password/edit", "/users/confirmation", "/sent_notifications/:key/unsubscribe"]
-# Forms that were filled in wrongly; what was typed stays in them.
+# Rejected forms, which keep the typed values.
 REFUSED: dict[Visitor, dict[str, dict[str, str]]] = {
     "nobody": {
         "/users/sign_in": {"user[login]": "ada", "user[password]": "wrong"},
@@ -151,7 +151,7 @@ REFUSED: dict[Visitor, dict[str, dict[str, str]]] = {
 
 @dataclass(frozen=True)
 class Address:
-    """Where to go, as whom, and by which route that is."""
+    """Path to open, visitor, and route."""
 
     route: str
     path: str
@@ -162,7 +162,7 @@ class Address:
 
 
 def addresses(samples: SampleData) -> list[Address]:
-    """Every page at least once, with the states that matter."""
+    """Return every page at least once, with the relevant states."""
     found = [address for route in ROUTES if route not in NOT_PAGES for address in _of(samples, route)]
     found += _refused(samples)
     found += [Address("/:path", f"/{samples.empty.path}{tail}") for tail in EMPTY]
@@ -172,7 +172,7 @@ def addresses(samples: SampleData) -> list[Address]:
     found += [Address("/:path", "/no/such/page", "nobody", 404), Address("/:path", "/no/such/page", "owner", 404)]
     found.append(Address("/:path/-/wikis/:slug", f"/{samples.project.path}/-/wikis/not-written-yet", "owner", 404))
     found.append(Address("/oauth/authorize", "/oauth/authorize?client_id=nonsense", "owner", 400))
-    # Somebody who did nothing yet.
+    # A user without any data.
     return [*found, *(Address(path, path, "colleague") for path in ("/", "/-/snippets", "/dashboard/issues"))]
 
 
@@ -188,7 +188,7 @@ _REFUSED_WITH = {"/users/sign_in": 401}
 
 
 def parts(samples: SampleData) -> list[Address]:
-    """What scripts ask for."""
+    """Return the addresses of page parts that scripts request."""
     boxes = [Address(PAGE_OF_BOX, f"/{samples.project.path}/-/merge_requests/{iid}/box") for iid in (1, 2, 3)]
     gap = f"{quote(samples.named[':sha'])}/{quote(samples.named['file'])}?first=1&last=3&ahead=0&anchor=d0123456789"
     people = Address("/-/people", f"/-/people?search={quote(samples.owner.username)}")
@@ -211,7 +211,7 @@ def _of(samples: SampleData, route: str) -> list[Address]:
 
 
 def _filled(samples: SampleData, route: str, last: str = "") -> str:
-    """A route with what its words stand for."""
+    """Return a route with its parameters replaced."""
     words = _words(samples, route)
     if last:
         words[route.rpartition("/")[2]] = quote(last, safe="/.")

@@ -1,4 +1,4 @@
-"""One instance with something on each of its pages, made through the API."""
+"""Instance with sample data for every page, created through the API."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -28,13 +28,13 @@ _CODE = 'def tide(hours: int) -> str:\n    """High or low."""\n    return "high"
 _README = (
     "# Tides\n\n## When\n\nTwice a day, see [the charts](charts/north.csv).\n\n- [ ] write more\n\n```py\nx = 1\n```\n"
 )
-# Texts of services that are not free.
+# Fields of services with fixed values.
 _CHOSEN = {"recipients": "ada@example.org", "branches_to_be_notified": "all"}
 
 
 @dataclass
 class SampleData:
-    """What was made, and by which words addresses name it."""
+    """Created records, and their values for path parameters."""
 
     instance: Instance
     make: Make
@@ -52,19 +52,19 @@ class SampleData:
 
     @property
     def people(self) -> dict[str, Person]:
-        """Those who can sign in."""
+        """Return the users who can sign in."""
         return {"owner": self.owner, "colleague": self.colleague, "root": self.make.root}
 
     def post(self, path: str, as_user: Person | None = None, /, **sent: Any) -> Any:
-        """Create something, and note which fields were given hostile words."""
+        """Create an object, and record the fields that got hostile texts."""
         return self.call("POST", path, as_user, **sent)
 
     def put(self, path: str, as_user: Person | None = None, /, **sent: Any) -> Any:
-        """The same for what is there."""
+        """Update an object, and record the fields."""
         return self.call("PUT", path, as_user, **sent)
 
     def call(self, method: str, path: str, as_user: Person | None = None, /, **sent: Any) -> Any:
-        """The same for any method."""
+        """Send a request, and record the fields."""
         answer = self.make.api.request(method, path, as_user or self.owner, json=sent)
         assert answer.status_code in (200, 201, 202, 204), (path, sent, answer.text)
         self.said |= {(f"{method} {path}", name) for name, value in sent.items() if MARK in str(value)}
@@ -73,7 +73,7 @@ class SampleData:
 
 @contextmanager
 def open_sample_data(instance: Instance, make: Make, words: SampleTexts) -> Iterator[SampleData]:
-    """All of it; afterwards nothing is left of what other tests would meet, as all of them share one instance."""
+    """Create all sample data, and delete afterwards the records that other tests would see."""
     samples = _build(instance, make, words)
     before = make.api.get("/application/settings", make.root).json()
     changed = {name: words.write("Be kind.") for name in ("sign_in_text", "after_sign_up_text", "help_page_text")}
@@ -87,9 +87,9 @@ def open_sample_data(instance: Instance, make: Make, words: SampleTexts) -> Iter
     left = ("system hook", "/hooks/{}"), ("instance application", "/applications/{}"), ("topic", "/topics/{}")
     more = ("own application", "/applications/{}"), ("variable", "/admin/ci/variables/{}")
     paths = [path.format(samples.named[name]) for name, path in (*left, *more)]
-    # Forms may have made others.
+    # Forms may have created others.
     paths += [f"/broadcast_messages/{each['id']}" for each in make.api.get("/broadcast_messages", make.root).json()]
-    # What is public is on the first pages of everybody.
+    # Public objects appear on the start pages of all users.
     paths += [samples.project.url, samples.empty.url, samples.group.url, f"/snippets/{samples.named['own snippet']}"]
     for path in paths:
         assert make.api.delete(path, make.root).status_code in (200, 202, 204), path
@@ -236,7 +236,7 @@ def _fill_offers(samples: SampleData) -> None:
     samples.post(f"{here}/merge_requests/1/award_emoji", name="heart")
     samples.post(f"{here}/merge_requests/1/add_spent_time", duration="1h", summary=say("Read"))
     samples.named |= {"offer discussion": talk["id"], "offer note": str(talk["notes"][0]["id"])}
-    # One that cannot be merged, and one that was.
+    # One with conflicts, and a merged one.
     for name, target in (("clash", "master"), ("done", "main")):
         samples.post(f"{here}/repository/branches", branch=name, ref="master")
         change = [{"action": "update", "file_path": "tides.py", "content": f"{name}\n"}]
@@ -282,7 +282,7 @@ def _fill_settings(samples: SampleData) -> None:
 
 
 def _fill_services(samples: SampleData) -> None:
-    """Every text of every service."""
+    """Fill in every text field of every service."""
     for slug, integration in REGISTRY.items():
         texts = {
             each.name: samples.words.say("x") for each in integration.properties if each.kind in ("text", "secret")
@@ -317,7 +317,7 @@ def _fill_people(samples: SampleData) -> None:
 
 
 def _make_link(samples: SampleData, purpose: str, db: Connection) -> None:
-    """As if a mail had been sent."""
+    """Create a link as if a mail had been sent."""
     db.insert(
         one_time_links,
         user_id=samples.colleague.id,

@@ -1,4 +1,4 @@
-"""The texts that the API takes, and which of them are not free."""
+"""Text fields of the API, and those with restricted values."""
 
 import re
 from collections.abc import Iterator
@@ -63,13 +63,13 @@ PASSED_OVER = {
 
 
 def noun_of(path: str) -> str:
-    """What a call is about: the last word of its path that names no single thing."""
+    """Return the kind of object of a call: the last path segment that is no parameter."""
     words: list[str] = _WORDS_OF_PATHS.findall(path)
     return words[-1][1:]
 
 
 def free_texts() -> set[tuple[str, str]]:
-    """What each kind of thing can be told in words."""
+    """Return the free text fields of each kind of object."""
     return {
         (noun_of(path), name)
         for path, operations in api_document()["paths"].items()

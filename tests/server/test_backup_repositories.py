@@ -26,7 +26,7 @@ RECORD = "repositories.ndjson"
 
 
 def _project(server: Server, name: str) -> tuple[int, Path]:
-    """A project of root, and where its repository lies."""
+    """Create a project of root, and return the path of its repository."""
     made = server.call("POST", "/projects", json={"name": name})
     assert made.status_code == 201, made.text
     project_id: int = made.json()["id"]
@@ -38,7 +38,7 @@ def _project(server: Server, name: str) -> tuple[int, Path]:
 
 @pytest.fixture
 def path(server: Server, tmp_path: Path) -> Path:
-    """The repository of a project ``root/app``, with loose and packed references, a tag, and a name that is no text."""
+    """Return the repository of ``root/app``, with loose and packed refs, a tag, and a name that is not UTF-8."""
     _, path = _project(server, "app")
     clone = Clone(tmp_path / "clone")
     clone.commit()
@@ -55,7 +55,7 @@ def path(server: Server, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def backup(server: Server, path: Path, tmp_path: Path) -> Path:
-    """A backup of it and of an empty project."""
+    """Return a backup of it and of an empty project."""
     _project(server, "empty")
     file = tmp_path / "good.tar.gz"
     written = ingot("backup", file, *_options(server.data, server.database_url))
@@ -68,7 +68,7 @@ def _entries(file: Path) -> list[dict[str, Any]]:
 
 
 def _changed(backup: Path, file: Path, change: Callable[[Members], object], **more: Any) -> Path:
-    """Another archive with the same folders, other files, and a manifest to which they fit."""
+    """Write an archive with the same folders, modified files, and a matching manifest."""
     members = _members(backup)
     change(members)
     manifest = json.loads(members.pop("manifest.json")) | more
@@ -157,7 +157,7 @@ SPOILT: list[tuple[str, Callable[[Members], None], str]] = [
 def test_what_disagrees_is_named(
     database_url: str, backup: Path, tmp_path: Path, change: Callable[[Members], None], said: str
 ) -> None:
-    """Also where every checksum fits, as when the disk had spoilt the file before it was backed up."""
+    """Checksums may match, as after damage before the backup."""
     bad = _changed(backup, tmp_path / "bad.tar.gz", change)
     url = fresh_database(database_url, "restored_spoilt")
     target = tmp_path / "target"
@@ -170,7 +170,7 @@ def test_what_disagrees_is_named(
 
 
 def test_damage_is_told_when_it_is_backed_up(server: Server, database_url: str, path: Path, tmp_path: Path) -> None:
-    """All the rest is saved, and can be restored."""
+    """Everything else is saved and can be restored."""
     pack = max((path / "objects" / "pack").glob("*.pack"), key=lambda pack: pack.stat().st_size)
     pack.chmod(0o600)
     pack.write_bytes(pack.read_bytes()[:-25])
@@ -213,7 +213,7 @@ def test_a_project_that_was_deleted_meanwhile_is_deleted(database_url: str, back
 
 
 def test_rows_follow_head(server: Server, database_url: str, path: Path, tmp_path: Path) -> None:
-    """HEAD was pointed elsewhere between the rows and the copy; it is the truth."""
+    """HEAD was changed between reading the rows and the copy, and takes precedence."""
     git(path, "symbolic-ref", "HEAD", "refs/heads/trunk")
     file = tmp_path / "backup.tar.gz"
     assert ingot("backup", file, *_options(server.data, server.database_url)).returncode == 0

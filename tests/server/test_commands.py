@@ -1,4 +1,4 @@
-"""The commands beside ``serve``, on an instance that runs and on one that does not."""
+"""Commands other than ``serve``, on a running and a stopped instance."""
 
 import json
 import re
@@ -14,7 +14,7 @@ PASSWORD = "correct horse battery"
 
 
 class Instance:
-    """Runs commands on one instance."""
+    """Runner of commands on one instance."""
 
     def __init__(self, place: Path, database_url: str) -> None:
         self.options = ["--data", str(place)] + (["--database-url", database_url] if database_url else [])
@@ -25,7 +25,7 @@ class Instance:
         return done.stdout
 
     def refused(self, *arguments: object, stdin: str = "") -> str:
-        """The one line in which a command says why not."""
+        """Return the one-line error of a command."""
         done = ingot(*arguments, *self.options, stdin=stdin)
         assert done.returncode == 1
         assert done.stderr.startswith("ingot: ") and done.stderr.count("\n") == 1, done.stderr

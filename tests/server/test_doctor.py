@@ -30,7 +30,7 @@ from tests.server.process import ingot
 
 
 class Patient:
-    """An instance to be looked over."""
+    """Instance checked by the doctor."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -44,12 +44,12 @@ class Patient:
         return create_user(db, wanted, None)
 
     def doctor(self, *flags: str) -> subprocess.CompletedProcess[str]:
-        """Call the doctor."""
+        """Run the doctor."""
         url = self.settings.database_url
         return ingot("doctor", "--data", self.settings.data, *(["--database-url", url] if url else []), *flags)
 
     def run(self, *statements: str) -> None:
-        """Do what no service would."""
+        """Run a change that no service makes."""
         raw = self.database.engine.connect(read_only=False)
         if self.settings.embedded:
             raw.execute("PRAGMA foreign_keys = OFF")
@@ -161,7 +161,7 @@ def test_large_files_that_are_lost_or_cut_off(patient: Patient) -> None:
 
 
 def test_problems_that_need_a_decision(patient: Patient) -> None:
-    """A path that a group took meanwhile, and a namespace without an owner, are reported but not changed."""
+    """A path taken by a group meanwhile, and a namespace without an owner, are reported but not changed."""
     patient.run(
         f"UPDATE namespaces SET owner_id = NULL WHERE owner_id = {patient.user.id}",
         "UPDATE users SET state = 'blocked' WHERE username = 'root'",

@@ -16,7 +16,7 @@ from tests.server.process import Server, ingot
 
 
 class Patient:
-    """A project whose repository is looked over."""
+    """Project whose repository is checked by the doctor."""
 
     def __init__(self, server: Server, folder: Path) -> None:
         self.server = server
@@ -33,7 +33,7 @@ class Patient:
         clone.push(self.path, "HEAD:refs/heads/master", "HEAD:refs/heads/other")
 
     def doctor(self, *flags: str) -> list[str]:
-        """Call the doctor; gives its lines."""
+        """Run the doctor and return its lines."""
         url = self.server.database_url
         return ingot(
             "doctor", "--data", self.server.data, *(["--database-url", url] if url else []), *flags

@@ -1,4 +1,4 @@
-"""How a long command says how far it has come."""
+"""Progress output of long commands."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""``ingot serve`` as people start it: the first start, what it refuses, and who may read its files."""
+"""``ingot serve``: first start, rejected settings, and file permissions."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Many at once: whoever cannot lose does not, of those who cannot all win exactly one does, and all is recorded."""
+"""Concurrent pushes: independent ones all succeed; of conflicting ones exactly one."""
 
 import subprocess
 from collections.abc import Callable
@@ -22,7 +22,7 @@ CLONES = 5
 
 
 def _at_once(tree: Tree, commands: list[list[str]], env: dict[str, str]) -> list[tuple[int, str]]:
-    """Type many git commands at the same time; gives how each ended and what it said."""
+    """Run git commands concurrently; return their exit status and messages."""
 
     def type_it(command: list[str]) -> tuple[int, str]:
         done = subprocess.run(
@@ -35,7 +35,7 @@ def _at_once(tree: Tree, commands: list[list[str]], env: dict[str, str]) -> list
 
 
 def test_one_branch_each(instance: Instance, make: Make, tree: Tree, way: Callable[[Person], Way]) -> None:
-    """All win (fault 11)."""
+    """All succeed."""
     owner = make.user()
     project = make_project(make, owner)
     chosen = way(owner)
@@ -54,7 +54,7 @@ def test_one_branch_each(instance: Instance, make: Make, tree: Tree, way: Callab
 
 
 def test_one_branch_for_all(instance: Instance, make: Make, tree: Tree, way: Callable[[Person], Way]) -> None:
-    """From the same value, each to another one: exactly one wins, and the others are told why not."""
+    """From the same value to different ones: exactly one succeeds, and the others get the reason."""
     owner = make.user()
     project = make_project(make, owner)
     chosen = way(owner)
@@ -86,7 +86,7 @@ def test_one_branch_for_all(instance: Instance, make: Make, tree: Tree, way: Cal
 
 @pytest.mark.parametrize("call", ["create", "delete"])
 def test_a_push_against_the_api(instance: Instance, api: Api, make: Make, tree: Tree, call: str) -> None:
-    """One wins, and the record says which."""
+    """One succeeds, and the record shows which."""
     owner = make.user()
     project = make_project(make, owner)
     first = tree.commit()
@@ -108,7 +108,7 @@ def test_a_push_against_the_api(instance: Instance, api: Api, make: Make, tree: 
             (status, said) = pushing.result()[0]
         changes = recorded(instance, project)[before:]
         assert answer.status_code in (200, 201, 204, 400, 409), answer.text
-        # A push that came after the other is seen by git's own client, which then tries from where it is.
+        # git's client sees a later push, and then starts from the new value.
         assert len(changes) == (status == 0) + (answer.status_code < 300), (status, said, answer.text)
         tip = repository_of(instance, project).tip(f"refs/heads/{name}")
         assert (tip or ZERO) == changes[-1][2]
@@ -117,7 +117,7 @@ def test_a_push_against_the_api(instance: Instance, api: Api, make: Make, tree: 
 def test_clones_while_everything_moves(
     instance: Instance, make: Make, tree: Tree, way: Callable[[Person], Way], tmp_path: Path
 ) -> None:
-    """Clones, pushes and housekeeping do not disturb one another."""
+    """They do not disturb each other."""
     owner = make.user()
     project = make_project(make, owner)
     chosen = way(owner)

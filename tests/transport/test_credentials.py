@@ -1,4 +1,4 @@
-"""By what somebody proves who they are: passwords, tokens of every kind and scope, deploy tokens, and nothing else."""
+"""Credentials for git: passwords, tokens of every kind and scope, deploy tokens."""
 
 import base64
 from collections.abc import Callable
@@ -21,7 +21,7 @@ Answers = tuple[int, int]
 
 @pytest.fixture
 def project(instance: Instance, make: Make) -> Project:
-    """A private project of somebody who has a password."""
+    """Return a private project of a user with a password."""
     owner = make.user(password=PASSWORD)
     made = make_project(make, owner, visibility="private")
     history = History()
@@ -37,14 +37,14 @@ def owner_id(api: Api, make: Make, project: Project) -> int:
 
 
 def opened(instance: Instance, project: Project, auth: Auth) -> Answers:
-    """What a clone and a push are answered with."""
+    """Return the responses to a clone and a push."""
     path = f"{project.path}.git"
     return advertised(instance, path, "upload", auth).status_code, advertised(
         instance, path, "receive", auth
     ).status_code
 
 
-# What the scopes of a token open: a clone, a push.
+# Access by the scopes of a token: clone, push.
 SCOPES = [
     (("api",), (200, 200)),
     (("read_repository",), (200, 403)),
@@ -60,7 +60,7 @@ SCOPES = [
 def test_scopes(
     instance: Instance, api: Api, make: Make, project: Project, scopes: tuple[str, ...], answers: Answers
 ) -> None:
-    """Whatever name comes with it; also as the name itself, as bearer and in the API's own header."""
+    """With any user name; also as user name, as bearer and in the API's header."""
     owner = owner_id(api, make, project)
     token = make.token(owner, *scopes)
     for auth in (("anything", token), ("oauth2", token), ("", token), (token, ""), (token, "x-oauth-basic")):
@@ -75,7 +75,7 @@ def test_scopes(
 
 
 def test_scopes_say_nothing_of_hidden_projects(instance: Instance, make: Make, project: Project) -> None:
-    """A token that cannot read repositories does not tell which there are."""
+    """A token without repository scope does not reveal which projects exist."""
     stranger = make.user()
     token = make.token(stranger.id, "read_user")
     answers = {advertised(instance, path, "upload", ("me", token)).text for path in (f"{project.path}.git", "a/b.git")}
@@ -96,7 +96,7 @@ def test_revoked_and_expired_tokens(instance: Instance, api: Api, make: Make, pr
 
 
 def test_impersonation_tokens(instance: Instance, api: Api, make: Make, project: Project) -> None:
-    """They are the user's, with the scopes that they were given."""
+    """They act as the user, within their scopes."""
     owner = owner_id(api, make, project)
     for scopes, answers in ((["api"], (200, 200)), (["read_user"], (403, 403))):
         made = api.post(f"/users/{owner}/impersonation_tokens", make.root, name="t", scopes=scopes)
@@ -117,7 +117,7 @@ def test_a_blocked_user(instance: Instance, api: Api, make: Make, project: Proje
 
 
 def test_passwords(instance: Instance, make: Make, project: Project, tree: Tree) -> None:
-    """By name or address; what is wrong is refused also where nothing would be needed."""
+    """By name or email address; wrong ones are rejected even for public projects."""
     username = project.path.partition("/")[0]
     for login in (username, username.upper(), f"{username}@example.org"):
         assert opened(instance, project, (login, PASSWORD)) == (200, 200)
@@ -130,7 +130,7 @@ def test_passwords(instance: Instance, make: Make, project: Project, tree: Tree)
 
 
 def test_wrong_passwords_are_throttled(instance: Instance, api: Api, make: Make, project: Project) -> None:
-    """Who guesses is told to wait; tokens work meanwhile, and a right one is never a failure."""
+    """Guessing is rate limited; tokens work meanwhile, and a correct one never counts as a failure."""
     username = project.path.partition("/")[0]
     token = make.token(owner_id(api, make, project))
     path = f"{project.path}.git"
@@ -148,7 +148,7 @@ def test_wrong_passwords_are_throttled(instance: Instance, api: Api, make: Make,
 
 
 def test_tokens_that_ended_are_no_wrong_passwords(instance: Instance, api: Api, make: Make, project: Project) -> None:
-    """A machine that goes on with an old token does not keep its user from signing in."""
+    """A machine that uses an expired token does not lock out its user."""
     username = project.path.partition("/")[0]
     owner = owner_id(api, make, project)
     made = api.post(f"/users/{owner}/personal_access_tokens", make.root, name="t", scopes=["api"]).json()
@@ -163,7 +163,7 @@ MALFORMED = ["Basic", "Basic !!!", "Basic " + base64.b64encode(b"\xff\xfe:\xff")
 
 @pytest.mark.parametrize("value", MALFORMED)
 def test_what_is_no_credential(instance: Instance, project: Project, value: str) -> None:
-    """Never a fault, and never more than nobody may."""
+    """They cause no server error, and grant only anonymous access."""
     headers = {"Authorization": value.encode("latin-1")}
     answer = call_git(
         instance,
@@ -183,7 +183,7 @@ def test_hostile_names_and_secrets(instance: Instance, project: Project, name: s
 
 
 def test_deploy_tokens(instance: Instance, api: Api, make: Make) -> None:
-    """They read what they belong to, under their own name, and never write."""
+    """They read their project or group, with their own user name, and never write."""
     owner = make.user()
     group = make_group(make, owner, visibility="private")
     inside = make_project(make, owner, group=group, visibility="private")
@@ -225,7 +225,7 @@ def test_deploy_tokens(instance: Instance, api: Api, make: Make) -> None:
 def test_a_key_ends(
     instance: Instance, make: Make, tree: Tree, ssh_key: Callable[..., dict[str, str]], api: Api
 ) -> None:
-    """A key that was taken away, or whose day has come, opens nothing."""
+    """They are rejected."""
     owner = make.user()
     project = make_project(make, owner)
     tree.env = ssh_key(owner)

@@ -1,4 +1,4 @@
-"""Fault 13: a repository is damaged: its project says so in words, all others are served, and the doctor names it."""
+"""Damaged repositories: an error message for the project, all others are served, and the doctor reports it."""
 
 import os
 import shutil
@@ -85,7 +85,7 @@ def _locked(instance: Instance, make: Make, tree: Tree) -> tuple[Project, str, P
 
 
 def test_locks_that_a_dead_process_left(instance: Instance, make: Make, tree: Tree) -> None:
-    """A fresh one may be somebody's, and is refused in words; after its time it is broken by whoever comes."""
+    """A recent one may be in use and causes an error; after its timeout it is removed."""
     project, url, path = _locked(instance, make, tree)
     (path / "refs" / "heads" / "master.lock").touch()
     assert "cannot lock ref" in tree.git("push", url, "master", fails=True)
@@ -102,7 +102,7 @@ def test_locks_that_a_dead_process_left(instance: Instance, make: Make, tree: Tr
 def test_repositories_behind_a_link(
     instance: Instance, make: Make, tree: Tree, way: Callable[[Person], Way], tmp_path: Path
 ) -> None:
-    """No damage at all: the data directory may lie elsewhere, and be reached by a link."""
+    """The data directory may be reached by a symlink."""
     owner = make.user()
     project = make_project(make, owner)
     chosen = way(owner)

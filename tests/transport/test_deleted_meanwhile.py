@@ -1,4 +1,4 @@
-"""A project that is deleted between somebody's admission and git's start is as good as none."""
+"""Projects deleted between authorization and the start of git are not found."""
 
 import shutil
 from typing import Any, NoReturn

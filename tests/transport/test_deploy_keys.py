@@ -1,4 +1,4 @@
-"""Deploy keys over SSH: they open their projects and nothing else, and end at once."""
+"""Deploy keys over SSH: access to their projects only, and immediate revocation."""
 
 import subprocess
 from collections.abc import Callable
@@ -22,7 +22,7 @@ Machine = tuple[str, dict[str, str]]
 
 @pytest.fixture
 def machine(tmp_path: Path) -> Callable[[], Machine]:
-    """A fresh key: its public line, and the environment in which git uses it."""
+    """Return a function that creates a key: its public line, and the environment in which git uses it."""
 
     def make_one() -> Machine:
         key = tmp_path / f"machine-{len(list(tmp_path.iterdir()))}"
@@ -58,7 +58,7 @@ def _actors(instance: Instance, project: Project) -> list[int | None]:
 def test_a_key_reads_its_projects_and_no_others(
     instance: Instance, api: Api, make: Make, tree: Tree, machine: Callable[[], Machine]
 ) -> None:
-    """Attack: with the key of one project, look into others; whether they are there does not show."""
+    """Attack: use the key of one project for others; their existence is not revealed."""
     owner = make.user()
     project = _filled(instance, make, owner, visibility="private")
     hidden = _filled(instance, make, owner, visibility="private")
@@ -82,7 +82,7 @@ def test_a_key_reads_its_projects_and_no_others(
 def test_a_key_that_may_push_passes_the_gate(
     instance: Instance, api: Api, make: Make, tree: Tree, machine: Callable[[], Machine]
 ) -> None:
-    """It stands as a master does: what is protected holds, and what happened is its creator's."""
+    """It has the level of a master: protection applies, and pushes are attributed to its creator."""
     owner, master = make.user(), make.user()
     project = make_project(make, owner, visibility="private", members={master: 40})
     other = make_project(make, owner, visibility="private")
@@ -105,7 +105,7 @@ def test_a_key_that_may_push_passes_the_gate(
 def test_an_administrators_key_is_no_administrator(
     instance: Instance, api: Api, make: Make, tree: Tree, machine: Callable[[], Machine]
 ) -> None:
-    """Attack: what an administrator let in acts with the administrator's rights."""
+    """Attack: use a deploy key created by an administrator for administrator access."""
     owner = make.user()
     project = make_project(make, owner, visibility="private")
     hidden = make_project(make, owner, visibility="private")
@@ -124,7 +124,7 @@ def test_an_administrators_key_is_no_administrator(
 def test_what_is_taken_from_a_key_is_gone_at_once(
     instance: Instance, api: Api, make: Make, tree: Tree, machine: Callable[[], Machine]
 ) -> None:
-    """Attack: go on with a key after it was restricted, removed, or has run out."""
+    """Attack: use a key after it was restricted, removed, or has expired."""
     owner = make.user()
     project = _filled(instance, make, owner, visibility="private")
     url = over_ssh(instance, project)
@@ -154,7 +154,7 @@ def test_what_is_taken_from_a_key_is_gone_at_once(
 def test_the_last_use_is_noted(
     instance: Instance, api: Api, make: Make, tree: Tree, machine: Callable[[], Machine]
 ) -> None:
-    """Out of band, so that it is there soon, and nobody's own activity."""
+    """By a job, and not as activity of a user."""
     owner = make.user()
     project = _filled(instance, make, owner, visibility="private")
     line, tree.env = machine()

@@ -1,4 +1,4 @@
-"""Administrators may leave one way to git open: the other is refused in words, and pages do not show it."""
+"""Disabled git protocols: the other one is rejected with a message, and not shown on pages."""
 
 import base64
 import json
@@ -21,7 +21,7 @@ NO_SSH = "Git access over SSH is not allowed. Use the HTTP address of the projec
 
 @pytest.fixture
 def only(api: Api, make: Make) -> Iterator[Callable[[str], None]]:
-    """Leaves one protocol open, until the test ends."""
+    """Yield a function that enables a single protocol until the test ends."""
 
     def decide(protocol: str) -> None:
         answer = api.put("/application/settings", make.root, enabled_git_access_protocol=protocol)

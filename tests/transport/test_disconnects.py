@@ -1,4 +1,4 @@
-"""Faults 8 and 9: clients that go in the middle, or stay and do nothing; nothing of them stays on the server."""
+"""Clients that disconnect or stall: no processes, pipes or files are left on the server."""
 
 import os
 import socket
@@ -40,7 +40,7 @@ def owner(make: Make) -> Person:
 
 @pytest.fixture
 def project(instance: Instance, make: Make, owner: Person, tree: Tree) -> Project:
-    """A project with more in it than fits into the buffers between two processes."""
+    """Return a project with more data than fits into pipe buffers."""
     made = make_project(make, owner)
     (tree.folder / "file").write_bytes(os.urandom(LARGE))
     tree.git("add", "file")
@@ -55,7 +55,7 @@ def key(owner: Person, ssh_key: Give) -> Path:
 
 
 def gits(instance: Instance) -> list[str]:
-    """The git processes that serve somebody."""
+    """Return the git processes that serve a client."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         try:
@@ -69,7 +69,7 @@ def gits(instance: Instance) -> list[str]:
 
 
 def pipes() -> int:
-    """How many are open to processes; what else is open is the database's, one for each thread that ever worked."""
+    """Return the number of open pipes to processes; other descriptors belong to the database, one for each thread."""
     found = 0
     for descriptor in Path("/proc/self/fd").iterdir():
         try:
@@ -81,7 +81,7 @@ def pipes() -> int:
 
 @pytest.fixture
 def begun(monkeypatch: pytest.MonkeyPatch) -> list[Sequence[str]]:
-    """The git commands that were started, also those that have ended before anybody looked."""
+    """Return the git commands that were started, including those that have ended."""
     begun: list[Sequence[str]] = []
     start = GitProcess.start
 
@@ -98,7 +98,7 @@ def begun(monkeypatch: pytest.MonkeyPatch) -> list[Sequence[str]]:
 def client(
     instance: Instance, owner: Person, project: Project, key: Path, way: str, service: str, sent: bytes
 ) -> Iterator[None]:
-    """Somebody who sends something, and then neither sends nor reads until they go without a word."""
+    """Connect a client that sends something, then neither sends nor reads, and disconnects."""
     if way == "http":
         head = (
             f"POST /{project.path}.git/git-{service} HTTP/1.1\r\nHost: x\r\nPRIVATE-TOKEN: {owner.token}\r\n"
@@ -166,7 +166,7 @@ def test_somebody_does_not_read(
     begun: list[Sequence[str]],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """They are given up; others are served meanwhile."""
+    """It is disconnected; others are served meanwhile."""
     monkeypatch.setattr(exchange, "SEND_SECONDS", 0.3)
     with client(instance, owner, project, key, way, "upload-pack", _wants(instance, project)):
         until("its git", lambda: begun)
@@ -194,7 +194,7 @@ def test_somebody_does_not_send(
 def test_somebody_goes_after_the_gate(
     instance: Instance, owner: Person, project: Project, tree: Tree, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What was accepted is let finish, and recorded, although nobody waits for the answer."""
+    """The accepted push is completed and recorded, although the client is gone."""
     commands, pack = push_of(tree, "refs/heads/topic")
     connection = socket.create_connection(("127.0.0.1", httpx.URL(instance.url).port))
 

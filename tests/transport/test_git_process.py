@@ -1,4 +1,4 @@
-"""A git process beside the loop: fed and heard at once, ended with its helpers, and nothing of it stays open."""
+"""git processes on the event loop: concurrent input and output, termination with children, closed pipes."""
 
 import asyncio
 import os
@@ -74,7 +74,7 @@ def test_who_does_not_want_its_input_does_not_hold_it_up(repository: Path) -> No
 
 @pytest.fixture
 def open_pipes(monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[int]]:
-    """Which of the pipes that were made meanwhile are still open; those of other threads do not count."""
+    """Return a function that returns the pipes created in this thread that are still open."""
     made: list[tuple[int, int]] = []
     pipe, here = os.pipe, threading.get_ident()
 

@@ -1,4 +1,4 @@
-"""Where nobody may see merge requests, nobody gets what only they brought by asking for it by its id (D45)."""
+"""Hidden objects: commits of invisible merge requests cannot be fetched by id."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -13,7 +13,7 @@ from tests.transport.wire import auth_of, exchange, packet
 
 
 class Scene(NamedTuple):
-    """A project that had a merge request, whose branch is gone."""
+    """Project with a merge request whose branch was deleted."""
 
     owner: Person
     project: Project
@@ -76,7 +76,7 @@ def test_what_only_hidden_merge_requests_hold_is_not_fetched(
 
 
 def test_no_packet_gets_past_the_look(instance: Instance, api: Api, scene: Scene) -> None:
-    """Requests that git's client would not send: without an end, in pieces, garbled, with much besides."""
+    """Attack: requests without an end, in chunks, malformed, or with other content."""
     assert api.put(f"/projects/{scene.project.id}", scene.owner, merge_requests_enabled=False).status_code == 200
     path, auth = f"{scene.project.path}.git", auth_of(scene.owner)
     two = {"Git-Protocol": "version=2"}

@@ -1,4 +1,4 @@
-"""Pushes whose commits name issues."""
+"""Pushes whose commits mention issues."""
 
 import pytest
 from sqlalchemy import func, select
@@ -15,7 +15,7 @@ from tests.transport.conftest import Tree, over_http
 
 
 def test_a_push_closes_what_its_commits_say(instance: Instance, api: Api, make: Make, tree: Tree) -> None:
-    """The first push, a branch, and that branch merged: what lands on the default branch closes, once."""
+    """The first push, a branch, and its merge: commits on the default branch close, once."""
     owner = make.user()
     project = make_project(make, owner)
     for title in ("one", "two", "three"):
@@ -37,7 +37,7 @@ def test_a_push_closes_what_its_commits_say(instance: Instance, api: Api, make: 
 
     notes = api.get(f"{project.url}/issues/3/notes", owner, sort="asc").json()
     assert [note["body"].rpartition(" ")[0] for note in notes] == ["mentioned in commit", "closed via commit"]
-    # Who opens one again is not overruled by the same commit elsewhere, nor by its removal.
+    # A reopened issue is not closed again by the same commit elsewhere, nor by its removal.
     assert api.put(f"{project.url}/issues/3", owner, state_event="reopen").status_code == 200
     tree.git("push", "-q", over_http(instance, project, owner), "topic:again", ":topic")
     instance.work()

@@ -1,4 +1,4 @@
-"""Merge requests and git clients: pushes move them, and what they bring can be fetched."""
+"""Merge requests and git clients: pushes update them, and their commits can be fetched."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""What must not get into a repository, and what must not get out of another one."""
+"""Checks of pushed objects, and isolation between repositories."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -21,7 +21,7 @@ EVIL = {
 
 
 def test_unsound_objects_are_refused(instance: Instance, make: Make, tree: Tree, way: Callable[[Person], Way]) -> None:
-    """Attack: a tree that writes over a client's own repository when it is checked out."""
+    """Attack: a tree that overwrites a client's .git directory on checkout."""
     owner = make.user()
     project = make_project(make, owner)
     chosen = way(owner)
@@ -46,7 +46,7 @@ def test_unsound_objects_are_refused(instance: Instance, make: Make, tree: Tree,
 def test_objects_of_others_are_not_served(
     instance: Instance, make: Make, tree: Tree, way: Callable[[Person], Way], protocol: str, tmp_path: Path
 ) -> None:
-    """Attack (D45): ask one's own project for an object of somebody else's, by its id."""
+    """Attack: fetch an object of another project by its id."""
     owner, stranger = make.user(), make.user()
     private, own = make_project(make, owner), make_project(make, stranger)
     for project in (private, own):

@@ -1,4 +1,4 @@
-"""Clones outlive a rename: git is led on from the old path, for pulls and for pushes."""
+"""Clones after a rename: git is redirected from the old path, for pulls and pushes."""
 
 from collections.abc import Callable
 

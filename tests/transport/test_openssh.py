@@ -1,4 +1,4 @@
-"""Git behind the system's OpenSSH: a real ``sshd`` runs ``ingot authorized-keys`` and ``ingot shell``."""
+"""Git over the system's OpenSSH: a real ``sshd`` runs ``ingot authorized-keys`` and ``ingot shell``."""
 
 import json
 import subprocess
@@ -37,7 +37,7 @@ def key(owner: Person, ssh_key: Give) -> Path:
 
 @pytest.fixture
 def project(instance: Instance, make: Make, owner: Person, tree: Tree) -> Project:
-    """A private project with a commit."""
+    """Return a private project with a commit."""
     made = make_project(make, owner, visibility="private")
     tree.commit()
     tree.git("push", "-q", over_http(instance, made, owner), "master")
@@ -72,7 +72,7 @@ def test_push_with_messages_and_records(
 def test_clone_is_served_by_git_itself(
     instance: Instance, openssh_port: int, owner: Person, project: Project, key: Path
 ) -> None:
-    """Neither the server nor the forced command takes part in it: git is a child of the user's shell of sshd."""
+    """Neither the server nor the forced command is involved: git is a child of the user's shell of sshd."""
     command = [*ssh_command(key).split(), "-T", "-p", str(openssh_port), f"{USER}@127.0.0.1"]
     process = subprocess.Popen(
         [*command, f"git-upload-pack '{project.path}'"], env=BASE, stdin=subprocess.PIPE, stdout=subprocess.PIPE
@@ -144,7 +144,7 @@ def test_last_use_of_a_key_is_recorded(
 def test_deploy_keys(
     instance: Instance, api: Api, make: Make, openssh_port: int, owner: Person, project: Project, tree: Tree
 ) -> None:
-    """A deploy key reads its project, and pushes to it only if it may."""
+    """A deploy key reads its project, and pushes only if permitted."""
     key = tree.folder.parent / "deploy"
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key], check=True)
     line = Path(f"{key}.pub").read_text()
@@ -215,7 +215,7 @@ def test_nothing_but_git(openssh_port: int, owner: Person, project: Project, key
 def test_client_leaves_in_the_middle_of_a_push(
     instance: Instance, openssh_port: int, owner: Person, project: Project, key: Path
 ) -> None:
-    """Git ends, and nothing is recorded."""
+    """git exits, and nothing is recorded."""
     before = len(recorded(instance, project))
     command = [*ssh_command(key).split(), "-p", str(openssh_port), f"{USER}@127.0.0.1"]
     process = subprocess.Popen(
@@ -235,7 +235,7 @@ def test_client_leaves_in_the_middle_of_a_push(
 def test_malformed_request_to_a_checked_fetch(
     instance: Instance, api: Api, openssh_port: int, owner: Person, project: Project, key: Path
 ) -> None:
-    """Without merge requests the server checks what a client wants, also here."""
+    """With merge requests disabled, the server checks wanted objects here too."""
     assert api.put(f"/projects/{project.id}", owner, merge_requests_enabled=False).status_code == 200
     done = _ssh(openssh_port, key, f"git-upload-pack '{project.path}'", sent=b"zzzz")
     assert (done.returncode, done.stderr) == (128, b"Git does not understand this request.\n")
@@ -245,7 +245,7 @@ def test_malformed_request_to_a_checked_fetch(
 
 
 def test_without_a_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The commands say so, and end."""
+    """The commands print an error and exit."""
     shell = ingot("shell", "key-1", "--data", str(tmp_path))
     assert (shell.returncode, shell.stderr) == (128, "The server cannot answer right now. Try again in a moment.\n")
     looked_up = ingot("authorized-keys", USER, "SHA256:x", "--data", str(tmp_path))

@@ -1,4 +1,4 @@
-"""Where repositories are found, and everything that is no way to one."""
+"""Paths of repositories, and paths that lead to none."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -22,7 +22,7 @@ def owner(make: Make) -> Person:
 
 @pytest.fixture
 def project(instance: Instance, make: Make, owner: Person) -> Project:
-    """A private project with a commit."""
+    """Return a private project with a commit."""
     made = make_project(make, owner, visibility="private")
     history = History()
     history.commit(
@@ -35,7 +35,7 @@ def project(instance: Instance, make: Make, owner: Person) -> Project:
 def test_old_and_other_spellings(
     instance: Instance, api: Api, make: Make, owner: Person, project: Project, tree: Tree, way: Callable[[Person], Way]
 ) -> None:
-    """By any case, without ``.git``, and by the path that it had before."""
+    """In any case, without ``.git``, and by the old path after a rename."""
     chosen = way(owner)
     tree.env = chosen.env
     url = chosen.url(project)
@@ -81,7 +81,7 @@ HOSTILE = [
 def test_no_way_to_a_repository(
     instance: Instance, owner: Person, project: Project, ssh_key: Give, tmp_path: Path
 ) -> None:
-    """Neither shows anything: who is known reads that there is none, and nobody is asked who they are."""
+    """They reveal nothing: authenticated users get 404, and anonymous ones are not asked for credentials."""
     first, last = project.path.split("/")
     parts = {"path": project.path, "first": first, "last": last, "id": str(project.id)}
     for path in (each.format(**parts) for each in HOSTILE):
@@ -93,7 +93,7 @@ def test_no_way_to_a_repository(
             assert b"refs/heads" not in content
     with connected(instance, key_of(ssh_key(owner)), tmp_path) as connection:
         for path in (each.format(**parts) for each in HOSTILE):
-            if not path.startswith("//"):  # Which is the same as one here: an address has none before the host's own.
+            if not path.startswith("//"):  # Equal to one here: a URL has none before the host.
                 said = connection.run(f"git-upload-pack '{path}'")
                 assert (said.status, said.out) == (128, b""), path
         assert connection.run(f"git-upload-pack '/{project.id}'").err.strip() == MISSING
@@ -125,7 +125,7 @@ DUMB = [
 
 @pytest.mark.parametrize("inside", DUMB)
 def test_what_lies_in_a_repository(instance: Instance, owner: Person, project: Project, inside: str) -> None:
-    """Only the smart protocol reaches it (D48); whether it is there makes no difference."""
+    """Attack: path traversal in the dumb protocol; only the smart protocol is supported."""
     answers = []
     for path in (project.path, f"{owner.username}/never"):
         for method in ("GET", "POST", "PUT", "DELETE", "HEAD", "PROPFIND"):
@@ -136,7 +136,7 @@ def test_what_lies_in_a_repository(instance: Instance, owner: Person, project: P
 
 
 def test_methods_and_kinds(instance: Instance, owner: Person, project: Project) -> None:
-    """A wrong method or content type is told so, to those who may know."""
+    """Wrong ones get an error if the caller may see the project."""
     path = f"/{project.path}.git"
     auth = auth_of(owner)
     for method, inside in (("POST", "info/refs?service=git-upload-pack"), ("GET", "git-upload-pack")):
@@ -151,7 +151,7 @@ def test_methods_and_kinds(instance: Instance, owner: Person, project: Project) 
 def test_what_is_in_the_tree_configures_nothing(
     instance: Instance, owner: Person, project: Project, tree: Tree, way: Callable[[Person], Way]
 ) -> None:
-    """Files that look like git's own, and hooks in the repository's folder, are only files (D47)."""
+    """Attack: push files named like git's own, or hooks; they have no effect."""
     chosen = way(owner)
     tree.env = chosen.env
     folder = repository_of(instance, project).path

@@ -1,4 +1,4 @@
-"""Who may clone and push what, over HTTP and over SSH, and what everybody else is told."""
+"""Permissions to clone and push over HTTP and SSH, and error messages."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -22,7 +22,7 @@ DENIED = "HTTP Basic: Access denied."
 ROLES = ("nobody", "stranger", "outsider", "guest", "reporter", "developer", "master", "administrator")
 Give = Callable[..., dict[str, str]]
 
-# Visibility and role: what a clone and a push are answered with over HTTP; over SSH the sentences are the same.
+# Visibility and role: responses to a clone and a push over HTTP; SSH has the same messages.
 TABLE = {
     "private": {
         "nobody": (401, 401),
@@ -57,7 +57,7 @@ def roles(make: Make) -> UsersByRole:
 
 
 def projects_of(instance: Instance, make: Make, roles: UsersByRole) -> dict[str, Project]:
-    """One of each visibility, with something in it."""
+    """Create one of each visibility with a first commit."""
     made = {visibility: project_with(make, roles, visibility=visibility) for visibility in TABLE}
     for project in made.values():
         history = History()
@@ -107,7 +107,7 @@ def test_who_may_over_ssh(instance: Instance, make: Make, roles: UsersByRole, ss
 
 
 def test_a_member_who_is_external(instance: Instance, make: Make, roles: UsersByRole) -> None:
-    """Belonging counts; what is internal does not open anything more to guests from outside."""
+    """Membership counts; internal projects are not visible to external users."""
     outsider = roles.outsider
     for level, status in ((Level.GUEST, 403), (Level.REPORTER, 200)):
         project = make_project(make, roles.owner, visibility="internal", members={outsider: level})
@@ -117,7 +117,7 @@ def test_a_member_who_is_external(instance: Instance, make: Make, roles: UsersBy
 def test_hidden_is_as_missing(
     instance: Instance, make: Make, roles: UsersByRole, ssh_key: Give, tmp_path: Path
 ) -> None:
-    """Nobody and strangers cannot tell a private project from one that is not there: not by a byte."""
+    """Attack: tell a private project from a missing one by the response."""
     project = project_with(make, roles)
     paths = [f"{project.path}.git", f"{roles.owner.username}/never-{project.id}.git", "no-such-person/at-all.git"]
 
@@ -141,7 +141,7 @@ def test_hidden_is_as_missing(
 def test_what_cannot_be_changed_now(
     instance: Instance, api: Api, make: Make, tree: Tree, ssh_key: Give, state: str
 ) -> None:
-    """An archived project, or one that is being imported, is read as always and takes no push."""
+    """Archived projects, and projects during their import, can be read but not pushed to."""
     owner = make.user()
     project = make_project(make, owner)
     tree.commit()
@@ -160,7 +160,7 @@ def test_what_cannot_be_changed_now(
 
 
 def test_a_member_by_a_share_or_a_group(instance: Instance, make: Make, roles: UsersByRole) -> None:
-    """Whoever becomes a member may at once; an administrator always may."""
+    """New members have access at once; administrators always do."""
     project = project_with(make, roles)
     person = make.user()
     path = f"{project.path}.git"

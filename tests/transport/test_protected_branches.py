@@ -1,4 +1,4 @@
-"""A developer and a protected branch with a slash in its name: every way to change it is shut (D43)."""
+"""Protected branches with a slash in their name: every way to change them is denied to developers."""
 
 from collections.abc import Callable
 from typing import Any
@@ -17,7 +17,7 @@ URL = "a%2Fb"
 
 @pytest.fixture
 def people(make: Make) -> tuple[Person, Person]:
-    """A master, and a developer."""
+    """Return a master, and a developer."""
     return make.user(), make.user()
 
 
@@ -34,7 +34,7 @@ def project(instance: Instance, api: Api, make: Make, people: tuple[Person, Pers
 
 
 def _calls(api: Api, project: Project, who: Person) -> list[tuple[str, Callable[[], Any]]]:
-    """Every call that would move, make or remove a branch below the pattern."""
+    """Return every call that would move, create or delete a matching branch."""
     base = f"{project.url}/repository"
     said = {"branch": BRANCH, "commit_message": "Change"}
     actions = [{"action": "create", "file_path": "new", "content": "x"}]
@@ -67,7 +67,7 @@ def test_no_call_of_the_api(instance: Instance, api: Api, project: Project, peop
         answer = call()
         assert answer.status_code in (400, 403), (name, answer.status_code, answer.text)
         assert repository_of(instance, project).refs() == before, name
-    # The same is open to them elsewhere.
+    # The same calls are permitted on other branches.
     sent = {"branch": "dev", "commit_message": "x", "content": "x"}
     assert api.post(f"{project.url}/repository/files/x", developer, **sent).status_code == 201
 

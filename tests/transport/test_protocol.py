@@ -1,4 +1,4 @@
-"""Bytes that no git client would send: answered in words, with bounded work, and without a trace."""
+"""Malformed git protocol data: error messages, bounded work, and no leftovers."""
 
 import asyncio
 import gzip
@@ -39,7 +39,7 @@ def owner(make: Make) -> Person:
 
 @pytest.fixture
 def project(instance: Instance, make: Make, owner: Person, tree: Tree) -> Project:
-    """A project with a commit."""
+    """Return a project with a commit."""
     made = make_project(make, owner)
     tree.commit()
     tree.git("push", "-q", over_http(instance, made, owner), "master")
@@ -77,7 +77,7 @@ def test_garbage(
     tmp_path: Path,
     what: str,
 ) -> None:
-    """Both services, both ways, and the second version of the protocol (D44)."""
+    """Attack: both services, HTTP and SSH, and protocol version 2."""
     repository = repository_of(instance, project)
     before = repository.refs()
     for service in ("upload", "receive"):
@@ -97,7 +97,7 @@ def test_garbage(
 
 @pytest.mark.parametrize("encoding", ["gzip", "x-gzip", "deflate", "br", "GZIP"])
 def test_encodings(instance: Instance, owner: Person, project: Project, encoding: str) -> None:
-    """What does not unpack is told so; a bomb is counted as it unpacks (D19)."""
+    """Attack: malformed compression is reported; a decompression bomb is limited while it expands."""
     path, auth, sent = f"{project.path}.git", auth_of(owner), {"Content-Encoding": encoding}
     for service in ("upload", "receive"):
         assert exchange(instance, path, service, b"no gzip at all", auth, sent).status_code == 400
@@ -110,7 +110,7 @@ def test_encodings(instance: Instance, owner: Person, project: Project, encoding
 def test_more_references_than_a_push_may_change(
     instance: Instance, owner: Person, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Refused in words, whether they can be listed or are more than anybody could hold."""
+    """Rejected with a message, whether they can be listed or exceed the limits."""
     tip = repository_of(instance, project).tip("refs/heads/master")
     assert tip is not None
     commands = [(ZERO, tip, f"refs/heads/x{number}") for number in range(60)]
@@ -127,7 +127,7 @@ def test_more_references_than_a_push_may_change(
 
 
 def test_push_options(instance: Instance, owner: Person, project: Project, tree: Tree) -> None:
-    """They are taken, whatever they say."""
+    """They are accepted and ignored."""
     tree.commit(content="two\n")
     url = over_http(instance, project, owner)
     tree.git("push", "-q", "-o", "ci.skip", "-o", "x=$(id)", "-o", "--help", url, "master")
@@ -135,7 +135,7 @@ def test_push_options(instance: Instance, owner: Person, project: Project, tree:
 
 
 def test_a_request_in_small_pieces(instance: Instance, owner: Person, project: Project) -> None:
-    """Byte by byte over a raw connection, chunk by chunk."""
+    """Byte by byte over a raw connection."""
     port = httpx.URL(instance.url).port
     with socket.create_connection(("127.0.0.1", port)) as connection:
         head = (
@@ -153,7 +153,7 @@ def test_a_request_in_small_pieces(instance: Instance, owner: Person, project: P
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A server that takes a megabyte at most; it keeps to itself what database it uses."""
+    """Yield a server with a limit of one megabyte; it always uses its own database."""
     data = tmp_path_factory.mktemp("small") / "data"
     with serving(data, INGOT_MAX_PUSH_MB="2", INGOT_MAX_FILE_MB="1") as server:
         yield server
@@ -176,7 +176,7 @@ def _push_to(small: Server, tree: Tree, name: str, way: str, tmp_path: Path) -> 
 
 @pytest.mark.parametrize("way", ["http", "ssh"])
 def test_sizes(small: Server, tree: Tree, tmp_path: Path, way: str) -> None:
-    """A push or a file that is too large is refused in words, and nothing of it stays."""
+    """A push or a file over the limit is rejected with a message, and leaves no objects."""
     push = _push_to(small, tree, f"sizes-{way}", way, tmp_path)
     tree.commit()
     push("master", False)
@@ -196,7 +196,7 @@ def test_sizes(small: Server, tree: Tree, tmp_path: Path, way: str) -> None:
 
 
 def test_sizes_over_the_api(small: Server) -> None:
-    """A file that no push may bring is not committed by a call either."""
+    """A file over the push limit is not committed by a call either."""
     project = small.call("POST", "/projects", json={"name": "sizes-api"}).json()["id"]
     base = {"branch": "master", "commit_message": "x"}
     fits, large = "x" * 2**20, "x" * (2**20 + 1)
@@ -220,7 +220,7 @@ def test_sizes_over_the_api(small: Server) -> None:
 
 
 def test_bombs(small: Server) -> None:
-    """To the service that writes, with the limit that is set for it."""
+    """Attack: sent to receive-pack, with its own limit."""
     made = small.call("POST", "/projects", json={"name": "bombs"})
     assert made.status_code == 201, made.text
     bomb = gzip.compress(b"\0" * (19 * 2**20), 9)
@@ -234,7 +234,7 @@ def test_bombs(small: Server) -> None:
 
 
 def test_nothing_stays_open(instance: Instance, owner: Person, project: Project) -> None:
-    """No pipe of a push is left when it has ended, nor of one that could not even begin."""
+    """After a push, or after one that failed to start."""
 
     def count() -> int:
         return len(list(Path("/proc/self/fd").iterdir()))

@@ -1,4 +1,4 @@
-"""What follows from a push: the record, the project's row, the person's day, and what is printed."""
+"""Effects of a push: record, project row, activity date, and printed messages."""
 
 from collections.abc import Callable
 
@@ -40,7 +40,7 @@ def row_of(instance: Instance, project: Project) -> tuple[int, str, bool, str]:
 
 @pytest.fixture
 def announced(monkeypatch: pytest.MonkeyPatch) -> list[RefsChanged]:
-    """What is announced during a test."""
+    """Return the events emitted during a test."""
     heard: list[RefsChanged] = []
 
     def hear(db: Connection, event: Event) -> None:
@@ -55,7 +55,7 @@ def announced(monkeypatch: pytest.MonkeyPatch) -> list[RefsChanged]:
 def test_one_record_for_each_change(
     instance: Instance, make: Make, tree: Tree, way: Callable[[Person], Way], announced: list[RefsChanged]
 ) -> None:
-    """With who and how; announced once for a push, however many references it changes."""
+    """With actor and source; one event for a push, however many refs it changes."""
     owner = make.user()
     project = make_project(make, owner)
     chosen = way(owner)
@@ -78,7 +78,7 @@ def test_one_record_for_each_change(
     assert announced[1].updates == (RefUpdate("refs/heads/a", first, ZERO),)
 
 
-# What the first push brings, and which default branch follows; the project expects master.
+# Refs of the first push, and the resulting default branch; the project expects master.
 FIRST = [
     (["master"], "master"),
     (["main"], "main"),
@@ -130,7 +130,7 @@ def test_first_pushes_at_the_same_time(instance: Instance, make: Make, tree: Tre
 
 
 def test_the_same_change_by_two(instance: Instance, make: Make, tree: Tree) -> None:
-    """Two want the very same, and one is cut off: it is recorded once."""
+    """Two pushes make the same change, and one is interrupted: it is recorded once."""
     owner = make.user()
     project = make_project(make, owner)
     tip = tree.commit()
@@ -147,7 +147,7 @@ def test_the_same_change_by_two(instance: Instance, make: Make, tree: Tree) -> N
 
 
 def test_an_account_that_goes_under_its_push(instance: Instance, api: Api, make: Make, tree: Tree) -> None:
-    """What it brought is recorded, in the name of the placeholder."""
+    """The push is recorded in the name of the ghost user."""
     owner, leaving = make.user(), make.user()
     project = make_project(make, owner, members={leaving: Level.MASTER})
     tip = tree.commit()
@@ -165,7 +165,7 @@ def test_an_account_that_goes_under_its_push(instance: Instance, api: Api, make:
 
 
 def test_emptied_while_another_pushes(instance: Instance, make: Make, tree: Tree) -> None:
-    """Whoever records last tells what is there then, and not what was there when they changed it."""
+    """The last record stores the current state, not that of its own change."""
     owner = make.user()
     project = make_project(make, owner)
     tip = tree.commit()
@@ -181,7 +181,7 @@ def test_emptied_while_another_pushes(instance: Instance, make: Make, tree: Tree
 
 
 def test_the_day_of_last_activity(instance: Instance, make: Make, tree: Tree, way: Callable[[Person], Way]) -> None:
-    """Who fetches or pushes was here today; who is only let in to a hidden project as nobody was not."""
+    """Set by fetches and pushes, but not by anonymous access."""
     owner, reader = make.user(), make.user()
     project = make_project(make, owner, members={reader: Level.REPORTER})
     mine, theirs = way(owner), way(reader)
@@ -211,7 +211,7 @@ def test_the_day_of_last_activity(instance: Instance, make: Make, tree: Tree, wa
 def test_the_way_to_a_merge_request(
     instance: Instance, api: Api, make: Make, tree: Tree, way: Callable[[Person], Way]
 ) -> None:
-    """For branches that were pushed and are not the default one, unless the project does not want it."""
+    """Printed for pushed branches other than the default one, unless the project disables it."""
     owner = make.user()
     project = make_project(make, owner)
     chosen = way(owner)
@@ -219,7 +219,7 @@ def test_the_way_to_a_merge_request(
     url = chosen.url(project)
 
     def push(*specs: str) -> str:
-        # What the server prints comes on standard error.
+        # Messages of the server are on standard error.
         return tree.git("-c", "alias.x=!git push 2>&1", "x", url, *specs)
 
     tree.commit()
@@ -238,7 +238,7 @@ def test_the_way_to_a_merge_request(
 
 
 def test_what_git_cannot_change(instance: Instance, make: Make, tree: Tree, way: Callable[[Person], Way]) -> None:
-    """Where git itself refuses a part after the gate, only the rest is recorded, and no intent stays open."""
+    """If git rejects a part after the ref checks, only the rest is recorded, and no intent stays open."""
     owner = make.user()
     project = make_project(make, owner)
     chosen = way(owner)

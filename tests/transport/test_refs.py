@@ -1,4 +1,4 @@
-"""Which references may be pushed, by whom, and which nobody ever sees."""
+"""Refs: permitted names, permissions, and hidden refs."""
 
 import tarfile
 from collections.abc import Callable
@@ -50,7 +50,7 @@ ALLOWED = [
 
 
 def test_names(instance: Instance, make: Make, tree: Tree, way: Callable[[Person], Way]) -> None:
-    """Names that read as something else are refused (D2, D3, D4), each with its reason; others are taken."""
+    """Attack: flag-like, hex-like and ambiguous names are rejected, each with its reason; others are accepted."""
     owner = make.user()
     project = make_project(make, owner)
     chosen = way(owner)
@@ -71,7 +71,7 @@ def test_names(instance: Instance, make: Make, tree: Tree, way: Callable[[Person
 
 
 def test_hand_made_names(instance: Instance, make: Make, tree: Tree) -> None:
-    """What git's own client would not even send."""
+    """Names that git's own client would not send."""
     owner = make.user()
     project = make_project(make, owner)
     first = tree.commit()
@@ -101,7 +101,7 @@ def test_hand_made_names(instance: Instance, make: Make, tree: Tree) -> None:
 
 
 def test_names_that_are_not_text(instance: Instance, make: Make, tree: Tree) -> None:
-    """Bytes that are no UTF-8 cannot be shown by the API, so they are refused."""
+    """Names that are not UTF-8 cannot be shown by the API, so they are rejected."""
     owner = make.user()
     project = make_project(make, owner)
     tree.commit()
@@ -112,7 +112,7 @@ def test_names_that_are_not_text(instance: Instance, make: Make, tree: Tree) -> 
     assert "must be valid UTF-8" in said
 
 
-# What a client claims that git's own would never claim; the tag v1 and the branch topic are at "one".
+# False claims that git's client would never send; the tag v1 and the branch topic are at "one".
 CLAIMS = [
     ("a tag deleted as if it were not there", [(ZERO, ZERO, "refs/tags/v1")]),
     ("a tag deleted from a value that nothing has", [("1" * 40, ZERO, "refs/tags/v1")]),
@@ -134,7 +134,7 @@ CLAIMS = [
 
 @pytest.mark.parametrize("commands", [each for _, each in CLAIMS], ids=[name for name, _ in CLAIMS])
 def test_false_claims(instance: Instance, make: Make, tree: Tree, commands: list[tuple[str, str, str]]) -> None:
-    """What may be done follows from what is there, and not from what somebody says is there."""
+    """Permissions follow from the actual refs, not from the client's claims."""
     owner, developer = make.user(), make.user()
     project = make_project(make, owner, members={developer: Level.DEVELOPER})
     ids = {"one": tree.commit(), "two": tree.commit(content="two\n")}
@@ -168,7 +168,7 @@ def test_tags_are_for_masters_to_change(
 def test_protected_branches_and_tags(
     instance: Instance, api: Api, make: Make, tree: Tree, way: Callable[[Person], Way]
 ) -> None:
-    """By patterns too, with slashes in the name (D43)."""
+    """Attack: names with slashes and patterns."""
     owner, developer = make.user(), make.user()
     project = make_project(make, owner, members={developer: Level.DEVELOPER})
     theirs = way(developer)
@@ -227,7 +227,7 @@ def _with_internal_refs(instance: Instance, make: Make, tree: Tree) -> tuple[Per
 def test_internal_refs_are_never_shown(
     instance: Instance, api: Api, make: Make, tree: Tree, way: Callable[[Person], Way]
 ) -> None:
-    """Neither listed nor fetched by name, whatever the protocol (D45)."""
+    """Attack: list or fetch them by name, with every protocol version."""
     owner, project, secret = _with_internal_refs(instance, make, tree)
     chosen = way(owner)
     tree.env = chosen.env
@@ -250,7 +250,7 @@ def test_internal_refs_are_never_shown(
 def test_internal_refs_are_not_packed_up(
     instance: Instance, make: Make, tree: Tree, ssh_key: Callable[..., dict[str, str]], tmp_path: Path
 ) -> None:
-    """An archive over SSH is made of what is shown, and of nothing on the disk."""
+    """An archive over SSH contains visible refs only."""
     owner, project, _ = _with_internal_refs(instance, make, tree)
     with connected(instance, key_of(ssh_key(owner)), tmp_path) as connection:
 
@@ -278,7 +278,7 @@ def test_internal_refs_are_not_packed_up(
 def test_an_archive_of_a_branch_that_a_tag_is_called_like(
     instance: Instance, make: Make, tree: Tree, ssh_key: Callable[..., dict[str, str]]
 ) -> None:
-    """The branch is packed, as everywhere, though git itself would take the tag (D4)."""
+    """Attack: the branch is archived, as everywhere, although git itself would take the tag."""
     owner = make.user()
     project = make_project(make, owner)
     tree.env = ssh_key(owner)

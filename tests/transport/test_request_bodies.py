@@ -1,4 +1,4 @@
-"""Bodies as clients send them: unpacked, counted, and given up when they come too slowly."""
+"""Request bodies: decompressed, limited, and timed out."""
 
 import asyncio
 import gzip
@@ -17,7 +17,7 @@ MOST = 2**20
 
 
 def received(pieces: Iterable[bytes], encoding: bytes = b"", most: int = MOST, pause: float = 0.0) -> bytes:
-    """What comes out of a body."""
+    """Return the decoded content of a body."""
     waiting: Iterator[bytes] = iter(pieces)
 
     async def receive() -> dict[str, Any]:
@@ -41,7 +41,7 @@ def test_what_comes_is_what_was_sent() -> None:
 
 
 def test_much_that_comes_out_of_little() -> None:
-    """Counted as it comes out; nothing is made of the rest."""
+    """Counted while they expand; the rest is not decompressed."""
     packed = gzip.compress(b"\0" * (MOST + 1))
     assert len(packed) < 2000
     with pytest.raises(RequestTooLarge):
@@ -50,7 +50,7 @@ def test_much_that_comes_out_of_little() -> None:
 
 
 def test_little_that_comes_out_of_much() -> None:
-    """What is sent counts too: empty blocks without end come to nothing, and what follows the end is not kept."""
+    """Sent bytes count too: endless empty blocks, and data after the end."""
     begin = zlib.compressobj(wbits=zlib.MAX_WBITS | 16)
     head = begin.compress(b"") + begin.flush(zlib.Z_FULL_FLUSH)
     nothing = b"\0\0\0\xff\xff" * 10_000
@@ -85,7 +85,7 @@ def test_somebody_who_goes() -> None:
 
 
 def test_somebody_who_is_too_slow(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing for a whole window, or a drop now and then; who sends enough is heard out (fault 9)."""
+    """Nothing for a whole window, or a byte at a time; a sufficient rate is accepted."""
     with monkeypatch.context() as short:
         short.setattr(transfer_rate, "WINDOW_SECONDS", 0.05)
         with pytest.raises(TimeoutError):

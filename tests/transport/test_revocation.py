@@ -1,4 +1,4 @@
-"""What is taken from somebody counts at once: for the next command, and for the push that is under way (D29)."""
+"""Revoked access ends at once: for the next command, and for a running push."""
 
 import subprocess
 from collections.abc import Callable
@@ -22,7 +22,7 @@ Give = Callable[..., dict[str, str]]
 
 @dataclass
 class Scene:
-    """A developer of a private project, and what may be taken from them."""
+    """Developer of a private project, and revocable access."""
 
     api: Api
     make: Make
@@ -31,7 +31,7 @@ class Scene:
     project: Project
 
     def take(self, what: str) -> None:
-        """Take it."""
+        """Revoke it."""
         api, root, project, developer = self.api, self.make.root, self.project, self.developer
         if what == "membership":
             done = api.delete(f"/projects/{project.id}/members/{developer.id}", self.owner)
@@ -61,7 +61,7 @@ def scene(instance: Instance, api: Api, make: Make) -> Scene:
     return Scene(api, make, owner, developer, project)
 
 
-# What is taken, and what a clone and a push are answered with then.
+# Revoked access, and the responses to a clone and a push afterwards.
 TAKEN = {
     "membership": (404, 404),
     "level": (403, 403),
@@ -129,7 +129,7 @@ GATE_SAYS = {
 
 
 def push_of(tree: Tree, ref: str) -> tuple[bytes, bytes]:
-    """A push as git sends it: its commands, and its pack."""
+    """Return a push as sent by git: its commands, and its pack."""
     tip = tree.commit("large", "line\n" * 50_000)
     objects = tree.git("rev-list", "--objects", tip)
     pack = subprocess.run(
@@ -145,14 +145,14 @@ def push_of(tree: Tree, ref: str) -> tuple[bytes, bytes]:
 
 @pytest.mark.parametrize("what", GATE_SAYS)
 def test_a_push_whose_pack_is_still_being_sent(instance: Instance, scene: Scene, tree: Tree, what: str) -> None:
-    """It began while it was allowed, and is refused at the gate; nothing is changed and nothing recorded."""
+    """It began with permission, and is rejected by the ref checks; nothing is changed or recorded."""
     commands, pack = push_of(tree, "refs/heads/topic")
     half = len(pack) // 2
     repository = repository_of(instance, scene.project)
 
     def body() -> object:
         yield commands + pack[:half]
-        # git creates its quarantine after the server has admitted the request; before that, all of it is refused.
+        # git creates its quarantine after the server has admitted the request; before that, all of it is rejected.
         until("the quarantine of the push", lambda: list(repository.path.glob("objects/*incoming-*")))
         scene.take(what)
         yield pack[half:]
@@ -187,7 +187,7 @@ def test_the_same_over_ssh(
 
 
 def test_protection_counts_at_the_gate(instance: Instance, scene: Scene, tree: Tree) -> None:
-    """A branch that is protected while somebody pushes to it stays as it was."""
+    """A branch that becomes protected during a push does not move."""
     tree.git("fetch", "-q", over_http(instance, scene.project, scene.developer), "master")
     commands, pack = push_of(tree, "refs/heads/topic")
 

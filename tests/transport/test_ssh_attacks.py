@@ -1,4 +1,4 @@
-"""What somebody may try over SSH besides git: nothing of it runs, and nobody comes in who has not proven a key."""
+"""Attacks over SSH: no command runs, and no access without a proven key."""
 
 import asyncio
 import socket
@@ -73,7 +73,7 @@ def _ssh(instance: Instance, key: Path, *args: str, sent: bytes = b"") -> "subpr
 
 
 def test_commands(instance: Instance, owner: Person, project: Project, ssh_key: Give, tmp_path: Path) -> None:
-    """None gets near a shell (D11)."""
+    """Attack: shell injection in commands and arguments."""
     with connected(instance, key_of(ssh_key(owner)), tmp_path) as connection:
         for command in (each.format(path=project.path) for each in COMMANDS):
             said = connection.run(command)
@@ -84,7 +84,7 @@ def test_commands(instance: Instance, owner: Person, project: Project, ssh_key: 
 
 
 def test_no_environment(instance: Instance, owner: Person, project: Project, ssh_key: Give, tmp_path: Path) -> None:
-    """Of what a client wishes to have in the environment, only the protocol counts, and only where it is one."""
+    """Of the client's environment only a valid GIT_PROTOCOL counts."""
     trace = tmp_path / "trace"
     wishes = {
         "GIT_TRACE": str(trace),
@@ -112,7 +112,7 @@ def test_no_environment(instance: Instance, owner: Person, project: Project, ssh
 
 
 def test_nothing_but_commands(instance: Instance, owner: Person, ssh_key: Give, tmp_path: Path) -> None:
-    """No terminal, no tunnel in either direction, no agent, no files."""
+    """No terminal, tunnels, agent or files."""
     key = key_of(ssh_key(owner))
     greeting = f"Welcome to Ingot, @{owner.username}!\n".encode()
     done = _ssh(instance, key, "-T", "git@127.0.0.1")
@@ -143,7 +143,7 @@ def test_nothing_but_commands(instance: Instance, owner: Person, ssh_key: Give, 
 def test_only_known_keys_of_active_users(
     instance: Instance, api: Api, make: Make, owner: Person, project: Project, ssh_key: Give, tmp_path: Path
 ) -> None:
-    """An unknown key, another name than git, a password, and the key of somebody who is blocked (D12)."""
+    """Attack: an unknown key, another user name, a password, and the key of a blocked user."""
     unknown = tmp_path / "unknown"
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", unknown], check=True)
     known = key_of(ssh_key(owner))
@@ -161,7 +161,7 @@ def test_only_known_keys_of_active_users(
 def test_a_key_that_is_shown_but_not_held(
     instance: Instance, make: Make, owner: Person, ssh_key: Give, tmp_path: Path
 ) -> None:
-    """Naming somebody else's key before one's own does not make one somebody else."""
+    """Attack: offer the key of another user before one's own."""
     other = make.user()
     mine, theirs = key_of(ssh_key(owner)), key_of(ssh_key(other))
     shown = tmp_path / "shown"
@@ -179,10 +179,10 @@ def test_a_key_that_is_shown_but_not_held(
 
 
 def test_a_session_before_the_proof(instance: Instance, project: Project) -> None:
-    """A client that opens a session without having proven anything is thrown out (D12)."""
+    """Attack: a client that opens a session without authentication is disconnected."""
 
     class Impatient(asyncssh.SSHClient):
-        """Pretends to be let in."""
+        """Client that pretends to be authenticated."""
 
         def connection_made(self, conn: asyncssh.SSHClientConnection) -> None:
             self.connection = conn
@@ -221,7 +221,7 @@ def test_a_session_before_the_proof(instance: Instance, project: Project) -> Non
     ],
 )
 def test_keys_are_one_line(api: Api, make: Make, line: str) -> None:
-    """A key that brings more than itself is refused (D13)."""
+    """Attack: a key with a line break or options."""
     person = make.user()
     first = ed25519_line()
     sent = api.post("/user/keys", person, title="x", key=line.format(key=first, other=ed25519_line()))
@@ -234,7 +234,7 @@ def test_keys_are_one_line(api: Api, make: Make, line: str) -> None:
 def test_many_commands_at_once(
     instance: Instance, owner: Person, project: Project, ssh_key: Give, tmp_path: Path
 ) -> None:
-    """More than have a place wait for theirs."""
+    """Commands beyond the limit wait for a slot."""
 
     def begin(connection: OpenConnection) -> "subprocess.Popen[bytes]":
         return connection.popen(f"git-upload-pack '{project.path}'")
@@ -249,7 +249,7 @@ def test_many_commands_at_once(
 def test_many_who_never_prove_anything(
     instance: Instance, owner: Person, ssh_key: Give, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """They are turned away before they take everybody's memory; when they have gone, a key opens the door again."""
+    """They are rejected before they exhaust the memory; when they are closed, keys are accepted again."""
     until("those of other tests to be gone", lambda: instance.ssh and not instance.ssh.unauthenticated)
     monkeypatch.setattr(ssh_server, "MAX_UNAUTHENTICATED", 3)
     key = key_of(ssh_key(owner))
@@ -262,5 +262,5 @@ def test_many_who_never_prove_anything(
     assert _ssh(instance, key, "-T", "git@127.0.0.1").returncode == 255
     for connection in waiting:
         connection.close()
-    while _ssh(instance, key, "-T", "git@127.0.0.1").returncode != 0:  # The server has yet to see that they went.
+    while _ssh(instance, key, "-T", "git@127.0.0.1").returncode != 0:  # The server has yet to notice the disconnects.
         pass

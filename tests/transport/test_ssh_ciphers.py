@@ -1,4 +1,4 @@
-"""Clones over SSH with each kind of cipher, with new session keys on the way, and with small windows."""
+"""Clones over SSH with each kind of cipher, with rekeying, and with small windows."""
 
 import asyncio
 import os
@@ -25,7 +25,7 @@ def owner(make: Make) -> Person:
 
 @pytest.fixture
 def project(instance: Instance, make: Make, owner: Person, tree: Tree) -> Project:
-    """A project with some megabytes of incompressible content."""
+    """Return a project with some megabytes of incompressible content."""
     made = make_project(make, owner)
     (tree.folder / "bulk").write_bytes(os.urandom(5_000_000))
     tree.git("add", "bulk")
@@ -38,7 +38,7 @@ def project(instance: Instance, make: Make, owner: Person, tree: Tree) -> Projec
 def test_clone_is_complete_with_each_cipher(
     instance: Instance, owner: Person, project: Project, ssh_key: Give, tree: Tree, tmp_path: Path, cipher: str
 ) -> None:
-    """The session keys change several times while the clone runs."""
+    """With several key exchanges during the clone."""
     key = key_of(ssh_key(owner))
     command = f"{ssh_command(key)} -o RekeyLimit=1M{f' -c {cipher}' if cipher else ''}"
     copy = tmp_path / "copy"

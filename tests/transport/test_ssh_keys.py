@@ -1,4 +1,4 @@
-"""The keys on both sides: those by which clients know the server, and the kinds that people bring."""
+"""Host keys of the server, and types of user keys."""
 
 import stat
 from collections.abc import Callable
@@ -16,7 +16,7 @@ Give = Callable[..., dict[str, str]]
 
 
 def test_host_keys_are_made_once_and_kept(tmp_path: Path) -> None:
-    """For its owner's eyes; a second start, and one beside the first, takes what is there."""
+    """Readable by the owner only; a second or concurrent start uses existing ones."""
     (tmp_path / "secrets").mkdir()
     made = host_keys(tmp_path)
     content = [path.read_bytes() for path in made]

@@ -1,4 +1,4 @@
-"""What people do with git every day, over HTTP and over SSH."""
+"""Everyday use of git over HTTP and SSH."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -23,7 +23,7 @@ ZERO = "0" * 40
 
 
 def recorded(instance: Instance, project: Project) -> list[tuple[str, str, str]]:
-    """The changes that were recorded; none may be left open."""
+    """Return the recorded changes; none may be left open."""
     assert instance.app.database.read(lambda db: db.rows(_OPEN, project=project.id)) == []
     rows = instance.app.database.read(lambda db: db.rows(_CHANGES, project=project.id))
     return [(ref, old, new) for ref, old, new in rows]
@@ -32,7 +32,7 @@ def recorded(instance: Instance, project: Project) -> list[tuple[str, str, str]]
 def test_push_and_clone(
     instance: Instance, api: Api, make: Make, tree: Tree, way: Callable[[Person], Way], tmp_path: Path
 ) -> None:
-    """A first push makes the default branch; everything is there at once, and recorded once."""
+    """The first push sets the default branch; everything is visible at once, and recorded once."""
     owner = make.user()
     project = make_project(make, owner)
     chosen = way(owner)
@@ -54,7 +54,7 @@ def test_push_and_clone(
 def test_whoever_pushes_hears_nothing_of_the_server_itself(
     make: Make, tree: Tree, way: Callable[[Person], Way]
 ) -> None:
-    """Only what belongs to the push, also where there are branches already to compare it with."""
+    """Only messages about the push, also with branches to compare with."""
     owner = make.user()
     chosen = way(owner)
     tree.env, url = chosen.env, chosen.url(make_project(make, owner))
@@ -67,7 +67,7 @@ def test_whoever_pushes_hears_nothing_of_the_server_itself(
 def test_tags_deletes_and_forces(
     instance: Instance, api: Api, make: Make, tree: Tree, way: Callable[[Person], Way]
 ) -> None:
-    """Branches that nobody protects may be forced and deleted; each change is recorded."""
+    """Unprotected branches may be forced and deleted; each change is recorded."""
     owner = make.user()
     project = make_project(make, owner)
     chosen = way(owner)
@@ -92,7 +92,7 @@ def test_tags_deletes_and_forces(
 def test_protected_branches_stand_fast(
     instance: Instance, make: Make, tree: Tree, way: Callable[[Person], Way]
 ) -> None:
-    """A protected branch takes no force, no deletion, and no push of a developer; a refusal records nothing."""
+    """They reject force, deletion, and pushes of developers; a rejected push records nothing."""
     owner, developer = make.user(), make.user()
     project = make_project(make, owner, members={developer: Level.DEVELOPER})
     mine, theirs = way(owner), way(developer)
@@ -111,7 +111,7 @@ def test_protected_branches_stand_fast(
 def test_shallow_partial_and_fetch(
     instance: Instance, make: Make, tree: Tree, way: Callable[[Person], Way], tmp_path: Path
 ) -> None:
-    """Clones with less than everything, deepened later."""
+    """Partial clones, deepened later."""
     owner = make.user()
     project = make_project(make, owner)
     chosen = way(owner)
@@ -135,7 +135,7 @@ def test_shallow_partial_and_fetch(
 def test_what_comes_back_is_what_went_in(
     instance: Instance, make: Make, tree: Tree, way: Callable[[Person], Way], tmp_path: Path
 ) -> None:
-    """A history with merges, renames, binaries, links, programs and submodules is the same, object for object."""
+    """A history with merges, renames, binaries, symlinks, executables and submodules, object for object."""
     owner = make.user()
     project = make_project(make, owner)
     chosen = way(owner)

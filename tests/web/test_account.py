@@ -1,4 +1,4 @@
-"""The account page and its private token, and sessions that end when they must."""
+"""Account page: private token and end of sessions."""
 
 import re
 from collections.abc import Callable
@@ -55,7 +55,7 @@ def test_the_front_door_leads_to_where_one_can_do_something(browser: Browser, pe
 def test_a_session_ends_with_its_users_right_to_act(
     api: Api, make: Make, browser: Browser, person: Person, event: str
 ) -> None:
-    """D29: whoever is stopped is stopped in open browsers too, and stays out when they are let in again."""
+    """Attack: use an open session after the user was blocked; it stays invalid after unblocking."""
     browser.signed_in_as(person)
     method, path = ("DELETE", "") if event == "delete" else ("POST", f"/{event}")
     assert api.request(method, f"/users/{person.id}{path}", make.root).status_code in (200, 201)

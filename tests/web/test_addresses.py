@@ -1,4 +1,4 @@
-"""Every address that the API tells leads to a page, for whoever may see it, and to nothing for others."""
+"""URLs returned by the API: valid pages for permitted users, and 404 for others."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -15,7 +15,7 @@ KEYS = ("web_url", "target_url")
 
 @pytest.fixture
 def project(make: Make, person: Person, api: Api) -> Project:
-    """A hidden project with one of everything that has an address."""
+    """Return a private project with one of everything that has a URL."""
     group = make_group(make, person, visibility="private")
     made = make_project(make, person, group=group, visibility="private", description="Hidden")
     for method, path, sent in _contents(person):

@@ -1,4 +1,4 @@
-"""What administrators look after in the browser, and that nobody else learns of it."""
+"""Administration pages, and their permissions."""
 
 from collections.abc import Callable
 
@@ -20,7 +20,7 @@ READS += ["/broadcast_messages", "/users/1"]
 
 @pytest.fixture
 def admin(browser: Browser) -> Browser:
-    """Root's browser."""
+    """Return Root's browser."""
     assert browser.sign_in("root", ROOT_PASSWORD).status_code == 302
     return browser
 

@@ -1,4 +1,4 @@
-"""The pages of applications."""
+"""Pages of OAuth applications."""
 
 from collections.abc import Callable
 
@@ -23,7 +23,7 @@ def _number(page_text: str, root: str) -> str:
 
 @pytest.fixture
 def admin(browser: Browser, make: Make) -> Browser:
-    """A browser of an administrator."""
+    """Return a browser of an administrator."""
     return browser.signed_in_as(make.user(password=PASSWORD, admin=True))
 
 

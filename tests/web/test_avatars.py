@@ -1,4 +1,4 @@
-"""Pictures of what is not public, as browsers and programs get them."""
+"""Avatars of private objects, for browsers and API clients."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ def _pictured(api: Api, make: Make, owner: Person, kind: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("kind", ["projects", "groups"])
 def test_a_token_opens_the_picture_that_it_may_see(instance: Instance, api: Api, make: Make, kind: str) -> None:
-    """However the token comes; strangers get what they get for a picture that never was."""
+    """In every position; other users get the same response as for a missing one."""
     owner, stranger = make.user(password="a long password"), make.user()
     view = _pictured(api, make, owner, kind)
     url = view["avatar_url"]
@@ -45,7 +45,7 @@ def test_a_token_opens_the_picture_that_it_may_see(instance: Instance, api: Api,
     with httpx.Client(base_url=instance.url) as browser:
         sign_in(browser, owner)
         assert browser.get(url).content == PNG
-        # Who brings a token is whom it stands for, whatever their cookie says.
+        # A token takes precedence over a cookie.
         assert browser.get(url, headers={"PRIVATE-TOKEN": stranger.token}).status_code == 404
 
 

@@ -1,4 +1,4 @@
-"""Badges on the home of a project."""
+"""Badges on the project page."""
 
 from tests.api.merge_requests.factories import commit, filled_project
 from tests.client import Make, Person

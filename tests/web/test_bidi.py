@@ -1,4 +1,4 @@
-"""Attack: code that reads otherwise than it runs, by signs that change the direction of writing."""
+"""Attack: bidirectional control characters in code, which is displayed differently than it runs."""
 
 import pytest
 

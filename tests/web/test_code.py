@@ -1,4 +1,4 @@
-"""A repository in the browser: what is shown of files, folders, commits and what lies between them."""
+"""Repository pages: files, folders, commits and diffs."""
 
 import html
 import io
@@ -27,7 +27,7 @@ WILD = "wild/\"'<img/src=x>#%25&+ü"
 
 
 class Code:
-    """A public project with files of every kind, and the addresses of its pages."""
+    """Public project with files of every kind, and the paths of its pages."""
 
     def __init__(self, instance: Instance, make: Make) -> None:
         self.project: Project = make_project(make, visibility="public", description="About <b>it</b>")
@@ -50,7 +50,7 @@ class Code:
 
 @pytest.fixture(scope="module")
 def code(instance: Instance, make: Make) -> Code:
-    """Tests of this module only read it."""
+    """Return a shared project, which tests of this module only read."""
     return Code(instance, make)
 
 
@@ -242,7 +242,7 @@ def test_what_is_not_there(browser: Browser, code: Code, address: str) -> None:
     ],
 )
 def test_a_raw_file_can_run_nothing(browser: Browser, code: Code, path: str, kind: str, disposition: str) -> None:
-    """D24: a file of a repository is opened in the browser of somebody who is signed in."""
+    """Attack: a file of a repository is opened in the browser of a signed-in user."""
     raw = browser.get(code(f"raw/master/{path}"))
 
     assert (raw.status_code, raw.headers["content-type"]) == (200, kind)
@@ -290,7 +290,7 @@ def test_a_commit_is_shown_with_its_difference(browser: Browser, code: Code) -> 
 
 
 def test_no_commit_of_the_graph_is_above_its_children(browser: Browser, instance: Instance, make: Make) -> None:
-    """Those of one second come in any order."""
+    """Commits of the same second may be listed in any order."""
     project = make_project(make, visibility="public")
     history = History()
     marks = [history.commit(files={"a": "0"}, at=1_500_000_000)]
@@ -392,6 +392,6 @@ def test_who_may_not_see_a_project_finds_nothing(
         address = f"/{project.path}{'/-/' if rest else ''}{rest}"
         assert stranger.get(address).status_code == nobody.get(address).status_code == 404, rest
         seen = member.get(address)
-        # A guest sees that there is a project, and what it reports of its jobs, but none of its code.
+        # A guest sees the project and its job reports, but none of its code.
         assert seen.status_code == (200 if rest in ("", "pipelines") else 404), rest
         assert "a.txt" not in seen.text

@@ -1,4 +1,4 @@
-"""Writing to a repository in the browser: files, branches, tags, releases, comments, and doing commits again."""
+"""Repository pages with forms: files, branches, tags, releases, comments, cherry-picks."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ HOSTILE = "a b#c?d%e\"'<script>ü"
 
 @dataclass
 class Desk:
-    """A project, and a browser in which its developer is signed in."""
+    """Project, and a browser in which its developer is signed in."""
 
     api: Api
     browser: Browser
@@ -37,14 +37,14 @@ class Desk:
         return self.browser.submit(self(page), self(action), fields=fields)
 
     def content(self, path: str, ref: str = "work") -> bytes:
-        """What a file holds by now."""
+        """Return the current content of a file."""
         url = f"{self.project.url}/repository/files/{quote(path, safe='')}/raw"
         return self.api.get(url, self.developer, ref=ref).content
 
 
 @pytest.fixture
 def desk(browser: Browser, api: Api, instance: Instance, make: Make) -> Desk:
-    """``master`` is protected, ``work`` is not."""
+    """Return a project in which ``master`` is protected and ``work`` is not."""
     developer = make.user(password=PASSWORD)
     project = make_project(make, visibility="public", members={developer: Level.DEVELOPER})
     history = History()

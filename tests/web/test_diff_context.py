@@ -1,4 +1,4 @@
-"""Lines around those that changed, which a difference leaves out until somebody wants them."""
+"""Context lines of diffs, loaded on request."""
 
 import html
 import re
@@ -15,7 +15,7 @@ from tests.web.hostile import HOSTILE, is_safe
 
 @pytest.fixture(scope="module")
 def long_file(instance: Instance, make: Make) -> tuple[Project, str]:
-    """A commit that changes the lines 30 and 100 of 150, which were two less before."""
+    """Return a commit that changes lines 30 and 100 of 150, which were two fewer before."""
     project = make_project(make, visibility="public")
     history = History()
     texts = [f"line {number} <b>" for number in range(1, 151)]
@@ -25,12 +25,12 @@ def long_file(instance: Instance, make: Make) -> tuple[Project, str]:
 
 
 def more(page: str) -> list[str]:
-    """Where the rows lead that stand for lines that are left out."""
+    """Return the links of the rows for omitted lines."""
     return [html.unescape(found) for found in re.findall(r'hx-get="([^"]+/-/diff_lines/[^"]+)"', page)]
 
 
 def numbers(page: str) -> list[tuple[str, str]]:
-    """The old and new numbers of the lines of a difference."""
+    """Return the old and new numbers of the lines of a diff."""
     return re.findall(r'id="d[0-9a-f]{10}_(\d*)_(\d*)"', page)
 
 

@@ -1,4 +1,4 @@
-"""Differences as pages show them, from the text that the API gives."""
+"""Diffs as shown on pages, from the text of the API."""
 
 import re
 from typing import Any
@@ -26,14 +26,14 @@ PATCH = """--- a/x.py
 
 
 def item(path: str = "x.py", diff: str = PATCH, **changes: Any) -> DiffView:
-    """One file of a difference."""
+    """Return one file of a diff."""
     fields = {"a_mode": "100644", "b_mode": "100644", "old_path": path, "new_path": path, "diff": diff}
     flags = dict.fromkeys(("new_file", "renamed_file", "deleted_file", "too_large", "collapsed"), False)
     return DiffView(**{**fields, **flags, **changes})
 
 
 def html_of(diff: Any) -> str:
-    """All rows of what is shown."""
+    """Return all rows as HTML."""
     return "".join(rows for file in diff.shown for rows, _ in file.parts)
 
 

@@ -1,4 +1,4 @@
-"""Signing in by an LDAP directory: a real server over the wire, and what becomes of accounts when it changes."""
+"""Sign-in by LDAP: a real server, and accounts after changes of the directory."""
 
 import io
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from tests.web.browser import Browser
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[LdapServerProcess]:
-    """The directory."""
+    """Yield the LDAP server."""
     made = LdapServerProcess()
     made.begin(*PEOPLE.values())
     yield made
@@ -25,7 +25,7 @@ def server() -> Iterator[LdapServerProcess]:
 
 @pytest.fixture(scope="module")
 def second(server: LdapServerProcess, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecondInstance]:
-    """An instance that asks the directory."""
+    """Yield an instance with this LDAP server."""
     with serving(
         tmp_path_factory.mktemp("with_directory"),
         ldap_url=f"ldap://127.0.0.1:{server.port}",
@@ -50,7 +50,7 @@ def _user(second: SecondInstance, username: str) -> dict[str, object]:
 
 
 def _check(second: SecondInstance) -> None:
-    """Let the job ask the directory, as it does every hour."""
+    """Run the hourly synchronization job."""
     from ingot.accounts.identity_providers.directory_users import DirectoryCheck
 
     DirectoryCheck(second.settings).run(second.app.database, None)
@@ -90,12 +90,12 @@ def test_people_of_the_directory_come_in_and_have_an_account(second: SecondInsta
     ],
 )
 def test_nobody_else_does(second: SecondInstance, login: str, password: str) -> None:
-    """The filter keeps guests out; who is disabled there, or has no password to show, stays out too."""
+    """Guests excluded by the filter, disabled entries, and empty passwords."""
     assert not _signs_in(second, login, password)
 
 
 def test_a_name_here_is_not_a_name_there(second: SecondInstance) -> None:
-    """Somebody there is called like the administrator here, and is somebody else."""
+    """Attack: a directory user with the name of the administrator is another user."""
     root = second.make.root
     assert _signs_in(second, root.username, root.password)
     assert _signs_in(second, "root", SECRET)

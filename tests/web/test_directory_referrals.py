@@ -61,7 +61,7 @@ def _directory(tmp_path: Path, *, bind: bytes, search: bytes = _SUCCESS) -> Iter
 
 @pytest.fixture
 def other() -> Iterator[socket.socket]:
-    """The server that referrals name; it never gets a connection."""
+    """Yield a server that referrals name; it must never get a connection."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         listener.settimeout(0.2)
         yield listener
@@ -70,7 +70,7 @@ def other() -> Iterator[socket.socket]:
 
 
 def test_a_referral_of_a_search_is_an_error(tmp_path: Path, other: socket.socket) -> None:
-    """Attack: the directory, or someone in between, sends Ingot with its password to another server."""
+    """Attack: the directory, or a proxy, redirects Ingot with its password to another server."""
     with (
         _directory(tmp_path, bind=_SUCCESS, search=_referral(other.getsockname()[1])) as directory,
         pytest.raises(DirectoryError, match="referral"),

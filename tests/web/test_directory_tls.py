@@ -1,4 +1,4 @@
-"""A directory whose connections are encrypted: what is trusted, and that nothing else is."""
+"""LDAP over TLS: trusted and untrusted certificates."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,25 +17,25 @@ from tests.web.browser import Browser
 
 @pytest.fixture(scope="module")
 def own(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The certificate of this machine."""
+    """Return the certificate of this machine."""
     return certificate_for(tmp_path_factory.mktemp("own"), "localhost")
 
 
 @pytest.fixture(scope="module")
 def foreign(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """That of another one."""
+    """Return the certificate of another machine."""
     return certificate_for(tmp_path_factory.mktemp("foreign"), "other.example")
 
 
 @pytest.fixture(scope="module", params=["tls", "start"])
 def how(request: pytest.FixtureRequest) -> str:
-    """From the first byte, or once it is asked for."""
+    """Return the TLS from the first byte, or StartTLS."""
     return str(request.param)
 
 
 @pytest.fixture(scope="module")
 def server(own: str, how: str) -> Iterator[LdapServerProcess]:
-    """The directory."""
+    """Yield the LDAP server."""
     made = LdapServerProcess()
     made.begin(PEOPLE["ann"], tls=(how, own))
     yield made
@@ -74,7 +74,7 @@ def test_a_certificate_that_nobody_vouches_for_is_refused(
         assert "localhost cannot be used: The certificate is not trusted" in str(finding.text)
 
 
-# ldap3 leaves the socket of a refused certificate to the garbage collector.
+# ldap3 leaves the socket of a rejected certificate to the garbage collector.
 @pytest.mark.filterwarnings("ignore:Exception ignored in. <ssl.SSLSocket:pytest.PytestUnraisableExceptionWarning")
 def test_the_certificate_of_another_host_is_refused(how: str, foreign: str, tmp_path: Path) -> None:
     server = LdapServerProcess()

@@ -1,4 +1,4 @@
-"""What people say below a page: notes, answers, emoji, and who follows; the same for issues and merge requests."""
+"""Discussions on pages: notes, replies, emoji and subscriptions, for issues and merge requests."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>"
 
 
 class Scene(NamedTuple):
-    """A project with an issue and a commit, its owner, a developer and a stranger."""
+    """Project with an issue and a commit, its owner, a developer and another user."""
 
     owner: Person
     developer: Person
@@ -27,7 +27,7 @@ class Scene(NamedTuple):
 
 @pytest.fixture(scope="module")
 def scene(make: Make) -> Scene:
-    """People and a public project."""
+    """Return users and a public project."""
     owner, developer, stranger = (make.user(password=PASSWORD) for _ in range(3))
     project = make_project(make, owner, visibility="public", members={developer: Level.DEVELOPER})
     sent = {"branch": "master", "commit_message": "One", "content": "a"}
@@ -38,7 +38,7 @@ def scene(make: Make) -> Scene:
 
 @pytest.fixture
 def issue(make: Make, scene: Scene) -> dict[str, Any]:
-    """A fresh issue of the owner's."""
+    """Return a new issue of the owner."""
     return make_issue(make, scene.project, scene.owner)
 
 

@@ -1,4 +1,4 @@
-"""Where there is nothing yet, pages say what to do next."""
+"""Empty pages show the next step."""
 
 from collections.abc import Callable
 
@@ -11,14 +11,14 @@ from tests.web.browser import Browser
 
 @pytest.fixture
 def project(make: Make, person: Person) -> Project:
-    """One in which nobody did anything."""
+    """Return an empty project."""
     return make_project(make, person, visibility="public")
 
 
 def test_a_wiki_page_that_nobody_wrote_can_be_written(
     browser: Browser, open_browser: Callable[[], Browser], person: Person, project: Project
 ) -> None:
-    """As links in a wiki lead to pages before these are written."""
+    """Links in a wiki may point to pages that do not exist yet."""
     missing = f"/{project.path}/-/wikis/How-to-moor"
     nobody = open_browser().get(missing)
     assert (nobody.status_code, "<form method" in nobody.text.partition("<main")[2]) == (404, False)

@@ -1,4 +1,4 @@
-"""Pages about people, searches, snippets and wikis."""
+"""Pages of users, search, snippets and wikis."""
 
 import re
 from typing import Any
@@ -18,7 +18,7 @@ HOSTILE = "\"><img src=x onerror=alert(1)><script>alert('x')</script>"
 
 @pytest.fixture
 def project(make: Make, person: Person, api: Api) -> Project:
-    """A public project with a file."""
+    """Return a public project with a file."""
     made = make_project(make, person, visibility="public")
     sent = {"branch": "master", "commit_message": "Add the log", "content": "the lantern is lit\n"}
     assert api.post(f"{made.url}/repository/files/log.txt", person, **sent).status_code == 201
@@ -238,7 +238,7 @@ def test_all_files_of_a_snippet_are_edited(browser: Browser, person: Person, api
 
 
 def _in_turn(sent: dict[str, Any]) -> str:
-    """The fields as a browser sends them: name and content of each file one after the other."""
+    """Return the fields as a browser sends them: name and content of each file in turn."""
     lists = [[(name, value) for value in values] for name, values in sent.items() if isinstance(values, list)]
     plain = [(name, value) for name, value in sent.items() if not isinstance(value, list)]
     return urlencode([*plain, *(pair for pairs in zip(*lists, strict=True) for pair in pairs)])

@@ -1,4 +1,4 @@
-"""What a provider says counts only when it is signed, meant for us, and about this very sign-in."""
+"""Hostile OpenID providers: tokens must be signed, for this client, and for this sign-in."""
 
 import json
 import threading
@@ -20,7 +20,7 @@ KEY, OTHER_KEY = RSAKey.generate_key(2048, {"kid": "k"}), RSAKey.generate_key(20
 
 
 class Provider(ThreadingHTTPServer):
-    """Says whatever a test wants it to."""
+    """Provider whose responses tests change."""
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Answering)
@@ -33,7 +33,7 @@ class Provider(ThreadingHTTPServer):
         self.issuer = self.url
 
     def id_token(self) -> str:
-        """The signed text, with what the test changed about it."""
+        """Return the signed token, with the changes of the test."""
         now = int(time.time())
         claims = {"iss": self.url, "aud": "us", "sub": "42", "nonce": self.nonce, "iat": now, "exp": now + 300}
         claims |= {"email": "somebody@false.example", "email_verified": True, "name": "Some Body"}
@@ -42,12 +42,12 @@ class Provider(ThreadingHTTPServer):
 
 
 class Answering(BaseHTTPRequestHandler):
-    """One request."""
+    """Handler of one request."""
 
     server: Provider
 
     def do_GET(self) -> None:
-        """Who we are, and by which key we sign."""
+        """Return the discovery document and the signing key."""
         url = self.server.url
         if self.path == "/keys":
             return self._say({"keys": [KEY.as_dict(private=False)]})
@@ -55,7 +55,7 @@ class Answering(BaseHTTPRequestHandler):
         return self._say({"issuer": self.server.issuer, **{name: url + path for name, path in endpoints.items()}})
 
     def do_POST(self) -> None:
-        """A token for a code."""
+        """Return a token for a code."""
         sent = self.rfile.read(int(self.headers["Content-Length"])).decode()
         self.server.asked = {name: values[0] for name, values in parse_qs(sent).items()}
         self._say({"access_token": "x", "token_type": "Bearer", "id_token": self.server.id_token()})
@@ -68,12 +68,12 @@ class Answering(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Nothing."""
+        """Log nothing."""
 
 
 @pytest.fixture(scope="module")
 def provider() -> Iterator[Provider]:
-    """The provider."""
+    """Yield the fake provider."""
     with Provider() as served:
         thread = threading.Thread(target=served.serve_forever, daemon=True)
         thread.start()
@@ -84,7 +84,7 @@ def provider() -> Iterator[Provider]:
 
 @pytest.fixture(scope="module")
 def second(provider: Provider, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecondInstance]:
-    """An instance that trusts it."""
+    """Yield an instance that trusts it."""
     with serving(
         tmp_path_factory.mktemp("trusting"),
         allow_local_requests=True,
@@ -96,7 +96,7 @@ def second(provider: Provider, tmp_path_factory: pytest.TempPathFactory) -> Iter
 
 
 def _status(second: SecondInstance, provider: Provider, **said: Any) -> int:
-    """How a sign-in ends of which the provider says this."""
+    """Return the status of a sign-in with these claims."""
     provider.claims = said.pop("claims", {})
     provider.key, provider.algorithm = said.pop("key", KEY), said.pop("algorithm", "RS256")
     provider.issuer = said.pop("issuer", provider.url)

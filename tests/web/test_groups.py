@@ -1,4 +1,4 @@
-"""Groups and members in the browser."""
+"""Pages of groups and members."""
 
 import re
 from collections.abc import Callable
@@ -19,7 +19,7 @@ SETTINGS = ["edit", "hooks", "settings/ci_cd", "settings/repository", "settings/
 
 @pytest.fixture
 def owner(browser: Browser, person: Person) -> Browser:
-    """The browser of who owns what is made."""
+    """Return a browser of the owner."""
     return browser.signed_in_as(person)
 
 

@@ -1,4 +1,4 @@
-"""A page has one title, whatever the texts on it begin with."""
+"""Headings: one title per page, independent of the headings in its texts."""
 
 from tests.client import Api, Make, Person
 from tests.factories import make_project

@@ -1,4 +1,4 @@
-"""The help page: first steps, or what administrators wrote."""
+"""Help page: first steps, or the text of administrators."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ from tests.web.browser import Browser
 
 @pytest.fixture
 def afterwards(api: Api, make: Make) -> Iterator[None]:
-    """The settings are as they were."""
+    """Restore the settings after the test."""
     before = api.get("/application/settings", make.root).json()
     yield
     now = api.get("/application/settings", make.root).json()

@@ -1,4 +1,4 @@
-"""The first pages: what a visitor finds, and a project from its making to its first push."""
+"""Start pages, and a project from creation to its first push."""
 
 import re
 
@@ -109,7 +109,7 @@ def test_files_of_pages_are_kept_by_browsers(browser: Browser) -> None:
 
 
 def test_a_page_weighs_little_before_its_content(browser: Browser, person: Person, make: Make) -> None:
-    """60 kB of HTML, stylesheet and scripts, as they travel."""
+    """At most 60 kB of HTML, stylesheet and scripts, compressed."""
     project = make_project(make, person, visibility="public")
     browser.signed_in_as(person)
 

@@ -1,4 +1,4 @@
-"""D24, D25: words that are to run in others' browsers, in every text that people write, stay words on every page."""
+"""Attack: scripts in every text field stay text on every page."""
 
 import html
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ from tests.sample_data.texts import MARK, SampleTexts
 from tests.web.browser import Browser
 
 SCRIPT = "javascript:zqx()"
-# What pages read from their address.
+# Query parameters that pages read.
 ASKED = ["at", "back", "file", "file_name", "filter", "label_name", "namespace_id", "note_id", "order_by", "only"]
 ASKED += [
     "path",
@@ -41,7 +41,7 @@ ASKED += ["merge_request[source_branch]", "merge_request[title]", "issuable_temp
 
 @pytest.fixture(scope="module")
 def samples(instance: Instance, make: Make) -> Iterator[SampleData]:
-    """Everything in it is hostile; addresses that are scripts are offered wherever an address is taken."""
+    """Yield hostile sample data; URL fields are also tried with script URLs."""
     with open_sample_data(instance, make, SampleTexts(hostile=True)) as samples:
         for method, path, sent in _scripts(samples):
             answer = make.api.request(method, path, make.root, json=sent)
@@ -71,7 +71,7 @@ def _scripts(samples: SampleData) -> list[tuple[str, str, dict[str, Any]]]:
 
 @pytest.fixture(scope="module")
 def browsers(instance: Instance, samples: SampleData) -> Iterator[dict[str, Browser]]:
-    """One for each who visits pages."""
+    """Yield one browser per visitor."""
     with ExitStack() as stack:
         found = {name: stack.enter_context(Browser(instance.url)) for name in ("owner", "colleague", "root", "nobody")}
         for name, person in samples.people.items():
@@ -85,7 +85,7 @@ def _troubles(answer: httpx.Response) -> list[str]:
 
 
 def test_every_text_of_the_api_is_hostile(samples: SampleData) -> None:
-    """Whoever adds one gives it hostile words in the samples of these tests, or says why there is no need."""
+    """A new text field must be filled in the sample data, or listed as an exception."""
     given = {(noun_of(call), name) for call, name in samples.said}
 
     assert sorted(free_texts() - given - ELSEWHERE.keys()) == []
@@ -106,7 +106,7 @@ def test_no_page_lets_words_live(browsers: dict[str, Browser], samples: SampleDa
 
 
 def test_no_part_does(browsers: dict[str, Browser], samples: SampleData) -> None:
-    """Nor what scripts ask for; whole pages answer them with a part of themselves."""
+    """Including pages that return a part of themselves to scripts."""
     found = {}
     for address in [
         *parts(samples),
@@ -131,7 +131,7 @@ def test_nor_does_what_an_address_asks_for(browsers: dict[str, Browser], samples
 
 
 def test_nor_does_what_a_form_gives_back(browsers: dict[str, Browser], samples: SampleData) -> None:
-    """All that was typed is given back by a form that refuses it, passwords and keys aside."""
+    """A rejected form shows all values except passwords and keys."""
     tokens = {name: browser.token() for name, browser in browsers.items()}
     found = {}
     for address in addresses(samples):
@@ -150,7 +150,7 @@ def test_nor_does_what_a_form_gives_back(browsers: dict[str, Browser], samples: 
 
 
 def test_who_looks_sees_what_lives() -> None:
-    """Each way in which words come alive is told; as words they are not."""
+    """Each kind of injection is found, and escaped text is not."""
     words = SampleTexts(hostile=True)
     assert alive('<!doctype html><p title="&quot;&gt;&lt;zqx onzqx=1&gt;">&lt;script&gt;zqx()&lt;/script&gt;</p>') == []
     assert len(alive(words.say("x"))) >= 5

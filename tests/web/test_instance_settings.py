@@ -1,4 +1,4 @@
-"""What administrators decide for everybody counts on pages too."""
+"""Instance settings that affect pages."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -21,7 +21,7 @@ SETTINGS += ["home_page_url", "restricted_visibility_levels"]
 
 @pytest.fixture
 def decide(api: Api, make: Make) -> Iterator[Callable[..., None]]:
-    """Sets something for the whole instance, until the test ends."""
+    """Yield a function that changes instance settings until the test ends."""
     before = api.get("/application/settings", make.root).json()
 
     def decide(**wanted: Any) -> None:
@@ -58,7 +58,7 @@ def test_everybody_needs_a_second_factor(
 def test_the_time_for_a_second_factor_counts_from_when_it_was_required(
     person: Person, instance: Instance, decide: Callable[..., None]
 ) -> None:
-    """Saving other settings gives nobody more of it, and turning it off and on again does."""
+    """Saving other settings does not extend it, but disabling and enabling does."""
     user = instance.app.database.read(lambda db: find_user(db, person.id))
 
     def due() -> bool:
@@ -134,7 +134,7 @@ def test_where_nothing_is_public_people_are_not_either(
 def test_administrators_set_it_on_their_page(
     browser: Browser, api: Api, make: Make, decide: Callable[..., None]
 ) -> None:
-    """Turning it on takes the hours along, without which the API refuses it."""
+    """Enabling it sends the hours, which the API requires."""
     decide(two_factor_grace_period=40)
     assert browser.sign_in("root", make.root.password).status_code == 302
     page = "/admin/application_settings"

@@ -1,4 +1,4 @@
-"""Addresses that nobody of us wrote: no page breaks on what it does not understand in one."""
+"""Invalid query parameters: no page fails."""
 
 from urllib.parse import quote
 
@@ -35,7 +35,7 @@ NAMES += ["action_id", "author_username", "assignee_username", "milestone_title"
 
 @pytest.fixture(scope="module")
 def project(make: Make) -> Project:
-    """One with something in it."""
+    """Return a project with sample data."""
     project = make_project(make, visibility="public")
     make_issue(make, project, make.root, title="first")
     file = {"branch": "main", "content": "# Hello", "commit_message": "Begin"}

@@ -1,4 +1,4 @@
-"""The pages of issues: lists, the issue itself, and what its forms do."""
+"""Pages of issues: lists, single issues, and forms."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ HOSTILE = "\"'><script>alert(1)</script>{{7*7}}"
 
 
 class Scene(NamedTuple):
-    """A group with a project, and people."""
+    """Group with a project and users."""
 
     owner: Person
     stranger: Person
@@ -24,13 +24,13 @@ class Scene(NamedTuple):
     project: Project
 
     def url(self, issue: dict[str, Any]) -> str:
-        """Where the page of an issue is."""
+        """Return the path of an issue's page."""
         return f"/{self.project.path}/-/issues/{issue['iid']}"
 
 
 @pytest.fixture(scope="module")
 def scene(make: Make) -> Scene:
-    """A public project in a public group."""
+    """Return a public project in a public group."""
     owner, stranger = make.user(password=PASSWORD), make.user(password=PASSWORD)
     group = make_group(make, owner, visibility="public")
     return Scene(owner, stranger, group, make_project(make, owner, group=group, visibility="public"))
@@ -38,7 +38,7 @@ def scene(make: Make) -> Scene:
 
 @pytest.fixture(scope="module")
 def some(make: Make, scene: Scene) -> dict[str, dict[str, Any]]:
-    """Issues to filter, in a project of their own."""
+    """Return issues to filter, in their own project."""
     milestone = make_milestone(make, scene.project)["id"]
     assert make.api.post(f"{scene.project.url}/labels", scene.owner, name="a & b", color="#ff0000").status_code == 201
     return {
@@ -105,7 +105,7 @@ def test_an_issue_from_its_writing_to_its_end(api: Api, open_browser: Callable[[
     assert [person["id"] for person in issue["assignees"]] == [scene.owner.id]
     assert "<strong>so</strong>" in browser.get(page).text
 
-    # A form without boxes ticked takes away what they stood for.
+    # A form without checked boxes removes their values.
     fields = {"issue[title]": "Otherwise", "issue[due_date]": ""}
     assert browser.submit(f"{page}/edit", page, does="put", fields=fields).headers["location"] == page
     issue = api.get(url, scene.owner).json()
@@ -219,7 +219,7 @@ def test_templates_of_the_project_are_offered(api: Api, open_browser: Callable[[
 
 
 def test_commits_of_members_only(make: Make, browser: Browser, open_browser: Callable[[], Browser]) -> None:
-    """Pages of what a visitor may not see are not there."""
+    """Pages of hidden commits get 404."""
     owner = make.user(password=PASSWORD)
     guest = make.user(password=PASSWORD)
     project = make_project(make, owner, members={guest: Level.GUEST})

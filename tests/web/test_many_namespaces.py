@@ -1,4 +1,4 @@
-"""Who has more groups than a list should hold finds them by a part of their path, with a script and without."""
+"""Namespace selection with many groups: by a part of their path, with and without scripts."""
 
 import pytest
 

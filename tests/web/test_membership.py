@@ -1,4 +1,4 @@
-"""Ways into projects and groups and out of them, and machines that know another project."""
+"""Joining and leaving projects and groups, and deploy keys of other projects."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Merge requests in the browser: lists, opening one, talking about lines, and merging it."""
+"""Pages of merge requests: lists, creation, line discussions, and merging."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -20,7 +20,7 @@ Open = Callable[[], Browser]
 
 
 class Scene(NamedTuple):
-    """A private project with a developer, a reporter and somebody outside."""
+    """Private project with a developer, a reporter and another user."""
 
     owner: Person
     developer: Person
@@ -29,13 +29,13 @@ class Scene(NamedTuple):
     project: Project
 
     def page(self, request: dict[str, Any]) -> str:
-        """Where a merge request is shown."""
+        """Return the path of a merge request's page."""
         return f"/{self.project.path}/-/merge_requests/{request['iid']}"
 
 
 @pytest.fixture(scope="module")
 def scene(make: Make) -> Scene:
-    """People, and a project in a group."""
+    """Return users, and a project in a group."""
     owner, developer, reporter, stranger = (make.user(password=PASSWORD) for _ in range(4))
     group = make_group(make, owner)
     members = {developer: Level.DEVELOPER, reporter: Level.REPORTER}
@@ -46,7 +46,7 @@ def scene(make: Make) -> Scene:
 
 @pytest.fixture
 def browser(open_browser: Open, scene: Scene) -> Browser:
-    """The developer's."""
+    """Return a browser of the developer."""
     return open_browser().signed_in_as(scene.developer)
 
 
@@ -157,7 +157,7 @@ def test_choosing_branches(scene: Scene, browser: Browser, open_browser: Open) -
 
 
 def test_comparing_with_a_fork_writes_to_neither_repository(instance: Instance, make: Make, open_browser: Open) -> None:
-    """The page is a read: commits of the one must not come to be in the other."""
+    """The page is a read: commits must not be copied between the repositories."""
     owner, forker = make.user(password=PASSWORD), make.user(password=PASSWORD)
     project = filled_project(make, owner, visibility="public")
     theirs = fork(make, project, forker)
@@ -439,7 +439,7 @@ def test_templates_are_offered(make: Make, scene: Scene, browser: Browser) -> No
 
 
 def test_an_author_wished_it_gone(make: Make, scene: Scene, browser: Browser) -> None:
-    """Who merges may think otherwise; who is not asked changes nothing."""
+    """The merging user may override it; without the field nothing changes."""
     for removes, ticked, status in ((True, {}, 200), (True, {"should_remove_source_branch": "1"}, 404)):
         request = make_merge_request(make, scene.project, scene.developer, remove_source_branch=removes)
         page, branch = scene.page(request), f"{scene.project.url}/repository/branches/{request['source_branch']}"

@@ -1,4 +1,4 @@
-"""OAuth 2: an application gets a token from a person, and acts for them."""
+"""OAuth 2: an application gets a token from a user, and acts for them."""
 
 from collections.abc import Callable
 from typing import Any
@@ -27,13 +27,13 @@ VERIFIER = "v" * 43 + "-._~"
 
 @pytest.fixture
 def signed_in(browser: Browser, person: Person) -> Browser:
-    """A browser of somebody."""
+    """Return a browser of a user."""
     return browser.signed_in_as(person)
 
 
 @pytest.fixture
 def app(signed_in: Browser) -> App:
-    """An application that this person registered."""
+    """Return an application registered by this user."""
     return register(signed_in)
 
 
@@ -205,7 +205,7 @@ def test_a_code_works_once_and_a_second_use_ends_what_it_gave(signed_in: Browser
 
 
 def test_a_code_is_its_applications_and_its_addresses(signed_in: Browser, app: App) -> None:
-    """D35: a code that leaks opens nothing for anybody else, and trying does not spend it."""
+    """Attack: a leaked code is useless to others, and failed attempts do not consume it."""
     other = register(signed_in, redirect_uri=CALLBACK)
     code = app.code(signed_in)
     rows = [
@@ -255,7 +255,7 @@ def test_a_code_is_its_applications_and_its_addresses(signed_in: Browser, app: A
     ],
 )
 def test_nobody_is_led_where_the_application_has_no_address(signed_in: Browser, app: App, address: str | None) -> None:
-    """D35: an address that only looks like the registered one would get the code."""
+    """Attack: a URI similar to the registered one would receive the code."""
     for kind in ("code", "token"):
         for path in (app.address(redirect_uri=address, response_type=kind),):
             page = signed_in.get(path)
@@ -291,7 +291,7 @@ def test_nobody_is_led_where_the_application_has_no_address(signed_in: Browser, 
 def test_a_program_on_the_persons_machine_listens_at_any_port(
     signed_in: Browser, registered: str, asked: str, led: bool
 ) -> None:
-    """git-credential-oauth registers http://127.0.0.1 and listens where the system lets it (RFC 8252, 7.3)."""
+    """git-credential-oauth registers http://127.0.0.1 and listens on a free port (RFC 8252, 7.3)."""
     app = register(signed_in, redirect_uri=registered)
     if not led:
         assert signed_in.get(app.address(redirect_uri=asked)).status_code == 400

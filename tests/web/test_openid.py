@@ -1,4 +1,4 @@
-"""OpenID Connect: other programs let people sign in by us."""
+"""OpenID Connect: other applications sign in users of this instance."""
 
 import quopri
 import re
@@ -26,7 +26,7 @@ from tests.web.conftest import PASSWORD
 
 @pytest.fixture
 def app(browser: Browser, person: Person) -> App:
-    """An application of somebody who is signed in."""
+    """Return an application of a signed-in user."""
     return register(browser.signed_in_as(person))
 
 
@@ -83,7 +83,7 @@ def test_only_what_was_asked_for_is_told(browser: Browser, app: App, person: Per
 
 
 def test_an_address_counts_as_proven_where_proof_is_asked_for(browser: Browser, app: App, api: Api, make: Make) -> None:
-    """Else people give themselves any address, and open others' accounts at programs that go by it."""
+    """Attack: take the email address of another user to open their account at other applications."""
     token = app.trade(app.code(browser, scope="openid email")).json()["access_token"]
 
     def told() -> object:
@@ -100,7 +100,7 @@ def test_an_address_counts_as_proven_where_proof_is_asked_for(browser: Browser, 
 def test_an_address_taken_while_nobody_asked_is_proven_by_its_own_mail_alone(
     instance: Instance, open_browser: Callable[[], Browser], api: Api, make: Make, app: App
 ) -> None:
-    """Somebody takes another's address, and would prove it by a mail to their own, or by one of before."""
+    """Attack: verify another user's address by a mail to one's own, or by an old one."""
     thief, victim = make.user(password=PASSWORD), f"{make.name('victim')}@example.org"
     mine = open_browser().signed_in_as(thief)
     emails = "/profile/emails"
@@ -171,7 +171,7 @@ def test_the_key_is_made_once(instance: Instance, tmp_path: Path) -> None:
 
 
 def test_a_client_library_goes_the_whole_way(browser: Browser, app: App, person: Person) -> None:
-    """Authlib's own client, as programs use it."""
+    """With Authlib's client, as applications use it."""
     verifier = "a" * 64
     with OAuth2Session(
         app.uid, app.secret, scope="api openid", redirect_uri=app.callback, code_challenge_method="S256"
@@ -226,7 +226,7 @@ def _opens_nothing(client: httpx.Client, project: Project) -> None:
 
 
 def test_who_may_only_know_somebody_may_do_nothing(instance: Instance, person: Person, make: Make) -> None:
-    """D30: a token that tells who somebody is opens no call, no page, no file and no repository."""
+    """Attack: use a token with the openid scope for the API, pages, files or repositories."""
     token = by_password(instance.url, person, scope="openid profile email").json()["access_token"]
     project = make_project(make, person, visibility="private")
     with httpx.Client(base_url=instance.url, headers={"Authorization": f"Bearer {token}"}) as client:

@@ -1,4 +1,4 @@
-"""What OpenID Connect and browsers ask beyond the plain way: quiet questions, signing in again, other sites' pages."""
+"""OpenID Connect prompts: none, login, max_age, and requests from other sites."""
 
 from collections.abc import Callable
 from urllib.parse import urlsplit
@@ -18,7 +18,7 @@ from tests.web.browser import Browser, forms_of
 
 @pytest.fixture
 def app(browser: Browser, person: Person) -> App:
-    """An application of somebody who is signed in."""
+    """Return an application of a signed-in user."""
     return register(browser.signed_in_as(person))
 
 
@@ -27,7 +27,7 @@ def app(browser: Browser, person: Person) -> App:
 def test_a_quiet_question_is_answered_to_the_application(
     browser: Browser, open_browser: Callable[[], Browser], app: App, scope: str, kind: str
 ) -> None:
-    """Where it looks for its answer, with its state, and with none where it sent none."""
+    """With an error in the requested response mode, and with its state if any."""
     asked = {"scope": scope, "prompt": "none", "response_type": kind}
     for visitor, error in ((open_browser(), "login_required"), (browser, "consent_required")):
         led = visitor.get(app.address(**asked))
@@ -65,7 +65,7 @@ def test_a_session_that_is_young_enough_will_do(browser: Browser, app: App) -> N
 def test_when_somebody_signed_in_is_when_they_did_so_here(
     browser: Browser, app: App, person: Person, instance: Instance
 ) -> None:
-    """Signing in elsewhere later makes this browser's session no younger."""
+    """A later sign-in in another browser does not change it."""
     keys = KeySet.import_key_set(httpx.get(f"{app.url}/oauth/discovery/keys").json())
 
     def since() -> int:
@@ -80,7 +80,7 @@ def test_when_somebody_signed_in_is_when_they_did_so_here(
 
 
 def test_programs_on_other_sites_may_ask_for_tokens(app: App, browser: Browser) -> None:
-    """They keep no secret and prove themselves by a challenge; no cookie of ours counts there."""
+    """Public clients use PKCE; cookies are ignored."""
     origin = {"Origin": "https://spa.example"}
     for path in ("/oauth/token", "/oauth/revoke", "/oauth/userinfo", "/.well-known/openid-configuration"):
         asked = {**origin, "Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization"}

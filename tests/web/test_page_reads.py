@@ -1,4 +1,4 @@
-"""How many statements a page takes, when nothing was committed since the last visit."""
+"""Statement counts of pages without commits since the last visit."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,7 +17,7 @@ TRIES = 8
 
 @pytest.fixture
 def reads_of(monkeypatch: pytest.MonkeyPatch) -> Callable[[Browser, str], list[str]]:
-    """Returns the statements of a page; the fewest of some visits, since each thread has a cache of its own."""
+    """Return a function that returns the statement count of a page: the minimum of several visits."""
     execute = Connection._execute
 
     @contextmanager

@@ -1,4 +1,4 @@
-"""Passwords: changed by those who know them, replaced by a link in a mail, and never kept from before."""
+"""Passwords: change, reset by mail, and end of sessions."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -129,7 +129,7 @@ def test_a_newer_link_takes_the_older_ones_place(instance: Instance, browser: Br
 def test_the_answer_does_not_say_whether_there_is_such_an_address(
     instance: Instance, api: Api, make: Make, browser: Browser, person: Person
 ) -> None:
-    """D40: strangers, the blocked and nobody at all get the same page; only one of them gets a mail."""
+    """Attack: unknown, blocked and existing addresses get the same page; only the last gets a mail."""
     blocked = make.user(password=PASSWORD)
     api.post(f"/users/{blocked.id}/block", make.root)
     addresses = [person.email, f"{make.name('nobody')}@example.org", blocked.email]
@@ -150,7 +150,7 @@ def test_the_answer_does_not_say_whether_there_is_such_an_address(
 def test_two_addresses_at_once_get_no_mail(
     instance: Instance, make: Make, browser: Browser, person: Person, as_json: bool
 ) -> None:
-    """D38: email[]=victim&email[]=attacker once sent the victim's link to the attacker too."""
+    """Attack (CVE-2023-7028): email[]=victim&email[]=attacker sends the victim's link to the attacker too."""
     attacker = make.user(password=PASSWORD)
     token = browser.form("/users/password/new", "/users/password").fields["authenticity_token"]
     addresses = [person.email, attacker.email]
@@ -194,7 +194,7 @@ def test_a_new_user_chooses_a_password_by_mail(instance: Instance, api: Api, mak
 
 @pytest.fixture
 def asks_to_confirm(api: Api, make: Make) -> Iterator[None]:
-    """An instance that wants addresses confirmed."""
+    """Require confirmation of email addresses."""
     api.put("/application/settings", make.root, send_user_confirmation_email=True)
     yield
     api.put("/application/settings", make.root, send_user_confirmation_email=False)
@@ -204,7 +204,7 @@ def asks_to_confirm(api: Api, make: Make) -> Iterator[None]:
 def test_an_address_is_confirmed_by_a_click_and_not_by_a_look(
     instance: Instance, api: Api, make: Make, browser: Browser
 ) -> None:
-    """Programs that look at every link in a mail must not confirm anything; the link works once."""
+    """Programs that open every link in a mail must not confirm anything; the link works once."""
     person = make.user(password=PASSWORD, confirm=False)
     mail = (
         [mail for mail in instance.mails() if f"To: {person.email}" in mail][-1].replace("=\n", "").replace("=3D", "=")

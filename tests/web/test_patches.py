@@ -1,4 +1,4 @@
-"""Commits and merge requests as patches, behind addresses that end like files."""
+"""Patches of commits and merge requests, by the suffix of a URL."""
 
 import subprocess
 from pathlib import Path
@@ -35,7 +35,7 @@ def _git(folder: Path, *args: str, text: bytes = b"") -> str:
 
 
 def test_git_takes_them(make: Make, owner: Person, project: Project, browser: Browser, tmp_path: Path) -> None:
-    """What a merge request brings is applied with ``git am`` and with ``git apply``, with the same files at the end."""
+    """A merge request is applied with ``git am`` and with ``git apply``, with the same files."""
     request = make_merge_request(make, project, owner, title="Two steps")
     commit(make, project, request["source_branch"], {"süß.txt": "second\n"}, owner, message="Ünd noch eins")
     browser.signed_in_as(owner)
@@ -85,7 +85,7 @@ def test_of_one_commit(make: Make, owner: Person, project: Project, browser: Bro
 
 
 def test_of_branches_and_tags(make: Make, owner: Person, project: Project, browser: Browser) -> None:
-    """What the page shows under a name is there as a patch too; what is called like a patch is a page."""
+    """A ref with the suffix in its name is a page."""
     first, *_ = _firsts(make, owner, project)
     for name in ("a/b.c", "odd.patch"):
         assert make.api.post(f"{project.url}/repository/branches", owner, branch=name, ref=first).status_code == 201

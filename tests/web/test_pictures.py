@@ -1,4 +1,4 @@
-"""Pages ask no other host for anything: pictures of others are links."""
+"""Images on pages: none is loaded from another host; external ones become links."""
 
 import pytest
 

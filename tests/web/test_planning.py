@@ -1,4 +1,4 @@
-"""The pages of labels, milestones, boards and to-dos, of projects and of groups."""
+"""Pages of labels, milestones, boards and to-dos, of projects and groups."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ HOSTILE = "\"'><script>alert(1)</script>"
 
 
 class Scene(NamedTuple):
-    """A group with a project, its owner and a guest."""
+    """Group with a project, its owner and a guest."""
 
     owner: Person
     guest: Person
@@ -24,17 +24,17 @@ class Scene(NamedTuple):
     project: Project
 
     def page(self, kind: str) -> str:
-        """Where the pages of the project or of the group begin."""
+        """Return the path of the pages of the project or the group."""
         return f"/{self.project.path}/-" if kind == "project" else f"/groups/{self.group.path}/-"
 
     def url(self, kind: str) -> str:
-        """Where the API has it."""
+        """Return the API path."""
         return self.project.url if kind == "project" else self.group.url
 
 
 @pytest.fixture(scope="module")
 def scene(make: Make) -> Scene:
-    """Private, so that who may see it and who may not differ."""
+    """Return a private group, so that permissions differ."""
     owner, guest = make.user(password=PASSWORD), make.user(password=PASSWORD)
     group = make_group(make, owner, members={guest: Level.GUEST})
     return Scene(owner, guest, group, make_project(make, owner, group=group))
@@ -42,13 +42,13 @@ def scene(make: Make) -> Scene:
 
 @pytest.fixture
 def owner(open_browser: Callable[[], Browser], scene: Scene) -> Browser:
-    """The owner's browser."""
+    """Return a browser of the owner."""
     return open_browser().signed_in_as(scene.owner)
 
 
 @pytest.fixture
 def guest(open_browser: Callable[[], Browser], scene: Scene) -> Browser:
-    """The guest's browser."""
+    """Return a browser of the guest."""
     return open_browser().signed_in_as(scene.guest)
 
 
@@ -167,7 +167,7 @@ def test_a_milestone_from_its_making_to_its_end(
 def test_how_far_milestones_are(
     api: Api, make: Make, owner: Browser, guest: Browser, browser: Browser, scene: Scene
 ) -> None:
-    """What somebody may not see is not counted for them either."""
+    """Hidden issues are not counted."""
     title = make.name("far")
     group = api.post(f"{scene.group.url}/milestones", scene.owner, title=title).json()["id"]
     made = [make_issue(make, scene.project, scene.owner, milestone_id=group, confidential=hid) for hid in (0, 0, 1)]
@@ -308,7 +308,7 @@ def test_todos_about_commits(api: Api, make: Make, owner: Browser, scene: Scene)
 def test_every_address_that_the_api_gives_leads_somewhere(
     api: Api, make: Make, owner: Browser, guest: Browser, browser: Browser, scene: Scene
 ) -> None:
-    """For who may see it; for others nothing is there."""
+    """For permitted users; others get 404."""
     group, project = scene.group.url, scene.project.url
     planned = [
         api.post(f"{start}/milestones", scene.owner, title=make.name("plan")).json() for start in (group, project)

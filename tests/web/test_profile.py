@@ -1,4 +1,4 @@
-"""The pages of one's own account."""
+"""User settings pages."""
 
 import quopri
 import re
@@ -34,7 +34,7 @@ TABS = [
 
 @pytest.fixture
 def mine(browser: Browser, person: Person) -> Browser:
-    """A browser of somebody."""
+    """Return a browser of a user."""
     return browser.signed_in_as(person)
 
 
@@ -221,7 +221,7 @@ def test_an_account_ends_when_that_is_meant(
 def test_clients_lead_people_to_where_tokens_are_made(
     mine: Browser, open_browser: Callable[[], Browser], known: str, led: str
 ) -> None:
-    """``glab auth login`` prints such an address, editors open it."""
+    """``glab auth login`` prints such a URL, and editors open it."""
     answer = mine.get(known)
     assert (answer.status_code, answer.headers["location"]) == (302, f"/profile/personal_access_tokens{led}")
     assert open_browser().get(known).headers["location"] == answer.headers["location"]

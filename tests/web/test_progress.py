@@ -1,4 +1,4 @@
-"""Long work in the browser: forks, deletions and downloads, each shown as it is."""
+"""Progress of long operations: forks, deletions and downloads."""
 
 import shutil
 from collections.abc import Callable
@@ -29,13 +29,13 @@ _GIVE_UP = update(jobs).where(jobs.c.id == bindparam("job")).values(state="dead"
 
 @pytest.fixture
 def owner(browser: Browser, person: Person) -> Browser:
-    """The browser of who owns what is made."""
+    """Return a browser of the owner."""
     return browser.signed_in_as(person)
 
 
 @pytest.fixture
 def original(instance: Instance, make: Make) -> Project:
-    """A project with something in it."""
+    """Return a project with a first commit."""
     project = make_project(make, visibility="public")
     history = History()
     history.commit(files={"README": "Hello from the original\n"})
@@ -137,7 +137,7 @@ def test_a_project_is_watched_until_it_is_gone(
     gone = owner.get(there, headers=PART).text
     assert (f"{project.path} has been deleted" in gone, "every 2s" in gone) == (True, False)
 
-    # Another one at the same path, deleted later, has a page of its own.
+    # Another project at the same path, deleted later, has its own page.
     again = make_project(make, person, path="leaves")
     _delete(owner, f"/{again.path}", again.path)
     instance.work()

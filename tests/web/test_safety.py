@@ -1,4 +1,4 @@
-"""What every page owes its visitors: no form from elsewhere, no script, no frame, no sniffing."""
+"""Security of every page: CSRF protection, content security policy, frames, content types."""
 
 import html
 from collections.abc import Callable
@@ -18,14 +18,14 @@ from tests.web.conftest import PASSWORD
 
 @pytest.fixture
 def project_issue(make: Make) -> str:
-    """The address of an issue that everybody may see."""
+    """Return the path of a public issue."""
     project = make_project(make, visibility="public")
     return f"/{project.path}/-/issues/{make_issue(make, project, make.root, title='Open')['iid']}"
 
 
 PLACES = [place for pages in ALL_PAGES for place in pages.places]
-# What an address proves that nobody can guess needs no other proof; mail programs come without one.
-# Nor do programs, which bring a secret of their own and no cookie of ours counts there.
+# An unguessable link needs no CSRF token; mail programs send none.
+# Nor do API clients, which send a secret of their own and for which cookies are ignored.
 BY_LINK = [
     "/sent_notifications/:key/unsubscribe",
     "/oauth/token",
@@ -41,13 +41,13 @@ FORMS = [
 
 
 def test_what_needs_no_form_of_ours() -> None:
-    """Nobody adds a page that any site may post to without saying so here."""
+    """A new page without CSRF protection must be added here."""
     assert [place.path for place in PLACES if place.by_link] == BY_LINK
 
 
 @pytest.mark.parametrize("token", [None, "", "nonsense", ["a"]])
 def test_a_form_that_we_did_not_make_does_nothing(api: Api, browser: Browser, person: Person, token: Any) -> None:
-    """D34: another site makes the browser of somebody who is signed in send a form."""
+    """Attack: another site makes the browser of a signed-in user submit a form."""
     browser.signed_in_as(person)
     before = browser.get("/profile/account").text
     data: dict[str, Any] = {}
@@ -81,7 +81,7 @@ def test_a_token_of_another_browser_is_none(
 def test_signing_in_needs_a_form_of_ours_too(
     browser: Browser, open_browser: Callable[[], Browser], person: Person
 ) -> None:
-    """Else another site signs its visitors in as somebody else and watches what they do."""
+    """Attack: another site signs its visitors in as another user and observes them."""
     fields = {"user[login]": person.username, "user[password]": PASSWORD}
 
     assert browser.post("/users/sign_in", data=fields).status_code == 422
@@ -126,7 +126,7 @@ def test_every_answer_has_the_headers_that_keep_it_harmless(browser: Browser, pe
 
 
 def test_a_token_in_a_header_opens_no_page(browser: Browser, person: Person) -> None:
-    """D30: a token of whatever scope is for the API; pages take only a session."""
+    """Attack: use an API token of any scope for pages, which accept sessions only."""
     for options in (
         {"headers": {"PRIVATE-TOKEN": person.token}},
         {"headers": {"Authorization": f"Bearer {person.token}"}},
@@ -157,7 +157,7 @@ def test_what_is_not_there_is_a_page_that_says_so(browser: Browser, method: str,
 
 
 def test_who_is_signed_in_keeps_the_menu(browser: Browser, person: Person, make: Make) -> None:
-    """Whatever is missing or hidden looks the same."""
+    """Missing and hidden pages look the same."""
     hidden = make_project(make, visibility="private")
     strange = browser.get("/nobody/nothing")
     assert 'aria-label="Main"' not in strange.text
@@ -208,7 +208,7 @@ LONG = "A text that took a while to write & <b>should</b> not be lost"
 
 
 def test_who_was_signed_out_meanwhile_finds_what_they_typed(browser: Browser, project_issue: str) -> None:
-    """A session may end while somebody writes; what they wrote stands on the page that says so."""
+    """The error page contains the text."""
     sent = {"note[body]": LONG, "note[token]": "a secret that is never shown again"}
     ours = {"Origin": browser.url, "Referer": f"{browser.url}{project_issue}"}
 
@@ -238,14 +238,14 @@ def test_a_form_that_is_too_old_gives_back_what_was_typed(browser: Browser, pers
 
 
 def test_a_script_is_told_that_nobody_is_signed_in(browser: Browser) -> None:
-    """Else it puts the page to sign in into the middle of another one."""
+    """Otherwise it would insert the sign-in page into another one."""
     asked = browser.get("/-/people", headers={"HX-Request": "true"})
 
     assert asked.status_code == 401
 
 
 def test_only_pages_bring_a_cookie(open_browser: Callable[[], Browser]) -> None:
-    """What caches keep for everybody must not make one visitor of all."""
+    """Cacheable responses must not share one session between visitors."""
     for path in ("/static/ingot.css", "/oauth/discovery/keys", "/.well-known/openid-configuration", "/"):
         assert "set-cookie" not in open_browser().get(path).headers, path
     assert "_service_visitor" in open_browser().get("/users/sign_in").headers["set-cookie"]

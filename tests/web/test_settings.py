@@ -1,4 +1,4 @@
-"""Settings of projects in the browser: what each form does, and that only those who administer one find them."""
+"""Pages of project settings: forms and permissions."""
 
 from collections.abc import Callable
 from typing import Any
@@ -18,13 +18,13 @@ HOSTILE = "\"'><script>alert(1)</script>"
 
 @pytest.fixture
 def project(make: Make, person: Person) -> Project:
-    """A project that everybody sees."""
+    """Return a public project."""
     return make_project(make, person, visibility="public")
 
 
 @pytest.fixture
 def owner(browser: Browser, person: Person) -> Browser:
-    """The browser of who owns it."""
+    """Return a browser of the owner."""
     return browser.signed_in_as(person)
 
 

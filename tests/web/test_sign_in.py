@@ -1,4 +1,4 @@
-"""Signing in and out: the form that scripts know, one message for every failure, and a limit for those who guess."""
+"""Sign-in and sign-out: form fields, one error message, and rate limits."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -47,7 +47,7 @@ def test_the_cookie_is_kept_from_scripts_and_other_sites(browser: Browser, perso
 def test_every_failure_looks_the_same(
     api: Api, make: Make, open_browser: Callable[[], Browser], person: Person
 ) -> None:
-    """D40: a stranger learns neither who has an account nor who is blocked."""
+    """Attack: learn from errors which accounts exist or are blocked."""
     blocked = make.user(password=PASSWORD)
     api.post(f"/users/{blocked.id}/block", make.root)
     without = make.user()
@@ -98,7 +98,7 @@ def test_the_api_and_the_page_count_together(api: Api, browser: Browser, person:
 
 
 def test_a_hundred_failures_stop_an_address_whatever_the_names(instance: Instance, make: Make, person: Person) -> None:
-    """Somebody tries one password with many names; nobody else's address is stopped by that."""
+    """Attack: try one password with many names; other addresses are not affected."""
     database, ip, other_ip = instance.app.database, "198.51.100.7", "198.51.100.8"
     for number in range(100):
         with pytest.raises(Unauthenticated):
@@ -128,7 +128,7 @@ EVIL = [
 
 @pytest.mark.parametrize("target", EVIL)
 def test_one_stays_on_this_host_after_signing_in(browser: Browser, person: Person, target: str) -> None:
-    """D36: a link to our own form leads its victim elsewhere afterwards."""
+    """Attack: a link to the sign-in form redirects its victim to another host."""
     page = browser.get("/users/sign_in", params={"redirect_to": target})
     (form,) = forms_of(page)
     assert form.fields.get("redirect_to", "") == ""
@@ -202,7 +202,7 @@ def test_the_cookie_is_secure_exactly_where_people_come_by_https(external_url: s
 
 
 def test_an_account_has_one_limit_by_whatever_name_it_is_tried(instance: Instance, api: Api, make: Make) -> None:
-    """Ten guesses by username, then none by address; and many at once are no way around it."""
+    """Attack: ten guesses by username, then more by address, or many at once."""
     user = make.user(password="correct-horse")
     names = [user.username, user.email] * 10
 

@@ -1,4 +1,4 @@
-"""Signing up: off unless administrators allow it, and by mail where addresses are to be proven."""
+"""Sign-up: disabled by default, with confirmation by mail if required."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -24,7 +24,7 @@ SETTINGS = {
 
 @pytest.fixture
 def allow(api: Api, make: Make) -> Iterator[Callable[..., None]]:
-    """Lets people sign up, as the settings say."""
+    """Yield a function that enables sign-up with these settings."""
 
     def change(**settings: Any) -> None:
         sent = {"signup_enabled": True, **settings}
@@ -41,7 +41,7 @@ def _sign_up(browser: Browser, username: str, /, **fields: str) -> Any:
 
 
 def test_nobody_signs_up_unless_allowed(browser: Browser, make: Make, allow: Callable[..., None]) -> None:
-    """The page is not there, and the form that one kept from before does nothing."""
+    """The page gets 404, and a form opened before does nothing."""
     assert "/users/sign_up" not in browser.get("/users/sign_in").text
     assert browser.get("/users/sign_up").status_code == 404
     allow()
@@ -58,7 +58,7 @@ def test_nobody_signs_up_unless_allowed(browser: Browser, make: Make, allow: Cal
 
 
 def test_signed_up_is_signed_in(api: Api, browser: Browser, make: Make, allow: Callable[..., None]) -> None:
-    """As an ordinary user with a namespace of their own, whatever else the form holds."""
+    """The new user is an ordinary one with a namespace; other form fields are ignored."""
     allow()
     name = make.name("new-one")
 
@@ -74,7 +74,7 @@ def test_signed_up_is_signed_in(api: Api, browser: Browser, make: Make, allow: C
 def test_what_does_not_do(
     browser: Browser, open_browser: Callable[[], Browser], make: Make, allow: Callable[..., None]
 ) -> None:
-    """With every reason, and with what was written already."""
+    """All reasons are shown, and the input stays."""
     allow()
     person = make.user(password=PASSWORD)
     for fields, reason in [
@@ -108,7 +108,7 @@ def test_whose_addresses(browser: Browser, make: Make, allow: Callable[..., None
 def test_an_address_is_proven_first(
     instance: Instance, browser: Browser, make: Make, allow: Callable[..., None]
 ) -> None:
-    """Nobody signs in with an address that is not theirs; who lost the mail asks for another, which replaces it."""
+    """Sign-in requires a confirmed address; a requested second mail replaces the first."""
     name = make.name()
     with mailbox(instance) as box:
         allow(send_user_confirmation_email=True, after_sign_up_text="Wait for the post")
@@ -135,7 +135,7 @@ def test_an_address_is_proven_first(
 
 
 def test_a_forgotten_password_by_a_real_server(instance: Instance, browser: Browser, make: Make) -> None:
-    """D38: one letter, to exactly the owner; an address that nobody has, or several at once, get none."""
+    """Attack: one mail, to exactly the owner; unknown or several addresses get none."""
     person, attacker = make.user(password=PASSWORD), make.user()
     with mailbox(instance) as box:
         browser.submit("/users/password/new", "/users/password", fields={"user[email]": person.email})

@@ -1,4 +1,4 @@
-"""Signing in by an OpenID Connect provider: here another instance of ours."""
+"""Single sign-on by an OpenID Connect provider, which is another instance."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -20,7 +20,7 @@ START = "/users/auth/openid_connect"
 def second(
     instance: Instance, api: Api, make: Make, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[SecondInstance]:
-    """An instance that trusts the one of the tests."""
+    """Yield an instance that trusts the one of the tests."""
     made = api.post(
         "/applications",
         make.root,
@@ -60,7 +60,7 @@ def _led(instance: Instance, answer: httpx.Response) -> str:
 
 
 def _come_back(instance: Instance, there: Browser, here: Browser, back: str = "") -> httpx.Response:
-    """Leave for the provider, agree there, and come back."""
+    """Redirect to the provider, authorize there, and return."""
     start = START + (f"?{urlencode({'redirect_to': back})}" if back else "")
     returned = agree(there, _led(instance, here.get(start))).headers["location"]
     return here.get(returned)
@@ -68,14 +68,14 @@ def _come_back(instance: Instance, there: Browser, here: Browser, back: str = ""
 
 @pytest.fixture
 def here(second: SecondInstance) -> Iterator[Browser]:
-    """A browser at the second instance."""
+    """Yield a browser at the second instance."""
     with Browser(second.url) as browser:
         yield browser
 
 
 @pytest.fixture
 def there(browser: Browser, person: Person) -> Browser:
-    """A browser of somebody whom the first instance knows."""
+    """Return a browser of a user of the first instance."""
     return browser.signed_in_as(person)
 
 
@@ -109,7 +109,7 @@ def test_an_account_with_the_same_proven_address_is_linked(
 def test_who_waits_in_an_account_for_somebody_else_waits_in_vain(
     instance: Instance, there: Browser, here: Browser, person: Person, second: SecondInstance
 ) -> None:
-    """An account was made under another's address, which nobody has proven."""
+    """Attack: create an account with another user's address, and wait for its owner to sign in."""
     second.make.user(username=second.make.name("held"), email=person.email, confirm=False)
     refused = _come_back(instance, there, here)
     assert refused.status_code == 403
@@ -119,7 +119,7 @@ def test_who_waits_in_an_account_for_somebody_else_waits_in_vain(
 def test_an_address_that_nobody_had_to_prove_links_nothing(
     instance: Instance, there: Browser, here: Browser, person: Person, second: SecondInstance
 ) -> None:
-    """Without mails that ask for proof, whoever wants it takes another's address as a further one of theirs."""
+    """Attack: add another user's address at a provider that verifies none."""
     second.api.put("/application/settings", second.make.root, send_user_confirmation_email=False)
     try:
         thief = second.make.user(username=second.make.name("thief"))
@@ -166,7 +166,7 @@ def test_who_did_not_agree_is_not_signed_in(instance: Instance, there: Browser, 
 
 
 def test_nobody_is_led_to_another_host_after_it(instance: Instance, there: Browser, here: Browser) -> None:
-    """D36."""
+    """Attack: open redirect after a sign-in."""
     for back in ("//evil.example", "https://evil.example", "/\\evil.example"):
         came = _come_back(instance, there, here, back)
         assert came.headers["location"] == "/"
@@ -209,7 +209,7 @@ def test_without_a_provider_there_is_no_such_page(browser: Browser) -> None:
 def test_a_provider_that_is_away_or_not_allowed(
     tmp_path: Any, there: Browser, instance: Instance, open_browser: Callable[[], Browser]
 ) -> None:
-    """People with a password still get in; and a local address is not reached unless that is allowed."""
+    """Passwords still work; a local address is not reached unless permitted."""
     for number, (issuer, local) in enumerate((("http://127.0.0.1:9", True), (instance.url, False))):
         with (
             serving(

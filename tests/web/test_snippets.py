@@ -1,4 +1,4 @@
-"""How the files of snippets are shown."""
+"""Files of snippets on pages."""
 
 import pytest
 
@@ -15,7 +15,7 @@ FILES = [
 
 @pytest.fixture
 def project(make: Make, person: Person) -> Project:
-    """A project in which snippets are."""
+    """Return a project for snippets."""
     return make_project(make, person, visibility="public")
 
 

@@ -1,4 +1,4 @@
-"""Boxes of task lists have names on pages, and texts break nothing by looking like one."""
+"""Task list checkboxes: names on pages, and texts that look like one."""
 
 import pytest
 

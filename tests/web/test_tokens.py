@@ -1,4 +1,4 @@
-"""Personal access tokens on their page: made with the field names that scripts know, shown once, revoked."""
+"""Personal access tokens page: documented field names, shown once, revocation."""
 
 import re
 
@@ -79,7 +79,7 @@ def test_a_token_is_revoked_by_its_user_only(api: Api, make: Make, browser: Brow
 
 
 def test_impersonation_tokens_are_not_on_the_page(api: Api, make: Make, browser: Browser, person: Person) -> None:
-    """D33: users neither see nor revoke what administrators made to act as them."""
+    """Attack: users see or revoke the tokens with which administrators impersonate them."""
     name = make.name("acting")
     made = api.post(f"/users/{person.id}/impersonation_tokens", make.root, name=name, scopes=["api"]).json()
     browser.signed_in_as(person)

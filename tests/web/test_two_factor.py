@@ -1,4 +1,4 @@
-"""The second factor: turned on, asked for at sign-in, and passwords that are not enough any more."""
+"""Two-factor authentication: activation, sign-in, and insufficient passwords."""
 
 import re
 import time
@@ -26,7 +26,7 @@ def _code(secret: str, steps: int = 0) -> str:
 
 
 def turn_on(browser: Browser, steps: int = 0) -> tuple[str, list[str]]:
-    """Gives the secret and the recovery codes; a code counts once, so the first one is of the step before."""
+    """Enable it and return secret and recovery codes; a code counts once, so the first one is of the previous step."""
     secret = shown(browser.get(HERE), "two_factor_secret")
     fields = {"pin_code": _code(secret, steps), "current_password": PASSWORD}
     page = browser.submit(HERE, HERE, fields=fields)
@@ -44,7 +44,7 @@ def _second_step(browser: Browser, person: Person, code: str, **changes: str) ->
 
 @pytest.fixture(autouse=True)
 def still(instance: Instance, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Time stands still, for us as for the server: or a test meets the end of a step now and then."""
+    """Freeze the time of test and server, so that no test crosses the end of a step."""
     now = instance.app.database.clock()
     monkeypatch.setattr(instance.app.database, "clock", lambda: now)
     monkeypatch.setattr(f"{__name__}.time", SimpleNamespace(time=lambda: to_datetime(now).timestamp()))
@@ -52,12 +52,12 @@ def still(instance: Instance, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def guarded(browser: Browser, person: Person) -> tuple[str, list[str]]:
-    """Somebody who has turned it on."""
+    """Return a user with two-factor authentication."""
     return turn_on(browser.signed_in_as(person), -1)
 
 
 def test_the_codes_are_those_of_the_standard() -> None:
-    """The examples of RFC 6238, cut to six digits."""
+    """The examples of the RFC, truncated to six digits."""
     secret = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
     rows = [(59, "287082"), (1111111109, "081804"), (1234567890, "005924"), (20000000000, "353130")]
     for seconds, code in rows:
@@ -139,7 +139,7 @@ def test_a_password_alone_opens_nothing_any_more(
 def test_who_has_no_password_shows_the_factor_to_turn_it_off(
     guarded: tuple[str, list[str]], browser: Browser, person: Person, instance: Instance
 ) -> None:
-    """Whoever signs in elsewhere has none; an open session alone must not take the factor away."""
+    """Attack: an open session alone must not disable it."""
     _, codes = guarded
     instance.app.database.write(lambda db: db.update(users, person.id, password_hash=None))
     page = browser.get(HERE)
@@ -160,7 +160,7 @@ def test_who_has_no_password_shows_the_factor_to_turn_it_off(
 def test_who_has_no_password_shows_the_factor_to_delete_the_account(
     guarded: tuple[str, list[str]], browser: Browser, person: Person, instance: Instance
 ) -> None:
-    """An open session and the name, which everybody can read on it, must not be enough."""
+    """Attack: an open session and the public username must not be enough."""
     _, codes = guarded
     instance.app.database.write(lambda db: db.update(users, person.id, password_hash=None))
     assert 'name="otp_attempt"' in browser.get("/profile/account").text

@@ -1,4 +1,4 @@
-"""Uploaded files as browsers and programs get them."""
+"""Uploaded files, as served to browsers and API clients."""
 
 import socket
 from typing import Any
@@ -16,7 +16,7 @@ SCRIPT = b"<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></sv
 
 
 class Place:
-    """A project with an upload, and who may see it."""
+    """Project with an upload, and its callers."""
 
     def __init__(self, instance: Instance, api: Api, make: Make, visibility: str = "private") -> None:
         self.instance, self.api = instance, api
@@ -34,19 +34,19 @@ class Place:
         return view
 
     def get(self, path: str, who: Person | None = None, **options: Any) -> httpx.Response:
-        """Ask for a page."""
+        """Request a path."""
         headers = {"PRIVATE-TOKEN": who.token} if who else {}
         return httpx.get(self.instance.url + path, headers=headers, **options)
 
 
 @pytest.fixture
 def place(instance: Instance, api: Api, make: Make) -> Place:
-    """A private one."""
+    """Return a private project."""
     return Place(instance, api, make)
 
 
 def sign_in(browser: httpx.Client, person: Person) -> None:
-    """Sign somebody in."""
+    """Sign a user in."""
     page = browser.get("/users/sign_in").text
     token = page.split('name="authenticity_token" value="')[1].split('"')[0]
     form = {"user[login]": person.username, "user[password]": person.password, "authenticity_token": token}
@@ -54,7 +54,7 @@ def sign_in(browser: httpx.Client, person: Person) -> None:
 
 
 def test_a_private_file_is_for_those_who_see_the_project(place: Place, instance: Instance, make: Make) -> None:
-    """The secret alone opens nothing: strangers get what they get for a file that never was."""
+    """Attack: the secret alone is not enough; other users get the same response as for a missing file."""
     view = place.upload("dk.png")
     path, stranger = view["full_path"], make.user(password="a long password")
     assert place.get(path, place.owner).content == PNG
@@ -79,7 +79,7 @@ def test_a_private_file_is_for_those_who_see_the_project(place: Place, instance:
 
 
 def test_a_token_must_reach_it(place: Place, make: Make) -> None:
-    """One that was made to read one's own account reads no files (D30)."""
+    """Attack: a token with the read_user scope reads no files."""
     path = place.upload("a.txt", b"hello")["full_path"]
     statuses = {
         scope: place.get(path, place.owner.with_token(make.token(place.owner.id, scope))).status_code
@@ -89,7 +89,7 @@ def test_a_token_must_reach_it(place: Place, make: Make) -> None:
 
 
 def test_a_public_file_is_for_everybody(instance: Instance, api: Api, make: Make) -> None:
-    """And stops being so when the project does."""
+    """Until the project becomes private."""
     place = Place(instance, api, make, "public")
     path = place.upload("dk.png")["full_path"]
     assert place.get(path).content == PNG
@@ -113,7 +113,7 @@ ATTACHED = ["a.svg", "a.html", "a.xhtml", "a.xml", "a.pdf", "a.js", "a.swf", "a"
 
 @pytest.mark.parametrize(("name", "kind"), [*INLINE, *((name, "application/octet-stream") for name in ATTACHED)])
 def test_nothing_that_is_served_can_run(place: Place, name: str, kind: str) -> None:
-    """Whatever it holds: a picture with a script, a page that reads the visitor's CSRF token (D24)."""
+    """Attack: an SVG with a script, or an HTML page that reads the visitor's CSRF token."""
     view = place.upload(name, SCRIPT)
     answer = place.get(view["full_path"], place.owner)
     assert (answer.status_code, answer.content) == (200, SCRIPT)
@@ -128,7 +128,7 @@ def test_nothing_that_is_served_can_run(place: Place, name: str, kind: str) -> N
 
 
 def test_names_in_any_language_are_served(place: Place) -> None:
-    """Encoded as browsers do it; the header names the file so that all of them understand."""
+    """Encoded as by browsers; the header names the file for all of them."""
     view = place.upload("ünï 漢字.pdf")
     path = quote(view["full_path"])
     answer = place.get(path, place.owner)
@@ -138,7 +138,7 @@ def test_names_in_any_language_are_served(place: Place) -> None:
 
 
 def test_newer_addresses_lead_there_too(place: Place) -> None:
-    """By the project's number, and by its path in one segment."""
+    """By the project's id, and by its path in one segment."""
     view = place.upload("dk.png")
     encoded = place.project["path_with_namespace"].replace("/", "%2F")
     for name in (place.project["id"], encoded):
@@ -147,7 +147,7 @@ def test_newer_addresses_lead_there_too(place: Place) -> None:
 
 
 def test_nested_groups_and_old_paths_lead_there(instance: Instance, api: Api, make: Make) -> None:
-    """A path may be of any depth, and the one before a rename is still good."""
+    """Paths of any depth, and the path before a rename."""
     place = Place(instance, api, make)
     parent = make.name("outer")
     outer = api.post("/groups", make.root, name=parent, path=parent).json()
@@ -165,7 +165,7 @@ def test_nested_groups_and_old_paths_lead_there(instance: Instance, api: Api, ma
 
 
 def test_another_project_does_not_show_it(instance: Instance, api: Api, make: Make) -> None:
-    """A secret belongs to one project: a public one of the attacker's opens no other."""
+    """Attack: use the secret with another, public project."""
     place, other = Place(instance, api, make), Place(instance, api, make, "public")
     view = place.upload("dk.png")
     assert place.get(f"/{other.project['path_with_namespace']}{view['url']}", other.owner).status_code == 404
@@ -194,7 +194,7 @@ TRAVERSALS = [
 
 @pytest.mark.parametrize("name", TRAVERSALS)
 def test_no_name_leads_out_of_the_folder(place: Place, name: str) -> None:
-    """Sent as written, since clients tidy paths: raw, encoded, encoded twice (D5)."""
+    """Attack: raw, encoded, and encoded twice; sent unchanged, because clients normalize paths."""
     view = place.upload("dk.png")
     folder = view["full_path"].removesuffix("dk.png")
     for start in (folder, f"/-/project/{place.project['id']}{view['url'].removesuffix('dk.png')}"):
@@ -209,7 +209,7 @@ def test_no_name_leads_out_of_the_folder(place: Place, name: str) -> None:
 
 @pytest.mark.parametrize("secret", ["..%2F..", "%2e%2e", "A" * 32, "0" * 31, "0" * 32, "0" * 33])
 def test_no_secret_but_the_right_one(place: Place, secret: str) -> None:
-    """In the place of the secret, too."""
+    """Attack: path traversal in the position of the secret."""
     place.upload("dk.png")
     project = place.project
     for start in (f"/{project['path_with_namespace']}", f"/-/project/{project['id']}"):
@@ -217,7 +217,7 @@ def test_no_secret_but_the_right_one(place: Place, secret: str) -> None:
 
 
 def raw_get(instance: Instance, path: str, who: Person) -> tuple[int, bytes]:
-    """Send a path as it is."""
+    """Send a path unchanged."""
     parts = urlsplit(instance.url)
     with socket.create_connection((parts.hostname or "", parts.port or 0), timeout=60) as connection:
         lines = [f"GET {path} HTTP/1.1", f"Host: {parts.netloc}", f"PRIVATE-TOKEN: {who.token}", "Connection: close"]
@@ -230,7 +230,7 @@ def raw_get(instance: Instance, path: str, who: Person) -> tuple[int, bytes]:
 
 
 def test_a_large_file_comes_whole_and_a_reader_may_leave(place: Place) -> None:
-    """It is sent piece by piece; when the reader has gone, the file is closed."""
+    """It is sent in chunks; after a disconnect the file is closed."""
     content = bytes(range(256)) * 4096 * 24
     path = place.upload("large.bin", content)["full_path"]
     assert place.get(path, place.owner).content == content
@@ -241,7 +241,7 @@ def test_a_large_file_comes_whole_and_a_reader_may_leave(place: Place) -> None:
 
 
 def test_a_file_that_is_gone_is_missing(place: Place) -> None:
-    """Somebody tidied the disk by hand."""
+    """As after a manual cleanup."""
     view = place.upload("dk.png")
     files = upload_files(place.instance.settings)
     files.remove_all(place.project["id"])
@@ -249,7 +249,7 @@ def test_a_file_that_is_gone_is_missing(place: Place) -> None:
 
 
 def test_only_reading(place: Place) -> None:
-    """No other method has a meaning there."""
+    """Other methods are rejected."""
     path = place.upload("dk.png")["full_path"]
     for method in ("POST", "PUT", "DELETE"):
         answer = httpx.request(method, place.instance.url + path, headers={"PRIVATE-TOKEN": place.owner.token})

@@ -1,4 +1,4 @@
-"""Files of wikis as browsers and programs get them."""
+"""Files of wikis, as served to browsers and API clients."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(256))
 
 
 def attach(api: Api, project: Project, person: Person, name: str, content: bytes) -> str:
-    """Add a file to the wiki; gives its path in there."""
+    """Add a file to the wiki and return its path."""
     made = api.request("POST", f"{project.url}/wikis/attachments", person, files={"file": (name, content)})
     assert made.status_code == 201, made.text
     path: str = made.json()["file_path"]
@@ -21,7 +21,7 @@ def attach(api: Api, project: Project, person: Person, name: str, content: bytes
 
 
 def get(instance: Instance, path: str, who: Person | None = None) -> httpx.Response:
-    """Ask for a page."""
+    """Request a path."""
     return httpx.get(instance.url + path, headers={"PRIVATE-TOKEN": who.token} if who else {})
 
 
@@ -34,20 +34,20 @@ def test_for_those_who_read_the_wiki(instance: Instance, api: Api, make: Make) -
         shown = get(instance, url, owner)
         assert (shown.status_code, shown.content, shown.headers["content-type"]) == (200, PNG, "image/png")
         assert get(instance, url, stranger).status_code == get(instance, url).status_code == 404
-    # A page that mentions it leads there.
+    # A page that mentions it has a working link.
     sent = {"title": "docs/start", "content": f"![a]({path}) [up](other) [beside](./more)"}
     assert api.post(f"{project.url}/wikis", owner, **sent).status_code == 201
     html = api.get(f"{project.url}/wikis/docs%2Fstart", owner, render_html=True).json()["content"]
     base = f"{instance.url}/{project.path}/wikis"
     assert all(f'"{base}/{inside}"' in html for inside in (path, "other", "docs/more"))
-    # Nothing is kept for who has lost it.
+    # Nothing is cached for users who lost access.
     assert api.put(project.url, owner, wiki_enabled=False).status_code == 200
     assert get(instance, f"/{project.path}/wikis/{path}", owner).status_code == 404
 
 
 @pytest.mark.parametrize("name", ["a.svg", "a.html"])
 def test_nothing_runs(instance: Instance, api: Api, make: Make, name: str) -> None:
-    """As D24: what could run is only downloaded."""
+    """Attack: files that could run are only downloaded."""
     owner = make.user()
     project = make_project(make, owner)
     path = attach(api, project, owner, name, b"<svg onload=alert(1)>")

@@ -1,4 +1,4 @@
-"""Asking to belong, to groups and projects alike."""
+"""Access requests to groups and projects."""
 
 from typing import Any
 
@@ -104,7 +104,7 @@ def test_requests_are_denied_and_taken_back(api: Api, make: Make, kind: str) -> 
         api.post(f"{source.url}/access_requests", asking)
         assert api.delete(place, caller).status_code == status
         assert len(ids(api.get(f"{source.url}/access_requests", owner))) == left
-    # What is gone already is no error, and a member is no request.
+    # Denying a missing request is no error, and a member is not a request.
     assert api.delete(place, owner).status_code == 200
     assert api.delete(f"{source.url}/access_requests/{developer.id}", owner).status_code == 200
     assert api.get(f"{source.url}/members/{developer.id}", owner).status_code == 200

@@ -1,4 +1,4 @@
-"""What people did: who did what to what, and who may know."""
+"""Activity events: content and visibility."""
 
 from datetime import datetime, timedelta
 from functools import partial
@@ -26,7 +26,7 @@ def _what(api: Api, project: Project, caller: Person | None, **filters: Any) -> 
 
 
 def test_the_life_of_a_milestone(api: Api, make: Make) -> None:
-    """Also of one that is gone something is told, but not what it was called; nothing of a group's."""
+    """Events of a deleted milestone omit its title; milestones of groups have no events."""
     owner, stranger = make.user(), make.user()
     group = make_group(make, owner, visibility="public")
     project = make_project(make, owner, group=group, visibility="public")
@@ -92,7 +92,7 @@ def test_the_life_of_an_issue(api: Api, make: Make) -> None:
 
 
 def test_pushes(api: Api, make: Make) -> None:
-    """A branch and a tag, made, moved and removed; what came by it is told."""
+    """Creating, moving and deleting a branch and a tag; events include the pushed commits."""
     owner = make.user()
     project = make_project(make, owner, initialize_with_readme=True)
     base = f"/projects/{project.id}/repository"
@@ -196,7 +196,7 @@ def test_filters(api: Api, instance: Instance, make: Make) -> None:
 
 
 def test_own_and_others(api: Api, make: Make) -> None:
-    """One's own wherever one still sees it, others' as far as one may, and those of all in one's projects."""
+    """A user's own visible events, visible events of others, and events of all their projects."""
     owner, member, stranger = make.user(), make.user(), make.user()
     private = make_project(make, owner, visibility="private", members={member: Level.DEVELOPER})
     public = make_project(make, owner, visibility="public")
@@ -224,7 +224,7 @@ def test_own_and_others(api: Api, make: Make) -> None:
 
 @pytest.fixture(scope="module")
 def told(make: Make) -> tuple[Project, dict[str, Person | None]]:
-    """A public project with a secret issue that is talked about, internal words, and code."""
+    """Return a public project with a confidential issue, notes on it, an internal note, and code."""
     owner, author = make.user(), make.user()
     people: dict[str, Person | None] = {
         "guest": make.user(),
@@ -252,7 +252,7 @@ def told(make: Make) -> tuple[Project, dict[str, Person | None]]:
 
 @pytest.mark.parametrize("who", ["guest", "external", "stranger", "nobody", "reporter", "author", "administrator"])
 def test_secrets_are_not_told(api: Api, told: tuple[Project, dict[str, Person | None]], who: str) -> None:
-    """D26: confidential issues and what is said of them show to those who see them, in no list to others."""
+    """Attack: events of confidential issues and their notes are listed only for users who may see the issue."""
     project, people = told
     caller = people[who]
     paths = [f"/projects/{project.id}/events"]
@@ -273,7 +273,7 @@ def test_secrets_are_not_told(api: Api, told: tuple[Project, dict[str, Person | 
 
 
 def test_code_is_told_to_those_who_read_it(api: Api, make: Make) -> None:
-    """A guest of a private project sees its issues and not its code; a hidden project is none."""
+    """A guest of a private project sees its issues and not its code; a hidden project has no events."""
     guest, reporter, stranger = make.user(), make.user(), make.user()
     members = {guest: Level.GUEST, reporter: Level.REPORTER}
     project = make_project(make, make.user(), visibility="private", initialize_with_readme=True, members=members)
@@ -292,7 +292,7 @@ def test_code_is_told_to_those_who_read_it(api: Api, make: Make) -> None:
 
 
 def test_what_goes(api: Api, make: Make) -> None:
-    """A deleted project is told of nowhere, and so is what a deleted user did."""
+    """Events of a deleted project, and of a deleted user, appear in no list."""
     owner, leaving = make.user(), make.user()
     gone = make_project(make, owner, visibility="public")
     stays = make_project(make, group=make_group(make, members={owner: Level.OWNER, leaving: Level.DEVELOPER}))
@@ -322,7 +322,7 @@ def test_statements_do_not_grow_with_the_page(api: Api, make: Make) -> None:
 
 
 def test_a_long_list_has_pages_and_no_total(api: Api, make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who counts a million rows to show twenty keeps everybody waiting; the next page is linked all the same."""
+    """Counting a million rows for a page of twenty would be slow; the next page is linked without a total."""
     owner = make.user()
     project = make_project(make, owner)
     for _ in range(4):

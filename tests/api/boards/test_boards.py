@@ -1,4 +1,4 @@
-"""Boards of projects and groups, their lists, and who may."""
+"""Boards of projects and groups: lists and permissions."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -14,13 +14,13 @@ RED = "#FF0000"
 
 @pytest.fixture(scope="module")
 def owner(make: Make) -> Person:
-    """Somebody whose projects these are."""
+    """Return a user who owns the projects."""
     return make.user()
 
 
 @pytest.fixture
 def project(make: Make, owner: Person) -> Project:
-    """A project of its own for each test."""
+    """Return a new project for each test."""
     return make_project(make, owner)
 
 
@@ -37,7 +37,7 @@ def _board(api: Api, caller: Person, project: Project) -> dict[str, Any]:
 
 
 def _lists(api: Api, owner: Person, project: Project, *names: str) -> tuple[str, list[int]]:
-    """The path of a board's lists, and the numbers of those that it has for these labels now."""
+    """Return the path of a board's lists, and the ids of the lists created for these labels."""
     path = f"/projects/{project.id}/boards/{_board(api, owner, project)['id']}/lists"
     made = [api.post(path, owner, label_id=_label(api, owner, project, name)).json()["id"] for name in names]
     return path, made
@@ -98,7 +98,7 @@ def test_lists(api: Api, owner: Person, project: Project) -> None:
     for _ in range(2):
         assert api.delete(f"/projects/{project.id}/boards/{board['id']}/lists/{two}", owner).status_code == 200
     assert _order(api, owner, path) == [("three", 0), ("one", 1)]
-    # A label takes its list with it, and no gap stays.
+    # Deleting a label deletes its list and closes the gap in positions.
     api.delete(f"/projects/{project.id}/labels/three", owner)
     assert _order(api, owner, path) == [("one", 0)]
     api.post(path, owner, label_id=_label(api, owner, project, "four"))
@@ -106,7 +106,7 @@ def test_lists(api: Api, owner: Person, project: Project) -> None:
 
 
 def test_a_list_needs_a_label_that_is_there(api: Api, make: Make, owner: Person, project: Project) -> None:
-    """D27: one of another project is as good as none, and its title is not told."""
+    """Attack: a label of another project is not found, and its title is not revealed."""
     path, _ = _lists(api, owner, project, "one")
     label_id = _board(api, owner, project)["lists"][0]["label"]["id"]
     stranger = make.user()
@@ -156,7 +156,7 @@ def test_lists_of_a_label_that_is_promoted_go_on(api: Api, make: Make, owner: Pe
 
 
 def test_two_at_once(api: Api, owner: Person, project: Project) -> None:
-    """Moves at the same time leave every list in one place, and one label makes one list."""
+    """Concurrent moves leave every list with one position, and concurrent creation makes one list per label."""
     path, made = _lists(api, owner, project, *(f"l{number}" for number in range(5)))
     label_id = _label(api, owner, project, "once")
 
@@ -199,7 +199,7 @@ WHO = [
 
 @pytest.fixture(scope="module")
 def private(make: Make, roles: UsersByRole) -> Project:
-    """A private project of theirs."""
+    """Return a private project of the same owner."""
     return project_with(make, roles)
 
 
@@ -252,7 +252,7 @@ def test_group_boards(api: Api, make: Make, owner: Person) -> None:
     one = f"/groups/{group.id}/boards/{board['id']}/lists/{lists[0]['id']}"
     assert api.get(f"/groups/{group.id}/boards/{board['id']}/lists/{lists[0]['id']}", owner).json() == lists[0]
     assert api.put(one, owner, position=1).json()["position"] == 1
-    # A label of a project below is none of the group.
+    # A label of a project below is not a label of the group.
     inner = _label(api, owner, make_project(make, owner, group=group), "inner")
     assert api.post(path, owner, label_id=inner).status_code == 400
     guest, outside = make.user(), make.user()

@@ -1,4 +1,4 @@
-"""Lists by custom attributes, and lists that show them: for administrators alone."""
+"""Lists filtered by custom attributes, and lists that include them: administrators only."""
 
 from collections.abc import Callable
 from functools import partial
@@ -27,7 +27,7 @@ def _note(api: Api, make: Make, kind: str, number: int, **attributes: str) -> No
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_list_is_filtered_by_what_was_noted(api: Api, make: Make, kind: str) -> None:
-    """By all of the pairs; what is noted on another thing or under another key does not count."""
+    """All pairs must match; attributes of other objects or keys do not count."""
     team, made = make.name("team"), _maker(make, kind)
     both, one, neither = made(), made(), made()
     _note(api, make, kind, both, team=team, place="here")
@@ -45,7 +45,7 @@ def test_a_list_is_filtered_by_what_was_noted(api: Api, make: Make, kind: str) -
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_others_can_neither_filter_nor_see(api: Api, make: Make, kind: str) -> None:
-    """Attack: a filter tells by what it leaves out what only administrators may know."""
+    """Attack: a filter would reveal attribute values by the items that it omits."""
     user, team, made = make.user(), make.name("team"), _maker(make, kind)
     noted = made()
     _note(api, make, kind, noted, team=team)
@@ -74,7 +74,7 @@ def test_what_was_noted_is_shown_where_asked_for(api: Api, make: Make, kind: str
     assert "custom_attributes" not in api.get(f"/{kind}/{noted}", make.root).json()
     assert all("custom_attributes" not in each for each in api.get(f"/{kind}?{order}", make.root).json())
     team = make.name("team")
-    for _ in range(3):  # Alike, since rows of other tests may have what takes another statement.
+    for _ in range(3):  # Equal rather than a number, because rows of other tests may need another statement.
         _note(api, make, kind, made(), team=team)
     place = f"/{kind}?with_custom_attributes=true&custom_attributes[team]={team}"
     few, many = (statements_of(make, partial(api.get, f"{place}&per_page={n}", make.root)) for n in (1, 50))

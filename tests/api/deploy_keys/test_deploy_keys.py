@@ -1,4 +1,4 @@
-"""Deploy keys: who lets them in, where they are known, and when they are gone."""
+"""Deploy keys: permissions, visibility and deletion."""
 
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -81,7 +81,7 @@ def test_a_key_is_shown_with_all_that_clients_read(api: Api, make: Make, roles: 
 
 @pytest.mark.parametrize(("role", "status"), [("administrator", 200), ("owner", 403), ("nobody", 401)])
 def test_only_administrators_list_all(api: Api, make: Make, roles: UsersByRole, role: str, status: int) -> None:
-    """Keys of users are not among them; one that may push somewhere says so."""
+    """Keys of users are not listed; a key that may push somewhere is marked."""
     first, second = project_with(make, roles), project_with(make, roles)
     line = ed25519_line()
     key = _add(api, roles.owner, first, line)
@@ -96,7 +96,7 @@ def test_only_administrators_list_all(api: Api, make: Make, roles: UsersByRole, 
 
 
 def test_the_same_key_serves_several_projects(api: Api, make: Make, roles: UsersByRole) -> None:
-    """Whether it may push is each project's own matter; its title is one for all."""
+    """Push permission is set per project; the title is shared."""
     first, second = project_with(make, roles), project_with(make, roles)
     line = ed25519_line()
     key = _add(api, roles.owner, first, line, can_push=True)
@@ -117,7 +117,7 @@ def test_the_same_key_serves_several_projects(api: Api, make: Make, roles: Users
 
 
 def test_only_keys_that_somebody_knows_are_enabled(api: Api, make: Make, roles: UsersByRole) -> None:
-    """Attack: by counting through numbers, or by a public key, find out about and let in keys of hidden projects."""
+    """Attack: find and enable keys of hidden projects by enumerating ids or by their public key."""
     hidden, own = make_project(make, roles.owner, visibility="private"), make_project(make, roles.stranger)
     line = ed25519_line()
     key_id = _add(api, roles.owner, hidden, line)["id"]
@@ -154,7 +154,7 @@ def test_a_key_stands_for_a_user_or_opens_projects(api: Api, make: Make, roles: 
 
 
 def test_keys_go_with_their_projects(api: Api, make: Make, roles: UsersByRole) -> None:
-    """Those that open another one stay."""
+    """Keys that are enabled in another project are kept."""
     doomed, other = make_project(make, roles.owner), make_project(make, roles.owner)
     shared, lone = ed25519_line(), ed25519_line()
     kept = _add(api, roles.owner, doomed, shared)["id"]
@@ -231,7 +231,7 @@ def test_a_list_has_pages_and_one_cost(api: Api, make: Make, roles: UsersByRole)
 
 
 def test_the_same_key_from_two_at_once(api: Api, make: Make, roles: UsersByRole) -> None:
-    """Both are answered as if one had come after the other."""
+    """Both requests succeed as if they had arrived one after the other."""
     first, second = project_with(make, roles), project_with(make, roles)
     for _ in range(5):
         line = ed25519_line()

@@ -77,7 +77,7 @@ def test_only_administrators_list_all(api: Api, make: Make, roles: UsersByRole, 
 def test_the_secret_is_shown_once_and_only_its_digest_is_kept(
     api: Api, make: Make, roles: UsersByRole, instance: Instance
 ) -> None:
-    """Attack: whoever may list tokens, or copied the database, fetches with them."""
+    """Attack: a caller who may list tokens, or has a copy of the database, fetches with them."""
     project = project_with(make, roles)
     made = api.post(f"/projects/{project.id}/deploy_tokens", roles.owner, **SENT).json()
     secret = made["token"]
@@ -106,7 +106,7 @@ def test_the_secret_is_shown_once_and_only_its_digest_is_kept(
 
 
 def test_credentials_prove_a_token(api: Api, make: Make, roles: UsersByRole, instance: Instance) -> None:
-    """Name and secret belong together, and end with their time, their row, or their project."""
+    """User name and secret must match; both become invalid on expiry, revocation, or deletion of the project."""
     project, other = project_with(make, roles), project_with(make, roles)
     where = f"/projects/{project.id}/deploy_tokens"
     own = api.post(where, roles.owner, **SENT).json()

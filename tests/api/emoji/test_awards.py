@@ -1,4 +1,4 @@
-"""Award emoji: who gives what, once, and what an issue shows of it."""
+"""Award emoji: permissions, uniqueness, and the vote counts of an issue."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -10,7 +10,7 @@ from tests.roles import UsersByRole, project_with
 
 
 def test_give_and_take_back(api: Api, make: Make) -> None:
-    """An emoji on an issue, and on a note about it, from its beginning to its end."""
+    """Life cycle of an emoji on an issue and on a note."""
     owner, other = make.user(), make.user()
     project = make_project(make, owner, visibility="public")
     issue = api.post(f"/projects/{project.id}/issues", owner, title="one").json()
@@ -50,7 +50,7 @@ def _votes(api: Api, make: Make, project_id: int) -> tuple[int, int]:
 
 
 def test_an_emoji_by_itself(api: Api, make: Make) -> None:
-    """Keyboards send the sign, with or without the mark that colours it; it is kept by its name."""
+    """Keyboards send the character, with or without a variation selector; the name is stored."""
     owner, other = make.user(), make.user()
     project = make_project(make, owner, visibility="public")
     path = f"/projects/{project.id}/issues/1/award_emoji"
@@ -75,7 +75,7 @@ def test_unknown_names(api: Api, make: Make, name: str) -> None:
 
 
 def test_refused(api: Api, make: Make) -> None:
-    """The same twice, a vote for oneself, what another gave, and what is no parameter."""
+    """Duplicate awards, votes for oneself, removal of another user's award, and invalid parameters."""
     owner, other = make.user(), make.user()
     project = make_project(make, owner, visibility="public")
     api.post(f"/projects/{project.id}/issues", owner, title="one")
@@ -94,7 +94,7 @@ def test_refused(api: Api, make: Make) -> None:
 
 
 def test_at_once(api: Api, make: Make) -> None:
-    """Who gives the same at once gives it once, and it counts once."""
+    """Concurrent awards of one emoji by one user are stored and counted once."""
     owner, other = make.user(), make.user()
     project = make_project(make, owner, visibility="public")
     api.post(f"/projects/{project.id}/issues", owner, title="one")
@@ -122,7 +122,7 @@ CALLERS = [
 
 @pytest.mark.parametrize(("role", "read", "give"), CALLERS)
 def test_who_gives(api: Api, make: Make, roles: UsersByRole, role: str, read: int, give: int) -> None:
-    """Those who see an issue."""
+    """Every user who can see an issue may award emoji."""
     project = project_with(make, roles)
     api.post(f"/projects/{project.id}/issues", roles.master, title="one")
     base = f"/projects/{project.id}/issues/1/award_emoji"
@@ -132,7 +132,7 @@ def test_who_gives(api: Api, make: Make, roles: UsersByRole, role: str, read: in
 
 
 def test_lists_by_reaction(api: Api, make: Make) -> None:
-    """Issues that the caller gave something to, and those that they did not."""
+    """Issues with and without the caller's reaction."""
     owner, other = make.user(), make.user()
     project = make_project(make, owner, visibility="public")
     base = f"/projects/{project.id}/issues"
@@ -159,7 +159,7 @@ def test_lists_by_reaction(api: Api, make: Make) -> None:
 
 
 def test_statements_do_not_grow(api: Api, make: Make) -> None:
-    """A page costs the same however long it is."""
+    """The statement count does not depend on the size of the page."""
     owner = make.user()
     project = make_project(make, owner, visibility="public")
     api.post(f"/projects/{project.id}/issues", owner, title="one")

@@ -1,4 +1,4 @@
-"""Making groups: who may, what they may be called, how visible they may be."""
+"""Creation of groups: permissions, names and paths, visibility."""
 
 import threading
 from typing import Any
@@ -105,7 +105,7 @@ def test_name_and_path_are_needed(api: Api, make: Make, missing: str) -> None:
     assert (refused.status_code, refused.json()) == (400, {"message": f'400 (Bad request) "{missing}" not given'})
 
 
-# A path becomes part of a URL, and of what scripts make of it: nothing in it may lead elsewhere.
+# A path becomes part of URLs and of shell scripts, so it must not contain special characters.
 PATHS = [
     "../x",
     "a/../../hooks",

@@ -1,4 +1,4 @@
-"""Deleting groups, and what becomes of groups when their owners go."""
+"""Deletion of groups, and of users who own groups."""
 
 from typing import Any
 
@@ -68,7 +68,7 @@ def test_the_only_owner_of_a_group_is_not_deleted(api: Api, make: Make) -> None:
     assert refused.status_code == 409
     assert group.path in refused.json()["message"]
     assert api.get(f"/users/{owner.id}", make.root).json()["state"] == "active"
-    # With another owner the group stays, and the user may go.
+    # With another owner the group stays, and the user can be deleted.
     heir = make.user()
     api.post(f"{group.url}/members", make.root, user_id=heir.id, access_level=50)
     assert api.delete(f"/users/{owner.id}", make.root).status_code == 200

@@ -1,4 +1,4 @@
-"""Changing groups: who may, what follows below, and what is refused."""
+"""Editing of groups: permissions, effects on their contents, and validation."""
 
 from typing import Any
 
@@ -77,7 +77,7 @@ def test_another_path_moves_all_below_and_the_old_ones_lead_on(api: Api, make: M
         assert api.get(by_path("groups", path), make.root).json()["id"] == top.id
         assert api.get(by_path("groups", f"{path}/middle"), make.root).json()["id"] == middle.id
         assert api.get(by_path("projects", f"{path}/middle/thing"), make.root).json()["id"] == project.id
-    # Twice moved, the first path still leads on.
+    # After two renames, the first path still redirects.
     api.put(top.url, make.root, path=make.name("again"))
     assert api.get(by_path("projects", project.path), make.root).json()["id"] == project.id
 
@@ -95,7 +95,7 @@ def test_a_new_name_shows_in_full_names_below(api: Api, make: Make) -> None:
 
 
 def test_the_old_path_is_nobody_elses(api: Api, make: Make) -> None:
-    """Whoever could take the path of a group that moved would get its clones and hooks."""
+    """Attack: take the old path of a renamed group to receive its clones and webhooks."""
     group, moved = make_group(make), make.name("moved")
     api.put(group.url, make.root, path=moved)
     attacker = make.user()
@@ -104,7 +104,7 @@ def test_the_old_path_is_nobody_elses(api: Api, make: Make) -> None:
     username = {"username": group.path, "email": f"{group.path}@example.org", "name": "x", "password": "long-enough"}
     assert api.post("/users", make.root, **username).status_code == 409
     assert api.put(make_group(make, attacker).url, attacker, path=group.path).status_code == 400
-    # The group itself may go back, and then the other path leads to it.
+    # The group itself may be renamed back; then its later path redirects.
     assert api.put(group.url, make.root, path=group.path).status_code == 200
     assert api.get(by_path("groups", moved), make.root).json()["id"] == group.id
 
@@ -159,7 +159,7 @@ def test_restricted_levels_are_for_administrators(api: Api, make: Make) -> None:
         assert api.post("/groups", user, name="P", path=make.name("p"), visibility="public").status_code == 400
         assert api.put(group.url, user, visibility="internal").status_code == 200
         assert api.put(group.url, make.root, visibility="public").status_code == 200
-        # Who does not change it need not be allowed it.
+        # An unchanged level is not checked.
         assert api.put(group.url, user, visibility="public", description="x").status_code == 200
     finally:
         api.put("/application/settings", make.root, restricted_visibility_levels=[])
@@ -181,7 +181,7 @@ def test_an_avatar_is_shown_to_those_who_see_the_group(api: Api, instance: Insta
 
 @pytest.mark.parametrize("content", [b"AT&TFORM\0\0\0\0DJVU", b"II*\0" + b"\0" * 20, b"<svg onload=alert(1)>", b""])
 def test_an_avatar_is_told_by_its_bytes(api: Api, make: Make, content: bytes) -> None:
-    """A file that only calls itself a picture reaches no parser, and nobody's browser."""
+    """A file with a wrong image type reaches no parser and no browser."""
     group = make_group(make)
 
     refused = api.request("PUT", group.url, make.root, files={"avatar": ("x.jpg", content, "image/jpeg")})
@@ -209,7 +209,7 @@ def test_only_who_looks_is_led_on(api: Api, make: Make, method: str, rest: str, 
 
 
 def test_nobody_holds_many_paths_by_renaming(api: Api, make: Make) -> None:
-    """A group that went through many names would otherwise keep all of them from everybody else."""
+    """A group that is renamed often would otherwise reserve all its old paths."""
     squatter, other = make.user(), make.user()
     group = make_group(make, squatter)
     below = make_group(make, squatter, parent=group, path="below")
@@ -236,13 +236,13 @@ def test_an_old_path_is_free_for_those_who_own_the_group(api: Api, make: Make) -
     again = api.post("/groups", owner, name="Again", path=group.path)
     assert again.status_code == 201
     assert api.get(by_path("groups", group.path), owner).json()["id"] == again.json()["id"]
-    # Another one of theirs may be renamed to an old path, too.
+    # Another group of the same owners may be renamed to an old path, too.
     other = make_group(make, owner)
     moved = api.get(group.url, owner).json()["path"]
     api.put(group.url, owner, path=make.name("moved"))
     assert api.put(make_group(make, master).url, master, path=moved).status_code == 400
     assert api.put(other.url, owner, path=moved).status_code == 200
-    # The way from the path that was taken back is gone, and all else is where it was.
+    # The redirect from the reused path is gone; all others still work.
     assert api.get(by_path("groups", moved), owner).json()["id"] == other.id
     assert api.get(below.url, owner).status_code == 200
 

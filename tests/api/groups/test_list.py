@@ -1,4 +1,4 @@
-"""Lists of groups: who sees which, filters, order, what they cost."""
+"""Lists of groups: visibility, filters, order, statement counts."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ def test_the_list_needs_a_user(api: Api) -> None:
 
 @pytest.fixture(scope="module")
 def roles(make: Make) -> dict[str, Any]:
-    """One group of each kind, seen from one user."""
+    """Return one group of each kind, as seen by one user."""
     user, stem = make.user(), make.name("cast")
     owned = make_group(make, user, path=f"{stem}-owned")
     below = make_group(make, user, path="below", name=f"{stem} below", parent=owned)

@@ -1,4 +1,4 @@
-"""Namespaces as groups add to them: parents, and how many belong."""
+"""Namespaces of groups: parents and member counts."""
 
 import pytest
 
@@ -25,7 +25,7 @@ def test_masters_and_owners_see_how_many_belong(api: Api, make: Make, level: Lev
     assert set(by_id[top.id]) == (VIEW | {COUNT} if counts else VIEW)
     assert by_id[below.id]["parent_id"] == top.id
     if counts:
-        # Root, the user, the one who is in both, and the one who is only below.
+        # Root, the user, the member of both, and the member of the subgroup only.
         assert (by_id[top.id][COUNT], by_id[below.id][COUNT]) == (4, 3)
     assert api.get(f"/namespaces/{top.id}", user).json() == by_id[top.id]
     own = next(each for each in by_id.values() if each["kind"] == "user")
@@ -49,7 +49,7 @@ def test_strangers_see_no_groups(api: Api, make: Make) -> None:
 
 
 def test_whether_a_path_below_is_taken_is_for_those_who_belong(api: Api, make: Make) -> None:
-    """A private group's children cannot be guessed at."""
+    """Attack: guess the subgroups of a private group."""
     member = make.user()
     top = make_group(make, members={member: Level.GUEST})
     below = make_group(make, parent=top, path="secret")

@@ -1,4 +1,4 @@
-"""Who makes projects in a group, as its owners say."""
+"""The project creation level of groups."""
 
 import pytest
 
@@ -19,7 +19,7 @@ WHO = [
 
 @pytest.mark.parametrize(("said", "makers"), WHO)
 def test_a_group_says_who_makes_projects(api: Api, make: Make, said: str | None, makers: set[str]) -> None:
-    """New ones, forks, and ones that are moved there; administrators always may."""
+    """To new projects, forks and transfers; administrators are exempt."""
     people = {name: make.user() for name in LEVELS}
     group = make_group(make, members={people[name]: level for name, level in LEVELS.items()})
     source = make_project(make, visibility="public")

@@ -1,4 +1,4 @@
-"""Reading one group, by number or path, and what is in it."""
+"""Single groups by id or path, and their contents."""
 
 from typing import Any
 
@@ -103,7 +103,7 @@ def test_projects_of_a_group(api: Api, make: Make) -> None:
 
 
 def test_a_shared_project_that_one_may_not_see_is_not_listed(api: Api, make: Make) -> None:
-    """The share shows in the group only to those whom it lets in."""
+    """A share shows in the group only to users to whom it grants access."""
     group = make_group(make, visibility="public")
     private = make_project(make)
     share(make, private, group, Level.DEVELOPER)

@@ -1,4 +1,4 @@
-"""Sharing groups with groups: what the members of the invited one may then do, and until when."""
+"""Sharing of groups with groups: granted access and expiry."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -15,7 +15,7 @@ AVAILABLE = {"all_available": True, "order_by": "id", "sort": "desc"}
 
 
 def _level(api: Api, group: Group, person: Person) -> int:
-    """The most that somebody can do in a group, found by trying."""
+    """Return the highest access level of a user in a group, determined by requests."""
     if api.get(group.url, person).status_code == 404:
         return 0
     if api.put(group.url, person, description="tried").status_code == 200:
@@ -129,7 +129,7 @@ def test_members_hold_the_lesser_level_here_and_below(api: Api, make: Make, held
 
 
 def test_only_members_of_the_invited_group_itself_belong(api: Api, make: Make) -> None:
-    """Not those above it, not those below it, and not those who were themselves invited into it."""
+    """Not members of its parents, of its subgroups, or of groups invited into it."""
     above, below, further, member = (make.user() for _ in range(4))
     parent = make_group(make, members={above: 50})
     invited = make_group(make, parent=parent, members={member: 30})
@@ -142,7 +142,7 @@ def test_only_members_of_the_invited_group_itself_belong(api: Api, make: Make) -
 
     assert [api.get(project.url, each).status_code for each in (member, above, below, further)] == [200, 404, 404, 404]
     assert [api.get(group.url, each).status_code for each in (member, above, below, further)] == [200, 404, 404, 404]
-    # Nor does what was shared with the group become theirs: they are guests of the instance, not members.
+    # Shares of the invited group are not passed on: their members have only guest access to the instance.
     elsewhere = make_project(make)
     share(make, elsewhere, group, 30)
     assert api.get(elsewhere.url, member).status_code == 404
@@ -175,7 +175,7 @@ def test_it_ends_on_its_day(instance: Instance, api: Api, make: Make) -> None:
         assert api.get(group.url, member).status_code == 404
         assert ids(api.get("/projects", member)) == ids(api.get("/projects", make.user()))
         assert api.get(group.url, make.root).json()["shared_with_groups"] == []
-        # What has ended can be given again.
+        # An expired share can be created again.
         assert api.post(f"{group.url}/share", make.root, group_id=invited.id, group_access=10).status_code == 201
         assert api.get(project.url, member).status_code == 200
 
@@ -219,7 +219,7 @@ def test_it_moves_along_with_the_group(api: Api, make: Make) -> None:
 
 
 def test_owners_by_invitation_do_not_keep_a_group_owned(api: Api, make: Make) -> None:
-    """The last owner who is a member must stay, since an invitation can end at any time."""
+    """The last direct owner must stay, because an invitation can end at any time."""
     owner, guest = make.user(), make.user()
     group = make_group(make, owner)
     share(make, group, make_group(make, members={guest: 50}), 50)

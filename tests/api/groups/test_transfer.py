@@ -1,4 +1,4 @@
-"""Moving groups into others: what follows, who may, what is refused."""
+"""Transfer of groups: effects, permissions and validation."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""How deliveries leave: with which headers, in which order, how often, and what is kept of them."""
+"""Deliveries of webhooks: headers, order, retries and the log."""
 
 import base64
 import hashlib
@@ -29,13 +29,13 @@ _STATES = (
 
 
 class Log:
-    """What became of a hook's deliveries."""
+    """Delivery log of a hook."""
 
     def __init__(self, told: Told, api: Api, make: Make, instance: Instance) -> None:
         self._told, self._api, self._make, self._instance = told, api, make, instance
 
     def events(self, count: int) -> list[Any]:
-        """What was sent, the oldest first, once there is so much of it."""
+        """Return the deliveries, oldest first, once there are at least this many."""
         deadline = time.monotonic() + DEADLINE_SECONDS
         while len(found := self._api.get(f"{self._told.hook}/events", self._make.root, per_page=100).json()) < count:
             assert time.monotonic() < deadline, found
@@ -43,30 +43,30 @@ class Log:
         return list(found)[::-1]
 
     def states(self) -> list[tuple[str, int, str]]:
-        """How the deliveries stand."""
+        """Return the states of the deliveries."""
         hook = int(self._told.hook.rpartition("/")[2])
         return self._instance.app.database.read(lambda db: db.rows(_STATES, hook=hook))
 
     def hook(self) -> Any:
-        """The hook."""
+        """Return the hook."""
         return self._api.get(self._told.hook, self._make.root).json()
 
 
 @pytest.fixture
 def log(told: Told, api: Api, make: Make, instance: Instance) -> Log:
-    """What became of what the project told."""
+    """Return the delivery log of the project's hook."""
     return Log(told, api, make, instance)
 
 
 @pytest.fixture(autouse=True)
 def on_time(clock: Clock) -> Iterator[None]:
-    """The clock is right again afterwards."""
+    """Reset the clock after the test."""
     yield
     clock.seconds = 0.0
 
 
 def test_the_headers_of_a_request(told: Told, instance: Instance) -> None:
-    """Those that receivers know, a key for each message, and a signature where one is wanted."""
+    """The documented headers, an idempotency key for each message, and a signature if configured."""
     raw = b"0123456789abcdef0123456789abcdef"
     secrets = {"token": "tökén", "signing_token": "whsec_" + base64.b64encode(raw).decode()}
     url = told.receiver.url(told.path).replace("http://", "http://ada:p%40ss@")
@@ -91,7 +91,7 @@ def test_the_headers_of_a_request(told: Told, instance: Instance) -> None:
 
 
 def test_a_url_adds_nothing_to_a_request(told: Told) -> None:
-    """Attack (D17): line breaks in the user, the path and the query of a URL stay what they are."""
+    """Attack: line breaks in the user, the path and the query of a URL stay encoded."""
     path = "/a%0d%0aX-Evil:%20b?c=%0d%0a%0d%0aPOST%20/d"
     url = told.receiver.url(path).replace("://", "://u%0d%0aX-Evil:%0d%0aX-Worse:%20p@")
     told.put(f"/hooks/{told.hook.rpartition('/')[2]}", url=url)
@@ -103,7 +103,7 @@ def test_a_url_adds_nothing_to_a_request(told: Told) -> None:
 
 
 def test_another_url_takes_the_secrets_away(told: Told) -> None:
-    """Attack (D37): a master who does not know the token sends it to a server of their own."""
+    """Attack: a master who does not know the token redirects it to another server."""
     one = told.hook.removeprefix(told.url)
     told.put(
         one, url=told.receiver.url(told.path), token="secret", custom_headers=[{"key": "X-Key", "value": "secret"}]
@@ -125,7 +125,7 @@ def test_another_url_takes_the_secrets_away(told: Told) -> None:
 def test_a_failure_is_tried_again_and_holds_back_nothing(
     told: Told, log: Log, clock: Clock, dispatcher: HookDispatcher
 ) -> None:
-    """At its own time, with the same key; what comes later goes out at once."""
+    """After their own delay, with the same idempotency key; later events are delivered at once."""
     told.receiver.answers[told.path] = [Answer(500, b"sorry"), Answer()]
     told.post("/issues", title="One")
     first = told.receiver.next()
@@ -149,7 +149,7 @@ def test_a_failure_is_tried_again_and_holds_back_nothing(
 
 @pytest.mark.parametrize("status", [302, 400, 404, 410])
 def test_what_the_receiver_does_not_want_is_not_sent_again(told: Told, log: Log, status: int) -> None:
-    """And redirects are never followed (D16)."""
+    """Redirects are never followed."""
     location = (("Location", told.receiver.url("/moved")),)
     told.receiver.answers[told.path] = [Answer(status, headers=location), Answer()]
     told.post("/issues", title="One")
@@ -166,7 +166,7 @@ def test_what_the_receiver_does_not_want_is_not_sent_again(told: Told, log: Log,
     ("wish", "least"), [("3000", 3000), ("Fri, 31 Dec 2100 23:59:59 GMT", 86_400), ("soon", 7), ("-5", 7)]
 )
 def test_the_receiver_says_when_to_come_back(told: Told, log: Log, clock: Clock, wish: str, least: int) -> None:
-    """In seconds or as a moment; a day at most."""
+    """As seconds or as a date; at most a day."""
     told.receiver.answers[told.path] = [Answer(429, headers=(("Retry-After", wish),))]
     told.post("/issues", title="One")
     told.receiver.next()
@@ -181,7 +181,7 @@ def test_the_receiver_says_when_to_come_back(told: Told, log: Log, clock: Clock,
 def test_a_hook_that_keeps_failing_is_left_alone_and_then_tried(
     told: Told, log: Log, clock: Clock, dispatcher: HookDispatcher
 ) -> None:
-    """Everybody can see it; nothing is lost, and what waited comes in its order."""
+    """The pause is visible; no event is lost, and waiting events are delivered in order."""
     told.receiver.answers[told.path] = [Answer(503)]
     for number in range(6):
         told.post("/issues", title=f"Issue {number}")
@@ -192,7 +192,7 @@ def test_a_hook_that_keeps_failing_is_left_alone_and_then_tried(
     assert (
         30 < (to_datetime(hook["disabled_until"]) - to_datetime(log.events(4)[-1]["created_at"])).total_seconds() <= 60
     )
-    # It is over, and one delivery tells that the receiver is still ill; then it is left alone for longer.
+    # When the pause ends, one delivery shows that the receiver still fails; then the pause is longer.
     clock.seconds += 61
     dispatcher.wake()
     assert told.receiver.next().body["object_attributes"]["title"] == "Issue 4"
@@ -207,7 +207,7 @@ def test_a_hook_that_keeps_failing_is_left_alone_and_then_tried(
 
 
 def test_the_log_leaves_out_what_is_huge(told: Told, log: Log) -> None:
-    """A page of it must fit into memory; the receiver got all the same."""
+    """A page of the log must fit into memory; the receiver still gets the whole payload."""
     told.post("/issues", title="Huge", description="x" * 300_000)
     assert len(told.next("Issue Hook")["object_attributes"]["description"]) == 300_000
     assert log.events(1)[0]["request_data"] == {"oversize": True}
@@ -230,7 +230,7 @@ def _drip(handler: BaseHTTPRequestHandler) -> None:
     try:
         for _ in range(600):
             handler.wfile.write(b"x")
-            time.sleep(0.05)  # The point of it.
+            time.sleep(0.05)  # This is the attack.
     except OSError:
         pass
     handler.close_connection = True
@@ -247,7 +247,7 @@ def _nonsense(handler: BaseHTTPRequestHandler) -> None:
 
 
 def test_receivers_that_answer_without_end(told: Told, log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Attack (D18): bytes without end, or one now and then. What is kept is bounded, and so is the time."""
+    """Attack: an endless response, or one byte at a time. Stored size and time are bounded."""
     monkeypatch.setattr(outcome, "FIRST_RETRY_SECONDS", 3600.0)
     told.receiver.answers[told.path] = [_endless, _drip, _reset, _nonsense, Answer(200, b"\x00\xff ok")]
     told.post("/issues", title="Endless")
@@ -266,7 +266,7 @@ def test_receivers_that_answer_without_end(told: Told, log: Log, monkeypatch: py
 
 
 def test_the_log_and_sending_again(told: Told, log: Log, api: Api, make: Make) -> None:
-    """Attack (D37): the log shows all but the secrets, also where the receiver gives them back."""
+    """Attack: the log hides all secrets, also where the receiver echoes them."""
     one = told.hook.removeprefix(told.url)
     url = told.receiver.url(f"{told.path}?token=in-the-query").replace("http://", "http://ada:pass-word@")
     headers = [{"key": "X-Key", "value": "value-of-header"}]
@@ -314,7 +314,7 @@ TRIGGERS = [
 
 
 def test_trying_a_hook_out(told: Told, api: Api, make: Make) -> None:
-    """With the newest thing of a kind; where there is none, that is said."""
+    """Uses the newest object of a kind, or reports that there is none."""
     for trigger in (*TRIGGERS[1:], "merge_requests_events", "confidential_issues_events"):
         nothing = api.post(f"{told.hook}/test/{trigger}", make.root)
         assert nothing.status_code == 422, trigger
@@ -335,7 +335,7 @@ def test_trying_a_hook_out(told: Told, api: Api, make: Make) -> None:
 
 
 def test_a_hook_that_is_deleted_hears_nothing_more(told: Told, api: Api, make: Make) -> None:
-    """Whatever was still to be told."""
+    """Including events that were still queued."""
     release = threading.Event()
 
     def hang(handler: BaseHTTPRequestHandler) -> None:

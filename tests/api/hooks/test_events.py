@@ -1,4 +1,4 @@
-"""Every kind of thing that can happen in a project, by every path, as its receiver sees it: field for field."""
+"""Payloads of all project events, from every source, field by field."""
 
 import hashlib
 import json
@@ -52,14 +52,14 @@ FILTERS: list[dict[str, str]] = [
 
 
 def write_file(told: Told, path: str, **more: Any) -> str:
-    """Commit a file through the API; gives the commit's id."""
+    """Commit a file through the API and return the commit's id."""
     action = {"action": "create", "file_path": path, "content": "x"}
     sent = {"branch": "master", "commit_message": f"Write {path}", "actions": [action], **more}
     return str(told.post("/repository/commits", **sent)["id"])
 
 
 def test_a_commit_through_the_api(told: Told, instance: Instance) -> None:
-    """The push event of the documentation."""
+    """Sends the documented push event."""
     before = told.post("/repository/branches", branch="dev", ref="master")["commit"]["id"]
     created = told.next("Push Hook")
     assert (created["ref"], created["before"], created["after"]) == ("refs/heads/dev", ZERO, before)
@@ -87,7 +87,7 @@ def test_a_commit_through_the_api(told: Told, instance: Instance) -> None:
 
 
 def test_a_push_of_many_commits_over_http(told: Told, instance: Instance, make: Make, tmp_path: Path) -> None:
-    """Twenty commits at most, the newest, oldest first; one event for each branch and tag, however they came."""
+    """At most the twenty newest commits, oldest first; one event for each branch and tag."""
     tree = Tree(tmp_path / "tree")
     url = over_http(instance, told.project, make.root)
     Tree(tmp_path).git("clone", "-q", url, str(tree.folder))
@@ -111,7 +111,7 @@ def test_a_push_of_many_commits_over_http(told: Told, instance: Instance, make: 
 def test_a_push_over_ssh(
     told: Told, instance: Instance, make: Make, tmp_path: Path, ssh_key: Callable[[Person], dict[str, str]]
 ) -> None:
-    """The same event as by any other way."""
+    """Sends the same event as a push over HTTP."""
     person = make.user()
     told.post("/members", user_id=person.id, access_level=40)
     tree = Tree(tmp_path / "tree", ssh_key(person))
@@ -123,7 +123,7 @@ def test_a_push_over_ssh(
 
 
 def test_tags_through_the_api(told: Told) -> None:
-    """Made and deleted."""
+    """Creation and deletion."""
     told.post("/repository/tags", tag_name="v1", ref="master")
     made = told.next("Tag Push Hook")
     assert (made["object_kind"], made["ref"], made["before"]) == ("tag_push", "refs/tags/v1", ZERO)
@@ -134,7 +134,7 @@ def test_tags_through_the_api(told: Told) -> None:
 
 
 def test_issues(told: Told, instance: Instance) -> None:
-    """Opened, changed, closed and opened again; what was and what is."""
+    """Opening, editing, closing and reopening, with previous and current values."""
     issue = told.post("/issues", title="One", description="Text", labels="a", assignee_ids=[1])
     opened = told.next("Issue Hook")
     attributes = opened["object_attributes"]
@@ -164,7 +164,7 @@ def test_issues(told: Told, instance: Instance) -> None:
 
 
 def test_a_payload_shows_what_was_then(told: Told, receiver: Receiver) -> None:
-    """However much later it is told, and whatever happened since."""
+    """Independent of the delay of the delivery and of later changes."""
     issue = told.post("/issues", title="First title")
     told.put(f"/issues/{issue['iid']}", title="Second title")
     told.put(f"/issues/{issue['iid']}", title="Third title")
@@ -173,7 +173,7 @@ def test_a_payload_shows_what_was_then(told: Told, receiver: Receiver) -> None:
 
 
 def test_moving_an_issue(told: Told, api: Api, make: Make, receiver: Receiver) -> None:
-    """It is closed here and opened there."""
+    """Sends a close event in the old project and an open event in the new one."""
     there = Told(api, make, receiver)
     issue = told.post("/issues", title="Goes")
     told.next("Issue Hook")
@@ -184,7 +184,7 @@ def test_moving_an_issue(told: Told, api: Api, make: Make, receiver: Receiver) -
 
 
 def test_notes_on_issues_commits_and_snippets(told: Told, instance: Instance) -> None:
-    """Each with what it is about."""
+    """Each payload contains the noteable."""
     issue = told.post("/issues", title="One")
     told.next("Issue Hook")
     note = told.post(f"/issues/{issue['iid']}/notes", body="Hello :+1:")
@@ -256,7 +256,7 @@ def test_wiki_pages(told: Told, instance: Instance, make: Make, tmp_path: Path) 
 
 
 def test_releases(told: Told) -> None:
-    """With their links, in the form of later versions."""
+    """With links, in the format of later GitLab versions."""
     links = {"links": [{"name": "Binary", "url": "https://example.com/x"}]}
     sent = {"tag_name": "v1", "ref": "master", "description": "First", "assets": links}
     told.post("/releases", **sent)
@@ -275,7 +275,7 @@ def test_releases(told: Told) -> None:
 def test_confidential_things_only_reach_who_asks(
     told: Told, api: Api, make: Make, receiver: Receiver, path: str
 ) -> None:
-    """Threat D26: a hook for issues and notes is not one for those that are confidential."""
+    """Attack: a hook for issues and notes does not receive confidential ones."""
     other = f"/other-{told.project.id}"
     flags = {"issues_events": True, "note_events": True, "push_events": False}
     assert api.post(f"{told.url}/hooks", make.root, url=receiver.url(other), **flags).status_code == 201
@@ -286,7 +286,7 @@ def test_confidential_things_only_reach_who_asks(
         told.post(f"/issues/{issue['iid']}/notes", body="A secret note")
         assert told.next("Confidential Note Hook")["object_kind"] == "note"
     told.put(f"/issues/{issue['iid']}", confidential=False)
-    # Open now, so both are told; nothing came to the other one before.
+    # Visible now, so both hooks receive it; the other one received nothing before.
     got = {each.path: each for each in receiver.some(2)}
     assert got.keys() == {told.path, other}
     note = told.post(f"/issues/{issue['iid']}/notes", body="For us", internal=True)
@@ -296,7 +296,7 @@ def test_confidential_things_only_reach_who_asks(
 
 
 def test_what_an_issue_was_while_it_was_confidential_is_not_told(told: Told, api: Api, make: Make) -> None:
-    """Whoever opens it cleans it up first, in the same call; those who hear of it by then hear nothing else (D26)."""
+    """When an edit makes an issue visible and changes its text, the payload omits the previous text."""
     reader, reporter = make.user(), make.user()
     add_members(make, told.project, {reader: Level.GUEST, reporter: Level.REPORTER})
     secret = {"title": "Hidden name", "description": "Hidden words", "labels": "hidden-label"}
@@ -320,7 +320,7 @@ def test_what_an_issue_was_while_it_was_confidential_is_not_told(told: Told, api
 
 
 def test_branches_that_a_hook_does_not_want(api: Api, make: Make, told: Told, receiver: Receiver) -> None:
-    """By a wildcard, or all of them."""
+    """Branches excluded by a wildcard, or all of them."""
     for number, wanted in enumerate(FILTERS):
         url = receiver.url(f"/filtered-{number}")
         assert api.post(f"{told.url}/hooks", make.root, url=url, **wanted).status_code == 201
@@ -331,7 +331,7 @@ def test_branches_that_a_hook_does_not_want(api: Api, make: Make, told: Told, re
 
 
 def test_hooks_of_the_groups_around(api: Api, make: Make, receiver: Receiver, told: Told) -> None:
-    """A group's hook hears of all projects below it, and of no other."""
+    """A hook of a group receives the events of all projects below it, and of no other."""
     outer = make_group(make)
     inner = make_group(make, parent=outer)
     project = make_project(make, group=inner, initialize_with_readme=True)
@@ -348,7 +348,7 @@ def test_hooks_of_the_groups_around(api: Api, make: Make, receiver: Receiver, to
 
 
 def test_a_call_that_is_refused_tells_nothing(told: Told, api: Api, make: Make) -> None:
-    """Nor does a change that changes nothing."""
+    """Changes without effect send none either."""
     assert api.post(f"{told.url}/issues", make.root, title="").status_code == 400
     issue = told.post("/issues", title="One")
     assert told.next("Issue Hook")["object_attributes"]["action"] == "open"
@@ -358,7 +358,7 @@ def test_a_call_that_is_refused_tells_nothing(told: Told, api: Api, make: Make) 
 
 
 def test_what_follows_from_a_push_is_told_after_it(told: Told) -> None:
-    """New commits of a merge request, its merge, and the issues that are closed by either."""
+    """New commits of a merge request, its merge, and the issues closed by either."""
     issues = [told.post("/issues", title=str(number))["iid"] for number in range(2)]
     told.receiver.some(2)
     write_file(told, "a", branch="work", start_branch="master")

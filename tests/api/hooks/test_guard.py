@@ -1,4 +1,4 @@
-"""What deliveries may reach: a name is looked up once, at each connection, and nothing local is connected to."""
+"""Destinations of deliveries: a name is resolved once per connection, and local addresses are blocked."""
 
 import socket
 import time
@@ -21,7 +21,7 @@ from tests.factories import make_project
 
 
 class Names:
-    """A resolver whose answers tests change; the last one lasts."""
+    """Resolver with answers set by tests; the last one repeats."""
 
     def __init__(self) -> None:
         self.asked: list[str] = []
@@ -38,13 +38,13 @@ class Names:
 
 @pytest.fixture(scope="module")
 def names() -> Names:
-    """Where names lead."""
+    """Return the resolver used by the dispatcher."""
     return Names()
 
 
 @pytest.fixture(scope="module", autouse=True)
 def guarded(instance: Instance, names: Names) -> Iterator[None]:
-    """A dispatcher that may reach public addresses, and one of ours that the operator has allowed."""
+    """Yield a dispatcher that may reach public addresses and one allowed local address."""
     database = open_database(instance.settings)
     guard = SsrfGuard(allowed=[ip_network("127.0.0.2/32")], resolve=names)
     log = Log("json", instance.log)
@@ -57,7 +57,7 @@ def guarded(instance: Instance, names: Names) -> Iterator[None]:
 
 
 class Hook:
-    """A hook that was saved by its name."""
+    """Hook with a URL that contains a host name."""
 
     def __init__(self, api: Api, make: Make, url: str) -> None:
         self._api, self._make = api, make
@@ -67,7 +67,7 @@ class Hook:
         self.url = f"{self.project.url}/hooks/{made.json()['id']}"
 
     def tell(self, count: int = 1) -> Any:
-        """Let it tell something; gives what became of the last try."""
+        """Trigger an event and return the result of the last attempt."""
         assert self._api.post(f"{self.project.url}/issues", self._make.root, title="One").status_code == 201
         deadline = time.monotonic() + DEADLINE_SECONDS
         while len(found := self._api.get(f"{self.url}/events", self._make.root).json()) < count:
@@ -77,7 +77,7 @@ class Hook:
 
 @pytest.fixture
 def listening() -> Iterator[Receiver]:
-    """Somebody on every address of ours, who must not hear anything."""
+    """Yield a server on all local addresses that must receive nothing."""
     receiver = Receiver("0.0.0.0")
     yield receiver
     receiver.close()
@@ -90,7 +90,7 @@ def listening() -> Iterator[Receiver]:
 def test_a_name_that_leads_home_is_blocked(
     api: Api, make: Make, names: Names, listening: Receiver, addresses: list[str]
 ) -> None:
-    """Attack (D15): a name of the attacker's answers with our address, alone or among others. Nothing is connected."""
+    """Attack: a host name resolves to a local address, alone or among others. No connection is made."""
     host = f"{make.name('host')}.example"
     names.answers[host] = [addresses]
     event = Hook(api, make, f"http://{host}:{listening.port}/x").tell()
@@ -100,14 +100,14 @@ def test_a_name_that_leads_home_is_blocked(
 
 
 def test_a_name_that_changes_its_answer(api: Api, make: Make, names: Names, listening: Receiver) -> None:
-    """Attack (D15): fit when it is looked up, local a moment later. It is asked once, and the answer is used."""
+    """Attack: the host name is public when checked and local a moment later. The first answer is used."""
     host = f"{make.name('host')}.example"
     names.answers[host] = [["127.0.0.2"], ["127.0.0.1"]]
     hook = Hook(api, make, f"http://{host}:{listening.port}/x")
     assert hook.tell()["response_status"] == "200"
     assert listening.next().headers["host"] == f"{host}:{listening.port}"
     assert names.asked.count(host) == 1
-    # The connection is still there, so nobody is asked; another URL asks anew and is blocked.
+    # The connection is reused, so nothing is resolved; another URL is resolved again and blocked.
     assert hook.tell(2)["response_status"] == "200"
     assert names.asked.count(host) == 1
     listening.next()
@@ -118,7 +118,7 @@ def test_a_name_that_changes_its_answer(api: Api, make: Make, names: Names, list
 
 
 def test_a_name_that_nobody_knows(api: Api, make: Make, names: Names) -> None:
-    """Attack (D15): a look-up that fails disables nothing; it may be tried again."""
+    """Attack: a failed lookup is retried and does not disable the check."""
     hook = Hook(api, make, f"http://{make.name('host')}.example/x")
     event = hook.tell()
     assert event["internal_error_message"] == "The URL's host cannot be resolved"
@@ -126,7 +126,7 @@ def test_a_name_that_nobody_knows(api: Api, make: Make, names: Names) -> None:
 
 
 def test_an_operator_allows_a_network(api: Api, make: Make, names: Names, listening: Receiver) -> None:
-    """And nothing beside it."""
+    """No other local address is reachable."""
     for address, status in (("127.0.0.2", "200"), ("127.0.0.3", "internal error")):
         host = f"{make.name('host')}.example"
         names.answers[host] = [[address]]

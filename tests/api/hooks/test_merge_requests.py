@@ -1,4 +1,4 @@
-"""What becomes of merge requests, by every path, as a receiver sees it: field for field."""
+"""Payloads of merge request events, from every source, field by field."""
 
 import json
 from pathlib import Path
@@ -27,25 +27,25 @@ ATTRIBUTES = {
 
 
 class Place(NamedTuple):
-    """A project whose hook hears of merge requests and notes, and of nothing else."""
+    """Project whose hook receives merge request and note events only."""
 
     project: Project
     receiver: Receiver
 
     def next(self, header: str = "Merge Request Hook") -> Any:
-        """What is told next, which must be of this kind."""
+        """Return the next payload, which must be of this kind."""
         got = self.receiver.next()
         assert (got.path, got.headers["x-gitlab-event"]) == (f"/{self.project.id}", header)
         return got.body
 
     def told(self, header: str = "Merge Request Hook") -> Any:
-        """The attributes of what is told next."""
+        """Return the attributes of the next payload."""
         return self.next(header)["object_attributes"]
 
 
 @pytest.fixture
 def place(api: Api, make: Make, receiver: Receiver, dispatcher: HookDispatcher) -> Place:
-    """A project of the administrator's."""
+    """Return a project of the administrator."""
     project = filled_project(make)
     flags = {"push_events": False, "merge_requests_events": True, "note_events": True}
     made = api.post(f"{project.url}/hooks", make.root, url=receiver.url(f"/{project.id}"), **flags)
@@ -60,7 +60,7 @@ def edit(api: Api, make: Make, place: Place, merge_request: dict[str, Any], **se
 
 
 def test_from_opening_to_merging(api: Api, make: Make, instance: Instance, place: Place) -> None:
-    """The event of the documentation, with what was and what is."""
+    """The documented event, with previous and current values."""
     project = place.project
     milestone = make_milestone(make, project, title="v1")
     made = make_merge_request(
@@ -115,13 +115,13 @@ def test_from_opening_to_merging(api: Api, make: Make, instance: Instance, place
     part = place.told()
     assert (part["action"], part["state"], part["merge_commit_sha"]) == ("merge", "merged", done["merge_commit_sha"])
     assert api.delete(f"{project.url}/merge_requests/1", make.root).status_code == 200
-    # Of what is deleted nothing is told: the next one is what comes next.
+    # Deletion sends no event, so the next one is the next payload.
     make_merge_request(make, project, title="After")
     assert place.told()["title"] == "After"
 
 
 def test_pushes(api: Api, make: Make, instance: Instance, place: Place, tmp_path: Path) -> None:
-    """By the API and by git: new commits are an update from what was before; the target's own may merge it."""
+    """Through the API and git: new commits send an update with the old revision; a push to the target may merge."""
     made = make_merge_request(make, place.project)
     branch, place_of_it = made["source_branch"], place.told()["last_commit"]["id"]
     assert place_of_it == made["sha"]
@@ -143,9 +143,9 @@ def test_pushes(api: Api, make: Make, instance: Instance, place: Place, tmp_path
 
 
 def test_forks(api: Api, make: Make, place: Place) -> None:
-    """The target's hook hears of what comes from elsewhere, also when that is gone; the fork's own hears nothing.
+    """The hook of the target receives the events, also after the fork is deleted; the fork's own hook receives none.
 
-    A fork that is hidden is named to nobody who only receives what happens in the target.
+    Payloads do not reveal a hidden fork.
     """
     person = make.user()
     assert api.put(place.project.url, make.root, visibility="public").status_code == 200
@@ -174,7 +174,7 @@ def test_forks(api: Api, make: Make, place: Place) -> None:
 
 
 def test_the_job_that_merges(api: Api, make: Make, instance: Instance, place: Place) -> None:
-    """In the name of who wanted it; that it waits is not told, nor that it does not any more."""
+    """Sent in the name of the user who scheduled it; scheduling and cancelling send no event."""
     made = make_merge_request(make, place.project)
     place.next()
     report(api, place.project, made, make.root, "running")
@@ -188,7 +188,7 @@ def test_the_job_that_merges(api: Api, make: Make, instance: Instance, place: Pl
 
 
 def test_notes(api: Api, make: Make, instance: Instance, place: Place) -> None:
-    """With what they are about; internal ones only reach who asks for those."""
+    """With the noteable; internal notes are sent only to hooks that ask for them."""
     made = make_merge_request(make, place.project, title="WIP: One", assignee_id=1)
     place.next()
     url = f"{place.project.url}/merge_requests/{made['iid']}"
@@ -216,7 +216,7 @@ def test_notes(api: Api, make: Make, instance: Instance, place: Place) -> None:
 
 
 def test_groups_and_the_instance(api: Api, make: Make, place: Place) -> None:
-    """A group's hook and a system hook hear of it where they ask for it, others do not."""
+    """Both receive the events if their flag is set."""
     receiver = place.receiver
     group = make_group(make)
     project = make_project(make, group=group, initialize_with_readme=True)
@@ -243,7 +243,7 @@ def test_groups_and_the_instance(api: Api, make: Make, place: Place) -> None:
 
 
 def test_trying_it_out(api: Api, make: Make, place: Place) -> None:
-    """With the newest one, where there is one."""
+    """Uses the newest merge request, if there is one."""
     (hook,) = api.get(f"{place.project.url}/hooks", make.root).json()
     url = f"{place.project.url}/hooks/{hook['id']}/test/merge_requests_events"
     assert api.post(url, make.root).status_code == 422

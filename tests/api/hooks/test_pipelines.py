@@ -1,4 +1,4 @@
-"""What is reported for commits, as a receiver sees it: jobs and the pipelines that follow from them."""
+"""Payloads of pipeline and job events for reported commit statuses."""
 
 from tests.api.hooks.conftest import Told
 from tests.api.hooks.test_events import PROJECT, REPOSITORY, write_file
@@ -15,7 +15,7 @@ JOB_COMMIT = {
 
 
 def test_pipelines(told: Told) -> None:
-    """Whenever one has another status."""
+    """Sent whenever the status of a pipeline changes."""
     oid = write_file(told, "a")
     told.next("Push Hook")
     told.post(f"/statuses/{oid}", state="running", name="ci", ref="master")
@@ -39,7 +39,7 @@ def test_pipelines(told: Told) -> None:
 
 
 def test_jobs(told: Told, instance: Instance) -> None:
-    """Each status that somebody reports for a commit, before the pipeline that follows from it."""
+    """Sent for each reported commit status, before the pipeline event that follows."""
     oid = write_file(told, "a")
     told.next("Push Hook")
     status = told.post(f"/statuses/{oid}", state="running", name="ci", ref="master")
@@ -55,7 +55,7 @@ def test_jobs(told: Told, instance: Instance) -> None:
     assert (running["user"]["id"], running["user"]["email"]) == (1, "admin@example.com")
     assert told.next("Pipeline Hook")["object_attributes"]["id"] == running["commit"]["id"]
 
-    # What is told anew without another status is no change of it.
+    # A report with the same status is no change.
     told.post(f"/statuses/{oid}", state="running", name="ci", ref="master", description="Still")
     told.post(f"/statuses/{oid}", state="failed", name="lint", ref="master")
     assert told.next("Job Hook")["build_name"] == "lint"

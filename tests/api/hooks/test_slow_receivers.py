@@ -1,4 +1,4 @@
-"""Receivers that take their time, or do not answer at all, keep nobody else waiting."""
+"""Slow and hanging receivers do not delay others."""
 
 import threading
 import time
@@ -13,7 +13,7 @@ from tests.client import Api, Make
 
 
 def test_a_slow_receiver_delays_no_other_one(told: Told, api: Api, make: Make) -> None:
-    """Threat D18, fault 15: one hangs, and the other hears of everything meanwhile, in order."""
+    """Attack: one receiver hangs; the other one receives all events in order."""
     release = threading.Event()
 
     def hang(handler: BaseHTTPRequestHandler) -> None:
@@ -39,7 +39,7 @@ def test_a_slow_receiver_delays_no_other_one(told: Told, api: Api, make: Make) -
 def test_receivers_that_hang_leave_room_for_others(
     told: Told, api: Api, make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Attack (D18): as many hooks as there are workers, and each hangs. Those that failed before get some."""
+    """Attack: as many hooks hang as there are workers. Hooks that failed before share a part of the workers."""
     release, slow = threading.Event(), [f"/hanging-{told.project.id}-{number}" for number in range(3)]
 
     def hang(handler: BaseHTTPRequestHandler) -> None:
@@ -64,7 +64,7 @@ def test_receivers_that_hang_leave_room_for_others(
 
 
 def until_failed(api: Api, make: Make, hook: str) -> None:
-    """Wait until it is written down that a hook has failed."""
+    """Wait until a failure of a hook is recorded."""
     deadline = time.monotonic() + DEADLINE_SECONDS
     while not api.get(f"{hook}/events", make.root, status="server_failure").json():
         assert time.monotonic() < deadline

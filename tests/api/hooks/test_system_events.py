@@ -1,4 +1,4 @@
-"""What system hooks hear: of projects, users, keys, groups, members and pushes, wherever they happen."""
+"""Payloads of system hooks: projects, users, keys, groups, members and pushes."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -30,7 +30,7 @@ KEY = {"created_at", "updated_at", "event_name", "username", "key", "id"}
 
 
 class System:
-    """A system hook."""
+    """System hook with its receiver."""
 
     def __init__(self, api: Api, make: Make, receiver: Receiver) -> None:
         self._receiver = receiver
@@ -39,7 +39,7 @@ class System:
         self.id: int = made.json()["id"]
 
     def next(self, name: str, keys: set[str]) -> Any:
-        """What is told next, which must be this."""
+        """Return the next payload, which must be of this kind."""
         got = self._receiver.next()
         assert got.headers["x-gitlab-event"] == "System Hook"
         assert got.body["event_name"] == name
@@ -49,14 +49,14 @@ class System:
 
 @pytest.fixture
 def system(api: Api, make: Make, receiver: Receiver, dispatcher: HookDispatcher) -> Iterator[System]:
-    """A system hook, which is gone afterwards."""
+    """Yield a system hook, deleted after the test."""
     system = System(api, make, receiver)
     yield system
     assert api.delete(f"/hooks/{system.id}", make.root).status_code == 200
 
 
 def test_projects_and_their_teams(system: System, api: Api, make: Make) -> None:
-    """From beginning to end; whoever makes one in their own namespace is its master."""
+    """From creation to deletion; the creator of a personal project becomes its master."""
     project = make_project(make)
     made = system.next("project_create", PROJECT)
     assert (made["path_with_namespace"], made["owner_email"]) == (project.path, "admin@example.com")
@@ -81,7 +81,7 @@ def test_projects_and_their_teams(system: System, api: Api, make: Make) -> None:
 
 
 def test_groups_and_their_members(system: System, api: Api, make: Make) -> None:
-    """Owners are told with a group; what is in it comes after it and goes before it."""
+    """The owner's membership follows the group; contents are created after the group and deleted before it."""
     group = make_group(make)
     assert system.next("group_create", GROUP)["owner_name"] == "Administrator"
     owner = system.next("user_add_to_group", MEMBER)
@@ -105,7 +105,7 @@ def test_groups_and_their_members(system: System, api: Api, make: Make) -> None:
 
 
 def test_users_and_their_keys(system: System, api: Api, make: Make) -> None:
-    """They come and go."""
+    """Creation and deletion."""
     user = make.user()
     made = system.next("user_create", USER)
     assert (made["user_id"], made["email"]) == (user.id, user.email)
@@ -120,8 +120,8 @@ def test_users_and_their_keys(system: System, api: Api, make: Make) -> None:
 
 
 def test_pushes(system: System, told: Told, receiver: Receiver) -> None:
-    """Each branch and tag, and the repository once for all."""
-    receiver.some(4)  # The project that tells, with its first push.
+    """One for each branch and tag, and one repository update for all."""
+    receiver.some(4)  # The project of the hook, with its first push.
     told.post("/repository/tags", tag_name="v1", ref="master", message="One")
     events = [got for got in receiver.some(3) if got.path == "/system"]
     tag, update = sorted((got.body for got in events), key=lambda body: body["event_name"], reverse=True)
@@ -134,7 +134,7 @@ def test_pushes(system: System, told: Told, receiver: Receiver) -> None:
 
 
 def test_trying_one_out(system: System, api: Api, make: Make) -> None:
-    """The sample is shown, sent, logged, and sent again."""
+    """The sample payload is shown, sent, logged, and sent again."""
     sample = {
         "event_name": "project_create",
         "name": "Ruby",
@@ -154,7 +154,7 @@ def test_trying_one_out(system: System, api: Api, make: Make) -> None:
 
 
 def test_old_events_are_forgotten(system: System, api: Api, make: Make) -> None:
-    """After the days that the operator sets; what could not be told by then is given up."""
+    """After the configured number of days; undelivered events are dropped."""
     from ingot.core.db.times import add_duration
     from ingot.integrations.webhooks.service import delete_old_events
 

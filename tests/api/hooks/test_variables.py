@@ -1,4 +1,4 @@
-"""Names in the URLs of hooks, which stand for what only the receiver learns; and single headers."""
+"""URL variables of webhooks, whose values only the receiver gets; and custom headers."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ SECRET = "hidden-way"
 
 
 def place_of(make: Make, owner: str) -> str:
-    """Where the hooks of a new project or group, or of the instance, are."""
+    """Return the path of the hooks of a new project or group, or of the instance."""
     if owner == "system":
         return "/hooks"
     return f"{make_project(make).url if owner == 'projects' else make_group(make).url}/hooks"
@@ -21,7 +21,7 @@ def place_of(make: Make, owner: str) -> str:
 
 @pytest.mark.parametrize("owner", ["projects", "groups", "system"])
 def test_what_a_name_stands_for_is_never_shown(api: Api, make: Make, owner: str) -> None:
-    """Neither when a hook is made, nor later; each can be set and, where the URL does not need it, dropped."""
+    """Neither on creation nor later; each can be set and, if the URL does not use it, deleted."""
     place = place_of(make, owner)
     variables = [{"key": "way", "value": SECRET}, {"key": "spare", "value": "unused"}]
     url = "https://example.com/{way}/x"
@@ -70,7 +70,7 @@ def _pair(key: str, value: str) -> dict[str, str]:
     ],
 )
 def test_variables_that_do_not_do(api: Api, make: Make, status: int, sent: dict[str, Any]) -> None:
-    """Attack: a name stands for what the guard would refuse, or for what makes another URL of it."""
+    """Attack: a variable contains a URL that the address check would reject, or changes the structure of the URL."""
     place = place_of(make, "projects")
     refused = api.post(place, make.root, **sent)
     assert refused.status_code == status, refused.text
@@ -78,7 +78,7 @@ def test_variables_that_do_not_do(api: Api, make: Make, status: int, sent: dict[
 
 
 def test_the_receiver_and_nobody_else_learns_it(told: Told, receiver: Receiver, api: Api, make: Make) -> None:
-    """Attack (D37): the log shows names, also where the receiver gives back what they stand for, or a token or user."""
+    """Attack: the log shows variable names, also where the receiver echoes a value, a token or a user."""
     where = receiver.url("/{way}?token=asked-for").replace("://", "://{user}:{word}@")
     variables = [_pair("way", SECRET), _pair("user", "me"), _pair("word", "pass-word")]
     told.put(f"/hooks/{told.hook.rpartition('/')[2]}", url=where, url_variables=variables)
@@ -87,7 +87,7 @@ def test_the_receiver_and_nobody_else_learns_it(told: Told, receiver: Receiver, 
     told.post("/issues", title="One")
     got = receiver.next()
     assert (got.path, got.headers["authorization"]) == (f"/{SECRET}?token=asked-for", "Basic bWU6cGFzcy13b3Jk")
-    told.post("/issues", title="Two")  # By now the first is written down.
+    told.post("/issues", title="Two")  # The first delivery is logged by now.
     receiver.next()
     (event, *_) = api.get(f"{told.hook}/events", make.root).json()
     assert event["url"] == receiver.url("/{way}?token=*****").replace("://", "://*****:*****@")
@@ -95,7 +95,7 @@ def test_the_receiver_and_nobody_else_learns_it(told: Told, receiver: Receiver, 
 
 
 def test_another_server_gets_none_of_the_secrets(told: Told, receiver: Receiver, api: Api, make: Make) -> None:
-    """Attack (D37): a master who does not know the token lets a name stand for a server of their own."""
+    """Attack: a master who does not know the token points a variable at another server."""
     hook = f"/projects/{told.project.id}/hooks/{told.hook.rpartition('/')[2]}"
     url = f"http://{{host}}:{receiver.port}/{{way}}"
     sent = {"url": url, "url_variables": [_pair("host", "127.0.0.1"), _pair("way", "one")], "token": "the token"}
@@ -120,7 +120,7 @@ def test_another_server_gets_none_of_the_secrets(told: Told, receiver: Receiver,
 
 
 def test_single_headers_of_a_groups_hook(api: Api, make: Make) -> None:
-    """As of a project's; the values stay hidden."""
+    """As for a project; values are hidden."""
     group = make_group(make)
     hook = api.post(f"{group.url}/hooks", make.root, url="https://example.com/").json()
     assert (
@@ -133,7 +133,7 @@ def test_single_headers_of_a_groups_hook(api: Api, make: Make) -> None:
 
 
 def test_names_in_the_url_of_a_system_hook(api: Api, make: Make) -> None:
-    """Administrators set them, and nobody else."""
+    """Only administrators set them."""
     hook = api.post("/hooks", make.root, url="https://example.com/").json()
     assert api.put(f"/hooks/{hook['id']}/url_variables/way", make.user(), value="x").status_code == 403
     assert api.put(f"/hooks/{hook['id']}/url_variables/way", make.root, value="x").status_code == 204

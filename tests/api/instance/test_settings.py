@@ -9,7 +9,7 @@ from tests.client import Api, Make
 
 PATH = "/application/settings"
 FACTS = ("id", "created_at", "updated_at")
-# What GitLab 9.4 shows.
+# Fields of GitLab 9.4.
 SHOWN = {
     "id",
     "default_projects_limit",
@@ -51,7 +51,7 @@ SHOWN = {
 
 @pytest.fixture(autouse=True)
 def settings(api: Api, make: Make) -> Iterator[dict[str, Any]]:
-    """The settings as they are before a test, and again after it."""
+    """Yield the settings before a test, restored after it."""
     before: dict[str, Any] = api.get(PATH, as_user=make.root).json()
     yield before
     put_back = api.put(PATH, as_user=make.root, **before)
@@ -247,7 +247,7 @@ def test_a_setting_has_one_value_under_both_names(
     for name in (second, first):
         changed = api.put(PATH, as_user=make.root, **{name: value}).json()
         assert changed[first] == changed[second] == value
-        # A client that sends the whole object back names both, and means the one that it changed.
+        # A client that sends the whole object back sends both names; the changed one counts.
         changed = api.put(PATH, as_user=make.root, **{**changed, name: settings[name]}).json()
         assert changed == {**settings, "updated_at": changed["updated_at"]}
 

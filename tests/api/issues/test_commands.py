@@ -1,4 +1,4 @@
-"""Commands in descriptions and notes."""
+"""Quick actions in descriptions and notes."""
 
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ HOUR = 3600
 
 
 class Scene(NamedTuple):
-    """A project whose issues are commanded about."""
+    """Project for quick actions on issues."""
 
     owner: Person
     reporter: Person
@@ -24,7 +24,7 @@ class Scene(NamedTuple):
 
 @pytest.fixture(scope="module")
 def scene(api: Api, make: Make) -> Scene:
-    """Made once; every test writes an issue of its own."""
+    """Return a project, created once; every test creates its own issue."""
     owner, reporter, author = make.user(), make.user(), make.user()
     members = {reporter: Level.REPORTER, author: Level.GUEST}
     project = make_project(make, owner, visibility="private", members=members)
@@ -36,12 +36,12 @@ def scene(api: Api, make: Make) -> Scene:
 
 
 def command(api: Api, scene: Scene, issue: dict[str, Any], body: str, person: Person | None = None) -> Any:
-    """Write a note; gives its answer."""
+    """Write a note and return the response."""
     return api.post(f"{scene.project.url}/issues/{issue['iid']}/notes", person or scene.reporter, body=body)
 
 
 def shown(api: Api, scene: Scene, issue: dict[str, Any]) -> dict[str, Any]:
-    """The issue as it is now."""
+    """Return the current state of the issue."""
     now: dict[str, Any] = api.get(f"{scene.project.url}/issues/{issue['iid']}", scene.reporter).json()
     return now
 
@@ -96,7 +96,7 @@ def test_a_note_commands(
 
 
 def test_moving_on_the_board(api: Api, make: Make, scene: Scene) -> None:
-    """To a list that there is, and out of the others; other labels stay."""
+    """Moves the issue to an existing list and out of the others; other labels stay."""
     url = scene.project.url
     board = api.get(f"{url}/boards", scene.owner).json()[0]["id"]
     for title in ("board-doing", "board-done"):
@@ -134,7 +134,7 @@ def test_people(api: Api, make: Make, scene: Scene) -> None:
 
 
 def test_what_is_answered(api: Api, make: Make, scene: Scene) -> None:
-    """Of nothing but commands no note is made; what else was said is one, without them."""
+    """A note with quick actions only is not stored; other text is stored without them."""
     issue = make_issue(make, scene.project, scene.owner)
 
     alone = command(api, scene, issue, "/close\n/label ~bug")
@@ -156,13 +156,13 @@ def test_what_is_answered(api: Api, make: Make, scene: Scene) -> None:
 
 
 def _discussion(api: Api, scene: Scene, issue: dict[str, Any]) -> str:
-    """One that somebody began."""
+    """Return a discussion started by a note."""
     found = api.get(f"{scene.project.url}/issues/{issue['iid']}/discussions", scene.reporter).json()
     return next(str(one["id"]) for one in found if not one["notes"][0]["system"])
 
 
 def test_who_may_not_is_passed_over(api: Api, make: Make, scene: Scene) -> None:
-    """A guest may say what they like and close what they wrote; planning takes a reporter."""
+    """A guest may comment and close their own issue; planning requires a reporter."""
     text = (
         '/close\n/title Mine\n/label ~bug\n/assign me\n/milestone %"v 1"\n/due tomorrow\n/estimate 1h\n/spend 1h\n'
         f"/confidential\n/duplicate #1\n/move {scene.other.path}"
@@ -233,7 +233,7 @@ def test_moving(api: Api, make: Make, scene: Scene) -> None:
 
 
 def test_nothing_is_half_done(api: Api, make: Make, scene: Scene) -> None:
-    """Where one thing that a text wants is refused as a whole, nothing of it has happened, also not the note."""
+    """When one action fails, no other action and no note is applied."""
     issue = make_issue(make, scene.project, scene.owner)
     for some in (range(60), range(60, 101)):
         make_issue(make, scene.project, scene.owner, labels=",".join(f"l{number}" for number in some))
@@ -247,7 +247,7 @@ def test_nothing_is_half_done(api: Api, make: Make, scene: Scene) -> None:
 
 
 def test_what_is_elsewhere_is_as_good_as_none(api: Api, make: Make, scene: Scene) -> None:
-    """As D27: nothing of a project is reached by a command in another, nor is it told that it is there."""
+    """Attack: an action reaches, or reveals the existence of, objects of another project."""
     issue = make_issue(make, scene.project, scene.owner)
     hidden = make_project(make, visibility="private")
     for path, sent in {"labels": {"name": "hidden", "color": "#ff0000"}, "milestones": {"title": "hidden"}}.items():

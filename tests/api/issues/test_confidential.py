@@ -1,4 +1,4 @@
-"""D26: a confidential issue is as good as none to those who may not see it, whichever way they ask."""
+"""Confidential issues are not found by users who may not see them, on every path of the issue API."""
 
 import re
 from typing import Any, NamedTuple
@@ -15,7 +15,7 @@ from tests.factories import Group, Project, make_group, make_project
 OUTSIDERS = ["stranger", "external", "guest"]
 INSIDERS = ["author", "assignee", "reporter", "developer", "administrator"]
 SECRET = "unspeakable"
-# As much as any call needs, so that each gets as far as looking for the issue.
+# All parameters that any endpoint requires, so that each call reaches the lookup of the issue.
 BODY: dict[str, Any] = {
     "title": "x",
     "body": "x",
@@ -25,7 +25,7 @@ BODY: dict[str, Any] = {
     "move_after_id": 1,
     "note": "x",
 }
-# Administrators only, and owners only: refused before anybody looks for the issue.
+# For administrators or owners only: denied before the lookup of the issue.
 REFUSED_ANYWAY = {
     "GET /projects/:id/issues/:issue_iid/user_agent_detail",
     "DELETE /projects/:id/issues/:issue_iid",
@@ -33,7 +33,7 @@ REFUSED_ANYWAY = {
 
 
 def test_projects_do_not_count_them(api: Api, make: Make) -> None:
-    """How many there are is told to all who see a project; so only those count that all of them see."""
+    """The count is shown to all who can see a project, so it includes only issues that all of them can see."""
     owner, stranger = make.user(), make.user()
     project = make_project(make, owner, visibility="public")
     make_issue(make, project, owner)
@@ -59,7 +59,7 @@ def test_projects_do_not_count_them(api: Api, make: Make) -> None:
 
 
 class Scene(NamedTuple):
-    """A public project with a confidential issue, and everybody who might ask for it."""
+    """Public project with a confidential issue, and a user of each role."""
 
     people: dict[str, Person]
     group: Group
@@ -71,7 +71,7 @@ class Scene(NamedTuple):
 
 @pytest.fixture(scope="module")
 def scene(make: Make) -> Scene:
-    """The confidential one carries a label and a milestone, is linked to an open one, and is talked about."""
+    """Return a confidential issue with a label, a milestone, a link to an open issue, and notes."""
     people = {name: make.user(external=name == "external") for name in (*OUTSIDERS, *INSIDERS[:-1])}
     people["administrator"] = make.root
     group = make_group(make, visibility="public")
@@ -90,7 +90,7 @@ def scene(make: Make) -> Scene:
 
 
 def _routes() -> list[str]:
-    """Every route below an issue, whichever room declares it."""
+    """Return every route below an issue."""
     return sorted(
         f"{endpoint.method} {endpoint.path}" for endpoint in all_endpoints() if "/issues/:issue_iid" in endpoint.path
     )
@@ -164,7 +164,7 @@ def test_counts(api: Api, scene: Scene) -> None:
 
 
 def test_all_at_once_when_it_changes(api: Api, make: Make) -> None:
-    """D29: who may see it changes with the next call."""
+    """Attack: use access after it was withdrawn; the next request is denied."""
     stranger, reporter = make.user(), make.user()
     project = make_project(make, visibility="public", members={reporter: Level.REPORTER})
     base = f"/projects/{project.id}/issues/{make_issue(make, project, make.root)['iid']}"

@@ -1,4 +1,4 @@
-"""D26: whatever route of the whole API is read, nobody who may not see a confidential issue reads anything of it."""
+"""Confidential issues are not revealed by any readable route of the API."""
 
 import re
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ from tests.client import Api, Make, Person
 from tests.factories import Group, Project, make_group, make_project
 
 SECRET = "Xylophonequartett"
-# What leads to it in words: whoever may see it finds it there.
+# Routes whose responses mention the issue to authorized users.
 TELLING = {
     "/projects/:id/issues",
     "/groups/:id/issues",
@@ -29,7 +29,7 @@ TELLING = {
 
 
 class Scene(NamedTuple):
-    """A public project with a confidential issue that everything leads to."""
+    """Public project with a confidential issue that other objects reference."""
 
     people: dict[str, Person | None]
     group: Group
@@ -39,7 +39,7 @@ class Scene(NamedTuple):
 
 @pytest.fixture(scope="module")
 def scene(make: Make) -> Scene:
-    """It is planned, linked, talked about, closed by a merge request, and everybody was named in it."""
+    """Return an issue that is planned, linked, discussed, closed by a merge request, and mentions every role."""
     api = make.api
     people = {name: make.user(external=name == "external") for name in ("guest", "external", "reporter")}
     levels = {people["guest"]: Level.GUEST, people["reporter"]: Level.REPORTER}
@@ -80,7 +80,7 @@ def scene(make: Make) -> Scene:
 
 
 def _path(scene: Scene, make: Make, path: str) -> str:
-    """A route with all that it names filled in; what is not known is the first of its kind."""
+    """Return a route with all parameters filled in; an unknown one is 1."""
     whose: dict[str, Any] = {"projects": scene.project.id, "groups": scene.group.id, "users": make.root.id}
     path = re.sub(r"^/(\w+)/:id\b", lambda found: f"/{found[1]}/{whose.get(found[1], 1)}", path)
     filled = re.sub(r":(\w+)", lambda found: str(scene.values.get(found[1], 1)), path)
@@ -103,7 +103,7 @@ def test_nothing_of_it_is_read(api: Api, make: Make, scene: Scene, name: str) ->
 
 
 def test_it_is_read_by_who_may(api: Api, make: Make, scene: Scene) -> None:
-    """So that the test above asks where there is something to find."""
+    """Ensures that the test above requests routes that would reveal it."""
     for route in TELLING:
         answer = api.request("GET", _path(scene, make, route), scene.people["reporter"])
         assert SECRET in answer.text, (route, answer.text)

@@ -1,4 +1,4 @@
-"""Writing issues: every parameter, who may say what, and what is refused."""
+"""Creation of issues: parameters, permissions, validation."""
 
 from typing import Any
 
@@ -64,7 +64,7 @@ def test_every_parameter_is_read_back(api: Api, make: Make) -> None:
 
 
 def test_one_assignee_counts(api: Api, make: Make) -> None:
-    """The contract has a list that holds one at the most; ``assignee_id`` is the older spelling."""
+    """The API has a list of at most one; ``assignee_id`` is the older parameter."""
     owner, first, second = make.user(), make.user(), make.user()
     project = make_project(make, owner, members={first: Level.GUEST, second: Level.GUEST})
 
@@ -92,7 +92,7 @@ def test_one_assignee_counts(api: Api, make: Make) -> None:
 def test_who_may_write_and_who_may_label(
     api: Api, make: Make, level: Level, visibility: str, status: int, triages: bool
 ) -> None:
-    """Whoever sees issues writes them; what takes a reporter is passed over for others, and makes no label."""
+    """All users who can see issues create them; labels of callers below reporter are ignored, and none is created."""
     owner, caller = make.user(), make.user()
     project = make_project(make, owner, visibility=visibility, members={caller: level})
     milestone = make_milestone(make, project)
@@ -130,7 +130,7 @@ def test_when_it_was_written_is_said_by_owners(make: Make, level: Level, kept: b
 
 
 def test_labels_with_signs_in_them(make: Make) -> None:
-    """Only a comma parts labels."""
+    """Only commas separate labels."""
     owner = make.user()
     project = make_project(make, owner)
 
@@ -179,7 +179,7 @@ def test_bad_input(api: Api, make: Make, sent: dict[str, Any], message: Any) -> 
 
 
 def test_texts_stay_as_they_are_typed(api: Api, make: Make) -> None:
-    """HTML, scripts, other scripts and a million characters."""
+    """HTML, scripts, non-Latin text and a million characters."""
     owner = make.user()
     project = make_project(make, owner)
     title, text = "<script>alert('ä')</script> \U0001f98a \u202e'; DROP TABLE issues", "🦊" * 1_000_000
@@ -191,7 +191,7 @@ def test_texts_stay_as_they_are_typed(api: Api, make: Make) -> None:
 
 
 def test_form_fields_and_query(api: Api, make: Make) -> None:
-    """As the specification says: parameters may be query string or form fields."""
+    """The specification allows parameters in the query string or as form fields."""
     owner = make.user()
     project = make_project(make, owner)
 
@@ -209,7 +209,7 @@ def test_form_fields_and_query(api: Api, make: Make) -> None:
 
 
 def test_other_peoples_rows(api: Api, make: Make) -> None:
-    """D27: a milestone or user of a hidden project is as good as none, and its title is never echoed."""
+    """Attack: a milestone or user of a hidden project is not found, and its title is never echoed."""
     owner, attacker, hidden = make.user(), make.user(), make.user()
     secret = make_project(make, owner, visibility="private")
     milestone = make_milestone(make, secret, title="Take over the world")
@@ -229,7 +229,7 @@ def test_other_peoples_rows(api: Api, make: Make) -> None:
 
 
 def test_a_merge_request_that_is_not_there_has_no_discussions(make: Make) -> None:
-    """Whoever names one gets the issue that they wrote."""
+    """The issue is created without them."""
     owner = make.user()
     project = make_project(make, owner)
 
@@ -241,7 +241,7 @@ def test_a_merge_request_that_is_not_there_has_no_discussions(make: Make) -> Non
 
 
 def test_where_it_came_from(api: Api, make: Make) -> None:
-    """The caller's program and address, for administrators only."""
+    """User agent and address of the author, for administrators only."""
     owner = make.user()
     project = make_project(make, owner)
     made = api.request(
@@ -262,7 +262,7 @@ def test_where_it_came_from(api: Api, make: Make) -> None:
 
 
 def test_statements(api: Api, make: Make) -> None:
-    """What was just written is not read again by everybody who hears of it."""
+    """Subscribers do not read the new issue again."""
     owner = make.user()
     project = make_project(make, owner)
     base = f"/projects/{project.id}/issues"

@@ -1,4 +1,4 @@
-"""Issues of a project that was deleted are gone at once, though their rows go later."""
+"""Issues of a deleted project are hidden at once, before their rows are deleted."""
 
 from typing import Any
 
@@ -24,13 +24,13 @@ LISTS = (
 
 @pytest.fixture(scope="module")
 def roles(make: Make) -> UsersByRole:
-    """People who belonged to what is gone, and a stranger."""
+    """Return members of the deleted project, and another user."""
     return UsersByRole(make)
 
 
 @pytest.fixture(scope="module")
 def other(api: Api, make: Make, roles: UsersByRole) -> Project:
-    """A project that stays, with an issue that what is gone was linked to and spoke of."""
+    """Return a remaining project with an issue that the deleted project linked to and mentioned."""
     stays = make_project(make, roles.owner, visibility="public")
     api.post(f"{stays.url}/issues", roles.owner, title="Stays")
     gone = project_with(make, roles, visibility="public")

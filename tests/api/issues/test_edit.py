@@ -67,7 +67,7 @@ def test_closing_says_who_and_when(api: Api, make: Make) -> None:
     assert api.get(f"/projects/{project.id}", owner).json()["open_issues_count"] == 1
 
 
-# Who edits, and whether they may; and whether labels and the like are theirs to set.
+# Editor, whether they may edit, and whether they may set labels and other planning fields.
 WHO = [
     ("author", 200, False),
     ("assignee", 200, False),
@@ -143,7 +143,7 @@ def test_bad_input(api: Api, make: Make, sent: dict[str, Any], message: Any) -> 
 
 
 def test_there_is_no_such_issue(api: Api, make: Make) -> None:
-    """Neither by a number that nobody got, nor by the number of the row, nor by one of another project."""
+    """An unused iid, the id of a row, and an iid of another project."""
     owner = make.user()
     first, second = make_project(make, owner), make_project(make, owner)
     issue = make_issue(make, first, owner)
@@ -160,7 +160,7 @@ def test_there_is_no_such_issue(api: Api, make: Make) -> None:
     ("who", "status"), [("stranger", 403), ("author", 403), ("master", 403), ("owner", 200), ("administrator", 200)]
 )
 def test_delete(api: Api, make: Make, who: str, status: int) -> None:
-    """Owners and administrators; once gone it is gone for all, and its number is not given again."""
+    """By owners and administrators; the iid is not reused."""
     owner, master, stranger, author = (make.user() for _ in range(4))
     project = make_project(make, owner, visibility="public", members={master: Level.MASTER})
     iid = make_issue(make, project, author, labels="x")["iid"]
@@ -177,7 +177,7 @@ def test_delete(api: Api, make: Make, who: str, status: int) -> None:
         assert api.get(f"/projects/{project.id}", owner).json()["open_issues_count"] == 0
         assert api.put(path, owner, title="x").status_code == 404
         assert make_issue(make, project, owner)["iid"] == iid + 1
-    # Who may not delete learns nothing of what is there.
+    # A denied caller does not learn whether the issue exists.
     missing = api.delete(f"/projects/{project.id}/issues/999", people[who])
     assert missing.status_code == status
 

@@ -1,4 +1,4 @@
-"""D21, D22, D25: texts made to keep a server busy, or to run in a browser, wherever people write about issues."""
+"""Hostile texts of issues: markdown and reference bombs, and scripts."""
 
 import pytest
 
@@ -14,7 +14,7 @@ MOST_FOR_NAMES = 12
 
 @pytest.mark.parametrize("name", KNOWN)
 def test_a_busy_text_takes_bounded_work(api: Api, make: Make, name: str) -> None:
-    """As a description, a note and a search; it is kept as it was typed."""
+    """As description, note and search; the text is stored unchanged."""
     owner = make.user()
     project = make_project(make, owner)
     base = f"/projects/{project.id}/issues"
@@ -40,7 +40,7 @@ SCRIPTS = ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "javas
 
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_scripts_are_words_in_every_field(api: Api, make: Make, script: str) -> None:
-    """What is typed is read back as JSON, never as a page; what renders it takes it apart."""
+    """Only the renderer interprets the text."""
     owner = make.user()
     project = make_project(make, owner)
     base = f"/projects/{project.id}"

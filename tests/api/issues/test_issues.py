@@ -1,4 +1,4 @@
-"""Issues: written, read, listed, edited, and who may."""
+"""Issues: creation, reading, lists, editing and permissions."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from tests.factories import make_project
 
 
 def test_create_and_read(api: Api, make: Make) -> None:
-    """What is written is read back, numbered within its project."""
+    """An issue has an iid in its project and all values that were sent."""
     owner = make.user()
     project = make_project(make, owner)
     made = api.post(
@@ -74,7 +74,7 @@ WHO = [(Level.NONE, False), (Level.GUEST, False), (Level.REPORTER, True), (Level
 
 @pytest.mark.parametrize(("level", "sees"), WHO)
 def test_confidential(api: Api, make: Make, level: Level, sees: bool) -> None:
-    """A confidential issue is as good as none to those who may not see it."""
+    """Users who may not see a confidential issue get 404."""
     owner, other = make.user(), make.user()
     project = make_project(make, owner, visibility="public", members={other: level})
     base = f"/projects/{project.id}/issues"
@@ -85,7 +85,7 @@ def test_confidential(api: Api, make: Make, level: Level, sees: bool) -> None:
 
 
 def test_time(api: Api, make: Make) -> None:
-    """Estimates and time spent, as people write them."""
+    """Estimates and time spent as durations."""
     owner = make.user()
     project = make_project(make, owner)
     base = f"/projects/{project.id}/issues/1"

@@ -1,4 +1,4 @@
-"""Lists of issues: filters, orders, pages, and what each shows to whom."""
+"""Lists of issues: filters, orders, pages and visibility."""
 
 from functools import partial
 from typing import Any
@@ -15,7 +15,7 @@ Stage = tuple[Person, Person, Group, Project, dict[str, dict[str, Any]]]
 
 @pytest.fixture(scope="module")
 def stage(make: Make) -> Stage:
-    """A project in a group with issues of every sort."""
+    """Return a project in a group with issues of every kind."""
     owner, helper = make.user(), make.user()
     group = make_group(make, owner)
     project = make_project(make, owner, group=make_group(make, owner, parent=group), members={helper: Level.DEVELOPER})
@@ -107,7 +107,7 @@ FILTERS: list[tuple[dict[str, Any], list[str]]] = [
 
 @pytest.mark.parametrize(("params", "expected"), FILTERS, ids=lambda value: str(value)[:60])
 def test_filters(api: Api, stage: Stage, params: dict[str, Any], expected: list[str]) -> None:
-    """Of a project and of the group around it; and the total is what is there."""
+    """In a project and in its group; totals match the lists."""
     owner, _, group, project, _ = stage
     for path in (f"/projects/{project.id}/issues", f"/groups/{group.id}/issues"):
         answer = api.get(path, owner, **params)
@@ -124,14 +124,14 @@ def test_filters(api: Api, stage: Stage, params: dict[str, Any], expected: list[
 def test_filters_that_leave_very_many(
     api: Api, monkeypatch: pytest.MonkeyPatch, stage: Stage, params: dict[str, Any], expected: list[str]
 ) -> None:
-    """Beyond a number, pages walk in their order and totals come from what is kept."""
+    """Above a threshold, pages scan in their order and totals use stored counts."""
     for module in ("pages", "priorities"):
         monkeypatch.setattr(f"ingot.collaboration.issues.lists.{module}.MAX_LOOKED_UP", -1)
     test_filters(api, stage, params, expected)
 
 
 def test_of_whom(api: Api, make: Make, stage: Stage) -> None:
-    """``/issues`` lists what the caller wrote, unless they ask otherwise."""
+    """``/issues`` lists issues created by the caller by default."""
     owner, helper, group, project, issues = stage
     stranger = make.user()
 
@@ -217,7 +217,7 @@ def test_bad_filters(api: Api, stage: Stage, params: dict[str, Any]) -> None:
 
 
 def test_what_a_list_costs(api: Api, make: Make) -> None:
-    """As many statements for twenty as for two."""
+    """Twenty issues take as many statements as two."""
     owner = make.user()
     project = make_project(make, owner)
     people = [make.user() for _ in range(4)]
@@ -244,7 +244,7 @@ def test_what_a_list_costs(api: Api, make: Make) -> None:
 
 
 def test_pages(api: Api, make: Make) -> None:
-    """By number with a total, and by key, which is not disturbed by what is added in between."""
+    """By number with a total, and by keyset, which new rows do not disturb."""
     owner = make.user()
     project = make_project(make, owner)
     written = [make_issue(make, project, owner)["id"] for _ in range(7)]

@@ -1,4 +1,4 @@
-"""Lists of very many issues: orders that are put together from parts, and totals that are kept or not told."""
+"""Long lists of issues: orders merged from parts, and totals from stored counts."""
 
 import random
 import re
@@ -29,7 +29,7 @@ NEVER, LAST = "9999", 99
 
 
 class Ranked(NamedTuple):
-    """A project whose issues differ in all that priority goes by, and what each has of it."""
+    """Project whose issues differ in every part of the priority order, with the expected values."""
 
     owner: Person
     project: Project
@@ -40,7 +40,7 @@ class Ranked(NamedTuple):
 
 @pytest.fixture(scope="module")
 def ranked(make: Make) -> Ranked:
-    """Milestones of the project and of the group around it, some of which end on one day and some never."""
+    """Return issues with milestones of project and group, some with the same due date and some without."""
     owner = make.user()
     group = make_group(make, owner)
     project = make_project(make, owner, group=group)
@@ -71,7 +71,7 @@ def ranked(make: Make) -> Ranked:
 
 
 def _pages(api: Api, caller: Person, path: str, **params: Any) -> list[int]:
-    """All of a list, page by page; each says the same total."""
+    """Return all pages of a list; each must have the same total."""
     found: list[int] = []
     for page in range(1, 10):
         answer = api.get(path, caller, per_page=7, page=page, **params)
@@ -88,7 +88,7 @@ def _pages(api: Api, caller: Person, path: str, **params: Any) -> list[int]:
 def test_by_priority(
     api: Api, monkeypatch: pytest.MonkeyPatch, ranked: Ranked, order_by: str, sort: str, most_looked_up: int
 ) -> None:
-    """Each part is in its place on every page, with filters and without."""
+    """Each part is at its place on every page, with and without filters."""
     for module in ("pages", "priorities"):
         monkeypatch.setattr(f"ingot.collaboration.issues.lists.{module}.MAX_LOOKED_UP", most_looked_up)
     keys = {"priority": (0, 1, 2), "label_priority": (1, 2), "milestone_due": (0, 2)}[order_by]
@@ -105,12 +105,12 @@ def test_by_priority(
     assert _pages(api, ranked.owner, path, **wanted, labels="second") == [n for n in expected if n in carrying]
     others = [n for n in expected if n not in carrying]
     assert _pages(api, ranked.owner, path, **wanted, **{"not[labels]": "second"}) == others
-    # Over many projects they are sorted as a whole.
+    # Over many projects, the whole list is sorted.
     assert _pages(api, ranked.owner, "/issues", **wanted) == expected
 
 
 class Crowd(NamedTuple):
-    """Projects of all visibilities with open and confidential issues, and people of every sort."""
+    """Projects of all visibilities with open and confidential issues, and users of every role."""
 
     people: dict[str, Person]
     group: Group
@@ -119,7 +119,7 @@ class Crowd(NamedTuple):
 
 @pytest.fixture(scope="module")
 def crowd(make: Make) -> Crowd:
-    """Somebody wrote a confidential one, and another has one to do; a third one did both."""
+    """Return one user wrote a confidential issue, another is assigned to one, a third is both."""
     people = {name: make.user(external=name == "external") for name in ("stranger", "external", "guest", "reporter")}
     people |= {name: make.user() for name in ("author", "assignee", "both")}
     people["administrator"] = make.root
@@ -147,7 +147,7 @@ STATES: tuple[Literal["opened", "closed", "all"], ...] = ("opened", "closed", "a
 
 
 def test_kept_totals_are_what_a_look_at_every_row_counts(make: Make, crowd: Crowd) -> None:
-    """For everybody, in every list, of each state and sort."""
+    """For each user, list, state and kind."""
 
     def compare(db: Connection, actor: Actor, confidential: bool | None) -> None:
         places = [find_project(db, actor, project.id) for project in crowd.projects[: 1 if actor.external else 2]]
@@ -172,7 +172,7 @@ def test_kept_totals_are_what_a_look_at_every_row_counts(make: Make, crowd: Crow
 
 
 def test_more_than_anybody_counts(api: Api, make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where a total is not kept and there are many, pages lead on without it."""
+    """Pages of many rows without a stored count have no total."""
     author = make.user()
     project = make_project(make, author)
     made = [make_issue(make, project, author)["id"] for _ in range(5)][::-1]

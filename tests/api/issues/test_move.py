@@ -1,4 +1,4 @@
-"""Moving issues to another project."""
+"""Moving issues to other projects."""
 
 from functools import partial
 
@@ -44,7 +44,7 @@ def test_moving_takes_a_reporter_in_both(api: Api, make: Make, here: Level, ther
 
 
 def test_what_moves_along(api: Api, make: Make) -> None:
-    """Its text, who wrote it and when, notes with theirs, and labels and milestone where the target has the same."""
+    """Text, author, date and notes, and labels and milestones that the target also has."""
     author, mover, helper = make.user(), make.user(), make.user()
     source, target = (
         make_project(make, members={author: Level.GUEST, mover: Level.REPORTER, helper: Level.GUEST}) for _ in range(2)
@@ -85,11 +85,11 @@ def test_what_moves_along(api: Api, make: Make) -> None:
     assert told == [[f"moved from {source.path}#{issue['iid']}"], [f"moved to {target.path}#2"]]
     assert moved["user_notes_count"] == api.get(base, mover).json()["user_notes_count"] == 1
     counts = [api.get(f"/projects/{project.id}", mover).json()["open_issues_count"] for project in (source, target)]
-    assert counts == [0, 1]  # What is confidential is not counted where everybody reads it.
+    assert counts == [0, 1]  # Confidential notes are not part of public counts.
 
 
 def test_what_it_refers_to_stays_the_same(api: Api, make: Make) -> None:
-    """Numbers count in the project of a text: from elsewhere they need its path; what is none stays."""
+    """References by number need the path of the old project; unresolvable ones stay."""
     owner = make.user()
     group = make_group(make, owner)
     source, sibling = (make_project(make, owner, group=group) for _ in range(2))
@@ -115,7 +115,7 @@ def test_what_it_refers_to_stays_the_same(api: Api, make: Make) -> None:
 
 
 def test_the_way_is_only_told_to_who_sees_its_other_end(api: Api, make: Make) -> None:
-    """D26: in a public project nobody reads of the private one to which an issue went."""
+    """Attack: learn from a public project of the private project to which an issue was moved."""
     owner, stranger = make.user(), make.user()
     source = make_project(make, owner, visibility="public")
     target = make_project(make, owner, visibility="private")
@@ -134,7 +134,7 @@ def test_the_way_is_only_told_to_who_sees_its_other_end(api: Api, make: Make) ->
 
 
 def test_where_one_went_takes_one_statement(api: Api, make: Make) -> None:
-    """However many of a page have gone elsewhere."""
+    """However many issues of a page were moved."""
     owner = make.user()
     source, target = make_project(make, owner), make_project(make, owner)
     for _ in range(3):
@@ -147,7 +147,7 @@ def test_where_one_went_takes_one_statement(api: Api, make: Make) -> None:
 
 
 def test_refusals(api: Api, make: Make) -> None:
-    """The same project, one twice, an archived or a featureless target, and what is no number."""
+    """A move within the project, a second move, an archived target, one without issues, and an invalid id."""
     owner = make.user()
     source, target, archived, bare = (make_project(make, owner) for _ in range(4))
     base = f"/projects/{source.id}/issues/{make_issue(make, source, owner)['iid']}"
@@ -191,7 +191,7 @@ def test_a_closed_one_stays_closed(api: Api, make: Make) -> None:
 
 
 def test_uploads_move_along(instance: Instance, api: Api, make: Make) -> None:
-    """A link to a file of the project leads to a copy in the other, and every other text stays as it is."""
+    """A link to an upload of the project points to a copy in the target; all other text stays."""
     owner = make.user()
     source, target = make_project(make, owner), make_project(make, owner)
     files = {"file": ("dog.png", b"\x89PNG woof")}
@@ -216,7 +216,7 @@ def test_uploads_move_along(instance: Instance, api: Api, make: Make) -> None:
 
 
 def test_files_of_other_projects_stay_where_they_are(instance: Instance, api: Api, make: Make) -> None:
-    """D6: nobody gets at a file by naming it in a text and moving that."""
+    """Attack: obtain a file by mentioning it in a text and moving the issue."""
     owner, attacker = make.user(), make.user()
     hidden = make_project(make, owner, visibility="private")
     files = {"file": ("secret.txt", b"treasure")}

@@ -1,4 +1,4 @@
-"""Following issues, taking part in them, and what is linked to them."""
+"""Subscriptions, participants and links of issues."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from tests.factories import ids, make_project
 
 
 def test_subscribe_and_unsubscribe(api: Api, make: Make) -> None:
-    """Once is enough: the second time nothing changes."""
+    """Both are idempotent."""
     owner, other = make.user(), make.user()
     project = make_project(make, owner, visibility="public")
     iid = make_issue(make, project, owner)["iid"]
@@ -31,7 +31,7 @@ def test_subscribe_and_unsubscribe(api: Api, make: Make) -> None:
 
 
 def test_participants(api: Api, make: Make) -> None:
-    """Who wrote it, who has it to do and who wrote notes, each once."""
+    """Author, assignee and authors of notes, each once."""
     author, assignee, commenter = make.user(), make.user(), make.user()
     project = make_project(make, author, visibility="public", members={assignee: Level.GUEST})
     iid = make_issue(make, project, author, assignee_ids=[assignee.id])["iid"]
@@ -47,7 +47,7 @@ def test_participants(api: Api, make: Make) -> None:
 
 
 def test_people_who_are_named_take_part(api: Api, make: Make) -> None:
-    """In the description or in a note for all to read, as long as it says so and they may see the issue."""
+    """By a mention in the description or a visible note, while it exists and they may see the issue."""
     author, named, in_note, in_secret, outsider = (make.user() for _ in range(5))
     members = {named: Level.GUEST, in_note: Level.GUEST, in_secret: Level.REPORTER}
     project = make_project(make, author, members=members)
@@ -76,7 +76,7 @@ def test_merge_requests_of_an_issue(api: Api, make: Make) -> None:
 
 
 def test_links(api: Api, make: Make) -> None:
-    """A link has two ends; it is made once and taken off at either."""
+    """A link has two ends, is created once, and can be deleted from either."""
     owner = make.user()
     here, there = make_project(make, owner), make_project(make, owner)
     one, other = make_issue(make, here, owner), make_issue(make, there, owner)
@@ -160,7 +160,7 @@ def test_who_may_link(api: Api, make: Make, here: Level, there: Level, status: i
 
 
 def test_links_show_what_the_caller_sees(api: Api, make: Make) -> None:
-    """D26: neither a hidden project nor a confidential issue shows at the other end, nor is it taken off unseen."""
+    """Attack: hidden projects and confidential issues are not shown as links and cannot be unlinked."""
     owner, reporter = make.user(), make.user()
     public = make_project(make, owner, visibility="public", members={reporter: Level.REPORTER})
     open_one = make_project(make, owner, visibility="public")

@@ -1,4 +1,4 @@
-"""The order in which issues stand, and who may change it."""
+"""Manual order of issues."""
 
 import pytest
 
@@ -9,13 +9,13 @@ from tests.factories import Project, make_project
 
 @pytest.fixture
 def owner(make: Make) -> Person:
-    """Somebody whose issues these are."""
+    """Return the owner of the issues."""
     return make.user()
 
 
 @pytest.fixture
 def project(make: Make, owner: Person) -> Project:
-    """A public project with five issues."""
+    """Return a public project with five issues."""
     made = make_project(make, owner, visibility="public")
     for title in "abcde":
         make.api.post(f"/projects/{made.id}/issues", owner, title=title)
@@ -39,7 +39,7 @@ MOVES = [
     ("a", "b", None, "bacde"),
     ("d", None, "b", "adbce"),
     ("b", "d", "e", "acdbe"),
-    ("b", "e", "d", "acdbe"),  # Named the wrong way round, it is the same gap.
+    ("b", "e", "d", "acdbe"),  # With the neighbours swapped, the position is the same.
 ]
 
 
@@ -62,7 +62,7 @@ def test_it_stands_between_those_that_are_named(
 
 
 def test_there_is_always_room(api: Api, owner: Person, project: Project) -> None:
-    """Into the same gap again and again, and once everything has moved apart, too."""
+    """Positions are redistributed when a gap is exhausted."""
     issues = _issues(api, owner, project)
     order = list("abcde")
     for turn in range(60):
@@ -80,7 +80,7 @@ def test_there_is_always_room(api: Api, owner: Person, project: Project) -> None
 def test_neighbours_are_issues_of_the_project_that_the_caller_sees(
     api: Api, make: Make, owner: Person, project: Project
 ) -> None:
-    """D26, D27."""
+    """Attack: a confidential issue, or one of another project, as a neighbour."""
     author = make.user()
     mine = api.post(f"/projects/{project.id}/issues", author, title="mine").json()
     secret = api.post(f"/projects/{project.id}/issues", owner, title="secret", confidential=True).json()

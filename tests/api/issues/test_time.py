@@ -1,4 +1,4 @@
-"""How long issues take, and took."""
+"""Time tracking of issues."""
 
 from typing import Any
 
@@ -117,7 +117,7 @@ def test_bad_durations(api: Api, make: Make, call: str, duration: Any, message: 
 
 @pytest.mark.parametrize(("who", "allowed"), [("guest", False), ("author", True), ("reporter", True)])
 def test_who_may(api: Api, make: Make, who: str, allowed: bool) -> None:
-    """Who may edit the issue."""
+    """Requires permission to edit the issue."""
     people = {name: make.user() for name in ("guest", "author", "reporter")}
     levels = {people["guest"]: Level.GUEST, people["author"]: Level.GUEST, people["reporter"]: Level.REPORTER}
     project = make_project(make, members=levels)

@@ -1,4 +1,4 @@
-"""Every credential of the specification proves who is calling, wherever it is put, until it is taken back."""
+"""Authentication: every kind of credential, in every place, until it is revoked."""
 
 from collections.abc import Callable
 from typing import Any
@@ -55,7 +55,7 @@ BODIES: dict[str, Callable[[str], dict[str, Any]]] = {
 
 
 def _session(instance: Instance, user: Person) -> tuple[dict[str, str], str]:
-    """The cookie header of a browser in which the user signed in, and its CSRF token."""
+    """Return the cookie header of a signed-in browser, and its CSRF token."""
     database = instance.app.database
     cookie = database.write(lambda db: create_session(db, find_user(db, user.id), "127.0.0.1", "test"))
 
@@ -96,7 +96,7 @@ def test_a_wrong_credential_is_refused_even_where_none_is_needed(api: Api, path:
 def test_no_token_outlives_its_users_right_to_act(
     instance: Instance, api: Api, make: Make, kind: Kind, event: str
 ) -> None:
-    """D29: a user is blocked, and everything of theirs stops with the very next call."""
+    """Attack: use a credential after the user was blocked; the next request is denied."""
     user = make.user()
     caller = user.with_token(kind(instance, api, make, user))
     assert api.get("/user", caller).status_code == 200
@@ -150,7 +150,7 @@ def test_an_expired_token_opens_nothing(api: Api, make: Make, path: str, expires
 
 
 def test_a_session_cookie_reads_but_writes_only_with_its_csrf_token(instance: Instance, api: Api, make: Make) -> None:
-    """D34: another site makes a browser post with the cookie alone."""
+    """Attack: another site makes a browser post with the cookie alone."""
     user, other = make.user(), make.user()
     cookie, csrf = _session(instance, user)
     _, csrf_of_other = _session(instance, other)

@@ -1,4 +1,4 @@
-"""Bodies that are too much, too deep, broken or not what they say: a clear 4xx, and never more work than the limit."""
+"""Invalid request bodies: too large, too deep, malformed or mislabelled ones get 4xx with bounded work."""
 
 import gzip
 import json
@@ -69,12 +69,12 @@ def test_a_body_that_cannot_be_read_is_refused_and_changes_nothing(api: Api, mak
     assert refused.status_code == status, refused.text
     assert "message" in refused.json()
     assert api.get("/user/status", user).json()["message"] == ""
-    # No token can be read in it, so it is nobody's, and they have to say first who they are.
+    # No token can be read from it, so the caller is anonymous and gets 401.
     assert api.request("PUT", "/user/status", content=content, headers=headers).status_code == 401
 
 
 def test_a_body_of_a_million_fields_is_read_once_and_ignored(api: Api, make: Make) -> None:
-    """JSON of many keys stays within the limit of bytes; none of them means anything."""
+    """JSON with many unknown keys within the byte limit."""
     content = b"{" + b",".join(b'"%d":0' % number for number in range(500_000)) + b"}"
 
     answer = api.request("PUT", "/user/status", make.user(), content=content, headers=JSON)

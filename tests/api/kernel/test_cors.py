@@ -1,4 +1,4 @@
-"""Pages of other sites may call with a token of their own, never with the cookie of whoever looks at them."""
+"""CORS: other sites may call with a token, never with the visitor's cookie."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The contract's order of answers and the bodies of its refusals."""
+"""Error responses: order of checks and bodies."""
 
 import httpx
 import pytest
@@ -59,7 +59,7 @@ def test_an_ending_is_part_of_the_name(api: Api, make: Make) -> None:
     assert api.get(f"/users/{make.root.id}.json", make.root).json() == {"message": "404 User Not Found"}
 
 
-# Each row has everything wrong that the rows below have, and one thing more.
+# Each row has all the errors of the rows below, and one more.
 ORDER = [
     ("PATCH", "/users/999999999/keys", "nonsense", 405),
     ("POST", "/users/999999999/keys", "nonsense", 401),

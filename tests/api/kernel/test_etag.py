@@ -1,4 +1,4 @@
-"""A caller who holds the state already is told so, and only then."""
+"""ETags: 304 for unchanged responses."""
 
 import pytest
 
@@ -37,7 +37,7 @@ def test_it_changes_with_what_is_shown_and_with_who_looks(api: Api, make: Make) 
 
 
 def test_it_changes_with_the_total_even_where_the_page_does_not(api: Api, make: Make) -> None:
-    """The first page of five is the same, but there is a sixth item now: the links say so."""
+    """A new item on a later page changes the links of the first page."""
     user = make.user()
     for _ in range(2):
         api.post("/user/emails", user, email=f"{make.name()}@example.org")

@@ -1,6 +1,6 @@
-"""Every route that is declared_routes, asked by everybody: what the table below does not allow is refused.
+"""Permissions of every declared route, for each kind of caller.
 
-A route that is not in the table fails, so that nobody adds one without saying who reaches it, and by which scope.
+A route that is missing in the table fails the test, so that every new route declares its callers and scopes.
 """
 
 import pytest
@@ -10,7 +10,7 @@ from tests.api.kernel.route_access import TABLE
 from tests.api.kernel.route_requests import declared_routes, request_route
 from tests.client import Api, Make, Person
 
-# Calls that speak of the token by which they come use it up.
+# Endpoints about the current token invalidate it.
 USED_UP = "/personal_access_tokens/self"
 
 
@@ -20,13 +20,13 @@ def test_the_table_speaks_of_every_route_and_of_nothing_else() -> None:
 
 @pytest.fixture(scope="module")
 def stranger(make: Make) -> Person:
-    """Somebody who has nothing to do with anything."""
+    """Return a user without any membership."""
     return make.user()
 
 
 @pytest.mark.parametrize("route", declared_routes())
 def test_nobody_gets_further_than_the_table_says(api: Api, make: Make, stranger: Person, route: str) -> None:
-    """D30, D40: anonymous callers, strangers and administrators at every door."""
+    """Attack: anonymous callers, other users and administrators call every route."""
     who, _ = TABLE[route]
     if USED_UP in route:
         stranger = make.user()

@@ -1,4 +1,4 @@
-"""Every route that is declared_routes, asked by tokens of one scope each: what the table does not allow is refused."""
+"""Permissions of every declared route, for tokens of a single scope."""
 
 import pytest
 
@@ -11,7 +11,7 @@ from tests.client import Api, Make, Person
 
 @pytest.fixture(scope="module")
 def narrow(make: Make) -> dict[str, Person]:
-    """An administrator with a token of each scope alone."""
+    """Return an administrator with one token of each single scope."""
     return {scope: make.root.with_token(make.token(make.root.id, scope)) for scope in SCOPES}
 
 
@@ -19,7 +19,7 @@ def narrow(make: Make) -> dict[str, Person]:
 def test_a_token_of_one_scope_gets_no_further_than_that_scope(
     api: Api, make: Make, narrow: dict[str, Person], route: str
 ) -> None:
-    """D30: an administrator's token that is made for one thing opens nothing else, by default nothing at all."""
+    """Attack: use an administrator's token of one scope for other routes."""
     _, scopes = TABLE[route]
 
     for scope in SCOPES:

@@ -1,4 +1,4 @@
-"""Every route that is declared_routes, with junk in its path: that is refused, and never a fault of ours."""
+"""Invalid path parameters on every declared route: rejected, and never a 5xx."""
 
 import re
 
@@ -21,7 +21,7 @@ JUNK = [
     "a" * 5000,
     "%25",
 ]
-# As much as any call needs, so that junk in a path gets past the parameters.
+# All parameters that any endpoint requires, so that the path is checked.
 BODY = {
     "title": "x",
     "key": "x",
@@ -38,13 +38,13 @@ BODY = {
 
 @pytest.mark.parametrize("route", [route for route in declared_routes() if ":" in route])
 def test_junk_in_a_path_is_never_a_fault(api: Api, make: Make, route: str) -> None:
-    """D46: numbers that no row has, NUL, broken UTF-8, ways out of a folder."""
+    """Attack: ids without a row, NUL, invalid UTF-8, path traversal."""
     _try_junk(api, make.root, route)
 
 
 @pytest.fixture(scope="module")
 def there(make: Make) -> dict[str, int]:
-    """One of each that others lie in, by what their paths begin with."""
+    """Return one object of each kind that contains others, by path prefix."""
     return {"users": make.user().id, "projects": make_project(make).id, "groups": make_group(make).id}
 
 
@@ -57,7 +57,7 @@ def test_junk_behind_one_that_is_there_is_never_a_fault(
 
 
 def _try_junk(api: Api, caller: Person, route: str) -> None:
-    """Parameters are read before paths: the first of the junk tells with which of them the path is looked at."""
+    """Request a path with invalid values; the first one finds the parameters that are required before the path."""
     looked_at = None
     for value in JUNK:
         for parameters in ({}, {"json": BODY}) if looked_at is None else (looked_at,):

@@ -1,4 +1,4 @@
-"""Lists in pages: headers that lead on, sizes brought into range, keys to walk by, and a cost that does not grow."""
+"""Pagination: headers and links, page sizes, keyset pagination, and constant statement counts."""
 
 import re
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ def _links(answer: httpx.Response) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def owner(api: Api, make: Make) -> Iterator[Person]:
-    """Somebody with five of everything that lists show."""
+    """Yield a user with five of every listed object."""
     user = make.user(provider="github", extern_uid=make.name("uid"))
     for number in range(5):
         api.post("/user/emails", user, email=f"{make.name()}@example.org")
@@ -75,7 +75,7 @@ def test_following_next_finds_everything_once(api: Api, owner: Person) -> None:
 
 
 def test_links_keep_the_other_parameters_and_the_callers_origin(api: Api, make: Make, owner: Person) -> None:
-    """Clients drop links that lead to another origin than the one they called."""
+    """Clients drop links to an origin other than the one they called."""
     sent = [("search", "Ä &=%/+"), ("x[]", "1"), ("x[]", "2"), ("active", ""), ("page", "1"), ("per_page", "1")]
     for host in (httpx.URL(api.url).netloc.decode(), "forge.example:8443"):
         answer = api.request("GET", "/users", make.root, params=sent, headers={"Host": host})
@@ -88,7 +88,7 @@ def test_links_keep_the_other_parameters_and_the_callers_origin(api: Api, make: 
 @pytest.mark.parametrize("name", ["private_token", "access_token", "job_token", "authenticity_token"])
 @pytest.mark.parametrize("more", [{}, {"pagination": "keyset"}])
 def test_links_carry_no_secret(api: Api, make: Make, owner: Person, name: str, more: dict[str, str]) -> None:
-    """Links end up in caches, notes and referrers; whoever follows one proves anew who they are."""
+    """Links are stored in caches, notes and referrers."""
     sent = {name: make.root.token, "search": "a", "per_page": 1, **more}
     person = None if name == "private_token" else make.root
     answer = api.request("GET", "/users", person, params=sent)
@@ -159,7 +159,7 @@ def test_a_walk_by_keys_finds_everything_once_and_in_order(
 
 
 def test_a_walk_by_keys_neither_skips_nor_repeats_what_was_there_when_it_began(api: Api, make: Make) -> None:
-    """By number, a row that comes in shifts all pages behind it; by key it cannot."""
+    """With page numbers, a new row shifts all later pages; with keys it does not."""
     user = make.user()
     before = [api.post("/user/emails", user, email=f"{make.name()}@example.org").json()["id"] for _ in range(4)]
     first = api.get("/user/emails", user, pagination="keyset", per_page=2, sort="desc")
@@ -175,7 +175,7 @@ def test_head_tells_the_total(api: Api, owner: Person) -> None:
     assert (head.status_code, head.content, head.headers["x-total"]) == (200, b"", "5")
 
 
-# The lists of these rooms need more around them, and are counted where that is made.
+# These lists need more test data, and are counted in tests of their own.
 COUNTED_ELSEWHERE = {"projects", "groups", "variables", "deploy_tokens", "topics", "badges", "environments", "runners"}
 COUNTED_ELSEWHERE |= {"deployments", "deploy_keys", "triggers", "custom_attributes", "namespaces"}
 COUNTED_ELSEWHERE |= {
@@ -208,7 +208,7 @@ def test_no_list_needs_more_statements_for_a_longer_page(
     database = instance.app.database
 
     def cost(per_page: int) -> tuple[int, int]:
-        """Now and then a call also looks at the settings, or notes a token's use; the least of some is the rule."""
+        """Return the minimum of several calls, because some also read the settings or record the use of a token."""
         costs = []
         for _ in range(4):
             before = executed(database)

@@ -1,4 +1,4 @@
-"""Parameters: wherever they stand and however they are spelled, they mean the same; what does not fit is named."""
+"""Parameters: sources, spellings and validation errors."""
 
 from typing import Any
 
@@ -164,7 +164,7 @@ def test_the_first_missing_parameter_is_named(api: Api, make: Make, sent: dict[s
 
 @pytest.mark.parametrize("field", ["id", "state", "created_at", "private_token_of", "password_hash", "placeholder"])
 def test_what_no_call_takes_is_ignored(api: Api, make: Make, field: str) -> None:
-    """D31: a caller sends columns that are none of their business."""
+    """Attack: mass assignment of columns that the endpoint does not declare."""
     user = make.user()
     before = api.get(f"/users/{user.id}", make.root).json()
 

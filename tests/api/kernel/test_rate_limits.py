@@ -1,4 +1,4 @@
-"""Limits of calls: off unless configured, and then told in headers that clients pace themselves by."""
+"""Rate limits: off by default, and reported in headers."""
 
 from collections.abc import Callable, Iterator
 
@@ -25,13 +25,13 @@ TRIES = 100_000
 
 
 def _until(settled: Callable[[], bool]) -> None:
-    """Workers look at the settings once a second; ask until this one has."""
+    """Wait until this worker has read the settings, which it does once a second."""
     assert any(settled() for _ in range(TRIES))
 
 
 @pytest.fixture
 def configure(api: Api, make: Make) -> Iterator[Configure]:
-    """Set limits; afterwards all is as it was. Each write has an administrator whose count is fresh."""
+    """Yield a function that sets limits, which are reset after the test. Each write uses a new administrator."""
     administrators = [make.user(admin=True) for _ in range(2)]
     scout = make.user()
     held = api.get("/application/settings", make.root).json()
@@ -52,7 +52,7 @@ def configure(api: Api, make: Make) -> Iterator[Configure]:
 
 
 def _limited(api: Api, caller: Person | None) -> Callable[[], bool]:
-    """Whether the limits are in force, seen by somebody whose count does not matter."""
+    """Return whether the limits are in force, as seen by a user whose limit does not matter."""
     return lambda: api.get("/templates/licenses/mit", caller).status_code == 429
 
 
@@ -125,7 +125,7 @@ def test_anonymous_callers_are_counted_by_address(api: Api, make: Make, configur
     ],
 )
 def test_an_address_that_the_caller_made_up_has_no_count_of_its_own(proxies: str, sent: str, ip: str) -> None:
-    """Only proxies that are trusted say where a call came from, and only the nearest stranger is believed."""
+    """Forwarded addresses are accepted from trusted proxies only, up to the nearest untrusted one."""
     scope = {"client": ("192.0.2.1", 1234), "scheme": "http"}
 
     origin = OriginResolver(Settings(trusted_proxies=proxies)).resolve(scope, {b"x-forwarded-for": sent.encode()})

@@ -1,4 +1,4 @@
-"""A token reaches no further than its scopes, whatever its user may do; test_every_route.py asks for all routes."""
+"""Token scopes; test_every_scope.py covers all routes."""
 
 from typing import Any
 
@@ -52,7 +52,7 @@ def test_a_token_reaches_what_its_scopes_say(
 
 
 def test_the_scope_is_asked_before_the_rights(api: Api, make: Make) -> None:
-    """An administrator's narrow token is no administrator's word, and a stranger's learns nothing else."""
+    """An administrator's token of a narrow scope has no administrator rights, and reveals nothing else."""
     narrow = make.root.with_token(make.token(make.root.id, "read_user"))
 
     assert api.post(f"/users/{make.user().id}/block", narrow).json()["error"] == "insufficient_scope"

@@ -1,4 +1,4 @@
-"""What leaves the instance, by who asks: the exact keys of every view, and no secret in any list."""
+"""Response fields by caller: exact keys of every view, and no secrets in lists."""
 
 import re
 from collections.abc import Iterator
@@ -20,13 +20,13 @@ FULL = OWN | {"is_admin"}
 TOKEN = {"id", "name", "revoked", "created_at", "scopes", "active", "expires_at", "user_id", "last_used_at"}
 KEY = {"id", "title", "key", "created_at", "expires_at", "usage_type", "can_push"}
 NAMESPACE = {"id", "name", "path", "kind", "full_path", "parent_id", "web_url"}
-# Words for what is stored and must not be told.
+# Key names of stored secrets.
 SECRET_KEYS = re.compile(r"pass|secret|hash|digest|sealed|salt|private|^token$|csrf|session|reset|confirmation_token")
 
 
 @pytest.fixture(scope="module")
 def owner(api: Api, make: Make) -> Person:
-    """Somebody with one of everything."""
+    """Return a user with one of every object."""
     user = make.user(password="the password of the owner", provider="github", extern_uid=make.name("uid"))
     api.post("/user/keys", user, title="Key", key=ed25519_line())
     api.post("/user/emails", user, email=f"{make.name('second')}@example.org")
@@ -64,7 +64,7 @@ VIEWS: list[tuple[str, str, set[str]]] = [
 def test_each_view_has_exactly_these_keys(
     api: Api, make: Make, owner: Person, who: str, path: str, keys: set[str]
 ) -> None:
-    """D32: a field that slips into a view shows up here."""
+    """Attack: a field added to a view by mistake reveals data."""
     caller = {"stranger": make.user(), "owner": owner, "administrator": make.root}[who]
 
     answer = api.request("GET", path.format(id=owner.id), caller)
@@ -73,7 +73,7 @@ def test_each_view_has_exactly_these_keys(
     shown = answer.json() if isinstance(answer.json(), list) else [answer.json()]
     assert shown
     for each in shown:
-        # Groups, which other tests leave to administrators, have more to tell.
+        # Groups are visible to administrators and add keys.
         assert set(each) - {"members_count_with_descendants"} == keys
 
 
@@ -106,7 +106,7 @@ def _keys(value: Any) -> Iterator[str]:
 
 
 def _reads() -> list[str]:
-    """Every read that needs no more than a user to speak of; the settings' names speak of passwords, not any."""
+    """Return every read that needs only a user id, except settings, whose names contain the word password."""
     paths = {endpoint.path for endpoint in all_endpoints() if endpoint.method == "GET"}
     paths -= {"/openapi.json", "/application/settings", "/keys"}
     return sorted(path for path in paths if path.count(":") <= 1 and not path.startswith("/templates"))
@@ -114,7 +114,7 @@ def _reads() -> list[str]:
 
 @pytest.mark.parametrize("path", _reads())
 def test_no_read_holds_a_secret(api: Api, make: Make, owner: Person, path: str) -> None:
-    """D32: every answer to everybody is searched for what is stored and must not be told."""
+    """Attack: search every response to every caller for stored secrets."""
     private = api.get("/user", make.root, sudo=owner.username).json()["private_token"]
     secrets = [owner.token, make.root.token, owner.password, make.root.password, private, "$argon2"]
     own = path in ("/user", "/user/emails", "/user/emails/:email_id", "/notification_settings")

@@ -1,4 +1,4 @@
-"""Administrators act as somebody else; nobody else does, and no other token will do."""
+"""Sudo: restricted to administrators with a sufficient token."""
 
 from typing import Any
 
@@ -113,7 +113,7 @@ def test_without_a_valid_credential_there_is_nothing_to_exchange(api: Api, make:
 
 
 def test_the_parameter_counts_before_the_header(api: Api, make: Make) -> None:
-    """D33: both are there and differ; one of the two is meant, and always the same one."""
+    """Attack: parameter and header name different users."""
     first, second = make.user(), make.user()
 
     answer = api.request("GET", f"/user?sudo={first.username}", make.root, headers={"SUDO": second.username})

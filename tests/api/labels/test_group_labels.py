@@ -1,4 +1,4 @@
-"""Labels of groups, and what projects and groups below see of them."""
+"""Labels of groups, and their visibility in projects and subgroups."""
 
 from typing import Any
 
@@ -14,13 +14,13 @@ RED = "#FF0000"
 
 @pytest.fixture(scope="module")
 def owner(make: Make) -> Person:
-    """Somebody whose groups these are."""
+    """Return a user who owns the groups."""
     return make.user()
 
 
 @pytest.fixture
 def group(make: Make, owner: Person) -> Group:
-    """A group of its own for each test."""
+    """Return a new group for each test."""
     return make_group(make, owner)
 
 
@@ -67,7 +67,7 @@ def test_projects_use_them(api: Api, make: Make, owner: Person, group: Group) ->
     assert api.get(base, owner, include_ancestor_groups="false").json() == []
     assert api.get(f"{base}/wide", owner, include_ancestor_groups="false").status_code == 404
     assert api.post(base, owner, name="wide", color=RED).status_code == 409
-    # They are edited where they belong.
+    # They are edited in their group.
     assert api.put(f"{base}/wide", owner, color=RED).status_code == 404
     assert api.delete(f"{base}/wide", owner).status_code == 200
     assert _names(api, base, owner) == ["wide"]
@@ -77,7 +77,7 @@ def test_projects_use_them(api: Api, make: Make, owner: Person, group: Group) ->
 
 
 def test_groups_around_and_below(api: Api, make: Make, owner: Person, group: Group) -> None:
-    """What lies below is only listed for those who see it."""
+    """Labels of subgroups and projects are listed only if visible."""
     child = make_group(make, owner, parent=group, visibility="private")
     project = make_project(make, owner, group=child, visibility="private")
     guest = make.user()
@@ -116,7 +116,7 @@ WHO = [
 
 @pytest.fixture(scope="module")
 def private(make: Make, roles: UsersByRole) -> Group:
-    """A private group of theirs."""
+    """Return a private group of the same owner."""
     return group_with(make, roles)
 
 
@@ -133,7 +133,7 @@ def test_who_may(api: Api, make: Make, roles: UsersByRole, private: Group, role:
 
 
 def test_labels_of_other_groups_are_as_good_as_none(api: Api, make: Make, owner: Person, group: Group) -> None:
-    """D27."""
+    """Attack: reach a label through the path of another group."""
     secret = _make(api, owner, group, "secret title")
     stranger = make.user()
     theirs = make_group(make, stranger)
@@ -144,7 +144,7 @@ def test_labels_of_other_groups_are_as_good_as_none(api: Api, make: Make, owner:
 
 
 def test_counts_know_what_the_caller_sees(api: Api, make: Make, owner: Person) -> None:
-    """In all projects of a group, but only in those that are there for them."""
+    """All projects of a group that the caller can see."""
     group = make_group(make, owner, visibility="public")
     label = _make(api, owner, group, "wide")
     reporter, guest = make.user(), make.user()

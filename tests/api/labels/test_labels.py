@@ -1,4 +1,4 @@
-"""Labels of projects: made, read, edited, ranked, followed and removed, and who may."""
+"""Labels of projects: creation, reading, editing, priority, subscription, deletion and permissions."""
 
 from typing import Any
 from urllib.parse import quote
@@ -15,13 +15,13 @@ RED = "#FF0000"
 
 @pytest.fixture(scope="module")
 def owner(make: Make) -> Person:
-    """Somebody whose projects these are."""
+    """Return a user who owns the projects."""
     return make.user()
 
 
 @pytest.fixture
 def project(make: Make, owner: Person) -> Project:
-    """A project of its own for each test."""
+    """Return a new project for each test."""
     return make_project(make, owner)
 
 
@@ -125,7 +125,7 @@ COLORS = [
 
 @pytest.mark.parametrize(("given", "shown", "text"), COLORS)
 def test_colors(api: Api, owner: Person, project: Project, given: str, shown: str, text: str) -> None:
-    """A code stays as it was typed, since clients compare; a name becomes its code."""
+    """A color code is stored as sent, because clients compare it; a name is converted to its code."""
     made = api.post(f"/projects/{project.id}/labels", owner, name="x", color=given).json()
     assert (made["color"], made["text_color"]) == (shown, text)
 
@@ -202,7 +202,7 @@ def test_follow(api: Api, make: Make, owner: Person, project: Project) -> None:
 
 
 def test_labels_of_other_projects_are_as_good_as_none(api: Api, make: Make, owner: Person, project: Project) -> None:
-    """D27: by number or name, nothing of a project is reached through another, nor its title told."""
+    """Attack: reach a label, or learn its title, through another project by id or name."""
     stranger = make.user()
     secret = _make(api, owner, project, "secret title")
     theirs = make_project(make, stranger)
@@ -232,7 +232,7 @@ WHO = [
 
 @pytest.fixture(scope="module")
 def private(make: Make, roles: UsersByRole) -> Project:
-    """A private project of theirs."""
+    """Return a private project of the same owner."""
     return project_with(make, roles)
 
 
@@ -289,7 +289,7 @@ def test_they_are_hidden_where_nothing_can_carry_them(api: Api, owner: Person, p
 
 
 def test_promote(api: Api, make: Make) -> None:
-    """All labels of the title become one, and what carried any of them carries that."""
+    """All labels with the title become one group label, and labelled objects keep it."""
     owner, reporter = make.user(), make.user()
     group = make_group(make, owner, members={reporter: Level.REPORTER})
     below = make_group(make, owner, parent=group)

@@ -1,4 +1,4 @@
-"""What a project takes along of labels, milestones and lists when it is taken out of a group."""
+"""Labels, milestones and board lists of a project that is transferred out of a group."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ RED = "#FF0000"
 
 
 def _fill(api: Api, owner: Person, group: Group, project: Project) -> dict[str, Any]:
-    """A label and a milestone of the group, which an issue and a board of the project use."""
+    """Create a label and a milestone of the group, used by an issue and a board of the project."""
     label = api.post(f"/groups/{group.id}/labels", owner, name="wide", color=RED, description="ours").json()
     milestone = api.post(f"/groups/{group.id}/milestones", owner, title="wide", due_date="2030-01-01").json()
     issue = {"title": "x", "labels": "wide", "milestone_id": milestone["id"]}

@@ -1,4 +1,4 @@
-"""What texts refer to, and for whom it is a link."""
+"""References in texts, and the readers for whom they are links."""
 
 import re
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ from tests.statements import cold_reads, executed
 
 
 class Scene(NamedTuple):
-    """A private project in a group with one of each kind, beside another one."""
+    """Private project in a group with one object of each kind, and a second project."""
 
     member: Person
     guest: Person
@@ -25,7 +25,7 @@ class Scene(NamedTuple):
 
 @pytest.fixture(scope="module")
 def scene(api: Api, make: Make) -> Scene:
-    """Made once: these tests only read."""
+    """Return a project, created once, because these tests only read."""
     member, guest, stranger = make.user(), make.user(), make.user()
     group = make_group(make, visibility="private")
     project = make_project(make, group=group, visibility="private", members={member: Level.MASTER, guest: Level.GUEST})
@@ -58,7 +58,7 @@ def scene(api: Api, make: Make) -> Scene:
 
 
 def rendered(api: Api, reader: Person, text: str, project: Project | None = None) -> str:
-    """The text as its reader gets it."""
+    """Return the text rendered for a reader."""
     sent = {"project": project.path} if project else {}
     answer = api.post("/markdown", reader, text=text, gfm=True, **sent)
     assert answer.status_code == 201, answer.text
@@ -126,7 +126,7 @@ def test_addresses_become_signs_where_the_reader_sees_what_is_there(api: Api, sc
 
 
 def test_confidential_issues_and_code_are_not_for_guests(api: Api, scene: Scene) -> None:
-    """As D26: neither the title nor that there is anything may show in a reference."""
+    """Attack: learn the title or the existence of an object from a reference."""
     text = f"#1 #2 #77 !1 {scene.ids['newest']} {scene.ids['first']}...{scene.ids['newest']}"
 
     html = rendered(api, scene.guest, text, scene.project)
@@ -197,7 +197,7 @@ def test_a_branch_that_looks_like_a_commit_is_not_meant(api: Api, scene: Scene) 
 
 
 def test_a_flood_of_references_is_cut(api: Api, make: Make, scene: Scene) -> None:
-    """As D22: the first thousand count, however many there are."""
+    """Attack: a text with very many references; the first thousand are resolved."""
     before = executed(make.database)
     html = rendered(api, scene.member, "#1 " * 100_000, scene.project)
 
@@ -206,7 +206,7 @@ def test_a_flood_of_references_is_cut(api: Api, make: Make, scene: Scene) -> Non
 
 
 def test_a_flood_of_names_is_cut(api: Api, make: Make, scene: Scene) -> None:
-    """Ten thousand names, and everybody, in a note: it is kept, with as much work as for a few."""
+    """Attack: a note with ten thousand mentions and @all; it is stored with the work of a few."""
     names = " ".join(["@all", *(f"@nobody-{number}" for number in range(10_000)), f"@{scene.guest.username}"])
 
     def cost(body: str) -> int:
@@ -218,7 +218,7 @@ def test_a_flood_of_names_is_cut(api: Api, make: Make, scene: Scene) -> None:
 
 
 def test_names_that_would_run_do_not(api: Api, make: Make) -> None:
-    """As D25: whatever something is called, it is text where it is referred to."""
+    """Attack: object names that contain scripts."""
     owner = make.user()
     project = make_project(make, owner)
     title = "'\"><img src=x onerror=alert(1)>"
@@ -241,7 +241,7 @@ def test_names_that_would_run_do_not(api: Api, make: Make) -> None:
 
 
 def test_who_has_gone_reads_no_more(api: Api, make: Make) -> None:
-    """As D29: with the very next call a reference, an address and a mention tell nothing."""
+    """Attack: after access is withdrawn, the next request shows no reference, URL title or mention."""
     owner, other = make.user(), make.user()
     project = make_project(make, owner, visibility="private", members={other: Level.REPORTER})
     open_one = make_project(make, owner, visibility="public")

@@ -1,4 +1,4 @@
-"""Markdown rendered over the API."""
+"""Markdown rendering through the API."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What is held by groups above, by shares, and until when."""
+"""Inherited access: parent groups, shares, and expiry."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from tests.factories import Group, Project, add_members, day, ids, make_group, m
 
 @pytest.fixture(scope="module")
 def three(make: Make) -> tuple[list[Group], Project, list[Person]]:
-    """Three groups in each other with a project in the innermost, and a member of each group alone."""
+    """Return three nested groups with a project in the innermost, and one member of each group."""
     people = [make.user() for _ in range(3)]
     groups: list[Group] = []
     for person, level in zip(people, (Level.REPORTER, Level.DEVELOPER, Level.MASTER), strict=True):
@@ -74,7 +74,7 @@ LEVELS = [
 def test_a_share_gives_the_lesser_of_both(
     api: Api, make: Make, held: Level, given: Level, least: int, deep: int
 ) -> None:
-    """The share is with a group two below the one to which the person belongs."""
+    """The project is shared with a group two levels below the group of the member."""
     person = make.user()
     group = make_group(make, members={person: held})
     for _ in range(deep):
@@ -147,7 +147,7 @@ def test_what_ended_is_removed_in_time(api: Api, instance: Instance, make: Make)
 
 
 def test_who_is_removed_sees_nothing_at_once(api: Api, make: Make) -> None:
-    """No cache remembers that somebody belonged."""
+    """No cache keeps a removed membership."""
     person = make.user()
     group = make_group(make, members={person: Level.MASTER})
     project = make_project(make, group=group)

@@ -1,4 +1,4 @@
-"""Members of groups and projects: listed, read, added, changed, removed; the same rules for both."""
+"""Members of groups and projects: list, read, add, edit, remove; the same rules for both."""
 
 from typing import Any
 
@@ -52,7 +52,7 @@ def test_who_sees_the_members(api: Api, make: Make, kind: str, who: str, visibil
         assert all(set(member) == VIEW for member in listed.json())
         member = api.get(f"{source.url}/members/{guest.id}", caller).json()
         assert (member, member["access_level"]) == (listed.json()[1], 10)
-        # The tree has them as well; a project's owner is a master of it by name.
+        # Members are also in the tree; a project's owner is also its direct master.
         assert api.get(f"{source.url}/members/{owner.id}", caller).json()["access_level"] >= 40
 
 
@@ -118,7 +118,7 @@ def test_adding_answers_with_the_member(api: Api, make: Make, kind: str) -> None
     assert added.status_code == 201
     assert set(added.json()) == VIEW
     assert added.json() | {"id": new.id, "access_level": 30, "expires_at": "2016-08-05"} == added.json()
-    # Its end lies in the past, so it does not count, and does not stand in the way.
+    # An expired membership does not count, and does not prevent adding the user again.
     assert api.get(f"{source.url}/members/{new.id}", owner).status_code == 404
     again = api.post(f"{source.url}/members", owner, user_id=new.id, access_level=20)
     assert (again.status_code, again.json()["expires_at"]) == (201, None)
@@ -153,7 +153,7 @@ def test_bad_members_are_refused(api: Api, make: Make, kind: str, sent: dict[str
 
 @KINDS
 def test_the_placeholder_belongs_nowhere(api: Api, make: Make, kind: str) -> None:
-    """What deleted users leave behind is its own, and nobody signs in as it: it cannot answer for anything."""
+    """The ghost user owns the contributions of deleted users and cannot sign in."""
     owner = make.user()
     source = _source(make, kind, owner, {})
     (ghost,) = api.get("/users", make.root, username="ghost").json()
@@ -173,7 +173,7 @@ def test_projects_have_no_owners_by_membership(api: Api, make: Make) -> None:
 
 
 def test_nobody_grants_more_than_they_hold(api: Api, make: Make) -> None:
-    """A master by a share that gives developers cannot make masters of anybody, nor touch one."""
+    """Attack: a master through a share limited to developers grants, or edits, master access."""
     sharer, new, master = make.user(), make.user(), make.user()
     group = make_group(make, members={sharer: Level.OWNER})
     project = make_project(make, members={master: 40})

@@ -1,4 +1,4 @@
-"""Commands in descriptions of merge requests and in notes about them."""
+"""Quick actions in descriptions and notes of merge requests."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
@@ -18,7 +18,7 @@ HOUR = 3600
 
 
 class Scene(NamedTuple):
-    """A project whose merge requests are commanded about."""
+    """Project for quick actions on merge requests."""
 
     owner: Person
     developer: Person
@@ -28,7 +28,7 @@ class Scene(NamedTuple):
 
 @pytest.fixture(scope="module")
 def scene(api: Api, make: Make) -> Scene:
-    """Made once; every test offers something of its own."""
+    """Return a project, created once; every test opens its own merge request."""
     owner, developer, reporter = make.user(), make.user(), make.user()
     members = {developer: Level.DEVELOPER, reporter: Level.REPORTER}
     project = filled_project(make, owner, visibility="private", members=members)
@@ -42,19 +42,19 @@ def scene(api: Api, make: Make) -> Scene:
 def command(
     api: Api, scene: Scene, merge_request: dict[str, Any], body: str, person: Person | None = None, **sent: Any
 ) -> Any:
-    """Write a note; gives its answer."""
+    """Write a note and return the response."""
     url = f"{scene.project.url}/merge_requests/{merge_request['iid']}/notes"
     return api.post(url, person or scene.developer, body=body, **sent)
 
 
 def shown(api: Api, scene: Scene, merge_request: dict[str, Any]) -> dict[str, Any]:
-    """The merge request as it is now."""
+    """Return the current state of the merge request."""
     now: dict[str, Any] = api.get(f"{scene.project.url}/merge_requests/{merge_request['iid']}", scene.developer).json()
     return now
 
 
 def told_to_merge(api: Api, scene: Scene, merge_request: dict[str, Any], person: Person, **sent: Any) -> bool:
-    """Whether the command to merge was obeyed."""
+    """Return whether the merge action was executed."""
     answer = command(api, scene, merge_request, "/merge", person, **sent)
     assert answer.status_code == 202, answer.text
     waits = shown(api, scene, merge_request)["merge_when_pipeline_succeeds"]
@@ -111,7 +111,7 @@ def test_a_note_commands(
 
 
 def test_closing_and_reopening(api: Api, make: Make, scene: Scene) -> None:
-    """One is opened again at the head that its source has by then; not where another one has taken its place."""
+    """Reopening uses the current head of the source; it fails if another merge request replaced this one."""
     merge_request = make_merge_request(make, scene.project, scene.developer)
     branch = merge_request["source_branch"]
     answer = command(api, scene, merge_request, "Not now.\n/close")
@@ -131,7 +131,7 @@ def test_closing_and_reopening(api: Api, make: Make, scene: Scene) -> None:
 
 
 def test_another_target_is_compared_with(api: Api, make: Make, scene: Scene) -> None:
-    """What it brings there is known at once; its own source and the place of another one are no targets."""
+    """The diff is updated at once; the source branch and the target of an identical merge request are rejected."""
     merge_request = make_merge_request(make, scene.project, scene.developer)
     branch, url = merge_request["source_branch"], f"{scene.project.url}/merge_requests"
     versions = len(api.get(f"{url}/{merge_request['iid']}/versions", scene.developer).json())
@@ -171,9 +171,9 @@ def test_people_and_approvals(api: Api, make: Make, scene: Scene) -> None:
 
 
 def test_merging(api: Api, make: Make, instance: Instance, scene: Scene) -> None:
-    """By the job, in the name of who said so, at the head that they have seen, where they have said which."""
+    """By the job, in the name of the user, at the head sent with the request if any."""
     merge_request = make_merge_request(make, scene.project, scene.developer)
-    # The default branch is protected: developers make_merge_request, and do not merge.
+    # The default branch is protected: developers open merge requests, but do not merge.
     assert not told_to_merge(api, scene, merge_request, scene.developer)
     assert not told_to_merge(api, scene, merge_request, scene.reporter)
     assert not told_to_merge(api, scene, merge_request, scene.owner, merge_request_diff_head_sha="0" * 40)
@@ -186,7 +186,7 @@ def test_merging(api: Api, make: Make, instance: Instance, scene: Scene) -> None
 
 
 def test_merging_waits_for_the_pipeline(api: Api, make: Make, instance: Instance, scene: Scene) -> None:
-    """While it runs; one that has failed lets nobody merge by a word, and a push takes the word back."""
+    """While it runs; a failed pipeline prevents the merge, and a push cancels it."""
     merge_request = make_merge_request(make, scene.project, scene.developer)
     report(api, scene.project, merge_request, scene.owner, "failed", name="a")
     assert not told_to_merge(api, scene, merge_request, scene.owner)
@@ -207,7 +207,7 @@ def test_merging_waits_for_the_pipeline(api: Api, make: Make, instance: Instance
 
 
 def test_what_cannot_be_merged(api: Api, make: Make, instance: Instance, scene: Scene) -> None:
-    """A conflict that nobody has seen yet is found by the job, which says so; one that is known is passed over."""
+    """An undetected conflict is found and reported by the job; with a known one the action is ignored."""
     merge_request = conflicting(make, scene.project, scene.owner)
     answer = command(api, scene, merge_request, "/merge", scene.owner)
     assert answer.json()["summary"] == ["Scheduled to merge this merge request."]
@@ -234,7 +234,7 @@ def test_a_description_commands(api: Api, make: Make, scene: Scene) -> None:
 
 
 def test_discussions_command(api: Api, make: Make, scene: Scene) -> None:
-    """How one begins, on a line too, and how it goes on."""
+    """In the first note, also on a line, and in replies."""
     merge_request = make_merge_request(make, scene.project, scene.developer)
     url = f"{scene.project.url}/merge_requests/{merge_request['iid']}/discussions"
     alone = api.post(url, scene.developer, body="/label ~bug")
@@ -255,7 +255,7 @@ def test_discussions_command(api: Api, make: Make, scene: Scene) -> None:
 
 
 def test_who_may_not_is_passed_over(api: Api, make: Make, scene: Scene) -> None:
-    """Reporters say what they like; only developers, and for some of it who wrote it, have it done."""
+    """Reporters may comment; actions require a developer or, for some, the author."""
     text = (
         '/close\n/title Mine\n/label ~bug\n/assign me\n/milestone %"v 1"\n/estimate 1h\n/spend 1h\n'
         "/target_branch stable\n/wip\n/draft\n/ready\n/merge\n/approve"
@@ -265,7 +265,7 @@ def test_who_may_not_is_passed_over(api: Api, make: Make, scene: Scene) -> None:
     assert (answer.status_code, answer.json()) == (202, {"commands_changes": {}, "summary": []})
     assert shown(api, scene, theirs)["updated_at"] == theirs["updated_at"]
 
-    # Who offers from a fork changes what they wrote, and plans nothing.
+    # The author from a fork edits their merge request but sets no planning fields.
     other = fork(make, scene.project, scene.reporter)
     branch = make.name("branch")
     commit(make, other, branch, {branch: "x"}, scene.reporter, start="master")
@@ -281,7 +281,7 @@ def test_who_may_not_is_passed_over(api: Api, make: Make, scene: Scene) -> None:
 
 
 def test_who_was_removed_commands_nothing(api: Api, make: Make, scene: Scene) -> None:
-    """D28: with the very next call what they offered from a fork is not there for them, by whatever way."""
+    """Attack: a removed member acts on their merge request from a fork."""
     person = make.user()
     assert api.post(f"{scene.project.url}/members", scene.owner, user_id=person.id, access_level=20).status_code == 201
     other, branch = fork(make, scene.project, person), make.name("branch")
@@ -298,7 +298,7 @@ def test_who_was_removed_commands_nothing(api: Api, make: Make, scene: Scene) ->
         assert api.get(f"{url}{path}", person).status_code == 404, path
     again = api.post(f"{other.url}/merge_requests", person, **sent, description="/target_branch stable")
     assert again.status_code == 404
-    # What they name hears nothing, and a text of theirs says nothing of it.
+    # Their mentions send no mail, and their text reveals nothing.
     html = api.post("/markdown", person, text=f"{scene.project.path}!{own['iid']}", gfm=True).json()["html"]
     assert "<a" not in html
     now = shown(api, scene, own)
@@ -306,7 +306,7 @@ def test_who_was_removed_commands_nothing(api: Api, make: Make, scene: Scene) ->
 
 
 def test_the_same_at_once(api: Api, make: Make, instance: Instance, scene: Scene) -> None:
-    """Who says it several times at once has said it once, and nobody is told of an error."""
+    """The action is executed once, and no request fails."""
     merge_request = make_merge_request(make, scene.project, scene.developer)
     with ThreadPoolExecutor(6) as pool:
         said = [
@@ -321,7 +321,7 @@ def test_the_same_at_once(api: Api, make: Make, instance: Instance, scene: Scene
 
 
 def test_nothing_is_half_done(api: Api, make: Make, scene: Scene) -> None:
-    """Where one thing that a text wants is refused as a whole, nothing of it has happened, also not the note."""
+    """When one action fails, no other action and no note is applied."""
     merge_request = make_merge_request(make, scene.project, scene.owner)
     names = [f"l{number}" for number in range(101)]
     for some in (names[:60], names[60:]):

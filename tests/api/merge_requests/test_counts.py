@@ -1,4 +1,4 @@
-"""What is counted of merge requests agrees with what lists show, whoever asks."""
+"""Counts of merge requests match the lists, for every caller."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from tests.factories import ids, make_group
 
 
 def test_lists_labels_and_milestones_agree(api: Api, make: Make) -> None:
-    """Of a group with an open and a private project: by project, group, label, milestone, and anywhere."""
+    """A group with a public and a private project: by project, group, label, milestone, and for all."""
     owner, guest, stranger = make.user(), make.user(), make.user()
     group = make_group(make, visibility="public", members={owner: Level.OWNER})
     title = make.name("label")
@@ -30,7 +30,7 @@ def test_lists_labels_and_milestones_agree(api: Api, make: Make) -> None:
         places[visibility] = place
 
     def seen(who: Person, state: str) -> list[int]:
-        """Guests of a private project do not read its code, and strangers not that it is there."""
+        """Return the visible counts: guests of a private project cannot read its code, others cannot see it."""
         shown = ("private", "public") if who is owner else ("public",)
         return sorted(number for visibility in shown for number in made[visibility][state])
 
@@ -62,7 +62,7 @@ def test_lists_labels_and_milestones_agree(api: Api, make: Make) -> None:
 
 
 def test_notes_are_counted_as_they_are_read(api: Api, make: Make) -> None:
-    """By people, by whatever way; not what the system says, what only some read, nor commands alone."""
+    """User notes from every source; no system notes, internal notes, or notes with quick actions only."""
     owner, reader = make.user(), make.user()
     project = filled_project(make, owner, visibility="public")
     merge_request = make_merge_request(make, project, owner)
@@ -88,7 +88,7 @@ def test_notes_are_counted_as_they_are_read(api: Api, make: Make) -> None:
 
 
 def test_milestones_that_go_take_their_mark_along(api: Api, make: Make) -> None:
-    """A merge request is planned for nothing then, and still there."""
+    """The merge request stays without a milestone."""
     owner = make.user()
     project = filled_project(make, owner)
     milestone = api.post(f"{project.url}/milestones", owner, title="v1").json()["id"]

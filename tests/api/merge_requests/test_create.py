@@ -1,4 +1,4 @@
-"""Opening merge requests."""
+"""Creation of merge requests."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -16,7 +16,7 @@ from tests.roles import UsersByRole, project_with
 
 @pytest.fixture(scope="module")
 def project(make: Make) -> Project:
-    """A project with a branch that waits to be merged."""
+    """Return a project with a branch to be merged."""
     project = filled_project(make, make.user(), visibility="public")
     commit(make, project, "ready", {"ready": "x\n"}, start="master")
     return project
@@ -173,7 +173,7 @@ WHO = [
 
 @pytest.fixture(scope="module")
 def roles(make: Make) -> tuple[UsersByRole, Project]:
-    """Everybody, and a private project of theirs with a first commit."""
+    """Return a user of each role, and a private project with a first commit."""
     roles = UsersByRole(make)
     project = project_with(make, roles)
     commit(make, project, "master", {"README": "x\n"}, roles.owner)

@@ -1,4 +1,4 @@
-"""What becomes of merge requests when people go, and when projects move or go."""
+"""Merge requests of deleted users, and of moved or deleted projects."""
 
 from ingot.core.access.levels import Level
 from tests.api.merge_requests.factories import filled_project, make_merge_request

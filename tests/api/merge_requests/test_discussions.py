@@ -1,4 +1,4 @@
-"""What people say about merge requests: notes, discussions on lines, emoji, approvals, and what became of each."""
+"""Discussions of merge requests: notes, line comments, emoji, approvals, system notes."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ TEN = "".join(f"line {number}\n" for number in range(1, 11))
 
 @pytest.fixture(scope="module")
 def stage(make: Make) -> Stage:
-    """A public project, its owner, and a reader."""
+    """Return a public project, its owner, and a reader."""
     owner, reader = make.user(), make.user()
     project = filled_project(make, owner, visibility="public")
     commit(make, project, "master", {"ten": TEN}, owner)
@@ -209,7 +209,7 @@ def _on_line(shown: dict[str, Any], **line: Any) -> dict[str, Any]:
 
 
 def _changed_ten(make: Make, owner: Person, project: Project) -> dict[str, Any]:
-    """A merge request that changes the fifth of ten lines, and adds one behind the eighth."""
+    """Return a merge request that changes the fifth of ten lines, and adds one after the eighth."""
     branch = make.name("branch")
     content = TEN.replace("line 5\n", "line five\n").replace("line 8\n", "line 8\nline 8.5\n")
     commit(make, project, branch, {"ten": content}, owner, start="master", action="update")
@@ -220,7 +220,7 @@ def _changed_ten(make: Make, owner: Person, project: Project) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def ten(make: Make, stage: Stage) -> dict[str, Any]:
-    """One of those, which nobody changes."""
+    """Return a shared merge request of this kind, which no test changes."""
     owner, _, project = stage
     return _changed_ten(make, owner, project)
 
@@ -249,7 +249,7 @@ def test_discussions_on_lines_go_along_with_them(api: Api, make: Make, stage: St
     reply = api.post(f"{url}/discussions/{added['id']}/notes", owner, body="There").json()
     assert (reply["type"], reply["position"]) == ("DiffNote", expected)
 
-    # The line is changed again, and two come before everything.
+    # The line changes again, and two lines are inserted before all others.
     content = "zero\nnought\n" + TEN.replace("line 5\n", "line V\n").replace("line 8\n", "line 8\nline 8.5\n")
     head = commit(make, project, made["source_branch"], {"ten": content}, owner, action="update")
 

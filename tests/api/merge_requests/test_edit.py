@@ -1,4 +1,4 @@
-"""Editing merge requests, closing, reopening and deleting them."""
+"""Editing, closing, reopening and deleting merge requests."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -17,7 +17,7 @@ Stage = tuple[Person, Project]
 
 @pytest.fixture(scope="module")
 def stage(make: Make) -> Stage:
-    """A project and its owner."""
+    """Return a project and its owner."""
     owner = make.user()
     return owner, filled_project(make, owner)
 
@@ -172,7 +172,7 @@ WHO = [
 
 @pytest.fixture(scope="module")
 def roles(make: Make) -> tuple[UsersByRole, Project]:
-    """Everybody, and a private project of theirs with a first commit."""
+    """Return a user of each role, and a private project with a first commit."""
     roles = UsersByRole(make)
     project = project_with(make, roles)
     commit(make, project, "master", {"README": "x\n"}, roles.owner)

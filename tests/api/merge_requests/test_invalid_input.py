@@ -1,4 +1,4 @@
-"""Whatever is sent about merge requests is answered, and never by an error of ours."""
+"""Invalid input to merge request endpoints: always answered, and never with a 5xx."""
 
 from typing import Any
 
@@ -42,7 +42,7 @@ FIELDS = [
 
 @pytest.fixture(scope="module")
 def project(make: Make) -> Project:
-    """A project with one merge request."""
+    """Return a project with one merge request."""
     project = filled_project(make)
     make_merge_request(make, project, branch="topic")
     return project

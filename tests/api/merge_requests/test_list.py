@@ -1,4 +1,4 @@
-"""Lists of merge requests: filters, orders, pages, and what each shows to whom."""
+"""Lists of merge requests: filters, orders, pages and visibility."""
 
 from functools import partial
 from typing import Any
@@ -17,7 +17,7 @@ ALL = ["helped", "closed", "reviewed", "draft", "assigned", "labelled", "plain"]
 
 @pytest.fixture(scope="module")
 def stage(make: Make) -> Stage:
-    """A project in a group with merge requests of every sort, each from a branch of its title."""
+    """Return a project in a group with merge requests of every kind, each from a branch named like its title."""
     owner, helper = make.user(), make.user()
     group = make_group(make, owner)
     project = filled_project(make, owner, group=group, members={helper: Level.DEVELOPER})
@@ -93,7 +93,7 @@ def test_a_list_has_what_was_asked_for(api: Api, stage: Stage, asked: dict[str, 
     assert _names(api.get(f"/projects/{project.id}/merge_requests", owner, **asked)) == names
     assert _names(api.get(f"/groups/{group.id}/merge_requests", owner, **asked)) == names
     everywhere = api.get("/merge_requests", owner, per_page=100, **{"scope": "all", **asked})
-    # Other tests leave public ones behind.
+    # Other tests create public merge requests.
     assert [one["source_branch"] for one in everywhere.json() if one["project_id"] == project.id] == names
 
 
@@ -201,7 +201,7 @@ def test_switched_off_they_are_hidden(api: Api, make: Make) -> None:
 def test_a_page_costs_the_same_statements_however_long_it_is(api: Api, make: Make, stage: Stage, path: str) -> None:
     owner, _, group, project, _ = stage
     where = path.replace(":id", str(group.id if path.startswith("/groups") else project.id))
-    # The oldest two are the ones with all relations.
+    # The oldest two have all relations.
     one, many = (
         statements_of(make, partial(api.get, where, owner, author_id=owner.id, sort="asc", per_page=size))
         for size in (2, 6)

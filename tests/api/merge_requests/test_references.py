@@ -1,4 +1,4 @@
-"""What texts and commits name, who hears of it, and which merge requests brought a commit."""
+"""References in texts and commits: notes, closed issues, and the merge requests of a commit."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ Stage = tuple[Person, Project]
 
 @pytest.fixture(scope="module")
 def stage(make: Make) -> Stage:
-    """A public project and its owner."""
+    """Return a public project and its owner."""
     owner = make.user()
     return owner, filled_project(make, owner, visibility="public")
 
@@ -33,7 +33,7 @@ def _iids(api: Api, url: str, person: Person) -> list[int]:
 
 
 def test_addresses_close_and_mention(api: Api, make: Make, instance: Instance, stage: Stage) -> None:
-    """An address of something is as good as its sign, in texts, notes and commits; another instance's is none."""
+    """A URL counts like a reference, in texts, notes and commits; one of another instance does not."""
     owner, project = stage
     closed, mentioned, later, foreign = (make_issue(make, project, owner) for _ in range(4))
     at = f"{instance.settings.base_url}/{project.path}"
@@ -82,7 +82,7 @@ def test_an_edit_changes_what_is_closed(api: Api, make: Make, instance: Instance
 
 
 def test_commits_mention_merge_requests(api: Api, make: Make, instance: Instance, stage: Stage) -> None:
-    """By sign and by address, from this project and another one; not those that brought them, nor by their merge."""
+    """By reference and URL, from this and another project; not their own merge request, nor by the merge commit."""
     owner, project = stage
     one, two = make_merge_request(make, project, owner), make_merge_request(make, project, owner)
     address = f"{instance.settings.base_url}/{project.path}/merge_requests/{two['iid']}"
@@ -123,7 +123,7 @@ def _brought_by(api: Api, project: Project, oid: str, person: Person) -> list[in
 
 
 def test_every_commit_of_every_version_is_known(api: Api, make: Make, stage: Stage) -> None:
-    """Also one in the middle, one that a force push took away, and what a merge made of them."""
+    """Intermediate commits, commits removed by a force push, and merge commits."""
     owner, project = stage
     made = make_merge_request(make, project, owner, squash=True)
     branch: str = made["source_branch"]
@@ -145,7 +145,7 @@ def test_every_commit_of_every_version_is_known(api: Api, make: Make, stage: Sta
 
 
 def test_commits_from_forks_are_known_where_they_go(api: Api, make: Make) -> None:
-    """And only there, and to those only who see the merge request."""
+    """Only there, and shown only to users who can see the merge request."""
     owner, person, reader = make.user(), make.user(), make.user()
     project = filled_project(make, owner, visibility="public", members={reader: Level.REPORTER})
     copy = fork(make, project, person)

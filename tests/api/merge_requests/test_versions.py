@@ -1,4 +1,4 @@
-"""What merge requests bring: commits, changes and versions, also when the source moves or goes."""
+"""Commits, diffs and versions of merge requests, also after changes of the source branch."""
 
 from functools import partial
 from pathlib import Path
@@ -20,7 +20,7 @@ BRIEF = {"id", "short_id", "title", "author_name", "author_email", "created_at",
 
 @pytest.fixture(scope="module")
 def stage(make: Make) -> Stage:
-    """A merge request of two commits into a target that has moved on since they parted."""
+    """Return a merge request of two commits into a target that has diverged."""
     owner = make.user()
     project = filled_project(make, owner)
     made = make_merge_request(make, project, owner, "topic")
@@ -225,7 +225,7 @@ def test_more_costs_no_more_statements(api: Api, make: Make, stage: Stage, name:
 
 
 def _small(api: Api, make: Make, stage: Stage) -> int:
-    """A merge request with one of everything."""
+    """Return a merge request with one of everything."""
     owner, project, _, _ = stage
     known = api.get(f"/projects/{project.id}/merge_requests", owner, source_branch="small").json()
     if known:

@@ -1,4 +1,4 @@
-"""Merging when the pipeline succeeds: set, cancelled, done by the job, and dropped when something else comes."""
+"""Merge when the pipeline succeeds: schedule, cancel, execute, and drop."""
 
 from typing import Any
 
@@ -14,18 +14,18 @@ from tests.factories import Project, add_members
 
 @pytest.fixture(scope="module")
 def owner(make: Make) -> Person:
-    """Whose project it is."""
+    """Return the owner of the project."""
     return make.user()
 
 
 @pytest.fixture(scope="module")
 def project(make: Make, owner: Person) -> Project:
-    """A project with something in it."""
+    """Return a project with a first commit."""
     return filled_project(make, owner)
 
 
 def report(api: Api, project: Project, merge_request: dict[str, Any], who: Person, state: str, **sent: Any) -> None:
-    """Say something of the head."""
+    """Report a commit status for the head."""
     sha = merge_request["sha"]
     answer = api.post(
         f"/projects/{project.id}/statuses/{sha}", who, state=state, ref=merge_request["source_branch"], **sent
@@ -36,7 +36,7 @@ def report(api: Api, project: Project, merge_request: dict[str, Any], who: Perso
 def waiting(
     api: Api, make: Make, project: Project, who: Person, author: Person | None = None, **sent: Any
 ) -> dict[str, Any]:
-    """A merge request that waits for its pipeline."""
+    """Return a merge request that waits for its pipeline."""
     merge_request = make_merge_request(make, project, author or who)
     report(api, project, merge_request, who, "running")
     answer = api.put(url(project, merge_request, "/merge"), who, merge_when_pipeline_succeeds=True, **sent)
@@ -48,7 +48,7 @@ def waiting(
 
 
 def seen(api: Api, project: Project, merge_request: dict[str, Any], who: Person) -> tuple[str, bool]:
-    """Its state, and whether it still waits."""
+    """Return its state, and whether the merge is still scheduled."""
     shown = api.get(url(project, merge_request), who).json()
     return shown["state"], shown["merge_when_pipeline_succeeds"]
 
@@ -56,7 +56,7 @@ def seen(api: Api, project: Project, merge_request: dict[str, Any], who: Person)
 def test_it_is_merged_when_the_pipeline_has_succeeded(
     api: Api, make: Make, instance: Instance, project: Project, owner: Person
 ) -> None:
-    """By the job, in the name and as the wish of whoever asked for it."""
+    """By the job, with the user and the options of the scheduling request."""
     message = "When it was ready"
     merge_request = waiting(api, make, project, owner, merge_commit_message=message, should_remove_source_branch=True)
     assert merge_request["should_remove_source_branch"] is True
@@ -92,7 +92,7 @@ def test_several_statuses_make_one_success(
 
 
 def test_there_is_nothing_to_wait_for(api: Api, make: Make, project: Project, owner: Person) -> None:
-    """Without a pipeline, or with one that has ended, it is merged at once."""
+    """Without a pipeline or with a finished one."""
     merged(api, project, make_merge_request(make, project, owner), owner, merge_when_pipeline_succeeds=True)
     ready = make_merge_request(make, project, owner)
     report(api, project, ready, owner, "success")
@@ -100,7 +100,7 @@ def test_there_is_nothing_to_wait_for(api: Api, make: Make, project: Project, ow
 
 
 def test_cancelling(api: Api, make: Make, instance: Instance, owner: Person) -> None:
-    """By PUT as the contract has it and by POST as clients do; with its own words for what is over or was never set."""
+    """By PUT as documented and by POST as clients send it; with specific errors for merged and unscheduled ones."""
     project = filled_project(make, owner)
     author, reporter = make.user(), make.user()
     add_members(make, project, {author: Level.DEVELOPER, reporter: Level.REPORTER})
@@ -131,7 +131,7 @@ def test_cancelling(api: Api, make: Make, instance: Instance, owner: Person) -> 
 
 
 def test_new_commits_drop_it(api: Api, make: Make, instance: Instance, project: Project, owner: Person) -> None:
-    """What was pushed since nobody has asked to be merged, whatever becomes of the pipeline of the old head."""
+    """The result of the pipeline of the old head does not matter."""
     merge_request = waiting(api, make, project, owner)
     newer = commit(make, project, merge_request["source_branch"], {make.name("file"): "x"}, owner)
     assert seen(api, project, merge_request, owner) == ("opened", False)
@@ -157,7 +157,7 @@ def test_a_failure_drops_it(
 
 
 def test_what_cannot_be_merged_any_more(api: Api, make: Make, instance: Instance, owner: Person) -> None:
-    """Whoever looks sees why; nothing is tried again and again."""
+    """The reason is shown."""
     project = filled_project(make, owner)
     clash, lost = waiting(api, make, project, owner), waiting(api, make, project, owner)
     commit(make, project, "master", {f"{clash['source_branch']}.txt": "otherwise\n"}, owner)
@@ -176,7 +176,7 @@ def test_what_cannot_be_merged_any_more(api: Api, make: Make, instance: Instance
 
 
 def test_a_success_may_be_demanded(api: Api, make: Make, instance: Instance, owner: Person) -> None:
-    """Then nothing is merged before; a merge for later does not mind that it is not there yet."""
+    """Merging without one is rejected; scheduling a merge is allowed."""
     project = filled_project(make, owner)
     sent = {"name": project.name, "only_allow_merge_if_pipeline_succeeds": True}
     assert api.put(f"/projects/{project.id}", owner, **sent).status_code == 200

@@ -1,4 +1,4 @@
-"""Merging: what the branch has then, what is answered, and who is refused for which reason."""
+"""Merging: resulting commits, responses and errors."""
 
 from typing import Any
 
@@ -17,18 +17,18 @@ from tests.statements import recorded_statements
 
 @pytest.fixture(scope="module")
 def owner(make: Make) -> Person:
-    """Whose project it is."""
+    """Return the owner of the project."""
     return make.user()
 
 
 @pytest.fixture(scope="module")
 def project(make: Make, owner: Person) -> Project:
-    """A project with something in it."""
+    """Return a project with a first commit."""
     return filled_project(make, owner)
 
 
 def test_a_merge_in_the_next_call_works(api: Api, make: Make, project: Project, owner: Person) -> None:
-    """There is nothing to wait for: what was just opened can be merged, and the branch has it when that is answered."""
+    """The response is sent when the branch contains the merge."""
     before = tip(api, project, owner)["id"]
     merge_request = make_merge_request(make, project, owner)
     assert merge_request["merge_status"] == "unchecked"
@@ -57,7 +57,7 @@ def test_a_merge_in_the_next_call_works(api: Api, make: Make, project: Project, 
 
 
 def test_a_merge_looks_up_its_project_at_most_twice(api: Api, make: Make, project: Project, owner: Person) -> None:
-    """Once for the path and once when it is its turn; a third row is read where the push is recorded."""
+    """Once for the path and once under the lock; a third row is read where the push is recorded."""
     merge_request = make_merge_request(make, project, owner)
     with recorded_statements(make.database) as statements:
         merged(api, project, merge_request, owner)
@@ -70,7 +70,7 @@ def test_a_merge_looks_up_its_project_at_most_twice(api: Api, make: Make, projec
 def test_a_merge_fetches_the_head_of_a_fork_that_the_target_lacks(
     instance: Instance, make: Make, owner: Person
 ) -> None:
-    """Whoever follows the push may not have brought it over yet."""
+    """The subscriber of the push may not have fetched it yet."""
     project = filled_project(make, owner, visibility="public")
     forker = make.user()
     theirs = fork(make, project, forker)
@@ -88,7 +88,7 @@ def test_a_merge_fetches_the_head_of_a_fork_that_the_target_lacks(
 
 
 def test_the_verdict_follows_the_commits(api: Api, make: Make, owner: Person) -> None:
-    """It is found out when one is asked for, shown by lists as long as it holds, and anew when a branch has moved."""
+    """Computed when one merge request is read, shown in lists while valid, and computed again when a branch moves."""
     project = filled_project(make, owner)
     merge_request = make_merge_request(make, project, owner)
     path, listed = url(project, merge_request), f"/projects/{project.id}/merge_requests"
@@ -118,7 +118,7 @@ def test_the_verdict_follows_the_commits(api: Api, make: Make, owner: Person) ->
 
 
 def test_looking_leaves_no_trace(api: Api, make: Make, instance: Instance, owner: Person) -> None:
-    """Asking git costs no object in the repository, and changes nothing that is shown but the verdict."""
+    """It adds no object to the repository, and changes only the merge status."""
     project = filled_project(make, owner)
     merge_request = make_merge_request(make, project, owner)
     repository = repository_of(instance, project).path
@@ -139,7 +139,7 @@ def test_conflicts_are_405(api: Api, make: Make, owner: Person) -> None:
 
 
 def test_nothing_to_merge_is_405(api: Api, make: Make, project: Project, owner: Person) -> None:
-    """A branch that brings nothing cannot be merged, nor one whose target is gone."""
+    """A branch without new commits, and one whose target is deleted."""
     branch, target = make.name("same"), make.name("target")
     for name in (branch, target):
         answer = api.post(f"/projects/{project.id}/repository/branches", owner, branch=name, ref="master")
@@ -158,7 +158,7 @@ def test_nothing_to_merge_is_405(api: Api, make: Make, project: Project, owner: 
 
 @pytest.mark.parametrize("lost", ["branch", "branch of a fork", "fork"])
 def test_without_its_source_it_is_not_merged(api: Api, make: Make, owner: Person, lost: str) -> None:
-    """Who takes the branch away offers it no longer; its commits are only kept to be read."""
+    """Its commits are kept for reading only."""
     project = filled_project(make, owner, visibility="public")
     author = owner if lost == "branch" else make.user()
     source = project if lost == "branch" else fork(make, project, author)
@@ -183,7 +183,7 @@ def test_without_its_source_it_is_not_merged(api: Api, make: Make, owner: Person
 
 
 def test_another_head_is_409(api: Api, make: Make, project: Project, owner: Person) -> None:
-    """Who has seen another commit than is there merges nothing; the answer begins with the contract's words."""
+    """When the sha parameter differs from the head; the message begins as documented."""
     merge_request = make_merge_request(make, project, owner)
     answer = api.put(url(project, merge_request, "/merge"), owner, sha="1" * 40)
     assert answer.status_code == 409
@@ -196,7 +196,7 @@ def test_another_head_is_409(api: Api, make: Make, project: Project, owner: Pers
 
 
 def test_who_may_not_merge_is_401(api: Api, make: Make, owner: Person) -> None:
-    """The target is protected, as default branches are: masters merge, and developers once they are let."""
+    """The target is protected: masters merge, and developers if the rule allows it."""
     project = filled_project(make, owner)
     master, developer, reporter, guest, stranger = (make.user() for _ in range(5))
     levels = {
@@ -218,7 +218,7 @@ def test_who_may_not_merge_is_401(api: Api, make: Make, owner: Person) -> None:
     assert api.get(url(project, merge_request), developer).json()["user"] == {"can_merge": True}
     assert api.get(url(project, merge_request), reporter).json()["user"] == {"can_merge": False}
     merged(api, project, merge_request, developer)
-    # Merging is all that it lets them do.
+    # The rule allows merging only.
     sent = {"branch": "master", "commit_message": "x", "actions": [{"action": "create", "file_path": "x"}]}
     sent["actions"][0]["content"] = "x"  # type: ignore[index] # It is a list.
     assert api.post(f"/projects/{project.id}/repository/commits", developer, **sent).status_code == 403
@@ -227,7 +227,7 @@ def test_who_may_not_merge_is_401(api: Api, make: Make, owner: Person) -> None:
 
 
 def test_branches_that_nobody_protects(api: Api, make: Make, owner: Person) -> None:
-    """Who may push may merge; a rule with a slash or a star in its name holds too."""
+    """Requires permission to push; protection rules may contain slashes and wildcards."""
     project = filled_project(make, owner)
     developer = make.user()
     add_members(make, project, {developer: Level.DEVELOPER})
@@ -243,7 +243,7 @@ def test_branches_that_nobody_protects(api: Api, make: Make, owner: Person) -> N
 
 
 def test_own_words(api: Api, make: Make, project: Project, owner: Person) -> None:
-    """A message is taken as it is, whatever it holds; none at all is the usual one."""
+    """A message is used unchanged; without one the default is used."""
     message = "Zusammengeführt 🎉\n\n-m --amend"
     merged(api, project, make_merge_request(make, project, owner), owner, merge_commit_message=message)
     assert tip(api, project, owner)["message"] == message
@@ -259,7 +259,7 @@ def test_wrong_types_are_400(api: Api, make: Make, project: Project, owner: Pers
 
 
 def test_the_target_moves_meanwhile(api: Api, make: Make, project: Project, owner: Person) -> None:
-    """Somebody else's commit is merged with, and not lost."""
+    """Concurrent commits are merged, not lost."""
     merge_request = make_merge_request(make, project, owner)
     api.get(url(project, merge_request), owner)
     other = commit(make, project, "master", {make.name("other"): "x"}, owner)
@@ -268,7 +268,7 @@ def test_the_target_moves_meanwhile(api: Api, make: Make, project: Project, owne
 
 
 def test_a_source_branch_is_removed(api: Api, make: Make, project: Project, owner: Person) -> None:
-    """When the merge asks for it, or the merge request had; a word at the merge counts before one from earlier."""
+    """When the merge or the merge request asks for it; the merge takes precedence."""
     branches = f"/projects/{project.id}/repository/branches"
     for before, now, gone in ((None, True, True), (True, None, True), (True, False, False), (None, None, False)):
         merge_request = make_merge_request(make, project, owner, remove_source_branch=before)
@@ -280,7 +280,7 @@ def test_a_source_branch_is_removed(api: Api, make: Make, project: Project, owne
 
 
 def test_a_branch_that_has_to_stay(api: Api, make: Make, owner: Person) -> None:
-    """Protected ones and the default branch are not removed, and the merge is as good."""
+    """Protected branches and the default branch are not removed; the merge succeeds."""
     project = filled_project(make, owner)
     assert (
         api.post(f"/projects/{project.id}/repository/branches", owner, branch="stable", ref="master").status_code == 201
@@ -296,7 +296,7 @@ def test_a_branch_that_has_to_stay(api: Api, make: Make, owner: Person) -> None:
 
 
 def test_a_chain_goes_on(api: Api, make: Make, owner: Person) -> None:
-    """D42: what was to go into a branch that goes with its own merge goes where that has gone, and nothing is lost."""
+    """Attack: the target of one merge request is the removed source of another; no commit is lost."""
     project = filled_project(make, owner)
     first = make_merge_request(make, project, owner, branch="first")
     commit(make, project, "second", {"second": "x"}, owner, start="first")
@@ -314,7 +314,7 @@ def test_a_chain_goes_on(api: Api, make: Make, owner: Person) -> None:
 
 
 def test_from_a_fork(api: Api, make: Make, owner: Person) -> None:
-    """Who merges needs nothing in the fork; the branch there goes since its author asked for that."""
+    """The merging user needs no access to the fork; its branch is removed because its author asked for it."""
     project = filled_project(make, owner, visibility="public")
     author = make.user()
     copy = fork(make, project, author)

@@ -1,4 +1,4 @@
-"""The ways in which projects merge: with a commit, in a straight line, with many commits as one."""
+"""Merge methods: merge commit, fast-forward, squash."""
 
 from typing import Any
 
@@ -23,12 +23,12 @@ from tests.git_history import repository_of, run
 
 @pytest.fixture(scope="module")
 def owner(make: Make) -> Person:
-    """Whose projects they are."""
+    """Return the owner of the projects."""
     return make.user()
 
 
 def project_that(make: Make, owner: Person, **settings: Any) -> Project:
-    """A project that merges in some way."""
+    """Return a project with a merge method."""
     project = filled_project(make, owner)
     changed = make.api.put(f"/projects/{project.id}", owner, name=project.name, **settings)
     assert changed.status_code == 200, changed.text
@@ -36,7 +36,7 @@ def project_that(make: Make, owner: Person, **settings: Any) -> Project:
 
 
 def two_commits(make: Make, project: Project, owner: Person, **sent: Any) -> tuple[dict[str, Any], str]:
-    """A merge request of two commits, and its head."""
+    """Return a merge request of two commits, and its head."""
     branch = make.name("two")
     commit(make, project, branch, {f"{branch}-1": "1\n"}, owner, start="master")
     head = commit(make, project, branch, {f"{branch}-2": "2\n"}, owner)
@@ -44,7 +44,7 @@ def two_commits(make: Make, project: Project, owner: Person, **sent: Any) -> tup
 
 
 def test_a_straight_line(api: Api, make: Make, owner: Person) -> None:
-    """Fast forward only: the target goes to the head itself; what does not stand upon it has to be rebased first."""
+    """The target moves to the head; a diverged branch must be rebased first."""
     project = project_that(make, owner, merge_method="ff")
     first, second = make_merge_request(make, project, owner), make_merge_request(make, project, owner)
     shown = merged(api, project, first, owner)
@@ -67,7 +67,7 @@ def test_a_straight_line(api: Api, make: Make, owner: Person) -> None:
 
 
 def test_a_line_with_merge_commits(api: Api, make: Make, owner: Person) -> None:
-    """Rebase, then merge: each merge has its commit, and the history reads as if all had been done in turn."""
+    """A rebased branch is merged with a merge commit."""
     project = project_that(make, owner, merge_method="rebase_merge")
     first, second = make_merge_request(make, project, owner), make_merge_request(make, project, owner)
     merged(api, project, first, owner)
@@ -80,7 +80,7 @@ def test_a_line_with_merge_commits(api: Api, make: Make, owner: Person) -> None:
 
 
 def test_many_commits_as_one(api: Api, make: Make, instance: Instance, owner: Person) -> None:
-    """A squash keeps what was done and by whom, in one commit below the merge."""
+    """The squashed commit keeps changes and author, below the merge commit."""
     project = filled_project(make, owner)
     merge_request, head = two_commits(make, project, owner, squash=True)
     before = tip(api, project, owner)["id"]
@@ -100,7 +100,7 @@ def test_many_commits_as_one(api: Api, make: Make, instance: Instance, owner: Pe
 
 
 def test_who_says_whether_to_squash(api: Api, make: Make, owner: Person) -> None:
-    """The merge counts before the merge request, and the project before both; one commit stays as it is."""
+    """The merge takes precedence over the merge request, and the project over both; a single commit is not squashed."""
     project = filled_project(make, owner)
     merge_request, head = two_commits(make, project, owner, squash=True)
     shown = merged(api, project, merge_request, owner, squash=False)
@@ -131,7 +131,7 @@ def test_a_squash_in_a_straight_line(api: Api, make: Make, owner: Person) -> Non
 
 
 def test_a_rebase_that_does_not_fit(api: Api, make: Make, owner: Person) -> None:
-    """It says so at once, and to whoever looks later; nothing has moved."""
+    """The response and later reads report the error; no ref moves."""
     project = filled_project(make, owner)
     merge_request = conflicting(make, project, owner)
     answer = api.put(url(project, merge_request, "/rebase"), owner)
@@ -143,7 +143,7 @@ def test_a_rebase_that_does_not_fit(api: Api, make: Make, owner: Person) -> None
 
 
 def test_who_may_rebase(api: Api, make: Make, owner: Person) -> None:
-    """Who may push to the source branch; a rule on it stops what would be a forced push."""
+    """Requires push access to the source branch; a protection rule prevents the forced push."""
     project = filled_project(make, owner)
     developer, reporter, stranger = make.user(), make.user(), make.user()
     add_members(make, project, {developer: Level.DEVELOPER, reporter: Level.REPORTER})
@@ -165,7 +165,7 @@ def test_who_may_rebase(api: Api, make: Make, owner: Person) -> None:
 
 
 def test_rebasing_a_fork(api: Api, make: Make, owner: Person) -> None:
-    """What the target has besides comes to the fork with it; who merges there may do nothing in the fork."""
+    """Commits of the target are copied to the fork; masters of the target have no access to the fork."""
     project = filled_project(make, owner, visibility="public")
     author = make.user()
     copy = fork(make, project, author)

@@ -1,4 +1,4 @@
-"""Pushes that bring what a merge request brings mark it merged, however they come."""
+"""Pushes that contain the head of a merge request mark it as merged."""
 
 from pathlib import Path
 
@@ -14,26 +14,26 @@ from tests.git.conftest import git
 
 @pytest.fixture(scope="module")
 def owner(make: Make) -> Person:
-    """Whose project it is."""
+    """Return the owner of the project."""
     return make.user()
 
 
 @pytest.fixture
 def project(make: Make, owner: Person) -> Project:
-    """A project with something in it."""
+    """Return a project with a first commit."""
     return filled_project(make, owner)
 
 
 @pytest.fixture
 def checkout(instance: Instance, project: Project, owner: Person, tmp_path: Path) -> Path:
-    """The owner's clone of the project, who pushes over HTTP."""
+    """Return the owner's clone of the project, with push access over HTTP."""
     address = instance.url.replace("http://", f"http://{owner.username}:{owner.token}@")
     git(tmp_path, "clone", "-q", f"{address}/{project.path}.git", "checkout")
     return tmp_path / "checkout"
 
 
 def test_a_merge_at_home(api: Api, make: Make, project: Project, owner: Person, checkout: Path) -> None:
-    """Somebody merges in their checkout and pushes that; others stay open."""
+    """Other merge requests stay open."""
     here, other = make_merge_request(make, project, owner), make_merge_request(make, project, owner)
     git(checkout, "fetch", "-q")
     git(checkout, "merge", "-q", "--no-ff", "-m", "By hand", f"origin/{here['source_branch']}")
@@ -45,7 +45,7 @@ def test_a_merge_at_home(api: Api, make: Make, project: Project, owner: Person, 
 
 
 def test_source_and_target_in_one_push(api: Api, make: Make, project: Project, owner: Person, checkout: Path) -> None:
-    """The head that comes with the very same push counts."""
+    """The head from the same push counts."""
     here = make_merge_request(make, project, owner)
     branch = here["source_branch"]
     git(checkout, "fetch", "-q")
@@ -60,7 +60,7 @@ def test_source_and_target_in_one_push(api: Api, make: Make, project: Project, o
 def test_what_is_not_the_head_merges_nothing(
     api: Api, make: Make, project: Project, owner: Person, checkout: Path
 ) -> None:
-    """A part of it, the same change as another commit, or a closed one: the rest is still to be merged."""
+    """A part of the commits, a cherry-pick, or a closed merge request."""
     part = make_merge_request(make, project, owner)
     head = part["sha"]
     newer = commit(make, project, part["source_branch"], {"more": "x"}, owner)
@@ -75,7 +75,7 @@ def test_what_is_not_the_head_merges_nothing(
 
 
 def test_what_brings_another_merges_that_too(api: Api, make: Make, project: Project, owner: Person) -> None:
-    """One branch stands upon another: who merges the upper one has merged the lower one."""
+    """The head of the lower branch is contained in the upper one."""
     lower = make_merge_request(make, project, owner, branch="lower")
     commit(make, project, "upper", {"upper": "x"}, owner, start="lower")
     upper = make_branch_merge_request(make, project, "upper", owner)
@@ -85,7 +85,7 @@ def test_what_brings_another_merges_that_too(api: Api, make: Make, project: Proj
 
 
 def test_commits_over_the_api(api: Api, make: Make, project: Project, owner: Person) -> None:
-    """A branch that is begun anew at the head has it too."""
+    """Including a branch that is recreated at the head."""
     merge_request = make_merge_request(make, project, owner, target_branch="master")
     branches = f"/projects/{project.id}/repository/branches"
     assert api.post(branches, owner, branch="stable", ref="master").status_code == 201

@@ -1,4 +1,4 @@
-"""What somebody has to look at because a merge request could not be merged, or its pipeline failed."""
+"""Todos for failed merges and failed pipelines."""
 
 from typing import Any
 
@@ -15,24 +15,24 @@ from tests.factories import Project
 
 @pytest.fixture
 def people(make: Make) -> tuple[Person, Person]:
-    """Who merges and who offers; each test has its own, since they are asked what they have to look at."""
+    """Return a user who merges and an author; new ones for each test, because their todos are listed."""
     return make.user(), make.user()
 
 
 @pytest.fixture
 def project(make: Make, people: tuple[Person, Person]) -> Project:
-    """A project of the first one's."""
+    """Return a project of the first user."""
     return filled_project(make, people[0], members={people[1]: Level.DEVELOPER})
 
 
 def todos(api: Api, person: Person, **sent: Any) -> list[tuple[str, str, int]]:
-    """What somebody has to look at: why, from whom, and which merge request."""
+    """Return a user's todos: action, author and merge request."""
     found = api.get("/todos", person, type="MergeRequest", **sent).json()
     return [(each["action_name"], each["author"]["username"], each["target"]["iid"]) for each in found]
 
 
 def test_a_pipeline_that_fails(api: Api, make: Make, project: Project, people: tuple[Person, Person]) -> None:
-    """Who offered it has to look at it, once, and until it runs again; of another commit nothing is to be seen."""
+    """For the author, once, until the pipeline runs again; none for other commits."""
     owner, author = people
     merge_request = make_merge_request(make, project, author)
     mine = ("build_failed", author.username, merge_request["iid"])
@@ -54,7 +54,7 @@ def test_a_pipeline_that_fails(api: Api, make: Make, project: Project, people: t
 
 
 def test_a_merge_whose_pipeline_fails(api: Api, make: Make, project: Project, people: tuple[Person, Person]) -> None:
-    """Both who offered it and who wanted it merged have to look at it."""
+    """For the author and for the user who scheduled the merge."""
     owner, author = people
     merge_request = waiting(api, make, project, owner, author)
     report(api, project, merge_request, owner, "failed")
@@ -69,7 +69,7 @@ def test_a_merge_whose_pipeline_fails(api: Api, make: Make, project: Project, pe
 def test_a_merge_that_meets_a_conflict(
     api: Api, make: Make, instance: Instance, project: Project, people: tuple[Person, Person]
 ) -> None:
-    """It is found when the pipeline has succeeded; who may not see it any more has nothing to look at."""
+    """Found when the pipeline succeeds; users without access get none."""
     owner, author = people
     first, second = (waiting(api, make, project, owner, author) for _ in range(2))
     for each in (first, second):
@@ -79,7 +79,7 @@ def test_a_merge_that_meets_a_conflict(
     for person in people:
         assert todos(api, person) == [("unmergeable", person.username, first["iid"])]
     assert api.get(url(project, first), owner).json()["merge_error"]
-    # Who says something about it has looked at it.
+    # Commenting marks the todo as done.
     assert api.post(url(project, first, "/notes"), author, body="I see").status_code == 201
     assert todos(api, author) == []
 
@@ -94,7 +94,7 @@ def test_a_merge_that_meets_a_conflict(
 def test_approvals_give_nothing_to_look_at(
     api: Api, make: Make, project: Project, people: tuple[Person, Person]
 ) -> None:
-    """Nor does a merge that somebody takes back."""
+    """Cancelling a scheduled merge creates none either."""
     owner, author = people
     merge_request = waiting(api, make, project, owner, author)
     assert api.post(url(project, merge_request, "/approve"), owner).status_code == 201

@@ -1,4 +1,4 @@
-"""Milestones of groups, and the issues that have a milestone."""
+"""Milestones of groups, and the issues of a milestone."""
 
 from typing import Any
 
@@ -13,13 +13,13 @@ from tests.roles import UsersByRole, group_with
 
 @pytest.fixture(scope="module")
 def owner(make: Make) -> Person:
-    """Somebody whose groups these are."""
+    """Return a user who owns the groups."""
     return make.user()
 
 
 @pytest.fixture
 def group(make: Make, owner: Person) -> Group:
-    """A group of its own for each test."""
+    """Return a new group for each test."""
     return make_group(make, owner)
 
 
@@ -46,7 +46,7 @@ def test_create_read_edit_delete(api: Api, instance: Instance, owner: Person, gr
 
 
 def test_above_and_below(api: Api, make: Make, owner: Person, group: Group) -> None:
-    """What lies below is only listed for those who see it."""
+    """Milestones of subgroups and projects are listed only if visible."""
     child = make_group(make, owner, parent=group, visibility="private")
     project = make_project(make, owner, group=child, visibility="private")
     _make(api, owner, group, "above")
@@ -83,7 +83,7 @@ WHO = [
 
 @pytest.fixture(scope="module")
 def private(make: Make, roles: UsersByRole) -> Group:
-    """A private group of theirs."""
+    """Return a private group of the same owner."""
     return group_with(make, roles)
 
 
@@ -100,7 +100,7 @@ def test_who_may(api: Api, make: Make, roles: UsersByRole, private: Group, role:
 
 
 def test_the_issues_of_one_are_those_that_the_caller_sees(api: Api, make: Make, owner: Person) -> None:
-    """D26: a milestone shows nothing of what is confidential or in a project that is hidden."""
+    """Attack: learn of confidential issues or hidden projects through a milestone."""
     group = make_group(make, owner, visibility="public")
     wide = _make(api, owner, group, "wide")
     guest, reporter, outside = make.user(), make.user(), make.user()
@@ -135,5 +135,5 @@ def test_the_issues_of_one_are_those_that_the_caller_sees(api: Api, make: Make, 
     assert titles(of_group, owner) == titles(of_group, reporter) == titles(of_group, make.root) == everything
     assert titles(of_group, guest) == ["asked", "hidden", "shown"]
     assert titles(of_group, outside) == ["shown"]
-    # One of the group is no milestone of the project, though its issues may have it.
+    # A group milestone is not found as a project milestone, though the project's issues may have it.
     assert api.get(f"/projects/{public.id}/milestones/{wide['id']}/issues", owner).status_code == 404

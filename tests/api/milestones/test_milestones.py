@@ -1,4 +1,4 @@
-"""Milestones of projects: made, read, listed, edited, closed and removed, and who may."""
+"""Milestones of projects: creation, reading, lists, editing, deletion and permissions."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -16,13 +16,13 @@ TAKEN = {"message": {"title": ["already being used for another group or project 
 
 @pytest.fixture(scope="module")
 def owner(make: Make) -> Person:
-    """Somebody whose projects these are."""
+    """Return a user who owns the projects."""
     return make.user()
 
 
 @pytest.fixture
 def project(make: Make, owner: Person) -> Project:
-    """A project of its own for each test."""
+    """Return a new project for each test."""
     return make_project(make, owner)
 
 
@@ -126,7 +126,7 @@ def test_what_is_wrong_is_told(api: Api, owner: Person, project: Project, sent: 
 
 @pytest.mark.parametrize("title", ['"><img src=x onerror=x>', "a, b", "日本語 🦊", "100", "../x"])
 def test_hostile_titles_stay_as_typed(api: Api, owner: Person, project: Project, title: str) -> None:
-    """D25: only what renders them takes them apart."""
+    """Attack: scripts in titles; only the renderer escapes them."""
     milestone = _make(api, owner, project, title)
     assert milestone["title"] == title
     issue = api.post(f"/projects/{project.id}/issues", owner, title="x", milestone_id=milestone["id"]).json()
@@ -165,7 +165,7 @@ def test_delete_twice(api: Api, owner: Person, project: Project) -> None:
 
 
 def test_a_title_is_taken_once(api: Api, make: Make, owner: Person) -> None:
-    """In a project and the groups around it, and in a group and the projects below."""
+    """In a project and its parent groups, and in a group and the projects below."""
     group = make_group(make, owner)
     project = make_project(make, owner, group=make_group(make, owner, parent=group))
     _make(api, owner, project, "of the project")
@@ -193,7 +193,7 @@ def test_two_at_once_make_one_milestone(api: Api, owner: Person, project: Projec
 def test_milestones_of_other_projects_are_as_good_as_none(
     api: Api, make: Make, owner: Person, project: Project
 ) -> None:
-    """D27: not read, not changed, not attached, and their titles never told."""
+    """Attack: read, edit or assign a milestone of another project, or learn its title."""
     secret = _make(api, owner, project, "secret title")
     stranger = make.user()
     theirs = make_project(make, stranger)
@@ -225,7 +225,7 @@ WHO = [
 
 @pytest.fixture(scope="module")
 def private(make: Make, roles: UsersByRole) -> Project:
-    """A private project of theirs."""
+    """Return a private project of the same owner."""
     return project_with(make, roles)
 
 
@@ -269,7 +269,7 @@ def test_they_are_hidden_where_nothing_can_have_them(api: Api, owner: Person, pr
 
 
 def test_promote(api: Api, make: Make) -> None:
-    """All milestones of the title become one, and the issues of all of them have that."""
+    """All milestones with the title become one group milestone, which their issues keep."""
     owner, reporter = make.user(), make.user()
     group = make_group(make, owner, members={reporter: Level.REPORTER})
     one, two = make_project(make, owner, group=group), make_project(make, owner, group=group)

@@ -1,4 +1,4 @@
-"""Namespaces: everybody has one, sees their own, and it goes where its user goes."""
+"""Namespaces of users: visibility, renaming and deletion."""
 
 import pytest
 
@@ -91,7 +91,7 @@ def test_everybody_may_ask_whether_a_path_is_taken(api: Api, make: Make, who: st
 
 
 def test_only_owned_ones_where_asked_for(api: Api, make: Make) -> None:
-    """One's own, and the groups that one owns, here or above; also for administrators, who see all others too."""
+    """The user's namespace and groups owned directly or through a parent, for administrators too."""
     user = make.user()
     owned = make_group(make, user)
     below = make_group(make, user, parent=owned)

@@ -1,4 +1,4 @@
-"""Comments on commits: who writes them, on which line they are placed, and what becomes of them."""
+"""Comments on commits: permissions, line positions, and life cycle."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from tests.roles import UsersByRole, project_with
 
 NOWHERE: dict[str, Any] = {"path": None, "line": None, "line_type": None}
 CALLERS = [
-    # Who reads and who writes, on a private project and on a public one.
+    # Read and write access, in a private and a public project.
     ("administrator", 200, 201, 200, 201),
     ("owner", 200, 201, 200, 201),
     ("developer", 200, 201, 200, 201),
@@ -24,11 +24,11 @@ CALLERS = [
 
 
 def fill(instance: Instance, project: Project) -> dict[int, str]:
-    """A history of four commits; the second changes lines, the third renames, the fourth is elsewhere."""
+    """Create four commits: the second changes lines, the third renames, the fourth touches another file."""
     lines = [f"line {number}\n" for number in range(1, 41)]
     history = History()
     history.commit(files={"file.txt": "".join(lines), "ü/neu.txt": "eins\n", "gone.txt": "1\n2\n"})
-    # Line 3 is another one, 10 and 11 are gone, and one is added at the end, without a newline.
+    # Line 3 changes, 10 and 11 are removed, and one is appended without a newline.
     changed = [*lines[:2], "changed 3\n", *lines[3:9], *lines[11:], "added"]
     history.commit(files={"file.txt": "".join(changed)}, removed=("gone.txt",))
     history.commit(files={"renamed.txt": "".join([*changed[:5], "new 6\n", *changed[5:]])}, removed=("file.txt",))
@@ -39,7 +39,7 @@ def fill(instance: Instance, project: Project) -> dict[int, str]:
 
 @pytest.fixture(scope="module")
 def commented(instance: Instance, make: Make, roles: UsersByRole) -> tuple[Project, dict[int, str]]:
-    """A private project with that history."""
+    """Return a private project with this history."""
     project = project_with(make, roles)
     return project, fill(instance, project)
 
@@ -95,7 +95,7 @@ def test_all_fields(api: Api, roles: UsersByRole, commented: tuple[Project, dict
     assert api.get(where, roles.reporter).json() == [written, second]
     page = api.get(where, roles.reporter, per_page=1, page=2)
     assert (page.json(), page.headers["x-total"]) == ([second], "2")
-    # A branch leads to the same comments.
+    # A branch name returns the same comments.
     assert api.get(f"/projects/{project.id}/repository/commits/side/comments", roles.reporter).json() == [
         written,
         second,
@@ -110,7 +110,7 @@ PLACED: list[tuple[int, dict[str, Any], dict[str, Any] | None]] = [
     (2, {"path": "file.txt", "line": 11, "line_type": "old"}, {"path": "file.txt", "line": 11, "line_type": "old"}),
     (2, {"path": "gone.txt", "line": 2, "line_type": "old"}, {"path": "gone.txt", "line": 2, "line_type": "old"}),
     (3, {"path": "renamed.txt", "line": 6}, {"path": "renamed.txt", "line": 6, "line_type": "new"}),
-    # A line that is not there, is not changed, or not on this side; a file that is not there or not changed.
+    # A line that is missing, unchanged, or on the other side; a file that is missing or unchanged.
     (1, {"path": "file.txt", "line": 41}, None),
     (2, {"path": "file.txt", "line": 4}, None),
     (2, {"path": "file.txt", "line": 20}, None),
@@ -149,7 +149,7 @@ def test_a_comment_is_placed_on_a_line_that_the_commit_changed(
 
 
 def test_a_branch_or_tag_names_no_line(api: Api, roles: UsersByRole, commented: tuple[Project, dict[int, str]]) -> None:
-    """The comment is on its last commit; only who names the commit names a line."""
+    """The comment is on its last commit; only a commit id can have a line."""
     project, commits = commented
     for name, placed in (("v1", False), ("side", False), (commits[2], True), (commits[2][:9].upper(), True)):
         where = f"/projects/{project.id}/repository/commits/{name}/comments"
@@ -214,7 +214,7 @@ def test_a_binary_file_and_a_name_in_another_encoding(
 
 
 def test_comments_outlive_their_branch(instance: Instance, api: Api, make: Make, roles: UsersByRole) -> None:
-    """The branch is rewritten and the repository cleaned: commit and comment are still there, and nobody is told."""
+    """After a force push and garbage collection, commit and comment are kept, without notifications."""
     project = project_with(make, roles)
     sha = fill(instance, project)[4]
     where = f"/projects/{project.id}/repository/commits/{sha}/comments"

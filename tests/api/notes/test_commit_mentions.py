@@ -1,4 +1,4 @@
-"""Commits that name issues: these hear of it, and are closed where a commit of the default branch says so."""
+"""Commits that mention issues: notes, and closing by commits of the default branch."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ from tests.statements import executed
 
 
 def commit(instance: Instance, api: Api, project: Project, person: Person, message: str, **sent: Any) -> str:
-    """Commit a new file, let jobs do what follows; gives the commit's id."""
+    """Commit a new file, run the jobs, and return the commit's id."""
     name = f"file-{abs(hash(message))}"
     actions = [{"action": "create", "file_path": name, "content": "a"}]
     sent = {"branch": "master", "commit_message": message, "actions": actions, **sent}
@@ -27,13 +27,13 @@ def commit(instance: Instance, api: Api, project: Project, person: Person, messa
 
 
 def states(api: Api, project: Project, person: Person) -> dict[int, str]:
-    """How the issues of a project are."""
+    """Return the states of a project's issues."""
     return {one["iid"]: one["state"] for one in api.get(f"{project.url}/issues", person).json()}
 
 
 @pytest.fixture
 def place(api: Api, make: Make) -> tuple[Person, Project]:
-    """Somebody's project with three issues and a first commit."""
+    """Return a project with three issues and a first commit, and its owner."""
     owner = make.user()
     project = make_project(make, owner, visibility="public", initialize_with_readme=True)
     for title in ("one", "two", "three"):
@@ -77,7 +77,7 @@ def test_other_branches_close_nothing(instance: Instance, api: Api, place: tuple
 
 
 def test_over_the_bounds_of_projects(instance: Instance, api: Api, make: Make, place: tuple[Person, Project]) -> None:
-    """Who may not see the code is not told of its commits, and who may not close issues there closes none."""
+    """Users without access to the code get no note, and issues are closed only by users who may close them."""
     owner, project = place
     guest = make.user()
     secret = make_project(make, owner, visibility="private", members={guest: Level.GUEST}, initialize_with_readme=True)
@@ -100,10 +100,10 @@ def test_over_the_bounds_of_projects(instance: Instance, api: Api, make: Make, p
 
 
 def test_very_many_references_take_bounded_work(instance: Instance, api: Api, place: tuple[Person, Project]) -> None:
-    """As D22: a commit that closes a hundred thousand issues, or a note that names as many."""
+    """Attack: a commit that closes a hundred thousand issues, or a note that mentions as many."""
     owner, project = place
     message = f"Closes {', '.join(f'#{number}' for number in range(1, 12_000))}"
-    instance.work()  # Jobs that other tests left would be counted.
+    instance.work()  # Remaining jobs of other tests would be counted.
     before = executed(instance.app.database)
     commit(instance, api, project, owner, message)
 
@@ -119,7 +119,7 @@ def test_very_many_references_take_bounded_work(instance: Instance, api: Api, pl
 def test_who_is_blocked_meanwhile_closes_nothing(
     instance: Instance, api: Api, make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where a crash left it to the job."""
+    """When a crash left the closing to the job."""
     monkeypatch.setattr(jobs, "JOB_DELAY_SECONDS", 0)
     monkeypatch.setattr(Connection, "follow_up", lambda *_: None)
     owner, other = make.user(), make.user()

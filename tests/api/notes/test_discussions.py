@@ -1,4 +1,4 @@
-"""Discussions: of issues and of commits."""
+"""Discussions of issues and commits."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from tests.roles import UsersByRole, project_with
 
 
 def test_begin_answer_edit(api: Api, make: Make) -> None:
-    """A discussion of an issue, from its beginning on."""
+    """Life cycle of a discussion of an issue."""
     owner, other = make.user(), make.user()
     project = make_project(make, owner, visibility="public")
     api.post(f"/projects/{project.id}/issues", owner, title="one")
@@ -41,7 +41,7 @@ def test_begin_answer_edit(api: Api, make: Make) -> None:
 
 
 def test_a_note_alone_becomes_one(api: Api, make: Make) -> None:
-    """What stands alone is a discussion too, and begins one when somebody answers; the system is not answered."""
+    """An individual note is listed as a discussion and becomes one with a reply; system notes accept no replies."""
     owner = make.user()
     project = make_project(make, owner)
     api.post(f"/projects/{project.id}/issues", owner, title="one")
@@ -63,7 +63,7 @@ def test_a_note_alone_becomes_one(api: Api, make: Make) -> None:
 
 @pytest.mark.parametrize("name", ["x", "0" * 40, "%00", "1' OR '1'='1", "ü" * 300])
 def test_unknown_ones(api: Api, make: Make, name: str) -> None:
-    """There is no such discussion."""
+    """Get 404."""
     owner = make.user()
     project = make_project(make, owner)
     api.post(f"/projects/{project.id}/issues", owner, title="one")
@@ -74,7 +74,7 @@ def test_unknown_ones(api: Api, make: Make, name: str) -> None:
 
 
 def test_of_another_discussion(api: Api, make: Make) -> None:
-    """A note is only found below the discussion that it belongs to."""
+    """A note is found only below its own discussion."""
     owner = make.user()
     project = make_project(make, owner)
     api.post(f"/projects/{project.id}/issues", owner, title="one")
@@ -88,7 +88,7 @@ def test_of_another_discussion(api: Api, make: Make) -> None:
 
 
 def test_of_commits(instance: Instance, api: Api, make: Make) -> None:
-    """Commits are discussed by those who read the code; their comments are among the discussions."""
+    """For users who can read the code; comments are listed as discussions."""
     roles = UsersByRole(make)
     project = project_with(make, roles)
     history = History()

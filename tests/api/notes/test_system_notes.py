@@ -1,4 +1,4 @@
-"""What is written below an issue when it changes, and the lists of who changed what."""
+"""System notes of issues, and resource events."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from tests.factories import Project, make_group, make_project, statements_of
 
 
 def said(api: Api, project: Project, person: Person | None, iid: int = 1) -> list[str]:
-    """What the system wrote below an issue, in its order."""
+    """Return the system notes of an issue in order."""
     answer = api.get(
         f"/projects/{project.id}/issues/{iid}/notes", person, activity_filter="only_activity", sort="asc", per_page=100
     )
@@ -36,7 +36,7 @@ CHANGES: list[tuple[dict[str, Any], dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(("created", "changed", "sentence"), CHANGES)
 def test_sentences(api: Api, make: Make, created: dict[str, Any], changed: dict[str, Any], sentence: str) -> None:
-    """Every change writes one, which does not count as said by anybody; what stays the same writes none."""
+    """Each change writes a note, which is not counted as a user note; no change writes none."""
     owner = make.user()
     project = make_project(make, owner)
     api.post(f"/projects/{project.id}/issues", owner, **{"title": "one", **created})
@@ -49,7 +49,7 @@ def test_sentences(api: Api, make: Make, created: dict[str, Any], changed: dict[
 
 
 def test_people_labels_milestones(api: Api, make: Make) -> None:
-    """Those by name, those by number, and those by title."""
+    """Users by name, labels by id, milestones by title."""
     owner, other = make.user(), make.user()
     project = make_project(make, owner, members={other: Level.DEVELOPER})
     base = f"/projects/{project.id}/issues/1"
@@ -100,7 +100,7 @@ def test_time(api: Api, make: Make) -> None:
 
 
 def test_nobody_changes_them(api: Api, make: Make) -> None:
-    """What the system wrote stays as it is, for owners too."""
+    """For owners too."""
     owner = make.user()
     project = make_project(make, owner)
     base = f"/projects/{project.id}/issues/1"
@@ -116,7 +116,7 @@ def test_nobody_changes_them(api: Api, make: Make) -> None:
 
 
 def test_moved(api: Api, make: Make) -> None:
-    """Both sides say where the other one is, to those who may know of it."""
+    """Both issues have one, for users who can see the other project."""
     owner, reader = make.user(), make.user()
     here, there = make_project(make, owner, visibility="public"), make_project(make, owner, visibility="private")
     api.post(f"/projects/{here.id}/issues", owner, title="one")
@@ -134,7 +134,7 @@ def test_moved(api: Api, make: Make) -> None:
 
 
 def test_mentions(api: Api, make: Make) -> None:
-    """An issue tells where it is mentioned: once, and by nobody who may not see it."""
+    """Once per mention, and only from authors who can see the issue."""
     owner, stranger = make.user(), make.user()
     project = make_project(make, owner, visibility="public")
     secret = make_project(make, owner, visibility="private")
@@ -161,7 +161,7 @@ def test_mentions(api: Api, make: Make) -> None:
 
 
 def test_mentions_by_address(api: Api, instance: Instance, make: Make) -> None:
-    """The address of an issue names it like its number; those of another instance name nothing."""
+    """A URL counts like a number; one of another instance does not."""
     owner = make.user()
     project = make_project(make, owner)
     for title in ("one", "two"):
@@ -174,7 +174,7 @@ def test_mentions_by_address(api: Api, instance: Instance, make: Make) -> None:
 
 
 def test_what_was_said_in_confidence_is_told_when_it_ends(api: Api, make: Make) -> None:
-    """By notes as by the issue itself: issues and merge requests hear of it, and people who could not see it look."""
+    """From notes and descriptions: issues and merge requests get notes, and users who could not see it get todos."""
     owner, guest = make.user(), make.user()
     project = make_project(make, owner, members={guest: Level.GUEST}, visibility="public", initialize_with_readme=True)
     base = f"/projects/{project.id}"
@@ -202,7 +202,7 @@ def test_what_was_said_in_confidence_is_told_when_it_ends(api: Api, make: Make) 
 
 
 def test_confidential_ones_are_not_told(api: Api, make: Make) -> None:
-    """That a confidential issue mentions another is told to nobody, also when it becomes so later."""
+    """A mention by a confidential issue is shown to no unauthorized user, also if it becomes confidential later."""
     owner = make.user()
     project = make_project(make, owner, visibility="public")
     api.post(f"/projects/{project.id}/issues", owner, title="one")
@@ -216,7 +216,7 @@ def test_confidential_ones_are_not_told(api: Api, make: Make) -> None:
 
 
 def test_resource_events(api: Api, make: Make) -> None:
-    """Who gave an issue which label, milestone or state."""
+    """Changes of labels, milestones and states."""
     owner = make.user()
     group = make_group(make, owner)
     project = make_project(make, owner, group=group)
@@ -269,7 +269,7 @@ ROLES = ["anonymous", "stranger", "external", "guest", "reporter", "author", "as
 
 @pytest.mark.parametrize("role", ROLES)
 def test_confidential_issues(api: Api, make: Make, role: str) -> None:
-    """Attack: read or write below a confidential issue. To those who may not see it there is no such issue."""
+    """Attack: read or write below a confidential issue."""
     people = {name: make.user(external=name == "external") for name in ROLES[1:-1]} | {"administrator": make.root}
     owner, person = make.user(), people.get(role)
     members = {people["guest"]: Level.GUEST, people["reporter"]: Level.REPORTER}

@@ -1,4 +1,4 @@
-"""Mail about comments on commits, by a real SMTP server: only to those whom they name and who may read the code."""
+"""Mail about comments on commits, through a real SMTP server: to mentioned users who can read the code."""
 
 from collections.abc import Iterator
 
@@ -14,7 +14,7 @@ from tests.smtp_server import Mailbox, mailbox, text_of
 
 @pytest.fixture(scope="module")
 def box(instance: Instance) -> Iterator[Mailbox]:
-    """Where mail arrives."""
+    """Yield the mailbox of the SMTP server."""
     with mailbox(instance) as arriving:
         yield arriving
 
@@ -57,7 +57,7 @@ def test_who_is_named_and_reads_the_code_is_told(
 
 
 def test_what_it_says_and_when(api: Api, instance: Instance, make: Make, box: Mailbox) -> None:
-    """As text and as HTML, safe as on a page; an edit tells only those whom it names for the first time."""
+    """Text and sanitized HTML; an edit notifies only newly mentioned users."""
     owner, named, later, silent = (make.user() for _ in range(4))
     members = dict.fromkeys((named, later, silent), Level.DEVELOPER)
     project = filled_project(make, owner, members=members)
@@ -85,7 +85,7 @@ def test_what_it_says_and_when(api: Api, instance: Instance, make: Make, box: Ma
 
 
 def test_what_is_gone_is_not_told(api: Api, make: Make, box: Mailbox) -> None:
-    """Neither a comment that was taken back, nor to who was sent away before the mail was written."""
+    """A deleted comment is not sent, nor is a mail to a user removed before it was written."""
     owner, named = make.user(), make.user()
     project = filled_project(make, owner, members={named: Level.REPORTER})
     url = f"{project.url}/repository/commits/{_commit(api, project, owner)}/discussions"

@@ -1,4 +1,4 @@
-"""Mail about issues and notes, by a real SMTP server: to whom it goes, and what it says."""
+"""Mail about issues and notes, through a real SMTP server: recipients and content."""
 
 import re
 from collections.abc import Iterator
@@ -21,13 +21,13 @@ from tests.smtp_server import Mailbox, mailbox, text_of
 
 @pytest.fixture(scope="module")
 def box(instance: Instance) -> Iterator[Mailbox]:
-    """Where mail arrives."""
+    """Yield the mailbox of the SMTP server."""
     with mailbox(instance) as arriving:
         yield arriving
 
 
 def _told(box: Mailbox) -> set[str]:
-    """Who gets mail, each once."""
+    """Return the recipients, each once."""
     came = [address for address, _ in box.receive()]
     assert len(came) == len(set(came))
     return set(came)
@@ -40,7 +40,7 @@ def _issue(make: Make, box: Mailbox, project: Project, author: Person, **attribu
 
 
 def test_a_conversation(api: Api, instance: Instance, make: Make, box: Mailbox) -> None:
-    """Text and HTML, safe as on a page; all mails of one issue belong together."""
+    """Text and sanitized HTML; all mails of an issue form one thread."""
     author, assignee = make.user(name='Ädä \N{PILE OF POO} "Quote" <x>'), make.user()
     project = make_project(make, author, members={assignee: Level.DEVELOPER})
     text = "**Bold** <script>alert(1)</script> [x](javascript:alert(1))"
@@ -74,7 +74,7 @@ def test_a_conversation(api: Api, instance: Instance, make: Make, box: Mailbox) 
 def test_a_text_is_worked_out_once_while_others_write(
     instance: Instance, make: Make, box: Mailbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """However many read it; and whoever writes meanwhile need not wait, however long the text takes."""
+    """For any number of recipients; other writes do not wait for the rendering."""
     author = make.user()
     readers = {make.user(): Level.DEVELOPER for _ in range(3)}
     project = make_project(make, author, members=readers)
@@ -98,7 +98,7 @@ def test_a_text_is_worked_out_once_while_others_write(
 
 
 def test_who_is_told(api: Api, make: Make, box: Mailbox) -> None:
-    """Who takes part, follows or is named; never who did it, nor who said no."""
+    """Participants, subscribers and mentioned users; never the author, nor users who unsubscribed."""
     author, commenter, follower, named, refusing, aside = (make.user() for _ in range(6))
     members = {commenter: Level.DEVELOPER, follower: Level.GUEST, named: Level.GUEST, refusing: Level.GUEST}
     project = make_project(make, author, members={**members, aside: Level.DEVELOPER})
@@ -132,7 +132,7 @@ LEVELS = [
 @pytest.mark.parametrize(("level", "hears_of"), LEVELS)
 @pytest.mark.parametrize("place", ["everywhere", "group", "project"])
 def test_levels(api: Api, make: Make, box: Mailbox, place: str, level: str, hears_of: set[str]) -> None:
-    """What one said of the nearest place counts; who chose single events hears of those."""
+    """The setting of the nearest parent counts; custom levels select single events."""
     person, author = make.user(), make.user()
     group = make_group(make, members={person: Level.DEVELOPER, author: Level.DEVELOPER})
     project = make_project(make, group=group)
@@ -155,7 +155,7 @@ def test_levels(api: Api, make: Make, box: Mailbox, place: str, level: str, hear
 
 
 def test_each_event_by_itself(api: Api, make: Make, box: Mailbox) -> None:
-    """Who chose one event hears of that and of no other, of issues and of merge requests."""
+    """A user with one custom event gets only that event, for issues and merge requests."""
     author = make.user()
     flags = ["new_note", "new_issue", "close_issue", "reopen_issue", "reassign_issue"]
     flags += [f"{what}_merge_request" for what in ("new", "close", "reopen", "reassign", "merge")]
@@ -190,7 +190,7 @@ def test_each_event_by_itself(api: Api, make: Make, box: Mailbox) -> None:
 
 
 def test_of_what_one_does_oneself(api: Api, make: Make, box: Mailbox) -> None:
-    """Only those who said so, only what they would hear of from others, and until they say otherwise."""
+    """Only if enabled, and only for events that the user would get from others."""
     author = make.user()
     project = make_project(make, author)
     assert "notified_of_own_activity" not in api.get("/notification_settings", author).json()
@@ -222,7 +222,7 @@ def test_labels_that_people_follow(api: Api, make: Make, box: Mailbox) -> None:
 
 
 def test_who_may_not_see_is_not_told(api: Api, make: Make, box: Mailbox) -> None:
-    """D26, D29: confidential issues, internal notes, lost membership, blocked people, what is gone by now."""
+    """Attack: mail about confidential issues, internal notes, to removed or blocked users, or about deleted objects."""
     guest, reporter, leaving, blocked = (make.user() for _ in range(4))
     members = {guest: Level.GUEST, reporter: Level.REPORTER, leaving: Level.REPORTER, blocked: Level.REPORTER}
     project = make_project(make, visibility="private", members=members)
@@ -251,7 +251,7 @@ def test_who_may_not_see_is_not_told(api: Api, make: Make, box: Mailbox) -> None
 
 
 def test_named_only_later(api: Api, make: Make, box: Mailbox) -> None:
-    """Who is named when something is reworded is told, and nobody else."""
+    """Only newly mentioned users are notified."""
     author, other, named = make.user(), make.user(), make.user()
     project = make_project(make, author, visibility="public")
     url, _ = _issue(make, box, project, author, description=f"@{other.username}")
@@ -266,7 +266,7 @@ def test_named_only_later(api: Api, make: Make, box: Mailbox) -> None:
 
 
 def test_a_title_begins_no_header(api: Api, make: Make, box: Mailbox) -> None:
-    """Line breaks and control signs in titles and names stay in the line that they stand in."""
+    """Line breaks and control characters in titles and names stay within their header."""
     author, person = make.user(), make.user()
     project = make_project(make, author, members={person: Level.DEVELOPER})
     hostile = "a\r\nBcc: victim@example.org\r\n\r\nbody\u2028\x07"
@@ -281,7 +281,7 @@ def test_a_title_begins_no_header(api: Api, make: Make, box: Mailbox) -> None:
 
 
 def test_unsubscribing_by_the_link(api: Api, instance: Instance, make: Make, box: Mailbox) -> None:
-    """Without signing in: looking changes nothing, one click does, and so does the mail program's own button."""
+    """Without signing in: GET changes nothing; the form and the one-click header unsubscribe."""
     author, one, other = make.user(), make.user(), make.user()
     project = make_project(make, author, visibility="public")
     url, issue = _issue(make, box, project, author)
@@ -315,7 +315,7 @@ def test_unsubscribing_by_the_link(api: Api, instance: Instance, make: Make, box
 
 
 def test_where_mail_goes(api: Api, make: Make, box: Mailbox) -> None:
-    """To the address that was chosen, as long as it is one's own; as plain text where nobody wants HTML."""
+    """The chosen address, while it belongs to the user; plain text if preferred."""
     author, person = make.user(), make.user()
     project = make_project(make, author, visibility="public", members={person: Level.DEVELOPER})
     sent = {"email": f"{make.name()}@example.org", "skip_confirmation": True}

@@ -1,4 +1,4 @@
-"""Mail about pipelines, by a real SMTP server: whoever pushed hears of failures, and of successes where they chose."""
+"""Mail about pipelines, through a real SMTP server: failures to the user who pushed, successes if enabled."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -14,7 +14,7 @@ from tests.smtp_server import Mailbox, mailbox, text_of
 
 @pytest.fixture(scope="module")
 def box(instance: Instance) -> Iterator[Mailbox]:
-    """Where mail arrives."""
+    """Yield the mailbox of the SMTP server."""
     with mailbox(instance) as arriving:
         yield arriving
 
@@ -36,7 +36,7 @@ def _report(api: Api, project: Project, robot: Person, oid: str, state: str, nam
 
 
 def test_a_failure_is_told_to_who_pushed(api: Api, instance: Instance, make: Make, box: Mailbox) -> None:
-    """Once, in text and HTML, and not to who reported it; a success is not told."""
+    """Once, as text and HTML, and not to the reporter of the status; a success is not sent."""
     pusher, robot = make.user(), make.user()
     members = {pusher: Level.MASTER, robot: Level.DEVELOPER}
     project = make_project(make, make.user(), members=members, initialize_with_readme=True)
@@ -45,7 +45,7 @@ def test_a_failure_is_told_to_who_pushed(api: Api, instance: Instance, make: Mak
     assert box.receive() == []
 
     _report(api, project, robot, oid, "failed")
-    _report(api, project, robot, oid, "failed", name="lint")  # It has failed already.
+    _report(api, project, robot, oid, "failed", name="lint")  # It has failed before.
 
     ((to, message),) = box.receive()
     assert to == pusher.email
@@ -70,7 +70,7 @@ WISHES: list[tuple[dict[str, Any], set[str]]] = [
 
 
 def test_as_they_wish(api: Api, make: Make, box: Mailbox) -> None:
-    """Each level and each flag counts, wherever it was said."""
+    """Each level and each custom event, at every scope."""
     pusher = make.user()
     project = make_project(make, pusher, initialize_with_readme=True)
     for number, (wish, told) in enumerate(WISHES):
@@ -87,7 +87,7 @@ def test_as_they_wish(api: Api, make: Make, box: Mailbox) -> None:
 
 
 def test_who_may_not_read_the_code_any_more_hears_nothing(api: Api, make: Make, box: Mailbox) -> None:
-    """Between the failure and the letter, too."""
+    """Access may be lost between the failure and the mail."""
     owner, pusher = make.user(), make.user()
     project = make_project(make, owner, members={pusher: Level.MASTER}, initialize_with_readme=True)
     first, second = _push(api, project, pusher), _push(api, project, pusher, "other")

@@ -1,4 +1,4 @@
-"""Archived projects can be read, starred, forked, unarchived and deleted, and nothing else."""
+"""Archived projects: readable, and can be starred, forked, unarchived and deleted only."""
 
 from typing import Any
 

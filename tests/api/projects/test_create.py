@@ -1,4 +1,4 @@
-"""Making projects: names and paths, where they go, and every attribute."""
+"""Creation of projects: names and paths, namespaces, and every attribute."""
 
 import threading
 from typing import Any
@@ -191,7 +191,7 @@ def test_every_flag_is_kept(api: Api, make: Make, value: bool) -> None:
     made = api.post("/projects", make.root, name=make.name("flags"), **sent).json()
 
     assert {name: made[name] for name in FLAGS} == dict.fromkeys(FLAGS, value)
-    # The contract reads it by one name and writes it by another.
+    # The API uses different names for reading and writing.
     assert made["printing_merge_requests_link_enabled"] is value
 
 

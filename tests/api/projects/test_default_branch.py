@@ -1,4 +1,4 @@
-"""HEAD and the default branch of a project's row agree, whatever is refused or crashes; no repository stays behind."""
+"""Default branches: HEAD and the row agree after errors and crashes, and no repository is left over."""
 
 import threading
 from pathlib import Path
@@ -69,7 +69,7 @@ def test_head_follows_when_the_call_answers(
 def test_what_is_refused_as_a_whole_leaves_head(
     instance: Instance, api: Api, make: Make, owner: Person, project: dict[str, Any], store: RepositoryStore
 ) -> None:
-    """Commit and HEAD go together: an edit that is rolled back, for whatever reason, moves nothing."""
+    """A rolled-back edit moves nothing."""
     database = instance.app.database
 
     def edit_and_fail(db: Connection) -> None:
@@ -99,7 +99,7 @@ def test_a_crash_between_commit_and_head_is_made_good_by_the_job(
 def test_a_wish_that_cannot_be_had_any_more_is_given_up(
     instance: Instance, api: Api, owner: Person, project: dict[str, Any], store: RepositoryStore, tmp_path: Path
 ) -> None:
-    """The branch was deleted between the commit and the job: the row then says where HEAD points."""
+    """The branch was deleted between the commit and the job: the row is set to the target of HEAD."""
     _fill(instance, project, tmp_path, "master")
 
     def commit_only(db: Connection) -> None:

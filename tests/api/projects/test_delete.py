@@ -1,4 +1,4 @@
-"""Deleting projects: gone for everybody when the call answers, and the files soon after."""
+"""Deletion of projects: hidden for all when the call returns, with files removed soon after."""
 
 import pytest
 
@@ -85,7 +85,7 @@ def _column(make: Make, project_id: int, name: str) -> str:
 
 
 def test_no_name_stands_in_the_way_of_a_deletion(api: Api, make: Make) -> None:
-    """A path that could look like what deleted projects are kept under."""
+    """Including a path that looks like the name given to deleted projects."""
     project = make_project(make)
     namesake = make.user(username=f"deleted-{make.name('x')}")
     make_project(make, namesake, name=str(project.id))

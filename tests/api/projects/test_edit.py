@@ -1,4 +1,4 @@
-"""Changing projects: who may what, what follows, what nobody can."""
+"""Editing of projects: permissions, effects and validation."""
 
 from typing import Any
 
@@ -66,7 +66,7 @@ CHANGES: list[dict[str, Any]] = [
 
 
 def test_any_one_parameter_is_enough(api: Api, make: Make) -> None:
-    """Clients send only what changed, and sometimes what did not."""
+    """Clients send only changed parameters, and sometimes unchanged ones."""
     project = make_project(make)
     before = api.get(project.url, make.root).json()
     for sent in [each for change in CHANGES for each in (change, change)]:
@@ -99,7 +99,7 @@ def test_nothing_at_all_is_refused(api: Api, make: Make) -> None:
 
 
 def test_only_unknown_parameters_are_named(api: Api, make: Make) -> None:
-    """Not the one that nobody meant to send; an empty known one is no unknown one."""
+    """An empty known parameter is not reported."""
     url = make_project(make).url
     refused = api.put(url, make.root, mirror_user_id=7, pages_access_level="enabled", **{"x" * 300: 1})
     named = f"mirror_user_id, pages_access_level, {'x' * 100}"
@@ -113,7 +113,7 @@ def test_only_unknown_parameters_are_named(api: Api, make: Make) -> None:
 
 @pytest.mark.parametrize(("level", "flag"), LEVELS.items())
 def test_access_levels_and_flags_agree(api: Api, make: Make, level: str, flag: str) -> None:
-    """Newer clients write the level, older ones the flag; whoever says both means the level."""
+    """Newer clients send the level, older ones the flag; with both, the level counts."""
     name = make.name("levels")
     made = api.post("/projects", make.root, name=name, **{level: "disabled"}).json()
     url = f"/projects/{made['id']}"
@@ -145,7 +145,7 @@ REFUSED_SETTINGS = [
 
 @pytest.mark.parametrize(("name", "value"), REFUSED_SETTINGS)
 def test_levels_that_nothing_would_keep_are_refused(api: Api, make: Make, name: str, value: Any) -> None:
-    """Nothing keeps strangers from a feature that is for members only, so nobody is told that it does."""
+    """Levels that restrict a feature to members are not enforced, so they are not accepted."""
     owner = make.user()
     project = make_project(make, owner, visibility="public")
     before = api.get(project.url, owner).json()
@@ -158,7 +158,7 @@ def test_levels_that_nothing_would_keep_are_refused(api: Api, make: Make, name: 
 
 
 def test_both_names_of_the_link_can_be_written(api: Api, make: Make) -> None:
-    """What one reads one can send back."""
+    """Returned values can be sent back."""
     project = make_project(make)
     for name in ("printing_merge_requests_link_enabled", "printing_merge_request_link_enabled"):
         for value in (False, True):
@@ -178,7 +178,7 @@ def test_how_a_new_project_merges(api: Api, make: Make) -> None:
 
 @pytest.mark.parametrize("together", [{}, {"description": "Changed"}])
 def test_nobody_changes_what_is_not_a_parameter(api: Api, make: Make, together: dict[str, str]) -> None:
-    """An owner who sends columns instead of parameters moves nothing, owns nothing more, counts nothing."""
+    """Attack: an owner sends column names to change the namespace, owner or counters."""
     owner, other = make.user(), make.user()
     group = make_group(make, other)
     project = make_project(make, owner)
@@ -258,7 +258,7 @@ def test_an_avatar_is_told_by_its_bytes(api: Api, make: Make, content: bytes) ->
 
 
 def test_a_huge_picture_is_never_unpacked(api: Api, make: Make) -> None:
-    """A header that claims 50,000 by 50,000 pixels is kept as the few bytes that it is."""
+    """A header that claims 50,000 by 50,000 pixels is stored as its few bytes."""
     size = (50_000).to_bytes(4, "big")
     bomb = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + size + size + b"\x08\x06\0\0\0" + b"\0" * 4
     project = make_project(make)

@@ -1,4 +1,4 @@
-"""Forks: who may, where to, what they take along, and the administrators' relation."""
+"""Forks: permissions, namespaces, copied attributes, and fork relations set by administrators."""
 
 import subprocess
 from pathlib import Path
@@ -81,7 +81,7 @@ def test_the_repository_is_there_when_the_call_answers(api: Api, instance: Insta
     path = _path(instance, make, fork["id"])
     assert fork["default_branch"] == "trunk"
     assert _git("rev-parse", "HEAD", at=path) == commit
-    # And it stays, whatever becomes of its source.
+    # It also stays when its source is deleted.
     api.delete(project.url, make.root)
     instance.work()
     assert _git("cat-file", "-t", commit, at=path) == "commit"
@@ -169,7 +169,7 @@ def test_a_fork_of_a_fork(api: Api, make: Make) -> None:
 
 
 def test_only_those_who_see_the_source_are_told_of_it(api: Api, make: Make) -> None:
-    """A fork whose source was made private, or whose owner was removed, names it no more."""
+    """A fork of a project that became private, or whose owner lost access, does not show its source."""
     user = make.user()
     project = make_project(make, members={user: Level.REPORTER})
     fork = api.post(f"{project.url}/fork", user).json()
@@ -230,7 +230,7 @@ def test_nothing_is_forked_from_its_own_forks(api: Api, make: Make) -> None:
     for below in (source.id, fork["id"], again["id"]):
         assert api.post(f"{source.url}/fork/{below}", make.root).status_code == 400
     assert "forked_from_project" not in api.get(source.url, make.root).json()
-    # A branch of the same family is no ancestor.
+    # A sibling in the fork network is not an ancestor.
     cousin = make_project(make)
     assert api.post(f"{cousin.url}/fork/{again['id']}", make.root).status_code == 201
 

@@ -1,4 +1,4 @@
-"""The groups around a project, and those that were invited into it."""
+"""Parent groups and invited groups of a project."""
 
 from typing import Any
 
@@ -51,5 +51,5 @@ def test_who_sees_them(api: Api, make: Make, who: str, visibility: str, status: 
 
     assert answer.status_code == status
     if status == 200:
-        # The group is private, and neither of them belongs to it.
+        # The group is private, and neither user is a member.
         assert answer.json() == []

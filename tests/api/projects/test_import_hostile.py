@@ -1,4 +1,4 @@
-"""Imports from servers that lead elsewhere, break, never end, or are not what their name said."""
+"""Imports from hostile servers: redirects, failures, endless responses and DNS rebinding."""
 
 import fcntl
 import os
@@ -32,7 +32,7 @@ _START = update(projects).where(projects.c.id == bindparam("project")).values(im
 
 
 class Resolver:
-    """Answers look-ups in turn, and the last one again and again."""
+    """Resolver with a sequence of answers, of which the last one repeats."""
 
     def __init__(self, *answers: list[str]) -> None:
         self._answers = list(answers)
@@ -47,7 +47,7 @@ class Resolver:
 
 
 def test_a_redirect_into_our_network_is_not_followed(importer: Importer, server: SlowServer, tmp_path: Path) -> None:
-    """The attacker's server sends git on to a machine that only we can reach (D16); one within the server works."""
+    """Attack: the server redirects to an internal address; a redirect within the server works."""
     with socket.create_server(("127.0.0.2", 0)) as inside:
         inside.settimeout(0.5)
         server.redirects["/away.git"] = (302, f"http://127.0.0.2:{inside.getsockname()[1]}/x.git{{rest}}")
@@ -65,7 +65,7 @@ def test_a_redirect_into_our_network_is_not_followed(importer: Importer, server:
 
 
 def test_a_server_that_redirects_only_git_gets_nowhere(importer: Importer, server: SlowServer) -> None:
-    """It answers our first look and redirects what git asks next; git follows nothing."""
+    """Attack: the server answers the first request and redirects the next one, made by git."""
     with socket.create_server(("127.0.0.2", 0)) as inside:
         inside.settimeout(0.5)
 
@@ -84,7 +84,7 @@ def test_a_server_that_redirects_only_git_gets_nowhere(importer: Importer, serve
 
 
 def test_credentials_stay_behind_when_a_redirect_leaves(importer: Importer, server: SlowServer, tmp_path: Path) -> None:
-    """The other server would like to have them."""
+    """Attack: the other server asks for them."""
     with serving(GitServer(filled(tmp_path / "other"))) as other:
         server.redirects["/moved.git"] = (302, f"{other.url}/remote.git{{rest}}")
         project_id = importer.create(f"http://me:secret-word@127.0.0.1:{server.port}/moved.git")
@@ -95,7 +95,7 @@ def test_credentials_stay_behind_when_a_redirect_leaves(importer: Importer, serv
 
 
 def test_unusual_spellings_reach_git_as_usual_ones(importer: Importer, server: SlowServer) -> None:
-    """Or git would be handed what it reads otherwise than we do; a redirect to a query is no repository."""
+    """Attack: git parses a URL differently; a redirect to a URL with a query is not a repository."""
     server.redirects["/%40me/remote.git"] = (302, f"HTTP://127.0.0.1:{server.port}/remote.git{{rest}}")
     server.redirects["/query.git"] = (302, f"{server.url}/remote.git?x={{rest}}")
     server.redirects["/fragment.git"] = (302, f"{server.url}/remote.git#{{rest}}")
@@ -110,7 +110,7 @@ def test_unusual_spellings_reach_git_as_usual_ones(importer: Importer, server: S
 
 
 def test_a_name_is_looked_up_once(importer: Importer, server: SlowServer) -> None:
-    """The second answer would lead elsewhere, so there is no second question (D15); git connects where we looked."""
+    """Attack: DNS rebinding; git connects to the checked address."""
     resolver = Resolver(["127.0.0.1"], ["127.0.0.2"])
     project_id = importer.create(f"http://git.invalid:{server.port}/remote.git")
     importer.work(SsrfGuard(allowed=ONLY_ONE, resolve=resolver))
@@ -121,7 +121,7 @@ def test_a_name_is_looked_up_once(importer: Importer, server: SlowServer) -> Non
 
 @pytest.mark.parametrize("answers", [["127.0.0.1"], ["192.0.2.1", "127.0.0.1"], ["8.8.8.8", "10.0.0.1"]])
 def test_a_name_with_one_local_answer_is_refused(importer: Importer, server: SlowServer, answers: list[str]) -> None:
-    """However good the others are."""
+    """Attack: one of several addresses is local."""
     project_id = importer.create(f"http://git.invalid:{server.port}/remote.git")
     importer.work(SsrfGuard(resolve=Resolver(answers)))
     status = importer.status(project_id)
@@ -132,7 +132,7 @@ def test_a_name_with_one_local_answer_is_refused(importer: Importer, server: Slo
 def test_a_name_that_cannot_be_resolved_is_tried_again_and_checked_again(
     importer: Importer, server: SlowServer
 ) -> None:
-    """First no such name, then a local address: a failed look-up switches no check off (D15)."""
+    """Attack: a failed lookup, then a local address; the failure disables no check."""
     resolver = Resolver([], ["127.0.0.1"])
     project_id = importer.create(f"http://git.invalid:{server.port}/remote.git")
     importer.work(SsrfGuard(resolve=resolver))
@@ -142,7 +142,7 @@ def test_a_name_that_cannot_be_resolved_is_tried_again_and_checked_again(
 
 
 def test_a_failing_server_is_tried_three_times(importer: Importer, server: SlowServer) -> None:
-    """It may be back in a minute; one that was only away for a moment is imported."""
+    """A server that recovers in time is imported."""
     server.redirects["/remote.git"] = (503, "")
     project_id = importer.create(f"{server.url}/remote.git")
     importer.work(pauses=(0.0, 3600.0))
@@ -151,7 +151,7 @@ def test_a_failing_server_is_tried_three_times(importer: Importer, server: SlowS
     assert (status["import_status"], status["import_error"]) == ("scheduled", reason)
     assert status["import_progress"] == f"Waiting to retry: {reason}"
     assert len(server.asked) == 2
-    # Whoever looks at the queue sees the same.
+    # The job queue shows the same.
     (job,) = importer.jobs()
     assert (job.state, job.attempts, job.last_error) == ("waiting", 2, reason)
     _due_now(importer)
@@ -181,7 +181,7 @@ def test_nobody_listens(importer: Importer) -> None:
 
 
 def test_reasons_that_pass_are_reasons_that_exist() -> None:
-    """Those which let an import be tried again are worded elsewhere; this compares them."""
+    """The list of retryable reasons matches the texts defined elsewhere."""
     worded = {sentence for _, sentence in fetch._REASONS}
     source = Path(client.__file__).read_text() + Path(remotes.__file__).read_text()
     assert not [
@@ -191,7 +191,7 @@ def test_reasons_that_pass_are_reasons_that_exist() -> None:
 
 
 def test_a_repository_that_is_too_large_is_not_kept(importer: Importer, server: SlowServer) -> None:
-    """It is stopped while it comes, and nothing stays on the disk (D18)."""
+    """Attack: a huge repository; the transfer is stopped and no data stays on disk."""
     project_id = importer.create(f"{server.url}/remote.git")
     importer.work(max_bytes=20_000)
     assert importer.status(project_id)["import_error"] == "The repository is too large"
@@ -199,7 +199,7 @@ def test_a_repository_that_is_too_large_is_not_kept(importer: Importer, server: 
 
 
 def test_a_transfer_that_stands_still_ends(importer: Importer, server: SlowServer) -> None:
-    """Half a pack, then nothing."""
+    """Attack: half a pack, then nothing."""
     server.hold()
     project_id = importer.create(f"{server.url}/remote.git")
     importer.work(timeout=2.0)
@@ -209,7 +209,7 @@ def test_a_transfer_that_stands_still_ends(importer: Importer, server: SlowServe
 
 @contextmanager
 def raw_server(*pieces: bytes, pause: float = 0.0) -> Iterator[int]:
-    """Sends the pieces to whoever connects, the last one again and again."""
+    """Serve the chunks to each client, repeating the last one."""
     stopped = threading.Event()
 
     def talk(connection: socket.socket) -> None:
@@ -253,7 +253,7 @@ FLOODS = [
 
 @pytest.mark.parametrize(("pieces", "pause"), FLOODS, ids=["bytes", "references", "header", "drips", "no http"])
 def test_an_answer_without_end_ends(importer: Importer, pieces: tuple[bytes, ...], pause: float) -> None:
-    """Ten gigabytes, or a byte now and then (D18): the import fails in its time, and our memory does not grow."""
+    """Attack: ten gigabytes, or a byte at a time: the import times out, and memory does not grow."""
     import resource
 
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -270,7 +270,7 @@ def test_an_answer_without_end_ends(importer: Importer, pieces: tuple[bytes, ...
 
 
 def test_a_half_filled_repository_is_begun_anew(importer: Importer, server: SlowServer) -> None:
-    """As a killed worker leaves it: started, with parts of packs, references and locks."""
+    """As left by a killed worker: partial packs, references and locks."""
     project_id = importer.create(f"{server.url}/remote.git")
     path = importer.path(project_id)
     importer.instance.app.database.write(lambda db: db.run(_START, project=project_id))
@@ -285,7 +285,7 @@ def test_a_half_filled_repository_is_begun_anew(importer: Importer, server: Slow
 
 
 def test_a_repository_that_is_missing_is_made(importer: Importer, server: SlowServer) -> None:
-    """A crash came between taking the half-filled one away and making the next."""
+    """After a crash between removing the partial one and creating the next."""
     project_id = importer.create(f"{server.url}/remote.git")
     importer.instance.app.database.write(lambda db: db.run(_START, project=project_id))
     importer.store.remove(importer.row(project_id).repository_key)
@@ -294,7 +294,7 @@ def test_a_repository_that_is_missing_is_made(importer: Importer, server: SlowSe
 
 
 def test_two_workers_never_fill_one_repository(importer: Importer, server: SlowServer) -> None:
-    """A worker whose lease is over may still be at work; the other one waits for it, and then finds nothing to do."""
+    """A worker with an expired lease may still run; the second one waits and then has nothing to do."""
     project_id = importer.create(f"{server.url}/remote.git")
     holder = subprocess.Popen(
         [sys.executable, "-c", _HOLD, str(importer.path(project_id))], stdin=subprocess.PIPE, stdout=subprocess.PIPE

@@ -1,4 +1,4 @@
-"""How many projects users may have, and who may have none."""
+"""Project limits of users, and external users."""
 
 from typing import Any
 
@@ -38,7 +38,7 @@ def test_the_limit_is_exact(api: Api, make: Make, limit: int) -> None:
 
 
 def test_external_users_create_nothing(api: Api, make: Make) -> None:
-    """Not by creating, forking, moving or asking somebody's group for it."""
+    """Neither by creating, forking or transferring, nor in a group."""
     user = make.user(external=True)
     group = make_group(make, members={user: Level.OWNER})
     project = make_project(make, group=group)
@@ -57,7 +57,7 @@ def test_external_users_create_nothing(api: Api, make: Make) -> None:
     ]
     for method, path, sent, status in attempts:
         assert api.request(method, path, user, json=sent).status_code in (status, 403), (method, path, sent)
-    # A raised limit does not make them less external.
+    # A higher limit does not change that.
     api.put(f"/users/{user.id}", make.root, projects_limit=10)
     assert api.post("/projects", user, name="x").status_code == 403
 
@@ -89,7 +89,7 @@ def test_what_has_the_wrong_shape_is_told(api: Api, make: Make, sent: dict[str, 
 
 
 def test_half_a_character_is_no_name(api: Api, make: Make) -> None:
-    """JSON can spell a lone surrogate, which no encoding holds."""
+    """JSON can encode one, but UTF-8 cannot."""
     headers = {"content-type": "application/json"}
     sent = api.request("POST", "/projects", make.root, content=b'{"name": "\\ud800"}', headers=headers)
 

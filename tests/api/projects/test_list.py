@@ -1,4 +1,4 @@
-"""Lists of projects: who sees which, every filter, every order, pages, cost."""
+"""Lists of projects: visibility, filters, orders, pages, statement counts."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from tests.factories import Project, ids, make_group, make_project, share, state
 
 @pytest.fixture(scope="module")
 def visible_projects(api: Api, make: Make) -> dict[str, Any]:
-    """One project of each kind, seen from one user; all have a word in common."""
+    """Return one project of each kind as seen by one user; all names contain the same word."""
     user, stem = make.user(), make.name("listed")
     group = make_group(make, members={user: Level.REPORTER})
     below = make_group(make, parent=make_group(make, user))
@@ -91,7 +91,7 @@ def test_everybody_sees_what_is_theirs_to_see(api: Api, make: Make, visible_proj
     assert _seen(api, visible_projects, make.user()) == {"public", "internal"}
     assert _seen(api, visible_projects, make.user(external=True)) == {"public"}
     assert _seen(api, visible_projects, make.root) == everything
-    # Filters on what one holds say nothing to those who are nobody.
+    # Filters by membership do not apply to anonymous callers.
     assert _seen(api, visible_projects, None, owned=True, membership=True, starred=True, min_access_level=50) == {
         "public"
     }
@@ -122,7 +122,7 @@ def test_ids_bound_a_list(api: Api, visible_projects: dict[str, Any]) -> None:
 
 @pytest.fixture(scope="module")
 def ordered(api: Api, make: Make) -> tuple[Person, dict[int, str]]:
-    """Three projects whose names, paths, ages and stars are in different orders."""
+    """Return three projects whose names, paths, ages and stars have different orders."""
     user = make.user()
     made = [make_project(make, user, name=name, path=path) for name, path in (("b", "x"), ("C", "z"), ("a", "Y"))]
     api.post(f"{made[1].url}/star", user)

@@ -1,4 +1,4 @@
-"""Reading one project: who sees it, and how much of it."""
+"""Single projects: visibility and fields by caller."""
 
 import pytest
 
@@ -32,7 +32,7 @@ WHO = [
 def test_who_sees_how_much(
     api: Api, make: Make, who: str, visibility: str, expected: set[str] | None, home: str
 ) -> None:
-    """No secret, no trouble with an import and no address is shown to whom it does not concern."""
+    """Secrets, import errors and URLs are shown only to authorized callers."""
     owner = make.user()
     group = make_group(make, owner, visibility="public") if home == "group" else None
     project = make_project(make, owner, group=group, visibility=visibility)
@@ -136,7 +136,7 @@ def test_open_issues_are_not_counted_where_there_are_none(api: Api, make: Make) 
 
 
 def test_a_hidden_group_is_not_named_by_what_was_shared_with_it(api: Api, make: Make) -> None:
-    """Everybody sees the public project, but only some may know of the private group that uses it."""
+    """A public project does not reveal a private group with which it is shared."""
     member = make.user()
     project = make_project(make, visibility="public")
     hidden = make_group(make, members={member: Level.GUEST})
@@ -210,7 +210,7 @@ def test_one_project_takes_few_statements(api: Api, make: Make) -> None:
 
 
 def test_only_masters_see_why_an_import_failed(api: Api, make: Make) -> None:
-    """The reason and the progress hold words of the other server, and with them what our network looks like."""
+    """Reason and progress contain texts of the remote server, and could reveal the internal network."""
     owner, master, developer = make.user(), make.user(), make.user()
     members = {master: Level.MASTER, developer: Level.DEVELOPER}
     project = make_project(make, owner, visibility="public", members=members)

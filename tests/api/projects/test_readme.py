@@ -1,4 +1,4 @@
-"""Projects that begin with a README, if their maker wants one."""
+"""Projects initialized with a README."""
 
 import base64
 from typing import Any
@@ -19,7 +19,7 @@ _INTENTS = select(ref_intents.c.id).where(ref_intents.c.project_id == bindparam(
 
 
 def made_with_readme(api: Api, who: Person, path: str = "/projects", **attributes: Any) -> dict[str, Any]:
-    """A new project as it is answered."""
+    """Create a project and return the response."""
     answer = api.post(path, who, initialize_with_readme=True, **attributes)
     assert answer.status_code == 201, answer.text
     shown: dict[str, Any] = answer.json()
@@ -27,7 +27,7 @@ def made_with_readme(api: Api, who: Person, path: str = "/projects", **attribute
 
 
 def project_of(shown: dict[str, Any]) -> Project:
-    """The same for what asks the repository."""
+    """Return the record with which the repository is opened."""
     return Project(shown["id"], shown["path_with_namespace"], shown["name"], shown["namespace"]["id"])
 
 
@@ -65,7 +65,7 @@ def test_it_is_recorded_like_any_change(api: Api, instance: Instance, make: Make
 
 
 def test_for_somebody_else_and_in_a_group(api: Api, make: Make) -> None:
-    """It is the commit of whose project it is; a path alone names it too."""
+    """The project's owner is the author; the path is the title if there is no name."""
     owner = make.user()
     shown = made_with_readme(api, make.root, f"/projects/user/{owner.id}", name="given")
     (commit,) = api.get(f"/projects/{shown['id']}/repository/commits", owner).json()
@@ -90,7 +90,7 @@ def test_only_who_asks_gets_one(api: Api, make: Make) -> None:
 
 @pytest.mark.parametrize("step", ["commit_actions", "update_refs"])
 def test_a_commit_that_cannot_be_made(api: Api, make: Make, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
-    """The project is there, and stays empty until somebody pushes."""
+    """The project stays empty until the first push."""
 
     def fail(*_: object, **__: object) -> RefUpdate:
         raise OSError("No space left on device")

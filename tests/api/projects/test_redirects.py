@@ -1,4 +1,4 @@
-"""Old paths lead on, until something new lies there."""
+"""Redirects from old paths, until the path is reused."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ def test_a_rename_keeps_the_old_path_working(api: Api, make: Make) -> None:
     assert shown["http_url_to_repo"].endswith(f"/{owner.username}/{moved}.git")
     for path in (project.path, project.path.upper(), f"{owner.username}/{moved}"):
         assert _found(api, make, path) == project.id
-    # Who may not see the project learns nothing from its old path either.
+    # Users who cannot see the project get no redirect either.
     assert api.get(project.url_by_path, stranger).status_code == 404
     assert api.get(project.url_by_path).status_code == 404
 
@@ -71,7 +71,7 @@ def test_a_redirect_dies_when_something_new_lies_there(api: Api, make: Make, wha
         assert _found(api, make, project.path) == new.id
         api.delete(new.url, make.root)
 
-    # What lay there last is gone; nothing from before comes back.
+    # The last project at that path was deleted; older redirects do not return.
     assert _found(api, make, project.path) is None
     assert _found(api, make, f"{group.path}/moved") == project.id
 
@@ -96,7 +96,7 @@ def test_both_the_project_and_its_group_may_have_moved(api: Api, make: Make) -> 
 
 
 def test_a_users_old_name_leads_on_and_is_nobody_elses(api: Api, make: Make) -> None:
-    """Whoever registered the name would get the pushes of everybody who still uses it."""
+    """Attack: register the old name to receive pushes of its users."""
     user, renamed = make.user(), make.name("renamed")
     project = make_project(make, user)
     api.put(f"/users/{user.id}", make.root, username=renamed)
@@ -156,7 +156,7 @@ WRITES = [
 
 @pytest.mark.parametrize(("method", "rest", "sent"), WRITES)
 def test_only_who_looks_is_led_on(api: Api, make: Make, method: str, rest: str, sent: dict[str, Any]) -> None:
-    """A script that deletes what it knew by an old path must not delete what was renamed since."""
+    """A script that deletes by an old path must not delete the renamed project."""
     owner = make.user()
     group = make_group(make, owner)
     project = make_project(make, owner, group=group)
@@ -167,7 +167,7 @@ def test_only_who_looks_is_led_on(api: Api, make: Make, method: str, rest: str, 
     refused = api.request(method, f"{project.url_by_path}{rest}", owner, json=sent)
     assert (refused.status_code, refused.json()) == (404, {"message": "404 Project Not Found"})
     assert api.get(project.url, make.root).json() == before
-    # The same where it is the group around it that moved.
+    # The same after renaming the parent group.
     current = by_path("projects", before["path_with_namespace"])
     api.put(group.url, owner, path=make.name("moved"))
     assert api.get(current, owner).status_code == 200

@@ -1,4 +1,4 @@
-"""Finding projects by a text in their name."""
+"""Search for projects by name."""
 
 from urllib.parse import quote
 
@@ -19,7 +19,7 @@ def test_names_are_searched_and_nothing_else(api: Api, make: Make) -> None:
     assert ids(api.get(place, make.user())) == [hit.id]
     assert ids(api.get(place.lower(), owner)) == [hidden.id, hit.id]
     assert ids(api.get(f"/projects/search/{word[1:]}", make.root)) == [hidden.id, hit.id]
-    # A filter beside it does not replace it.
+    # Another filter is combined with it.
     assert ids(api.get(place, owner, search="hidden")) == [hidden.id]
 
 

@@ -107,7 +107,7 @@ def test_a_group_may_forbid_to_share_what_is_in_it(api: Api, make: Make) -> None
 
 
 def test_nobody_shares_more_than_they_hold(api: Api, make: Make) -> None:
-    """A master may let masters in; there is nothing above that could be given."""
+    """A master may grant master access at most."""
     master = make.user()
     project = make_project(make, members={master: Level.MASTER})
     group = make_group(make, master)

@@ -1,4 +1,4 @@
-"""Stars: once for each user, counted."""
+"""Stars: one per user, and counted."""
 
 import threading
 

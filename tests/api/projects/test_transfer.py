@@ -1,4 +1,4 @@
-"""Moving projects to other namespaces."""
+"""Transfer of projects to other namespaces."""
 
 import pytest
 
@@ -60,7 +60,7 @@ def test_access_follows_at_once(api: Api, make: Make) -> None:
     for who, status in ((before, 404), (after, 200), (direct, 200), (sharing, 200)):
         assert api.get(project.url, who).status_code == status
         assert bool(ids(api.get("/projects", who, membership=True))) is (status == 200)
-    # Members of the project see the group around it: the new one, and no more the old one.
+    # Project members see the new parent group, and no longer the old one.
     assert [api.get(group.url, direct).status_code for group in (old, new)] == [404, 200]
 
 
@@ -98,7 +98,7 @@ def test_what_cannot_move(api: Api, make: Make) -> None:
 
 
 def test_external_users_take_nothing_into_their_own_hands(api: Api, make: Make) -> None:
-    """One who owned a group before becoming external may still look after it, but moves nothing."""
+    """Owners of a group who became external may manage it, but transfer nothing."""
     user = make.user()
     group, other = make_group(make, user), make_group(make, user)
     project = make_project(make, user, group=group)

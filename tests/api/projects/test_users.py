@@ -1,4 +1,4 @@
-"""Everybody who belongs to a project."""
+"""Users of a project."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""How visible projects may be, and what follows when that changes."""
+"""Visibility of projects: limits and changes."""
 
 import pytest
 
@@ -49,9 +49,9 @@ def test_restricted_levels_are_for_administrators(api: Api, make: Make) -> None:
         assert (refused.status_code, list(refused.json()["message"])) == (400, ["visibility_level"])
         assert api.put(project.url, user, visibility="public").status_code == 400
         assert api.put(project.url, user, visibility="internal").status_code == 200
-        # What was so before stays, also when it is sent along.
+        # Existing levels stay, also when they are sent again.
         assert api.put(before.url, user, visibility="public", description="x").status_code == 200
-        # A fork of what is open takes the most that is left.
+        # A fork of a public project gets the highest permitted level.
         assert api.post(f"{public.url}/fork", user).json()["visibility"] == "internal"
         assert api.post("/projects", make.root, name=make.name("o"), visibility="public").status_code == 201
         assert api.put(project.url, make.root, visibility="public").status_code == 200
@@ -107,7 +107,7 @@ def test_a_fork_never_shows_more_than_its_source(api: Api, make: Make) -> None:
     assert refused.json() == {"message": {"visibility_level": [reason]}}
     api.delete(f"/projects/{fork['id']}/fork", make.root)
     assert api.put(f"/projects/{fork['id']}", user, visibility="public").status_code == 200
-    # The other way round nothing follows by itself.
+    # In the other direction nothing changes.
     api.put(project.url, make.root, visibility="public")
     assert api.get(f"/projects/{again['id']}", make.root).json()["visibility"] == "private"
 

@@ -1,4 +1,4 @@
-"""Which fields a project has, for whom; a field that is not here must not appear."""
+"""Fields of a project by caller; no other field may appear."""
 
 SIMPLE = {
     "id",

@@ -1,4 +1,4 @@
-"""Choosing the default branch while somebody deletes that branch, at several servers of the instance."""
+"""Concurrent selection and deletion of the default branch, on several servers."""
 
 import pytest
 
@@ -20,7 +20,7 @@ from tests.transport.wire import ZERO
 
 @pytest.fixture
 def project(api: Api, make: Make) -> Project:
-    """With one commit on master."""
+    """Return a project with one commit on master."""
     return make_project(make, initialize_with_readme=True)
 
 
@@ -32,7 +32,7 @@ def _branch(api: Api, make: Make, project: Project, name: str) -> str:
 
 
 def test_the_default_branch_is_always_there(api: Api, make: Make, servers: ConcurrentServers, project: Project) -> None:
-    """One of the two calls wins, and whichever it is, HEAD leads somewhere."""
+    """One of the two calls succeeds, and HEAD points to an existing branch."""
     for turn in range(4):
         name = f"topic-{turn}"
         _branch(api, make, project, name)
@@ -48,7 +48,7 @@ def test_the_default_branch_is_always_there(api: Api, make: Make, servers: Concu
 def test_a_branch_that_became_the_default_one_meanwhile_stays(
     instance: Instance, api: Api, make: Make, project: Project
 ) -> None:
-    """Between the gate's look and its leave somebody chose it."""
+    """It was selected between the check and the deletion."""
     tip = _branch(api, make, project, "topic")
     database, repository = instance.app.database, repository_of(instance, project)
     row = database.read(lambda db: existing_project(db, project.id))

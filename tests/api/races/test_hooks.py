@@ -1,4 +1,4 @@
-"""Calls on hooks that come at once, at several servers of the instance."""
+"""Concurrent calls on hooks, on several servers."""
 
 from tests.api.races.concurrent_servers import ConcurrentServers, Send
 from tests.client import Api, Make
@@ -6,7 +6,7 @@ from tests.factories import make_project
 
 
 def test_what_many_add_to_a_hook_at_once_is_all_there(api: Api, make: Make, servers: ConcurrentServers) -> None:
-    """Headers and variables are kept together; nobody takes away what another one has just added."""
+    """Headers and variables share a column; no addition overwrites another."""
     project = make_project(make)
     made = api.post(f"{project.url}/hooks", make.root, url="https://example.com/").json()
     hook = f"{project.url}/hooks/{made['id']}"

@@ -1,4 +1,4 @@
-"""Calls on issues that come at once, at several servers of the instance."""
+"""Concurrent calls on issues, on several servers."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from tests.factories import ids, make_project
 
 
 def _check_counts(api: Api, make: Make, project_id: int) -> dict[str, int]:
-    """The totals that are kept are those that are there."""
+    """Assert that stored totals equal counted rows."""
     issues = api.get(f"/projects/{project_id}/issues", make.root, per_page=100)
     assert int(issues.headers["x-total"]) == len(issues.json())
     counts: dict[str, int] = api.get(f"/projects/{project_id}/issues_statistics", make.root).json()["statistics"][
@@ -24,7 +24,7 @@ def _check_counts(api: Api, make: Make, project_id: int) -> dict[str, int]:
 
 
 def test_thirty_at_once_have_numbers_of_their_own(api: Api, make: Make, servers: ConcurrentServers) -> None:
-    """Fault 12: each number is given once, and none is left out; the label that all of them name is one."""
+    """Without gaps; a label named by all issues is created once."""
     owner = make.user()
     project = make_project(make, owner)
     path = f"/projects/{project.id}/issues"
@@ -104,7 +104,7 @@ def test_time_spent_at_once_adds_up(api: Api, make: Make, servers: ConcurrentSer
 
 
 def test_moved_at_once_is_moved_once(api: Api, make: Make, servers: ConcurrentServers) -> None:
-    """And who moves the opposite way at the same time stops nobody."""
+    """Moves in opposite directions do not deadlock."""
     owner = make.user()
     one, other = make_project(make, owner), make_project(make, owner)
     path = f"/projects/{one.id}/issues/{make_issue(make, one, owner)['iid']}"
@@ -149,7 +149,7 @@ def test_followed_at_once_is_followed(api: Api, make: Make, servers: ConcurrentS
 
 
 def test_labels_made_by_many_at_once(make: Make, servers: ConcurrentServers) -> None:
-    """Each of many issues names labels that nobody has made yet, in its own order."""
+    """Each of many issues names new labels, in different orders."""
     owner = make.user()
     project = make_project(make, owner)
     orders = ["a,b,c", "c,b,a", "b,a,c"] * 4

@@ -1,4 +1,4 @@
-"""Merges that come at once, at several servers of the instance: nothing is lost, and nothing happens twice."""
+"""Concurrent merges, on several servers: nothing is lost or repeated."""
 
 from contextlib import nullcontext
 from typing import Any
@@ -20,7 +20,7 @@ MANY = 50
 def _offered(
     make: Make, instance: Instance, owner: Person, count: int, **sent: Any
 ) -> tuple[Project, list[dict[str, Any]]]:
-    """A project with so many branches that wait to be merged."""
+    """Return a project with this many branches to be merged."""
     project = filled_project(make, owner)
     history = History()
     base = tip(make.api, project, owner)["id"]
@@ -31,7 +31,7 @@ def _offered(
 
 
 def test_fifty_into_one_branch(api: Api, make: Make, instance: Instance, servers: ConcurrentServers) -> None:
-    """All of them end merged, each by a commit of its own, and the branch has what each of them brought."""
+    """All are merged with their own commit, and the branch contains the changes of each."""
     owner = make.user()
     project, offered = _offered(make, instance, owner, MANY)
 
@@ -48,7 +48,7 @@ def test_fifty_into_one_branch(api: Api, make: Make, instance: Instance, servers
 
 
 def test_fifty_merges_of_one(api: Api, make: Make, instance: Instance, servers: ConcurrentServers) -> None:
-    """D42: there is one merge commit, and all but one hear that it is over; also where a squash hides the head."""
+    """Attack: there is one merge commit, and the other calls get an error; also with squash."""
     owner = make.user()
     project = filled_project(make, owner)
     for squash in (False, True):
@@ -66,7 +66,7 @@ def test_fifty_merges_of_one(api: Api, make: Make, instance: Instance, servers: 
 
 
 def test_a_push_to_the_source_races_a_merge(api: Api, make: Make, servers: ConcurrentServers) -> None:
-    """D42: either the merge has the new commit, or that stays on the branch, which is not removed then."""
+    """Attack: the merge contains the new commit, or it stays on the branch, which is then not removed."""
     owner = make.user()
     project = filled_project(make, owner)
     for number in range(6):
@@ -82,7 +82,7 @@ def test_a_push_to_the_source_races_a_merge(api: Api, make: Make, servers: Concu
         )
 
         assert answers[0] == 200
-        # Where the branch was gone already there was nothing to commit to.
+        # If the branch was already removed, the commit failed.
         assert answers[1] in (201, 400)
         where = api.get(f"/projects/{project.id}/repository/files/{file}", owner, ref="master").status_code
         if answers[1] == 201 and where == 404:
@@ -95,7 +95,7 @@ def test_a_push_to_the_source_races_a_merge(api: Api, make: Make, servers: Concu
 def test_commits_to_the_target_race_merges(
     api: Api, make: Make, instance: Instance, servers: ConcurrentServers
 ) -> None:
-    """Nobody's commit is overwritten."""
+    """No commit is overwritten."""
     owner = make.user()
     project, offered = _offered(make, instance, owner, 8)
 
@@ -114,7 +114,7 @@ def test_commits_to_the_target_race_merges(
 
 
 def test_merging_and_closing_at_once(api: Api, make: Make, instance: Instance, servers: ConcurrentServers) -> None:
-    """State and branch agree, whoever was first; a chain loses nothing."""
+    """State and branch agree; chained merge requests lose nothing."""
     owner = make.user()
     project, offered = _offered(make, instance, owner, 8)
     add_members(make, project, {make.user(): Level.DEVELOPER})
@@ -130,7 +130,7 @@ def test_merging_and_closing_at_once(api: Api, make: Make, instance: Instance, s
 
 
 def test_a_chain_at_once(api: Api, make: Make, instance: Instance, servers: ConcurrentServers) -> None:
-    """D42: one is merged into a branch that goes with its own merge at the same moment; its commits are somewhere."""
+    """Attack: one merge targets a branch that is removed by its own merge at the same time; no commit is lost."""
     owner = make.user()
     project = filled_project(make, owner)
     for number in range(4):
@@ -154,7 +154,7 @@ def test_a_chain_at_once(api: Api, make: Make, instance: Instance, servers: Conc
 def test_without_turns(
     api: Api, make: Make, instance: Instance, servers: ConcurrentServers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Servers on other machines know nothing of each other's turns: then only the swap of the branch decides."""
+    """Servers on other machines do not share the lock: only the atomic ref update decides."""
     monkeypatch.setattr("ingot.collaboration.merge_requests.merge.staged._TARGET_LOCKS", (nullcontext(),))
     owner = make.user()
     project, offered = _offered(make, instance, owner, 8)

@@ -1,4 +1,4 @@
-"""Groups and projects that several processes make, move, rename, hide and delete at once still fit together."""
+"""Concurrent changes of groups and projects: create, transfer, rename, hide and delete stay consistent."""
 
 from collections import Counter
 
@@ -11,7 +11,7 @@ ROUNDS = 8
 
 
 def _assert_tidy(api: Api, make: Make, group: Group) -> None:
-    """Every path and name in the group follows from what is around it, and nothing shows more than the group."""
+    """Assert that paths and names follow from the parents, and nothing is more visible than its group."""
     openness = ("private", "internal", "public")
     shown = api.get(group.url, make.root).json()
     for below in api.get(f"{group.url}/subgroups", make.root, per_page=100).json():
@@ -125,7 +125,7 @@ def test_a_project_lies_where_its_path_says(api: Api, make: Make, servers: Concu
 
         shown = api.get(project.url, make.root).json()
         assert shown["path_with_namespace"] == f"{shown['namespace']['full_path']}/{shown['path']}"
-        # Who belongs to the project sees the group around it, wherever that is.
+        # Members of the project see its parent group, wherever it is.
         assert api.get(group.url, member).status_code == 200
 
 

@@ -1,4 +1,4 @@
-"""Owners and administrators who go at once leave one behind, and what is counted is counted once."""
+"""Concurrent removal of owners and administrators leaves one, and counters count once."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -18,7 +18,7 @@ _ADMINISTRATORS = select(users.c.id).where(users.c.admin)
 
 
 def _owners(api: Api, make: Make, group_id: int) -> list[str]:
-    """Who owns a group for good."""
+    """Return the owners of a group without expiry."""
     members = api.get(f"/groups/{group_id}/members", make.root).json()
     return [each["username"] for each in members if each["access_level"] == 50 and each["expires_at"] is None]
 
@@ -54,7 +54,7 @@ def test_a_user_who_is_deleted_leaves_an_owner_behind(api: Api, make: Make, serv
 
 @pytest.fixture
 def two_administrators(make: Make) -> Iterator[list[Person]]:
-    """The only ones there are, for a while; whatever goes wrong meanwhile, other tests then have theirs again."""
+    """Yield the only two administrators; others are restored after the test."""
     two = [make.user(admin=True), make.user(admin=True)]
     others = [
         row[0]

@@ -1,4 +1,4 @@
-"""Labels, milestones and boards that several processes change at once."""
+"""Concurrent changes of labels, milestones and boards."""
 
 from tests.api.races.concurrent_servers import ConcurrentServers, Send
 from tests.client import Api, Make
@@ -14,7 +14,7 @@ def test_a_label_is_made_once(api: Api, make: Make, servers: ConcurrentServers) 
     for turn in range(ROUNDS):
         sent = {"name": f"label {turn}", "color": RED}
         assert sorted(servers.race(*[Send("POST", path, make.root, sent)] * 3)) == [201, 409, 409]
-        # By an issue, too: whoever comes second uses what is there.
+        # Also by an issue: the second one uses the existing label.
         issue = {"title": "x", "labels": f"by issue {turn}"}
         assert servers.race(*[Send("POST", f"/projects/{project.id}/issues", make.root, issue)] * 3) == [201] * 3
     found = api.get(path, make.root).json()
@@ -34,7 +34,7 @@ def test_a_milestone_is_made_once_in_a_group_and_its_projects(api: Api, make: Ma
 
 
 def test_counts_are_right_after_edits_at_once(api: Api, make: Make, servers: ConcurrentServers) -> None:
-    """An issue is closed while it is labelled: it counts as what it became."""
+    """An issue is closed while it is labelled: it is counted in its final state."""
     project = make_project(make)
     for turn in range(ROUNDS):
         made = api.post(f"/projects/{project.id}/issues", make.root, title="x", labels=f"first {turn}").json()

@@ -1,4 +1,4 @@
-"""Calls on services that come at once, at several servers of the instance."""
+"""Concurrent calls on services, on several servers."""
 
 from ingot.projects.services.registry import REGISTRY
 from tests.api.races.concurrent_servers import ConcurrentServers, Send
@@ -7,7 +7,7 @@ from tests.factories import make_project
 
 
 def test_a_service_that_many_set_up_at_once_is_one(api: Api, make: Make, servers: ConcurrentServers) -> None:
-    """Each of them changes what it names, and nothing of the others is lost."""
+    """Each call changes the settings it names, and no change is lost."""
     project = make_project(make)
     path = f"{project.url}/services/slack"
     names = [each.name for each in REGISTRY["slack"].properties if each.name.endswith("_channel")]

@@ -1,4 +1,4 @@
-"""The links of releases."""
+"""Links of releases."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from tests.git_history import History
 
 @pytest.fixture
 def project(api: Api, make: Make, instance: Instance) -> Project:
-    """A public project with the releases ``v/1`` and ``v2``."""
+    """Return a public project with the releases ``v/1`` and ``v2``."""
     project = make_project(make, visibility="public")
     history = History()
     history.commit(files={"README.md": "hello\n"})
@@ -48,7 +48,7 @@ def test_a_link_from_its_making_to_its_end(api: Api, make: Make, instance: Insta
     other = api.post(f"/projects/{project.id}/releases/v%2F1/assets/links", make.root, name="own", url=own).json()
     assert (other["external"], other["link_type"], other["direct_asset_url"]) == (False, "other", own)
     listed = api.get(f"/projects/{project.id}/releases/v%2F1/assets/links")
-    assert listed.json() == [other, shown]  # The newest first.
+    assert listed.json() == [other, shown]  # Newest first.
     assert api.get(f"/projects/{project.id}/releases/v%2F1").json()["assets"]["links"] == [other, shown]
     changed = api.put(one, make.root, name="Linux", link_type="image", direct_asset_path="/linux")
     assert changed.status_code == 200, changed.text

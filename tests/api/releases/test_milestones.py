@@ -1,4 +1,4 @@
-"""The milestones that a release reached: glab and semantic-release name them when they publish one."""
+"""Milestones of a release, as sent by glab and semantic-release."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -13,7 +13,7 @@ from tests.roles import UsersByRole, project_with
 
 @pytest.fixture
 def project(instance: Instance, make: Make, roles: UsersByRole) -> Project:
-    """A public project with a tag."""
+    """Return a public project with a tag."""
     project = project_with(make, roles, visibility="public")
     history = History()
     history.tag("v1", history.commit(files={"README.md": "hello\n"}))
@@ -22,7 +22,7 @@ def project(instance: Instance, make: Make, roles: UsersByRole) -> Project:
 
 
 def titles(api: Api, project: Project, tag: str = "v1") -> list[str]:
-    """What anybody reads of them."""
+    """Return the titles as seen by an anonymous caller."""
     return [each["title"] for each in api.get(f"/projects/{project.id}/releases/{tag}").json()["milestones"]]
 
 

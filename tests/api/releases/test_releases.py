@@ -1,4 +1,4 @@
-"""Releases: published with and without their tag, read, changed and deleted, and who may."""
+"""Releases: creation with and without a tag, reading, editing, deletion, and permissions."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -14,7 +14,7 @@ from tests.roles import UsersByRole, project_with
 
 
 def some_tags() -> History:
-    """Two tags and a branch."""
+    """Create two tags and a branch."""
     history = History()
     first = history.commit(files={"README.md": "hello\n"}, message="Begin")
     history.commit("feature", files={"a": "1\n"}, parents=(first,))
@@ -25,14 +25,14 @@ def some_tags() -> History:
 
 @pytest.fixture
 def project(instance: Instance, make: Make, roles: UsersByRole) -> Project:
-    """A public project with two tags."""
+    """Return a public project with two tags."""
     project = project_with(make, roles, visibility="public")
     some_tags().fill(instance, project)
     return project
 
 
 def tags(answer: httpx.Response) -> list[str]:
-    """The tags in a list of releases."""
+    """Return the tags in a list of releases."""
     assert answer.status_code == 200, answer.text
     return [release["tag_name"] for release in answer.json()]
 
@@ -79,7 +79,7 @@ def test_a_release_of_a_tag_that_is_there(api: Api, instance: Instance, roles: U
 
 
 def test_the_sources_are_those_of_the_tag(api: Api, make: Make, instance: Instance, roles: UsersByRole) -> None:
-    """A branch that is called like the tag cannot put itself in its place (D4)."""
+    """Attack: a branch with the name of the tag does not replace it."""
     project = project_with(make, roles, visibility="public")
     history = History()
     tagged = history.commit(files={"README.md": "hello\n"})
@@ -144,7 +144,7 @@ def test_a_release_makes_the_tag_that_is_missing(
 def test_what_is_refused_leaves_nothing(
     api: Api, roles: UsersByRole, project: Project, sent: dict[str, Any], message: Any
 ) -> None:
-    """Not even the tag that would have been made."""
+    """The tag is not created either."""
     refused = api.post(f"/projects/{project.id}/releases", roles.developer, **sent)
     assert refused.status_code == 400, refused.text
     if message is not None:
@@ -190,7 +190,7 @@ def test_order_and_the_latest(api: Api, make: Make, roles: UsersByRole, project:
 
 
 def test_deleting(api: Api, roles: UsersByRole, project: Project) -> None:
-    """A release goes and its tag stays; a tag that goes takes its release along."""
+    """Deleting a release keeps its tag; deleting a tag deletes its release."""
     url = f"/projects/{project.id}/releases"
     shown = api.post(url, roles.developer, tag_name="v1").json()
     deleted = api.delete(f"/projects/{project.id}/releases/v1", roles.developer)

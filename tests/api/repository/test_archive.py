@@ -1,4 +1,4 @@
-"""A repository as one file."""
+"""Archives of a repository."""
 
 import gzip
 import io
@@ -100,7 +100,7 @@ def test_the_files_keep_their_kinds(api: Api, sample: SampleRepository) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_part_of_it(api: Api, sample: SampleRepository, name: str) -> None:
-    """D1: the path is one file's name, whatever it would mean to git."""
+    """Attack: a path with a special meaning to git is taken literally."""
     shown = as_shown(name)
     answer = api.get(f"{sample.url}/archive.tar", path=shown)
 
@@ -124,7 +124,7 @@ def test_every_way_to_name_a_commit(api: Api, sample: SampleRepository) -> None:
 
 @pytest.mark.parametrize("ref", [ref for ref in HOSTILE_REFS if ref])
 def test_a_hostile_ref_names_nothing(api: Api, sample: SampleRepository, ref: str) -> None:
-    """D1: a ref that reads as an option makes git write a file."""
+    """Attack: a ref that looks like an option makes git write a file."""
     answer = api.get(f"{sample.url}/archive.tar.gz", sha=ref)
 
     assert (answer.status_code, answer.json()) == (404, {"message": "404 File Not Found"})
@@ -157,7 +157,7 @@ def test_the_same_archive_is_not_sent_twice(api: Api, sample: SampleRepository) 
 
 
 def test_a_caller_who_goes_ends_it(api: Api, instance: Instance, make: Make) -> None:
-    """Half of a large archive is read, then the connection is closed; the next one works as before."""
+    """After half of a large archive the connection is closed; the next request works."""
     project = make_project(make, visibility="public")
     history = History()
     history.commit(files={f"{number}.bin": bytes([number]) * 2**20 for number in range(40)})

@@ -1,4 +1,4 @@
-"""Branches, tags and files whose slashes are sent as they are."""
+"""Unencoded slashes in names of branches, tags and files."""
 
 from typing import Any
 from urllib.parse import urlencode
@@ -15,7 +15,7 @@ from tests.roles import UsersByRole, project_with
 
 @pytest.fixture
 def project(instance: Instance, make: Make, roles: UsersByRole) -> Project:
-    """A project in which nearly every name has slashes."""
+    """Return a project in which nearly every name contains slashes."""
     project = project_with(make, roles)
     history = History()
     files = {"lib/deep/a.py": "a\n", "lib/deep/raw": "raw\n", "lib/deep/b c%2Fd": "odd\n", "raw/raw": "twice\n"}
@@ -27,7 +27,7 @@ def project(instance: Instance, make: Make, roles: UsersByRole) -> Project:
 
 
 class Bare:
-    """Calls whose path goes over the line as it is written; they match no path of the published document."""
+    """Client that sends paths unchanged; they match no path of the OpenAPI document."""
 
     def __init__(self, api: Api, project: Project) -> None:
         self._base = httpx.URL(api.url)
@@ -41,7 +41,7 @@ class Bare:
 
 @pytest.fixture
 def call(api: Api, project: Project) -> Bare:
-    """Calls in the project."""
+    """Return the calls in the project."""
     return Bare(api, project)
 
 
@@ -83,7 +83,7 @@ def test_files(call: Bare, roles: UsersByRole) -> None:
     odd = call("GET", f"{url}/lib/deep/b%20c%252Fd", roles.reporter, ref="master")
     assert odd.json()["file_path"] == "lib/deep/b c%2Fd"
     assert call("HEAD", f"{url}/lib/deep/a.py", roles.reporter, ref="master").status_code == 200
-    # The word at the end is the route's; a file of that name needs its slashes encoded.
+    # The last word belongs to the route; a file of that name needs encoded slashes.
     assert call("GET", f"{url}/lib/deep/raw", roles.reporter, ref="master").json() == {"message": "404 File Not Found"}
     assert call("GET", f"{url}/lib%2Fdeep%2Fraw", roles.reporter, ref="master").json()["file_path"] == "lib/deep/raw"
     assert call("GET", f"{url}/raw/raw/raw", roles.reporter, ref="master").text == "twice\n"
@@ -98,7 +98,7 @@ def test_files(call: Bare, roles: UsersByRole) -> None:
 
 @pytest.mark.parametrize("path", ["%2E%2E/x", "a/%2e%2e/%2E%2E/x", ".git/config", "a/.git/x", "a/%2E/x"])
 def test_hostile_paths(call: Bare, roles: UsersByRole, path: str) -> None:
-    """What is refused with its slashes encoded is refused without (D7)."""
+    """Attack: paths that are rejected with encoded slashes are rejected without."""
     sent = {"branch": "master", "content": "x", "commit_message": "x"}
     for method in ("POST", "PUT", "DELETE"):
         answer = call(method, f"/repository/files/{path}", roles.master, **sent)

@@ -1,4 +1,4 @@
-"""Who wrote each line of a file last."""
+"""Blame of files."""
 
 from typing import Any
 

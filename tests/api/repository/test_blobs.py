@@ -1,4 +1,4 @@
-"""Contents by their ids."""
+"""Blobs by id."""
 
 from base64 import b64decode
 

@@ -1,4 +1,4 @@
-"""Branches: made and deleted, their names, and what protects them."""
+"""Creation and deletion of branches, their names, and protection."""
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -17,7 +17,7 @@ SHA1 = "0123456789abcdef0123456789abcdef01234567"
 
 @pytest.fixture
 def project(instance: Instance, make: Make, roles: UsersByRole) -> Project:
-    """A private project with a merged branch, one that is not, and two tags."""
+    """Return a private project with a merged branch, an unmerged one, and two tags."""
     project = project_with(make, roles)
     history = History()
     first = history.commit(files={"README.md": "hello\n"}, message="Begin")
@@ -31,12 +31,12 @@ def project(instance: Instance, make: Make, roles: UsersByRole) -> Project:
 
 
 def tip(instance: Instance, project: Project, name: str) -> str:
-    """The commit that git finds by a name."""
+    """Return the commit that git finds by a name."""
     return run(repository_of(instance, project).path, "rev-parse", f"{name}^{{commit}}")
 
 
 def branches(api: Api, make: Make, project: Project) -> set[str]:
-    """What is there."""
+    """Return all branches."""
     shown = api.get(f"/projects/{project.id}/repository/branches", make.root, per_page=100).json()
     return {branch["name"] for branch in shown}
 
@@ -70,7 +70,7 @@ def test_from_a_branch_a_tag_and_commits(api: Api, instance: Instance, roles: Us
      "HEAD:README.md", "refs/", "heads/master", "master:README.md", "x" * 100_000, "ü\ud7ff"],
 )  # fmt: skip
 def test_what_no_branch_begins_at(api: Api, make: Make, roles: UsersByRole, project: Project, ref: str) -> None:
-    """A reference that reads as a flag, a range or an expression is only a name that nothing has."""
+    """Attack: a ref that looks like an option, a range or an expression is a missing name."""
     before = branches(api, make, project)
     refused = api.post(f"/projects/{project.id}/repository/branches", roles.developer, branch="x", ref=ref)
     assert (refused.status_code, refused.json()["message"]) == (400, "Invalid reference name")
@@ -92,7 +92,7 @@ def test_a_tree_or_file_is_no_beginning(api: Api, instance: Instance, roles: Use
      "a/", "a//b", ".a", "a.", "a/.b", "@{x", "a\tb", "a\nb", "x" * 300, "a/" * 600 + "b", "ü" * 126, ""],
 )  # fmt: skip
 def test_names_that_no_branch_can_have(api: Api, make: Make, roles: UsersByRole, project: Project, name: str) -> None:
-    """What git forbids, what reads as a flag, as a commit's id or as another spelling of a reference."""
+    """Names forbidden by git, and names that look like options, commit ids or full refs."""
     before = branches(api, make, project)
     for person in (roles.developer, roles.owner, make.root):
         refused = api.post(f"/projects/{project.id}/repository/branches", person, branch=name, ref="master")
@@ -122,7 +122,7 @@ def test_both_are_needed(api: Api, roles: UsersByRole, project: Project, missing
      "x" * 250, "tags/v1", "1"],
 )  # fmt: skip
 def test_unusual_names_work(api: Api, instance: Instance, roles: UsersByRole, project: Project, name: str) -> None:
-    """What was made is there at once, can be read back by its name, and is gone at once."""
+    """A created branch is readable by its name at once, and gone after deletion."""
     url = f"/projects/{project.id}/repository/branches"
     made = api.post(url, roles.developer, branch=name, ref="feature")
     assert made.status_code == 201, made.text
@@ -156,7 +156,7 @@ def test_what_exists_is_not_made_again(api: Api, roles: UsersByRole, project: Pr
 def test_a_branch_and_a_tag_of_one_name_are_told_apart(
     api: Api, instance: Instance, roles: UsersByRole, project: Project
 ) -> None:
-    """A tag called like a branch must not be what people get who ask for the branch."""
+    """Attack: a tag named like a branch replaces it."""
     first, feature = tip(instance, project, "light"), tip(instance, project, "refs/heads/feature")
     run(repository_of(instance, project).path, "update-ref", "refs/tags/feature", first)
     url = f"/projects/{project.id}/repository/branches"
@@ -183,7 +183,7 @@ def test_of_the_same_branch_made_at_once_one_wins(api: Api, roles: UsersByRole, 
 
 
 def test_several_delete_one_at_once(api: Api, roles: UsersByRole, project: Project) -> None:
-    """Whoever comes too late finds what they wanted: it is gone."""
+    """Later calls also succeed or get 404."""
     url = f"/projects/{project.id}/repository/branches"
     for _ in range(3):
         assert api.post(url, roles.developer, branch="race", ref="feature").status_code == 201
@@ -196,7 +196,7 @@ def test_several_delete_one_at_once(api: Api, roles: UsersByRole, project: Proje
 def test_a_developer_gets_round_no_protection(
     api: Api, make: Make, instance: Instance, roles: UsersByRole, project: Project
 ) -> None:
-    """Protected branches, also those with a slash in their name, are neither made nor deleted by developers."""
+    """Developers neither create nor delete protected branches, including names with slashes."""
     url = f"/projects/{project.id}/repository/branches"
     for name in ("a/b", "wild/*"):
         assert api.post(f"/projects/{project.id}/protected_branches", roles.master, name=name).status_code == 201
@@ -237,7 +237,7 @@ def test_the_default_branch_stays(api: Api, make: Make, roles: UsersByRole, proj
 def test_deleting_what_is_merged(
     api: Api, make: Make, instance: Instance, roles: UsersByRole, project: Project
 ) -> None:
-    """Branches that the default one contains go; protected ones and the others stay, and so do tags."""
+    """Merged branches are deleted; protected and unmerged ones stay, and so do tags."""
     url = f"/projects/{project.id}/repository/branches"
     first = tip(instance, project, "light")
     for name in ("kept", "wild/1", "old", "same"):

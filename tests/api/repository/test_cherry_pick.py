@@ -1,4 +1,4 @@
-"""Doing commits again on other branches."""
+"""Cherry-picks."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -11,7 +11,7 @@ from tests.git_history import History
 
 @pytest.fixture
 def side(writable: WritableRepository) -> dict[int, str]:
-    """Branches beside: one that changes a line, one with a merge, and one that clashes with the first."""
+    """Create branches: one that changes a line, one with a merge, and one that conflicts with the first."""
     history = History()
     at = writable.first
     one = history.commit(
@@ -24,7 +24,7 @@ def side(writable: WritableRepository) -> dict[int, str]:
 
 
 def test_a_commit_is_done_again(api: Api, writable: WritableRepository, side: dict[int, str]) -> None:
-    """The commit's changes, words and author come along; who committed it is who called."""
+    """With changes, message and author; the caller is the committer."""
     writable.commit({"action": "create", "file_path": "meanwhile", "content": "x"})
     before = writable.tip()
     path = f"/projects/{writable.project.id}/repository/commits/{side[2]}/cherry_pick"
@@ -41,14 +41,14 @@ def test_a_commit_is_done_again(api: Api, writable: WritableRepository, side: di
 
 
 def test_other_words(api: Api, writable: WritableRepository, side: dict[int, str]) -> None:
-    """A message may be given; a short id and a branch's name lead to the commit too."""
+    """A short id or a branch name also identifies the commit."""
     path = f"/projects/{writable.project.id}/repository/commits/{side[1][:10]}/cherry_pick"
     assert api.post(path, writable.developer, branch="dev", message="Other words").json()["message"] == "Other words"
     assert writable.content("lines") == LINES.replace("line 3", "side").encode()
 
 
 def test_a_merge_counts_by_its_first_parent(api: Api, writable: WritableRepository, side: dict[int, str]) -> None:
-    """What the merge brought to its branch is brought here."""
+    """The changes that the merge added to its branch."""
     path = f"/projects/{writable.project.id}/repository/commits/{side[3]}/cherry_pick"
     assert api.post(path, writable.developer, branch="dev").status_code == 201
     assert "new" in writable.listed()
@@ -56,7 +56,7 @@ def test_a_merge_counts_by_its_first_parent(api: Api, writable: WritableReposito
 
 
 def test_what_cannot_be_done(api: Api, writable: WritableRepository, side: dict[int, str]) -> None:
-    """Conflicts and what is there already are refused, each in its words, and change nothing."""
+    """With different messages, and without changes."""
     url = f"/projects/{writable.project.id}/repository/commits"
     assert api.post(f"{url}/{side[1]}/cherry_pick", writable.developer, branch="dev").status_code == 201
     before = writable.git("for-each-ref")
@@ -72,7 +72,7 @@ def test_what_cannot_be_done(api: Api, writable: WritableRepository, side: dict[
 
 
 def test_a_try(api: Api, writable: WritableRepository, side: dict[int, str]) -> None:
-    """A try says whether it would work, and does nothing."""
+    """It reports whether the pick would succeed."""
     path = f"/projects/{writable.project.id}/repository/commits/{side[1]}/cherry_pick"
     answer = api.post(path, writable.developer, branch="dev", dry_run=True)
     assert (answer.status_code, answer.json()) == (200, {"dry_run": "success"})
@@ -84,7 +84,7 @@ def test_a_try(api: Api, writable: WritableRepository, side: dict[int, str]) -> 
     "name", ["nope", "--output=x", "a..b", "x" * 100_000, "0" * 40, "..%2f..%2fx", "dev%5E%7Btree%7D"]
 )
 def test_unknown_commits_and_branches(api: Api, writable: WritableRepository, side: dict[int, str], name: str) -> None:
-    """What is not there is not found, however it is spelled."""
+    """Missing ones get 404, however they are spelled."""
     url = f"/projects/{writable.project.id}/repository/commits"
     if len(name) < 1000:
         unknown = api.post(f"{url}/{name}/cherry_pick", writable.developer, branch="dev")
@@ -94,7 +94,7 @@ def test_unknown_commits_and_branches(api: Api, writable: WritableRepository, si
 
 
 def test_who_may(api: Api, make: Make, writable: WritableRepository, side: dict[int, str]) -> None:
-    """As with any push: developers, not to protected branches, not in archived projects."""
+    """As for a push: developers, not to protected branches, not in archived projects."""
     path = f"/projects/{writable.project.id}/repository/commits/{side[1]}/cherry_pick"
     assert message_of(api.post(path, writable.developer)) == '400 (Bad request) "branch" not given'
     assert api.post(path, branch="dev").status_code == 401
@@ -109,7 +109,7 @@ def test_who_may(api: Api, make: Make, writable: WritableRepository, side: dict[
 
 
 def test_twice_at_once(api: Api, writable: WritableRepository, side: dict[int, str]) -> None:
-    """Of several who do the same, one does it and the others find it done."""
+    """One succeeds, and the others are empty."""
     path = f"/projects/{writable.project.id}/repository/commits/{side[1]}/cherry_pick"
     with ThreadPoolExecutor(8) as callers:
         answers = list(callers.map(lambda _: api.post(path, writable.developer, branch="dev"), range(8)))

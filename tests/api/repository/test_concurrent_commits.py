@@ -1,4 +1,4 @@
-"""Commits over the API, several at once, and beside pushes."""
+"""Concurrent commits through the API, and beside pushes."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -16,7 +16,7 @@ from tests.conftest import Instance
 
 
 def test_fifty_at_once_to_one_branch(api: Api, writable: WritableRepository) -> None:
-    """Fifty callers write to one branch: each commit is in the history or clearly refused, and nothing is lost."""
+    """Each commit is in the history or gets an error, and no commit is lost."""
     with ThreadPoolExecutor(25) as callers:
         answers = list(callers.map(lambda n: writable.commit(act("create", f"f{n}", content=str(n))), range(50)))
     assert {answer.status_code for answer in answers} <= {201, 400}
@@ -27,7 +27,7 @@ def test_fifty_at_once_to_one_branch(api: Api, writable: WritableRepository) -> 
 
 
 def test_fifty_at_once_to_one_file(writable: WritableRepository) -> None:
-    """Fifty callers change the same file from the same state: one wins, the others hear why not."""
+    """From the same state: one succeeds, the others get an error."""
 
     def change(number: int) -> httpx.Response:
         return writable.commit(act("update", "README.md", content=str(number), last_commit_id=writable.first))
@@ -39,7 +39,7 @@ def test_fifty_at_once_to_one_file(writable: WritableRepository) -> None:
 
 
 def test_first_commits_at_once(empty_writable: WritableRepository) -> None:
-    """Several callers begin an empty repository: all commits are in one history."""
+    """Several callers commit to an empty repository: all commits are in one history."""
     writable = empty_writable
 
     def begin(number: int) -> httpx.Response:
@@ -53,7 +53,7 @@ def test_first_commits_at_once(empty_writable: WritableRepository) -> None:
 
 
 def test_racing_with_pushes(instance: Instance, writable: WritableRepository) -> None:
-    """While callers commit, somebody pushes to the same branch: no commit of either is lost."""
+    """While callers commit, pushes to the same branch lose no commit of either side."""
     somebody = Signature("Pusher", "push@example.org", 1_600_000_000, 0)
     pushed: list[str] = []
 
@@ -86,7 +86,7 @@ def test_racing_with_pushes(instance: Instance, writable: WritableRepository) ->
 
 
 def test_a_branch_that_moves_just_then(writable: WritableRepository, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The branch moves between building the commit and swapping the reference: it is built anew upon that."""
+    """The branch moves between building the commit and updating the ref: the commit is rebuilt."""
     real = commit_actions
     moved: list[str] = []
 

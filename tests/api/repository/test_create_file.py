@@ -1,4 +1,4 @@
-"""Adding files, one at a time."""
+"""Creation of single files."""
 
 import base64
 from concurrent.futures import ThreadPoolExecutor
@@ -13,7 +13,7 @@ SAID = {"branch": "dev", "content": "x\n", "commit_message": "Add it"}
 
 
 def test_a_file_is_added(api: Api, writable: WritableRepository) -> None:
-    """It is there at once, in a commit of the caller's."""
+    """It is readable at once, in a commit of the caller."""
     answer = api.post(
         f"/projects/{writable.project.id}/repository/files/new%2Ff%C3%BC%2Etxt", writable.developer, **SAID
     )
@@ -30,13 +30,13 @@ def test_a_file_is_added(api: Api, writable: WritableRepository) -> None:
 
 
 def test_by_the_query(api: Api, writable: WritableRepository) -> None:
-    """Parameters may come in the query too."""
+    """Accepted like those in the body."""
     answer = api.request("POST", f"/projects/{writable.project.id}/repository/files/q", writable.developer, params=SAID)
     assert answer.status_code == 201, answer.text
 
 
 def test_binary_content_author_and_mode(api: Api, writable: WritableRepository) -> None:
-    """Base64 brings any bytes; the author may be another one; a file may be a program."""
+    """Base64 content, a custom author, and an executable file."""
     content = base64.b64encode(bytes(range(256))).decode()
     said = {**SAID, "content": content, "encoding": "base64", "author_name": "Eve", "author_email": "eve@example.org"}
     path = f"/projects/{writable.project.id}/repository/files/bin"
@@ -53,7 +53,7 @@ def test_binary_content_author_and_mode(api: Api, writable: WritableRepository) 
 
 
 def test_text_with_a_zero_byte(api: Api, writable: WritableRepository) -> None:
-    """Files may hold it, and nothing else that is sent may."""
+    """Allowed in file content only."""
     url = f"/projects/{writable.project.id}/repository/files"
     assert api.post(f"{url}/zero", writable.developer, **{**SAID, "content": "a\0b"}).status_code == 201
     assert writable.content("zero") == b"a\0b"
@@ -72,7 +72,7 @@ def test_text_with_a_zero_byte(api: Api, writable: WritableRepository) -> None:
 
 
 def test_missing_parameters(api: Api, writable: WritableRepository) -> None:
-    """The first one that is missing is named."""
+    """The first missing one is reported."""
     path = f"/projects/{writable.project.id}/repository/files/x"
     for missing, said in (("branch", {}), ("content", {"branch": "dev"}), ("commit_message", {**SAID, "x": 1})):
         sent = {name: value for name, value in said.items() if name != "commit_message"}
@@ -80,7 +80,7 @@ def test_missing_parameters(api: Api, writable: WritableRepository) -> None:
 
 
 def test_the_name_is_taken(api: Api, writable: WritableRepository) -> None:
-    """A file or a folder is there already."""
+    """A file or a directory."""
     url = f"/projects/{writable.project.id}/repository/files"
     taken = message_of(api.post(f"{url}/README.md", writable.developer, **SAID))
     assert taken == "A file with this name already exists"
@@ -106,14 +106,14 @@ EVIL = [
 
 @pytest.mark.parametrize("path", EVIL)
 def test_paths_that_lead_elsewhere(api: Api, writable: WritableRepository, path: str) -> None:
-    """Somebody writes to the repository's own hooks, or into what a checkout takes for its own."""
+    """Attack: write to the repository's hooks, or to files that a checkout interprets."""
     before = files_in(writable.repository.path)
     message_of(api.post(f"/projects/{writable.project.id}/repository/files/{path}", writable.developer, **SAID))
     assert files_in(writable.repository.path) == before
 
 
 def test_writing_through_a_link(api: Api, writable: WritableRepository) -> None:
-    """Somebody pushed a link to /etc, and now writes below it."""
+    """Attack: push a symlink to /etc, then write below it."""
     before = files_in(writable.repository.path)
     refused = api.post(
         f"/projects/{writable.project.id}/repository/files/link%2Fingot-was-here", writable.developer, **SAID
@@ -123,7 +123,7 @@ def test_writing_through_a_link(api: Api, writable: WritableRepository) -> None:
 
 
 def test_first_files_and_new_branches(api: Api, empty_writable: WritableRepository) -> None:
-    """The first file of an empty repository makes its branch and the default one; others begin where they say."""
+    """The first file of an empty repository creates the default branch; others start at the named branch."""
     writable = empty_writable
     url = f"/projects/{writable.project.id}/repository/files"
     assert api.post(f"{url}/README.md", writable.master, **{**SAID, "branch": "main"}).status_code == 201
@@ -138,7 +138,7 @@ def test_first_files_and_new_branches(api: Api, empty_writable: WritableReposito
 
 
 def test_who_may(api: Api, make: Make, writable: WritableRepository) -> None:
-    """As with any push."""
+    """As for a push."""
     url = f"/projects/{writable.project.id}/repository/files"
     assert api.post(f"{url}/x", None, **SAID).status_code == 401
     assert api.post(f"{url}/x", writable.reporter, **SAID).status_code == 403
@@ -151,7 +151,7 @@ def test_who_may(api: Api, make: Make, writable: WritableRepository) -> None:
 
 
 def test_the_same_file_at_once(api: Api, writable: WritableRepository) -> None:
-    """Of many who add the same file, one does."""
+    """One call succeeds."""
     path = f"/projects/{writable.project.id}/repository/files/same"
     with ThreadPoolExecutor(10) as callers:
         answers = list(callers.map(lambda _: api.post(path, writable.developer, **SAID), range(10)))

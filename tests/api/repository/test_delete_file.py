@@ -1,4 +1,4 @@
-"""Deleting files, one at a time."""
+"""Deletion of single files."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -9,7 +9,7 @@ SAID = {"branch": "dev", "commit_message": "Delete it"}
 
 
 def test_a_file_is_deleted(api: Api, writable: WritableRepository) -> None:
-    """It is gone, with the folders that held nothing else."""
+    """Directories without other files are removed too."""
     said = {**SAID, "author_name": "Eve", "author_email": "eve@example.org"}
     path = f"/projects/{writable.project.id}/repository/files/deep%2Fer%2Ffile"
     answer = api.delete(path, writable.developer, **said)
@@ -22,7 +22,7 @@ def test_a_file_is_deleted(api: Api, writable: WritableRepository) -> None:
 
 
 def test_what_is_gone_already(api: Api, writable: WritableRepository) -> None:
-    """A second time there is nothing to do, and no commit."""
+    """The call succeeds without a commit."""
     url = f"/projects/{writable.project.id}/repository/files"
     assert api.delete(f"{url}/lines", writable.developer, **SAID).status_code == 200
     tip = writable.tip()
@@ -33,7 +33,7 @@ def test_what_is_gone_already(api: Api, writable: WritableRepository) -> None:
 
 
 def test_folders_are_no_files(api: Api, writable: WritableRepository) -> None:
-    """Whoever names one is told so, instead of believing that it is gone."""
+    """With an error, so that the caller does not assume success."""
     for folder in ("deep", "deep%2Fer"):
         refused = api.delete(f"/projects/{writable.project.id}/repository/files/{folder}", writable.developer, **SAID)
         assert message_of(refused) == "A file with this name doesn't exist"
@@ -41,7 +41,7 @@ def test_folders_are_no_files(api: Api, writable: WritableRepository) -> None:
 
 
 def test_where_there_is_no_branch(api: Api, writable: WritableRepository, empty_writable: WritableRepository) -> None:
-    """Nothing can be gone from there, be it an empty repository."""
+    """The call succeeds, also in an empty repository."""
     path = f"/projects/{empty_writable.project.id}/repository/files/lines"
     for branch in ("master", "dev"):
         assert message_of(api.delete(path, empty_writable.master, branch=branch, commit_message="x"))
@@ -51,7 +51,7 @@ def test_where_there_is_no_branch(api: Api, writable: WritableRepository, empty_
 
 
 def test_links_and_submodules(api: Api, writable: WritableRepository) -> None:
-    """They are deleted as what they are."""
+    """They are deleted as entries of the tree."""
     url = f"/projects/{writable.project.id}/repository/files"
     assert api.delete(f"{url}/link", writable.developer, **SAID).status_code == 200
     assert api.delete(f"{url}/module", writable.developer, **SAID).status_code == 200
@@ -59,7 +59,7 @@ def test_links_and_submodules(api: Api, writable: WritableRepository) -> None:
 
 
 def test_what_is_wrong(api: Api, writable: WritableRepository) -> None:
-    """Missing parameters, wrong paths, branches that are not there, and an older state than there is."""
+    """Missing parameters, invalid paths, missing branches, and an outdated last_commit_id."""
     url = f"/projects/{writable.project.id}/repository/files"
     assert message_of(api.delete(f"{url}/lines", writable.developer)) == '400 (Bad request) "branch" not given'
     missing = api.delete(f"{url}/lines", writable.developer, branch="dev")
@@ -73,7 +73,7 @@ def test_what_is_wrong(api: Api, writable: WritableRepository) -> None:
 
 
 def test_who_may(api: Api, make: Make, writable: WritableRepository) -> None:
-    """As with any push; what is gone already is no way to learn about a project."""
+    """As for a push; a missing file does not reveal the existence of a project."""
     for path in (
         f"/projects/{writable.project.id}/repository/files/lines",
         f"{writable.project.url}/repository/files/nope",
@@ -87,7 +87,7 @@ def test_who_may(api: Api, make: Make, writable: WritableRepository) -> None:
 
 
 def test_at_once(api: Api, writable: WritableRepository) -> None:
-    """Of many who delete the same file, one does, and the others find it gone."""
+    """One call deletes the file, the others find it missing."""
     path = f"/projects/{writable.project.id}/repository/files/lines"
     with ThreadPoolExecutor(8) as callers:
         answers = list(callers.map(lambda _: api.delete(path, writable.developer, **SAID), range(8)))

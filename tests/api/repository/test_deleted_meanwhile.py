@@ -1,4 +1,4 @@
-"""A project that is deleted while its repository is in use: 404 and a log line, in the API and on pages."""
+"""Projects deleted while their repository is in use: 404 and a log line, in the API and on pages."""
 
 import logging
 from collections.abc import Callable, Iterator
@@ -57,7 +57,7 @@ Vanishing = Callable[[Project], None]
 
 @pytest.fixture
 def vanishing(instance: Instance, monkeypatch: pytest.MonkeyPatch) -> Iterator[Vanishing]:
-    """Delete a project with its repository right after the next request has opened that."""
+    """Yield a function that deletes a project with its repository as soon as the next request has opened it."""
     doomed: set[str] = set()
     open_repository = RepositoryStore.open
 
@@ -144,7 +144,7 @@ def test_the_error_behind_a_404_is_logged(
 
 
 def test_a_repository_that_is_lost_is_no_404(instance: Instance, make: Make, owner: Person) -> None:
-    """The project is still there, so its caller is told that the server has a problem."""
+    """The caller gets a server error, because the project exists."""
     project = _project(instance, make, owner)
     repository_store(instance.settings).remove(_key(instance, project))
     answer = httpx.get(f"{instance.url}/api/v4{project.url}/repository/tree", headers={"PRIVATE-TOKEN": owner.token})

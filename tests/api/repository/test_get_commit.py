@@ -1,4 +1,4 @@
-"""One commit: by id, branch or tag, with its numbers; its references, signature and place."""
+"""Single commits: by id, branch or tag, with statistics, refs, signature and sequence."""
 
 from pathlib import Path
 from urllib.parse import quote
@@ -14,12 +14,12 @@ from tests.git_history import History, repository_of, run
 
 @pytest.fixture(scope="module")
 def branched(instance: Instance, make: Make) -> BranchedRepository:
-    """A public project."""
+    """Return a public project."""
     return BranchedRepository(instance, make_project(make, visibility="public"))
 
 
 def test_every_name_leads_to_it(api: Api, make: Make, branched: BranchedRepository) -> None:
-    """The whole id, a short one, a branch and a tag, annotated or not."""
+    """The full id, a short one, a branch and a tag, annotated or not."""
     names = {
         branched.merge: branched.merge,
         branched.merge.upper(): branched.merge,
@@ -37,7 +37,7 @@ def test_every_name_leads_to_it(api: Api, make: Make, branched: BranchedReposito
 
 
 def test_its_fields(api: Api, make: Make, branched: BranchedRepository) -> None:
-    """Those of a list, its numbers, and the status that it does not have."""
+    """The fields of lists, statistics, and a null status."""
     shown = api.get(f"/projects/{branched.project.id}/repository/commits/{branched.last}", make.root).json()
     assert shown["title"] == "Last"
     assert shown["stats"] == {"additions": 0, "deletions": 1, "total": 1}
@@ -49,13 +49,13 @@ def test_its_fields(api: Api, make: Make, branched: BranchedRepository) -> None:
 
 
 def test_without_numbers(api: Api, make: Make, branched: BranchedRepository) -> None:
-    """Whoever does not want them does not wait for them."""
+    """They are omitted on request."""
     url = f"/projects/{branched.project.id}/repository/commits/{branched.last}"
     assert "stats" not in api.get(url, make.root, stats="false").json()
 
 
 def test_a_merge_is_counted_against_its_first_parent(api: Api, make: Make, branched: BranchedRepository) -> None:
-    """What the other side brought."""
+    """The changes of the other side."""
     shown = api.get(f"/projects/{branched.project.id}/repository/commits/{branched.merge}", make.root).json()
     assert shown["stats"] == {"additions": 1, "deletions": 0, "total": 1}
     assert shown["parent_ids"] == [branched.main, branched.side]
@@ -78,7 +78,7 @@ UNKNOWN = [
 
 @pytest.mark.parametrize("name", UNKNOWN)
 def test_what_leads_to_no_commit(api: Api, make: Make, branched: BranchedRepository, name: str) -> None:
-    """It is not found, in whichever question it stands."""
+    """They are not found, on every endpoint."""
     for question in ("", "/diff", "/refs", "/signature", "/sequence"):
         answer = api.get(f"/projects/{branched.project.id}/repository/commits/{name}{question}", make.root)
         assert (answer.status_code, answer.json()) == (404, {"message": "404 Commit Not Found"})
@@ -86,21 +86,21 @@ def test_what_leads_to_no_commit(api: Api, make: Make, branched: BranchedReposit
 
 
 def test_files_and_trees_are_no_commits(api: Api, make: Make, branched: BranchedRepository) -> None:
-    """Their ids are found, and are something else."""
+    """Their ids are rejected."""
     for name in ("master:a.txt", "master^{tree}"):
         oid = run(branched.repository.path, "rev-parse", name)
         assert api.get(f"/projects/{branched.project.id}/repository/commits/{oid}", make.root).status_code == 404
 
 
 def test_an_empty_repository(api: Api, make: Make) -> None:
-    """Nothing is there yet."""
+    """Every lookup gets 404."""
     project = make_project(make)
     for name in ("master", "HEAD", "0" * 40):
         assert api.get(f"/projects/{project.id}/repository/commits/{name}", make.root).status_code == 404
 
 
 def test_messages_and_names_in_other_encodings(instance: Instance, api: Api, make: Make) -> None:
-    """They are shown, whatever they are."""
+    """They are decoded without errors."""
     project = make_project(make)
     made = History()
     made.commit(files={"a": "1"}, message="Gr\xfc\xdfe\n".encode("latin-1"), author="J\xfcrgen <j@example.org>")
@@ -114,7 +114,7 @@ def test_messages_and_names_in_other_encodings(instance: Instance, api: Api, mak
 
 
 def test_references_that_contain_it(api: Api, make: Make, branched: BranchedRepository) -> None:
-    """Branches and tags, or one kind of them."""
+    """Branches and tags, or one of both."""
     url = f"/projects/{branched.project.id}/repository/commits/{branched.merge}/refs"
     branches = [{"type": "branch", "name": name} for name in ("ahead", "master")]
     tags = [{"type": "tag", "name": name} for name in ("v1", "v2")]
@@ -129,7 +129,7 @@ def test_references_that_contain_it(api: Api, make: Make, branched: BranchedRepo
 
 
 def test_no_merge_requests_yet(api: Api, make: Make, branched: BranchedRepository) -> None:
-    """Clients ask of any commit."""
+    """The list is empty."""
     url = f"/projects/{branched.project.id}/repository/commits"
     for name in (branched.first, branched.last[:10], "master"):
         answer = api.get(f"/projects/{branched.project.id}/repository/commits/{name}/merge_requests", make.root)
@@ -145,7 +145,7 @@ def test_no_merge_requests_yet(api: Api, make: Make, branched: BranchedRepositor
     [(253402300799, "9999-12-31T23:59:59.000+00:00"), (2**53, "9999-12-31T23:59:59.999+00:00")],
 )
 def test_times_beyond_the_calendar(instance: Instance, api: Api, make: Make, at: int, shown: str) -> None:
-    """They are shown as its end."""
+    """They are clamped to the supported range."""
     project = make_project(make)
     made = History()
     made.commit(files={"a": "1"}, at=at, zone="+0000")
@@ -155,7 +155,7 @@ def test_times_beyond_the_calendar(instance: Instance, api: Api, make: Make, at:
 
 
 def test_its_place(api: Api, make: Make, branched: BranchedRepository) -> None:
-    """How many commits there are up to it."""
+    """The number of commits up to it."""
     url = f"/projects/{branched.project.id}/repository/commits"
     assert api.get(f"{url}/{branched.first}/sequence", make.root).json() == {"count": 1}
     assert api.get(f"{url}/master/sequence", make.root).json() == {"count": 5}
@@ -163,7 +163,7 @@ def test_its_place(api: Api, make: Make, branched: BranchedRepository) -> None:
 
 
 def test_no_signature(api: Api, make: Make, branched: BranchedRepository) -> None:
-    """As most commits."""
+    """The response is 404."""
     answer = api.get(f"/projects/{branched.project.id}/repository/commits/{branched.last}/signature", make.root)
     assert (answer.status_code, answer.json()) == (404, {"message": "404 GPG Signature Not Found"})
 
@@ -173,7 +173,7 @@ KINDS = [("PGP SIGNATURE", "PGP"), ("SSH SIGNATURE", "SSH"), ("SIGNED MESSAGE", 
 
 @pytest.mark.parametrize(("words", "kind"), KINDS)
 def test_signatures(instance: Instance, api: Api, make: Make, words: str, kind: str) -> None:
-    """Their kind is told; nobody vouches for them."""
+    """Their type is returned, and marked as unverified."""
     project = make_project(make)
     made = History()
     made.commit(files={"a": "1"})

@@ -1,4 +1,4 @@
-"""One file with its content."""
+"""Single files with content."""
 
 from base64 import b64decode
 from hashlib import sha256
@@ -97,7 +97,7 @@ def test_what_is_no_file_is_not_found(api: Api, sample: SampleRepository, path: 
 @pytest.mark.parametrize("path", ["..", "../x", "a/../b", "a/..", "x" * 5000])
 @pytest.mark.parametrize("part", ["", "/raw", "/blame"])
 def test_a_path_that_leads_out_is_refused(api: Api, sample: SampleRepository, path: str, part: str) -> None:
-    """D7: a path with dots in it asks for what lies outside of the tree."""
+    """Attack: a path with dots addresses files outside the tree."""
     answer = api.get(f"{sample.url}/files/{in_path(path)}{part}", ref="master")
 
     assert answer.status_code == 400
@@ -107,7 +107,7 @@ def test_a_path_that_leads_out_is_refused(api: Api, sample: SampleRepository, pa
 @pytest.mark.parametrize("ref", HOSTILE_REFS)
 @pytest.mark.parametrize("part", ["", "/raw", "/blame"])
 def test_a_hostile_ref_names_nothing(api: Api, sample: SampleRepository, ref: str, part: str) -> None:
-    """D1: a ref that reads as an option makes git write a file."""
+    """Attack: a ref that looks like an option makes git write a file."""
     answer = api.get(f"{sample.url}/files/README.md{part}", ref=ref)
 
     assert answer.status_code == 404
@@ -136,7 +136,7 @@ def test_the_head_tells_all_but_the_content(api: Api, sample: SampleRepository) 
 
 
 def test_no_name_ends_a_header(api: Api, sample: SampleRepository) -> None:
-    """A file whose name holds a line break would add headers of its own."""
+    """Attack: a file name with a line break."""
     name = "line\r\nX-Evil: yes"
     for part in ("", "/raw"):
         answer = api.get(f"{sample.url}/files/{in_path(name)}{part}", ref="master")
@@ -182,7 +182,7 @@ def test_an_empty_repository_has_no_files(api: Api, make: Make) -> None:
 
 
 def test_a_large_file_comes_whole(api: Api, instance: Instance, make: Make) -> None:
-    content = bytes(range(251)) * 20_000  # 5 MB, in no rhythm that pieces or Base64 have.
+    content = bytes(range(251)) * 20_000  # 5 MB, with a period that is no multiple of chunk or Base64 sizes.
     project = make_project(make, visibility="public")
     history = History()
     name = 'large "content":"".bin'

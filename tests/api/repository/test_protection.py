@@ -1,4 +1,4 @@
-"""Protected branches and tags over the API: rules, wildcards, and who may make them."""
+"""Protected branches and tags: rules, wildcards and permissions."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -15,7 +15,7 @@ from tests.roles import UsersByRole, project_with
 
 @pytest.fixture
 def project(instance: Instance, make: Make, roles: UsersByRole) -> Project:
-    """A private project with a branch."""
+    """Return a private project with a branch."""
     project = project_with(make, roles)
     history = History()
     history.commit(files={"README.md": "hello\n"})
@@ -24,7 +24,7 @@ def project(instance: Instance, make: Make, roles: UsersByRole) -> Project:
 
 
 def levels(shown: list[dict[str, Any]]) -> list[int]:
-    """The levels of a rule."""
+    """Return the levels of a rule."""
     return [each["access_level"] for each in shown]
 
 
@@ -201,7 +201,7 @@ IMPOSSIBLE = ["a b", "a..b", "refs/heads/q", "a\nb", "x" * 300, "-x", "a*.lock",
 
 @pytest.mark.parametrize("name", IMPOSSIBLE)
 def test_a_name_that_nothing_can_have(api: Api, roles: UsersByRole, project: Project, name: str) -> None:
-    """Such a rule would protect nothing, and look as if it did."""
+    """A rule of this kind would appear to protect something."""
     for kind in ("protected_branches", "protected_tags"):
         refused = api.post(f"/projects/{project.id}/{kind}", roles.master, name=name)
         assert refused.status_code == 400, refused.text
@@ -245,7 +245,7 @@ def test_search_and_pages(api: Api, make: Make, roles: UsersByRole, project: Pro
 
 
 def test_rules_are_bounded(api: Api, roles: UsersByRole, project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each push and each list looks at all of them."""
+    """Each push and each list evaluates all of them."""
     monkeypatch.setattr(service, "MAX_RULES", 2)
     for kind, there in (("protected_branches", 1), ("protected_tags", 0)):
         answers = [api.post(f"/projects/{project.id}/{kind}", roles.master, name=f"x{n}") for n in range(3)]
@@ -272,7 +272,7 @@ def test_rules_of_one_project_do_not_touch_another(api: Api, make: Make, roles: 
 
 
 def test_a_rule_holds_at_once_and_its_flags_show_on_the_branch(api: Api, roles: UsersByRole, project: Project) -> None:
-    """What the two families of calls say about a branch is the same."""
+    """The branch endpoint and the rule endpoint agree."""
     branches = f"/projects/{project.id}/repository/branches"
     assert api.post(branches, roles.developer, branch="stable/1", ref="master").status_code == 201
     rule = {"name": "stable/*", "push_access_level": 40, "merge_access_level": 30}

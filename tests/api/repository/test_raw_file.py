@@ -1,4 +1,4 @@
-"""A file's content by itself: safe in a browser, in ranges, and at any size."""
+"""Raw file content: safe in browsers, in ranges, at any size."""
 
 import random
 import subprocess
@@ -25,7 +25,7 @@ def sample(instance: Instance, make: Make) -> SampleRepository:
 
 @pytest.fixture(scope="module")
 def large(instance: Instance, make: Make) -> tuple[SampleRepository, bytes]:
-    """A project with one file of 30 MB that cannot be packed any smaller."""
+    """Return a project with one incompressible file of 30 MB."""
     content = random.Random(1).randbytes(LARGE)
     project = make_project(make, visibility="public")
     history = History()
@@ -61,7 +61,7 @@ def test_the_content_comes_as_it_is(api: Api, sample: SampleRepository, name: st
 def test_a_browser_shows_text_or_saves_and_runs_nothing(
     api: Api, sample: SampleRepository, path: str, kind: str, how: str
 ) -> None:
-    """D24: a drawing or a page in a repository runs its script on our site."""
+    """Attack: an SVG or HTML file runs a script in the origin of the instance."""
     answer = _raw(api, sample, path)
 
     assert answer.headers["content-type"] == kind
@@ -160,7 +160,7 @@ def test_a_large_file_is_streamed(api: Api, large: tuple[SampleRepository, bytes
 
 
 def test_a_large_file_is_never_held(large: tuple[SampleRepository, bytes]) -> None:
-    """Its pieces are small, and are made one by one."""
+    """It is read in small chunks."""
     sample, _ = large
     blob = read_blob(sample.repository, _oid_of(sample))
 

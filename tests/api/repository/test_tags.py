@@ -1,4 +1,4 @@
-"""Tags: listed, read, made and deleted, what is told about them, and who may."""
+"""Tags: lists, reading, creation, deletion, release notes and permissions."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -18,14 +18,14 @@ SHA1 = "0123456789abcdef0123456789abcdef01234567"
 
 @pytest.fixture
 def project(instance: Instance, make: Make, roles: UsersByRole) -> Project:
-    """A public project with a plain tag, an annotated one, and one whose name has a slash and dots."""
+    """Return a public project with a lightweight tag, an annotated one, and one whose name has a slash and dots."""
     project = project_with(make, roles, visibility="public")
     some_tags().fill(instance, project)
     return project
 
 
 def some_tags() -> History:
-    """``v1.10``, ``v1.9`` which is annotated and the newest, and ``rel/2.0.x``."""
+    """Create ``v1.10``, ``v1.9`` which is annotated and the newest, and ``rel/2.0.x``."""
     history = History()
     first = history.commit(files={"README.md": "hello\n"}, message="Begin")
     second = history.commit("feature", files={"a": "1\n"}, parents=(first,))
@@ -37,13 +37,13 @@ def some_tags() -> History:
 
 
 def names(answer: httpx.Response) -> list[str]:
-    """The names in a list."""
+    """Return the names in a list."""
     assert answer.status_code == 200, answer.text
     return [tag["name"] for tag in answer.json()]
 
 
 def git(instance: Instance, project: Project, *args: str) -> str:
-    """What git says in the project's repository."""
+    """Return the output of git in the project's repository."""
     return run(repository_of(instance, project).path, *args)
 
 
@@ -90,11 +90,11 @@ def test_one_tag(api: Api, project: Project) -> None:
 
 READ = {"private": 404, "internal": 404, "public": 200}
 WHO: list[tuple[str, dict[str, int], int, int]] = [
-    # Who, then reading by visibility, making, and deleting.
+    # Caller, then reading by visibility, creating, and deleting.
     ("administrator", dict.fromkeys(READ, 200), 201, 200),
     ("owner", dict.fromkeys(READ, 200), 201, 200),
     ("master", dict.fromkeys(READ, 200), 201, 200),
-    ("developer", dict.fromkeys(READ, 200), 201, 403),  # Whoever may not change tags may not delete them.
+    ("developer", dict.fromkeys(READ, 200), 201, 403),  # Deleting requires permission to change.
     ("reporter", dict.fromkeys(READ, 200), 403, 403),
     ("guest", {**dict.fromkeys(READ, 200), "private": 403}, 403, 403),
     ("stranger", {**dict.fromkeys(READ, 200), "private": 404}, 403, 403),
@@ -135,7 +135,7 @@ def test_a_plain_tag(api: Api, instance: Instance, roles: UsersByRole, project: 
 
 
 def test_an_annotated_tag_is_signed_by_its_maker(api: Api, make: Make, instance: Instance, project: Project) -> None:
-    """What git shows of it is what was sent, and git finds nothing wrong with it."""
+    """git shows the sent message and finds no error."""
     maker = make.user(name="Ann <b> O'\\Neill\t.", username=make.name("ann"))
     api.post(f"/projects/{project.id}/members", make.root, user_id=maker.id, access_level=30)
     with day(instance, "2026-02-03"):
@@ -191,7 +191,7 @@ def test_what_cannot_be_made(api: Api, roles: UsersByRole, project: Project) -> 
 
 
 def test_protected_tags(api: Api, roles: UsersByRole, project: Project) -> None:
-    """Only whom the rule lets makes them, and nobody moves or deletes them."""
+    """Created only with the permission of the rule, and never moved or deleted."""
     url = f"/projects/{project.id}/repository/tags"
     api.post(f"/projects/{project.id}/protected_tags", roles.master, name="v*")
     refused = api.post(url, roles.developer, tag_name="v3", ref="master")
@@ -217,7 +217,7 @@ def test_protected_tags(api: Api, roles: UsersByRole, project: Project) -> None:
 
 
 def test_deleting(api: Api, instance: Instance, roles: UsersByRole, project: Project) -> None:
-    """A tag is gone at once, the second call finds nothing to do, and a branch of the same name stays."""
+    """A deleted tag is gone at once, a second deletion gets 404, and a branch of the same name stays."""
     url = f"/projects/{project.id}/repository/tags"
     git(instance, project, "update-ref", "refs/heads/v1.9", "refs/heads/master")
     for name in ("v1.9", "rel%2F2.0.x"):
@@ -296,7 +296,7 @@ def test_a_page_takes_as_many_statements_as_a_short_one(api: Api, make: Make, in
 
 
 def test_tags_of_what_is_no_commit(api: Api, instance: Instance, project: Project) -> None:
-    """git lets people tag a file, a tree or another tag; all of them are shown."""
+    """Tags of a file, a tree or another tag are listed."""
     for name, target in (("file", "HEAD:README.md"), ("tree", "HEAD^{tree}"), ("again", "v1.9")):
         git(instance, project, "update-ref", f"refs/tags/{name}", git(instance, project, "rev-parse", target))
     git(instance, project, "-c", "user.name=x", "-c", "user.email=x@x", "tag", "-a", "-m", "Outer", "outer", "v1.9")

@@ -1,4 +1,4 @@
-"""What the folders of a repository hold."""
+"""Trees of a repository."""
 
 from pathlib import Path
 from typing import Any
@@ -33,7 +33,7 @@ def _tree(api: Api, sample: SampleRepository, **params: Any) -> list[dict[str, A
 
 
 def _listed_by_git(sample: SampleRepository, *options: str) -> list[tuple[str, str, str, str]]:
-    """The same list by git, put in our order: mode, type, id and path."""
+    """Return the tree listed by git, in the order of the API: mode, type, id and path."""
     said = run(sample.repository.path, "ls-tree", "-z", *options, "master")
     rows = [line.split("\t", 1) for line in said.split("\0") if line]
     entries = [(*row[0].split(), row[1]) for row in rows]
@@ -103,7 +103,7 @@ def test_pages_make_up_the_whole(api: Api, sample: SampleRepository) -> None:
 
 
 def test_pages_by_token(api: Api, sample: SampleRepository) -> None:
-    """What later clients do with long trees."""
+    """As newer clients request long trees."""
     for recursive in (False, True):
         whole, seen = _tree(api, sample, recursive=recursive), []
         address = f"{sample.url}/tree?pagination=keyset&per_page=5&recursive={recursive}"
@@ -135,7 +135,7 @@ def test_every_way_to_name_a_commit(api: Api, sample: SampleRepository) -> None:
 
 @pytest.mark.parametrize("ref", [ref for ref in HOSTILE_REFS if ref])
 def test_a_hostile_ref_names_nothing(api: Api, sample: SampleRepository, ref: str) -> None:
-    """D1: a ref that reads as an option makes git write a file."""
+    """Attack: a ref that looks like an option makes git write a file."""
     answer = api.get(f"{sample.url}/tree", ref=ref, recursive=True)
 
     assert (answer.status_code, answer.json()) == (404, {"message": "404 Tree Not Found"})
@@ -173,7 +173,7 @@ def test_who_may_read(api: Api, instance: Instance, make: Make) -> None:
 
 
 def test_a_tree_that_repeats_itself_is_paged_all_the_same(api: Api, instance: Instance, make: Make) -> None:
-    """A bomb: few objects that unfold to ten thousand million files."""
+    """Attack: few objects that expand to ten billion files."""
     project = make_project(make, visibility="public")
     history = History()
     history.commit(files={"x": "y"})

@@ -1,4 +1,4 @@
-"""Changing files, one at a time."""
+"""Updates of single files."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -14,7 +14,7 @@ SAID = {"branch": "dev", "content": "changed\n", "commit_message": "Change it"}
 
 
 def test_a_file_is_changed(api: Api, writable: WritableRepository) -> None:
-    """It has the new content, and its mode as before."""
+    """The mode does not change."""
     answer = api.put(f"/projects/{writable.project.id}/repository/files/run%2Esh", writable.developer, **SAID)
     assert answer.status_code == 200, answer.text
     assert answer.json() == {"file_name": "run.sh", "file_path": "run.sh", "branch": "dev"}
@@ -29,7 +29,7 @@ def test_a_file_is_changed(api: Api, writable: WritableRepository) -> None:
 
 
 def test_a_link_stays_a_link(api: Api, writable: WritableRepository) -> None:
-    """A link to outside is changed as what it is: a text in the tree."""
+    """Its target is changed as a text in the tree."""
     said = {**SAID, "content": "/etc/hostname"}
     assert (
         api.put(f"/projects/{writable.project.id}/repository/files/link", writable.developer, **said).status_code == 200
@@ -42,7 +42,7 @@ def test_a_link_stays_a_link(api: Api, writable: WritableRepository) -> None:
 
 
 def test_the_same_content(api: Api, writable: WritableRepository) -> None:
-    """A commit that would change nothing is refused."""
+    """An empty commit is rejected."""
     said = {**SAID, "content": "hello\n"}
     refused = api.put(f"/projects/{writable.project.id}/repository/files/README.md", writable.developer, **said)
     assert "nothing to commit" in message_of(refused)
@@ -50,7 +50,7 @@ def test_the_same_content(api: Api, writable: WritableRepository) -> None:
 
 
 def test_last_commit_id(api: Api, writable: WritableRepository) -> None:
-    """Who began with an older state is refused, however that is spelled."""
+    """An outdated state is rejected, however it is spelled."""
     path = f"/projects/{writable.project.id}/repository/files/README.md"
     for stale in ("stale", "0" * 40, writable.first[:8]):
         refused = api.put(path, writable.developer, **SAID, last_commit_id=stale)
@@ -64,7 +64,7 @@ def test_last_commit_id(api: Api, writable: WritableRepository) -> None:
 
 
 def test_what_is_not_there(api: Api, writable: WritableRepository) -> None:
-    """Neither files nor branches are made by a change, unless it says where the branch begins."""
+    """An update creates neither, unless it names a start branch."""
     url = f"/projects/{writable.project.id}/repository/files"
     for path in ("nope", "deep", "deep%2Fer", "README.md%2Fx", "link%2Fx"):
         refused = api.put(f"{url}/{path}", writable.developer, **SAID)
@@ -78,7 +78,7 @@ def test_what_is_not_there(api: Api, writable: WritableRepository) -> None:
 
 
 def test_missing_parameters(api: Api, writable: WritableRepository) -> None:
-    """The first one that is missing is named."""
+    """The first missing one is reported."""
     path = f"/projects/{writable.project.id}/repository/files/README.md"
     assert message_of(api.put(path, writable.developer)) == '400 (Bad request) "branch" not given'
     assert message_of(api.put(path, writable.developer, branch="dev")) == '400 (Bad request) "content" not given'
@@ -87,7 +87,7 @@ def test_missing_parameters(api: Api, writable: WritableRepository) -> None:
 
 
 def test_who_may(api: Api, make: Make, writable: WritableRepository) -> None:
-    """As with any push."""
+    """As for a push."""
     path = f"/projects/{writable.project.id}/repository/files/README.md"
     assert api.put(path, None, **SAID).status_code == 401
     assert api.put(path, writable.stranger, **SAID).status_code == 403
@@ -99,7 +99,7 @@ def test_who_may(api: Api, make: Make, writable: WritableRepository) -> None:
 
 
 def test_changes_at_once(api: Api, writable: WritableRepository) -> None:
-    """Many change one file without saying what they know of it: each change is in the history."""
+    """Without last_commit_id each change is in the history."""
 
     def change(number: int) -> httpx.Response:
         said = {**SAID, "content": str(number)}
@@ -113,7 +113,7 @@ def test_changes_at_once(api: Api, writable: WritableRepository) -> None:
 
 
 def test_a_branch_that_never_rests(api: Api, writable: WritableRepository, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whenever the commit is ready somebody has pushed again: in the end it is refused, and no push is lost."""
+    """When every attempt loses the race, the commit is rejected, and no push is lost."""
     real = commit_actions
     pushes: list[str] = []
 

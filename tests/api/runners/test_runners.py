@@ -1,4 +1,4 @@
-"""Lists of runners, which are empty until runners can register."""
+"""Lists of runners, which are empty because runners cannot register yet."""
 
 import pytest
 
@@ -52,7 +52,7 @@ def test_a_scope_that_does_not_exist_is_refused(api: Api, make: Make, scope: str
 
 
 def test_a_project_without_pipelines_has_no_runners(api: Api, make: Make, roles: UsersByRole) -> None:
-    """As it has no variables and no triggers."""
+    """Like variables and triggers."""
     project = project_with(make, roles)
     url = f"/projects/{project.id}"
     assert api.put(url, make.root, jobs_enabled=False).status_code == 200

@@ -1,4 +1,4 @@
-"""Searching code, commits and wikis by git: a text, never a pattern, and never an option."""
+"""Search of code, commits and wikis by git: literal text, never a pattern or an option."""
 
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,7 +23,7 @@ FILES = {
 
 
 class Scene(NamedTuple):
-    """A private project with code, and who calls."""
+    """Private project with code, and its callers."""
 
     project: Project
     owner: Person
@@ -31,13 +31,13 @@ class Scene(NamedTuple):
 
     @property
     def path(self) -> str:
-        """Where it is searched."""
+        """Return the path of its search endpoint."""
         return f"/projects/{self.project.id}/search"
 
 
 @pytest.fixture(scope="module")
 def scene(make: Make) -> Scene:
-    """BranchedRepository once; the tests only read."""
+    """Return a project, created once; the tests only read."""
     owner, guest = make.user(), make.user()
     project = make_project(make, owner, visibility="private", members={guest: Level.GUEST})
     base = f"/projects/{project.id}/repository"
@@ -62,7 +62,7 @@ def _paths(answer: httpx.Response) -> list[str]:
 
 
 def test_lines_around_what_was_found(api: Api, scene: Scene) -> None:
-    """Matches that lie close are one, others are apart; a file can be found by its name too; binaries are skipped."""
+    """Nearby matches are merged; files are also found by name; binary files are skipped."""
     found = api.get(scene.path, scene.owner, scope="blobs", search="needle")
     assert found.json()[0] == {
         "basename": "README",
@@ -115,7 +115,7 @@ def test_texts_and_filters(api: Api, scene: Scene, text: str, paths: list[str]) 
 
 
 def test_other_states(api: Api, scene: Scene) -> None:
-    """A branch, a commit, and what names nothing."""
+    """A branch, a commit, and a missing ref."""
     found = api.get(scene.path, scene.owner, scope="blobs", search="only elsewhere", ref="other")
     assert [(file["path"], file["ref"]) for file in found.json()] == [("elsewhere.txt", "other")]
     for ref in ("nowhere", "0" * 40, "a b"):
@@ -126,7 +126,7 @@ def test_other_states(api: Api, scene: Scene) -> None:
 
 
 def test_commits(api: Api, scene: Scene) -> None:
-    """By their messages, whatever the case, and by their ids."""
+    """By message, ignoring case, and by id."""
     found = api.get(scene.path, scene.owner, scope="commits", search="the needle")
     assert [commit["title"] for commit in found.json()] == ["Add the NEEDLE"]
     commit: dict[str, Any] = found.json()[0]
@@ -141,7 +141,7 @@ def test_commits(api: Api, scene: Scene) -> None:
 
 
 def test_wiki(api: Api, make: Make, scene: Scene) -> None:
-    """Pages are files of a repository of their own; where there is none yet, nothing is found."""
+    """A project without a wiki repository has no results."""
     found = api.get(scene.path, scene.guest, scope="wiki_blobs", search="NEEDLE")
     assert [(file["path"], file["basename"], file["startline"]) for file in found.json()] == [("Home.md", "Home", 1)]
     assert _paths(api.get(scene.path, scene.guest, scope="wiki_blobs", search="home")) == ["Home.md"]
@@ -151,14 +151,14 @@ def test_wiki(api: Api, make: Make, scene: Scene) -> None:
 
 
 def test_who_reads_no_code_finds_none(api: Api, make: Make, scene: Scene) -> None:
-    """A guest of a private project, and those who may not know of it."""
+    """Guests of a private project, and users who cannot see it."""
     for scope in ("blobs", "commits"):
         assert api.get(scene.path, scene.guest, scope=scope, search="needle").status_code == 403
         assert api.get(scene.path, make.user(), scope=scope, search="needle").status_code == 404
 
 
 def test_as_much_as_anybody_reads(api: Api, make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is found is bounded, and so is the time that git gets."""
+    """The number of results and the time of git are limited."""
     owner = make.user()
     project = make_project(make, owner)
     actions = [{"action": "create", "file_path": f"{n:03}.txt", "content": "many\n" * 4} for n in range(30)]

@@ -1,4 +1,4 @@
-"""Searches: what each scope finds everywhere, in a group and in a project, and what nobody may find."""
+"""Search: results of each scope in the instance, a group and a project, and hidden results."""
 
 from functools import partial
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ HIDING = ["stranger", "external", "guest"]
 
 
 class Scene(NamedTuple):
-    """A group with a public and a private project, in each of which everything holds the same word."""
+    """Group with a public and a private project, in which every object contains the same word."""
 
     people: dict[str, Person]
     group: Group
@@ -64,7 +64,7 @@ def _fill(make: Make, project: Project, author: Person) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def scene(make: Make) -> Scene:
-    """BranchedRepository once; the tests only read."""
+    """Return a group, created once; the tests only read."""
     people = {name: make.user(external=name == "external") for name in (*HIDING, "author", "reporter")}
     people["administrator"] = make.root
     group = make_group(make, visibility="public")
@@ -78,7 +78,7 @@ def scene(make: Make) -> Scene:
 
 
 def test_everybody_finds_what_they_may_see(api: Api, scene: Scene) -> None:
-    """D26, D29: confidential issues, private projects and snippets never show to those who may not see them."""
+    """Attack: find confidential issues, private projects or private snippets."""
     public, private = scene.made["public"], scene.made["private"]
     whole, group = {"search": WORD.upper()}, f"/groups/{scene.group.id}/search"
     for name in ("author", "reporter", "administrator"):
@@ -113,7 +113,7 @@ def test_everybody_finds_what_they_may_see(api: Api, scene: Scene) -> None:
 
 
 def test_in_a_project(api: Api, scene: Scene) -> None:
-    """The same by its own address, in both spellings; what is private is not there for others."""
+    """By both spellings of the path; private projects get 404 for other users."""
     made = scene.made["public"]
     notes = made["notes"]
     everything = [notes[name] for name in ("inner", "offer", "shown", "snippet", "internal", "secret", "open")]
@@ -145,7 +145,7 @@ def test_in_a_project(api: Api, scene: Scene) -> None:
 
 
 def test_what_happens_is_found_at_once(api: Api, make: Make) -> None:
-    """Rows that are edited, deleted and closed to somebody."""
+    """After edits, deletions and lost access."""
     owner, member = make.user(), make.user()
     project = make_project(make, owner, visibility="private", members={member: Level.REPORTER})
     path = f"/projects/{project.id}/search"
@@ -172,7 +172,7 @@ def test_what_happens_is_found_at_once(api: Api, make: Make) -> None:
 
 
 def test_features_that_are_off(api: Api, make: Make) -> None:
-    """What a project does not have is refused there, and not found elsewhere."""
+    """Their scope is rejected in the project, and not searched elsewhere."""
     owner = make.user()
     project = make_project(make, owner, visibility="private")
     issue = make_issue(make, project, owner, title="switched off word")
@@ -183,7 +183,7 @@ def test_features_that_are_off(api: Api, make: Make) -> None:
     guest = make.user()
     add_members(make, project, {guest: Level.GUEST})
     path = f"/projects/{project.id}/search"
-    # Guests of a private project may not read its code, and so not what would change it.
+    # Guests of a private project may not read its code, and so not its merge requests.
     assert api.get(path, guest, scope="merge_requests", search="word").status_code == 403
     assert {note["noteable_type"] for note in api.get(path, guest, scope="notes", search="word").json()} == {"Issue"}
     off = {"issues_enabled": False, "wiki_enabled": False, "merge_requests_enabled": False, "snippets_enabled": False}
@@ -196,7 +196,7 @@ def test_features_that_are_off(api: Api, make: Make) -> None:
 
 
 def test_users(api: Api, make: Make, scene: Scene) -> None:
-    """Everybody at large; in a group and a project those who belong."""
+    """All users in the instance; members in a group or project."""
     caller, sought = scene.people["stranger"], scene.people["author"]
     assert ids(api.get("/search", caller, scope="users", search=sought.username)) == [sought.id]
     in_project = api.get(f"/projects/{scene.public.id}/-/search", caller, scope="users", search=sought.username)
@@ -208,7 +208,7 @@ def test_users(api: Api, make: Make, scene: Scene) -> None:
 
 
 def test_what_further_clients_send(api: Api, scene: Scene) -> None:
-    """States, confidential ones, the order, and pages."""
+    """State, confidentiality, order and pages."""
     caller, made = scene.people["author"], scene.made["public"]
     path, issues = f"/projects/{scene.public.id}/search", {"scope": "issues", "search": WORD}
     assert ids(api.get(path, caller, **issues, confidential=True)) == made["issues"][:1]
@@ -235,7 +235,7 @@ ELSEWHERE = [
 
 
 def test_wrong_calls(api: Api, scene: Scene) -> None:
-    """A missing text, an unknown scope, and scopes that are not there, are told in the usual form."""
+    """A missing text, an unknown scope, and unsupported scopes."""
     caller = scene.people["author"]
     for path, scopes in ELSEWHERE:
         address = path.format(group=scene.group.id, project=scene.public.id)
@@ -278,14 +278,14 @@ def _holds(found: Any, text: str) -> bool:
 
 @pytest.mark.parametrize("path", SCOPES)
 def test_hostile_texts(api: Api, scene: Scene, path: str) -> None:
-    """Every sign stands for itself, in every scope; NUL and a megabyte are refused."""
+    """Special characters are literal in every scope; NUL and a megabyte are rejected."""
     caller = scene.people["author"]
     address = path.format(group=scene.group.id, project=scene.public.id)
     for scope in SCOPES[path]:
         for text in HOSTILE:
             answer = api.get(address, caller, scope=scope, search=text)
             assert answer.status_code == 200, (scope, text)
-            # Other tests' people and projects may be called so.
+            # Users and projects of other tests may match.
             assert all(_holds(found, text) for found in answer.json()), (scope, text)
         for text in ("a\0b", "x" * 8001):
             assert api.get(address, caller, scope=scope, search=text).status_code == 400, (scope, text)
@@ -306,7 +306,7 @@ def test_statements_do_not_grow_with_the_page(api: Api, make: Make, scene: Scene
 
 
 def test_a_long_text_is_found_whole_and_does_not_hold_others_up(api: Api, make: Make) -> None:
-    """An index of three characters at a time has a million places for each part of a text of one letter."""
+    """Attack: a query of one repeated letter has very many matches in a trigram index."""
     owner = make.user()
     project = make_project(make, owner)
     long = "Ahoi " + "y" * 100 + " there"

@@ -1,4 +1,4 @@
-"""Slack and Mattermost: a message for each event, sent as durably as hooks send, and without calling anybody."""
+"""Slack and Mattermost: one message per event, delivered like webhooks, without mentions."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ WAY = "services-T0-w4y"
 
 
 class Chat:
-    """A project that speaks in a chat."""
+    """Project with a chat service."""
 
     def __init__(self, api: Api, make: Make, receiver: Receiver, instance: Instance, slug: str, **more: Any) -> None:
         self.project = make_project(make, initialize_with_readme=True)
@@ -36,37 +36,37 @@ class Chat:
         self.set(**more)
 
     def set(self, **more: Any) -> None:
-        """Connect it, or in another way."""
+        """Configure the service."""
         sent = {"webhook": self.receiver.url(self.path), **more}
         made = self._api.put(f"{self.project.url}/services/{self._slug}", self._root, **sent)
         assert made.status_code == 200, made.text
 
     def call(self, method: str, path: str, /, **sent: Any) -> Any:
-        """Do something in the project."""
+        """Call an endpoint of the project."""
         answer = self._api.request(method, f"{self.project.url}{path}", self._root, json=sent)
         assert answer.status_code in (200, 201, 204), answer.text
         return answer.json() if answer.content else None
 
     def commit(self, branch: str, message: str) -> str:
-        """Write a file."""
+        """Commit a file."""
         action = {"action": "create", "file_path": message.split()[-1], "content": "x"}
         made = self.call("POST", "/repository/commits", branch=branch, commit_message=message, actions=[action])
         return str(made["id"])
 
     def next(self) -> Any:
-        """The next message."""
+        """Return the next message."""
         got = self.receiver.next()
         assert got.path == self.path
         return got.body
 
     def says(self) -> str:
-        """The line of the next message."""
+        """Return the text of the next message."""
         return str(self.next()["text"])
 
 
 @pytest.fixture
 def slack(api: Api, make: Make, receiver: Receiver, dispatcher: HookDispatcher, instance: Instance) -> Chat:
-    """A project that speaks in Slack."""
+    """Return a project with the Slack service."""
     return Chat(api, make, receiver, instance, "slack")
 
 

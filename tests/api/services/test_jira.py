@@ -1,4 +1,4 @@
-"""What Jira is told: where its issues are mentioned, and which of them are solved."""
+"""Jira: comments and links for mentioned issues, and transitions of closed ones."""
 
 import base64
 import json
@@ -27,7 +27,7 @@ NOW = update(jobs).where(jobs.c.kind == NOTIFY_JIRA).values(run_at="2001-01-01T0
 
 
 class Server:
-    """A Jira with these issues, which keeps what it is told."""
+    """Jira server with these issues, which records its requests."""
 
     def __init__(self, *keys: str) -> None:
         self.comments: dict[str, list[str]] = {key: [] for key in keys}
@@ -45,7 +45,7 @@ class Server:
                 outer._answer(self, json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
 
             def log_message(self, format: str, *args: Any) -> None:
-                """Nothing."""
+                """Log nothing."""
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
@@ -53,7 +53,7 @@ class Server:
         threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
 
     def close(self) -> None:
-        """Serve no more."""
+        """Stop the server."""
         self._server.shutdown()
         self._server.server_close()
 
@@ -87,7 +87,7 @@ class Server:
 
 
 class Place:
-    """A project whose issues are kept in Jira."""
+    """Project connected to Jira."""
 
     def __init__(self, api: Api, make: Make, instance: Instance, server: Server) -> None:
         self.project = make_project(make, initialize_with_readme=True)
@@ -101,13 +101,13 @@ class Place:
         self.set()
 
     def set(self, **more: Any) -> None:
-        """Connect it to Jira, or in another way."""
+        """Configure the service."""
         known = {"url": self.server.url, "project_key": "KEY", "username": "bot", "password": PASSWORD}
         made = self._api.put(f"{self.project.url}/services/jira", self._root, **{**known, **more})
         assert made.status_code == 200, made.text
 
     def post(self, path: str, /, **sent: Any) -> Any:
-        """Make something in the project."""
+        """Create something in the project."""
         made = self._api.post(f"{self.project.url}{path}", self._root, **sent)
         assert made.status_code in (200, 201), made.text
         return made.json()
@@ -119,14 +119,14 @@ class Place:
         return str(made["id"])
 
     def work(self, *, local: bool = True) -> None:
-        """Do what waits to be done."""
+        """Run the queued jobs."""
         while self._workers[local].run_once():
             pass
 
 
 @pytest.fixture
 def server() -> Iterator[Server]:
-    """A Jira."""
+    """Yield a Jira server."""
     server = Server("KEY-1", "KEY-2", "KEY-3")
     yield server
     server.close()
@@ -134,12 +134,12 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture
 def place(api: Api, make: Make, instance: Instance, server: Server) -> Place:
-    """A project that is connected to it."""
+    """Return a project connected to it."""
     return Place(api, make, instance, server)
 
 
 def test_commits_that_mention_an_issue(place: Place, instance: Instance) -> None:
-    """Once for each commit, by a comment and a link; issues that are not there are none."""
+    """Once per commit, as a comment and a link; missing issues are skipped."""
     oid = place.commit("See KEY-1 [x|y], KEY-99 and `KEY-2`", branch="work", start_branch="master")
     place.work()
     url = f"{instance.url}/{place.project.path}/commit/{oid}"
@@ -157,7 +157,7 @@ def test_commits_that_mention_an_issue(place: Place, instance: Instance) -> None
 
 
 def test_commits_that_close_an_issue(place: Place) -> None:
-    """On the default branch, by the steps that the service names; where none of them solves it, nothing is said."""
+    """On the default branch, by the configured transitions; without a valid one nothing is sent."""
     place.set(jira_issue_transition_id=f"11, {DONE}")
     place.commit("Closes KEY-1", branch="work", start_branch="master")
     place.work()
@@ -175,7 +175,7 @@ def test_commits_that_close_an_issue(place: Place) -> None:
 
 
 def test_merge_requests(place: Place, api: Api, make: Make) -> None:
-    """What they and notes on them mention, but for what is said among those who work on it; merging closes."""
+    """Mentions in them and their notes, except internal ones; merging closes."""
     place.set(jira_issue_transition_id=DONE, commit_events=False)
     place.commit("Mentions KEY-3", branch="work", start_branch="master")
     made = place.post(
@@ -194,7 +194,7 @@ def test_merge_requests(place: Place, api: Api, make: Make) -> None:
 
 
 def test_a_server_that_is_down_is_tried_again(place: Place, make: Make) -> None:
-    """And nothing is said twice, nor is the password written down."""
+    """Nothing is sent twice, and the password is not logged."""
     place.server.status = 503
     place.commit("See KEY-1")
     place.work()
@@ -220,7 +220,7 @@ def test_what_nobody_asked_for_is_not_told(place: Place, more: dict[str, Any]) -
 
 
 def test_a_server_in_our_own_network_is_not_reached(place: Place, instance: Instance) -> None:
-    """Attack (D14): somebody lets us speak to what only we reach; it is refused, written down and not tried again."""
+    """Attack: a URL of an internal address is blocked, logged and not retried."""
     place.commit("See KEY-1")
     place.work(local=False)
     place.work()

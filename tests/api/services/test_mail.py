@@ -1,4 +1,4 @@
-"""Mails on pushes: who gets one, and what it says."""
+"""Emails on push: recipients and content."""
 
 import email
 from email.policy import default
@@ -12,7 +12,7 @@ from tests.factories import Project, make_project
 
 
 class Inbox:
-    """A project that writes mails, and who gets them."""
+    """Project with the emails-on-push service, and its mailbox."""
 
     def __init__(self, api: Api, make: Make, instance: Instance) -> None:
         self.project: Project = make_project(make, initialize_with_readme=True)
@@ -21,13 +21,13 @@ class Inbox:
         self.set()
 
     def set(self, **more: Any) -> None:
-        """Have mails written, or others."""
+        """Configure the service."""
         sent = {"recipients": self.to, **more}
         made = self._api.put(f"{self.project.url}/services/emails-on-push", self._root, **sent)
         assert made.status_code == 200, made.text
 
     def commit(self, message: str, *paths: str, branch: str = "master") -> str:
-        """Write files."""
+        """Commit files."""
         actions = [{"action": "create", "file_path": path, "content": f"in {path}\n"} for path in paths]
         made = self._api.post(
             f"{self.project.url}/repository/commits",
@@ -40,11 +40,11 @@ class Inbox:
         return str(made.json()["id"])
 
     def call(self, method: str, path: str, /, **sent: Any) -> None:
-        """Do something else."""
+        """Call another endpoint."""
         assert self._api.request(method, f"{self.project.url}{path}", self._root, json=sent).is_success
 
     def mails(self, to: str = "") -> list[tuple[str, str]]:
-        """Subject and text of all that came."""
+        """Return subject and text of all received mails."""
         parsed = [email.message_from_string(each, policy=default) for each in self._instance.mails()]
         mine = [each for each in parsed if each["To"] == (to or self.to)]
         return [(str(each["Subject"]), each.get_content()) for each in mine]
@@ -52,7 +52,7 @@ class Inbox:
 
 @pytest.fixture
 def inbox(api: Api, make: Make, instance: Instance) -> Inbox:
-    """Somebody who wants mails."""
+    """Return a project with a recipient."""
     return Inbox(api, make, instance)
 
 

@@ -1,4 +1,4 @@
-"""What is said, and whether anything is said and may be: without a server."""
+"""Texts of service messages, and blocked URLs, without a server."""
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
@@ -24,7 +24,7 @@ NOTE = {"noteable_type": "MergeRequest", "system": False, "note": "Fine", "url":
 
 
 def said(told: dict[str, Any], **outfit: Any) -> Any:
-    """The body that a chat gets, or nothing."""
+    """Return the body sent to a chat, or None."""
     wears = msgspec.json.encode(MessageFormat(URL, **outfit)).decode()
     dressed = format_request(wears, msgspec.json.encode({"project": PROJECT, "user": USER, **told}).decode())
     return None if dressed is None else msgspec.json.decode(dressed.body)
@@ -41,7 +41,7 @@ def said(told: dict[str, Any], **outfit: Any) -> Any:
     ],
 )
 def test_merge_requests(action: str, state: str, word: str | None) -> None:
-    """As the payload that hooks get has them."""
+    """Built from the payload of hooks."""
     about = {**MERGE_REQUEST, "action": action, "state": state}
     body = said({"object_kind": "merge_request", "object_attributes": about}, channels={"merge_request": "#mr"})
     link = "<https://here/g/p/merge_requests/3|!3 Do ¦ it>"
@@ -65,7 +65,7 @@ def test_what_chats_do_not_know_is_not_said(kind: str) -> None:
 
 
 def send(outfit: MessageFormat, payload: dict[str, Any]) -> DeliveryOutcome:
-    """Let a service's hook send to where it wants to, past a guard that lets nothing local through."""
+    """Deliver to the URL of a service's hook with an address check that blocks local addresses."""
     vault = Vault(b"k" * 32)
     hook = Hook(
         id=1, kind="service", project_id=1, group_id=None, url="https://hooks.example.com:443/", credentials=None,
@@ -82,7 +82,7 @@ def send(outfit: MessageFormat, payload: dict[str, Any]) -> DeliveryOutcome:
 
 
 def test_the_guard_is_asked_about_the_way_that_is_sealed() -> None:
-    """D14: a chat's address is no way into the network that the server stands in."""
+    """Attack: use the URL of a chat service to reach the internal network."""
     told = {"object_kind": "note", "object_attributes": NOTE, "merge_request": MERGE_REQUEST}
     for url in ("http://127.0.0.1:1/secret-way", "http://[::1]/secret-way", "http://169.254.169.254/secret-way"):
         outcome = send(MessageFormat(url), told)

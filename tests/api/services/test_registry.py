@@ -1,4 +1,4 @@
-"""Every service of the registry: set, read, listed, changed and deleted by one mechanism, without showing a secret."""
+"""All services of the registry: set, read, list, edit and delete, without revealing secrets."""
 
 import re
 from functools import partial
@@ -17,7 +17,7 @@ from tests.conftest import Instance
 from tests.factories import Project, make_project, statements_of
 from tests.roles import UsersByRole, project_with
 
-# The services of version 9.4, by its own names.
+# The services of GitLab 9.4, by name.
 OF_9_4 = {
     "asana", "assembla", "bamboo", "bugzilla", "buildkite", "campfire", "custom-issue-tracker", "drone-ci",
     "emails-on-push", "external-wiki", "flowdock", "gemnasium", "hipchat", "irker", "jira", "kubernetes",
@@ -34,12 +34,12 @@ KEYS = {
 
 @pytest.fixture(scope="module")
 def project(make: Make) -> Project:
-    """A project that is connected to one thing after the other."""
+    """Return a project for a sequence of services."""
     return make_project(make)
 
 
 def rows_of(make: Make, project: Project) -> list[Any]:
-    """All that is stored of the project's services."""
+    """Return all stored rows of the project's services."""
     return make.database.read(lambda db: [row for query in _ROWS for row in db.rows(query, project=project.id)])
 
 
@@ -214,7 +214,7 @@ def test_a_project_takes_its_services_along(api: Api, make: Make, instance: Inst
 
 
 def test_the_page_speaks_of_every_service() -> None:
-    """Once each, and with the truth about what is done with it."""
+    """Once each, with the correct support status."""
     page = (Path(__file__).parents[3] / "docs" / "services.md").read_text()
     rows = [line for line in page.splitlines() if line.startswith("| `")]
     named = [(slug, "Stored only" in row) for row in rows for slug in re.findall(r"`([a-z-]+)`", row.split(" | ")[0])]

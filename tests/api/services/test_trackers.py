@@ -1,4 +1,4 @@
-"""Issue trackers elsewhere: references lead there, and what a text closes is told by their ids."""
+"""External issue trackers: links of references, and ids of closed issues."""
 
 from typing import Any
 
@@ -18,12 +18,12 @@ URLS = {
 
 
 def tracker(make: Make, project: Project) -> IssueTracker | None:
-    """Where the project keeps its issues."""
+    """Configure the external tracker of a project."""
     return make.database.read(lambda db: external_tracker_or_none(db, project.id))
 
 
 def rendered(api: Api, make: Make, project: Project, text: str) -> str:
-    """A text of the project as HTML."""
+    """Return a text of the project rendered as HTML."""
     answer = api.post("/markdown", make.root, text=text, gfm=True, project=project.path)
     assert answer.status_code == 201, answer.text
     return str(answer.json()["html"])
@@ -79,7 +79,7 @@ def test_of_two_trackers_the_first_counts(api: Api, make: Make) -> None:
 
 
 def test_what_a_merge_request_closes_elsewhere(api: Api, make: Make) -> None:
-    """The ids are texts, as the tracker has them."""
+    """Their ids are strings."""
     owner = make.user()
     project = filled_project(make, owner)
     offered = make_merge_request(make, project, owner, description="Closes #7 and KEY-9; see #8")

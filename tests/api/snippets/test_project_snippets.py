@@ -1,4 +1,4 @@
-"""Snippets of projects: written, read, listed, edited, deleted, and who may."""
+"""Project snippets: creation, reading, lists, editing, deletion and permissions."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ def _write(api: Api, project: Project, author: Person, **attributes: Any) -> int
 
 
 def test_create_read_edit_delete(api: Api, make: Make) -> None:
-    """What is written is read back, edited and gone."""
+    """Life cycle of a snippet."""
     owner = make.user()
     project = make_project(make, owner)
     base = f"/projects/{project.id}/snippets"
@@ -57,7 +57,7 @@ def test_create_read_edit_delete(api: Api, make: Make) -> None:
 
 @pytest.mark.parametrize("missing", ["title", "file_name", "code", "visibility"])
 def test_what_must_be_given(api: Api, make: Make, missing: str) -> None:
-    """A snippet needs all four."""
+    """All four are required."""
     owner = make.user()
     project = make_project(make, owner)
     sent = {"title": "t", "file_name": "f", "code": "c", "visibility": "private"}
@@ -97,7 +97,7 @@ WRONG: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: str(wrong)[:40])
 def test_what_is_refused(api: Api, make: Make, wrong: dict[str, Any]) -> None:
-    """What cannot be a snippet makes none, and changes none."""
+    """On creation and edit."""
     owner = make.user()
     project = make_project(make, owner)
     base = f"/projects/{project.id}/snippets"
@@ -112,7 +112,7 @@ def test_what_is_refused(api: Api, make: Make, wrong: dict[str, Any]) -> None:
 
 
 SEEN = [
-    # What is held, and whether private, internal and public ones are seen; then by an external user.
+    # Level, and whether private, internal and public ones are visible; then for an external user.
     (Level.NONE, False, [False, True, True]),
     (Level.MASTER, False, [False, True, True]),
     (Level.NONE, True, [False, False, True]),
@@ -122,7 +122,7 @@ SEEN = [
 
 @pytest.mark.parametrize(("level", "external", "seen"), SEEN)
 def test_who_sees_what(api: Api, make: Make, level: Level, external: bool, seen: list[bool]) -> None:
-    """The list, the snippet itself and its content agree; a hidden one is as good as none."""
+    """The list, the snippet and its content agree; a hidden one gets 404."""
     owner, other = make.user(), make.user(external=external)
     project = make_project(make, owner, visibility="public", members={other: level})
     base = f"/projects/{project.id}/snippets"
@@ -154,7 +154,7 @@ WRITES = [(Level.NONE, 403), (Level.GUEST, 403), (Level.REPORTER, 201), (Level.D
 
 @pytest.mark.parametrize(("level", "status"), WRITES)
 def test_who_writes(api: Api, make: Make, level: Level, status: int) -> None:
-    """Reporters write; what others wrote only masters change, unless it is internal."""
+    """Reporters create; snippets of others are edited by masters only, unless they are internal."""
     owner, other = make.user(), make.user()
     project = make_project(make, owner, visibility="public", members={other: level})
     base = f"/projects/{project.id}/snippets"
@@ -169,7 +169,7 @@ def test_who_writes(api: Api, make: Make, level: Level, status: int) -> None:
 
 
 def test_an_author_keeps_what_is_theirs(api: Api, make: Make) -> None:
-    """Whoever wrote one changes it also as a guest, and not at all where the project is hidden from them."""
+    """Guests included, but not users without access to the project."""
     owner, author = make.user(), make.user()
     project = make_project(make, owner, members={author: Level.REPORTER})
     number = _write(api, project, author)
@@ -184,7 +184,7 @@ def test_an_author_keeps_what_is_theirs(api: Api, make: Make) -> None:
 
 
 def test_another_project_has_none_of_them(api: Api, make: Make) -> None:
-    """A number is only found in its own project, and a number of one's own in none."""
+    """Neither those of another project nor personal ones."""
     owner = make.user()
     project, other = make_project(make, owner), make_project(make, owner)
     number = _write(api, project, owner, visibility="public")
@@ -202,7 +202,7 @@ def test_another_project_has_none_of_them(api: Api, make: Make) -> None:
 
 
 def test_disabled_and_archived(api: Api, make: Make) -> None:
-    """Where there are no snippets nobody reads any; an archived project is only read."""
+    """Disabled snippets are hidden; archived projects are read-only."""
     owner = make.user()
     project = make_project(make, owner)
     number = _write(api, project, owner)
@@ -227,7 +227,7 @@ def test_disabled_and_archived(api: Api, make: Make) -> None:
 
 
 def test_content_is_never_a_page(api: Api, make: Make) -> None:
-    """Whatever it is called and holds, a browser shows it as text and runs nothing."""
+    """Attack: browsers show every file as text and run nothing."""
     owner = make.user()
     project = make_project(make, owner)
     number = _write(api, project, owner, file_name='x".html', code="<script>alert(1)</script>")
@@ -240,7 +240,7 @@ def test_content_is_never_a_page(api: Api, make: Make) -> None:
 
 
 def test_user_agent_detail(api: Api, make: Make) -> None:
-    """Administrators see with what it was written."""
+    """For administrators."""
     owner = make.user()
     project = make_project(make, owner)
     number = _write(api, project, owner)
@@ -253,7 +253,7 @@ def test_user_agent_detail(api: Api, make: Make) -> None:
 
 
 def test_a_longer_list_takes_no_more_statements(api: Api, make: Make) -> None:
-    """One statement for each relation, and pages by number."""
+    """One statement for each relation, with page numbers."""
     owner = make.user()
     project = make_project(make, owner)
     base = f"/projects/{project.id}/snippets"
@@ -267,7 +267,7 @@ def test_a_longer_list_takes_no_more_statements(api: Api, make: Make) -> None:
 
 
 def test_snippets_go_with_their_project_and_author(api: Api, make: Make) -> None:
-    """Nothing of a deleted project or user is found any more."""
+    """Snippets of a deleted project or user are not found."""
     owner, author = make.user(), make.user()
     project = make_project(make, owner, members={author: Level.REPORTER})
     theirs, kept = _write(api, project, author), _write(api, project, owner)

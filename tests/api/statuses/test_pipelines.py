@@ -1,4 +1,4 @@
-"""The pipelines that statuses make up: listed, read, and what they amount to."""
+"""Pipelines of reported statuses: lists, reading and the derived status."""
 
 import pytest
 
@@ -13,7 +13,7 @@ from tests.roles import UsersByRole, project_with
 
 @pytest.fixture
 def project(instance: Instance, make: Make, roles: UsersByRole) -> Project:
-    """A private project with two branches and a tag."""
+    """Return a private project with two branches and a tag."""
     project = project_with(make, roles)
     history = History()
     first = history.commit(files={"a": "1\n"})
@@ -24,7 +24,7 @@ def project(instance: Instance, make: Make, roles: UsersByRole) -> Project:
 
 
 def post(api: Api, roles: UsersByRole, project: Project, commit: str, state: str, **sent: object) -> int:
-    """Say something of a commit; gives the number of the pipeline."""
+    """Report a status of a commit and return the id of its pipeline."""
     answer = api.post(f"/projects/{project.id}/statuses/{commit}", roles.developer, state=state, **sent)
     assert answer.status_code == 201, answer.text
     number: int = answer.json()["pipeline_id"]
@@ -35,7 +35,7 @@ READERS = [
     ("administrator", 200, 200),
     ("owner", 200, 200),
     ("reporter", 200, 200),
-    ("guest", 200, 403),  # Where the project shows its jobs to guests, and where it does not.
+    ("guest", 200, 403),  # With public and with private jobs.
     ("stranger", 404, 404),
     ("nobody", 401, 401),
 ]
@@ -89,7 +89,7 @@ def test_all_fields(api: Api, make: Make, roles: UsersByRole, project: Project) 
     done = api.get(f"/projects/{project.id}/pipelines/{number}", roles.reporter).json()
     assert (done["status"], done["duration"]) == ("failed", 0)
     assert done["finished_at"] == done["updated_at"] >= got["updated_at"]
-    # Tried again, and it is not finished any more.
+    # After a retry it is unfinished again.
     post(api, roles, project, "master", "running", ref="master", name="a")
     again = api.get(f"/projects/{project.id}/pipelines/{number}", roles.reporter).json()
     assert (again["status"], again["finished_at"], again["started_at"]) == ("running", None, got["started_at"])
@@ -123,7 +123,7 @@ def test_a_pipeline_follows_from_its_statuses(
 
 @pytest.fixture
 def several(api: Api, roles: UsersByRole, project: Project) -> dict[str, int]:
-    """Pipelines by what they are on."""
+    """Return pipelines by ref."""
     return {
         "old": post(api, roles, project, "v1", "failed", ref="develop"),
         "develop": post(api, roles, project, "develop", "pending", ref="develop"),

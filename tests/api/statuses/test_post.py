@@ -1,4 +1,4 @@
-"""Statuses that callers post: who may, where they go, which moves are allowed, and what is refused."""
+"""Creation of commit statuses: permissions, refs, transitions and validation."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -26,7 +26,7 @@ CALLERS = [
 
 @pytest.fixture
 def project(instance: Instance, make: Make, roles: UsersByRole) -> Project:
-    """A private project with two branches that share a commit."""
+    """Return a private project with two branches at one commit."""
     project = project_with(make, roles)
     history = History()
     first = history.commit(files={"a": "1\n"})
@@ -37,7 +37,7 @@ def project(instance: Instance, make: Make, roles: UsersByRole) -> Project:
 
 
 def tip(api: Api, make: Make, project: Project, name: str = "master") -> str:
-    """The commit that a branch is at."""
+    """Return the commit at the head of a branch."""
     oid: str = api.get(f"/projects/{project.id}/repository/commits/{name}", make.root).json()["id"]
     return oid
 
@@ -68,7 +68,7 @@ def test_only_the_state_is_needed(api: Api, make: Make, roles: UsersByRole, proj
     assert posted == {
         "id": posted["id"],
         "sha": sha,
-        "ref": "develop",  # The first by name of the branches that lead to it.
+        "ref": "develop",  # The first branch by name that contains it.
         "status": state,
         "name": "default",
         "target_url": None,
@@ -100,7 +100,7 @@ def test_all_that_can_be_said(api: Api, make: Make, roles: UsersByRole, project:
         name: sent[name] for name in ("ref", "description", "target_url")
     }
     assert (posted["name"], posted["coverage"]) == ("ci/übung", 80.5)
-    # What is not said again stays; the name wins over the context.
+    # Unsent values stay; the name takes precedence over the context.
     again = {"state": "success", "name": "ci/übung", "context": "x", "ref": "master", "coverage": 0, "description": ""}
     changed = api.post(f"/projects/{project.id}/statuses/{sha}", roles.master, **again).json()
     assert changed["id"] == posted["id"]
@@ -108,7 +108,7 @@ def test_all_that_can_be_said(api: Api, make: Make, roles: UsersByRole, project:
     assert (changed["description"], changed["target_url"]) == ("läuft", sent["target_url"])
     assert changed["author"]["username"] == roles.master.username
     assert changed["started_at"] == posted["started_at"] <= changed["finished_at"]
-    # In the query or a form it is the same.
+    # Query and form parameters work alike.
     by_query = api.request("POST", f"/projects/{project.id}/statuses/{sha}?state=failed&name=q", roles.developer)
     assert (by_query.status_code, by_query.json()["status"]) == (201, "failed")
 
@@ -251,7 +251,7 @@ def test_a_pipeline_can_be_named(api: Api, make: Make, roles: UsersByRole, proje
 
 
 def test_many_at_once_make_one_status(api: Api, make: Make, roles: UsersByRole, project: Project) -> None:
-    """Each of many machines says that it begins: one is first, and there is one pipeline with one status."""
+    """Many runners report at once: there is one pipeline with one status."""
     sha = tip(api, make, project)
 
     def post(number: int) -> int:
@@ -272,7 +272,7 @@ def test_many_at_once_make_one_status(api: Api, make: Make, roles: UsersByRole, 
 def test_a_status_keeps_its_commit(
     instance: Instance, api: Api, make: Make, roles: UsersByRole, project: Project
 ) -> None:
-    """The branch is rewritten and the repository cleaned: what was said of the old commit is still there."""
+    """After a force push and garbage collection, statuses of the old commit are kept."""
     sha = tip(api, make, project, "develop")
     api.post(f"/projects/{project.id}/statuses/{sha}", roles.developer, state="failed")
     repository = repository_of(instance, project)
@@ -282,7 +282,7 @@ def test_a_status_keeps_its_commit(
     assert (kept["sha"], kept["ref"]) == (sha, "develop")
     advertised = run(repository.path, "ls-remote", ".")
     assert "refs/keep" not in advertised
-    # No branch leads there any more, so the next one has to say for which it is meant; a tag is none.
+    # The commit is on no branch, so the ref is required; a tag does not count.
     run(repository.path, "tag", "only-a-tag", sha)
     refused = api.post(f"/projects/{project.id}/statuses/{sha}", roles.developer, state="success")
     assert (refused.status_code, refused.json()["message"]) == (404, "404 References for commit Not Found")

@@ -1,4 +1,4 @@
-"""Texts to begin a repository with."""
+"""Templates: licenses, .gitignore, Dockerfile and CI files."""
 
 from datetime import UTC, datetime
 
@@ -165,7 +165,7 @@ def test_what_is_filled_in_is_taken_as_it_is(api: Api, name: str) -> None:
     filled = api.get("/templates/licenses/gpl-3.0", fullname=name, project="My Project").json()["content"]
 
     assert f"Copyright (C) {_year()}  {name}\n" in filled
-    # Filling one in must leave nothing behind for the next caller.
+    # Replacing placeholders must not change the cached template.
     assert "<name of author>" in api.get("/templates/licenses/gpl-3.0").json()["content"]
 
 

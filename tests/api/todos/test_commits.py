@@ -1,4 +1,4 @@
-"""Todos by comments on commits."""
+"""Todos for comments on commits."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from tests.factories import Project, add_members
 
 
 class Place:
-    """A commit that people talk about."""
+    """Commit with comments."""
 
     def __init__(self, api: Api, make: Make, **attributes: Any) -> None:
         self.api = api
@@ -22,21 +22,21 @@ class Place:
         self.url = f"{self.project.url}/repository/commits/{self.sha}"
 
     def say(self, body: str, who: Person | None = None) -> dict[str, Any]:
-        """Say something about it."""
+        """Comment on it."""
         said = self.api.post(f"{self.url}/discussions", who or self.owner, body=body)
         assert said.status_code == 201, said.text
         note: dict[str, Any] = said.json()["notes"][0]
         return note | {"discussion": said.json()["id"]}
 
     def todos(self, who: Person, **filters: Any) -> list[dict[str, Any]]:
-        """What somebody has to look at."""
+        """Return a user's todos."""
         found: list[dict[str, Any]] = self.api.get("/todos", who, **filters).json()
         return found
 
 
 @pytest.mark.parametrize("visibility", ["private", "public"])
 def test_who_may_read_the_code_looks_there(api: Api, make: Make, visibility: str) -> None:
-    """The fields are the contract's; who may not read the code is not called, nor reminded later."""
+    """With the documented fields; users without code access get none, not even later."""
     place = Place(api, make, visibility=visibility)
     people = (place.reporter, place.guest, place.stranger)
     names = " ".join(f"@{person.username}" for person in people)
@@ -62,7 +62,7 @@ def test_who_may_read_the_code_looks_there(api: Api, make: Make, visibility: str
 
 
 def test_they_are_done_and_come_once(api: Api, make: Make) -> None:
-    """By writing there, by saying so; an edit calls only those whom it names for the first time."""
+    """Done by a reply or explicitly; an edit notifies only newly mentioned users."""
     place = Place(api, make)
     name, other = f"@{place.reporter.username}", make.user()
     add_members(make, place.project, {other: Level.DEVELOPER})

@@ -1,4 +1,4 @@
-"""Todos: how they come, how they are listed, and how they are done."""
+"""Todos: creation, lists and completion."""
 
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -24,7 +24,7 @@ def _why(api: Api, person: Person, **filters: Any) -> list[str]:
 
 
 def test_marked_by_oneself(api: Api, make: Make) -> None:
-    """The row of the specification: exactly its fields, and the second time nothing changes."""
+    """With exactly the documented fields; a second call changes nothing."""
     owner, other = make.user(), make.user()
     project = make_project(make, owner, visibility="public")
     issue = make_issue(make, project, owner, title="look")
@@ -62,7 +62,7 @@ def test_marked_by_oneself(api: Api, make: Make) -> None:
 
 
 def test_targets_tell_whether_one_follows_them(api: Api, make: Make) -> None:
-    """As they do where one looks at each of them: for what one has to do, said, or wrote."""
+    """As in the single view: for assigned, commented and authored issues."""
     owner, person = make.user(), make.user()
     project = make_project(make, owner, members={person: Level.DEVELOPER}, initialize_with_readme=True)
     paths = [f"/projects/{project.id}/issues/{make_issue(make, project, owner)['iid']}" for _ in range(4)]
@@ -94,7 +94,7 @@ def test_marked_by_many_at_once(api: Api, make: Make) -> None:
 
 
 def test_assigned(api: Api, make: Make) -> None:
-    """Who gets an issue to do has to look at it, also where they took it themselves; who loses it keeps theirs."""
+    """The assignee gets a todo, also on self-assignment; it is kept after reassignment."""
     owner, assignee = make.user(), make.user()
     project = make_project(make, owner, members={assignee: Level.DEVELOPER})
     issue = make_issue(make, project, owner, assignee_ids=[assignee.id])
@@ -111,7 +111,7 @@ def test_assigned(api: Api, make: Make) -> None:
 
 
 def test_mentioned(api: Api, make: Make) -> None:
-    """Those who may see it, each once; whom the text begins with is spoken to."""
+    """For users who can see the issue, each once; users at the beginning of a text are directly addressed."""
     owner, spoken_to, named, outsider = (make.user() for _ in range(4))
     project = make_project(make, owner, members={spoken_to: Level.GUEST, named: Level.GUEST})
     text = f"@{spoken_to.username}: what does @{named.username} say, or @{outsider.username}? `@{owner.username}`"
@@ -137,7 +137,7 @@ def test_mentioned(api: Api, make: Make) -> None:
 
 
 def test_groups_and_everybody_are_named(api: Api, make: Make) -> None:
-    """``@all`` are those of the project, for one who belongs there; a hidden group is a word like any other."""
+    """``@all`` are the project members, if the author is one; a hidden group is plain text."""
     owner, one, other, stranger = (make.user() for _ in range(4))
     group = make_group(make, members={one: Level.GUEST}, visibility="public")
     hidden = make_group(make, members={stranger: Level.GUEST}, visibility="private")
@@ -151,7 +151,7 @@ def test_groups_and_everybody_are_named(api: Api, make: Make) -> None:
 
 
 def test_a_flood_of_names_is_bounded(api: Api, make: Make) -> None:
-    """D22: of a text that names a hundred thousand people, those whom it begins with hear of it."""
+    """Attack: a text with a hundred thousand mentions; the first ones create todos."""
     owner, first, last = make.user(), make.user(), make.user()
     project = make_project(make, owner, visibility="public")
     crowd = " ".join(f"@nobody-{number}" for number in range(50_000))
@@ -163,7 +163,7 @@ def test_a_flood_of_names_is_bounded(api: Api, make: Make) -> None:
 
 @pytest.mark.parametrize("act", ["note", "close", "award", "award_note", "label"])
 def test_done_by_doing_something(api: Api, make: Make, act: str) -> None:
-    """Who does something about an issue has looked at it; what others do leaves it."""
+    """Actions of the user on the issue do; those of others do not."""
     owner, person = make.user(), make.user()
     project = make_project(make, owner, members={person: Level.DEVELOPER})
     issue = make_issue(make, project, owner, assignee_ids=[person.id])
@@ -210,7 +210,7 @@ def test_filters(api: Api, make: Make) -> None:
 
 
 def test_done(api: Api, make: Make) -> None:
-    """One's own only, once or twice; all at once."""
+    """Own todos only, idempotent, singly and all at once."""
     owner, other = make.user(), make.user()
     project = make_project(make, owner, visibility="public")
     for _ in range(3):
@@ -232,7 +232,7 @@ def test_done(api: Api, make: Make) -> None:
 
 
 def _member(make: Make, level: int = Level.GUEST) -> tuple[Person, Project, dict[str, Any], int]:
-    """Somebody who has to look at an issue of a private project."""
+    """Return a user with a todo for an issue of a private project."""
     person = make.user()
     project = make_project(make, visibility="private", members={person: level})
     issue = make_issue(make, project, make.root, title="hush", description=f"@{person.username}")
@@ -242,7 +242,7 @@ def _member(make: Make, level: int = Level.GUEST) -> tuple[Person, Project, dict
 
 @pytest.mark.parametrize("how", ["confidential", "removed", "deleted", "disabled", "project deleted"])
 def test_what_is_hidden_is_not_to_be_looked_at(api: Api, make: Make, how: str) -> None:
-    """D26, D29: at once, in the list, in its total, and by number."""
+    """Attack: access ends; the todo disappears from the list, the total and by id."""
     person, project, issue, number = _member(make)
     url = f"/projects/{project.id}/issues/{issue['iid']}"
 
@@ -267,7 +267,7 @@ def test_what_is_hidden_is_not_to_be_looked_at(api: Api, make: Make, how: str) -
 
 
 def test_only_those_who_may_see_it_are_told(api: Api, make: Make) -> None:
-    """D26: naming a guest in a confidential issue, or in an internal note, tells them nothing."""
+    """Attack: mention a guest in a confidential issue, or in an internal note."""
     guest, reporter = make.user(), make.user()
     project = make_project(make, visibility="public", members={guest: Level.GUEST, reporter: Level.REPORTER})
     names = f"@{guest.username} @{reporter.username}"
@@ -280,7 +280,7 @@ def test_only_those_who_may_see_it_are_told(api: Api, make: Make) -> None:
 
 
 def test_people_who_go(api: Api, make: Make) -> None:
-    """What somebody left for others stays in the placeholder's name."""
+    """They stay with the ghost user as author."""
     leaving, person = make.user(), make.user()
     project = make_project(make, make.user(), members={leaving: Level.DEVELOPER, person: Level.DEVELOPER})
     make_issue(make, project, make.root, title="stays")
@@ -309,7 +309,7 @@ def test_statements_do_not_grow_with_the_page(api: Api, make: Make) -> None:
 
 
 def test_commanded_in_a_note(api: Api, make: Make) -> None:
-    """By /todo and /done; what else the note says counts as having looked."""
+    """By /todo and /done; other text of the note completes the todo."""
     owner = make.user()
     project = make_project(make, owner)
     issue = make_issue(make, project, owner, title="look")

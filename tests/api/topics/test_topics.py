@@ -1,4 +1,4 @@
-"""Topics: described ones, and names that projects carry."""
+"""Topics with descriptions, and topics derived from projects."""
 
 from functools import partial
 from typing import Any
@@ -12,7 +12,7 @@ PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 32
 
 
 def found(api: Api, caller: Person, name: str) -> dict[str, Any] | None:
-    """The topic of this name, as a caller's search finds it."""
+    """Return the topic of this name from a caller's search."""
     answer = api.get("/topics", caller, search=name, per_page=100)
     assert answer.status_code == 200
     return next((topic for topic in answer.json() if topic["name"] == name), None)
@@ -66,7 +66,7 @@ def test_a_described_topic_has_all_its_fields(api: Api, make: Make) -> None:
 
 
 def test_a_name_that_projects_carry_is_a_topic(api: Api, make: Make) -> None:
-    """At once, without anybody describing it, with an id that stays."""
+    """At once, without a description, with a stable id."""
     name, owner = make.name("carried"), make.user()
     project = make_project(make, owner, visibility="public", topics=[name])
     first = found(api, make.root, name)
@@ -90,7 +90,7 @@ def test_a_name_that_projects_carry_is_a_topic(api: Api, make: Make) -> None:
 
 
 def test_private_use_is_neither_counted_nor_named(api: Api, make: Make) -> None:
-    """Attack: a topic's name or count tells of a project that one may not see."""
+    """Attack: learn of a hidden project from the name or count of a topic."""
     secret, shared = make.name("secret"), make.name("shared")
     owner, stranger, external = make.user(), make.user(), make.user(external=True)
     hidden = make_project(make, owner, visibility="private", topics=[secret, shared])
@@ -156,7 +156,7 @@ def test_renaming_and_deleting_reach_the_projects(api: Api, make: Make) -> None:
 
 
 def test_describing_a_name_keeps_its_id(api: Api, make: Make) -> None:
-    """Whoever noted the id of what projects carry finds the description under it."""
+    """The id of a topic derived from projects stays valid."""
     name = make.name("noted")
     make_project(make, make.user(), visibility="public", topics=[name])
     topic = found(api, make.root, name)
@@ -168,7 +168,7 @@ def test_describing_a_name_keeps_its_id(api: Api, make: Make) -> None:
 
 
 def test_a_name_that_nobody_uses_any_more_is_free(api: Api, make: Make) -> None:
-    """Dropped by its last project, or deleted with it: nobody sees it, and another topic may have the name."""
+    """Removed by its last project, or deleted with it: the topic is hidden, and another one may take the name."""
     owner = make.user()
     dropped, deleted = make.name("dropped"), make.name("deleted")
     project = make_project(make, owner, visibility="public", topics=[dropped, deleted])
@@ -183,7 +183,7 @@ def test_a_name_that_nobody_uses_any_more_is_free(api: Api, make: Make) -> None:
 
 
 def test_each_sees_the_spelling_that_they_may_see(api: Api, make: Make) -> None:
-    """A private project was first, and wrote it in its own way."""
+    """A private project used the topic first, with another spelling."""
     name = make.name("spelled")
     make_project(make, make.user(), visibility="private", topics=[name.upper()])
     make_project(make, make.user(), visibility="public", topics=[name])

@@ -43,7 +43,7 @@ def test_masters_manage_triggers(api: Api, make: Make, roles: UsersByRole, role:
 
 
 def test_only_its_owner_reads_the_token(api: Api, make: Make, roles: UsersByRole, instance: Instance) -> None:
-    """Attack: another master starts pipelines in the owner's name; or somebody copied the database."""
+    """Attack: another master, or a reader of the database, starts pipelines in the owner's name."""
     project = project_with(make, roles)
     made = api.post(f"/projects/{project.id}/triggers", roles.owner, description="für Nächte").json()
     trigger_id, token = made["id"], made["token"]

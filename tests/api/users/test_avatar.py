@@ -51,7 +51,7 @@ REFUSED: dict[str, tuple[str, bytes]] = {
 
 @pytest.mark.parametrize("what", REFUSED)
 def test_what_is_no_picture_is_refused_and_the_old_one_stays(api: Api, make: Make, what: str) -> None:
-    """D39: content that browsers would run, formats that parsers fell to, and names that lie."""
+    """Attack: content that browsers would run, formats with vulnerable parsers, and wrong extensions."""
     user = make.user()
     before = _put(api, make, user, PNG).json()["avatar_url"]
 

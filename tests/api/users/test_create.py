@@ -84,7 +84,7 @@ FORBIDDEN_NAMES = [
 
 @pytest.mark.parametrize("username", FORBIDDEN_NAMES)
 def test_names_that_lead_elsewhere_are_refused(api: Api, make: Make, username: str) -> None:
-    """D41: look-alikes, our own paths, and names that git or browsers read differently."""
+    """Attack: look-alikes, reserved paths, and names that git or browsers interpret differently."""
     answer = api.post("/users", make.root, **_attributes(make, username=username))
 
     assert answer.status_code == 400
@@ -161,7 +161,7 @@ def test_who_chooses_a_password_later_needs_none_now(api: Api, make: Make, more:
 
 @pytest.fixture
 def asks_to_confirm(api: Api, make: Make) -> Iterator[None]:
-    """An instance that wants addresses confirmed."""
+    """Require confirmation of email addresses."""
     api.put("/application/settings", make.root, send_user_confirmation_email=True)
     yield
     api.put("/application/settings", make.root, send_user_confirmation_email=False)
@@ -204,7 +204,7 @@ def test_an_identity_belongs_to_one_user(api: Api, make: Make) -> None:
 
 
 def test_two_at_once_make_one(api: Api, make: Make) -> None:
-    """The slower of two equal calls is a conflict, not a fault, and leaves nothing half done."""
+    """The later of two equal calls gets 409 and has no effect."""
     from concurrent.futures import ThreadPoolExecutor
 
     sent = _attributes(make)

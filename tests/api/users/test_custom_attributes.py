@@ -57,7 +57,7 @@ UNFIT = [
 def test_what_nobody_could_note_elsewhere_is_refused(
     api: Api, make: Make, key: str, value: str, message: dict[str, list[str]]
 ) -> None:
-    """Users, projects and groups have the same rules."""
+    """With the same rules as for projects and groups."""
     project = api.post("/projects", make.root, name=make.name("noted")).json()["id"]
     for where in (f"/users/{make.user().id}", f"/projects/{project}"):
         answer = api.put(f"{where}/custom_attributes/{key}", make.root, value=value)

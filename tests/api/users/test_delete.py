@@ -82,13 +82,13 @@ def test_the_placeholder_stays(instance: Instance, api: Api, make: Make) -> None
 
 
 class _Undo(Exception):
-    """Ends a unit of work so that nothing of it stays."""
+    """Exception that rolls back a transaction."""
 
 
 @pytest.mark.parametrize(("others", "stops"), [(0, True), (1, False)])
 @pytest.mark.parametrize("verb", ["delete", "demote", "set_admin"])
 def test_the_last_administrator_stays_one(instance: Instance, make: Make, verb: str, others: int, stops: bool) -> None:
-    """All in a transaction that is rolled back, since the other tests need their administrators."""
+    """In a rolled-back transaction, because other tests need their administrators."""
     actor = Actor(user_id=make.root.id, admin=True)
     demote_all = update(users).where(users.c.id != bindparam("kept")).values(admin=False)
     other = make.user()

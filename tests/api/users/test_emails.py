@@ -21,7 +21,7 @@ def _addresses(api: Api, person: Person) -> list[str]:
 
 @pytest.fixture
 def asks_to_confirm(api: Api, make: Make) -> Iterator[None]:
-    """An instance that wants addresses confirmed."""
+    """Require confirmation of email addresses."""
     changed = api.put("/application/settings", make.root, send_user_confirmation_email=True)
     assert changed.status_code == 200, changed.text
     yield

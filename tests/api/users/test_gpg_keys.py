@@ -19,7 +19,7 @@ from tests.api.users.gpg import (
 )
 from tests.client import Api, Make, Person
 
-# As gpg 2.4 exports it: a primary key with a name, a subkey and their signatures.
+# As exported by gpg 2.4: a primary key with a user id, a subkey and their signatures.
 EXPORTED = """-----BEGIN PGP PUBLIC KEY BLOCK-----
 
 mDMEavkbDxYJKwYBBAHaRw8BAQdA2G0ktRxC3r9kuvvJv6D5FH8Hdje1CwHpTNyj

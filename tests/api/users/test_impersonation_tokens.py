@@ -40,7 +40,7 @@ def test_a_token_is_made_used_listed_and_revoked(api: Api, make: Make) -> None:
 
 @pytest.mark.parametrize(("who", "status"), [("nobody", 401), ("stranger", 403), ("self", 403), ("acting", 403)])
 def test_nobody_but_administrators_reaches_them(api: Api, make: Make, who: str, status: int) -> None:
-    """D33: neither the impersonated user nor the token itself may list, create or revoke these tokens."""
+    """Attack: the impersonated user, or the token itself, lists, creates or revokes these tokens."""
     user = make.user()
     made = _made(api, make, user)
     acting = user.with_token(made["token"])

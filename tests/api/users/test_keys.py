@@ -116,7 +116,7 @@ def test_a_key_and_its_user_by_number_and_fingerprint(api: Api, make: Make) -> N
     sha256 = sha256_of(line)
     for fingerprint in (sha256, sha256 + "=", md5.hex(":"), "MD5:" + md5.hex(":"), md5.hex(":").upper(), md5.hex()):
         assert api.get("/keys", make.root, fingerprint=fingerprint).json() == found
-    # People who type an address forget to escape the plus sign.
+    # Users often forget to encode the plus sign.
     assert api.get(f"/keys?fingerprint={sha256}", make.root).json() == found
 
 

@@ -72,7 +72,7 @@ def test_that_of_somebody_else_looks_like_none(api: Api, make: Make, kind: Kind)
     number = kind.add(api, make, owner)
     none = (404, {"message": f"404 {kind.name} Not Found"})
 
-    # An administrator who names the wrong user means another one.
+    # Also for an administrator who names the wrong user.
     for path, caller in ((f"/user/{kind.path}", other), (f"/users/{other.id}/{kind.path}", make.root)):
         read = api.get(f"{path}/{number}", caller)
         assert (read.status_code, read.json()) == none
@@ -121,7 +121,7 @@ def test_numbers_that_none_has(api: Api, make: Make, kind: Kind, number: Any, st
     path = f"/users/{user.id}/{kind.path}/{number}"
     assert api.get(path, make.root).status_code == status
     assert api.delete(path, make.root).status_code == (400 if status == 400 else kind.gone)
-    # An ill-typed id is refused before the user is looked up.
+    # An id of the wrong type is rejected before the lookup of the user.
     for method in ("GET", "DELETE"):
         assert api.request(method, f"/users/{HUGE}/{kind.path}/{number}", make.root).status_code == status
 

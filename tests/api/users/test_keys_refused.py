@@ -28,7 +28,7 @@ def _titles(api: Api, person: Person) -> list[str]:
 
 
 def _modulus(bits: int) -> bytes:
-    """A number of this size, which is enough for a public key."""
+    """Return a number of this size, which is sufficient for a public key."""
     return ((1 << (bits - 1)) + 1).to_bytes(bits // 8 + 1, "big")
 
 
@@ -37,7 +37,7 @@ BREAKS = ["\n", "\r", "\r\n", "\v", "\f", "\x1e", "\x85", "\u2028", "\u2029"]
 
 @pytest.mark.parametrize("line_break", BREAKS, ids=[ascii(each) for each in BREAKS])
 def test_a_second_line_is_never_stored(api: Api, make: Make, line_break: str) -> None:
-    """The attacker adds a line of their own to a file of keys, with a command that it runs."""
+    """Attack: a key with a line break adds a line with a command to a file of keys."""
     user = make.user()
     smuggled = [
         f'{ed25519_line()} x{line_break}command="id" {ed25519_line()}',
@@ -56,7 +56,7 @@ def test_a_second_line_is_never_stored(api: Api, make: Make, line_break: str) ->
 
 
 def _unusual_spellings() -> list[Any]:
-    """What looks like a key and is not exactly one, with the reason for which it is refused."""
+    """Return texts that look like a key, with the reason why they are rejected."""
     plain = ed25519_line()
     kind, content = plain.split()
     raw, blob, ones = raw_ed25519(), blob_of(plain), b"\xff" * 32
@@ -164,7 +164,7 @@ WRONG = [
     ("expires_at", "tomorrow"),
     ("expires_at", 7),
     ("expires_at", ["2030-01-01"]),
-    # A key for signing alone must not come in by SSH, and there is no such key here.
+    # A key for signing only must not be accepted for SSH, and is not supported.
     ("usage_type", "signing"),
     ("usage_type", "x"),
 ]

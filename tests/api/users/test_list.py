@@ -56,7 +56,7 @@ SEARCHES = [
 def test_search_looks_into_names_and_addresses(
     api: Api, make: Make, what: str, term: str, for_users: bool, for_administrators: bool
 ) -> None:
-    """D40: only administrators find by part of an address; else one could be guessed letter by letter."""
+    """Attack: guess an email address letter by letter; only administrators find by a part of it."""
     user = make.user(name=f"ÜnÏque {make.name()}")
     searched = term.format(middle=user.username.upper()[1:], email=user.email.upper(), part=user.email[:-1])
 
@@ -158,7 +158,7 @@ def test_the_newest_come_first(api: Api, make: Make) -> None:
 
 @pytest.fixture
 def public_is_restricted(api: Api, make: Make) -> Iterator[None]:
-    """An instance that shows nothing to the public."""
+    """Restrict public visibility."""
     before = api.get("/application/settings", make.root).json()["restricted_visibility_levels"]
     api.put("/application/settings", make.root, restricted_visibility_levels=["public"])
     yield

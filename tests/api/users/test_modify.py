@@ -11,7 +11,7 @@ from tests.conftest import Instance
 
 @pytest.mark.parametrize(("who", "status"), [("nobody", 401), ("stranger", 403), ("self", 403), ("admin", 200)])
 def test_administrators_change_users_and_nobody_else_does(api: Api, make: Make, who: str, status: int) -> None:
-    """D31: users do not make themselves administrators."""
+    """Attack: users make themselves administrators."""
     user = make.user()
     caller = {"nobody": None, "stranger": make.user(), "self": user, "admin": make.root}[who]
 
@@ -66,7 +66,7 @@ def test_a_username_and_an_address_change_and_may_stay(api: Api, make: Make) -> 
 
 @pytest.mark.parametrize("field", ["email", "username"])
 def test_what_is_taken_is_a_404_here(api: Api, make: Make, field: str) -> None:
-    """The specification's word: updating answers 404 even where 409 would fit."""
+    """The specification returns 404 on update, where 409 would fit."""
     user, other = make.user(), make.user()
 
     refused = api.put(f"/users/{user.id}", make.root, **{field: getattr(other, field).upper(), "bio": "Changed"})
@@ -145,7 +145,7 @@ def test_an_administrators_own_new_password_works_at_once(api: Api, make: Make) 
 
 
 def test_rights_change_with_the_very_next_call(api: Api, make: Make) -> None:
-    """D29: a user who loses administrator rights loses them on existing tokens too."""
+    """Attack: a former administrator uses an existing token."""
     user = make.user()
     for admin, status in ((True, 200), (False, 403)):
         api.put(f"/users/{user.id}", make.root, admin=admin)

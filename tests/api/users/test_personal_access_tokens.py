@@ -101,7 +101,7 @@ def test_filters_of_the_list(api: Api, make: Make) -> None:
     assert api.get("/personal_access_tokens", user, state="sleeping").status_code == 400
 
 
-# To a stranger the token does not exist, and what is not there is revoked already.
+# To other users the token does not exist, and revoking a missing token succeeds.
 WHO = [("nobody", 401, 401, False), ("stranger", 404, 200, False), ("owner", 200, 200, True), ("admin", 200, 200, True)]
 
 

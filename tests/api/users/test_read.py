@@ -50,7 +50,7 @@ def test_a_name_is_no_number(api: Api, make: Make) -> None:
 
 
 def test_administrators_see_what_an_account_may(api: Api, make: Make) -> None:
-    """Every field of the specification's administrator view, with its value for a plain account."""
+    """Every documented field, with its value for a new account."""
     user = make.user()
 
     shown = api.get(f"/users/{user.id}", make.root).json()

@@ -166,7 +166,7 @@ def test_what_cannot_be_is_refused(
 
 
 def test_one_key_may_have_a_value_for_each_scope(api: Api, make: Make, roles: UsersByRole) -> None:
-    """Then the key alone does not say which one is meant."""
+    """The key alone is then ambiguous."""
     project = project_with(make, roles)
     where = f"/projects/{project.id}/variables"
     for scope, value in (("*", "all"), ("production", "live")):
@@ -213,7 +213,7 @@ def test_a_hidden_value_is_never_shown(api: Api, make: Make, roles: UsersByRole)
 
 
 def test_values_are_sealed_at_rest(api: Api, make: Make, roles: UsersByRole, instance: Instance) -> None:
-    """Attack: somebody who copied the database reads the secrets of every project."""
+    """Attack: a copy of the database reveals the secrets of every project."""
     project = project_with(make, roles)
     api.post(f"/projects/{project.id}/variables", roles.owner, key="KEY", value="plain-secret-value")
     rows = instance.app.database.read(lambda db: db.rows(text("SELECT * FROM variables")))

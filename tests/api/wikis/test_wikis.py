@@ -1,4 +1,4 @@
-"""Wikis: pages written, read, listed, edited, deleted, and who may."""
+"""Wikis: creation, reading, lists, editing, deletion of pages, and permissions."""
 
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -14,7 +14,7 @@ from tests.factories import make_project, statements_of
 
 
 def test_create_read_edit_delete(api: Api, make: Make) -> None:
-    """What is written is read back, renamed, changed and gone."""
+    """Life cycle of a page, including renaming."""
     owner = make.user()
     project = make_project(make, owner)
     base = f"/projects/{project.id}/wikis"
@@ -41,7 +41,7 @@ def test_create_read_edit_delete(api: Api, make: Make) -> None:
     assert api.get(f"{base}/Home-page", owner).status_code == 404
     slug = quote("docs/Start-here", safe="")
     assert api.get(f"{base}/{slug}", owner).json()["content"] == "new"
-    for _ in range(2):  # The same again changes nothing.
+    for _ in range(2):  # An identical edit changes nothing.
         assert api.put(f"{base}/{slug}", owner, content="newer").json()["content"] == "newer"
     assert api.put(f"{base}/{slug}", owner, title="Moved").json()["content"] == "newer"
     assert api.delete(f"{base}/Moved", owner).status_code == 200
@@ -50,7 +50,7 @@ def test_create_read_edit_delete(api: Api, make: Make) -> None:
 
 
 def test_formats_and_sidebar(api: Api, make: Make) -> None:
-    """Each format has its own files, and pages around all others are pages too."""
+    """Each format has its extension, and special pages are pages too."""
     owner = make.user()
     project = make_project(make, owner)
     base = f"/projects/{project.id}/wikis"
@@ -92,7 +92,7 @@ WRONG: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: str(wrong)[:40])
 def test_what_is_refused(api: Api, make: Make, wrong: dict[str, Any]) -> None:
-    """What cannot be a page makes none, and changes none."""
+    """On creation and edit."""
     owner = make.user()
     project = make_project(make, owner)
     base = f"/projects/{project.id}/wikis"
@@ -105,7 +105,7 @@ def test_what_is_refused(api: Api, make: Make, wrong: dict[str, Any]) -> None:
 
 
 def test_titles_that_are_taken(api: Api, make: Make) -> None:
-    """No second page has the title of another one, in whatever format."""
+    """A title is unique in all formats."""
     owner = make.user()
     project = make_project(make, owner)
     base = f"/projects/{project.id}/wikis"
@@ -136,7 +136,7 @@ WHO = [
 
 @pytest.mark.parametrize(("level", "visibility", "reads", "writes", "deletes"), WHO)
 def test_who_may(api: Api, make: Make, level: Level, visibility: str, reads: int, writes: int, deletes: int) -> None:
-    """Who sees the project reads, developers write, masters delete."""
+    """All who can see the project read, developers write, masters delete."""
     owner, other = make.user(), make.user()
     project = make_project(make, owner, visibility=visibility, members={other: level})
     base = f"/projects/{project.id}/wikis"
@@ -153,7 +153,7 @@ def test_who_may(api: Api, make: Make, level: Level, visibility: str, reads: int
 
 
 def test_disabled_and_archived(api: Api, make: Make) -> None:
-    """Where there is no wiki nobody reads one; an archived project's is only read."""
+    """A disabled wiki is hidden; that of an archived project is read-only."""
     owner = make.user()
     project = make_project(make, owner)
     base = f"/projects/{project.id}/wikis"
@@ -171,7 +171,7 @@ def test_disabled_and_archived(api: Api, make: Make) -> None:
 
 
 def test_attachments(api: Api, make: Make) -> None:
-    """A file is kept under a path of its own, whatever it is called."""
+    """A file of any name is stored under a new path."""
     owner = make.user()
     project = make_project(make, owner)
     url = f"/projects/{project.id}/wikis/attachments"
@@ -187,7 +187,7 @@ def test_attachments(api: Api, make: Make) -> None:
 
 
 def test_two_at_once(api: Api, make: Make) -> None:
-    """Of many who write at once, also the very first pages, nobody's page is lost; of the same page, one is made."""
+    """No page is lost, also in an empty wiki; of equal pages one is created."""
     owner = make.user()
     project = make_project(make, owner)
     base = f"/projects/{project.id}/wikis"
@@ -203,7 +203,7 @@ def test_two_at_once(api: Api, make: Make) -> None:
 
 
 def test_the_repository_goes_with_the_project(api: Api, make: Make, instance: Instance) -> None:
-    """A deleted project leaves no wiki behind; a fork begins without one; sweeping leaves those that are used."""
+    """A fork starts without a wiki; the cleanup job keeps repositories in use."""
     owner = make.user()
     project = make_project(make, owner)
     base = f"/projects/{project.id}/wikis"
@@ -226,7 +226,7 @@ def _repositories(instance: Instance) -> set[str]:
 
 
 def test_a_page_of_pages_takes_the_same_work(api: Api, make: Make) -> None:
-    """Statements do not grow with the page, nor do contents ask the database anything."""
+    """Contents need no statements either."""
     owner = make.user()
     project = make_project(make, owner)
     for number in range(3):
@@ -242,4 +242,4 @@ def test_a_page_of_pages_takes_the_same_work(api: Api, make: Make) -> None:
     }
 
     assert len(costs) == 1
-    assert costs.pop() <= 4  # Who asks, which project, whether it has a wiki.
+    assert costs.pop() <= 4  # Caller, project, whether it has a wiki.
