@@ -11,7 +11,7 @@ BRANCHES = 10_000
 TAGS = 10_000
 DEEP = "folder-00/file-00000.txt"
 """Last touched when half of the commits were still to come."""
-_WHO = b"Ada Writer <ada@example.org> %d +0000"
+_AUTHOR = b"Ada Writer <ada@example.org> %d +0000"
 
 
 def write_history(path: Path) -> list[str]:
@@ -31,7 +31,7 @@ def write_branches(path: Path, tip: str, changed: dict[str, list[str]]) -> dict[
             if not files:
                 yield b"reset refs/heads/%s\nfrom %s\n\n" % (branch.encode(), tip.encode())
                 continue
-            yield b"commit refs/heads/%s\ncommitter " % branch.encode() + _WHO % 1_600_000_000
+            yield b"commit refs/heads/%s\ncommitter " % branch.encode() + _AUTHOR % 1_600_000_000
             yield b"\ndata 6\nChange\nfrom %s\n" % tip.encode()
             for file in files:
                 content = b"What %s brings\n" % branch.encode()
@@ -55,7 +55,7 @@ def write_bulk(path: Path, megabytes: int) -> None:
     dice = random.Random(2)
 
     def stream() -> Iterator[bytes]:
-        yield b"commit refs/heads/master\ncommitter " + _WHO % 1_500_000_000 + b"\ndata 5\nBulk\n"
+        yield b"commit refs/heads/master\ncommitter " + _AUTHOR % 1_500_000_000 + b"\ndata 5\nBulk\n"
         for number in range(megabytes):
             yield b"M 100644 inline bulk-%d\ndata %d\n" % (number, 2**20) + dice.randbytes(2**20) + b"\n"
         yield b"done\n"
@@ -79,7 +79,7 @@ def _stream() -> Iterator[bytes]:
     for number in range(1, COMMITS + 1):
         message = b"Change %d\n\nBecause of %d.\n" % (number, number)
         yield b"commit refs/heads/master\nmark :%d\ncommitter " % number
-        yield _WHO % (1_400_000_000 + 600 * number) + b"\ndata %d\n" % len(message) + message
+        yield _AUTHOR % (1_400_000_000 + 600 * number) + b"\ndata %d\n" % len(message) + message
         touched = range(FILES) if number == 1 else [dice.randrange(1, FILES) for _ in range(2)]
         if number == COMMITS // 2:
             touched = [0, *touched]

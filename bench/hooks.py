@@ -17,7 +17,7 @@ from pathlib import Path
 import httpx
 from sqlalchemy import delete, select
 
-from bench.repositories import Finding
+from bench.repositories import Measurement
 from bench.user_data import TOKEN
 from ingot.app import open_database
 from ingot.core.db.connection import Connection
@@ -32,7 +32,7 @@ _ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 _IDS = select(hooks.c.id).order_by(hooks.c.id)
 
 
-class _Receiving(asyncio.Protocol):
+class _ReceiverProtocol(asyncio.Protocol):
     """Minimal protocol of a receiver."""
 
     def __init__(self, receiver: "Receiver") -> None:
@@ -65,7 +65,7 @@ class Receiver:
         ready = threading.Event()
 
         async def serve() -> None:
-            server = await asyncio.get_running_loop().create_server(lambda: _Receiving(self), "127.0.0.1", 0)
+            server = await asyncio.get_running_loop().create_server(lambda: _ReceiverProtocol(self), "127.0.0.1", 0)
             self.port = server.sockets[0].getsockname()[1]
             ready.set()
             await server.serve_forever()
@@ -105,7 +105,7 @@ def _serving(settings: Settings) -> Iterator[str]:
         process.wait(20)
 
 
-def measure_hooks(settings: Settings) -> Iterator[Finding]:
+def measure_hooks(settings: Settings) -> Iterator[Measurement]:
     """Run all webhook benchmarks."""
     receiver = Receiver()
     with (
@@ -126,7 +126,7 @@ def _add_hook(api: httpx.Client, project: int, url: str) -> None:
     api.post(f"/projects/{project}/hooks", json={"url": url}).raise_for_status()
 
 
-def _pushes(url: str, api: httpx.Client, receiver: Receiver) -> Finding:
+def _pushes(url: str, api: httpx.Client, receiver: Receiver) -> Measurement:
     """Measure the same pushes to a project with ten hooks and to one without, in turn."""
     told = _project(api, "told")
     _project(api, "quiet")
@@ -149,7 +149,7 @@ def _pushes(url: str, api: httpx.Client, receiver: Receiver) -> Finding:
                 if name == "told":
                     receiver.wait(10)
     ratio = statistics.median(times["told"]) / statistics.median(times["quiet"])
-    return Finding("push with 10 hooks / without", ratio, "<= 1.10", ratio <= 1.10)
+    return Measurement("push with 10 hooks / without", ratio, "<= 1.10", ratio <= 1.10)
 
 
 def _queue(settings: Settings, ports: list[int], count: int) -> None:
@@ -169,15 +169,15 @@ def _queue(settings: Settings, ports: list[int], count: int) -> None:
     database.close()
 
 
-def _one_hook(settings: Settings, receiver: Receiver) -> Finding:
+def _one_hook(settings: Settings, receiver: Receiver) -> Measurement:
     _queue(settings, [receiver.port], DELIVERIES)
     with _serving(settings):
         seconds = receiver.wait(DELIVERIES)
     rate = DELIVERIES / seconds
-    return Finding("deliveries / s, one receiver", rate, ">= 300", rate >= 300)
+    return Measurement("deliveries / s, one receiver", rate, ">= 300", rate >= 300)
 
 
-def _dead_receiver(settings: Settings, receiver: Receiver) -> Finding:
+def _dead_receiver(settings: Settings, receiver: Receiver) -> Measurement:
     """Compare deliveries to a hundred receivers with and without one that never responds."""
     with (
         _serving(settings) as url,
@@ -196,4 +196,4 @@ def _dead_receiver(settings: Settings, receiver: Receiver) -> Finding:
             receiver.times.clear()
     print(f"deliveries/s to 99 hooks: {each * (HOOKS - 1) / taken['dead']:.0f}", flush=True)
     ratio = taken["dead"] / taken["alive"]
-    return Finding("99 hooks beside a dead one / without", ratio, "<= 1.10", ratio <= 1.10)
+    return Measurement("99 hooks beside a dead one / without", ratio, "<= 1.10", ratio <= 1.10)

@@ -18,7 +18,7 @@ USER_AGENT = "client of the tests"
 
 
 @dataclass(frozen=True)
-class Person:
+class User:
     """User with a token."""
 
     id: int
@@ -27,12 +27,12 @@ class Person:
     token: str
     password: str = ""
 
-    def with_token(self, token: str) -> "Person":
+    def with_token(self, token: str) -> "User":
         """Return the same user with another token."""
-        return Person(self.id, self.username, self.email, token, self.password)
+        return User(self.id, self.username, self.email, token, self.password)
 
 
-class Contract:
+class OpenApiValidator:
     """OpenAPI document against which responses are validated."""
 
     def __init__(self) -> None:
@@ -82,7 +82,7 @@ class Api:
     def __init__(self, url: str) -> None:
         self.url = url
         self._transport = StdlibTransport(url, timeout=60)
-        self._contract = Contract()
+        self._contract = OpenApiValidator()
 
     def __enter__(self) -> "Api":
         return self
@@ -90,7 +90,7 @@ class Api:
     def __exit__(self, *_: object) -> None:
         self._transport.close()
 
-    def request(self, method: str, path: str, as_user: Person | None = None, **options: Any) -> httpx.Response:
+    def request(self, method: str, path: str, as_user: User | None = None, **options: Any) -> httpx.Response:
         """Send a request and validate the response."""
         headers = {**({"PRIVATE-TOKEN": as_user.token} if as_user else {}), **options.pop("headers", {})}
         answer = self._send(httpx.Request(method, f"{self.url}/api/v4{path}", headers=headers, **options))
@@ -109,19 +109,19 @@ class Api:
         answer.read()
         return answer
 
-    def get(self, path: str, /, as_user: Person | None = None, **params: Any) -> httpx.Response:
+    def get(self, path: str, /, as_user: User | None = None, **params: Any) -> httpx.Response:
         """Send a GET request."""
         return self.request("GET", path, as_user, **({"params": params} if params else {}))
 
-    def post(self, path: str, /, as_user: Person | None = None, **params: Any) -> httpx.Response:
+    def post(self, path: str, /, as_user: User | None = None, **params: Any) -> httpx.Response:
         """Send a POST request."""
         return self.request("POST", path, as_user, json=params)
 
-    def put(self, path: str, /, as_user: Person | None = None, **params: Any) -> httpx.Response:
+    def put(self, path: str, /, as_user: User | None = None, **params: Any) -> httpx.Response:
         """Send a PUT request."""
         return self.request("PUT", path, as_user, json=params)
 
-    def delete(self, path: str, /, as_user: Person | None = None, **params: Any) -> httpx.Response:
+    def delete(self, path: str, /, as_user: User | None = None, **params: Any) -> httpx.Response:
         """Send a DELETE request."""
         return self.request("DELETE", path, as_user, **({"params": params} if params else {}))
 
@@ -131,7 +131,7 @@ class Make:
     """Factory of users and tokens; names are unique within a test process."""
 
     api: Api
-    root: Person
+    root: User
     database: Database
     _numbers: Any = field(default_factory=lambda: count(1))
 
@@ -139,7 +139,7 @@ class Make:
         """Return an unused name."""
         return f"{stem}-{next(self._numbers)}"
 
-    def user(self, **attributes: Any) -> Person:
+    def user(self, **attributes: Any) -> User:
         """Create a user with a token of full scope."""
         username = attributes.pop("username", None) or self.name()
         email = attributes.pop("email", f"{username}@example.org")
@@ -149,7 +149,7 @@ class Make:
         made = self.api.post("/users", self.root, **sent)
         assert made.status_code == 201, made.text
         user_id = made.json()["id"]
-        return Person(user_id, username, email, self.token(user_id), sent.get("password", ""))
+        return User(user_id, username, email, self.token(user_id), sent.get("password", ""))
 
     def token(self, user_id: int, *scopes: str, **attributes: Any) -> str:
         """Create a personal access token."""

@@ -24,7 +24,7 @@ from ingot.settings import Settings
 from ingot.transport.shell_server import ShellServer
 from ingot.transport.ssh_server import SshServer
 from ingot.transport.ssh_sessions import SshSessions
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.http_transport import share_certificates
 from tests.roles import UsersByRole
 from tests.statements import count_statements
@@ -36,7 +36,7 @@ ROOT_PASSWORD = "root-password-of-the-tests"
 # A busy machine may need longer than the default five seconds, and no test measures response times.
 DEFAULT_TIMEOUT_CONFIG.read = DEFAULT_TIMEOUT_CONFIG.connect = 60.0
 share_certificates()
-LONGEST: tuple[str, ...] = (
+SLOWEST_FILES: tuple[str, ...] = (
     "/faults/",
     "/browser/",
     "/test_hostile.py",
@@ -51,7 +51,7 @@ LONGEST: tuple[str, ...] = (
     "/test_import_",
 )
 MEMORY = Path("/dev/shm")
-ROOM_NEEDED = 8 * 2**30
+MIN_FREE_BYTES = 8 * 2**30
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -66,14 +66,14 @@ def pytest_configure(config: pytest.Config) -> None:
         if not Path("/proc", left.name.rpartition("-")[2]).exists():
             shutil.rmtree(left, ignore_errors=True)
     runs_programs = not os.statvfs(MEMORY).f_flag & os.ST_NOEXEC
-    if runs_programs and shutil.disk_usage(MEMORY).free >= ROOM_NEEDED:
+    if runs_programs and shutil.disk_usage(MEMORY).free >= MIN_FREE_BYTES:
         config.option.basetemp = str(MEMORY / f"ingot-tests-{os.getpid()}")
         config.add_cleanup(partial(shutil.rmtree, config.option.basetemp, ignore_errors=True))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Start with the slowest files, so that no process is left with one of them at the end."""
-    items.sort(key=lambda item: not any(part in item.path.as_posix() for part in LONGEST))
+    items.sort(key=lambda item: not any(part in item.path.as_posix() for part in SLOWEST_FILES))
 
 
 class Instance:
@@ -91,15 +91,15 @@ class Instance:
     def work(self) -> None:
         """Run all queued jobs."""
         while self._worker.run_once():
-            self._note_mails()
+            self._record_mails()
 
     def mails(self) -> list[str]:
         """Run all queued jobs and return the sent mails in order."""
         self.work()
-        self._note_mails()
+        self._record_mails()
         return [file.read_text() for file in self._mails]
 
-    def _note_mails(self) -> None:
+    def _record_mails(self) -> None:
         """Record mails after each job, because files written within one tick of the clock have the same time."""
         new = [file for file in (self.settings.data / "mail").glob("*.eml") if file not in self._mails]
         self._mails |= dict.fromkeys(sorted(new, key=lambda file: file.stat().st_mtime_ns))
@@ -187,7 +187,7 @@ def api(instance: Instance) -> Iterator[Api]:
 @pytest.fixture(scope="session")
 def make(instance: Instance, api: Api) -> Make:
     """Return a factory of users and tokens through the API."""
-    root = Person(1, "root", "admin@example.com", ROOT_TOKEN, ROOT_PASSWORD)
+    root = User(1, "root", "admin@example.com", ROOT_TOKEN, ROOT_PASSWORD)
     return Make(api, root, instance.app.database)
 
 

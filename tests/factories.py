@@ -11,14 +11,14 @@ import httpx
 from ingot.accounts.instance import limits
 from ingot.core.access.levels import Level
 from ingot.core.db.times import Timestamp
-from tests.client import Make, Person
+from tests.client import Make, User
 from tests.statements import cold_reads, executed
 
 if TYPE_CHECKING:  # The types named here are built from this.
     from tests.conftest import Instance
 
-Members = Mapping[Person, int]
-MOST_TRIES = 12
+Members = Mapping[User, int]
+MAX_TRIES = 12
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def by_path(kind: str, full_path: str) -> str:
 
 def make_group(
     make: Make,
-    owner: Person | None = None,
+    owner: User | None = None,
     *,
     parent: Group | None = None,
     members: Members | None = None,
@@ -81,7 +81,7 @@ def make_group(
 
 def make_project(
     make: Make,
-    owner: Person | None = None,
+    owner: User | None = None,
     *,
     group: Group | None = None,
     members: Members | None = None,
@@ -141,7 +141,7 @@ def statements_of(make: Make, call: Callable[[], httpx.Response]) -> int:
     look_again, limits.RELOAD_SECONDS = limits.RELOAD_SECONDS, float("inf")
     try:
         with cold_reads(make.database):
-            while len(costs) < MOST_TRIES and costs.count(min(costs, default=0)) < 3:
+            while len(costs) < MAX_TRIES and costs.count(min(costs, default=0)) < 3:
                 before = executed(make.database)
                 answer = call()
                 assert answer.status_code in (200, 201), answer.text

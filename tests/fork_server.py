@@ -22,7 +22,7 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 
 
-class Process:
+class ForkedProcess:
     """Subset of ``subprocess.Popen`` for a process that is a grandchild."""
 
     def __init__(self, pid: int, status: int, arguments: list[str]) -> None:
@@ -72,7 +72,7 @@ def start(
     stderr: int | None = None,
     env: dict[str, str] | None = None,
     new_session: bool = False,
-) -> Process:
+) -> ForkedProcess:
     """Start ``python -m module``, whose ``main`` is called; the descriptors are passed on."""
     order = {"module": module, "arguments": arguments, "env": env or dict(os.environ), "new_session": new_session}
     reading, writing = os.pipe()
@@ -82,7 +82,7 @@ def start(
     socket.send_fds(parent, [len(packed).to_bytes(4)], [*descriptors, writing])
     parent.sendall(packed)
     os.close(writing)
-    return Process(int.from_bytes(_exactly(parent, 4)), reading, [module, *arguments])
+    return ForkedProcess(int.from_bytes(_exactly(parent, 4)), reading, [module, *arguments])
 
 
 def run(
@@ -113,11 +113,11 @@ def _parent() -> socket.socket:
     parent = subprocess.Popen(command, pass_fds=[theirs.fileno()], cwd=ROOT)
     theirs.close()
 
-    def end() -> None:
+    def stop() -> None:
         ours.close()
         parent.wait()
 
-    atexit.register(end)
+    atexit.register(stop)
     return ours
 
 

@@ -136,7 +136,7 @@ class History:
         self._stream += b"data %d\n" % len(data) + data + b"\n"
 
 
-def parting_and_meeting(chance: Random, names: Sequence[str], commits: int) -> tuple[History, list[int]]:
+def random_branches(chance: Random, names: Sequence[str], commits: int) -> tuple[History, list[int]]:
     """Create random branches and merges that change and remove these files; return the marks too."""
     history = History()
     marks = [history.commit(files=dict.fromkeys(names, "0"))]

@@ -14,11 +14,11 @@ import httpx
 import pytest
 from httpx._transports import default
 
-MOST_BYTES = 65_536
+MAX_BYTES = 65_536
 
 
 @cache
-def _usual_context(_file: str | None, _folder: str | None) -> ssl.SSLContext:
+def _default_context(_file: str | None, _folder: str | None) -> ssl.SSLContext:
     """Return the default TLS context for these settings."""
     return httpx.create_ssl_context()
 
@@ -28,7 +28,7 @@ def share_certificates() -> None:
 
     def context(verify: Any = True, cert: Any = None, trust_env: bool = True) -> ssl.SSLContext:
         if verify is True and cert is None and trust_env:
-            return _usual_context(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))
+            return _default_context(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))
         return httpx.create_ssl_context(verify, cert, trust_env)
 
     pytest.MonkeyPatch().setattr(default, "create_ssl_context", context)
@@ -43,17 +43,17 @@ class StdlibTransport(httpx.BaseTransport):
         self._idle: list[http.client.HTTPConnection] = []
 
     @cached_property
-    def _usual(self) -> httpx.HTTPTransport:
+    def _fallback(self) -> httpx.HTTPTransport:
         return httpx.HTTPTransport()
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Send a request and read the whole response."""
         # A raw target is one of an attack.
         if not isinstance(request.stream, httpx.ByteStream) or "target" in request.extensions:
-            return self._usual.handle_request(request)
+            return self._fallback.handle_request(request)
         body = b"".join(request.stream)
-        if len(body) > MOST_BYTES:
-            return self._usual.handle_request(request)
+        if len(body) > MAX_BYTES:
+            return self._fallback.handle_request(request)
         connection = self._connection()
         try:
             answer = _sent(connection, request, body)
@@ -81,7 +81,7 @@ class StdlibTransport(httpx.BaseTransport):
         for connection in self._idle:
             connection.close()
         if "_usual" in self.__dict__:
-            self._usual.close()
+            self._fallback.close()
 
 
 def _sent(connection: http.client.HTTPConnection, request: httpx.Request, body: bytes) -> httpx.Response:

@@ -6,10 +6,10 @@ import sys
 
 BASE = "ou=people,dc=example,dc=org"
 SECRET = "secret of the directory"
-LOOKING = ("cn=looking,dc=example,dc=org", "looks people up")
+BIND_USER = ("cn=looking,dc=example,dc=org", "looks people up")
 
 
-def person_of(uid: str, **more: str) -> str:
+def entry_of(uid: str, **more: str) -> str:
     """Return the directory entry of a user."""
     held = {"cn": f"{uid.capitalize()} of the directory", "mail": f"{uid}@directory.example", "sn": uid, **more}
     lines = [f"dn: uid={uid},{BASE}", "objectClass: inetOrgPerson", f"uid: {uid}", f"userPassword: {SECRET}"]
@@ -20,15 +20,15 @@ TOP = [
     "dn: dc=org\nobjectClass: dcObject\ndc: org",
     "dn: dc=example,dc=org\nobjectClass: dcObject\ndc: example",
     f"dn: {BASE}\nobjectClass: organizationalUnit\nou: people",
-    f"dn: {LOOKING[0]}\nobjectClass: person\ncn: looking\nsn: x\nuserPassword: {LOOKING[1]}",
+    f"dn: {BIND_USER[0]}\nobjectClass: person\ncn: looking\nsn: x\nuserPassword: {BIND_USER[1]}",
 ]
-PEOPLE = {
-    "ann": person_of("ann"),
-    "ben": person_of("ben"),
-    "cat": person_of("cat"),
-    "dan": person_of("dan", employeeType="guest"),
-    "eve": person_of("eve", userAccountControl="514"),
-    "root": person_of("root"),
+ENTRIES = {
+    "ann": entry_of("ann"),
+    "ben": entry_of("ben"),
+    "cat": entry_of("cat"),
+    "dan": entry_of("dan", employeeType="guest"),
+    "eve": entry_of("eve", userAccountControl="514"),
+    "root": entry_of("root"),
 }
 
 

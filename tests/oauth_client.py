@@ -8,13 +8,13 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import httpx
 
-from tests.client import Person
+from tests.client import User
 from tests.web.browser import Browser, forms_of
 
 CALLBACK = "http://app.example/callback?from=ingot"
 
 
-class App:
+class RegisteredApplication:
     """Registered application."""
 
     def __init__(self, url: str, uid: str, secret: str, callback: str = CALLBACK) -> None:
@@ -35,7 +35,7 @@ class App:
         whole = {name: value for name, value in whole.items() if value is not None}
         return httpx.post(f"{self.url}/oauth/token", data=whole)
 
-    def trade(self, code: str, **sent: Any) -> httpx.Response:
+    def exchange(self, code: str, **sent: Any) -> httpx.Response:
         """Exchange a code for a token."""
         return self.token(grant_type="authorization_code", code=code, **sent)
 
@@ -45,17 +45,19 @@ class App:
 
     def code(self, browser: Browser, **changes: Any) -> str:
         """Authorize as a user and return the code."""
-        answer = agree(browser, self.address(**changes))
-        return answers(answer)["code"]
+        answer = authorize(browser, self.address(**changes))
+        return callback_parameters(answer)["code"]
 
 
-def register(browser: Browser, **fields: str) -> App:
+def register(browser: Browser, **fields: str) -> RegisteredApplication:
     """Register an application through the pages."""
     fields = {"name": "An app", "redirect_uri": CALLBACK, "scopes": "api read_user openid profile email", **fields}
     named = {f"doorkeeper_application[{name}]": value for name, value in fields.items()}
     page = browser.submit("/profile/applications", "/oauth/applications", fields=named)
     assert page.status_code == 200, page.text
-    return App(browser.url, shown(page, "application_id"), shown(page, "secret"), fields["redirect_uri"])
+    return RegisteredApplication(
+        browser.url, shown(page, "application_id"), shown(page, "secret"), fields["redirect_uri"]
+    )
 
 
 def shown(page: httpx.Response, element: str) -> str:
@@ -65,7 +67,7 @@ def shown(page: httpx.Response, element: str) -> str:
     return found[1]
 
 
-def agree(browser: Browser, address: str, *, refuse: bool = False) -> httpx.Response:
+def authorize(browser: Browser, address: str, *, refuse: bool = False) -> httpx.Response:
     """Open the authorization page and submit one of its two forms."""
     page = browser.get(address)
     if page.status_code == 302:
@@ -76,7 +78,7 @@ def agree(browser: Browser, address: str, *, refuse: bool = False) -> httpx.Resp
     return browser.post(form.action, data=form.fields)
 
 
-def answers(led: httpx.Response) -> dict[str, str]:
+def callback_parameters(led: httpx.Response) -> dict[str, str]:
     """Return the parameters of a redirect to the application."""
     assert led.status_code == 302, led.text
     parts = urlsplit(led.headers["location"])
@@ -94,7 +96,7 @@ def with_bearer(url: str, token: str, path: str = "/api/v4/user", method: str = 
     return httpx.request(method, url + path, headers={"Authorization": f"Bearer {token}"})
 
 
-def by_password(url: str, person: Person, **sent: str) -> httpx.Response:
+def by_password(url: str, person: User, **sent: str) -> httpx.Response:
     """Request a token with username and password, as scripts of 9.4 do."""
     whole = {"grant_type": "password", "username": person.username, "password": person.password, **sent}
     return httpx.post(f"{url}/oauth/token", data=whole)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from ingot.core.access.levels import Level
-from tests.client import Make, Person
+from tests.client import Make, User
 from tests.factories import Group, Project, make_group, make_project
 
 MEMBERS = {
@@ -18,20 +18,20 @@ class UsersByRole:
     """Callers by role: administrator, owner, each member level, a user without membership, and anonymous."""
 
     def __init__(self, make: Make) -> None:
-        self._people: dict[str, Person | None] = {"administrator": make.root, "nobody": None}
+        self._people: dict[str, User | None] = {"administrator": make.root, "nobody": None}
         for role in ("owner", "stranger", *MEMBERS):
             self._people[role] = make.user()
 
-    def __getitem__(self, role: str) -> Person | None:
+    def __getitem__(self, role: str) -> User | None:
         return self._people[role]
 
-    def __getattr__(self, role: str) -> Person:
+    def __getattr__(self, role: str) -> User:
         person = self._people[role]
         assert person is not None
         return person
 
     @property
-    def members(self) -> dict[Person, int]:
+    def members(self) -> dict[User, int]:
         """Return the members by level."""
         return {getattr(self, role): int(level) for role, level in MEMBERS.items()}
 

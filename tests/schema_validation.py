@@ -17,7 +17,7 @@ TYPES: dict[str, Check] = {
     "boolean": lambda value: isinstance(value, bool),
     "null": lambda value: value is None,
 }
-SAY_NOTHING = {"title", "description", "default"}
+IGNORED_KEYWORDS = {"title", "description", "default"}
 
 
 class SchemaValidator:
@@ -48,7 +48,7 @@ class SchemaValidator:
             elif word == "additionalProperties":
                 check = self.check_of(said) if isinstance(said, dict) else lambda _, said=said: said
                 checks.append(_others(schema.get("properties", {}).keys(), check))
-            elif word not in SAY_NOTHING:
+            elif word not in IGNORED_KEYWORDS:
                 return lambda _: False
         return checks[0] if len(checks) == 1 else lambda value: all(check(value) for check in checks)
 

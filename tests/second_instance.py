@@ -15,7 +15,7 @@ from ingot.log import Log
 from ingot.operations.startup import initialize_instance
 from ingot.operations.supervisor import open_socket
 from ingot.settings import Settings
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.statements import count_statements
 
 TOKEN, PASSWORD = "root-token-of-the-second", "root-password-of-the-second"
@@ -29,7 +29,7 @@ class SecondInstance:
         self.app = app
         self.settings = settings
         self.api = api
-        self.make = Make(api, Person(1, "root", "admin@example.com", TOKEN, PASSWORD), app.database)
+        self.make = Make(api, User(1, "root", "admin@example.com", TOKEN, PASSWORD), app.database)
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser as Chromium
 from playwright.sync_api import BrowserContext, Page, sync_playwright
 
 from ingot.web.cookies import SESSION_COOKIE
-from tests.client import Make, Person
+from tests.client import Make, User
 from tests.conftest import Instance
 from tests.web.browser import Browser
 
@@ -43,7 +43,7 @@ def chromium() -> Iterator[Chromium]:
         browser.close()
 
 
-class Window:
+class BrowserWindow:
     """Window with its own cookies and the errors that occurred in it."""
 
     def __init__(self, context: BrowserContext, url: str) -> None:
@@ -51,12 +51,12 @@ class Window:
         self.page: Page = context.new_page()
         self.url = url
         self.complaints: list[str] = []
-        self.page.on("console", self._hear)
+        self.page.on("console", self._record)
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.on("request", self._watch)
         self.page.set_default_timeout(15_000)
 
-    def _hear(self, message: Any) -> None:
+    def _record(self, message: Any) -> None:
         # A response of 404 or 422 is logged as a network error; tests check those themselves.
         if message.type == "error" and "Failed to load resource" not in message.text:
             self.complaints.append(message.text)
@@ -70,7 +70,7 @@ class Window:
         self.page.goto(self.url + path)
         return self.page
 
-    def sign_in(self, person: Person) -> "Window":
+    def sign_in(self, person: User) -> "BrowserWindow":
         """Fill in the sign-in form."""
         page = self.open("/users/sign_in")
         page.get_by_label("Username or email").fill(person.username)
@@ -79,7 +79,7 @@ class Window:
         page.get_by_text(f"@{person.username}").first.wait_for()
         return self
 
-    def enter(self, person: Person) -> "Window":
+    def set_session(self, person: User) -> "BrowserWindow":
         """Sign in by a cookie, without the form."""
         with Browser(self.url) as browser:
             browser.signed_in_as(person)
@@ -87,13 +87,13 @@ class Window:
         self.context.add_cookies([cookie])  # type: ignore[list-item]  # It is a dictionary of three texts.
         return self
 
-    def barriers(self) -> list[str]:
+    def violations(self) -> list[str]:
         """Return the violations that axe-core finds in the open page."""
         self.page.evaluate(AXE)
-        return told(self.page.evaluate("rules => axe.run(document, rules)", RULES)["violations"])
+        return describe(self.page.evaluate("rules => axe.run(document, rules)", RULES)["violations"])
 
 
-def told(violations: list[dict[str, Any]]) -> list[str]:
+def describe(violations: list[dict[str, Any]]) -> list[str]:
     """Return the violations as readable text."""
     return [
         f"{broken['id']}: {broken['help']}: {node['html'][:200]}" for broken in violations for node in broken["nodes"]
@@ -101,12 +101,12 @@ def told(violations: list[dict[str, Any]]) -> list[str]:
 
 
 @pytest.fixture
-def open_window(chromium: Chromium, instance: Instance) -> Iterator[Callable[..., Window]]:
+def open_window(chromium: Chromium, instance: Instance) -> Iterator[Callable[..., BrowserWindow]]:
     """Yield a function that opens isolated windows; options are those of a context, such as ``color_scheme``."""
-    windows: list[Window] = []
+    windows: list[BrowserWindow] = []
 
-    def open_one(**options: Any) -> Window:
-        windows.append(Window(chromium.new_context(**options), instance.url))
+    def open_one(**options: Any) -> BrowserWindow:
+        windows.append(BrowserWindow(chromium.new_context(**options), instance.url))
         return windows[-1]
 
     yield open_one
@@ -116,12 +116,12 @@ def open_window(chromium: Chromium, instance: Instance) -> Iterator[Callable[...
 
 
 @pytest.fixture
-def window(open_window: Callable[..., Window]) -> Window:
+def window(open_window: Callable[..., BrowserWindow]) -> BrowserWindow:
     """Return a window without a session."""
     return open_window()
 
 
 @pytest.fixture
-def person(make: Make) -> Person:
+def person(make: Make) -> User:
     """Return a user with a password."""
     return make.user(password=PASSWORD)

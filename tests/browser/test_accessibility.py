@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.browser.conftest import AXE, RULES, Window, told
+from tests.browser.conftest import AXE, RULES, BrowserWindow, describe
 from tests.client import Make
 from tests.conftest import Instance
 from tests.sample_data.addresses import addresses
@@ -28,7 +28,7 @@ def samples(instance: Instance, make: Make) -> Iterator[SampleData]:
         yield samples
 
 
-def _begin(window: Window) -> Window:
+def _begin(window: BrowserWindow) -> BrowserWindow:
     """Open a first page, into whose window all others are loaded, so that axe-core is loaded once."""
     window.open("/explore")
     window.page.evaluate(AXE)
@@ -36,10 +36,10 @@ def _begin(window: Window) -> Window:
     return window
 
 
-def _read(window: Window, path: str, sent: dict[str, str] | None = None, status: int = 200) -> list[str]:
+def _read(window: BrowserWindow, path: str, sent: dict[str, str] | None = None, status: int = 200) -> list[str]:
     """Return the violations of a page in light and dark mode, on a desktop and on a phone."""
     read: dict[str, Any] = window.page.evaluate(_READ, [path, sent, RULES])
-    found = told(read["violations"])
+    found = describe(read["violations"])
     if read["status"] != status:
         found.append(f"answered {read['status']}")
     if read["window"] == _DESK["width"]:
@@ -52,11 +52,13 @@ def _read(window: Window, path: str, sent: dict[str, str] | None = None, status:
 
 
 @pytest.mark.parametrize("visitor", ["owner", "colleague", "root", "nobody"])
-def test_no_page_keeps_anybody_out(open_window: Callable[..., Window], samples: SampleData, visitor: str) -> None:
+def test_no_page_keeps_anybody_out(
+    open_window: Callable[..., BrowserWindow], samples: SampleData, visitor: str
+) -> None:
     """The list of pages is derived from all routes, which another test checks."""
     window = open_window(viewport=_DESK)
     if visitor != "nobody":
-        window.enter(samples.people[visitor])
+        window.set_session(samples.people[visitor])
     _begin(window)
 
     found = {
@@ -68,7 +70,7 @@ def test_no_page_keeps_anybody_out(open_window: Callable[..., Window], samples: 
     assert {path: barriers for path, barriers in found.items() if barriers} == {}
 
 
-def test_who_looks_sees_what_is_wrong(open_window: Callable[..., Window]) -> None:
+def test_who_looks_sees_what_is_wrong(open_window: Callable[..., BrowserWindow]) -> None:
     """Colors of each scheme, other rules, the width on a phone, and the status of the response."""
     window = open_window(viewport=_DESK, bypass_csp=True)
     window.page.route("**/broken", lambda route: route.fulfill(status=418, content_type="text/html", body=_BROKEN))
@@ -81,8 +83,8 @@ def test_who_looks_sees_what_is_wrong(open_window: Callable[..., Window]) -> Non
     assert ["By day" in found[1], "By night" in found[2]] == [True, True]
 
 
-def test_a_phone_shows_the_tab_that_is_open(open_window: Callable[..., Window], samples: SampleData) -> None:
-    window = open_window(viewport=_PHONE).enter(samples.owner)
+def test_a_phone_shows_the_tab_that_is_open(open_window: Callable[..., BrowserWindow], samples: SampleData) -> None:
+    window = open_window(viewport=_PHONE).set_session(samples.owner)
 
     for path in ("", "/-/issues/1", "/-/merge_requests/1/diffs", "/-/edit", "/-/boards"):
         tab = window.open(f"/{samples.project.path}{path}").locator(".tabs a[aria-current]").first.bounding_box()

@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 import pytest
 
-from tests.browser.conftest import Window
+from tests.browser.conftest import BrowserWindow
 from tests.client import Make
 from tests.conftest import Instance
 from tests.sample_data.records import SampleData, open_sample_data
@@ -28,8 +28,8 @@ def samples(instance: Instance, make: Make) -> Iterator[SampleData]:
         yield samples
 
 
-def test_nothing_runs(open_window: Callable[..., Window], samples: SampleData) -> None:
-    window = open_window().enter(samples.owner)
+def test_nothing_runs(open_window: Callable[..., BrowserWindow], samples: SampleData) -> None:
+    window = open_window().set_session(samples.owner)
     page = window.page
     page.on("dialog", lambda dialog: window.complaints.append(f"a dialog: {dialog.message}"))
     page.add_init_script(f"window.{MARK} = () => console.error('it ran')")
@@ -47,9 +47,9 @@ def test_nothing_runs(open_window: Callable[..., Window], samples: SampleData) -
     assert {path: elements for path, elements in found.items() if elements} == {}
 
 
-def test_nor_does_it_where_scripts_show_words(open_window: Callable[..., Window], samples: SampleData) -> None:
+def test_nor_does_it_where_scripts_show_words(open_window: Callable[..., BrowserWindow], samples: SampleData) -> None:
     """File finder, preview and autocompletion build elements by script."""
-    window = open_window().enter(samples.owner)
+    window = open_window().set_session(samples.owner)
     window.page.add_init_script(f"window.{MARK} = () => console.error('it ran')")
 
     page = window.open(f"/{samples.project.path}/-/find_file/master")
@@ -58,7 +58,7 @@ def test_nor_does_it_where_scripts_show_words(open_window: Callable[..., Window]
     assert page.evaluate(_ALIVE, MARK) == []
 
     page = window.open(f"/{samples.project.path}/-/issues/new")
-    page.get_by_role("textbox", name="Description").fill(samples.words.write("Seen"))
+    page.get_by_role("textbox", name="Description").fill(samples.words.markdown("Seen"))
     page.get_by_role("button", name="Preview").click()
     page.get_by_text("Seen").last.wait_for()
     assert page.evaluate(_ALIVE, MARK) == []

@@ -6,15 +6,15 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import Window
-from tests.client import Api, Make, Person
+from tests.browser.conftest import BrowserWindow
+from tests.client import Api, Make, User
 from tests.factories import Project, make_project
 
 FILE = "tides.txt"
 
 
 @pytest.fixture
-def project(make: Make, person: Person, api: Api) -> Project:
+def project(make: Make, person: User, api: Api) -> Project:
     """Return a project with a branch that changes a file."""
     made = make_project(make, person, visibility="public")
     _write(api, person, made, "POST", "master", "low\nhigh\n")
@@ -23,16 +23,16 @@ def project(make: Make, person: Person, api: Api) -> Project:
     return made
 
 
-def _write(api: Api, person: Person, project: Project, method: str, branch: str, content: str) -> None:
+def _write(api: Api, person: User, project: Project, method: str, branch: str, content: str) -> None:
     sent = {"branch": branch, "content": content, "commit_message": f"Write {content.split()[-1]}"}
     answer = api.request(method, f"{project.url}/repository/files/{FILE}", person, json=sent)
     assert answer.status_code in (200, 201), answer.text
 
 
 def test_from_open_to_merged_with_a_conflict_on_the_way(
-    window: Window, person: Person, project: Project, api: Api, tmp_path: Path
+    window: BrowserWindow, person: User, project: Project, api: Api, tmp_path: Path
 ) -> None:
-    page = window.enter(person).open(f"/{project.path}/-/merge_requests/new?merge_request[source_branch]=topic")
+    page = window.set_session(person).open(f"/{project.path}/-/merge_requests/new?merge_request[source_branch]=topic")
     _open(page)
     expect(page.get_by_role("heading", name="Ready to merge")).to_be_visible()
 
@@ -71,10 +71,10 @@ def _open(page: Page) -> None:
     expect(page.get_by_role("heading", name="Say how high")).to_be_visible()
 
 
-def test_a_discussion_on_a_line(window: Window, person: Person, project: Project, api: Api) -> None:
+def test_a_discussion_on_a_line(window: BrowserWindow, person: User, project: Project, api: Api) -> None:
     sent = {"source_branch": "topic", "target_branch": "master", "title": "Say how high"}
     api.post(f"{project.url}/merge_requests", person, **sent)
-    page = window.enter(person).open(f"/{project.path}/-/merge_requests/1/diffs")
+    page = window.set_session(person).open(f"/{project.path}/-/merge_requests/1/diffs")
 
     page.locator("table.diff a[href*='at=']").last.click()
     page.locator("textarea").first.fill("Is this in metres?")

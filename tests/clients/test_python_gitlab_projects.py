@@ -14,7 +14,7 @@ from gitlab.exceptions import (
     GitlabUpdateError,
 )
 
-from tests.client import Make, Person
+from tests.client import Make, User
 from tests.conftest import Instance
 from tests.factories import make_group, make_project
 
@@ -26,7 +26,7 @@ def gl(instance: Instance, make: Make) -> Iterator[gitlab.Gitlab]:
         yield client
 
 
-def _client(instance: Instance, person: Person) -> gitlab.Gitlab:
+def _client(instance: Instance, person: User) -> gitlab.Gitlab:
     return gitlab.Gitlab(instance.url, private_token=person.token)
 
 

@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-LEFT_OUT = [
+EXCLUDED = [
     "alembic",  # Upgrades.
     "psycopg",  # The other engine.
     "sqlalchemy.dialects.postgresql",
@@ -21,5 +21,5 @@ print([name for name in sys.argv[1:] if name in sys.modules])
 
 
 def test_a_server_with_an_embedded_database_loads_only_what_it_needs() -> None:
-    run = subprocess.run([sys.executable, "-c", LOADED, *LEFT_OUT], capture_output=True, text=True, check=True)
+    run = subprocess.run([sys.executable, "-c", LOADED, *EXCLUDED], capture_output=True, text=True, check=True)
     assert run.stdout == "[]\n"

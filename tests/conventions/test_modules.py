@@ -13,15 +13,15 @@ from ingot.registry import all_endpoints
 from ingot.settings import Settings
 
 ROOT = Path(__file__).parents[2]
-DUMPING_GROUNDS = {"utils", "helpers", "common", "lib", "misc"}
-LONGEST = 500
+FORBIDDEN_NAMES = {"utils", "helpers", "common", "lib", "misc"}
+MAX_LINES = 500
 
 
 def _sources(folder: str) -> list[Path]:
     return [path for path in sorted((ROOT / folder).rglob("*.py")) if "versions" not in path.parts]
 
 
-def _lines_that_count(path: Path) -> int:
+def _code_lines(path: Path) -> int:
     return len(path.read_text().splitlines())
 
 
@@ -33,7 +33,7 @@ def test_a_module_says_what_lives_there() -> None:
     """Every module has a docstring, packages run no code at import, and no module has a generic name."""
     trees = {path: ast.parse(path.read_text()) for path in _sources("ingot")}
     assert _named(path for path, tree in trees.items() if not ast.get_docstring(tree)) == []
-    assert _named(path for path in trees if DUMPING_GROUNDS & set(path.relative_to(ROOT).with_suffix("").parts)) == []
+    assert _named(path for path in trees if FORBIDDEN_NAMES & set(path.relative_to(ROOT).with_suffix("").parts)) == []
     packages = {path: tree for path, tree in trees.items() if path.name == "__init__.py"}
     assert _named(path for path, tree in packages.items() if len(tree.body) != 1) == [], (
         "only a docstring belongs there"
@@ -43,7 +43,7 @@ def test_a_module_says_what_lives_there() -> None:
 def test_a_file_stays_small() -> None:
     """Test modules are limited too."""
     sources = _sources("ingot") + _sources("tests")
-    assert _named(path for path in sources if _lines_that_count(path) > LONGEST) == []
+    assert _named(path for path in sources if _code_lines(path) > MAX_LINES) == []
 
 
 def test_a_silenced_check_says_why() -> None:
@@ -72,10 +72,10 @@ def test_an_endpoint_is_tested() -> None:
     """A test other than the generated ones calls each endpoint."""
     texts = [path.read_text() for path in _sources("tests") if path.name != "test_every_route.py"]
     paths = {endpoint.path for endpoint in all_endpoints()}
-    assert sorted(path for path in paths if not any(map(_calling(path).search, texts))) == []
+    assert sorted(path for path in paths if not any(map(_callers(path).search, texts))) == []
 
 
-def _calling(path: str) -> re.Pattern[str]:
+def _callers(path: str) -> re.Pattern[str]:
     # Tests often store the prefix up to the project or group in a variable.
     written = re.sub(r"^/(projects|groups)/:id(?=/)", "", path)
     pattern = re.sub(r":\w+", r"(?:\\{[^{}]+\\}|[^/\"'\\s?]+)", written)

@@ -13,7 +13,7 @@ from ingot.core.db.connection import Connection
 from tests.client import Api, Make
 
 
-class Question:
+class CountingQuery:
     """Query that counts its executions."""
 
     def __init__(self, answer: Any = "answer") -> None:
@@ -25,7 +25,7 @@ class Question:
         return self._answer
 
 
-def _ask(make: Make, key: str, question: Question, size: int = 10) -> Any:
+def _run(make: Make, key: str, question: CountingQuery, size: int = 10) -> Any:
     return make.database.read(lambda db: db.cached(key, question, lambda _: size))
 
 
@@ -35,31 +35,31 @@ def _change(make: Make) -> None:
 
 
 def test_nothing_is_asked_twice_while_nothing_changes(make: Make) -> None:
-    question, key = Question(), make.name()
+    question, key = CountingQuery(), make.name()
     # Other parts of the server may commit at any time, so this is tried more than once.
     for _ in range(20):
-        assert _ask(make, key, question) == "answer"
+        assert _run(make, key, question) == "answer"
 
     assert question.asked < 20
 
 
 def test_a_commit_of_anybody_counts_at_once(make: Make) -> None:
-    question, key = Question(), make.name()
+    question, key = CountingQuery(), make.name()
 
     for number in range(1, 4):
-        _ask(make, key, question)
+        _run(make, key, question)
         assert question.asked >= number
         other = threading.Thread(target=_change, args=(make,))
         other.start()
         other.join()
         before = question.asked
-        _ask(make, key, question)
+        _run(make, key, question)
         assert question.asked == before + 1
 
 
 def test_a_commit_of_one_that_was_under_way_counts_too(make: Make) -> None:
     """It changed a row before the query first ran, and commits afterwards."""
-    question, key = Question(), make.name()
+    question, key = CountingQuery(), make.name()
     changed, asked = threading.Event(), threading.Event()
 
     def change_and_wait(db: Connection) -> None:
@@ -70,11 +70,11 @@ def test_a_commit_of_one_that_was_under_way_counts_too(make: Make) -> None:
     other = threading.Thread(target=make.database.write, args=(change_and_wait,))
     other.start()
     assert changed.wait(60)
-    _ask(make, key, question)
+    _run(make, key, question)
     before = question.asked
     asked.set()
     other.join()
-    _ask(make, key, question)
+    _run(make, key, question)
     assert question.asked == before + 1
 
 
@@ -93,9 +93,9 @@ def test_a_transaction_keeps_nothing_since_it_sees_its_own_changes(make: Make) -
 
 
 def test_what_gave_nothing_is_asked_again(make: Make) -> None:
-    question = Question(None)
+    question = CountingQuery(None)
 
-    assert [_ask(make, "nothing", question) for _ in range(3)] == [None] * 3
+    assert [_run(make, "nothing", question) for _ in range(3)] == [None] * 3
     assert question.asked == 3
 
 
@@ -106,10 +106,10 @@ def _stats() -> CacheStats:
 def test_the_memory_is_bounded_and_counted(make: Make) -> None:
     def fill(db: Connection) -> None:
         for number in range(2 * cache._MAX_KEYS):
-            db.cached(("small", number), Question(), lambda _: 10)
+            db.cached(("small", number), CountingQuery(), lambda _: 10)
         for number in range(10):
-            db.cached(("large", number), Question(), lambda _: REGISTRY.largest_entry // 2)
-        db.cached("too large", Question(), lambda _: REGISTRY.largest_entry + 1)
+            db.cached(("large", number), CountingQuery(), lambda _: REGISTRY.largest_entry // 2)
+        db.cached("too large", CountingQuery(), lambda _: REGISTRY.largest_entry + 1)
 
     before = _stats()
     make.database.read(fill)
@@ -118,7 +118,7 @@ def test_the_memory_is_bounded_and_counted(make: Make) -> None:
     assert _stats().entries <= 2 * cache._MAX_KEYS
     assert REGISTRY.bytes <= REGISTRY.budget_bytes
     _change(make)
-    make.database.read(lambda db: db.cached("one", Question(), lambda _: 10))
+    make.database.read(lambda db: db.cached("one", CountingQuery(), lambda _: 10))
     assert _stats().bytes < 2**20, "The commit has emptied it."
 
 

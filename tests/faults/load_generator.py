@@ -81,7 +81,7 @@ class LoadGenerator:
             for thread in threads:
                 thread.join()
 
-    def reached(self, enough: int) -> bool:
+    def has_acknowledged(self, enough: int) -> bool:
         """Return whether this many calls were acknowledged; raise other errors at once."""
         assert self.other == []
         return len(self.acknowledged) >= enough
@@ -102,14 +102,14 @@ def database_of(server: Server) -> Iterator[Database]:
         database.close()
 
 
-def let_leases_lapse(server: Server) -> None:
+def expire_leases(server: Server) -> None:
     """Expire the leases of a dead worker."""
 
-    def lapse(db: Connection) -> None:
+    def expire(db: Connection) -> None:
         db.run(update(jobs).where(jobs.c.state == "running").values(leased_until=add_duration(db.now, seconds=-1)))
 
     with database_of(server) as database:
-        database.write(lapse)
+        database.write(expire)
 
 
 def jobs_left(server: Server, kind: str) -> int:

@@ -65,12 +65,12 @@ def test_no_room(disk: Path, empty_database: str, tmp_path: Path) -> None:
         for way in ("http", "ssh"):
             folder = tmp_path / way
             folder.mkdir()
-            _refuse_and_recover(disk, _tree(folder), Remote(server, f"full-{way}", way, folder))
+            _fail_and_recover(disk, _tree(folder), Remote(server, f"full-{way}", way, folder))
     finally:
         server.kill()
 
 
-def _refuse_and_recover(disk: Path, tree: Tree, remote: Remote) -> None:
+def _fail_and_recover(disk: Path, tree: Tree, remote: Remote) -> None:
     files = f"/projects/{remote.id}/repository/files"
     sent = {"branch": "master", "commit_message": "x", "content": "x" * 1000}
     remote.push(tree, "master")

@@ -21,7 +21,7 @@ def _options(data: Path, database_url: str) -> list[str]:
     return ["--data", str(data), *(["--database-url", database_url] if database_url else [])]
 
 
-def _begin(server: Server, file: Path) -> fork_server.Process:
+def _begin(server: Server, file: Path) -> fork_server.ForkedProcess:
     words = ("backup", str(file), *_options(server.data, server.database_url))
     return fork_server.start("ingot", *words, env=environment(), new_session=True)
 
@@ -37,7 +37,7 @@ def _written(file: Path) -> int:
     return max(sizes, default=-1)
 
 
-def _reached(file: Path, backup: fork_server.Process, enough: int) -> bool:
+def _reached(file: Path, backup: fork_server.ForkedProcess, enough: int) -> bool:
     return _written(file) >= enough or backup.poll() is not None
 
 
@@ -110,7 +110,7 @@ def test_a_backup_under_load_restores(stopped: Server, database_url: str, tmp_pa
     load = LoadGenerator(change)
     file, target = tmp_path / "backup.tar.gz", tmp_path / "target"
     with load.running():
-        until("some forks", lambda: load.reached(3), SECONDS)
+        until("some forks", lambda: load.has_acknowledged(3), SECONDS)
         written = ingot("backup", file, *_options(server.data, server.database_url))
     assert (written.returncode, written.stderr) == (0, "")
     assert load.other == []

@@ -22,7 +22,7 @@ def receiver() -> Iterator[Receiver]:
     receiver.close()
 
 
-def begun(server: Server, receiver: Receiver, *paths: str) -> int:
+def create_hooked_project(server: Server, receiver: Receiver, *paths: str) -> int:
     """Return a project with a hook for issues."""
     server.start(INGOT_ALLOW_LOCAL_REQUESTS="1")
     project: int = server.call("POST", "/projects", json={"name": "told"}).json()["id"]
@@ -39,7 +39,7 @@ def write(server: Server, project: int, title: str) -> None:
 
 def test_killed_right_after_the_answer(stopped: Server, receiver: Receiver) -> None:
     """Hooks and chats receive all acknowledged events in order, with idempotency keys for duplicates."""
-    project = begun(stopped, receiver, "/one", "/two")
+    project = create_hooked_project(stopped, receiver, "/one", "/two")
     chat = {"webhook": receiver.url("/chat")}
     assert stopped.call("PUT", f"/projects/{project}/services/slack", json=chat).status_code == 200
     for number in range(ROUNDS):
@@ -76,7 +76,7 @@ def test_asked_to_end_during_a_delivery(stopped: Server, receiver: Receiver) -> 
         release.wait(DEADLINE_SECONDS)
         handler.close_connection = True
 
-    project = begun(stopped, receiver, "/slow", "/quick")
+    project = create_hooked_project(stopped, receiver, "/slow", "/quick")
     receiver.answers["/slow"] = [hang, Answer()]
     write(stopped, project, "One")
     first = {got.path: got for got in receiver.some(2)}
@@ -90,8 +90,8 @@ def test_asked_to_end_during_a_delivery(stopped: Server, receiver: Receiver) -> 
     hooks = stopped.call("GET", f"/projects/{project}/hooks").json()
     slow = next(hook for hook in hooks if hook["url"].endswith("/slow"))
 
-    def tries() -> list[int]:
+    def attempts() -> list[int]:
         listed = stopped.call("GET", f"/projects/{project}/hooks/{slow['id']}/events").json()
         return [event["attempt"] for event in listed]
 
-    assert until("the log", tries) == [1]
+    assert until("the log", attempts) == [1]

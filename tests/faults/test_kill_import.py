@@ -53,14 +53,14 @@ def status_of(server: Server, project_id: int) -> dict[str, Any]:
     return status
 
 
-def ended(server: Server, project_id: int) -> dict[str, Any]:
+def finished(server: Server, project_id: int) -> dict[str, Any]:
     """Wait for the end of an import and return its status."""
 
-    def look() -> dict[str, Any] | None:
+    def read() -> dict[str, Any] | None:
         status = status_of(server, project_id)
         return status if status["import_status"] in ("finished", "failed") else None
 
-    return until("the import's end", look, SECONDS)
+    return until("the import's end", read, SECONDS)
 
 
 def git_processes(server: Server) -> list[int]:
@@ -76,14 +76,14 @@ def git_processes(server: Server) -> list[int]:
     return found
 
 
-def let_leases_lapse(server: Server) -> None:
+def expire_leases(server: Server) -> None:
     """Expire the leases of a dead worker."""
     database = open_database(Settings(data=server.data, database_url=server.database_url))
 
-    def lapse(db: Connection) -> None:
+    def expire(db: Connection) -> None:
         db.run(update(jobs).where(jobs.c.state == "running").values(leased_until=add_duration(db.now, seconds=-1)))
 
-    database.write(lapse)
+    database.write(expire)
     database.close()
 
 
@@ -109,10 +109,10 @@ def test_an_import_that_is_killed_is_begun_anew(stopped: Server, remote: SlowSer
             for pid in git_processes(server):
                 os.kill(pid, signal.SIGKILL)
         remote.holds = False  # The interrupted transfer stays until the other one has ended.
-        let_leases_lapse(server)
+        expire_leases(server)
         start(server)
 
-        status = ended(server, project_id)
+        status = finished(server, project_id)
         remote.release()
         assert (status["import_status"], status["import_error"]) == ("finished", None)
         assert len(list(store.glob("??/??/*"))) == number + 1, "nothing was left behind, and nothing made twice"
@@ -130,6 +130,6 @@ def test_an_import_that_was_promised_is_made(stopped: Server, remote: SlowServer
     start(stopped)
     project_id = create(stopped, remote, "promised")
     stopped.kill()
-    let_leases_lapse(stopped)
+    expire_leases(stopped)
     start(stopped)
-    assert ended(stopped, project_id)["import_status"] == "finished"
+    assert finished(stopped, project_id)["import_status"] == "finished"

@@ -25,7 +25,7 @@ from ingot.git.writing.commits import CommitMetadata
 from ingot.git.writing.merge_commits import merge_commit
 from ingot.git.writing.ref_updates import RefUpdate, update_refs
 from ingot.repositories.ref_changes.service import open_intent
-from tests.faults.load_generator import LoadGenerator, database_of, let_leases_lapse
+from tests.faults.load_generator import LoadGenerator, database_of, expire_leases
 from tests.faults.push_remote import Remote, git_processes, kill_git
 from tests.faults.test_kill_push import _age_locks
 from tests.git_history import History, run
@@ -37,7 +37,7 @@ WORKERS = ("--workers", 2)
 pytestmark = pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks for git processes in /proc")
 
 
-class Offers:
+class OpenMergeRequests:
     """Project with open merge requests."""
 
     def __init__(self, server: Server, folder: Path) -> None:
@@ -49,7 +49,7 @@ class Offers:
         self.repository = Repository(self.remote.repository)
         self._count = 0
 
-    def more(self, count: int) -> list[dict[str, Any]]:
+    def create(self, count: int) -> list[dict[str, Any]]:
         """Create this many merge requests, each with its own file."""
         history, base = History(), self.repository.tip("refs/heads/master") or ""
         names = [f"b{number}" for number in range(self._count, self._count + count)]
@@ -92,10 +92,10 @@ class Offers:
 def test_merges_are_cut_off(stopped: Server, tmp_path: Path) -> None:
     """At random moments of concurrent merges; in half of the rounds git processes survive."""
     server, dice = stopped.start(*WORKERS), random.Random(int(os.environ.get("INGOT_SOAK_SEED", "1")))
-    offers = Offers(server, tmp_path)
+    offers = OpenMergeRequests(server, tmp_path)
     everything: list[dict[str, Any]] = []
     for _ in range(ROUNDS):
-        offered = offers.more(AT_ONCE)
+        offered = offers.create(AT_ONCE)
         everything += offered
         waiting: queue.Queue[dict[str, Any]] = queue.Queue()
         for each in offered:
@@ -109,7 +109,7 @@ def test_merges_are_cut_off(stopped: Server, tmp_path: Path) -> None:
 
         load, enough = LoadGenerator(merge), dice.randint(0, AT_ONCE - 3)
         with load.running():
-            until("some answers", partial(load.reached, enough), 60.0)
+            until("some answers", partial(load.has_acknowledged, enough), 60.0)
             time.sleep(dice.random() * 0.15)
             server.kill()
         if dice.random() < 0.5:
@@ -117,7 +117,7 @@ def test_merges_are_cut_off(stopped: Server, tmp_path: Path) -> None:
         until("the end of git", lambda: not git_processes(server))
         assert load.other == []
         _age_locks(offers.repository.path)
-        let_leases_lapse(server)
+        expire_leases(server)
         server.start(*WORKERS)
         states = offers.check(offered)
         for _, _, answer in load.acknowledged:
@@ -130,7 +130,7 @@ def test_merges_are_cut_off(stopped: Server, tmp_path: Path) -> None:
     _check_rest(server, offers, len(everything))
 
 
-def _check_rest(server: Server, offers: Offers, merged: int) -> None:
+def _check_rest(server: Server, offers: OpenMergeRequests, merged: int) -> None:
     """Check that nothing is left over, lost or repeated."""
     path = offers.repository.path
     assert len(run(path, "ls-tree", "--name-only", "master").split()) == merged + 1
@@ -150,8 +150,8 @@ def test_killed_between_the_branch_and_the_row(server: Server, tmp_path: Path) -
 
     Of two merges about to move the same branch, only one did.
     """
-    offers = Offers(server, tmp_path)
-    lost, won = offers.more(2)
+    offers = OpenMergeRequests(server, tmp_path)
+    lost, won = offers.create(2)
     server.kill()
     repository, old = offers.repository, offers.repository.tip("refs/heads/master") or ""
     somebody = Signature("Somebody", "somebody@example.com", 1_600_000_000, 0)

@@ -18,8 +18,8 @@ from tests.faults.load_generator import (
     LoadGenerator,
     check_projects,
     database_of,
+    expire_leases,
     jobs_left,
-    let_leases_lapse,
     store_of,
 )
 from tests.git.conftest import Clone, git
@@ -33,11 +33,11 @@ LOOSE_OBJECTS = 30
 def start(server: Server) -> None:
     """Start the server as after a power cut: leases have expired."""
     if server.process is not None:
-        let_leases_lapse(server)
+        expire_leases(server)
     server.start("--workers", 2)
 
 
-def made(answer: httpx.Response) -> dict[str, Any]:
+def created(answer: httpx.Response) -> dict[str, Any]:
     """Return the response of a call that creates."""
     assert answer.status_code == 201, answer.text
     document: dict[str, Any] = answer.json()
@@ -66,14 +66,14 @@ def filled_project(server: Server, folder: Path, name: str = "source") -> int:
 
 def _new_keys(server: Server, act: Callable[[], httpx.Response]) -> set[str]:
     before = set(store_of(server).keys())
-    made(act())
+    created(act())
     return set(store_of(server).keys()) - before
 
 
 def kill_under(server: Server, load: LoadGenerator, enough: int) -> None:
     """Kill all processes after this many acknowledged calls, and restart."""
     with load.running():
-        until("some answers", lambda: load.reached(enough), SECONDS)
+        until("some answers", lambda: load.has_acknowledged(enough), SECONDS)
         server.kill()
     assert load.other == []
     start(server)
@@ -116,7 +116,7 @@ def test_a_deleted_project_goes_whole(stopped: Server, tmp_path: Path) -> None:
         for number in range(10):
             name = f"doomed-{round_number}-{number}"
             sent = {"name": name, "path": name}
-            fork = made(server.call("POST", f"/projects/{source}/fork", json=sent))
+            fork = created(server.call("POST", f"/projects/{source}/fork", json=sent))
             uploaded = server.call("POST", f"/projects/{fork['id']}/uploads", files={"file": ("a.txt", b"hello")})
             assert uploaded.status_code == 201
             doomed.put((fork["id"], name))
@@ -147,7 +147,7 @@ def test_a_deleted_project_goes_whole(stopped: Server, tmp_path: Path) -> None:
             status = server.call("GET", f"/projects/root%2F{name}").status_code
             assert status in (200, 404)
             assert (server.data / "uploads" / str(project_id)).exists() == (status == 200)
-        assert made(server.call("POST", "/projects", json={"name": f"doomed-{round_number}-0-again"}))
+        assert created(server.call("POST", "/projects", json={"name": f"doomed-{round_number}-0-again"}))
     assert not server.events("job failed")
 
 
@@ -155,12 +155,12 @@ def test_what_moves_arrives_or_stays(stopped: Server) -> None:
     """Projects are moved between two groups while one of these is moved as well."""
     server, chance = stopped, random.Random(ROUNDS)
     start(server)
-    tops = [made(server.call("POST", "/groups", json={"name": name, "path": name}))["id"] for name in ("up", "down")]
+    tops = [created(server.call("POST", "/groups", json={"name": name, "path": name}))["id"] for name in ("up", "down")]
     sent = {"name": "rolling", "path": "rolling", "parent_id": tops[0]}
-    rolling = made(server.call("POST", "/groups", json=sent))["id"]
+    rolling = created(server.call("POST", "/groups", json=sent))["id"]
     homes = [tops[0], rolling]
     movers = [
-        made(server.call("POST", "/projects", json={"name": f"mover-{writer}", "namespace_id": tops[0]}))["id"]
+        created(server.call("POST", "/projects", json={"name": f"mover-{writer}", "namespace_id": tops[0]}))["id"]
         for writer in range(WRITERS)
     ]
     where = [0] * WRITERS

@@ -30,7 +30,7 @@ def commit(tree: Tree, size: int) -> str:
     return tree.git("rev-parse", "HEAD")
 
 
-def made(tmp_path: Path) -> Tree:
+def create_checkout(tmp_path: Path) -> Tree:
     """Return an empty checkout."""
     tree = Tree(tmp_path / "tree")
     tree.folder.mkdir()
@@ -50,7 +50,7 @@ class Pusher:
 
     def __init__(self, server: Server, way: str, folder: Path) -> None:
         folder.mkdir()
-        self.tree, self.remote = made(folder), Remote(server, f"kill-{way}", way, folder)
+        self.tree, self.remote = create_checkout(folder), Remote(server, f"kill-{way}", way, folder)
         self.tip = commit(self.tree, LARGE)
         self.remote.push(self.tree, "master")
         self.refs = [("refs/heads/master", ZERO, self.tip)]
@@ -115,7 +115,7 @@ def _wait(process: "subprocess.Popen[bytes]", seconds: float) -> None:
 
 def test_killed_between_the_reference_and_the_record(server: Server, tmp_path: Path) -> None:
     """The only moment at which both disagree: they agree before the restarted server accepts requests."""
-    tree, remote = made(tmp_path), Remote(server, "between", "http", tmp_path)
+    tree, remote = create_checkout(tmp_path), Remote(server, "between", "http", tmp_path)
     first = commit(tree, 100)
     remote.push(tree, "master")
     second = commit(tree, 100)

@@ -27,7 +27,7 @@ def _status(connection: socket.socket) -> int:
 
 def test_more_connections_than_descriptors(stopped: Server) -> None:
     """Established connections stay; after the others are closed, all requests work."""
-    stopped.start_anew(nofile=256)
+    stopped.start_by_interpreter(nofile=256)
     parts = urlsplit(stopped.url)
     held: list[socket.socket] = []
     try:

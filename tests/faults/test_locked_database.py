@@ -28,7 +28,7 @@ with psycopg.connect(sys.argv[1]) as connection:
     print("held", flush=True)
     sys.stdin.read()
 """
-WANTED = {"username": "late", "name": "Late", "email": "late@example.org", "force_random_password": True}
+PARAMS = {"username": "late", "name": "Late", "email": "late@example.org", "force_random_password": True}
 
 
 @contextmanager
@@ -61,7 +61,7 @@ def inside(place: Path, empty_database: str, wait: float, monkeypatch: pytest.Mo
 
 
 def _create(inside: InProcessServer, **more: Any) -> Any:
-    return inside.call("POST", "/users", json={**WANTED, **more})
+    return inside.call("POST", "/users", json={**PARAMS, **more})
 
 
 def test_writes_wait_then_say_that_they_may_be_tried_again(inside: InProcessServer) -> None:

@@ -58,11 +58,11 @@ class NewerVersion:
         self._options += ["--database-url", server.database_url] if server.database_url else []
         self._started: list[subprocess.Popen[str]] = []
 
-    def wait_in_the_middle(self) -> None:
+    def pause_in_the_middle(self) -> None:
         """Make the migration pause from now on."""
         (self.folder / "wait").touch()
 
-    def go_on(self) -> None:
+    def resume(self) -> None:
         """Make it finish."""
         (self.folder / "wait").unlink()
 
@@ -126,7 +126,7 @@ def _tables(server: Server) -> str:
 
 
 def test_a_migration_that_was_killed_starts_over(newer: NewerVersion, stopped: Server) -> None:
-    newer.wait_in_the_middle()
+    newer.pause_in_the_middle()
     killed = newer.migrate()
     until("the middle of the migration", lambda: newer.times_reached() == 1)
     _kill(killed)
@@ -137,7 +137,7 @@ def test_a_migration_that_was_killed_starts_over(newer: NewerVersion, stopped: S
         assert len(server.call("GET", "/users?username=kept").json()) == 1
         assert server.stop() == 0
 
-    newer.go_on()
+    newer.resume()
     assert "The database is at revision 9000." in _finished(newer.migrate())
     assert newer.times_reached() == 2
     assert "The database is at revision 9000." in _finished(newer.migrate())
@@ -147,23 +147,23 @@ def test_a_migration_that_was_killed_starts_over(newer: NewerVersion, stopped: S
 def test_a_first_start_that_was_killed_starts_over(stopped: Server, tmp_path: Path) -> None:
     """No tables of the first migration exist, and root must still get a password."""
     newer = NewerVersion(tmp_path / "versions", stopped)
-    newer.wait_in_the_middle()
+    newer.pause_in_the_middle()
     try:
         killed = newer.migrate()
         until("the middle of the migration", lambda: newer.times_reached() == 1)
         _kill(killed)
-        newer.go_on()
+        newer.resume()
         assert "Sign in as root with the password" in _finished(newer.migrate())
     finally:
         newer.clean_up()
 
 
 def test_two_migrators_at_once_do_it_once(newer: NewerVersion) -> None:
-    newer.wait_in_the_middle()
+    newer.pause_in_the_middle()
     first = newer.migrate()
     until("the middle of the migration", lambda: newer.times_reached() == 1)
     second = newer.migrate()
-    newer.go_on()
+    newer.resume()
     assert "The database is at revision 9000." in _finished(first)
     assert "The database is at revision 9000." in _finished(second)
     assert newer.times_reached() == 1

@@ -82,11 +82,11 @@ def test_the_time_is_bounded_and_helpers_die_too(path: Path, monkeypatch: pytest
 
     beginning = [0.0]
 
-    def time_that_both_end() -> float:
+    def timeout_until_both_end() -> float:
         both_run = (path / "nap").exists() and (path / "nap").read_text().count("\n") == 2
         return beginning.pop() if beginning else float(both_run)
 
-    monkeypatch.setattr(command, "time", SimpleNamespace(monotonic=time_that_both_end))
+    monkeypatch.setattr(command, "time", SimpleNamespace(monotonic=timeout_until_both_end))
     with pytest.raises(GitTimeout):
         run_git(["nap"], path, timeout=1.0, config=nap)
     pids = [int(line) for line in (path / "nap").read_text().split()]

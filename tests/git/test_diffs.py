@@ -179,11 +179,11 @@ def test_output_comes_in_any_pieces(repository: Repository, size: int, monkeypat
     monkeypatch.setattr(diffs, "_diff_cache", CacheRegistry(0).declare("diffs", share=100))
     take = diffs._DiffParser.take
 
-    def take_in_pieces(self: diffs._DiffParser, piece: bytes) -> None:
+    def parse_in_chunks(self: diffs._DiffParser, piece: bytes) -> None:
         for at in range(0, len(piece), size):
             take(self, piece[at : at + size])
 
-    monkeypatch.setattr(diffs._DiffParser, "take", take_in_pieces)
+    monkeypatch.setattr(diffs._DiffParser, "take", parse_in_chunks)
     assert diff_between(repository, old, new) == whole
 
 

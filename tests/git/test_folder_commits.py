@@ -10,7 +10,7 @@ from ingot.git.history.folder_commits import NOT_FOUND_IN_TIME, cached_last_comm
 from ingot.git.maintenance.store import RepositoryStore
 from ingot.offload import WouldBlock, forbid_blocking
 from tests.git.conftest import git
-from tests.git_history import History, parting_and_meeting
+from tests.git_history import History, random_branches
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def test_in_any_history_they_are_what_git_says(
     monkeypatch.setattr(folder_commits, "_GIT_LOG_SECONDS", 60.0)
     chance = random.Random(seed)
     names = ["a", "b/c", "b/d", "b/*", "b/e/f", "b/-x", ":(top)a", "ünï"]
-    history, marks = parting_and_meeting(chance, names, 100)
+    history, marks = random_branches(chance, names, 100)
     commits = history.into(repository)
 
     for mark in [*chance.sample(marks[:-1], 3), marks[-1]]:

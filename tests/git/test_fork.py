@@ -114,7 +114,7 @@ def test_an_empty_repository_can_be_forked(store: RepositoryStore) -> None:
 
 
 @pytest.fixture
-def elsewhere() -> Iterator[Path]:
+def other_file_system() -> Iterator[Path]:
     """Yield a folder on another file system."""
     if not os.access("/dev/shm", os.W_OK):
         pytest.skip("there is no second file system")
@@ -123,12 +123,12 @@ def elsewhere() -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
-def test_across_file_systems_a_fork_is_a_copy(store: RepositoryStore, full: str, elsewhere: Path) -> None:
+def test_across_file_systems_a_fork_is_a_copy(store: RepositoryStore, full: str, other_file_system: Path) -> None:
     """As with a store on several volumes."""
-    if elsewhere.stat().st_dev == store.root.stat().st_dev:
+    if other_file_system.stat().st_dev == store.root.stat().st_dev:
         pytest.skip("there is no second file system")
     shard = "00" if full[:2] != "00" else "01"
-    (store.root / shard).symlink_to(elsewhere)
+    (store.root / shard).symlink_to(other_file_system)
     key = shard + new_key()[2:]
     store.fork(full, key)
     git(store.path_of(key), "fsck", "--strict")

@@ -36,7 +36,7 @@ def log(path: Path, *args: str) -> list[str]:
     return git(path, "log", "--format=%H", *args).split()
 
 
-def grown(repository: Repository, commits: int = 120, seed: int = 7) -> str:
+def create_history(repository: Repository, commits: int = 120, seed: int = 7) -> str:
     """Create a history with many merges, equal times and wrong clocks, and return its tip."""
     chance = random.Random(seed)
     made = History()
@@ -82,7 +82,7 @@ def test_order_and_totals_are_those_of_git(
     repository: Repository, wanted: CommitFilter, args: list[str], graph: bool
 ) -> None:
     """With every filter, merges, equal times and wrong clocks, with and without a commit-graph."""
-    tip = grown(repository)
+    tip = create_history(repository)
     if graph:
         git(repository.path, "repack", "-adbq")
         git(repository.path, "commit-graph", "write", "--reachable", "--changed-paths")
@@ -95,7 +95,7 @@ def test_order_and_totals_are_those_of_git(
 
 def test_pages_walk_no_commit_twice(repository: Repository) -> None:
     """A repeated page runs no git."""
-    tip = grown(repository)
+    tip = create_history(repository)
     with forbid_blocking(), pytest.raises(WouldBlock):
         list_commits(repository, [tip], ALL_COMMITS, 0, 20)
     first = list_commits(repository, [tip], ALL_COMMITS, 0, 20)
@@ -108,7 +108,7 @@ def test_pages_walk_no_commit_twice(repository: Repository) -> None:
 
 def test_a_new_tip_is_seen_at_once(repository: Repository) -> None:
     """Nothing is cached by the name of a branch."""
-    tip = grown(repository)
+    tip = create_history(repository)
     before = list_commits(repository, [tip], ALL_COMMITS, 0, 20)
     made = History()
     mark = made.commit("master", {"new": "1"}, parents=(tip,), at=START + 10**6)
@@ -126,7 +126,7 @@ def test_lists_longer_than_what_is_kept(
     repository: Repository, wanted: CommitFilter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The cache limits change only the cost."""
-    tip = grown(repository, seed=8)
+    tip = create_history(repository, seed=8)
     whole = list_commits(repository, [tip], wanted, 0, 1000)
     monkeypatch.setattr(history, "_list_cache", CacheRegistry(400_000).declare("lists", share=100))
     monkeypatch.setattr(history, "_FIRST_WALK_LENGTH", 4)
@@ -173,7 +173,7 @@ def test_all_branches_and_tags(repository: Repository) -> None:
 
 def test_no_tips_and_impossible_filters(repository: Repository) -> None:
     """They list nothing, without running git."""
-    tip = grown(repository, 3)
+    tip = create_history(repository, 3)
     assert list_commits(repository, [], ALL_COMMITS, 0, 20) == ([], 0)
     with forbid_blocking():
         for path in ("..", "../x", "a/../b", "a//b", "./a", "x" * 70_000):
@@ -203,7 +203,7 @@ def test_paths_are_names_and_nothing_else(repository: Repository, path: str) -> 
 @pytest.mark.parametrize("author", ["-x", "--all", "*", ".*", "\\(", "[^", "Ada\nBob", "x" * 255])
 def test_authors_are_texts_and_nothing_else(repository: Repository, author: str) -> None:
     """Patterns match no author."""
-    tip = grown(repository, 4)
+    tip = create_history(repository, 4)
     expected = 5 if "\n" in author else 0
     assert list_commits(repository, [tip], CommitFilter(author=author), 0, 20)[1] == expected
 
@@ -230,7 +230,7 @@ def test_times_are_inclusive(repository: Repository) -> None:
 
 def test_between(repository: Repository) -> None:
     """As ``git log --reverse``, limited to the newest."""
-    tip = grown(repository)
+    tip = create_history(repository)
     old = log(repository.path, tip)[40]
     expected = log(repository.path, f"{old}..{tip}")[::-1]
     assert commits_between(repository, old, tip, 1000) == expected
@@ -261,6 +261,6 @@ def test_references_that_contain(repository: Repository) -> None:
 
 def test_counting(repository: Repository) -> None:
     """Along all parents, or only the first."""
-    tip = grown(repository)
+    tip = create_history(repository)
     assert count_commits(repository, tip) == len(log(repository.path, tip))
     assert count_commits(repository, tip, first_parent=True) == len(log(repository.path, "--first-parent", tip))

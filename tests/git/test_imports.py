@@ -18,7 +18,7 @@ from tests.git.git_server import GitServer, serving
 SECRET = "pass/w:rd & ünïque"
 
 
-class Pin(NamedTuple):
+class FixedAddress(NamedTuple):
     """Address to connect to."""
 
     host: str
@@ -63,7 +63,10 @@ def test_an_import_brings_branches_tags_and_head(
     path = store.path_of(key)
     before = (path / "config").read_bytes()
     heard: list[str] = []
-    assert fetch_into(path, f"{server.url}/remote.git", Pin("127.0.0.1", server.port), on_progress=heard.append) is None
+    assert (
+        fetch_into(path, f"{server.url}/remote.git", FixedAddress("127.0.0.1", server.port), on_progress=heard.append)
+        is None
+    )
     wanted = git(remote, "for-each-ref", "refs/heads", "refs/tags")
     assert git(path, "for-each-ref") == wanted
     assert store.open(key).head_branch() == "trunk"
@@ -73,16 +76,16 @@ def test_an_import_brings_branches_tags_and_head(
     git(path, "fsck", "--strict")
     # A repeated run, as of a job, updates the changes.
     git(remote, "update-ref", "-d", "refs/heads/devel")
-    assert fetch_into(path, f"{server.url}/remote.git", Pin("127.0.0.1", server.port)) is None
+    assert fetch_into(path, f"{server.url}/remote.git", FixedAddress("127.0.0.1", server.port)) is None
     assert not store.open(key).branch_exists("devel")
 
 
 def test_git_connects_to_the_pinned_address(store: RepositoryStore, key: str, server: GitServer, remote: Path) -> None:
     """The name does not resolve, so only the pinned address can have been used, and no proxy."""
     url = f"http://repo.invalid:{server.port}/remote.git"
-    assert fetch_into(store.path_of(key), url, Pin("repo.invalid", server.port)) is None
+    assert fetch_into(store.path_of(key), url, FixedAddress("repo.invalid", server.port)) is None
     assert {host for _, host, _ in server.asked} == {f"repo.invalid:{server.port}"}
-    other = fetch_into(store.path_of(key), url, Pin("other.invalid", server.port))
+    other = fetch_into(store.path_of(key), url, FixedAddress("other.invalid", server.port))
     assert other == "The server cannot be reached"
 
 
@@ -92,14 +95,14 @@ def test_no_proxy_of_the_environment_is_used(
     """It would resolve the name itself and so bypass the pinned address."""
     for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")
-    assert fetch_into(store.path_of(key), f"{server.url}/remote.git", Pin("127.0.0.1", server.port)) is None
+    assert fetch_into(store.path_of(key), f"{server.url}/remote.git", FixedAddress("127.0.0.1", server.port)) is None
 
 
 def test_credentials_reach_the_server_and_nothing_else(
     store: RepositoryStore, key: str, server: GitServer, remote: Path
 ) -> None:
     """Neither the list of processes nor a file of the repository; errors do not show wrong ones."""
-    path, url, pin = store.path_of(key), f"{server.url}/remote.git", Pin("127.0.0.1", server.port)
+    path, url, pin = store.path_of(key), f"{server.url}/remote.git", FixedAddress("127.0.0.1", server.port)
     server.password = ("ada", SECRET)
     for username, password in (("", ""), ("ada", "wrong-secret"), ("other", SECRET)):
         reason = fetch_into(path, url, pin, username, password)
@@ -107,14 +110,14 @@ def test_credentials_reach_the_server_and_nothing_else(
         assert is_empty_but_valid(path)
     commands: list[bytes] = []
 
-    def look() -> None:
+    def inspect() -> None:
         for file in Path("/proc").glob("[0-9]*/cmdline"):
             try:
                 commands.append(file.read_bytes())
             except OSError:  # It has ended.
                 pass
 
-    server.while_asked = look
+    server.while_asked = inspect
     assert fetch_into(path, url, pin, "ada", SECRET) is None
     assert any(b"fetch" in command and b"remote.git" in command for command in commands)
     header = (server.asked[-1][2] or "").removeprefix("Basic ").encode()
@@ -130,7 +133,7 @@ def test_confusing_names_do_not_come_along(store: RepositoryStore, key: str, ser
     for ref in (f"refs/heads/{tip}", f"refs/tags/{'a' * 64}", "refs/heads/heads/trunk", "refs/heads/refs/x", good):
         git(remote, "update-ref", ref, tip)
     git(remote, "symbolic-ref", "HEAD", f"refs/heads/{tip}")
-    assert fetch_into(store.path_of(key), f"{server.url}/remote.git", Pin("127.0.0.1", server.port)) is None
+    assert fetch_into(store.path_of(key), f"{server.url}/remote.git", FixedAddress("127.0.0.1", server.port)) is None
     names = [name.decode() for name in store.open(key).refs()]
     assert names == sorted([good, "refs/heads/devel", "refs/heads/trunk", "refs/tags/light", "refs/tags/v1"])
     assert store.open(key).head_branch() in (f"{tip}-fix", "devel")
@@ -139,7 +142,7 @@ def test_confusing_names_do_not_come_along(store: RepositoryStore, key: str, ser
 def test_an_empty_remote(store: RepositoryStore, key: str, server: GitServer) -> None:
     """The import succeeds."""
     git(server.root, "init", "-q", "--bare", "remote.git")
-    assert fetch_into(store.path_of(key), f"{server.url}/remote.git", Pin("127.0.0.1", server.port)) is None
+    assert fetch_into(store.path_of(key), f"{server.url}/remote.git", FixedAddress("127.0.0.1", server.port)) is None
     assert store.open(key).is_empty()
     assert store.open(key).head_branch() == "master"
 
@@ -147,7 +150,7 @@ def test_an_empty_remote(store: RepositoryStore, key: str, server: GitServer) ->
 def test_git_follows_no_redirect(store: RepositoryStore, key: str, server: GitServer, remote: Path) -> None:
     """Attack: the server redirects the first request. No request is made to the target."""
     server.redirects["/moved"] = (302, f"{server.url}/remote.git{{rest}}")
-    reason = fetch_into(store.path_of(key), f"{server.url}/moved", Pin("127.0.0.1", server.port))
+    reason = fetch_into(store.path_of(key), f"{server.url}/moved", FixedAddress("127.0.0.1", server.port))
     assert reason == "The server redirects to another address"
     assert all(path.startswith("/moved") for path, _, _ in server.asked)
     assert is_empty_but_valid(store.path_of(key))
@@ -161,7 +164,7 @@ def test_git_follows_no_redirect(store: RepositoryStore, key: str, server: GitSe
 def test_other_addresses_never_reach_git(store: RepositoryStore, key: str, url: str) -> None:
     """Attack: make git run a command, read a file, or interpret a part of the URL as configuration."""
     with pytest.raises(ValueError, match="http"):
-        fetch_into(store.path_of(key), url, Pin("h", 80))
+        fetch_into(store.path_of(key), url, FixedAddress("h", 80))
 
 
 @pytest.mark.parametrize(
@@ -175,7 +178,7 @@ def test_what_looks_like_configuration_is_a_path(store: RepositoryStore, key: st
     before = (store.path_of(key) / "config").read_bytes()
     with socket.create_server(("127.0.0.1", 0)) as trap:
         path = "/" + odd.format(trap=trap.getsockname()[1])
-        reason = fetch_into(store.path_of(key), f"{server.url}{path}", Pin("127.0.0.1", server.port))
+        reason = fetch_into(store.path_of(key), f"{server.url}{path}", FixedAddress("127.0.0.1", server.port))
         assert reason is not None
         trap.setblocking(False)
         with pytest.raises(BlockingIOError):
@@ -191,7 +194,7 @@ def test_credentials_that_would_name_another_server(
     """Attack (CVE-2020-5260): a line break in the credentials stays a part of them."""
     username, password = "ada\nhost=elsewhere.example", "word\r\nX-More: header"
     server.password = (username, password)
-    url, pin = f"{server.url}/remote.git", Pin("127.0.0.1", server.port)
+    url, pin = f"{server.url}/remote.git", FixedAddress("127.0.0.1", server.port)
     assert fetch_into(store.path_of(key), url, pin, username, password) is None
     assert {host for _, host, _ in server.asked} == {f"127.0.0.1:{server.port}"}
 
@@ -200,7 +203,7 @@ def test_failures_leave_nothing_and_can_be_repeated(
     store: RepositoryStore, key: str, server: GitServer, remote: Path
 ) -> None:
     """A wrong path, a repository over the limit, a damaged one, a closed port; then it works."""
-    path, pin = store.path_of(key), Pin("127.0.0.1", server.port)
+    path, pin = store.path_of(key), FixedAddress("127.0.0.1", server.port)
     url = f"{server.url}/remote.git"
     assert fetch_into(path, f"{server.url}/none.git", pin) == "There is no repository there"
     assert fetch_into(path, url, pin, max_bytes=1000) == "The repository is too large"
@@ -215,7 +218,10 @@ def test_failures_leave_nothing_and_can_be_repeated(
         file.write_bytes(content)
     with socket.create_server(("127.0.0.1", 0)) as closed:
         port = closed.getsockname()[1]
-    assert fetch_into(path, f"http://127.0.0.1:{port}/x", Pin("127.0.0.1", port)) == "The server cannot be reached"
+    assert (
+        fetch_into(path, f"http://127.0.0.1:{port}/x", FixedAddress("127.0.0.1", port))
+        == "The server cannot be reached"
+    )
     assert is_empty_but_valid(path)
     assert fetch_into(path, url, pin) is None
     assert store.open(key).commit_count() == 2
@@ -225,7 +231,7 @@ def test_bad_objects_are_refused_and_harmless_slips_are_not(
     store: RepositoryStore, server: GitServer, remote: Path
 ) -> None:
     """Attack: a tree with an entry named .git. Old commits with invalid time zones are imported."""
-    pin = Pin("127.0.0.1", server.port)
+    pin = FixedAddress("127.0.0.1", server.port)
     tree = git(remote, "rev-parse", "trunk^{tree}")
     slip = f"tree {tree}\nauthor A <a@b> 1 +051800\ncommitter A <a@b> 1 +051800\n\nold\n"
     oid = git(remote, "hash-object", "-t", "commit", "-w", "--literally", "--stdin", text=slip)
@@ -283,7 +289,9 @@ def test_a_server_that_says_nothing(store: RepositoryStore, key: str) -> None:
         connection.recv(1)
 
     with answering(stay_silent) as port:
-        reason = fetch_into(store.path_of(key), f"http://127.0.0.1:{port}/x", Pin("127.0.0.1", port), timeout=1.0)
+        reason = fetch_into(
+            store.path_of(key), f"http://127.0.0.1:{port}/x", FixedAddress("127.0.0.1", port), timeout=1.0
+        )
     assert reason == "The import took too long"
     assert is_empty_but_valid(store.path_of(key))
 
@@ -297,7 +305,7 @@ def test_what_a_server_says_is_not_passed_on(store: RepositoryStore, key: str) -
 
     with answering(echo) as port:
         url = f"http://127.0.0.1:{port}/x"
-        reason = fetch_into(store.path_of(key), url, Pin("127.0.0.1", port), "ada", SECRET)
+        reason = fetch_into(store.path_of(key), url, FixedAddress("127.0.0.1", port), "ada", SECRET)
     assert reason
     assert SECRET not in reason
     assert "ada" not in reason

@@ -12,7 +12,7 @@ from ingot.git.maintenance.housekeeping import run_housekeeping
 from ingot.git.maintenance.store import RepositoryStore
 from ingot.offload import WouldBlock, forbid_blocking
 from tests.git.conftest import git
-from tests.git_history import History, parting_and_meeting
+from tests.git_history import History, random_branches
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def test_in_any_history_it_is_what_git_says(repository: Repository, seed: int) -
     """Random branches and merges; every path, from many commits."""
     chance = random.Random(seed)
     names = ["a", "b/c", "b/d", "*", ":(top)a", "-x", "ünï", "e/f/g"]
-    history, marks = parting_and_meeting(chance, names, 150)
+    history, marks = random_branches(chance, names, 150)
     commits = history.into(repository)
 
     for mark in chance.sample(marks, 20) + marks[-1:]:
@@ -57,10 +57,10 @@ def test_far_back_git_is_asked_once(repository: Repository, monkeypatch: pytest.
         last_commit_id(repository, tip, b"old")
     assert last_commit_id(repository, tip, b"old") == commits[first]
 
-    def refuse(*_: object) -> str:
+    def fail(*_: object) -> str:
         raise AssertionError("It was known")
 
-    monkeypatch.setattr(last_commit, "log_last_commit", refuse)
+    monkeypatch.setattr(last_commit, "log_last_commit", fail)
     with forbid_blocking():
         assert last_commit_id(repository, tip, b"old") == commits[first]
     more = History()

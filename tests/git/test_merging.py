@@ -20,7 +20,7 @@ LINES = "".join(f"line {number}\n" for number in range(60))
 MODULE, MOVED, ELSEWHERE = "2" * 40, "3" * 40, "4" * 40
 BINARY = bytes(range(256)) * 4
 CALLER = Signature("Grace", "grace@example.com", 1_600_000_000, 0)
-WORDS = CommitMetadata("Merge it", CALLER, CALLER)
+MESSAGE = CommitMetadata("Merge it", CALLER, CALLER)
 
 
 @pytest.fixture
@@ -183,7 +183,7 @@ def test_what_goes_together(repository: Repository, tmp_path: Path, build: Calla
 
     expected = in_a_checkout(repository, tmp_path)
     assert write_merged_tree(repository, ours, theirs) == expected
-    made = commit_or_none(repository, merge_commit(repository, ours, theirs, WORDS).commit)
+    made = commit_or_none(repository, merge_commit(repository, ours, theirs, MESSAGE).commit)
     assert made is not None
     assert (made.tree, made.parents, made.message) == (expected, (ours, theirs), "Merge it")
     git(repository.path, "update-ref", "refs/heads/merged", made.oid)
@@ -241,7 +241,7 @@ def test_squashing(repository: Repository) -> None:
     marks = history.into(repository)
     ours, theirs = tips(repository)
     squashed = CommitMetadata("All at once", CALLER, CALLER)
-    made = squash_merge(repository, ours, theirs, squashed, WORDS)
+    made = squash_merge(repository, ours, theirs, squashed, MESSAGE)
     assert made.squashed is not None
     single, merge = (commit_or_none(repository, oid) for oid in (made.squashed, made.commit))
     assert single is not None
@@ -259,7 +259,7 @@ def test_squashing_what_never_met(repository: Repository) -> None:
     _unrelated(history)
     history.into(repository)
     with pytest.raises(MergeConflict):
-        squash_commit(repository, *tips(repository), WORDS)
+        squash_commit(repository, *tips(repository), MESSAGE)
 
 
 def test_rebasing(repository: Repository, tmp_path: Path) -> None:

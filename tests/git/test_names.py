@@ -10,18 +10,18 @@ from tests.git.conftest import ENVIRONMENT
 
 SHA1, SHA256 = "0123456789abcdef0123456789abcdef01234567", "f" * 64
 
-GOOD = [
+VALID = [
     "master", "feature/x", "a.b", "a-b", "x@y", "@a", "a@", "ünïcode", "日本", "1.0", "v1", "a/b/c/d", "%2e", "a+b",
     "#1", "a'b", 'a"b', "$(id)", ";id", "|", "&", "{", "a{", "lock", "a.lockx", "HEADER", "head", "tags/v1",
     "head/x", "x/HEAD",
     f"{SHA1}-foo", f"{SHA1}x", SHA1[:39], f"x/{SHA1}", f"{SHA256}0", f"feature-{SHA1}", "x" * 250,
 ]  # fmt: skip
-BAD_FOR_GIT = [
+INVALID_FOR_GIT = [
     "", "-", "-x", "--help", "-d", "/a", "a/", "a//b", ".a", "a/.b", "a.", "a..b", "a.lock", "a.lock/b", "a b", "a~b",
     "a^b", "a:b", "+dev:master", "a?b", "a*b", "a[b", "a\\b", "a@{b", "@{-1}", "HEAD", "a\tb", "a\nb", "a\x7f", "\x01",
     "..", ".", "a/..", "../a", "../../config",
 ]  # fmt: skip
-BAD_FOR_US = [
+AMBIGUOUS = [
     SHA1, SHA1.upper(), SHA256, f"{SHA1}/x", f"{SHA256}/x/y", "refs/heads/main", "refs/x", "heads/main", "@",
     "HEAD/x", "HEAD/a/b", "x" * 251, "a/" * 600 + "a",
 ]  # fmt: skip
@@ -33,21 +33,21 @@ def git_accepts(name: str) -> bool:
     return subprocess.run(command, capture_output=True, cwd="/", env=ENVIRONMENT, check=False).returncode == 0
 
 
-@pytest.mark.parametrize("name", GOOD)
+@pytest.mark.parametrize("name", VALID)
 def test_good_names(name: str) -> None:
     """No valid name is rejected."""
     assert ref_name_error(name) is None
     assert git_accepts(name)
 
 
-@pytest.mark.parametrize("name", BAD_FOR_GIT)
+@pytest.mark.parametrize("name", INVALID_FOR_GIT)
 def test_names_that_git_refuses(name: str) -> None:
     """They are rejected before git sees them."""
     assert ref_name_error(name) is not None
     assert not git_accepts(name)
 
 
-@pytest.mark.parametrize("name", BAD_FOR_US)
+@pytest.mark.parametrize("name", AMBIGUOUS)
 def test_names_that_read_as_something_else(name: str) -> None:
     """git would accept them, but they look like a commit or another branch."""
     assert ref_name_error(name) is not None

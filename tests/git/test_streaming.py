@@ -37,16 +37,16 @@ def _oid(repository: Repository, path: str = "large") -> str:
 
 
 @pytest.fixture
-def started(monkeypatch: pytest.MonkeyPatch) -> "list[subprocess.Popen[bytes]]":
+def started_processes(monkeypatch: pytest.MonkeyPatch) -> "list[subprocess.Popen[bytes]]":
     """Return all processes that are started."""
     processes: list[subprocess.Popen[bytes]] = []
     plain = subprocess.Popen
 
-    def remember(*args: Any, **options: Any) -> "subprocess.Popen[bytes]":
+    def record(*args: Any, **options: Any) -> "subprocess.Popen[bytes]":
         processes.append(plain(*args, **options))
         return processes[-1]
 
-    monkeypatch.setattr(streaming.subprocess, "Popen", remember)  # type: ignore[attr-defined]
+    monkeypatch.setattr(streaming.subprocess, "Popen", record)  # type: ignore[attr-defined]
     return processes
 
 
@@ -58,27 +58,31 @@ def test_parts_of_a_content(repository: Repository) -> None:
     assert content_digest(blob) == sha256(CONTENT).hexdigest()
 
 
-def test_a_reader_who_leaves_ends_it(repository: Repository, started: "list[subprocess.Popen[bytes]]") -> None:
+def test_a_reader_who_leaves_ends_it(
+    repository: Repository, started_processes: "list[subprocess.Popen[bytes]]"
+) -> None:
     for pieces in (
         stream_blob(read_blob(repository, _oid(repository)), 0, len(CONTENT)),
         stream_archive(repository, "master", "tar", "x/"),
         stream_archive(repository, "master", "tar.gz", "x/"),
     ):
         assert next(pieces)
-        process = started.pop()
+        process = started_processes.pop()
         pieces.close()
         assert process.returncode is not None
         with pytest.raises(ProcessLookupError):
             os.kill(process.pid, 0)
 
 
-def test_what_is_not_read_is_not_started(repository: Repository, started: "list[subprocess.Popen[bytes]]") -> None:
+def test_what_is_not_read_is_not_started(
+    repository: Repository, started_processes: "list[subprocess.Popen[bytes]]"
+) -> None:
     blob = read_blob(repository, _oid(repository))
-    started.clear()
+    started_processes.clear()
     stream_blob(blob, 0, 10).close()
     stream_archive(repository, "master", "tar.bz2", "x/").close()
 
-    assert started == []
+    assert started_processes == []
 
 
 def test_a_bad_end_is_heard_of(repository: Repository) -> None:

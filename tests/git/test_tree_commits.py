@@ -13,7 +13,7 @@ from ingot.git.history.tree_commits import cached_last_commit, cached_tree_commi
 from ingot.git.maintenance.store import RepositoryStore
 from ingot.offload import forbid_blocking
 from tests.git.conftest import git
-from tests.git_history import History, parting_and_meeting
+from tests.git_history import History, random_branches
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def test_in_any_history_they_are_what_git_says(repository: Repository, seed: int
     chance = random.Random(seed)
     forged = "\x01" + "0" * 40
     names = ["a", "b/c", "b/d", "*", ":(top)a", "-x", "ünï", "e/f/g", "\n", forged, "b/\nline"]
-    history, marks = parting_and_meeting(chance, names, 100)
+    history, marks = random_branches(chance, names, 100)
     commits = history.into(repository)
 
     for mark in [*chance.sample(marks[:-1], 3), marks[-1]]:
@@ -72,10 +72,10 @@ def test_whoever_asks_for_many_old_files_gets_the_rest_at_once(
         b"busy": commits[last],
     }
 
-    def refuse(*_: object) -> str:
+    def fail(*_: object) -> str:
         raise AssertionError("It was known")
 
-    monkeypatch.setattr(last_commit, "log_last_commit", refuse)
+    monkeypatch.setattr(last_commit, "log_last_commit", fail)
     more = History()
     mark = more.commit(files={"busy": "once more"}, parents=(commits[last],))
     after = more.into(repository)[mark]

@@ -17,7 +17,7 @@ from tests.git.conftest import files_in, git
 from tests.git_history import History
 
 ADA = Signature("Ada", "ada@example.com", 1_700_000_000, 0)
-WORDS = CommitMetadata("Change\n\nWith a body\n", ADA, ADA)
+MESSAGE = CommitMetadata("Change\n\nWith a body\n", ADA, ADA)
 MODULE = "1" * 40
 
 
@@ -28,7 +28,7 @@ def repository(store: RepositoryStore, key: str) -> Repository:
 
 
 @pytest.fixture
-def begun(repository: Repository) -> Commit:
+def first_commit(repository: Repository) -> Commit:
     """Return a commit with an entry of each kind."""
     history = History()
     files = {
@@ -57,30 +57,30 @@ def listed(repository: Repository, oid: str) -> dict[str, str]:
 
 def change(repository: Repository, parent: Commit | None, *actions: TreeAction) -> str:
     """Commit these actions and check the repository with git fsck."""
-    oid = commit_actions(repository, parent, actions, WORDS)
+    oid = commit_actions(repository, parent, actions, MESSAGE)
     git(repository.path, "update-ref", "refs/heads/made", oid)
     git(repository.path, "fsck", "--strict")
     return oid
 
 
-def test_what_is_not_touched_stays(repository: Repository, begun: Commit) -> None:
+def test_what_is_not_touched_stays(repository: Repository, first_commit: Commit) -> None:
     """A new file changes only the folders above it; modes, symlinks and submodules stay."""
-    before = listed(repository, begun.oid)
-    made = change(repository, begun, TreeAction("create", "deep/er/new", content=b"\0binary\xff"))
+    before = listed(repository, first_commit.oid)
+    made = change(repository, first_commit, TreeAction("create", "deep/er/new", content=b"\0binary\xff"))
     after = listed(repository, made)
     assert after.pop("deep/er/new").startswith("100644 blob")
     assert after == before
     assert git(repository.path, "cat-file", "commit", made).endswith("\n\nChange\n\nWith a body")
     assert git(repository.path, "log", "-1", "--format=%an <%ae> %ad %cn %P", "--date=iso", made) == (
-        f"Ada <ada@example.com> 2023-11-14 22:13:20 +0000 Ada {begun.oid}"
+        f"Ada <ada@example.com> 2023-11-14 22:13:20 +0000 Ada {first_commit.oid}"
     )
 
 
-def test_git_builds_the_same_tree(repository: Repository, begun: Commit, tmp_path: Path) -> None:
+def test_git_builds_the_same_tree(repository: Repository, first_commit: Commit, tmp_path: Path) -> None:
     """To the byte, for the same files."""
     made = change(
         repository,
-        begun,
+        first_commit,
         TreeAction("update", "README", content=b"changed\n"),
         TreeAction("create", "deep-er/x", content=b"x"),
         TreeAction("delete", "one/only"),
@@ -109,11 +109,11 @@ def test_the_first_commit(repository: Repository) -> None:
     assert listed(repository, emptied) == {}
 
 
-def test_actions_build_on_one_another(repository: Repository, begun: Commit) -> None:
+def test_actions_build_on_one_another(repository: Repository, first_commit: Commit) -> None:
     """Each action sees the results of earlier ones, also if a file replaces a folder."""
     made = change(
         repository,
-        begun,
+        first_commit,
         TreeAction("delete", "one/only"),
         TreeAction("create", "one", content=b"a file now"),
         TreeAction("move", "README/inside", "README"),
@@ -147,20 +147,22 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("action", "reason"), REFUSED)
-def test_what_does_not_fit_is_refused(repository: Repository, begun: Commit, action: TreeAction, reason: str) -> None:
+def test_what_does_not_fit_is_refused(
+    repository: Repository, first_commit: Commit, action: TreeAction, reason: str
+) -> None:
     """No objects are left, not even those of earlier actions."""
     before = files_in(repository.path)
     with pytest.raises(InvalidAction) as refused:
-        commit_actions(repository, begun, [TreeAction("create", "fine", content=b"fine"), action], WORDS)
+        commit_actions(repository, first_commit, [TreeAction("create", "fine", content=b"fine"), action], MESSAGE)
     assert str(refused.value).startswith(reason)
     assert files_in(repository.path) == before
 
 
-def test_links_and_submodules_move(repository: Repository, begun: Commit) -> None:
+def test_links_and_submodules_move(repository: Repository, first_commit: Commit) -> None:
     """Their mode and content stay."""
     made = change(
         repository,
-        begun,
+        first_commit,
         TreeAction("move", "a/link", "link"),
         TreeAction("update", "a/link", content=b"/etc/passwd"),
         TreeAction("move", "a/module", "module"),
@@ -170,29 +172,31 @@ def test_links_and_submodules_move(repository: Repository, begun: Commit) -> Non
     assert after["a/module"] == f"160000 commit {MODULE}"
 
 
-def test_names_that_are_no_utf8(repository: Repository, begun: Commit) -> None:
+def test_names_that_are_no_utf8(repository: Repository, first_commit: Commit) -> None:
     """A name that is not UTF-8 is shown as Latin-1, and the file is updated and deleted by that name."""
-    made = change(repository, begun, TreeAction("update", "caf\xe9", content=b"new"))
-    assert set(listed(repository, made)) == set(listed(repository, begun.oid))
-    gone = change(repository, begun, TreeAction("delete", "caf\xe9"))
+    made = change(repository, first_commit, TreeAction("update", "caf\xe9", content=b"new"))
+    assert set(listed(repository, made)) == set(listed(repository, first_commit.oid))
+    gone = change(repository, first_commit, TreeAction("delete", "caf\xe9"))
     assert "caf\udce9" not in listed(repository, gone)
     with pytest.raises(NoSuchFile):
-        commit_actions(repository, begun, [TreeAction("delete", "caf\xea")], WORDS)
+        commit_actions(repository, first_commit, [TreeAction("delete", "caf\xea")], MESSAGE)
 
 
-def test_nothing_to_commit(repository: Repository, begun: Commit) -> None:
+def test_nothing_to_commit(repository: Repository, first_commit: Commit) -> None:
     """Unchanged content is rejected where required."""
     same = [TreeAction("update", "README", content=b"hello\n")]
     with pytest.raises(InvalidAction, match="nothing to commit"):
-        commit_actions(repository, begun, same, WORDS, may_be_empty=False)
-    made = change(repository, begun, *same)
-    assert git(repository.path, "rev-parse", f"{made}^{{tree}}") == begun.tree
+        commit_actions(repository, first_commit, same, MESSAGE, may_be_empty=False)
+    made = change(repository, first_commit, *same)
+    assert git(repository.path, "rev-parse", f"{made}^{{tree}}") == first_commit.tree
 
 
-def test_many_files_are_one_pack(repository: Repository, begun: Commit) -> None:
+def test_many_files_are_one_pack(repository: Repository, first_commit: Commit) -> None:
     """A thousand files create few files on disk."""
     before = len(files_in(repository.path))
-    made = change(repository, begun, *(TreeAction("create", f"many/{n}", content=b"%d" % n) for n in range(1000)))
+    made = change(
+        repository, first_commit, *(TreeAction("create", f"many/{n}", content=b"%d" % n) for n in range(1000))
+    )
     assert len(listed(repository, made)) == 1009
     assert len(files_in(repository.path)) < before + 10
 
@@ -200,10 +204,10 @@ def test_many_files_are_one_pack(repository: Repository, begun: Commit) -> None:
 def test_very_deep_paths(repository: Repository) -> None:
     """A path of two thousand folders works."""
     path = "a/" * 1500 + "x"
-    made = commit_actions(repository, None, [TreeAction("create", path, content=b"deep")], WORDS)
+    made = commit_actions(repository, None, [TreeAction("create", path, content=b"deep")], MESSAGE)
     found = commit_or_none(repository, made)
     assert found is not None
-    gone = commit_actions(repository, found, [TreeAction("delete", path)], WORDS)
+    gone = commit_actions(repository, found, [TreeAction("delete", path)], MESSAGE)
     assert listed(repository, gone) == {}
 
 
@@ -218,7 +222,7 @@ def test_names_of_people_cannot_forge(repository: Repository) -> None:
     assert "committer unknown <> 1 +0000" in shown
 
 
-EVIL = [
+HOSTILE_PATHS = [
     "",
     "/etc/passwd",
     "a//b",
@@ -255,16 +259,30 @@ EVIL = [
 ]
 
 
-@pytest.mark.parametrize("path", EVIL)
+@pytest.mark.parametrize("path", HOSTILE_PATHS)
 def test_paths_that_lead_elsewhere(path: str) -> None:
     """Attack: paths that a checkout on any file system would treat as git's own or the system's."""
     assert new_path_error(path) is not None
 
 
-FINE = [".gitignore", ".github/x", "git", "a.git", "x/git~2", "...", ".. ", "a b", "ü/é", "-x", "a\nb", ".gitx", "\\"]
+UNUSUAL_PATHS = [
+    ".gitignore",
+    ".github/x",
+    "git",
+    "a.git",
+    "x/git~2",
+    "...",
+    ".. ",
+    "a b",
+    "ü/é",
+    "-x",
+    "a\nb",
+    ".gitx",
+    "\\",
+]
 
 
-@pytest.mark.parametrize("path", FINE)
+@pytest.mark.parametrize("path", UNUSUAL_PATHS)
 def test_paths_that_only_look_odd(path: str) -> None:
     """All paths that git accepts."""
     assert new_path_error(path) is None
@@ -278,16 +296,16 @@ MANY = {
 
 
 @pytest.mark.parametrize("name", MANY)
-def test_actions_that_would_take_too_long(repository: Repository, begun: Commit, name: str) -> None:
+def test_actions_that_would_take_too_long(repository: Repository, first_commit: Commit, name: str) -> None:
     """Attack: a call within the body limit that would take minutes."""
     before = files_in(repository.path)
     with pytest.raises(InvalidAction, match="too many actions"):
-        commit_actions(repository, begun, MANY[name], WORDS)
+        commit_actions(repository, first_commit, MANY[name], MESSAGE)
     assert files_in(repository.path) == before
-    commit_actions(repository, begun, MANY["deep"][:50], WORDS)
+    commit_actions(repository, first_commit, MANY["deep"][:50], MESSAGE)
 
 
-@pytest.mark.parametrize("path", [each for each in EVIL if each and "\0" not in each and each.isprintable()])
+@pytest.mark.parametrize("path", [each for each in HOSTILE_PATHS if each and "\0" not in each and each.isprintable()])
 def test_git_agrees(repository: Repository, path: str) -> None:
     """Every name rejected by git's tree check is rejected; each component is tested."""
     blob = write_object(repository, "blob", b"")
@@ -306,30 +324,30 @@ def test_git_agrees(repository: Repository, path: str) -> None:
 
 
 @pytest.mark.parametrize("name", [".gitmodules", "sub/.gitmodules", ".GITMODULES", ".gitm\u200codules", "gitmod~1"])
-def test_submodules_that_run_options(repository: Repository, begun: Commit, name: str) -> None:
+def test_submodules_that_run_options(repository: Repository, first_commit: Commit, name: str) -> None:
     """Attack: a submodule URL that is an option would run at the next recursive clone; pushes reject it too."""
     assert is_git_special_file(name)
     evil = b'[submodule "x"]\n\tpath = x\n\turl = --upload-pack=touch\n'
     before = files_in(repository.path)
     if name == ".gitmodules":
         with pytest.raises(InvalidAction, match="git rejects"):
-            commit_actions(repository, begun, [TreeAction("create", name, content=evil)], WORDS)
+            commit_actions(repository, first_commit, [TreeAction("create", name, content=evil)], MESSAGE)
         assert files_in(repository.path) == before
     fine = b'[submodule "module"]\n\tpath = module\n\turl = https://example.org/x.git\n'
-    change(repository, begun, TreeAction("create", name, content=fine))
+    change(repository, first_commit, TreeAction("create", name, content=fine))
 
 
-def test_a_link_cannot_become_gitmodules(repository: Repository, begun: Commit) -> None:
+def test_a_link_cannot_become_gitmodules(repository: Repository, first_commit: Commit) -> None:
     """git would read a file outside of the checkout."""
     with pytest.raises(InvalidAction, match="git rejects"):
-        commit_actions(repository, begun, [TreeAction("move", ".gitmodules", "link")], WORDS)
+        commit_actions(repository, first_commit, [TreeAction("move", ".gitmodules", "link")], MESSAGE)
 
 
-def test_writing_while_housekeeping_removes_folders(repository: Repository, begun: Commit) -> None:
+def test_writing_while_housekeeping_removes_folders(repository: Repository, first_commit: Commit) -> None:
     """Folders of loose objects disappear, and each write creates them again."""
-    parent = begun
+    parent = first_commit
     for number in range(5):
-        made = commit_actions(repository, parent, [TreeAction("create", f"n{number}", content=b"%d" % number)], WORDS)
+        made = commit_actions(repository, parent, [TreeAction("create", f"n{number}", content=b"%d" % number)], MESSAGE)
         git(repository.path, "update-ref", "refs/heads/master", made)
         assert run_housekeeping(repository.path)
         found = commit_or_none(repository, made)

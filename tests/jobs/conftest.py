@@ -23,7 +23,7 @@ DEADLINE_SECONDS = 60.0
 _ALL = select(jobs).order_by(jobs.c.id)
 
 
-class Clock:
+class SettableClock:
     """Clock that tests set."""
 
     def __init__(self) -> None:
@@ -36,10 +36,10 @@ class Clock:
         self.now = add_duration(self.now, **delta)
 
 
-class Bench:
+class JobQueue:
     """Database of the queue with accessors for tests."""
 
-    def __init__(self, settings: Settings, clock: Clock) -> None:
+    def __init__(self, settings: Settings, clock: SettableClock) -> None:
         self.settings = settings
         self.clock = clock
         self.database = count_statements(open_database(settings, clock))
@@ -81,15 +81,15 @@ def queue_settings(tmp_path_factory: pytest.TempPathFactory, database_url: str) 
 
 
 @pytest.fixture
-def bench(queue_settings: Settings) -> Iterator[Bench]:
+def job_queue(queue_settings: Settings) -> Iterator[JobQueue]:
     """Yield an empty queue."""
-    bench = Bench(queue_settings, Clock())
+    job_queue = JobQueue(queue_settings, SettableClock())
 
     def empty(db: Connection) -> None:
         for table in (jobs, recurring_jobs, job_failures):
             db.run(delete(table))
 
-    bench.database.write(empty)
-    yield bench
-    bench.database.close()
-    bench.database.engine.close()
+    job_queue.database.write(empty)
+    yield job_queue
+    job_queue.database.close()
+    job_queue.database.engine.close()

@@ -21,18 +21,18 @@ from ingot.integrations.webhooks.delivery.claims import (
 from ingot.integrations.webhooks.delivery.outcome import DeliveryOutcome
 from ingot.integrations.webhooks.outbox import queue_event
 from ingot.integrations.webhooks.tables import EVENT_FLAGS, hook_deliveries, hook_events, hooks
-from tests.jobs.conftest import Bench
+from tests.jobs.conftest import JobQueue
 
 _STATES = select(hook_deliveries.c.state, hook_deliveries.c.attempts).order_by(hook_deliveries.c.id)
 
 
-class Queue:
+class DeliveryQueue:
     """Hooks with deliveries, and dispatchers that are not running."""
 
-    def __init__(self, bench: Bench) -> None:
-        self.clock = bench.clock
-        self.write = bench.database.write
-        self.read = bench.database.read
+    def __init__(self, job_queue: JobQueue) -> None:
+        self.clock = job_queue.clock
+        self.write = job_queue.database.write
+        self.read = job_queue.database.read
 
     def hook(self) -> int:
         """Create a system hook."""
@@ -42,7 +42,7 @@ class Queue:
             lambda db: db.insert(hooks, **flags, **fixed, branch_filter_strategy="wildcard", created_at=db.now)
         )
 
-    def tell(self, *hook_ids: int) -> None:
+    def enqueue(self, *hook_ids: int) -> None:
         """Enqueue an event for these hooks."""
         self.write(lambda db: queue_event(db, "system_events", {"event_name": "x"}, hook_ids))
 
@@ -73,24 +73,24 @@ class Queue:
 
 
 @pytest.fixture
-def queue(bench: Bench) -> Iterator[Queue]:
+def queue(job_queue: JobQueue) -> Iterator[DeliveryQueue]:
     """Yield an empty queue."""
 
     def empty(db: Connection) -> None:
         for table in (hook_events, hooks):
             db.run(delete(table))
 
-    bench.database.write(empty)
-    yield Queue(bench)
-    bench.database.write(empty)
+    job_queue.database.write(empty)
+    yield DeliveryQueue(job_queue)
+    job_queue.database.write(empty)
 
 
-def test_one_at_a_time_sends_for_a_hook(queue: Queue) -> None:
+def test_one_at_a_time_sends_for_a_hook(queue: DeliveryQueue) -> None:
     """Until it is released or the lease expires."""
     one, two = queue.hook(), queue.hook()
-    queue.tell(one)
+    queue.enqueue(one)
     assert queue.claim("a") == [one]
-    queue.tell(one, two)
+    queue.enqueue(one, two)
     assert queue.due("b") == [two]
     assert queue.claim("b") == [two]
     assert queue.read(lambda db: next_batch(db, "b", one)) is None
@@ -109,18 +109,18 @@ def test_one_at_a_time_sends_for_a_hook(queue: Queue) -> None:
     assert queue.claim("d") == [one, two]
 
 
-def test_what_is_sent_is_not_sent_again(queue: Queue) -> None:
+def test_what_is_sent_is_not_sent_again(queue: DeliveryQueue) -> None:
     """Failed ones are, after their delay; later events go first."""
     hook = queue.hook()
-    queue.tell(hook)
-    queue.tell(hook)
+    queue.enqueue(hook)
+    queue.enqueue(hook)
     queue.claim("a")
     queue.settle("a", queue.outcome(hook, 200))
     assert queue.states() == [("done", 1), ("waiting", 0)]
     queue.settle("a", queue.outcome(hook, None))
     assert queue.states() == [("done", 1), ("waiting", 1)]
     assert queue.due("a") == []
-    queue.tell(hook)
+    queue.enqueue(hook)
     batch = queue.read(lambda db: next_batch(db, "a", hook))
     assert batch is not None
     assert [each.attempts for each in batch.deliveries] == [0]
@@ -133,10 +133,10 @@ def test_what_is_sent_is_not_sent_again(queue: Queue) -> None:
     assert queue.states() == [("done", 1), ("failed", 16), ("done", 1)]
 
 
-def test_a_hook_that_is_left_alone(queue: Queue) -> None:
+def test_a_hook_that_is_left_alone(queue: DeliveryQueue) -> None:
     """Before the end of its pause, which is known."""
     hook = queue.hook()
-    queue.tell(hook)
+    queue.enqueue(hook)
     queue.claim("a")
     until = queue.clock()
     queue.clock.step(seconds=-60)
@@ -146,10 +146,10 @@ def test_a_hook_that_is_left_alone(queue: Queue) -> None:
     assert queue.due("b") == [hook]
 
 
-def test_a_clock_that_was_set_back(queue: Queue) -> None:
+def test_a_clock_that_was_set_back(queue: DeliveryQueue) -> None:
     """Delays, leases and pauses of seconds do not last a day."""
     hook = queue.hook()
-    queue.tell(hook)
+    queue.enqueue(hook)
     queue.claim("a")
     queue.settle("a", queue.outcome(hook, 503))
     later = queue.clock.now

@@ -8,11 +8,11 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.client import Person
+from tests.client import User
 from tests.conftest import Instance
 from tests.factories import Project
 
-KIND = "application/vnd.git-lfs+json"
+MEDIA_TYPE = "application/vnd.git-lfs+json"
 
 
 def oid_of(content: bytes) -> str:
@@ -20,13 +20,13 @@ def oid_of(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def named(content: bytes) -> dict[str, Any]:
+def object_of(content: bytes) -> dict[str, Any]:
     """Return the object as named in a batch."""
     return {"oid": oid_of(content), "size": len(content)}
 
 
 @dataclass
-class Lfs:
+class LfsClient:
     """Calls below a project's repository; tokens are sent as password."""
 
     url: str
@@ -37,29 +37,29 @@ class Lfs:
         method: str,
         project: Project | str,
         path: str,
-        who: Person | tuple[str, str] | None = None,
+        who: User | tuple[str, str] | None = None,
         **options: Any,
     ) -> httpx.Response:
         """Send a request."""
-        auth = (who.username, who.token) if isinstance(who, Person) else who
+        auth = (who.username, who.token) if isinstance(who, User) else who
         place = project if isinstance(project, str) else project.path
         return self.client.request(method, f"{self.url}/{place}.git/{path}", auth=auth, **options)
 
     def json(
-        self, project: Project | str, path: str, who: Person | tuple[str, str] | None = None, /, **sent: Any
+        self, project: Project | str, path: str, who: User | tuple[str, str] | None = None, /, **sent: Any
     ) -> httpx.Response:
         """Send a body in the protocol's media type."""
-        headers = {"Accept": KIND, "Content-Type": f"{KIND}; charset=utf-8"}
+        headers = {"Accept": MEDIA_TYPE, "Content-Type": f"{MEDIA_TYPE}; charset=utf-8"}
         content = httpx.Request("POST", "http://x", json=sent).read()
         answer = self.call("POST", project, path, who, content=content, headers=headers)
-        assert answer.headers["content-type"] == KIND
+        assert answer.headers["content-type"] == MEDIA_TYPE
         return answer
 
     def batch(
-        self, project: Project | str, who: Person | tuple[str, str] | None, operation: str, *contents: bytes
+        self, project: Project | str, who: User | tuple[str, str] | None, operation: str, *contents: bytes
     ) -> httpx.Response:
         """Send a batch request."""
-        objects = [named(content) for content in contents]
+        objects = [object_of(content) for content in contents]
         return self.json(
             project,
             "info/lfs/objects/batch",
@@ -76,7 +76,7 @@ class Lfs:
         headers = {**action["header"], **options.pop("headers", {})}
         return self.client.request(method, action["href"], headers=headers, **options)
 
-    def bring(self, project: Project, who: Person | tuple[str, str], content: bytes) -> str:
+    def upload(self, project: Project, who: User | tuple[str, str], content: bytes) -> str:
         """Upload a file like a client, and return its digest."""
         answer = self.batch(project, who, "upload", content)
         assert answer.status_code == 200, answer.text
@@ -84,17 +84,17 @@ class Lfs:
         if actions is not None:
             put = self.follow("PUT", actions["upload"], content=content)
             assert put.status_code == 200, put.text
-            verified = self.follow("POST", actions["verify"], json=named(content))
+            verified = self.follow("POST", actions["verify"], json=object_of(content))
             assert verified.status_code == 200, verified.text
         return oid_of(content)
 
-    def get(self, project: Project | str, who: Person | tuple[str, str] | None, content: bytes) -> httpx.Response:
+    def get(self, project: Project | str, who: User | tuple[str, str] | None, content: bytes) -> httpx.Response:
         """Download a file directly."""
         return self.call("GET", project, f"gitlab-lfs/objects/{oid_of(content)}", who)
 
 
 @pytest.fixture(scope="session")
-def lfs(instance: Instance) -> Iterator[Lfs]:
+def lfs(instance: Instance) -> Iterator[LfsClient]:
     """Yield a client."""
     with httpx.Client(timeout=60) as client:
-        yield Lfs(instance.url, client)
+        yield LfsClient(instance.url, client)

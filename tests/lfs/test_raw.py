@@ -5,9 +5,9 @@ import secrets
 import pytest
 
 from ingot.repositories.lfs.pointers import parse_pointer
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.factories import Project, make_project
-from tests.lfs.conftest import Lfs, oid_of
+from tests.lfs.conftest import LfsClient, oid_of
 from tests.roles import UsersByRole, project_with
 
 VERSION = "version https://git-lfs.github.com/spec/v1\n"
@@ -18,17 +18,17 @@ def pointer_to(content: bytes) -> str:
     return f"{VERSION}oid sha256:{oid_of(content)}\nsize {len(content)}\n"
 
 
-def commit(api: Api, person: Person, project: Project, name: str, text: str) -> str:
+def commit(api: Api, person: User, project: Project, name: str, text: str) -> str:
     """Commit a file and return the URL of its raw content."""
     sent = {"branch": "master", "commit_message": f"Add {name}", "content": text}
     assert api.post(f"/projects/{project.id}/repository/files/{name}", person, **sent).status_code == 201
     return f"/projects/{project.id}/repository/files/{name}/raw"
 
 
-def test_the_large_file_or_what_stands_for_it(api: Api, make: Make, roles: UsersByRole, lfs: Lfs) -> None:
+def test_the_large_file_or_what_stands_for_it(api: Api, make: Make, roles: UsersByRole, lfs: LfsClient) -> None:
     project = project_with(make, roles, visibility="private")
     content = secrets.token_bytes(300_000)
-    lfs.bring(project, roles.developer, content)
+    lfs.upload(project, roles.developer, content)
     pointer = pointer_to(content)
     url = commit(api, roles.owner, project, "big.bin", pointer)
     for without in ({}, {"lfs": False}):
@@ -54,10 +54,10 @@ def test_the_large_file_or_what_stands_for_it(api: Api, make: Make, roles: Users
     assert api.get(url, roles.reporter, ref="master", lfs=True).text == pointer
 
 
-def test_a_pointer_opens_no_other_project(api: Api, make: Make, roles: UsersByRole, lfs: Lfs) -> None:
+def test_a_pointer_opens_no_other_project(api: Api, make: Make, roles: UsersByRole, lfs: LfsClient) -> None:
     """Attack: commit a pointer with the digest of a file in another project."""
     secret = secrets.token_bytes(1000)
-    lfs.bring(project_with(make, roles, visibility="private"), roles.owner, secret)
+    lfs.upload(project_with(make, roles, visibility="private"), roles.owner, secret)
     own = make_project(make, roles.stranger)
     for name, text in {"theirs": pointer_to(secret), "nowhere": pointer_to(b"never brought")}.items():
         url = commit(api, roles.stranger, own, name, text)
@@ -66,7 +66,7 @@ def test_a_pointer_opens_no_other_project(api: Api, make: Make, roles: UsersByRo
 
 
 OID = "5" * 64
-STANDS_FOR_ITSELF = [
+NOT_POINTERS = [
     "",
     f"oid sha256:{OID}\nsize 1\n",
     f"{VERSION}oid sha256:{'5' * 63}/\nsize 1\n",
@@ -79,7 +79,7 @@ STANDS_FOR_ITSELF = [
 ]
 
 
-@pytest.mark.parametrize("text", STANDS_FOR_ITSELF)
+@pytest.mark.parametrize("text", NOT_POINTERS)
 def test_what_is_no_pointer(text: str) -> None:
     assert parse_pointer(text.encode()) is None
 

@@ -65,7 +65,7 @@ ELEMENTS = {
 }
 
 
-class Live(HTMLParser):
+class ActiveContent(HTMLParser):
     """Parser that collects active content."""
 
     def __init__(self) -> None:
@@ -86,8 +86,8 @@ class Live(HTMLParser):
                 self.owned.append(f"{name}={value}")
 
 
-def live_in(html: str) -> Live:
-    live = Live()
+def active_content(html: str) -> ActiveContent:
+    live = ActiveContent()
     live.feed(html)
     live.close()
     return live
@@ -105,25 +105,25 @@ def test_nothing_is_alive(text: str) -> None:
         render(text, HERE, evil_links),
         render(text, LinkContext("https://forge.example")),
     ):
-        assert live_in(html).found == []
+        assert active_content(html).found == []
 
 
 @pytest.mark.parametrize("text", ["#1", "@joe", '~"a"', "%x", "https://forge.example/g/p/issues/1", "a/b@abcdef1"])
 def test_names_and_titles_of_what_is_referred_to_are_text(text: str) -> None:
     html = render(text, HERE, evil_links)
-    assert live_in(html).found == []
+    assert active_content(html).found == []
     assert "<img" not in html
     assert "data-evil" not in html
 
 
 def test_a_resolver_cannot_be_made_to_lead_into_a_script() -> None:
     html = render("#1", HERE, lambda given: [Link("javascript:alert(1)") for _ in given])
-    assert live_in(html).found == []
+    assert active_content(html).found == []
 
 
 def test_nobody_else_sets_ids_classes_or_data() -> None:
     html = render('<div id="main" class="gfm" data-user="1" data-reference-type="user">a</div>', HERE, evil_links)
-    assert live_in(html).owned == []
+    assert active_content(html).owned == []
 
 
 def test_images_come_from_the_web_or_from_us() -> None:

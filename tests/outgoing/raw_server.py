@@ -40,7 +40,7 @@ def answering(*answers: Callable[[socket.socket], None], tls: ssl.SSLContext | N
         listener.close()
 
 
-def saying(text: bytes) -> Callable[[socket.socket], None]:
+def responding_with(text: bytes) -> Callable[[socket.socket], None]:
     """Return a function that sends these bytes."""
     return lambda connection: connection.sendall(text)
 

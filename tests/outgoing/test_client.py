@@ -11,13 +11,13 @@ import pytest
 
 from ingot.core.outgoing.client import HttpResponse, PinnedConnection, send
 from ingot.core.outgoing.errors import ConnectionLost, RequestFailed, ServerUnreachable
-from tests.outgoing.raw_server import OK, answering, pinned, saying
+from tests.outgoing.raw_server import OK, answering, pinned, responding_with
 
 
 def test_a_request_goes_to_the_pinned_address_under_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a proxy of the environment or content encodings."""
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
-    with answering(saying(OK + b"X-Y: z\r\nContent-Length: 2\r\n\r\nok")) as (port, heard):
+    with answering(responding_with(OK + b"X-Y: z\r\nContent-Length: 2\r\n\r\nok")) as (port, heard):
         answer = send(pinned(port), "POST", {"X-Token": "t"}, b"body")
     assert (answer.status, answer.body, answer.truncated, answer.header("x-y")) == (200, b"ok", False, "z")
     head = heard[0].decode()
@@ -30,7 +30,9 @@ def test_a_request_goes_to_the_pinned_address_under_its_name(monkeypatch: pytest
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 def test_redirects_are_not_followed(status: int) -> None:
     """Attack: a public server redirects to a local one. The redirect itself is returned."""
-    with answering(saying(b"HTTP/1.1 %d x\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n" % status)) as (
+    with answering(
+        responding_with(b"HTTP/1.1 %d x\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n" % status)
+    ) as (
         port,
         _,
     ):
@@ -41,12 +43,12 @@ def test_a_body_without_end_is_cut_off() -> None:
     """Attack: exhaust the memory, with a length, in chunks, or until the connection closes."""
 
     def flood(start: bytes, piece: bytes) -> Callable[[socket.socket], None]:
-        def answer(connection: socket.socket) -> None:
+        def respond(connection: socket.socket) -> None:
             connection.sendall(OK + start)
             for _ in itertools.count():
                 connection.sendall(piece)
 
-        return answer
+        return respond
 
     x = b"x" * 10_000
     for start, piece in (
@@ -62,7 +64,9 @@ def test_a_body_without_end_is_cut_off() -> None:
 def test_a_packed_body_is_not_unpacked() -> None:
     """Attack: a small body that expands to a gigabyte, sent compressed without request."""
     bomb = gzip.compress(b"\0" * 10_000_000)
-    with answering(saying(OK + b"Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(bomb) + bomb)) as (
+    with answering(
+        responding_with(OK + b"Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(bomb) + bomb)
+    ) as (
         port,
         _,
     ):
@@ -99,7 +103,7 @@ def test_a_dripping_server_meets_the_deadline(start: bytes) -> None:
 )  # fmt: skip
 def test_what_is_not_http_is_told_so(text: bytes) -> None:
     """Attack: connect to a server of another protocol, or read endless headers."""
-    with answering(saying(text)) as (port, _), pytest.raises(RequestFailed):
+    with answering(responding_with(text)) as (port, _), pytest.raises(RequestFailed):
         send(pinned(port))
 
 
@@ -115,7 +119,7 @@ def test_a_closed_port() -> None:
 def test_a_certificate_is_checked_for_the_name(certificate: tuple[ssl.SSLContext, ssl.SSLContext]) -> None:
     """The host of the URL, not the address; another name or an untrusted certificate is rejected."""
     server, client = certificate
-    text = saying(OK + b"Content-Length: 2\r\n\r\nok")
+    text = responding_with(OK + b"Content-Length: 2\r\n\r\nok")
     named: list[str | None] = []
     server.sni_callback = lambda _socket, name, _context: named.append(name)
     with answering(text, text, text, tls=server) as (port, _):
@@ -143,7 +147,7 @@ def post(port: int) -> HttpResponse:
 def test_head_and_body_of_a_request_are_sent_together(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a proxy of the environment or content encodings."""
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
-    with answering(saying(OK + b"X-Y: z\r\nContent-Length: 2\r\n\r\nok")) as (port, heard):
+    with answering(responding_with(OK + b"X-Y: z\r\nContent-Length: 2\r\n\r\nok")) as (port, heard):
         reply = post(port)
     assert (reply.status, reply.body, reply.truncated, reply.header("x-y")) == (200, b"ok", False, "z")
     head = heard[0].decode()
@@ -168,14 +172,17 @@ def test_head_and_body_of_a_request_are_sent_together(monkeypatch: pytest.Monkey
 )
 def test_bodies_are_read_as_far_as_is_wanted(text: bytes, body: bytes, truncated: bool) -> None:
     """With every kind of framing."""
-    with answering(saying(OK + text)) as (port, _):
+    with answering(responding_with(OK + text)) as (port, _):
         reply = post(port)
     assert (reply.body, reply.truncated) == (body, truncated)
 
 
 def test_an_interim_answer_is_not_the_answer() -> None:
     """A server may send 100 Continue."""
-    with answering(saying(b"HTTP/1.1 100 Continue\r\n\r\n" + OK + b"Content-Length: 2\r\n\r\nok")) as (port, _):
+    with answering(responding_with(b"HTTP/1.1 100 Continue\r\n\r\n" + OK + b"Content-Length: 2\r\n\r\nok")) as (
+        port,
+        _,
+    ):
         assert post(port).body == b"ok"
 
 
@@ -191,7 +198,7 @@ def test_an_interim_answer_is_not_the_answer() -> None:
 )  # fmt: skip
 def test_nonsense_is_no_answer(text: bytes) -> None:
     """With a readable error."""
-    with answering(saying(text)) as (port, _), pytest.raises(RequestFailed) as caught:
+    with answering(responding_with(text)) as (port, _), pytest.raises(RequestFailed) as caught:
         post(port)
     assert caught.value.reason
 
@@ -226,7 +233,7 @@ def test_when_a_connection_serves_again(text: bytes, reusable: bool) -> None:
         await connection.close()
         return kept
 
-    with answering(saying(text)) as (port, _):
+    with answering(responding_with(text)) as (port, _):
         assert asyncio.run(run(port)) is reusable
 
 
@@ -241,7 +248,7 @@ def test_when_a_connection_serves_again(text: bytes, reusable: bool) -> None:
 def test_lost_connections_are_told_from_incomplete_responses(answer: bytes, error: type[RequestFailed]) -> None:
     """A kept connection that ended before the response began can be replaced by a new one."""
 
-    def answer_twice(connection: socket.socket) -> None:
+    def respond_twice(connection: socket.socket) -> None:
         connection.sendall(OK + b"Content-Length: 0\r\n\r\n")
         connection.recv(65536)
         connection.sendall(answer)
@@ -254,7 +261,7 @@ def test_lost_connections_are_told_from_incomplete_responses(answer: bytes, erro
             await connection.request("POST", [], b"", max_bytes=100)
         assert (type(caught.value), caught.value.temporary, connection.reusable) == (error, True, False)
 
-    with answering(answer_twice) as (port, _):
+    with answering(respond_twice) as (port, _):
         asyncio.run(run(port))
 
 
@@ -268,7 +275,7 @@ def test_a_header_cannot_become_two() -> None:
         finally:
             await connection.close()
 
-    with answering(saying(b"")) as (port, heard), pytest.raises(RequestFailed):
+    with answering(responding_with(b"")) as (port, heard), pytest.raises(RequestFailed):
         asyncio.run(run(port))
     assert heard == [b""]
 
@@ -286,7 +293,7 @@ def test_certificates(certificate: tuple[ssl.SSLContext, ssl.SSLContext]) -> Non
             finally:
                 await connection.close()
 
-        with answering(saying(text), tls=server) as (port, _):
+        with answering(responding_with(text), tls=server) as (port, _):
             return asyncio.run(run(port))
 
     assert attempt("repo.example", lambda where: PinnedConnection.open(where, tls=trusting)) == b"ok"

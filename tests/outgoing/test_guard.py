@@ -42,7 +42,7 @@ def answering(*addresses: str) -> Callable[..., Any]:
     return lambda _, port, **__: [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port)) for address in addresses]
 
 
-def nobody(*_: Any, **__: Any) -> Any:
+def forbidden_resolver(*_: Any, **__: Any) -> Any:
     """Fail, because nothing must be resolved."""
     raise AssertionError("the name was looked up")
 
@@ -50,7 +50,7 @@ def nobody(*_: Any, **__: Any) -> Any:
 @pytest.mark.parametrize("host", LOCAL + ODD)
 def test_hosts_that_are_refused_without_looking_them_up(host: str) -> None:
     """With any scheme and port; adjacent public addresses are permitted."""
-    guard = SsrfGuard(resolve=nobody)
+    guard = SsrfGuard(resolve=forbidden_resolver)
     for url in (f"http://{host}/", f"https://{host}:8443/x?y", f"http://u:p@{host}/"):
         with pytest.raises(RequestRefused):
             guard.check_url(url, credentials=True)
@@ -64,7 +64,7 @@ def test_urls_that_are_refused(url: str) -> None:
     """They are rejected even if local requests are allowed."""
     for allow_local in (False, True):
         with pytest.raises(RequestRefused):
-            SsrfGuard(allow_local, resolve=nobody).pin(url)
+            SsrfGuard(allow_local, resolve=forbidden_resolver).pin(url)
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_urls_that_are_let_through(url: str, host: str, port: int, target: str) 
 @pytest.mark.parametrize(("host", "address"), [(PUBLIC, PUBLIC), (f"[{PUBLIC6}]", PUBLIC6), ("8.8.8.8", "8.8.8.8")])
 def test_public_addresses_are_let_through(host: str, address: str) -> None:
     """Without a lookup."""
-    pinned = SsrfGuard(resolve=nobody).pin(f"http://{host}:81/")
+    pinned = SsrfGuard(resolve=forbidden_resolver).pin(f"http://{host}:81/")
     assert (pinned.host, pinned.address, pinned.port) == (address, address, 81)
 
 

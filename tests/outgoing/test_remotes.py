@@ -16,7 +16,7 @@ from ingot.git.maintenance.fetch import fetch_into
 from ingot.git.maintenance.store import RepositoryStore, new_key
 from tests.git.conftest import Clone
 from tests.git.git_server import GitServer, serving
-from tests.outgoing.raw_server import OK, answering, saying
+from tests.outgoing.raw_server import OK, answering, responding_with
 
 LOCAL = SsrfGuard(allow_local=True)
 
@@ -110,7 +110,7 @@ def test_a_secure_server_cannot_send_us_to_an_open_one(certificate: tuple[ssl.SS
     """The transfer could be modified."""
     server, client = certificate
     location = b"http://repo.example/x/info/refs?service=git-upload-pack"
-    text = saying(b"HTTP/1.1 302 x\r\nLocation: " + location + b"\r\nContent-Length: 0\r\n\r\n")
+    text = responding_with(b"HTTP/1.1 302 x\r\nLocation: " + location + b"\r\nContent-Length: 0\r\n\r\n")
     guard = SsrfGuard(allow_local=True, resolve=lambda _, port, **__: [(2, 1, 6, "", ("127.0.0.1", port))])
     with answering(text, tls=server) as (port, _), pytest.raises(RequestRefused, match="not secure"):
         find_repository(guard, f"https://repo.example:{port}/x", tls=client)
@@ -129,7 +129,7 @@ def test_what_is_not_a_repository(server: GitServer) -> None:
         (OK + b"Content-Type: text/html\r\n\r\n<html>", "smart protocol"),
         (b"HTTP/1.1 500 x\r\n\r\n", "status 500"),
     ):
-        with answering(saying(text)) as (port, _), pytest.raises(RequestFailed, match=reason):
+        with answering(responding_with(text)) as (port, _), pytest.raises(RequestFailed, match=reason):
             find_repository(LOCAL, f"http://127.0.0.1:{port}/x")
 
 

@@ -28,7 +28,7 @@ from ingot.errors import Denied, NotFound
 from ingot.projects.projects.queries import existing_project, find_project
 from ingot.projects.projects.tables import Project
 from tests.api.issues.factories import make_issue
-from tests.client import Make, Person
+from tests.client import Make, User
 from tests.factories import Group, add_members, make_group, make_project, share
 from tests.factories import Project as MadeProject
 
@@ -52,14 +52,14 @@ RULES: list[tuple[Any, Level | None, Level | None, Level | None]] = [
     (policy.may_triage_issue, Level.REPORTER, Level.REPORTER, Level.REPORTER),
     (policy.may_move_issue, Level.REPORTER, Level.REPORTER, Level.REPORTER),
 ]
-PLACE_RULES: list[tuple[Any, Level | None, Level | None, Level | None]] = [
+PARENT_RULES: list[tuple[Any, Level | None, Level | None, Level | None]] = [
     (policy.may_create_issue, Level.GUEST, None, None),
     (policy.may_delete_issues, Level.OWNER, Level.OWNER, Level.OWNER),
 ]
 
 
 @pytest.mark.parametrize(
-    ("rule", "private", "internal", "public"), RULES + PLACE_RULES, ids=lambda value: getattr(value, "__name__", "")
+    ("rule", "private", "internal", "public"), RULES + PARENT_RULES, ids=lambda value: getattr(value, "__name__", "")
 )
 def test_each_rule_is_a_level(
     sample: tuple[Project, Issue], rule: Any, private: Level | None, internal: Level | None, public: Level | None
@@ -77,7 +77,7 @@ def test_each_rule_is_a_level(
 
 
 def _subject(rule: Any, here: Access, project: Project, issue: Issue, assignees: tuple[int, ...] = ()) -> Any:
-    if any(rule is place_rule[0] for place_rule in PLACE_RULES):
+    if any(rule is place_rule[0] for place_rule in PARENT_RULES):
         return ProjectScope(here, project)
     return IssueLookup(here, project, issue, assignees)
 
@@ -152,11 +152,11 @@ def test_who_sees_confidential_ones(
     assert policy.may_see_issue(actor, Access(level=level), public, assignees) is True
 
 
-World = tuple[list[Person], list[Group], list[MadeProject], list[dict[str, Any]]]
+RandomData = tuple[list[User], list[Group], list[MadeProject], list[dict[str, Any]]]
 
 
 @pytest.fixture(scope="module")
-def world(make: Make) -> World:
+def random_data(make: Make) -> RandomData:
     """Return random users, groups, projects, memberships, shares and issues."""
     dice = random.Random(5)
     people = [make.user(external=number == 0) for number in range(5)]
@@ -181,13 +181,13 @@ def world(make: Make) -> World:
             around = make.api.get(project.url, make.root).json()["namespace"]["full_path"]
             if not (around + "/").startswith(target.path + "/"):
                 share(make, project, target, dice.choice([10, 20, 30]))
-        issues += [_written(make, dice, project, people) for _ in range(5)]
+        issues += [_create_issue(make, dice, project, people) for _ in range(5)]
         if number % 7 == 6:
             make.api.put(project.url, make.root, issues_enabled=False)
     return people, groups, made, issues
 
 
-def _written(make: Make, dice: random.Random, project: MadeProject, people: list[Person]) -> dict[str, Any]:
+def _create_issue(make: Make, dice: random.Random, project: MadeProject, people: list[User]) -> dict[str, Any]:
     """Create an issue as a user, or as root if they may not; assigned to a permitted user."""
     sent = {"title": make.name("issue"), "confidential": dice.random() < 0.6}
     answer = make.api.post(f"{project.url}/issues", dice.choice(people), **sent)
@@ -208,9 +208,9 @@ def _finds(db: Connection, actor: Actor, issue: dict[str, Any]) -> bool:
     return True
 
 
-def test_one_issue_and_the_lists_agree(make: Make, world: World) -> None:
+def test_one_issue_and_the_lists_agree(make: Make, random_data: RandomData) -> None:
     """``may_see_issue`` and ``visible_issues``, on every row for each user, in every list and count."""
-    people, groups, made, issues = world
+    people, groups, made, issues = random_data
     actors = [
         Actor(user_id=person.id, username=person.username, external=number == 0, via="private")
         for number, person in enumerate(people)

@@ -25,7 +25,7 @@ from ingot.errors import Denied, NotFound
 from ingot.projects.projects.queries import existing_project
 from ingot.projects.projects.tables import Project
 from tests.api.merge_requests.factories import filled_project, make_merge_request
-from tests.client import Make, Person
+from tests.client import Make, User
 from tests.factories import Project as MadeProject
 from tests.factories import add_members, make_group, share
 
@@ -50,7 +50,7 @@ RULES: list[tuple[Any, Level | None, Level | None, Level | None]] = [
     (policy.may_edit_merge_request, Level.DEVELOPER, Level.DEVELOPER, Level.DEVELOPER),
     (policy.may_approve, Level.DEVELOPER, Level.DEVELOPER, Level.DEVELOPER),
 ]
-PLACE_RULES: list[tuple[Any, Level | None, Level | None, Level | None]] = [
+PARENT_RULES: list[tuple[Any, Level | None, Level | None, Level | None]] = [
     (policy.may_list_merge_requests, Level.REPORTER, None, None),
     (policy.may_offer_branches, Level.DEVELOPER, Level.DEVELOPER, Level.DEVELOPER),
     (policy.may_delete_merge_requests, Level.OWNER, Level.OWNER, Level.OWNER),
@@ -58,7 +58,7 @@ PLACE_RULES: list[tuple[Any, Level | None, Level | None, Level | None]] = [
 
 
 @pytest.mark.parametrize(
-    ("rule", "private", "internal", "public"), RULES + PLACE_RULES, ids=lambda value: getattr(value, "__name__", "")
+    ("rule", "private", "internal", "public"), RULES + PARENT_RULES, ids=lambda value: getattr(value, "__name__", "")
 )
 def test_each_rule_is_a_level(
     sample: tuple[Project, MergeRequest], rule: Any, private: Level | None, internal: Level | None, public: Level | None
@@ -76,7 +76,7 @@ def test_each_rule_is_a_level(
 
 
 def _subject(rule: Any, here: Access, project: Project, merge_request: MergeRequest) -> Any:
-    if any(rule is place_rule[0] for place_rule in PLACE_RULES):
+    if any(rule is place_rule[0] for place_rule in PARENT_RULES):
         return ProjectScope(here, project)
     return MergeRequestLookup(here, project, merge_request, ())
 
@@ -123,7 +123,7 @@ def _sees(db: Connection, actor: Actor, project: MadeProject, iid: int) -> bool:
 def test_lists_show_exactly_what_the_rule_lets_see(make: Make) -> None:
     """Random groups, shares and levels; each list must match the rule for single objects."""
     dice = random.Random(6)
-    people: list[Person] = [make.user() for _ in range(4)]
+    people: list[User] = [make.user() for _ in range(4)]
     outside = make.user(external=True)
     outer = make_group(make, visibility="public")
     groups = [outer, make_group(make, parent=outer, visibility="private"), make_group(make, visibility="private")]

@@ -33,7 +33,7 @@ def _found(
     return IssueLookup(access, project, issue, assignees)
 
 
-def _words(reached: SubjectAccess) -> set[str]:
+def _note(reached: SubjectAccess) -> set[str]:
     return {name for name, value in reached._asdict().items() if value is True}
 
 
@@ -58,14 +58,14 @@ REACHES: list[tuple[Actor, Level, set[str]]] = [
 def test_what_a_caller_may_do_below_an_issue(actor: Actor, level: Level, words: set[str]) -> None:
     """Open, locked and archived; authors and assignees read more than others."""
     here = Access(level)
-    assert _words(issue_subject_access(actor, here, _found(here), ISSUE)) == words
+    assert _note(issue_subject_access(actor, here, _found(here), ISSUE)) == words
     belongs = level >= Level.GUEST or actor.admin
-    assert _words(issue_subject_access(actor, here, _found(here, locked=True), ISSUE)) == (
+    assert _note(issue_subject_access(actor, here, _found(here, locked=True), ISSUE)) == (
         words if belongs else words - {TALKS}
     )
-    assert _words(issue_subject_access(actor, here, _found(here, archived=True), ISSUE)) == words - {TALKS}
+    assert _note(issue_subject_access(actor, here, _found(here, archived=True), ISSUE)) == words - {TALKS}
     assigned = _found(here, assignees=(BOB.user_id,))
-    assert _words(issue_subject_access(actor, here, assigned, ISSUE)) == words | ({READS} if actor is BOB else set())
+    assert _note(issue_subject_access(actor, here, assigned, ISSUE)) == words | ({READS} if actor is BOB else set())
 
 
 @pytest.mark.parametrize(

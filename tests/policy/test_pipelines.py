@@ -30,7 +30,7 @@ def sample(make: Make) -> Project:
     return make.database.read(lambda db: existing_project(db, made.id))
 
 
-def place(project: Project, here: Access, **changed: object) -> RepositoryContext:
+def call_context(project: Project, here: Access, **changed: object) -> RepositoryContext:
     """Return the context of a call."""
     return RepositoryContext(here, msgspec.structs.replace(project, **changed), Repository(Path()))
 
@@ -58,10 +58,13 @@ def test_who_may(
 ) -> None:
     here = Access(level=level)
     for jobs, expected in ((True, shown), (False, hidden)):
-        assert may_read_pipelines(actor, here, place(sample, here, visibility=visibility, public_jobs=jobs)) is expected
-    there = place(sample, here, visibility=visibility)
+        assert (
+            may_read_pipelines(actor, here, call_context(sample, here, visibility=visibility, public_jobs=jobs))
+            is expected
+        )
+    there = call_context(sample, here, visibility=visibility)
     assert may_comment_on_code(actor, here, there) is comments
-    archived = place(sample, here, visibility=visibility, archived=True)
+    archived = call_context(sample, here, visibility=visibility, archived=True)
     assert may_comment_on_code(actor, here, archived) is False
     assert may_read_pipelines(actor, here, archived) is may_read_pipelines(actor, here, there)
 

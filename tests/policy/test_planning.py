@@ -22,7 +22,7 @@ def _project(visibility: str = "private", **flags: bool) -> Any:
 
 
 # Caller, level and visibility: whether they read and whether they write.
-WHO: list[tuple[Actor, Level, str, bool, bool]] = [
+CALLERS: list[tuple[Actor, Level, str, bool, bool]] = [
     (ANONYMOUS, Level.NONE, "private", False, False),
     (ANONYMOUS, Level.NONE, "internal", False, False),
     (ANONYMOUS, Level.NONE, "public", True, False),
@@ -52,7 +52,7 @@ RULES = [
 
 
 @pytest.mark.parametrize(("reading", "writing"), RULES)
-@pytest.mark.parametrize(("actor", "level", "visibility", "reads", "writes"), WHO)
+@pytest.mark.parametrize(("actor", "level", "visibility", "reads", "writes"), CALLERS)
 def test_projects(
     reading: Any, writing: Any, actor: Actor, level: Level, visibility: str, reads: bool, writes: bool
 ) -> None:
@@ -68,7 +68,7 @@ def test_projects(
     assert writing(actor, here, requests) is (writes and on_requests)
 
 
-@pytest.mark.parametrize(("actor", "level", "visibility", "reads", "_"), WHO)
+@pytest.mark.parametrize(("actor", "level", "visibility", "reads", "_"), CALLERS)
 def test_following(actor: Actor, level: Level, visibility: str, reads: bool, _: bool) -> None:
     here, may_follow = Access(level=level), _of_labels(labels.may_subscribe_to_labels)
     assert may_follow(actor, here, _project(visibility)) is (reads and actor.known)

@@ -22,7 +22,7 @@ from ingot.projects.projects import policy
 from ingot.projects.projects.params import ListProjects
 from ingot.projects.projects.queries import existing_project, find_project, list_projects, visible_projects_by_path
 from ingot.projects.projects.tables import Project, projects
-from tests.client import Make, Person
+from tests.client import Make, User
 from tests.factories import Group, make_group, make_project, share
 from tests.factories import Project as MadeProject
 
@@ -123,7 +123,7 @@ def test_who_may_ask_to_belong(
 
 
 @pytest.fixture(scope="module")
-def world(make: Make) -> tuple[list[Person], list[Group], list[MadeProject]]:
+def random_data(make: Make) -> tuple[list[User], list[Group], list[MadeProject]]:
     """Return random users, nested groups, projects, memberships with and without expiry, and shares of both."""
     dice = random.Random(20)
     people = [make.user(external=number == 0) for number in range(5)]
@@ -173,7 +173,7 @@ def world(make: Make) -> tuple[list[Person], list[Group], list[MadeProject]]:
     return people, groups, made
 
 
-def _actors(people: list[Person]) -> list[Actor]:
+def _actors(people: list[User]) -> list[Actor]:
     users = [
         Actor(user_id=person.id, username=person.username, external=number == 0, via="private")
         for number, person in enumerate(people)
@@ -190,10 +190,10 @@ def _found(db: Connection, finder: Any, actor: Actor, number: int) -> Access | N
 
 
 def test_one_project_and_the_lists_agree(
-    make: Make, world: tuple[list[Person], list[Group], list[MadeProject]]
+    make: Make, random_data: tuple[list[User], list[Group], list[MadeProject]]
 ) -> None:
     """``may_see_project`` and ``visible_projects``, and each membership filter, on every row for each user."""
-    people, _, made = world
+    people, _, made = random_data
 
     def compare(db: Connection) -> int:
         page, rows = Page(size=10_000), 0
@@ -222,9 +222,9 @@ def test_one_project_and_the_lists_agree(
     assert make.database.read(compare) > 50
 
 
-def test_code_and_many_paths_agree(make: Make, world: tuple[list[Person], list[Group], list[MadeProject]]) -> None:
+def test_code_and_many_paths_agree(make: Make, random_data: tuple[list[User], list[Group], list[MadeProject]]) -> None:
     """``may_download_code`` and ``readable_projects``, and single projects by path."""
-    people, _, made = world
+    people, _, made = random_data
 
     def compare(db: Connection) -> int:
         rows = 0
@@ -244,9 +244,11 @@ def test_code_and_many_paths_agree(make: Make, world: tuple[list[Person], list[G
     assert make.database.read(compare) > 50
 
 
-def test_one_group_and_the_lists_agree(make: Make, world: tuple[list[Person], list[Group], list[MadeProject]]) -> None:
+def test_one_group_and_the_lists_agree(
+    make: Make, random_data: tuple[list[User], list[Group], list[MadeProject]]
+) -> None:
     """``may_see_group`` and ``visible_groups``, and namespaces, on every row for each user."""
-    people, groups, _ = world
+    people, groups, _ = random_data
 
     def compare(db: Connection) -> int:
         page, rows = Page(size=10_000), 0

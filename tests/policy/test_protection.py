@@ -131,7 +131,7 @@ def test_who_may_release_a_tag(rules: list[ProtectedTag], developer: bool, maste
 # Ref checks
 
 
-def gate(
+def check(
     ref: str,
     old: str,
     new: str,
@@ -176,7 +176,7 @@ def test_who_pushes_at_all(actor: Actor, level: Level, columns: dict[str, Any], 
     said = push_refusal(actor, Access(level=level), project(**columns)) or ""
     assert (word in said) if word else not said
     for ref in ("refs/heads/feature", "refs/tags/x", "refs/notes/x"):
-        assert gate(ref, NO_OID, A, actor=actor, level=level, **columns) == said
+        assert check(ref, NO_OID, A, actor=actor, level=level, **columns) == said
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,7 @@ def test_who_pushes_at_all(actor: Actor, level: Level, columns: dict[str, Any], 
 )
 def test_where_references_may_be(ref: str, allowed: bool) -> None:
     for actor, level in ((USER, OWNER), (ROOT, NONE)):
-        said = gate(ref, NO_OID, A, actor=actor, level=level)
+        said = check(ref, NO_OID, A, actor=actor, level=level)
         assert said == ("" if allowed else "Only branches and tags can be pushed.")
 
 
@@ -229,16 +229,16 @@ def test_names_that_only_confuse(kind: str, name: str, allowed: bool) -> None:
     """They can be deleted, but neither created nor moved."""
     for actor, level in ((USER, MASTER), (ROOT, NONE)):
         for old in (NO_OID, B):
-            said = gate(f"refs/{kind}/{name}", old, A, actor=actor, level=level)
+            said = check(f"refs/{kind}/{name}", old, A, actor=actor, level=level)
             assert (said == "") is allowed, said
-        assert gate(f"refs/{kind}/{name}", B, NO_OID, actor=actor, level=level) == ""
+        assert check(f"refs/{kind}/{name}", B, NO_OID, actor=actor, level=level) == ""
 
 
 @pytest.mark.parametrize("by_git", [True, False])
 def test_a_branch_that_is_not_protected(by_git: bool) -> None:
     for old, new in ((NO_OID, A), (A, B), (A, NO_OID)):
-        assert gate("refs/heads/feature", old, new, by_git=by_git, forced=True) == ""
-    assert gate("refs/heads/feature", A, B, level=REPORTER, by_git=by_git) != ""
+        assert check("refs/heads/feature", old, new, by_git=by_git, forced=True) == ""
+    assert check("refs/heads/feature", A, B, level=REPORTER, by_git=by_git) != ""
 
 
 PUSH, FORCE = "to protected branches", "force push"
@@ -295,7 +295,7 @@ def test_a_protected_branch(
     rules: list[ProtectedBranch], level: Level, change: str, options: dict[str, Any], word: str
 ) -> None:
     old, new = {"create": (NO_OID, A), "delete": (A, NO_OID)}.get(change, (A, B))
-    said = gate("refs/heads/x", old, new, level=level, branches=rules, forced=change == "force", **options)
+    said = check("refs/heads/x", old, new, level=level, branches=rules, forced=change == "force", **options)
     assert (word in said) if word else not said, said
 
 
@@ -314,7 +314,7 @@ def test_administrators_are_bound_by_what_binds_all(
     rule: ProtectedBranch, change: str, by_git: bool, word: str
 ) -> None:
     old, new = (A, NO_OID) if change == "delete" else (A, B)
-    said = gate(
+    said = check(
         "refs/heads/x", old, new, actor=ROOT, level=NONE, branches=[rule], forced=change == "force", by_git=by_git
     )
     assert (word in said) if word else not said, said
@@ -349,7 +349,7 @@ NO_UPDATE, NO_DELETE = "cannot be updated", "cannot be deleted"
 )
 def test_tags(rules: list[ProtectedTag], level: Level, change: str, by_git: bool, word: str) -> None:
     old, new = {"create": (NO_OID, A), "delete": (A, NO_OID)}.get(change, (A, B))
-    said = gate("refs/tags/v1", old, new, level=level, tags=rules, by_git=by_git)
+    said = check("refs/tags/v1", old, new, level=level, tags=rules, by_git=by_git)
     assert (word in said) if word else not said, said
 
 

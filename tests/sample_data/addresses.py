@@ -17,7 +17,7 @@ PARTS = {
     "/:path/-/merge_requests/:merge_request_iid/box": "the box to merge in, which asks for itself anew",
 }
 """What scripts put into a page, and what it is."""
-ELSEWHERE = {
+OTHER_COMPONENTS = {
     "/dashboard": "/",
     "/dashboard/projects": "/",
     "/explore/projects": "/explore",
@@ -60,7 +60,7 @@ FILES = {
     "/.well-known/oauth-authorization-server",
 }
 """What people download, and what programs read."""
-THE_SAME = {
+DUPLICATES = {
     "/snippets": "/-/snippets",
     "/snippets/new": "/-/snippets/new",
     "/snippets/:id": "/-/snippets/:id",
@@ -73,8 +73,8 @@ THE_SAME = {
     "/profile/password/new": "/profile/password/edit",
 }
 """Further addresses of a page, and the one by which it is visited."""
-LEFT_OUT = {"/api/v4/docs": "a viewer that others made"}
-NOT_PAGES = PARTS.keys() | ELSEWHERE.keys() | FILES | THE_SAME.keys() | LEFT_OUT.keys()
+EXCLUDED = {"/api/v4/docs": "a viewer that others made"}
+NOT_PAGES = PARTS.keys() | OTHER_COMPONENTS.keys() | FILES | DUPLICATES.keys() | EXCLUDED.keys()
 
 # Variants of each page: a suffix, or a replacement of its last path segment.
 STATES = {
@@ -103,7 +103,7 @@ EMPTY = ["", "/-/issues", "/-/merge_requests", "/-/branches", "/-/tags", "/-/rel
 EMPTY += ["/-/snippets", "/-/labels", "/-/milestones", "/-/activity", "/-/hooks", "/-/boards", "/-/forks", "/-/graphs"]
 EMPTY += ["/-/project_members"]
 # Pages for anonymous visitors.
-STRANGE = ["", "/-/issues/1", "/-/merge_requests/1", "/-/merge_requests/1/diffs", "/-/snippets", "/-/commit/master"]
+ANONYMOUS = ["", "/-/issues/1", "/-/merge_requests/1", "/-/merge_requests/1/diffs", "/-/snippets", "/-/commit/master"]
 WITHOUT_NAME = ["/users/sign_in", "/users/sign_up", "/users/confirmation/new", "/users/password/new"]
 WITHOUT_NAME += ["/users/password/edit", "/users/confirmation", "/sent_notifications/:key/unsubscribe"]
 # Rejected forms, which keep the typed values.
@@ -166,7 +166,7 @@ def addresses(samples: SampleData) -> list[Address]:
     found = [address for route in ROUTES if route not in NOT_PAGES for address in _of(samples, route)]
     found += _refused(samples)
     found += [Address("/:path", f"/{samples.empty.path}{tail}") for tail in EMPTY]
-    found += [Address("/:path", f"/{samples.project.path}{tail}", "nobody") for tail in STRANGE]
+    found += [Address("/:path", f"/{samples.project.path}{tail}", "nobody") for tail in ANONYMOUS]
     found += [Address("/:path", path, "nobody") for path in ("/explore", f"/{samples.owner.username}")]
     found.append(Address("/:path", f"/{samples.owner.username}"))
     found += [Address("/:path", "/no/such/page", "nobody", 404), Address("/:path", "/no/such/page", "owner", 404)]
@@ -230,7 +230,7 @@ _QUERIES = {
 def _words(samples: SampleData, route: str) -> dict[str, str]:
     named = samples.named
     group = route.startswith("/groups/")
-    talk = next((kind for word, kind in _TALKS.items() if f"/{word}/" in route), "issue")
+    talk = next((kind for word, kind in _DISCUSSIONS.items() if f"/{word}/" in route), "issue")
     holder = "group" if group else "project"
     texts = {
         ":path": samples.group.path if group else samples.project.path,
@@ -259,7 +259,7 @@ def _words(samples: SampleData, route: str) -> dict[str, str]:
     }
 
 
-_TALKS = {"merge_requests": "offer", "snippets": "snippet", "commit": "commit"}
+_DISCUSSIONS = {"merge_requests": "offer", "snippets": "snippet", "commit": "commit"}
 
 
 def _rest(samples: SampleData, route: str) -> str:

@@ -53,7 +53,7 @@ ELSEWHERE = {
     ("markdown", "project"): "a project that is there",
 }
 """Texts that the world does not hold, and why."""
-PASSED_OVER = {
+EXCLUDED = {
     "settings": "those that pages show are set where the world opens",
     "features": "switches for programs",
     "user": "projects, made for somebody else",
@@ -75,7 +75,7 @@ def free_texts() -> set[tuple[str, str]]:
         for path, operations in api_document()["paths"].items()
         for method in ("post", "put")
         for name in _texts(operations.get(method, {}))
-        if name not in NOT_FREE and noun_of(path) not in PASSED_OVER
+        if name not in NOT_FREE and noun_of(path) not in EXCLUDED
     }
 
 

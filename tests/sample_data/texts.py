@@ -36,11 +36,11 @@ class SampleTexts:
 
     hostile: bool
 
-    def say(self, text: str, most: int = 255) -> str:
+    def plain(self, text: str, most: int = 255) -> str:
         """Return a text that is shown unformatted."""
         return f"{text} {_TAGS}"[:most] if self.hostile else text
 
-    def write(self, text: str) -> str:
+    def markdown(self, text: str) -> str:
         """Return a text that is rendered."""
         return text + _MARKDOWN if self.hostile else text
 

@@ -10,7 +10,7 @@ from tests.server.process import Server, fresh_database
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Path:
+def data_folder(tmp_path: Path) -> Path:
     """Return a data directory that does not exist yet."""
     return tmp_path / "data"
 
@@ -27,18 +27,22 @@ def empty_database(database_url: str, request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture(scope="session")
-def begun(tmp_path_factory: pytest.TempPathFactory, database_url: str) -> Server:
+def initialized_instance(tmp_path_factory: pytest.TempPathFactory, database_url: str) -> Server:
     """Return an instance after its first start; it is copied for each test, and never served."""
-    instance = Server(tmp_path_factory.mktemp("begun") / "data", fresh_database(database_url, "begun"))
+    instance = Server(
+        tmp_path_factory.mktemp("initialized_instance") / "data", fresh_database(database_url, "initialized_instance")
+    )
     instance.prepare()
     return instance
 
 
 @pytest.fixture
-def server(place: Path, database_url: str, begun: Server, request: pytest.FixtureRequest) -> Iterator[Server]:
+def server(
+    data_folder: Path, database_url: str, initialized_instance: Server, request: pytest.FixtureRequest
+) -> Iterator[Server]:
     """Yield a running server."""
-    shutil.copytree(begun.data, place)
-    server = Server(place, fresh_database(database_url, database_name(request), template="begun"))
+    shutil.copytree(initialized_instance.data, data_folder)
+    server = Server(data_folder, fresh_database(database_url, database_name(request), template="begun"))
     try:
         yield server.start()
     finally:
@@ -46,9 +50,9 @@ def server(place: Path, database_url: str, begun: Server, request: pytest.Fixtur
 
 
 @pytest.fixture
-def stopped(place: Path, empty_database: str) -> Iterator[Server]:
+def stopped(data_folder: Path, empty_database: str) -> Iterator[Server]:
     """Yield a server that is not started yet."""
-    server = Server(place, empty_database)
+    server = Server(data_folder, empty_database)
     try:
         yield server
     finally:

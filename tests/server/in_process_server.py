@@ -22,7 +22,7 @@ from ingot.settings import Settings
 from tests.server.process import PASSWORD, TOKEN
 
 
-class Clock:
+class AdjustableClock:
     """Clock that shows the current time unless a test sets it."""
 
     def __init__(self) -> None:

@@ -60,7 +60,7 @@ class Server:
     def __init__(self, data: Path, database_url: str = "") -> None:
         self.data = data
         self.database_url = database_url
-        self.process: subprocess.Popen[bytes] | fork_server.Process | None = None
+        self.process: subprocess.Popen[bytes] | fork_server.ForkedProcess | None = None
         self.url = ""
         self._log = data.parent / f"{data.name}.log"
         self._out = data.parent / f"{data.name}.out"
@@ -84,7 +84,7 @@ class Server:
             self.wait_until_ready()
         return self
 
-    def start_anew(self, *arguments: object, wait: bool = True, nofile: int = 0, **more: str) -> "Server":
+    def start_by_interpreter(self, *arguments: object, wait: bool = True, nofile: int = 0, **more: str) -> "Server":
         """Start as a shell does, by the interpreter, also with few open files."""
         (self.data / "run" / "address").unlink(missing_ok=True)
         command = [*INGOT, *self._words(arguments)]

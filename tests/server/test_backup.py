@@ -180,7 +180,7 @@ def _written(file: Path, members: Members, *strange: tarfile.TarInfo, manifest: 
     return file
 
 
-def _refused(file: Path, target: Path, *words: str) -> None:
+def _assert_rejected(file: Path, target: Path, *words: str) -> None:
     """Assert that the restore prints the reason in one line, and writes nothing."""
     done = ingot("restore", file, "--data", target)
     assert done.returncode == 1
@@ -194,7 +194,7 @@ def _flipped(content: bytes) -> bytes:
     return content[:-30] + bytes([content[-30] ^ 1]) + content[-29:]
 
 
-SPOILT: list[tuple[str, Callable[[Members], None], str]] = [
+MODIFICATIONS: list[tuple[str, Callable[[Members], None], str]] = [
     (
         "a row",
         lambda members: members.update({"tables/users.ndjson": _flipped(members["tables/users.ndjson"])}),
@@ -207,13 +207,15 @@ SPOILT: list[tuple[str, Callable[[Members], None], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("change", "said"), [case[1:] for case in SPOILT], ids=[case[0] for case in SPOILT])
+@pytest.mark.parametrize(
+    ("change", "said"), [case[1:] for case in MODIFICATIONS], ids=[case[0] for case in MODIFICATIONS]
+)
 def test_what_was_changed_is_refused(
     backup: Path, tmp_path: Path, change: Callable[[Members], None], said: str
 ) -> None:
     members = _members(backup)
     change(members)
-    _refused(_written(tmp_path / "bad.tar.gz", members), tmp_path / "target", "is damaged", said)
+    _assert_rejected(_written(tmp_path / "bad.tar.gz", members), tmp_path / "target", "is damaged", said)
 
 
 def test_what_is_not_whole_is_refused(backup: Path, tmp_path: Path) -> None:
@@ -221,11 +223,11 @@ def test_what_is_not_whole_is_refused(backup: Path, tmp_path: Path) -> None:
     bad = tmp_path / "bad.tar.gz"
     for spoilt in (content[: len(content) // 2], content[:-20], b"no archive at all", b"", gzip.compress(b"no tar")):
         bad.write_bytes(spoilt)
-        _refused(bad, tmp_path / "target")
+        _assert_rejected(bad, tmp_path / "target")
     middle = len(content) // 2
     bad.write_bytes(content[:middle] + bytes([content[middle] ^ 0xFF]) + content[middle + 1 :])
-    _refused(bad, tmp_path / "target")
-    _refused(tmp_path / "missing.tar.gz", tmp_path / "target", "No such file")
+    _assert_rejected(bad, tmp_path / "target")
+    _assert_rejected(tmp_path / "missing.tar.gz", tmp_path / "target", "No such file")
 
 
 def _entry(name: str, kind: bytes = tarfile.REGTYPE, target: str = "") -> tarfile.TarInfo:
@@ -234,7 +236,7 @@ def _entry(name: str, kind: bytes = tarfile.REGTYPE, target: str = "") -> tarfil
     return entry
 
 
-STRANGE = [
+HOSTILE_ENTRIES = [
     _entry("../outside"),
     _entry("/tmp/ingot-outside"),
     _entry("uploads/../../outside"),
@@ -249,14 +251,14 @@ STRANGE = [
 ]
 
 
-@pytest.mark.parametrize("entry", STRANGE, ids=lambda entry: f"{entry.name} {entry.type.decode()}")
+@pytest.mark.parametrize("entry", HOSTILE_ENTRIES, ids=lambda entry: f"{entry.name} {entry.type.decode()}")
 def test_an_archive_cannot_write_elsewhere(backup: Path, tmp_path: Path, entry: tarfile.TarInfo) -> None:
     """Attack: an archive with a file, a symlink or a device at a forbidden path."""
     members = _members(backup)
     manifest = json.loads(members["manifest.json"])
     manifest["members"][entry.name] = hashlib.sha256(b"x" * entry.size).hexdigest()
     bad = _written(tmp_path / "bad.tar.gz", members, entry, manifest=manifest)
-    _refused(bad, tmp_path / "inner" / "target", "rejected")
+    _assert_rejected(bad, tmp_path / "inner" / "target", "rejected")
     assert not (tmp_path / "outside").exists() and not (tmp_path / "inner").exists()
     assert not Path("/tmp/ingot-outside").exists()
 
@@ -274,7 +276,7 @@ def test_a_backup_of_another_version_is_refused(
 ) -> None:
     members = _members(backup)
     bad = _written(tmp_path / "bad.tar.gz", members, manifest={**json.loads(members["manifest.json"]), **change})
-    _refused(bad, tmp_path / "target", said)
+    _assert_rejected(bad, tmp_path / "target", said)
 
 
 def test_names_in_the_manifest_cannot_become_statements(backup: Path, tmp_path: Path) -> None:
@@ -282,7 +284,7 @@ def test_names_in_the_manifest_cannot_become_statements(backup: Path, tmp_path: 
     manifest = json.loads(members["manifest.json"])
     manifest["tables"][0]["columns"] = {'id") VALUES (1); DROP TABLE users; --': "integer"}
     bad = _written(tmp_path / "bad.tar.gz", members, manifest=manifest)
-    _refused(bad, tmp_path / "target", "inconsistent tables")
+    _assert_rejected(bad, tmp_path / "target", "inconsistent tables")
 
 
 def test_a_restore_that_was_cut_off_is_not_served_nor_continued(backup: Path, tmp_path: Path) -> None:

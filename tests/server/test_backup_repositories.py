@@ -143,7 +143,7 @@ def _lose_entry(members: Members) -> None:
     members[RECORD] = b"".join(line for line in lines if b"refs/tags/v1" not in line)
 
 
-SPOILT: list[tuple[str, Callable[[Members], None], str]] = [
+MODIFICATIONS: list[tuple[str, Callable[[Members], None], str]] = [
     ("a pack that was cut off", _cut_pack, "does not match its index"),
     ("lost objects", _lose_objects, "points at a missing object"),
     ("another tip", _move_branch, "refs/heads/master is at "),
@@ -153,7 +153,9 @@ SPOILT: list[tuple[str, Callable[[Members], None], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("change", "said"), [case[1:] for case in SPOILT], ids=[case[0] for case in SPOILT])
+@pytest.mark.parametrize(
+    ("change", "said"), [case[1:] for case in MODIFICATIONS], ids=[case[0] for case in MODIFICATIONS]
+)
 def test_what_disagrees_is_named(
     database_url: str, backup: Path, tmp_path: Path, change: Callable[[Members], None], said: str
 ) -> None:
@@ -221,11 +223,11 @@ def test_rows_follow_head(server: Server, database_url: str, path: Path, tmp_pat
     assert ingot("restore", file, *_options(tmp_path / "target", url)).returncode == 0
     database = open_database(Settings(data=tmp_path / "target", database_url=url))
 
-    def look(db: Connection) -> str:
+    def read(db: Connection) -> str:
         branch: str = db.rows(projects.select().where(projects.c.path == "app"))[0][8]
         return branch
 
-    branch = database.read(look)
+    branch = database.read(read)
     database.close()
     assert branch == "trunk"
 

@@ -55,8 +55,8 @@ def test_the_demo_keeps_out_of_an_instance_that_people_use(server: Server) -> No
     assert len(server.call("GET", "/users").json()) == 16
 
 
-def test_the_demo_works_before_the_first_start(place: Path, empty_database: str) -> None:
-    server = Server(place, empty_database)
+def test_the_demo_works_before_the_first_start(data_folder: Path, empty_database: str) -> None:
+    server = Server(data_folder, empty_database)
     filled = ingot("demo", *_options(server))
     assert filled.returncode == 0, filled.stderr
     assert "Sign in as root" in filled.stdout

@@ -60,11 +60,11 @@ def _connected(port: int) -> socket.socket:
 def _served(port: int) -> socket.socket:
     """Return a connection that has had a response; a complete head in one chunk needs no timeout."""
     connection = _connected(port)
-    _ask(connection)
+    _request(connection)
     return connection
 
 
-def _ask(connection: socket.socket) -> None:
+def _request(connection: socket.socket) -> None:
     connection.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
     _read_until(connection, b"\r\n\r\n0")
 
@@ -85,7 +85,7 @@ def test_who_never_ends_a_head_is_let_go(port: int, said: bytes, monkeypatch: py
         monkeypatch.setattr(protocol, "HEADER_TIMEOUT_SECONDS", 0.3)
         with _connected(port) as silent:
             silent.sendall(said)
-            _ask(other)
+            _request(other)
             assert silent.recv(1) == b"", "the server closed"
 
 

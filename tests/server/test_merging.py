@@ -6,7 +6,7 @@ from typing import Any
 
 import httpx
 
-from tests.faults.test_kill_merge import Offers
+from tests.faults.test_kill_merge import OpenMergeRequests
 from tests.git_history import run
 from tests.server.process import TOKEN, Server
 
@@ -17,8 +17,8 @@ CALLERS = 12
 def test_merges_in_two_processes(stopped: Server, tmp_path: Path) -> None:
     """Attack: two processes merge each merge request at once; one merge is made, and no change is lost."""
     server = stopped.start("--workers", 2)
-    offers = Offers(server, tmp_path)
-    offered = offers.more(BRANCHES)
+    offers = OpenMergeRequests(server, tmp_path)
+    offered = offers.create(BRANCHES)
 
     def merge(each: dict[str, Any]) -> tuple[int, int]:
         # A new connection for each call, so that either process may accept it.

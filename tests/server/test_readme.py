@@ -57,14 +57,14 @@ def test_the_tour_works(tmp_path: Path) -> None:
         assert address is not None and data is not None
         ssh_port = (Path(data[1]) / "run" / "ssh_port").read_text().strip()
 
-        def localized(text: str) -> str:
+        def with_local_ports(text: str) -> str:
             return text.replace("127.0.0.1:8080", address[1]).replace(":2222", f":{ssh_port}")
 
         author = {
             f"GIT_{role}_{field}": "tour@localhost" for role in ("AUTHOR", "COMMITTER") for field in ("NAME", "EMAIL")
         }
         done = subprocess.run(
-            ["sh", "-c", STRICT + localized(tour)],
+            ["sh", "-c", STRICT + with_local_ports(tour)],
             env=environment(GIT_CONFIG_GLOBAL="/dev/null", GIT_TERMINAL_PROMPT="0", **author),
             cwd=tmp_path,
             capture_output=True,
@@ -77,7 +77,9 @@ def test_the_tour_works(tmp_path: Path) -> None:
         assert '"state":"merged"' in done.stdout
         assert 'rel="next"' in done.stdout
 
-        names = subprocess.run([sys.executable, "-c", localized(python)], capture_output=True, text=True, check=True)
+        names = subprocess.run(
+            [sys.executable, "-c", with_local_ports(python)], capture_output=True, text=True, check=True
+        )
         assert "'root'" in names.stdout and "'ada'" in names.stdout
         assert httpx.get(f"http://{address[1]}/api/v4/docs").status_code == 200
         assert httpx.get(f"http://{address[1]}/api/v4/openapi.json").json()["openapi"].startswith("3.1")

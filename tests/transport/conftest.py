@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import pytest
 
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project
 from tests.openssh import SSHD, USER, forced_command_lines, sshd
@@ -48,7 +48,7 @@ class Tree:
         assert (done.returncode != 0) == fails, out + said
         return out + said if fails else out.strip()
 
-    def said(self, *args: str) -> str:
+    def stderr(self, *args: str) -> str:
         """Run a git command and return its messages on standard error."""
         done = subprocess.run(
             ["git", *args], cwd=self.folder, env={**BASE, **self.env}, capture_output=True, check=True
@@ -74,7 +74,7 @@ def tree(tmp_path: Path) -> Tree:
     return made
 
 
-def over_http(instance: Instance, project: Project | str, person: Person | None, token: str = "") -> str:
+def over_http(instance: Instance, project: Project | str, person: User | None, token: str = "") -> str:
     """Return the URL of a project with a user's token."""
     path = project if isinstance(project, str) else project.path
     who = f"{person.username}:{quote(token or person.token, safe='')}@" if person else ""
@@ -82,10 +82,10 @@ def over_http(instance: Instance, project: Project | str, person: Person | None,
 
 
 @pytest.fixture
-def ssh_key(tmp_path: Path, api: Api) -> Callable[[Person], dict[str, str]]:
+def ssh_key(tmp_path: Path, api: Api) -> Callable[[User], dict[str, str]]:
     """Return a function that adds a key to a user, and returns the environment in which git uses it."""
 
-    def give(person: Person, kind: str = "ed25519") -> dict[str, str]:
+    def add(person: User, kind: str = "ed25519") -> dict[str, str]:
         key = tmp_path / f"key-{person.id}-{kind}"
         size = ["-b", "2048"] if kind == "rsa" else []
         subprocess.run(["ssh-keygen", "-q", "-t", kind, *size, "-N", "", "-f", key], check=True)
@@ -94,7 +94,7 @@ def ssh_key(tmp_path: Path, api: Api) -> Callable[[Person], dict[str, str]]:
         assert added.status_code == 201, added.text
         return {"GIT_SSH_COMMAND": ssh_command(key)}
 
-    return give
+    return add
 
 
 def ssh_command(key: Path | str) -> str:
@@ -125,7 +125,7 @@ def over_openssh(port: int, project: Project | str) -> str:
 
 
 @dataclass
-class Way:
+class GitRemote:
     """Remote of a user by one of the protocols."""
 
     url: Callable[[Project | str], str]
@@ -133,20 +133,20 @@ class Way:
 
 
 @pytest.fixture(params=["http", "ssh", "openssh"])
-def way(
-    request: pytest.FixtureRequest, instance: Instance, make: Make, ssh_key: Callable[[Person], dict[str, str]]
-) -> Callable[[Person], Way]:
+def git_remote(
+    request: pytest.FixtureRequest, instance: Instance, make: Make, ssh_key: Callable[[User], dict[str, str]]
+) -> Callable[[User], GitRemote]:
     """Return a function that returns a connection; tests run once for each protocol."""
     port = request.getfixturevalue("openssh_port") if request.param == "openssh" else 0
 
-    def choose(person: Person) -> Way:
+    def connect(person: User) -> GitRemote:
         if request.param == "http":
-            return Way(lambda project: over_http(instance, project, person), {})
+            return GitRemote(lambda project: over_http(instance, project, person), {})
         if request.param == "openssh":
-            return Way(lambda project: over_openssh(port, project), ssh_key(person))
-        return Way(lambda project: over_ssh(instance, project), ssh_key(person))
+            return GitRemote(lambda project: over_openssh(port, project), ssh_key(person))
+        return GitRemote(lambda project: over_ssh(instance, project), ssh_key(person))
 
-    return choose
+    return connect
 
 
 @pytest.fixture(autouse=True)

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from ingot.git.maintenance.housekeeping import run_housekeeping
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import make_project
 from tests.git_history import repository_of, run
-from tests.transport.conftest import BASE, Tree, Way, over_http
+from tests.transport.conftest import BASE, GitRemote, Tree, over_http
 from tests.transport.test_workflows import recorded
 from tests.transport.wire import ZERO
 
@@ -21,28 +21,28 @@ RIVALS = 15
 CLONES = 5
 
 
-def _at_once(tree: Tree, commands: list[list[str]], env: dict[str, str]) -> list[tuple[int, str]]:
+def _run_concurrently(tree: Tree, commands: list[list[str]], env: dict[str, str]) -> list[tuple[int, str]]:
     """Run git commands concurrently; return their exit status and messages."""
 
-    def type_it(command: list[str]) -> tuple[int, str]:
+    def run(command: list[str]) -> tuple[int, str]:
         done = subprocess.run(
             ["git", *command], cwd=tree.folder, env={**BASE, **env}, capture_output=True, check=False, timeout=120
         )
         return done.returncode, (done.stdout + done.stderr).decode(errors="replace")
 
     with ThreadPoolExecutor(len(commands)) as pool:
-        return list(pool.map(type_it, commands))
+        return list(pool.map(run, commands))
 
 
-def test_one_branch_each(instance: Instance, make: Make, tree: Tree, way: Callable[[Person], Way]) -> None:
+def test_one_branch_each(instance: Instance, make: Make, tree: Tree, git_remote: Callable[[User], GitRemote]) -> None:
     """All succeed."""
     owner = make.user()
     project = make_project(make, owner)
-    chosen = way(owner)
+    chosen = git_remote(owner)
     tip = tree.commit()
     tree.git("push", "-q", chosen.url(project), "master", env=chosen.env)
     many = BRANCHES if not chosen.env else BRANCHES // 3
-    ended = _at_once(
+    ended = _run_concurrently(
         tree, [["push", "-q", chosen.url(project), f"master:b{number}"] for number in range(many)], chosen.env
     )
     assert [status for status, _ in ended] == [0] * many, [said for status, said in ended if status]
@@ -53,18 +53,20 @@ def test_one_branch_each(instance: Instance, make: Make, tree: Tree, way: Callab
     assert run(repository.path, "fsck", "--strict") == ""
 
 
-def test_one_branch_for_all(instance: Instance, make: Make, tree: Tree, way: Callable[[Person], Way]) -> None:
+def test_one_branch_for_all(
+    instance: Instance, make: Make, tree: Tree, git_remote: Callable[[User], GitRemote]
+) -> None:
     """From the same value to different ones: exactly one succeeds, and the others get the reason."""
     owner = make.user()
     project = make_project(make, owner)
-    chosen = way(owner)
+    chosen = git_remote(owner)
     base = tree.commit()
     tree.git("push", "-q", chosen.url(project), "master", "master:race", env=chosen.env)
     for number in range(RIVALS):
         tree.git("checkout", "-q", "-b", f"rival-{number}", base)
         tree.commit("file", f"{number}\n")
     pushes = [["push", "-q", chosen.url(project), f"rival-{number}:race"] for number in range(RIVALS)]
-    ended = _at_once(tree, pushes, chosen.env)
+    ended = _run_concurrently(tree, pushes, chosen.env)
     won = [number for number, (status, _) in enumerate(ended) if status == 0]
     assert len(won) == 1, ended
     words = (
@@ -100,7 +102,7 @@ def test_a_push_against_the_api(instance: Instance, api: Api, make: Make, tree: 
             tree.git("push", "-q", url, f"{first}:refs/heads/{name}")
         before = len(recorded(instance, project))
         with ThreadPoolExecutor(2) as pool:
-            pushing = pool.submit(_at_once, tree, [["push", url, f"{second}:refs/heads/{name}"]], {})
+            pushing = pool.submit(_run_concurrently, tree, [["push", url, f"{second}:refs/heads/{name}"]], {})
             if call == "create":
                 answer = api.post(branches, owner, branch=name, ref=first)
             else:
@@ -115,12 +117,12 @@ def test_a_push_against_the_api(instance: Instance, api: Api, make: Make, tree: 
 
 
 def test_clones_while_everything_moves(
-    instance: Instance, make: Make, tree: Tree, way: Callable[[Person], Way], tmp_path: Path
+    instance: Instance, make: Make, tree: Tree, git_remote: Callable[[User], GitRemote], tmp_path: Path
 ) -> None:
     """They do not disturb each other."""
     owner = make.user()
     project = make_project(make, owner)
-    chosen = way(owner)
+    chosen = git_remote(owner)
     tree.env = chosen.env
     url = chosen.url(project)
     for number in range(10):
@@ -129,7 +131,7 @@ def test_clones_while_everything_moves(
     repository = repository_of(instance, project)
     clones = [["clone", "-q", url, str(tmp_path / f"clone-{number}")] for number in range(CLONES)]
     with ThreadPoolExecutor(2) as pool:
-        cloning = pool.submit(_at_once, tree, clones, chosen.env)
+        cloning = pool.submit(_run_concurrently, tree, clones, chosen.env)
         tidied = []
         for number in range(4):
             tree.commit("moving", f"{number}\n")

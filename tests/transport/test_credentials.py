@@ -36,7 +36,7 @@ def owner_id(api: Api, make: Make, project: Project) -> int:
     return owner
 
 
-def opened(instance: Instance, project: Project, auth: Auth) -> Answers:
+def responses(instance: Instance, project: Project, auth: Auth) -> Answers:
     """Return the responses to a clone and a push."""
     path = f"{project.path}.git"
     return advertised(instance, path, "upload", auth).status_code, advertised(
@@ -64,7 +64,7 @@ def test_scopes(
     owner = owner_id(api, make, project)
     token = make.token(owner, *scopes)
     for auth in (("anything", token), ("oauth2", token), ("", token), (token, ""), (token, "x-oauth-basic")):
-        assert opened(instance, project, auth) == answers, auth
+        assert responses(instance, project, auth) == answers, auth
     for headers in ({"Authorization": f"Bearer {token}"}, {"PRIVATE-TOKEN": token}):
         for service, status in zip(("upload", "receive"), answers, strict=True):
             path = f"/{project.path}.git/info/refs?service=git-{service}-pack"
@@ -86,13 +86,13 @@ def test_revoked_and_expired_tokens(instance: Instance, api: Api, make: Make, pr
     owner = owner_id(api, make, project)
     made = api.post(f"/users/{owner}/personal_access_tokens", make.root, name="t", scopes=["api"]).json()
     auth = ("me", made["token"])
-    assert opened(instance, project, auth) == (200, 200)
+    assert responses(instance, project, auth) == (200, 200)
     assert api.delete(f"/personal_access_tokens/{made['id']}", make.root).status_code in (200, 204)
-    assert opened(instance, project, auth) == (401, 401)
+    assert responses(instance, project, auth) == (401, 401)
     ending = ("me", make.token(owner, "api", expires_at="2030-01-01"))
-    assert opened(instance, project, ending) == (200, 200)
+    assert responses(instance, project, ending) == (200, 200)
     with day(instance, "2030-01-02"):
-        assert opened(instance, project, ending) == (401, 401)
+        assert responses(instance, project, ending) == (401, 401)
 
 
 def test_impersonation_tokens(instance: Instance, api: Api, make: Make, project: Project) -> None:
@@ -101,29 +101,29 @@ def test_impersonation_tokens(instance: Instance, api: Api, make: Make, project:
     for scopes, answers in ((["api"], (200, 200)), (["read_user"], (403, 403))):
         made = api.post(f"/users/{owner}/impersonation_tokens", make.root, name="t", scopes=scopes)
         assert made.status_code == 201, made.text
-        assert opened(instance, project, ("me", made.json()["token"])) == answers
+        assert responses(instance, project, ("me", made.json()["token"])) == answers
         api.delete(f"/users/{owner}/impersonation_tokens/{made.json()['id']}", make.root)
-        assert opened(instance, project, ("me", made.json()["token"])) == (401, 401)
+        assert responses(instance, project, ("me", made.json()["token"])) == (401, 401)
 
 
 def test_a_blocked_user(instance: Instance, api: Api, make: Make, project: Project) -> None:
     owner = owner_id(api, make, project)
     username = project.path.partition("/")[0]
     token = make.token(owner)
-    assert opened(instance, project, (username, PASSWORD)) == (200, 200)
+    assert responses(instance, project, (username, PASSWORD)) == (200, 200)
     assert api.post(f"/users/{owner}/block", make.root).status_code == 201
-    assert opened(instance, project, (username, token)) == (401, 401)
-    assert opened(instance, project, (username, PASSWORD)) == (401, 401)
+    assert responses(instance, project, (username, token)) == (401, 401)
+    assert responses(instance, project, (username, PASSWORD)) == (401, 401)
 
 
 def test_passwords(instance: Instance, make: Make, project: Project, tree: Tree) -> None:
     """By name or email address; wrong ones are rejected even for public projects."""
     username = project.path.partition("/")[0]
     for login in (username, username.upper(), f"{username}@example.org"):
-        assert opened(instance, project, (login, PASSWORD)) == (200, 200)
+        assert responses(instance, project, (login, PASSWORD)) == (200, 200)
     public = make_project(make, visibility="public")
     for auth in ((username, "wrong"), ("nobody-of-this-name", "wrong"), (username, "")):
-        assert opened(instance, public, auth) == (401, 401)
+        assert responses(instance, public, auth) == (401, 401)
     url = over_http(instance, project, None).replace("http://", f"http://{username}:{PASSWORD.replace(' ', '%20')}@")
     assert "HEAD" in tree.git("ls-remote", url)
     assert "Access denied" in tree.git("ls-remote", url.replace("horse", "cow"), fails=True)
@@ -155,7 +155,7 @@ def test_tokens_that_ended_are_no_wrong_passwords(instance: Instance, api: Api, 
     api.delete(f"/personal_access_tokens/{made['id']}", make.root)
     for _ in range(MAX_FAILURES_PER_ACCOUNT + 1):
         assert advertised(instance, f"{project.path}.git", "upload", (username, made["token"])).status_code == 401
-    assert opened(instance, project, (username, PASSWORD)) == (200, 200)
+    assert responses(instance, project, (username, PASSWORD)) == (200, 200)
 
 
 MALFORMED = ["Basic", "Basic !!!", "Basic " + base64.b64encode(b"\xff\xfe:\xff").decode(), "Basic ÿ", "Bearer ÿ"]
@@ -190,35 +190,35 @@ def test_deploy_tokens(instance: Instance, api: Api, make: Make) -> None:
     below = make_project(make, owner, group=make_group(make, owner, parent=group), visibility="private")
     elsewhere = make_project(make, owner, visibility="private")
 
-    def give(where: str, *scopes: str, **more: str) -> tuple[str, str]:
+    def create(where: str, *scopes: str, **more: str) -> tuple[str, str]:
         made = api.post(f"{where}/deploy_tokens", owner, name="t", scopes=list(scopes), **more)
         assert made.status_code == 201, made.text
         return made.json()["username"], made.json()["token"]
 
-    of_project = give(inside.url, "read_repository")
-    of_group = give(group.url, "read_repository")
-    assert [opened(instance, each, of_project) for each in (inside, below, elsewhere)] == [
+    of_project = create(inside.url, "read_repository")
+    of_group = create(group.url, "read_repository")
+    assert [responses(instance, each, of_project) for each in (inside, below, elsewhere)] == [
         (200, 403),
         (404, 404),
         (404, 404),
     ]
-    assert [opened(instance, each, of_group) for each in (inside, below, elsewhere)] == [
+    assert [responses(instance, each, of_group) for each in (inside, below, elsewhere)] == [
         (200, 403),
         (200, 403),
         (404, 404),
     ]
     for wrong in (("another", of_project[1]), ("", of_project[1]), (of_project[1], ""), (owner.username, of_group[1])):
-        assert opened(instance, inside, wrong) == (401, 401)
+        assert responses(instance, inside, wrong) == (401, 401)
     for where in (inside.url, group.url):
-        assert opened(instance, inside, give(where, "read_registry")) == (403, 403)
-    ending = give(inside.url, "read_repository", expires_at="2030-01-01T00:00:00Z")
-    assert opened(instance, inside, ending)[0] == 200
+        assert responses(instance, inside, create(where, "read_registry")) == (403, 403)
+    ending = create(inside.url, "read_repository", expires_at="2030-01-01T00:00:00Z")
+    assert responses(instance, inside, ending)[0] == 200
     with day(instance, "2030-02-01"):
-        assert opened(instance, inside, ending) == (401, 401)
+        assert responses(instance, inside, ending) == (401, 401)
     listed = api.get(f"/projects/{inside.id}/deploy_tokens", owner).json()
     for token in listed:
         api.delete(f"/projects/{inside.id}/deploy_tokens/{token['id']}", owner)
-    assert opened(instance, inside, of_project) == (401, 401)
+    assert responses(instance, inside, of_project) == (401, 401)
     instance.app.database.write(lambda db: db.run(delete(throttles)))
 
 

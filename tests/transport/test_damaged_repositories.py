@@ -10,11 +10,11 @@ import pytest
 
 from ingot.git.maintenance.integrity import find_problems
 from ingot.git.writing.ref_updates import STALE_LOCK_SECONDS
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project, make_project
 from tests.git_history import repository_of
-from tests.transport.conftest import Tree, Way, over_http
+from tests.transport.conftest import GitRemote, Tree, over_http
 from tests.transport.test_workflows import recorded
 
 UNREADABLE = "The repository of this project cannot be read."
@@ -43,11 +43,17 @@ DAMAGES = ["no repository", "no packs", "a pack cut off", "a bad HEAD", "no HEAD
 
 @pytest.mark.parametrize("what", DAMAGES)
 def test_a_damaged_repository(
-    instance: Instance, api: Api, make: Make, tree: Tree, way: Callable[[Person], Way], tmp_path: Path, what: str
+    instance: Instance,
+    api: Api,
+    make: Make,
+    tree: Tree,
+    git_remote: Callable[[User], GitRemote],
+    tmp_path: Path,
+    what: str,
 ) -> None:
     owner = make.user()
     broken, whole = make_project(make, owner), make_project(make, owner)
-    chosen = way(owner)
+    chosen = git_remote(owner)
     tree.env = chosen.env
     for number in range(3):
         tree.commit("file", f"{number}\n" * 1000)
@@ -100,12 +106,12 @@ def test_locks_that_a_dead_process_left(instance: Instance, make: Make, tree: Tr
 
 
 def test_repositories_behind_a_link(
-    instance: Instance, make: Make, tree: Tree, way: Callable[[Person], Way], tmp_path: Path
+    instance: Instance, make: Make, tree: Tree, git_remote: Callable[[User], GitRemote], tmp_path: Path
 ) -> None:
     """The data directory may be reached by a symlink."""
     owner = make.user()
     project = make_project(make, owner)
-    chosen = way(owner)
+    chosen = git_remote(owner)
     tree.env = chosen.env
     path = repository_of(instance, project).path
     path.rename(tmp_path / "elsewhere.git")

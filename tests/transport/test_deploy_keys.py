@@ -10,29 +10,29 @@ import pytest
 from sqlalchemy import bindparam, select
 
 from ingot.repositories.ref_changes.tables import ref_changes
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project, make_project
 from tests.git_history import History
 from tests.transport.conftest import BASE, Tree, over_ssh, ssh_command
 
 _ACTORS = select(ref_changes.c.actor_id).where(ref_changes.c.project_id == bindparam("project"))
-Machine = tuple[str, dict[str, str]]
+MachineKey = tuple[str, dict[str, str]]
 
 
 @pytest.fixture
-def machine(tmp_path: Path) -> Callable[[], Machine]:
+def machine_key(tmp_path: Path) -> Callable[[], MachineKey]:
     """Return a function that creates a key: its public line, and the environment in which git uses it."""
 
-    def make_one() -> Machine:
+    def create() -> MachineKey:
         key = tmp_path / f"machine-{len(list(tmp_path.iterdir()))}"
         subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key], check=True)
         return Path(f"{key}.pub").read_text(), {"GIT_SSH_COMMAND": ssh_command(key)}
 
-    return make_one
+    return create
 
 
-def _let_in(api: Api, person: Person, project: Project, line: str, **attributes: Any) -> str:
+def _enable(api: Api, person: User, project: Project, line: str, **attributes: Any) -> str:
     added = api.post(f"/projects/{project.id}/deploy_keys", person, title="robot", key=line, **attributes)
     assert added.status_code == 201, added.text
     return f"/projects/{project.id}/deploy_keys/{added.json()['id']}"
@@ -43,7 +43,7 @@ def _ssh(instance: Instance, env: dict[str, str], *command: str) -> subprocess.C
     return subprocess.run(words, env=BASE, capture_output=True, text=True, check=False)
 
 
-def _filled(instance: Instance, make: Make, owner: Person, **attributes: Any) -> Project:
+def _filled(instance: Instance, make: Make, owner: User, **attributes: Any) -> Project:
     project = make_project(make, owner, **attributes)
     history = History()
     history.commit(files={"README": "hello\n"})
@@ -56,7 +56,7 @@ def _actors(instance: Instance, project: Project) -> list[int | None]:
 
 
 def test_a_key_reads_its_projects_and_no_others(
-    instance: Instance, api: Api, make: Make, tree: Tree, machine: Callable[[], Machine]
+    instance: Instance, api: Api, make: Make, tree: Tree, machine_key: Callable[[], MachineKey]
 ) -> None:
     """Attack: use the key of one project for others; their existence is not revealed."""
     owner = make.user()
@@ -64,9 +64,9 @@ def test_a_key_reads_its_projects_and_no_others(
     hidden = _filled(instance, make, owner, visibility="private")
     internal = _filled(instance, make, owner, visibility="internal")
     public = _filled(instance, make, owner, visibility="public")
-    line, tree.env = machine()
+    line, tree.env = machine_key()
     tree.git("ls-remote", over_ssh(instance, project), fails=True)
-    _let_in(api, owner, project, line)
+    _enable(api, owner, project, line)
     assert "refs/heads/master" in tree.git("ls-remote", over_ssh(instance, project))
     assert "refs/heads/master" in tree.git("ls-remote", over_ssh(instance, public))
     for other in (hidden, internal, "no/such-project", str(hidden.id)):
@@ -80,15 +80,15 @@ def test_a_key_reads_its_projects_and_no_others(
 
 
 def test_a_key_that_may_push_passes_the_gate(
-    instance: Instance, api: Api, make: Make, tree: Tree, machine: Callable[[], Machine]
+    instance: Instance, api: Api, make: Make, tree: Tree, machine_key: Callable[[], MachineKey]
 ) -> None:
     """It has the level of a master: protection applies, and pushes are attributed to its creator."""
     owner, master = make.user(), make.user()
     project = make_project(make, owner, visibility="private", members={master: 40})
     other = make_project(make, owner, visibility="private")
-    line, tree.env = machine()
-    _let_in(api, master, project, line, can_push=True)
-    _let_in(api, owner, other, line)
+    line, tree.env = machine_key()
+    _enable(api, master, project, line, can_push=True)
+    _enable(api, owner, other, line)
     first = tree.commit()
     tree.git("push", "-q", over_ssh(instance, project), "master")
     tree.commit(content="two\n")
@@ -103,14 +103,14 @@ def test_a_key_that_may_push_passes_the_gate(
 
 
 def test_an_administrators_key_is_no_administrator(
-    instance: Instance, api: Api, make: Make, tree: Tree, machine: Callable[[], Machine]
+    instance: Instance, api: Api, make: Make, tree: Tree, machine_key: Callable[[], MachineKey]
 ) -> None:
     """Attack: use a deploy key created by an administrator for administrator access."""
     owner = make.user()
     project = make_project(make, owner, visibility="private")
     hidden = make_project(make, owner, visibility="private")
-    line, tree.env = machine()
-    _let_in(api, make.root, project, line, can_push=True)
+    line, tree.env = machine_key()
+    _enable(api, make.root, project, line, can_push=True)
     tree.commit()
     tree.git("push", "-q", over_ssh(instance, project), "master")
     rule = {"name": "sealed", "push_access_level": 0, "merge_access_level": 0}
@@ -122,14 +122,14 @@ def test_an_administrators_key_is_no_administrator(
 
 
 def test_what_is_taken_from_a_key_is_gone_at_once(
-    instance: Instance, api: Api, make: Make, tree: Tree, machine: Callable[[], Machine]
+    instance: Instance, api: Api, make: Make, tree: Tree, machine_key: Callable[[], MachineKey]
 ) -> None:
     """Attack: use a key after it was restricted, removed, or has expired."""
     owner = make.user()
     project = _filled(instance, make, owner, visibility="private")
     url = over_ssh(instance, project)
-    line, tree.env = machine()
-    key = _let_in(api, owner, project, line, can_push=True)
+    line, tree.env = machine_key()
+    key = _enable(api, owner, project, line, can_push=True)
     tree.git("fetch", "-q", url, "master")
     tree.git("reset", "-q", "--hard", "FETCH_HEAD")
     tree.commit("more")
@@ -140,25 +140,25 @@ def test_what_is_taken_from_a_key_is_gone_at_once(
     assert api.delete(key, owner).status_code == 200
     tree.git("ls-remote", url, fails=True)
 
-    old, tree.env = machine()
-    _let_in(api, owner, project, old, expires_at="2001-01-01")
+    old, tree.env = machine_key()
+    _enable(api, owner, project, old, expires_at="2001-01-01")
     tree.git("ls-remote", url, fails=True)
 
-    again, tree.env = machine()
-    _let_in(api, owner, project, again)
+    again, tree.env = machine_key()
+    _enable(api, owner, project, again)
     assert tree.git("ls-remote", url)
     assert api.delete(f"/projects/{project.id}", owner).status_code == 200
     tree.git("ls-remote", url, fails=True)
 
 
 def test_the_last_use_is_noted(
-    instance: Instance, api: Api, make: Make, tree: Tree, machine: Callable[[], Machine]
+    instance: Instance, api: Api, make: Make, tree: Tree, machine_key: Callable[[], MachineKey]
 ) -> None:
     """By a job, and not as activity of a user."""
     owner = make.user()
     project = _filled(instance, make, owner, visibility="private")
-    line, tree.env = machine()
-    key = _let_in(api, owner, project, line)
+    line, tree.env = machine_key()
+    key = _enable(api, owner, project, line)
     assert api.get(key, owner).json()["last_used_at"] is None
     seen = api.get(f"/users/{owner.id}", make.root).json()["last_activity_on"]
     until = monotonic() + 60

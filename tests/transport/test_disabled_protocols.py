@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator
 import httpx
 import pytest
 
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project, make_project
-from tests.lfs.conftest import Lfs, lfs
+from tests.lfs.conftest import LfsClient, lfs
 from tests.transport.conftest import BASE, Tree, over_http, over_ssh
 
 __all__ = ["lfs"]
@@ -23,25 +23,25 @@ NO_SSH = "Git access over SSH is not allowed. Use the HTTP address of the projec
 def only(api: Api, make: Make) -> Iterator[Callable[[str], None]]:
     """Yield a function that enables a single protocol until the test ends."""
 
-    def decide(protocol: str) -> None:
+    def enable(protocol: str) -> None:
         answer = api.put("/application/settings", make.root, enabled_git_access_protocol=protocol)
         assert answer.status_code == 200, answer.text
 
-    yield decide
-    decide("nil")
+    yield enable
+    enable("nil")
 
 
 @pytest.fixture
-def owner(make: Make) -> Person:
+def owner(make: Make) -> User:
     return make.user()
 
 
 @pytest.fixture
-def project(make: Make, owner: Person) -> Project:
+def project(make: Make, owner: User) -> Project:
     return make_project(make, owner, visibility="public")
 
 
-def _asked(env: dict[str, str], instance: Instance, words: str) -> subprocess.CompletedProcess[str]:
+def _request(env: dict[str, str], instance: Instance, words: str) -> subprocess.CompletedProcess[str]:
     ssh = [*env["GIT_SSH_COMMAND"].split(), "-T", "-p", str(instance.settings.ssh_port), "git@127.0.0.1", words]
     return subprocess.run(ssh, env=BASE, capture_output=True, text=True, check=False)
 
@@ -50,11 +50,11 @@ def test_ssh_alone(
     instance: Instance,
     make: Make,
     tree: Tree,
-    owner: Person,
+    owner: User,
     project: Project,
-    lfs: Lfs,
+    lfs: LfsClient,
     only: Callable[[str], None],
-    ssh_key: Callable[[Person], dict[str, str]],
+    ssh_key: Callable[[User], dict[str, str]],
 ) -> None:
     tree.env = ssh_key(owner)
     tree.commit()
@@ -73,18 +73,20 @@ def test_ssh_alone(
 
     refused = lfs.batch(project, owner, "download", b"large")
     assert (refused.status_code, refused.json()["message"]) == (403, NO_HTTP)
-    way = json.loads(_asked(tree.env, instance, f"git-lfs-authenticate /{project.path}.git upload").stdout)
-    name, _, token = base64.b64decode(way["header"]["Authorization"].removeprefix("Basic ")).decode().partition(":")
-    lfs.bring(project, (name, token), b"large")
+    credentials = json.loads(_request(tree.env, instance, f"git-lfs-authenticate /{project.path}.git upload").stdout)
+    name, _, token = (
+        base64.b64decode(credentials["header"]["Authorization"].removeprefix("Basic ")).decode().partition(":")
+    )
+    lfs.upload(project, (name, token), b"large")
 
 
 def test_http_alone(
     instance: Instance,
     tree: Tree,
-    owner: Person,
+    owner: User,
     project: Project,
     only: Callable[[str], None],
-    ssh_key: Callable[[Person], dict[str, str]],
+    ssh_key: Callable[[User], dict[str, str]],
 ) -> None:
     tree.env = ssh_key(owner)
     tree.commit()
@@ -92,7 +94,7 @@ def test_http_alone(
 
     for path in (project.path, f"{project.path}.wiki", "no/such"):
         assert NO_SSH in tree.git("ls-remote", over_ssh(instance, path), fails=True)
-    large = _asked(tree.env, instance, f"git-lfs-authenticate /{project.path}.git download")
+    large = _request(tree.env, instance, f"git-lfs-authenticate /{project.path}.git download")
     assert (large.returncode, large.stderr.strip()) == (128, NO_SSH)
     tree.git("push", "-q", over_http(instance, project, owner), "master")
 
@@ -103,7 +105,7 @@ def test_http_alone(
 def test_pages_show_what_works(
     instance: Instance,
     api: Api,
-    owner: Person,
+    owner: User,
     project: Project,
     only: Callable[[str], None],
     protocol: str,

@@ -65,12 +65,12 @@ def test_one_change_in_trouble_leaves_the_others_alone(
         update_refs(repository_of(instance, project), change)
     settle = staged.reconcile_intent
 
-    def hindered(database: Database, repository: Repository, intent: RefIntent) -> None:
+    def failing(database: Database, repository: Repository, intent: RefIntent) -> None:
         if intent.project_id == broken.id:
             raise RuntimeError("This one is in trouble")
         settle(database, repository, intent)
 
-    monkeypatch.setattr(staged, "reconcile_intent", hindered)
+    monkeypatch.setattr(staged, "reconcile_intent", failing)
     instance.app.settle()
     assert recorded(instance, whole)[1:] == [("refs/heads/master", ZERO, tip)]
     monkeypatch.undo()

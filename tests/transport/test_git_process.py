@@ -22,16 +22,16 @@ def repository(tmp_path: Path) -> Path:
     return tmp_path
 
 
-async def _pieces(*pieces: bytes) -> AsyncIterator[bytes]:
+async def _chunks(*pieces: bytes) -> AsyncIterator[bytes]:
     for piece in pieces:
         yield piece
 
 
 async def _all(child: GitProcess) -> bytes:
-    return b"".join([piece async for piece in _heard(child)])
+    return b"".join([piece async for piece in _output(child)])
 
 
-async def _heard(child: GitProcess) -> AsyncIterator[bytes]:
+async def _output(child: GitProcess) -> AsyncIterator[bytes]:
     while piece := await child.read():
         yield piece
 
@@ -40,34 +40,34 @@ async def _heard(child: GitProcess) -> AsyncIterator[bytes]:
 def test_more_than_the_pipes_hold_goes_in_and_comes_out(run: object, repository: Path) -> None:
     content = os.urandom(LARGE)
 
-    async def talk() -> tuple[bytes, int]:
+    async def communicate() -> tuple[bytes, int]:
         async with await GitProcess.start(["stripspace"], repository) as child:
-            feeding = asyncio.ensure_future(child.feed(_pieces(*[b"line\n" * 200_000] * 3)))
+            feeding = asyncio.ensure_future(child.feed(_chunks(*[b"line\n" * 200_000] * 3)))
             said = await _all(child)
             await feeding
             return said, await child.wait()
 
     async def write() -> bytes:
         async with await GitProcess.start(["hash-object", "-w", "--stdin"], repository) as child:
-            await child.feed(_pieces(content[:100], content[100:]))
+            await child.feed(_chunks(content[:100], content[100:]))
             return (await _all(child)).strip()
 
     async def read(oid: str) -> bytes:
         async with await GitProcess.start(["cat-file", "blob", oid], repository) as child:
             return await _all(child)
 
-    assert run(talk()) == (b"line\n" * 600_000, 0)  # type: ignore[operator] # Both take a coroutine.
+    assert run(communicate()) == (b"line\n" * 600_000, 0)  # type: ignore[operator] # Both take a coroutine.
     oid = run(write()).decode()  # type: ignore[operator] # As above.
     assert run(read(oid)) == content  # type: ignore[operator] # As above.
 
 
 def test_who_does_not_want_its_input_does_not_hold_it_up(repository: Path) -> None:
-    async def talk() -> tuple[int, str]:
+    async def communicate() -> tuple[int, str]:
         async with await GitProcess.start(["no-such-word"], repository) as child:
-            await child.feed(_pieces(*[b"x" * LARGE] * 3))
+            await child.feed(_chunks(*[b"x" * LARGE] * 3))
             return await child.wait(), child.stderr
 
-    status, said = uvloop.run(talk())
+    status, said = uvloop.run(communicate())
     assert status == 1
     assert "no-such-word" in said
 
@@ -119,11 +119,11 @@ def test_without_descriptors_of_processes_its_end_is_heard_too(
 ) -> None:
     monkeypatch.delattr(os, "pidfd_open")
 
-    async def talk() -> tuple[bytes, int]:
+    async def communicate() -> tuple[bytes, int]:
         async with await GitProcess.start(["version"], repository) as child:
             return await _all(child), await child.wait()
 
-    said, status = uvloop.run(talk())
+    said, status = uvloop.run(communicate())
     assert said.startswith(b"git version")
     assert status == 0
 

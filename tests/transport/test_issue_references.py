@@ -49,10 +49,10 @@ def test_a_commit_by_the_api_closes_at_once_and_only_once(instance: Instance, ap
     project = make_project(make, owner, initialize_with_readme=True)
     api.post(f"{project.url}/issues", owner, title="one")
     sent = {"branch": "master", "content": "x", "commit_message": "Fixes #1"}
-    waiting = _waiting(instance)
+    waiting = _pending(instance)
     assert api.post(f"{project.url}/repository/files/a", owner, **sent).status_code == 201
     assert api.get(f"{project.url}/issues/1", owner).json()["state"] == "closed"
-    assert _waiting(instance) == waiting
+    assert _pending(instance) == waiting
     assert api.put(f"{project.url}/issues/1", owner, state_event="reopen").status_code == 200
     instance.work()
     assert api.get(f"{project.url}/issues/1", owner).json()["state"] == "opened"
@@ -97,7 +97,7 @@ def test_a_job_reads_what_many_commits_say(
     assert states() == ["closed", "closed", "opened"]
 
 
-def _waiting(instance: Instance) -> int:
+def _pending(instance: Instance) -> int:
     count: int = instance.app.database.read(
         lambda db: db.value(select(func.count()).where(jobs.c.kind == READ_COMMITS))
     )

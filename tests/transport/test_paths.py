@@ -5,23 +5,23 @@ from pathlib import Path
 
 import pytest
 
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project, make_group, make_project
 from tests.git_history import History, repository_of
-from tests.transport.conftest import Tree, Way
+from tests.transport.conftest import GitRemote, Tree
 from tests.transport.wire import MISSING, advertised_at, auth_of, call_git, connected, key_of
 
 Give = Callable[..., dict[str, str]]
 
 
 @pytest.fixture
-def owner(make: Make) -> Person:
+def owner(make: Make) -> User:
     return make.user()
 
 
 @pytest.fixture
-def project(instance: Instance, make: Make, owner: Person) -> Project:
+def project(instance: Instance, make: Make, owner: User) -> Project:
     """Return a private project with a commit."""
     made = make_project(make, owner, visibility="private")
     history = History()
@@ -33,10 +33,16 @@ def project(instance: Instance, make: Make, owner: Person) -> Project:
 
 
 def test_old_and_other_spellings(
-    instance: Instance, api: Api, make: Make, owner: Person, project: Project, tree: Tree, way: Callable[[Person], Way]
+    instance: Instance,
+    api: Api,
+    make: Make,
+    owner: User,
+    project: Project,
+    tree: Tree,
+    git_remote: Callable[[User], GitRemote],
 ) -> None:
     """In any case, without ``.git``, and by the old path after a rename."""
-    chosen = way(owner)
+    chosen = git_remote(owner)
     tree.env = chosen.env
     url = chosen.url(project)
     for spelling in (url, url.replace(project.path, project.path.upper()), url.removesuffix(".git"), url + "/"):
@@ -79,7 +85,7 @@ HOSTILE = [
 
 
 def test_no_way_to_a_repository(
-    instance: Instance, owner: Person, project: Project, ssh_key: Give, tmp_path: Path
+    instance: Instance, owner: User, project: Project, ssh_key: Give, tmp_path: Path
 ) -> None:
     """They reveal nothing: authenticated users get 404, and anonymous ones are not asked for credentials."""
     first, last = project.path.split("/")
@@ -124,7 +130,7 @@ DUMB = [
 
 
 @pytest.mark.parametrize("inside", DUMB)
-def test_what_lies_in_a_repository(instance: Instance, owner: Person, project: Project, inside: str) -> None:
+def test_what_lies_in_a_repository(instance: Instance, owner: User, project: Project, inside: str) -> None:
     """Attack: path traversal in the dumb protocol; only the smart protocol is supported."""
     answers = []
     for path in (project.path, f"{owner.username}/never"):
@@ -135,7 +141,7 @@ def test_what_lies_in_a_repository(instance: Instance, owner: Person, project: P
     assert answers[: len(answers) // 2] == answers[len(answers) // 2 :]
 
 
-def test_methods_and_kinds(instance: Instance, owner: Person, project: Project) -> None:
+def test_methods_and_kinds(instance: Instance, owner: User, project: Project) -> None:
     """Wrong ones get an error if the caller may see the project."""
     path = f"/{project.path}.git"
     auth = auth_of(owner)
@@ -149,10 +155,10 @@ def test_methods_and_kinds(instance: Instance, owner: Person, project: Project) 
 
 
 def test_what_is_in_the_tree_configures_nothing(
-    instance: Instance, owner: Person, project: Project, tree: Tree, way: Callable[[Person], Way]
+    instance: Instance, owner: User, project: Project, tree: Tree, git_remote: Callable[[User], GitRemote]
 ) -> None:
     """Attack: push files named like git's own, or hooks; they have no effect."""
-    chosen = way(owner)
+    chosen = git_remote(owner)
     tree.env = chosen.env
     folder = repository_of(instance, project).path
     (folder / "hooks").mkdir()

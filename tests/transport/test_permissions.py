@@ -8,7 +8,7 @@ from sqlalchemy import update
 
 from ingot.core.access.levels import Level
 from ingot.projects.projects.tables import projects
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project, add_members, make_project
 from tests.git_history import History
@@ -46,7 +46,7 @@ TABLE = {
         "reporter": (200, 403),
     },
 }
-SENTENCES = {401: DENIED, 404: MISSING}
+MESSAGES = {401: DENIED, 404: MISSING}
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +77,7 @@ def test_who_may_over_http(instance: Instance, make: Make, roles: UsersByRole) -
             for service, status in zip(("upload", "receive"), wanted, strict=True):
                 answer = advertised(instance, f"{project.path}.git", service, auth_of(roles[role]))
                 assert answer.status_code == status, (visibility, role, service, answer.text)
-                sentence = SENTENCES.get(status, NO_CODE if service == "upload" else NO_PUSH)
+                sentence = MESSAGES.get(status, NO_CODE if service == "upload" else NO_PUSH)
                 assert status == 200 or answer.text.startswith(sentence), (visibility, role, service)
                 assert ("www-authenticate" in answer.headers) == (status == 401)
                 body = call_git(
@@ -101,7 +101,7 @@ def test_who_may_over_ssh(instance: Instance, make: Make, roles: UsersByRole, ss
                 for service, status in zip(("upload", "receive"), expected(visibility, role), strict=True):
                     said = connection.run(f"git-{service}-pack '/{project.path}.git'", b"0000")
                     assert said.status == (0 if status == 200 else 128), (visibility, role, service, said.err)
-                    sentence = SENTENCES.get(status, NO_CODE if service == "upload" else NO_PUSH)
+                    sentence = MESSAGES.get(status, NO_CODE if service == "upload" else NO_PUSH)
                     assert said.err.strip() == ("" if status == 200 else sentence)
                     assert bool(said.out) == (status == 200)
 
@@ -121,14 +121,14 @@ def test_hidden_is_as_missing(
     project = project_with(make, roles)
     paths = [f"{project.path}.git", f"{roles.owner.username}/never-{project.id}.git", "no-such-person/at-all.git"]
 
-    def seen(path: str, service: str, auth: Auth) -> tuple[int, bytes, dict[str, str]]:
+    def response(path: str, service: str, auth: Auth) -> tuple[int, bytes, dict[str, str]]:
         answer = advertised(instance, path, service, auth)
         volatile = ("x-request-id", "date")
         return answer.status_code, answer.content, {k: v for k, v in answer.headers.items() if k not in volatile}
 
     for auth in (None, auth_of(roles.stranger), auth_of(roles.outsider)):
         for service in ("upload", "receive"):
-            first, *others = [seen(path, service, auth) for path in paths]
+            first, *others = [response(path, service, auth) for path in paths]
             assert all(other == first for other in others)
     with connected(instance, key_of(ssh_key(roles.stranger)), tmp_path) as connection:
         for service in ("git-upload-pack", "git-receive-pack", "git-upload-archive"):
@@ -167,5 +167,5 @@ def test_a_member_by_a_share_or_a_group(instance: Instance, make: Make, roles: U
     assert advertised(instance, path, "receive", auth_of(person)).status_code == 404
     add_members(make, project, {person: Level.DEVELOPER})
     assert advertised(instance, path, "receive", auth_of(person)).status_code == 200
-    root: Person = make.root
+    root: User = make.root
     assert advertised(instance, path, "receive", auth_of(root)).status_code == 200

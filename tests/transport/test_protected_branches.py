@@ -5,25 +5,25 @@ from typing import Any
 
 import pytest
 
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project, make_project
 from tests.git_history import History, repository_of
-from tests.transport.conftest import Tree, Way
+from tests.transport.conftest import GitRemote, Tree
 
 BRANCH = "a/b"
 URL = "a%2Fb"
 
 
 @pytest.fixture
-def people(make: Make) -> tuple[Person, Person]:
+def users(make: Make) -> tuple[User, User]:
     """Return a master, and a developer."""
     return make.user(), make.user()
 
 
 @pytest.fixture
-def project(instance: Instance, api: Api, make: Make, people: tuple[Person, Person]) -> Project:
-    master, developer = people
+def project(instance: Instance, api: Api, make: Make, users: tuple[User, User]) -> Project:
+    master, developer = users
     made = make_project(make, master, members={developer: 30})
     history = History()
     history.commit("a/b", files={"file": "one\n"})
@@ -33,7 +33,7 @@ def project(instance: Instance, api: Api, make: Make, people: tuple[Person, Pers
     return made
 
 
-def _calls(api: Api, project: Project, who: Person) -> list[tuple[str, Callable[[], Any]]]:
+def _calls(api: Api, project: Project, who: User) -> list[tuple[str, Callable[[], Any]]]:
     """Return every call that would move, create or delete a matching branch."""
     base = f"{project.url}/repository"
     said = {"branch": BRANCH, "commit_message": "Change"}
@@ -60,8 +60,8 @@ def _calls(api: Api, project: Project, who: Person) -> list[tuple[str, Callable[
     ]
 
 
-def test_no_call_of_the_api(instance: Instance, api: Api, project: Project, people: tuple[Person, Person]) -> None:
-    _, developer = people
+def test_no_call_of_the_api(instance: Instance, api: Api, project: Project, users: tuple[User, User]) -> None:
+    _, developer = users
     before = repository_of(instance, project).refs()
     for name, call in _calls(api, project, developer):
         answer = call()
@@ -72,8 +72,8 @@ def test_no_call_of_the_api(instance: Instance, api: Api, project: Project, peop
     assert api.post(f"{project.url}/repository/files/x", developer, **sent).status_code == 201
 
 
-def test_no_merge(instance: Instance, api: Api, project: Project, people: tuple[Person, Person]) -> None:
-    master, developer = people
+def test_no_merge(instance: Instance, api: Api, project: Project, users: tuple[User, User]) -> None:
+    master, developer = users
     sent = {"source_branch": "dev", "target_branch": BRANCH, "title": "In"}
     opened = api.post(f"{project.url}/merge_requests", developer, **sent).json()
     url = f"{project.url}/merge_requests/{opened['iid']}"
@@ -86,9 +86,9 @@ def test_no_merge(instance: Instance, api: Api, project: Project, people: tuple[
 
 
 def test_no_push(
-    instance: Instance, project: Project, people: tuple[Person, Person], tree: Tree, way: Callable[[Person], Way]
+    instance: Instance, project: Project, users: tuple[User, User], tree: Tree, git_remote: Callable[[User], GitRemote]
 ) -> None:
-    chosen = way(people[1])
+    chosen = git_remote(users[1])
     tree.env, url = chosen.env, chosen.url(project)
     tree.git("fetch", "-q", url, BRANCH)
     tree.git("reset", "-q", "--hard", "FETCH_HEAD")

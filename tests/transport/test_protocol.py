@@ -20,7 +20,7 @@ from ingot.transport import push
 from ingot.transport.callers import anonymous
 from ingot.transport.push import Push
 from ingot.transport.push_messages import ClientAddress
-from tests.client import Make, Person
+from tests.client import Make, User
 from tests.conftest import Instance
 from tests.factories import Project, make_project
 from tests.git_history import repository_of, run
@@ -33,12 +33,12 @@ OPAQUE = os.urandom(3 * 2**20)
 
 
 @pytest.fixture
-def owner(make: Make) -> Person:
+def owner(make: Make) -> User:
     return make.user()
 
 
 @pytest.fixture
-def project(instance: Instance, make: Make, owner: Person, tree: Tree) -> Project:
+def project(instance: Instance, make: Make, owner: User, tree: Tree) -> Project:
     """Return a project with a commit."""
     made = make_project(make, owner)
     tree.commit()
@@ -71,7 +71,7 @@ GARBAGE = {
 @pytest.mark.parametrize("what", GARBAGE)
 def test_garbage(
     instance: Instance,
-    owner: Person,
+    owner: User,
     project: Project,
     ssh_key: Callable[..., dict[str, str]],
     tmp_path: Path,
@@ -96,7 +96,7 @@ def test_garbage(
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "x-gzip", "deflate", "br", "GZIP"])
-def test_encodings(instance: Instance, owner: Person, project: Project, encoding: str) -> None:
+def test_encodings(instance: Instance, owner: User, project: Project, encoding: str) -> None:
     """Attack: malformed compression is reported; a decompression bomb is limited while it expands."""
     path, auth, sent = f"{project.path}.git", auth_of(owner), {"Content-Encoding": encoding}
     for service in ("upload", "receive"):
@@ -108,7 +108,7 @@ def test_encodings(instance: Instance, owner: Person, project: Project, encoding
 
 
 def test_more_references_than_a_push_may_change(
-    instance: Instance, owner: Person, project: Project, monkeypatch: pytest.MonkeyPatch
+    instance: Instance, owner: User, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Rejected with a message, whether they can be listed or exceed the limits."""
     tip = repository_of(instance, project).tip("refs/heads/master")
@@ -126,7 +126,7 @@ def test_more_references_than_a_push_may_change(
     assert len(recorded(instance, project)) == 61
 
 
-def test_push_options(instance: Instance, owner: Person, project: Project, tree: Tree) -> None:
+def test_push_options(instance: Instance, owner: User, project: Project, tree: Tree) -> None:
     """They are accepted and ignored."""
     tree.commit(content="two\n")
     url = over_http(instance, project, owner)
@@ -134,7 +134,7 @@ def test_push_options(instance: Instance, owner: Person, project: Project, tree:
     assert len(recorded(instance, project)) == 2
 
 
-def test_a_request_in_small_pieces(instance: Instance, owner: Person, project: Project) -> None:
+def test_a_request_in_small_pieces(instance: Instance, owner: User, project: Project) -> None:
     """Byte by byte over a raw connection."""
     port = httpx.URL(instance.url).port
     with socket.create_connection(("127.0.0.1", port)) as connection:
@@ -159,11 +159,11 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         yield server
 
 
-def _push_to(small: Server, tree: Tree, name: str, way: str, tmp_path: Path) -> Callable[[str, bool], str]:
+def _push_to(small: Server, tree: Tree, name: str, protocol: str, tmp_path: Path) -> Callable[[str, bool], str]:
     made = small.call("POST", "/projects", json={"name": name})
     assert made.status_code == 201, made.text
     url = small.url.replace("http://", f"http://root:{TOKEN}@") + f"/root/{name}.git"
-    if way == "ssh":
+    if protocol == "ssh":
         key = tmp_path / "key"
         subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key], check=True)
         public = Path(f"{key}.pub").read_text()
@@ -174,10 +174,10 @@ def _push_to(small: Server, tree: Tree, name: str, way: str, tmp_path: Path) -> 
     return lambda spec, fails: tree.git("push", url, spec, fails=fails)
 
 
-@pytest.mark.parametrize("way", ["http", "ssh"])
-def test_sizes(small: Server, tree: Tree, tmp_path: Path, way: str) -> None:
+@pytest.mark.parametrize("protocol", ["http", "ssh"])
+def test_sizes(small: Server, tree: Tree, tmp_path: Path, protocol: str) -> None:
     """A push or a file over the limit is rejected with a message, and leaves no objects."""
-    push = _push_to(small, tree, f"sizes-{way}", way, tmp_path)
+    push = _push_to(small, tree, f"sizes-{protocol}", protocol, tmp_path)
     tree.commit()
     push("master", False)
     (tree.folder / "file").write_bytes(OPAQUE[: 2**20])
@@ -201,7 +201,7 @@ def test_sizes_over_the_api(small: Server) -> None:
     base = {"branch": "master", "commit_message": "x"}
     fits, large = "x" * 2**20, "x" * (2**20 + 1)
 
-    def answers(content: str, name: str, **more: str) -> list[tuple[int, Any]]:
+    def responses(content: str, name: str, **more: str) -> list[tuple[int, Any]]:
         encoded = {"content": content, **more}
         action = {"action": "create", "file_path": f"{name}-too", **encoded}
         sent = [
@@ -213,10 +213,10 @@ def test_sizes_over_the_api(small: Server) -> None:
 
     begun = {**base, "content": ""}
     assert small.call("POST", f"/projects/{project}/repository/files/begun", json=begun).status_code == 201
-    assert [status for status, _ in answers(fits, "fits")] == [201, 200, 201]
+    assert [status for status, _ in responses(fits, "fits")] == [201, 200, 201]
     refused = (400, {"content": ["is larger than the 1 MB that are allowed"]})
-    assert answers(large, "large") == [refused] * 3
-    assert answers(b64encode(large.encode()).decode(), "large", encoding="base64") == [refused] * 3
+    assert responses(large, "large") == [refused] * 3
+    assert responses(b64encode(large.encode()).decode(), "large", encoding="base64") == [refused] * 3
 
 
 def test_bombs(small: Server) -> None:
@@ -233,7 +233,7 @@ def test_bombs(small: Server) -> None:
     assert answer.status_code == 413
 
 
-def test_nothing_stays_open(instance: Instance, owner: Person, project: Project) -> None:
+def test_nothing_stays_open(instance: Instance, owner: User, project: Project) -> None:
     """After a push, or after one that failed to start."""
 
     def count() -> int:

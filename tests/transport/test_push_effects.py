@@ -16,19 +16,19 @@ from ingot.repositories.ref_changes import service, staged
 from ingot.repositories.ref_changes.events import RefsChanged
 from ingot.repositories.ref_changes.queries import open_intents_in
 from ingot.repositories.ref_changes.tables import ref_changes
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project, day, make_project
 from tests.git_history import repository_of
 from tests.server.process import until
-from tests.transport.conftest import Tree, Way, over_http
+from tests.transport.conftest import GitRemote, Tree, over_http
 from tests.transport.test_workflows import recorded
 from tests.transport.wire import ZERO
 
 _ROW = select(projects.c.generation, projects.c.last_activity_at, projects.c.empty, projects.c.default_branch).where(
     projects.c.id == bindparam("project")
 )
-_WHO = select(ref_changes.c.actor_id, ref_changes.c.via).where(ref_changes.c.project_id == bindparam("project"))
+_ACTOR = select(ref_changes.c.actor_id, ref_changes.c.via).where(ref_changes.c.project_id == bindparam("project"))
 _DAY = select(users.c.last_activity_on).where(users.c.id == bindparam("user"))
 LINK = "To create a merge request for"
 
@@ -39,26 +39,26 @@ def row_of(instance: Instance, project: Project) -> tuple[int, str, bool, str]:
 
 
 @pytest.fixture
-def announced(monkeypatch: pytest.MonkeyPatch) -> list[RefsChanged]:
+def emitted(monkeypatch: pytest.MonkeyPatch) -> list[RefsChanged]:
     """Return the events emitted during a test."""
     heard: list[RefsChanged] = []
 
-    def hear(db: Connection, event: Event) -> None:
+    def record(db: Connection, event: Event) -> None:
         emit(db, event)
         if isinstance(event, RefsChanged):
             heard.append(event)
 
-    monkeypatch.setattr(service, "emit", hear)
+    monkeypatch.setattr(service, "emit", record)
     return heard
 
 
 def test_one_record_for_each_change(
-    instance: Instance, make: Make, tree: Tree, way: Callable[[Person], Way], announced: list[RefsChanged]
+    instance: Instance, make: Make, tree: Tree, git_remote: Callable[[User], GitRemote], emitted: list[RefsChanged]
 ) -> None:
     """With actor and source; one event for a push, however many refs it changes."""
     owner = make.user()
     project = make_project(make, owner)
-    chosen = way(owner)
+    chosen = git_remote(owner)
     tree.env = chosen.env
     url = chosen.url(project)
     before = row_of(instance, project)
@@ -71,11 +71,11 @@ def test_one_record_for_each_change(
     tree.git("push", "-q", url, "master")
     assert row_of(instance, project) == after, "a push of nothing changes nothing"
     tree.git("push", "-q", url, ":a")
-    assert [len(event.updates) for event in announced] == [4, 1]
+    assert [len(event.updates) for event in emitted] == [4, 1]
     via = "ssh" if chosen.env else "http"
-    assert {(event.project_id, event.actor_id, event.via) for event in announced} == {(project.id, owner.id, via)}
-    assert set(instance.app.database.read(lambda db: db.rows(_WHO, project=project.id))) == {(owner.id, via)}
-    assert announced[1].updates == (RefUpdate("refs/heads/a", first, ZERO),)
+    assert {(event.project_id, event.actor_id, event.via) for event in emitted} == {(project.id, owner.id, via)}
+    assert set(instance.app.database.read(lambda db: db.rows(_ACTOR, project=project.id))) == {(owner.id, via)}
+    assert emitted[1].updates == (RefUpdate("refs/heads/a", first, ZERO),)
 
 
 # Refs of the first push, and the resulting default branch; the project expects master.
@@ -160,7 +160,7 @@ def test_an_account_that_goes_under_its_push(instance: Instance, api: Api, make:
     instance.work()
     staged.finish_ref_updates(database, repository, intent, change)
     assert recorded(instance, project)[1:] == [("refs/heads/master", ZERO, tip)]
-    placeholder = database.read(lambda db: db.rows(_WHO, project=project.id))[1][0]
+    placeholder = database.read(lambda db: db.rows(_ACTOR, project=project.id))[1][0]
     assert placeholder not in (None, leaving.id, owner.id)
 
 
@@ -180,14 +180,16 @@ def test_emptied_while_another_pushes(instance: Instance, make: Make, tree: Tree
     assert not row_of(instance, project)[2]
 
 
-def test_the_day_of_last_activity(instance: Instance, make: Make, tree: Tree, way: Callable[[Person], Way]) -> None:
+def test_the_day_of_last_activity(
+    instance: Instance, make: Make, tree: Tree, git_remote: Callable[[User], GitRemote]
+) -> None:
     """Set by fetches and pushes, but not by anonymous access."""
     owner, reader = make.user(), make.user()
     project = make_project(make, owner, members={reader: Level.REPORTER})
-    mine, theirs = way(owner), way(reader)
+    mine, theirs = git_remote(owner), git_remote(reader)
     tree.commit()
 
-    def last(person: Person) -> str | None:
+    def last(person: User) -> str | None:
         found: str | None = instance.app.database.read(lambda db: db.value(_DAY, user=person.id))
         return found
 
@@ -209,12 +211,12 @@ def test_the_day_of_last_activity(instance: Instance, make: Make, tree: Tree, wa
 
 
 def test_the_way_to_a_merge_request(
-    instance: Instance, api: Api, make: Make, tree: Tree, way: Callable[[Person], Way]
+    instance: Instance, api: Api, make: Make, tree: Tree, git_remote: Callable[[User], GitRemote]
 ) -> None:
     """Printed for pushed branches other than the default one, unless the project disables it."""
     owner = make.user()
     project = make_project(make, owner)
-    chosen = way(owner)
+    chosen = git_remote(owner)
     tree.env = chosen.env
     url = chosen.url(project)
 
@@ -237,11 +239,13 @@ def test_the_way_to_a_merge_request(
     assert LINK not in push("master:d")
 
 
-def test_what_git_cannot_change(instance: Instance, make: Make, tree: Tree, way: Callable[[Person], Way]) -> None:
+def test_what_git_cannot_change(
+    instance: Instance, make: Make, tree: Tree, git_remote: Callable[[User], GitRemote]
+) -> None:
     """If git rejects a part after the ref checks, only the rest is recorded, and no intent stays open."""
     owner = make.user()
     project = make_project(make, owner)
-    chosen = way(owner)
+    chosen = git_remote(owner)
     tree.env = chosen.env
     tip = tree.commit()
     tree.git("push", "-q", chosen.url(project), "master", "master:a")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project
 from tests.git_history import History
@@ -137,7 +137,7 @@ def test_git_over_ssh_obeys_it(
 def test_writes_by_the_api_obey_it(api: Api, make: Make, roles: UsersByRole, project: Project, level: str) -> None:
     on = level != "disabled"
     actions = [{"action": "create", "file_path": make.name("f"), "content": "x"}]
-    calls: list[tuple[str, dict[str, Any], Person]] = [
+    calls: list[tuple[str, dict[str, Any], User]] = [
         ("repository/commits", {"branch": "topic", "commit_message": "m", "actions": actions}, roles.developer),
         ("repository/branches", {"branch": make.name("b"), "ref": "master"}, roles.developer),
         ("repository/tags", {"tag_name": make.name("t"), "ref": "master"}, roles.developer),

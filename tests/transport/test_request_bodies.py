@@ -13,10 +13,10 @@ from ingot.core.http import transfer_rate
 from ingot.core.http.transfer_rate import TransferTooSlow
 from ingot.transport.request_bodies import BadEncoding, ClientDisconnected, RequestTooLarge, read_body
 
-MOST = 2**20
+MAX_BYTES = 2**20
 
 
-def received(pieces: Iterable[bytes], encoding: bytes = b"", most: int = MOST, pause: float = 0.0) -> bytes:
+def received(pieces: Iterable[bytes], encoding: bytes = b"", most: int = MAX_BYTES, pause: float = 0.0) -> bytes:
     """Return the decoded content of a body."""
     waiting: Iterator[bytes] = iter(pieces)
 
@@ -42,11 +42,11 @@ def test_what_comes_is_what_was_sent() -> None:
 
 def test_much_that_comes_out_of_little() -> None:
     """Counted while they expand; the rest is not decompressed."""
-    packed = gzip.compress(b"\0" * (MOST + 1))
+    packed = gzip.compress(b"\0" * (MAX_BYTES + 1))
     assert len(packed) < 2000
     with pytest.raises(RequestTooLarge):
         received([packed], b"gzip")
-    assert len(received([gzip.compress(b"\0" * MOST)], b"gzip")) == MOST
+    assert len(received([gzip.compress(b"\0" * MAX_BYTES)], b"gzip")) == MAX_BYTES
 
 
 def test_little_that_comes_out_of_much() -> None:
@@ -77,7 +77,7 @@ def test_somebody_who_goes() -> None:
         return {"type": "http.disconnect"}
 
     async def read() -> None:
-        async for _ in read_body(receive, b"", MOST):
+        async for _ in read_body(receive, b"", MAX_BYTES):
             pass
 
     with pytest.raises(ClientDisconnected):

@@ -10,7 +10,7 @@ import asyncssh
 import pytest
 
 from ingot.transport import ssh_server
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project, make_project
 from tests.server.process import until
@@ -23,12 +23,12 @@ Give = Callable[..., dict[str, str]]
 
 
 @pytest.fixture
-def owner(make: Make) -> Person:
+def owner(make: Make) -> User:
     return make.user()
 
 
 @pytest.fixture
-def project(make: Make, owner: Person) -> Project:
+def project(make: Make, owner: User) -> Project:
     return make_project(make, owner)
 
 
@@ -72,7 +72,7 @@ def _ssh(instance: Instance, key: Path, *args: str, sent: bytes = b"") -> "subpr
     )
 
 
-def test_commands(instance: Instance, owner: Person, project: Project, ssh_key: Give, tmp_path: Path) -> None:
+def test_commands(instance: Instance, owner: User, project: Project, ssh_key: Give, tmp_path: Path) -> None:
     """Attack: shell injection in commands and arguments."""
     with connected(instance, key_of(ssh_key(owner)), tmp_path) as connection:
         for command in (each.format(path=project.path) for each in COMMANDS):
@@ -83,7 +83,7 @@ def test_commands(instance: Instance, owner: Person, project: Project, ssh_key: 
         assert connection.run(f"git upload-pack '{project.path}'", b"0000").status == 0
 
 
-def test_no_environment(instance: Instance, owner: Person, project: Project, ssh_key: Give, tmp_path: Path) -> None:
+def test_no_environment(instance: Instance, owner: User, project: Project, ssh_key: Give, tmp_path: Path) -> None:
     """Of the client's environment only a valid GIT_PROTOCOL counts."""
     trace = tmp_path / "trace"
     wishes = {
@@ -99,19 +99,19 @@ def test_no_environment(instance: Instance, owner: Person, project: Project, ssh
     }
     key, command = key_of(ssh_key(owner)), f"git-upload-pack '{project.path}'"
 
-    def asked(wish: str) -> bytes:
+    def request(wish: str) -> bytes:
         done = _ssh(instance, key, "-o", f"SetEnv={wish}", "git@127.0.0.1", command, sent=b"0000")
         assert done.returncode == 0, done.stderr
         return done.stdout
 
-    assert asked(" ".join(f"{name}={value}" for name, value in wishes.items())) == b"0000"
+    assert request(" ".join(f"{name}={value}" for name, value in wishes.items())) == b"0000"
     for protocol in ("version=3", "version=2:../../x", "--version", "version=2;id", "x" * 10_000):
-        assert b"version 2" not in asked(f"GIT_PROTOCOL={protocol}")
-    assert b"version 2" in asked("GIT_PROTOCOL=version=2")
+        assert b"version 2" not in request(f"GIT_PROTOCOL={protocol}")
+    assert b"version 2" in request("GIT_PROTOCOL=version=2")
     assert not trace.exists()
 
 
-def test_nothing_but_commands(instance: Instance, owner: Person, ssh_key: Give, tmp_path: Path) -> None:
+def test_nothing_but_commands(instance: Instance, owner: User, ssh_key: Give, tmp_path: Path) -> None:
     """No terminal, tunnels, agent or files."""
     key = key_of(ssh_key(owner))
     greeting = f"Welcome to Ingot, @{owner.username}!\n".encode()
@@ -141,7 +141,7 @@ def test_nothing_but_commands(instance: Instance, owner: Person, ssh_key: Give, 
 
 
 def test_only_known_keys_of_active_users(
-    instance: Instance, api: Api, make: Make, owner: Person, project: Project, ssh_key: Give, tmp_path: Path
+    instance: Instance, api: Api, make: Make, owner: User, project: Project, ssh_key: Give, tmp_path: Path
 ) -> None:
     """Attack: an unknown key, another user name, a password, and the key of a blocked user."""
     unknown = tmp_path / "unknown"
@@ -159,7 +159,7 @@ def test_only_known_keys_of_active_users(
 
 
 def test_a_key_that_is_shown_but_not_held(
-    instance: Instance, make: Make, owner: Person, ssh_key: Give, tmp_path: Path
+    instance: Instance, make: Make, owner: User, ssh_key: Give, tmp_path: Path
 ) -> None:
     """Attack: offer the key of another user before one's own."""
     other = make.user()
@@ -232,7 +232,7 @@ def test_keys_are_one_line(api: Api, make: Make, line: str) -> None:
 
 
 def test_many_commands_at_once(
-    instance: Instance, owner: Person, project: Project, ssh_key: Give, tmp_path: Path
+    instance: Instance, owner: User, project: Project, ssh_key: Give, tmp_path: Path
 ) -> None:
     """Commands beyond the limit wait for a slot."""
 
@@ -247,7 +247,7 @@ def test_many_commands_at_once(
 
 
 def test_many_who_never_prove_anything(
-    instance: Instance, owner: Person, ssh_key: Give, monkeypatch: pytest.MonkeyPatch
+    instance: Instance, owner: User, ssh_key: Give, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They are rejected before they exhaust the memory; when they are closed, keys are accepted again."""
     until("those of other tests to be gone", lambda: instance.ssh and not instance.ssh.unauthenticated)

@@ -7,20 +7,20 @@ from pathlib import Path
 import pytest
 
 from ingot.core.access.levels import Level
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import make_project
-from tests.transport.conftest import Tree, Way, over_http, over_ssh, ssh_command
+from tests.transport.conftest import GitRemote, Tree, over_http, over_ssh, ssh_command
 from tests.transport.test_workflows import recorded
 
 
 def test_clone_change_and_push(
-    instance: Instance, api: Api, make: Make, tree: Tree, way: Callable[[Person], Way], tmp_path: Path
+    instance: Instance, api: Api, make: Make, tree: Tree, git_remote: Callable[[User], GitRemote], tmp_path: Path
 ) -> None:
     """Pages written through the API are cloned, and pushed pages are read there; the project itself is not changed."""
     owner = make.user()
     project = make_project(make, owner)
-    chosen = way(owner)
+    chosen = git_remote(owner)
     tree.env = chosen.env
     url = chosen.url(f"{project.path}.wiki")
     base = f"/projects/{project.id}/wikis"
@@ -46,11 +46,11 @@ def test_clone_change_and_push(
     assert copy.git("ls-remote", chosen.url(project)) == ""
 
 
-def test_a_first_push(api: Api, make: Make, tree: Tree, way: Callable[[Person], Way]) -> None:
+def test_a_first_push(api: Api, make: Make, tree: Tree, git_remote: Callable[[User], GitRemote]) -> None:
     """An unused wiki is cloned empty, and shows the branch that is pushed first under any name."""
     owner = make.user()
     project = make_project(make, owner)
-    chosen = way(owner)
+    chosen = git_remote(owner)
     tree.env = chosen.env
     url = chosen.url(f"{project.path}.wiki")
     assert tree.git("ls-remote", url) == ""
@@ -68,7 +68,7 @@ def test_a_first_push(api: Api, make: Make, tree: Tree, way: Callable[[Person], 
     assert api.get(f"/projects/{project.id}/wikis/home", owner).json()["content"] == "second\n"
 
 
-WHO = [
+CALLERS = [
     (Level.NONE, "private", False, False),
     (Level.NONE, "public", True, False),
     (Level.GUEST, "private", False, False),
@@ -77,7 +77,7 @@ WHO = [
 ]
 
 
-@pytest.mark.parametrize(("level", "visibility", "reads", "writes"), WHO)
+@pytest.mark.parametrize(("level", "visibility", "reads", "writes"), CALLERS)
 def test_who_may(
     instance: Instance, api: Api, make: Make, tree: Tree, level: Level, visibility: str, reads: bool, writes: bool
 ) -> None:

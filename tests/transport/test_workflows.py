@@ -7,11 +7,11 @@ from sqlalchemy import bindparam, select
 
 from ingot.core.access.levels import Level
 from ingot.repositories.ref_changes.tables import ref_changes, ref_intents
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project, make_project
 from tests.git_history import repository_of, run
-from tests.transport.conftest import Tree, Way
+from tests.transport.conftest import GitRemote, Tree
 
 _CHANGES = (
     select(ref_changes.c.ref, ref_changes.c.old, ref_changes.c.new)
@@ -30,12 +30,12 @@ def recorded(instance: Instance, project: Project) -> list[tuple[str, str, str]]
 
 
 def test_push_and_clone(
-    instance: Instance, api: Api, make: Make, tree: Tree, way: Callable[[Person], Way], tmp_path: Path
+    instance: Instance, api: Api, make: Make, tree: Tree, git_remote: Callable[[User], GitRemote], tmp_path: Path
 ) -> None:
     """The first push sets the default branch; everything is visible at once, and recorded once."""
     owner = make.user()
     project = make_project(make, owner)
-    chosen = way(owner)
+    chosen = git_remote(owner)
     tree.env = chosen.env
     tree.git("checkout", "-q", "-b", "main")
     first = tree.commit()
@@ -52,25 +52,25 @@ def test_push_and_clone(
 
 
 def test_whoever_pushes_hears_nothing_of_the_server_itself(
-    make: Make, tree: Tree, way: Callable[[Person], Way]
+    make: Make, tree: Tree, git_remote: Callable[[User], GitRemote]
 ) -> None:
     """Only messages about the push, also with branches to compare with."""
     owner = make.user()
-    chosen = way(owner)
+    chosen = git_remote(owner)
     tree.env, url = chosen.env, chosen.url(make_project(make, owner))
     for number in range(2):
         tree.commit(content=f"{number}\n")
-        said = tree.said("push", "-q", url, "HEAD:refs/heads/master")
+        said = tree.stderr("push", "-q", url, "HEAD:refs/heads/master")
         assert [line for line in said.splitlines() if line.startswith(("remote: error", "error", "fatal"))] == []
 
 
 def test_tags_deletes_and_forces(
-    instance: Instance, api: Api, make: Make, tree: Tree, way: Callable[[Person], Way]
+    instance: Instance, api: Api, make: Make, tree: Tree, git_remote: Callable[[User], GitRemote]
 ) -> None:
     """Unprotected branches may be forced and deleted; each change is recorded."""
     owner = make.user()
     project = make_project(make, owner)
-    chosen = way(owner)
+    chosen = git_remote(owner)
     tree.env = chosen.env
     url = chosen.url(project)
     first = tree.commit()
@@ -90,12 +90,12 @@ def test_tags_deletes_and_forces(
 
 
 def test_protected_branches_stand_fast(
-    instance: Instance, make: Make, tree: Tree, way: Callable[[Person], Way]
+    instance: Instance, make: Make, tree: Tree, git_remote: Callable[[User], GitRemote]
 ) -> None:
     """They reject force, deletion, and pushes of developers; a rejected push records nothing."""
     owner, developer = make.user(), make.user()
     project = make_project(make, owner, members={developer: Level.DEVELOPER})
-    mine, theirs = way(owner), way(developer)
+    mine, theirs = git_remote(owner), git_remote(developer)
     first = tree.commit()
     tree.git("push", "-q", mine.url(project), "master", env=mine.env)
     tree.commit(content="two\n")
@@ -109,12 +109,12 @@ def test_protected_branches_stand_fast(
 
 
 def test_shallow_partial_and_fetch(
-    instance: Instance, make: Make, tree: Tree, way: Callable[[Person], Way], tmp_path: Path
+    instance: Instance, make: Make, tree: Tree, git_remote: Callable[[User], GitRemote], tmp_path: Path
 ) -> None:
     """Partial clones, deepened later."""
     owner = make.user()
     project = make_project(make, owner)
-    chosen = way(owner)
+    chosen = git_remote(owner)
     tree.env = chosen.env
     for number in range(5):
         tree.commit(f"file-{number}", f"{number}\n" * 100)
@@ -133,12 +133,12 @@ def test_shallow_partial_and_fetch(
 
 
 def test_what_comes_back_is_what_went_in(
-    instance: Instance, make: Make, tree: Tree, way: Callable[[Person], Way], tmp_path: Path
+    instance: Instance, make: Make, tree: Tree, git_remote: Callable[[User], GitRemote], tmp_path: Path
 ) -> None:
     """A history with merges, renames, binaries, symlinks, executables and submodules, object for object."""
     owner = make.user()
     project = make_project(make, owner)
-    chosen = way(owner)
+    chosen = git_remote(owner)
     tree.env = chosen.env
     first = tree.commit("a file", "one\n" * 50)
     (tree.folder / "binary").write_bytes(bytes(range(256)) * 200)
@@ -163,11 +163,13 @@ def test_what_comes_back_is_what_went_in(
     assert run(repository_of(instance, project).path, "fsck", "--strict") == ""
 
 
-def test_atomic_push_with_one_refused(instance: Instance, make: Make, tree: Tree, way: Callable[[Person], Way]) -> None:
+def test_atomic_push_with_one_refused(
+    instance: Instance, make: Make, tree: Tree, git_remote: Callable[[User], GitRemote]
+) -> None:
     """All or nothing, whether the client asks for it or not."""
     owner = make.user()
     project = make_project(make, owner)
-    chosen = way(owner)
+    chosen = git_remote(owner)
     tree.env = chosen.env
     tree.commit()
     tree.git("push", "-q", chosen.url(project), "master")

@@ -12,7 +12,7 @@ from typing import Any
 
 import httpx
 
-from tests.client import Person
+from tests.client import User
 from tests.conftest import Instance
 from tests.factories import Project
 from tests.transport.conftest import ssh_command
@@ -25,7 +25,7 @@ Auth = tuple[str, str] | None
 _client = httpx.Client(timeout=60)
 
 
-def auth_of(person: Person | None) -> Auth:
+def auth_of(person: User | None) -> Auth:
     """Return the credentials that git sends for a user's token."""
     return (person.username, person.token) if person else None
 
@@ -76,7 +76,7 @@ def exchange(
 def send_commands(
     instance: Instance,
     project: Project,
-    person: Person,
+    person: User,
     commands: Sequence[tuple[str, str, str]],
     pack: bytes = EMPTY_PACK,
 ) -> str:
@@ -90,7 +90,7 @@ def send_commands(
 
 
 @dataclass
-class Said:
+class CommandResult:
     """Result of a command over SSH."""
 
     status: int
@@ -105,11 +105,11 @@ class OpenConnection:
         self._there = ["-p", str(instance.settings.ssh_port), "-S", str(control), "git@127.0.0.1"]
         self._command = command
 
-    def run(self, command: str, input: bytes = b"", *options: str) -> Said:
+    def run(self, command: str, input: bytes = b"", *options: str) -> CommandResult:
         """Run a command on the server."""
         args = [*self._command, *options, *self._there, "--", command]
         done = subprocess.run(args, input=input, capture_output=True, check=False, timeout=60)
-        return Said(done.returncode, done.stdout, done.stderr.decode(errors="replace"))
+        return CommandResult(done.returncode, done.stdout, done.stderr.decode(errors="replace"))
 
     def popen(self, command: str) -> "subprocess.Popen[bytes]":
         """Start a command on the server."""

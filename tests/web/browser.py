@@ -6,7 +6,7 @@ from typing import Any
 
 import httpx
 
-from tests.client import Person
+from tests.client import User
 from tests.http_transport import StdlibTransport
 
 
@@ -92,7 +92,7 @@ class Browser:
         fields = {"user[login]": login, "user[password]": password, **more}
         return self.submit("/users/sign_in", "/users/sign_in", fields=fields)
 
-    def signed_in_as(self, person: Person) -> "Browser":
+    def signed_in_as(self, person: User) -> "Browser":
         """Return the same browser, signed in."""
         answer = self.sign_in(person.username, person.password)
         assert answer.status_code == 302, answer.text

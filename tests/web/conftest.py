@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import delete
 
 from ingot.accounts.instance.tables import throttles
-from tests.client import Make, Person
+from tests.client import Make, User
 from tests.conftest import Instance
 from tests.web.browser import Browser
 
@@ -15,7 +15,7 @@ PASSWORD = "correct horse battery"
 
 
 @pytest.fixture(autouse=True)
-def no_tries_yet(instance: Instance) -> None:
+def reset_rate_limits(instance: Instance) -> None:
     """Reset the limits, because all tests have the same address."""
     instance.app.database.write(lambda db: db.run(delete(throttles)))
 
@@ -34,6 +34,6 @@ def browser(open_browser: Callable[[], Browser]) -> Browser:
 
 
 @pytest.fixture
-def person(make: Make) -> Person:
+def person(make: Make) -> User:
     """Return a user with a password."""
     return make.user(password=PASSWORD)

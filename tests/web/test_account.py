@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.factories import make_project
 from tests.web.browser import Browser
 from tests.web.conftest import PASSWORD
@@ -18,7 +18,7 @@ def _private_token(browser: Browser) -> str:
 
 
 def test_the_page_shows_the_private_token_and_resetting_it_stops_the_old_one(
-    api: Api, make: Make, browser: Browser, person: Person
+    api: Api, make: Make, browser: Browser, person: User
 ) -> None:
     browser.signed_in_as(person)
     old = _private_token(browser)
@@ -44,7 +44,7 @@ def test_strangers_are_led_to_the_form(browser: Browser, path: str) -> None:
     assert answer.content == b""
 
 
-def test_the_front_door_leads_to_where_one_can_do_something(browser: Browser, person: Person) -> None:
+def test_the_front_door_leads_to_where_one_can_do_something(browser: Browser, person: User) -> None:
     assert browser.get("/").headers["location"] == "/explore"
     browser.signed_in_as(person)
     assert browser.get("/").status_code == 200
@@ -53,7 +53,7 @@ def test_the_front_door_leads_to_where_one_can_do_something(browser: Browser, pe
 
 @pytest.mark.parametrize("event", ["block", "ban", "deactivate", "delete"])
 def test_a_session_ends_with_its_users_right_to_act(
-    api: Api, make: Make, browser: Browser, person: Person, event: str
+    api: Api, make: Make, browser: Browser, person: User, event: str
 ) -> None:
     """Attack: use an open session after the user was blocked; it stays invalid after unblocking."""
     browser.signed_in_as(person)
@@ -91,7 +91,7 @@ def test_a_broadcast_message_is_shown_on_every_page_as_text(
 
 
 def test_another_username_takes_everything_along(
-    browser: Browser, open_browser: Callable[[], Browser], api: Api, make: Make, person: Person
+    browser: Browser, open_browser: Callable[[], Browser], api: Api, make: Make, person: User
 ) -> None:
     project = make_project(make, person, visibility="public")
     there, name = browser.signed_in_as(person), make.name("renamed")
@@ -112,7 +112,7 @@ def test_another_username_takes_everything_along(
     assert visitor.get(f"/{person.username}").status_code == 200
 
 
-def test_nobody_goes_through_names_without_end(browser: Browser, make: Make, person: Person) -> None:
+def test_nobody_goes_through_names_without_end(browser: Browser, make: Make, person: User) -> None:
     there = browser.signed_in_as(person)
     names = [make.name("name") for _ in range(6)]
     answers = [there.submit("/profile/account", "/profile/username", fields={"user[username]": each}) for each in names]

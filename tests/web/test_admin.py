@@ -8,7 +8,7 @@ from ingot.core.db.connection import Connection
 from ingot.core.jobs.admin import list_jobs
 from ingot.core.jobs.queue import enqueue
 from ingot.core.jobs.tables import jobs
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import ROOT_PASSWORD, Instance
 from tests.factories import make_project
 from tests.web.browser import Browser
@@ -27,7 +27,7 @@ def admin(browser: Browser) -> Browser:
 
 @pytest.mark.parametrize("path", READS)
 def test_administration_is_for_administrators(
-    admin: Browser, open_browser: Callable[[], Browser], person: Person, path: str
+    admin: Browser, open_browser: Callable[[], Browser], person: User, path: str
 ) -> None:
     assert admin.get(f"/admin{path}").status_code == 200
     assert open_browser().signed_in_as(person).get(f"/admin{path}").status_code == 404
@@ -84,13 +84,13 @@ def test_messages_to_everybody(admin: Browser) -> None:
 
 
 def test_jobs_that_gave_up_run_again_or_go(admin: Browser, instance: Instance) -> None:
-    def bury(db: Connection) -> list[int]:
+    def kill_job(db: Connection) -> list[int]:
         numbers = [enqueue(db, "no such kind", {}) for _ in range(2)]
         for number in numbers:
             db.update(jobs, number, state="dead")
         return numbers
 
-    numbers = instance.app.database.write(bury)
+    numbers = instance.app.database.write(kill_job)
     again, gone = (f"/admin/jobs/{number}" for number in numbers)
     assert admin.get("/admin/jobs").text.count("no such kind") == 2
     assert admin.submit("/admin/jobs", f"{again}/retry").status_code == 302
@@ -102,7 +102,7 @@ def test_jobs_that_gave_up_run_again_or_go(admin: Browser, instance: Instance) -
 
 @pytest.mark.parametrize("kind", ["project", "system"])
 def test_the_life_of_a_hook(
-    admin: Browser, open_browser: Callable[[], Browser], person: Person, make: Make, kind: str
+    admin: Browser, open_browser: Callable[[], Browser], person: User, make: Make, kind: str
 ) -> None:
     project = make_project(make, person, visibility="public")
     shelf = f"/{project.path}/-/hooks" if kind == "project" else "/admin/hooks"

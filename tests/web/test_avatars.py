@@ -5,7 +5,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import make_group, make_project
 from tests.web.test_uploads import sign_in
@@ -13,7 +13,7 @@ from tests.web.test_uploads import sign_in
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 32
 
 
-def _pictured(api: Api, make: Make, owner: Person, kind: str) -> dict[str, Any]:
+def _pictured(api: Api, make: Make, owner: User, kind: str) -> dict[str, Any]:
     made = make_group(make, owner) if kind == "groups" else make_project(make, owner, visibility="private")
     url = f"/{kind}/{made.id}"
     if kind == "groups":

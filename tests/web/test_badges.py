@@ -1,13 +1,13 @@
 """Badges on the project page."""
 
 from tests.api.merge_requests.factories import commit, filled_project
-from tests.client import Make, Person
+from tests.client import Make, User
 from tests.conftest import Instance
 from tests.factories import make_group
 from tests.web.browser import Browser
 
 
-def test_badges_ask_no_other_host(instance: Instance, make: Make, person: Person, browser: Browser) -> None:
+def test_badges_ask_no_other_host(instance: Instance, make: Make, person: User, browser: Browser) -> None:
     group = make_group(make, person, visibility="public")
     project = filled_project(make, person, group=group, visibility="public")
     tip = commit(make, project, "master", {"cover.png": "x"}, person)
@@ -33,7 +33,7 @@ def test_badges_ask_no_other_host(instance: Instance, make: Make, person: Person
     assert ".svg" not in shown
 
 
-def test_a_hidden_commit_is_not_named(instance: Instance, make: Make, person: Person, browser: Browser) -> None:
+def test_a_hidden_commit_is_not_named(instance: Instance, make: Make, person: User, browser: Browser) -> None:
     project = filled_project(make, person, visibility="public", repository_access_level="private")
     address = f"{instance.url}/%{{commit_sha}}.png"
     make.api.post(f"{project.url}/badges", person, link_url=address, image_url=address, name="Newest")

@@ -4,7 +4,7 @@ import pytest
 
 from ingot.web.bidi import has_bidi_characters, mark_bidi_in_text
 from tests.api.merge_requests.factories import commit, filled_project
-from tests.client import Make, Person
+from tests.client import Make, User
 from tests.web.browser import Browser
 
 WARNING = "contains bidirectional Unicode characters"
@@ -25,7 +25,7 @@ def test_each_sign_is_shown() -> None:
     assert shown.startswith("&lt;")
 
 
-def test_pages_show_where_they_are(make: Make, person: Person, browser: Browser) -> None:
+def test_pages_show_where_they_are(make: Make, person: User, browser: Browser) -> None:
     project = filled_project(make, person, visibility="public")
     files = {"trojan.py": TROJAN, "trojan": TROJAN, "plain.py": "# שלום\n"}
     oid = commit(make, project, "odd", files, person, start="master")

@@ -8,7 +8,7 @@ import pytest
 from ingot.core.access.levels import Level
 from ingot.web.component import ALL_PAGES
 from tests.api.issues.factories import make_issue, make_milestone
-from tests.client import Make, Person
+from tests.client import Make, User
 from tests.conftest import ROOT_PASSWORD
 from tests.factories import Group, Project, make_group, make_project
 from tests.web.browser import Browser
@@ -18,13 +18,13 @@ OUTSIDERS = ["nobody", "stranger", "external", "guest"]
 INSIDERS = ["author", "assignee", "reporter", "administrator"]
 SECRET = "unspeakable"
 BELOW = "/:path/-/issues/:issue_iid"
-PLACES = [place for pages in ALL_PAGES for place in pages.places if place.path.startswith(BELOW)]
+LISTS = [place for pages in ALL_PAGES for place in pages.places if place.path.startswith(BELOW)]
 
 
-class Scene(NamedTuple):
+class ConfidentialPages(NamedTuple):
     """Public project with a confidential issue, and a user of each role."""
 
-    people: dict[str, Person]
+    people: dict[str, User]
     group: Group
     project: Project
     issue: dict[str, Any]
@@ -34,7 +34,7 @@ class Scene(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def scene(make: Make) -> Scene:
+def setup(make: Make) -> ConfidentialPages:
     """Return an issue with a label, a milestone, a link to an open issue, a mention there, and notes."""
     names = [name for name in (*OUTSIDERS, *INSIDERS) if name not in ("nobody", "administrator")]
     people = {name: make.user(external=name == "external", password=PASSWORD) for name in names}
@@ -56,30 +56,30 @@ def scene(make: Make) -> Scene:
     board = make.api.get(f"{project.url}/boards", make.root).json()[0]["id"]
     label = make.api.get(f"{project.url}/labels", make.root).json()[0]["id"]
     assert make.api.post(f"{project.url}/boards/{board}/lists", make.root, label_id=label).status_code == 201
-    return Scene(people, group, project, issue, plain, milestone, board)
+    return ConfidentialPages(people, group, project, issue, plain, milestone, board)
 
 
 @pytest.fixture
-def enter(open_browser: Callable[[], Browser], scene: Scene) -> Callable[[str], Browser]:
+def sign_in(open_browser: Callable[[], Browser], setup: ConfidentialPages) -> Callable[[str], Browser]:
     """Return a function that opens a browser for a role."""
 
-    def enter(name: str) -> Browser:
+    def sign_in(name: str) -> Browser:
         browser = open_browser()
         if name == "nobody":
             return browser
-        person = scene.people[name]
+        person = setup.people[name]
         answer = browser.sign_in(person.username, ROOT_PASSWORD if name == "administrator" else PASSWORD)
         assert answer.status_code == 302
         return browser
 
-    return enter
+    return sign_in
 
 
-def _addresses(scene: Scene, iid: int) -> list[tuple[str, str]]:
-    words = {":path": scene.project.path, ":issue_iid": str(iid), ":note_id": "1", ":discussion_id": "a" * 40}
+def _addresses(setup: ConfidentialPages, iid: int) -> list[tuple[str, str]]:
+    words = {":path": setup.project.path, ":issue_iid": str(iid), ":note_id": "1", ":discussion_id": "a" * 40}
     words |= {":issue_link_id": "1", ":fact": "labels"}
     addresses = []
-    for place in PLACES:
+    for place in LISTS:
         path = place.path
         for word, value in words.items():
             path = path.replace(word, value)
@@ -90,17 +90,17 @@ def _addresses(scene: Scene, iid: int) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("name", OUTSIDERS)
 def test_its_pages_and_forms_answer_like_those_of_none(
-    scene: Scene, enter: Callable[[str], Browser], name: str
+    setup: ConfidentialPages, sign_in: Callable[[str], Browser], name: str
 ) -> None:
-    browser = enter(name)
+    browser = sign_in(name)
     token = browser.token()
     fields = {"authenticity_token": token, "note[body]": "x", "issue[title]": "x", "name": "tada", "task": "0-done"}
-    fields |= {"state_event": "close", "fact[chosen][]": "x", "to_project": scene.project.path, "target": "#1"}
-    hidden, missing = _addresses(scene, scene.issue["iid"]), _addresses(scene, 999_999)
+    fields |= {"state_event": "close", "fact[chosen][]": "x", "to_project": setup.project.path, "target": "#1"}
+    hidden, missing = _addresses(setup, setup.issue["iid"]), _addresses(setup, 999_999)
 
     for (method, path), (_, other) in zip(hidden, missing, strict=True):
         answers = []
-        for address, iid in ((path, scene.issue["iid"]), (other, 999_999)):
+        for address, iid in ((path, setup.issue["iid"]), (other, 999_999)):
             sent = {"_method": method.lower(), **fields}
             answer = browser.get(address) if method == "GET" else browser.post(address, data=sent)
             text = answer.text + answer.headers.get("location", "")
@@ -111,36 +111,36 @@ def test_its_pages_and_forms_answer_like_those_of_none(
         assert SECRET not in answers[0][1]
 
 
-def _lists(scene: Scene) -> list[str]:
-    project, group = f"/{scene.project.path}/-", f"/groups/{scene.group.path}/-"
-    narrowed = ["state=all", "label_name[]=hush", "confidential=true", f"milestone_title={scene.milestone['title']}"]
+def _lists(setup: ConfidentialPages) -> list[str]:
+    project, group = f"/{setup.project.path}/-", f"/groups/{setup.group.path}/-"
+    narrowed = ["state=all", "label_name[]=hush", "confidential=true", f"milestone_title={setup.milestone['title']}"]
     return [
         *(f"{start}/issues?{more}" for start in (project, group) for more in narrowed),
-        f"{project}/milestones/{scene.milestone['iid']}",
-        f"{project}/boards/{scene.board}",
-        f"{project}/issues/{scene.plain['iid']}",
+        f"{project}/milestones/{setup.milestone['iid']}",
+        f"{project}/boards/{setup.board}",
+        f"{project}/issues/{setup.plain['iid']}",
     ]
 
 
 @pytest.mark.parametrize("name", [*OUTSIDERS, *INSIDERS])
-def test_lists_counts_and_links(scene: Scene, enter: Callable[[str], Browser], name: str) -> None:
-    browser, seen = enter(name), name in INSIDERS
+def test_lists_counts_and_links(setup: ConfidentialPages, sign_in: Callable[[str], Browser], name: str) -> None:
+    browser, seen = sign_in(name), name in INSIDERS
 
-    for path in _lists(scene):
+    for path in _lists(setup):
         page = browser.get(path)
         assert page.status_code == 200, path
         assert (SECRET in page.text) is seen, path
-        assert (f'/issues/{scene.issue["iid"]}"' in page.text) is seen, path
-    milestone = browser.get(f"/{scene.project.path}/-/milestones/{scene.milestone['iid']}").text
+        assert (f'/issues/{setup.issue["iid"]}"' in page.text) is seen, path
+    milestone = browser.get(f"/{setup.project.path}/-/milestones/{setup.milestone['iid']}").text
     assert f"0 of {'2 issues' if seen else '1 issue'} closed" in milestone
-    labels = browser.get(f"/{scene.project.path}/-/labels").text
+    labels = browser.get(f"/{setup.project.path}/-/labels").text
     assert (">2 open issues<" in labels) is (name in ("reporter", "administrator")), "As the API counts them."
-    assert browser.get(f"/{scene.project.path}/-/issues/{scene.issue['iid']}").status_code == (200 if seen else 404)
+    assert browser.get(f"/{setup.project.path}/-/issues/{setup.issue['iid']}").status_code == (200 if seen else 404)
     if name != "nobody":
         for path in ("/dashboard/todos", "/dashboard/issues?state=all", "/dashboard/issues?scope=created_by_me"):
-            assert (SECRET in browser.get(path).text) is (seen and _concerns(name, path)), path
+            assert (SECRET in browser.get(path).text) is (seen and _relation(name, path)), path
 
 
-def _concerns(name: str, path: str) -> bool:
+def _relation(name: str, path: str) -> bool:
     """Return the roles on whose lists it is."""
     return {"assignee": "scope" not in path, "author": "created_by_me" in path}.get(name, False)

@@ -8,7 +8,7 @@ import pytest
 
 from ingot.app import job_worker
 from ingot.log import Log
-from tests.ldap_directory import BASE, LOOKING, PEOPLE, SECRET, LdapServerProcess
+from tests.ldap_directory import BASE, BIND_USER, ENTRIES, SECRET, LdapServerProcess
 from tests.oauth_client import by_password
 from tests.second_instance import SecondInstance, serving
 from tests.web.browser import Browser
@@ -18,7 +18,7 @@ from tests.web.browser import Browser
 def server() -> Iterator[LdapServerProcess]:
     """Yield the LDAP server."""
     made = LdapServerProcess()
-    made.begin(*PEOPLE.values())
+    made.begin(*ENTRIES.values())
     yield made
     made.end()
 
@@ -30,8 +30,8 @@ def second(server: LdapServerProcess, tmp_path_factory: pytest.TempPathFactory) 
         tmp_path_factory.mktemp("with_directory"),
         ldap_url=f"ldap://127.0.0.1:{server.port}",
         ldap_base=BASE,
-        ldap_bind_dn=LOOKING[0],
-        ldap_bind_password=LOOKING[1],
+        ldap_bind_dn=BIND_USER[0],
+        ldap_bind_password=BIND_USER[1],
         ldap_filter="(!(employeeType=guest))",
         ldap_sign_up=True,
     ) as served:
@@ -133,7 +133,7 @@ def test_who_leaves_the_directory_is_blocked_until_they_are_back(
     assert _signs_in(second, "cat")
     number = _user(second, "cat")["id"]
     token = second.make.token(int(str(number)))
-    server.begin(*(entry for uid, entry in PEOPLE.items() if uid != "cat"))
+    server.begin(*(entry for uid, entry in ENTRIES.items() if uid != "cat"))
     _check(second)
     assert _user(second, "cat")["state"] == "blocked"
     assert httpx.get(f"{second.url}/api/v4/user", headers={"PRIVATE-TOKEN": token}).status_code == 401
@@ -142,7 +142,7 @@ def test_who_leaves_the_directory_is_blocked_until_they_are_back(
         assert refused.status_code == 403
     assert not _signs_in(second, "cat")
 
-    server.begin(*PEOPLE.values())
+    server.begin(*ENTRIES.values())
     _check(second)
     assert _user(second, "cat")["state"] == "active"
     assert _signs_in(second, "cat")
@@ -158,4 +158,4 @@ def test_a_directory_that_is_away_keeps_nobody_else_out(second: SecondInstance, 
         assert _signs_in(second, root.username, root.password)
         assert by_password(second.url, root).status_code == 200
     finally:
-        server.begin(*PEOPLE.values())
+        server.begin(*ENTRIES.values())

@@ -4,19 +4,19 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.factories import Project, make_project
 from tests.web.browser import Browser
 
 
 @pytest.fixture
-def project(make: Make, person: Person) -> Project:
+def project(make: Make, person: User) -> Project:
     """Return an empty project."""
     return make_project(make, person, visibility="public")
 
 
 def test_a_wiki_page_that_nobody_wrote_can_be_written(
-    browser: Browser, open_browser: Callable[[], Browser], person: Person, project: Project
+    browser: Browser, open_browser: Callable[[], Browser], person: User, project: Project
 ) -> None:
     """Links in a wiki may point to pages that do not exist yet."""
     missing = f"/{project.path}/-/wikis/How-to-moor"
@@ -40,7 +40,7 @@ def test_nobody_contributed_to_an_empty_project(browser: Browser, project: Proje
 
 
 def test_a_board_without_lists_says_how_to_get_one(
-    browser: Browser, open_browser: Callable[[], Browser], person: Person, project: Project, api: Api
+    browser: Browser, open_browser: Callable[[], Browser], person: User, project: Project, api: Api
 ) -> None:
     page = f"/{project.path}/-/boards"
     browser.signed_in_as(person)
@@ -54,7 +54,7 @@ def test_a_board_without_lists_says_how_to_get_one(
     assert "Add a list under" not in browser.get(page, follow_redirects=True).text
 
 
-def test_who_mistyped_the_password_types_only_that_again(browser: Browser, person: Person) -> None:
+def test_who_mistyped_the_password_types_only_that_again(browser: Browser, person: User) -> None:
     wrong = browser.sign_in(person.username, "wrong").text
 
     assert ('autocomplete="current-password" autofocus' in wrong, f'value="{person.username}"' in wrong) == (True, True)

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 import pytest
 
 from ingot.core.access.levels import Level
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.factories import Project, add_members, make_project
 from tests.web.browser import Browser
 from tests.web.hostile import is_safe
@@ -17,7 +17,7 @@ HOSTILE = "\"><img src=x onerror=alert(1)><script>alert('x')</script>"
 
 
 @pytest.fixture
-def project(make: Make, person: Person, api: Api) -> Project:
+def project(make: Make, person: User, api: Api) -> Project:
     """Return a public project with a file."""
     made = make_project(make, person, visibility="public")
     sent = {"branch": "master", "commit_message": "Add the log", "content": "the lantern is lit\n"}
@@ -26,7 +26,7 @@ def project(make: Make, person: Person, api: Api) -> Project:
 
 
 def test_a_person_is_shown_with_what_everybody_may_know(
-    browser: Browser, make: Make, person: Person, project: Project
+    browser: Browser, make: Make, person: User, project: Project
 ) -> None:
     hidden = make_project(make, person, visibility="private")
 
@@ -46,7 +46,7 @@ def test_a_persons_words_about_themselves_do_nothing(browser: Browser, make: Mak
     assert is_safe(browser.get(f"/{person.username}").text)
 
 
-def test_searching(browser: Browser, person: Person, project: Project, api: Api) -> None:
+def test_searching(browser: Browser, person: User, project: Project, api: Api) -> None:
     browser.signed_in_as(person)
     api.post(f"{project.url}/issues", person, title="Mend the lantern " + HOSTILE)
 
@@ -79,7 +79,7 @@ def test_a_stranger_searches_projects_only(browser: Browser, project: Project) -
 
 
 @pytest.mark.parametrize("shared", [False, True])
-def test_the_life_of_a_snippet(browser: Browser, person: Person, project: Project, shared: bool) -> None:
+def test_the_life_of_a_snippet(browser: Browser, person: User, project: Project, shared: bool) -> None:
     browser.signed_in_as(person)
     shelf = f"/{project.path}/-/snippets" if shared else "/-/snippets"
     sent = {"snippet[title]": HOSTILE, "snippet[content]": HOSTILE, "snippet[file_name]": "a b.txt"}
@@ -115,7 +115,7 @@ def test_the_life_of_a_snippet(browser: Browser, person: Person, project: Projec
     assert browser.get(there).status_code == 404
 
 
-def test_projects_are_found_by_topic_and_in_an_order(browser: Browser, make: Make, api: Api, person: Person) -> None:
+def test_projects_are_found_by_topic_and_in_an_order(browser: Browser, make: Make, api: Api, person: User) -> None:
     topic = make.name("tides")
     named = [make_project(make, person, visibility="public") for _ in range(2)]
     api.put(named[0].url, person, topics=[topic])
@@ -128,7 +128,7 @@ def test_projects_are_found_by_topic_and_in_an_order(browser: Browser, make: Mak
     assert is_safe(browser.get("/explore", params={"topic": HOSTILE, "order_by": HOSTILE}).text)
 
 
-def test_what_happened_in_a_project(browser: Browser, make: Make, api: Api, person: Person) -> None:
+def test_what_happened_in_a_project(browser: Browser, make: Make, api: Api, person: User) -> None:
     project = make_project(make, person, visibility="public")
     api.post(f"{project.url}/issues", person, title=HOSTILE)
     api.post(f"{project.url}/issues", person, title="Hushed", confidential=True)
@@ -144,7 +144,7 @@ def test_what_happened_in_a_project(browser: Browser, make: Make, api: Api, pers
 
 
 def test_a_comment_on_a_snippet_leads_to_where_it_stands(
-    browser: Browser, api: Api, make: Make, person: Person, project: Project
+    browser: Browser, api: Api, make: Make, person: User, project: Project
 ) -> None:
     for visibility in ("public", "private"):
         sent = {"title": f"A {visibility} one", "file_name": "x", "code": "x", "visibility": visibility}
@@ -170,7 +170,7 @@ def test_a_comment_on_a_snippet_leads_to_where_it_stands(
 
 
 def test_a_comment_on_a_commit_leads_to_where_it_stands(
-    browser: Browser, api: Api, person: Person, project: Project
+    browser: Browser, api: Api, person: User, project: Project
 ) -> None:
     oid = api.get(f"{project.url}/repository/commits", person).json()[0]["id"]
     api.post(f"{project.url}/repository/commits/{oid}/comments", person, note="Good")
@@ -186,7 +186,7 @@ def test_addresses_that_people_know_from_elsewhere(browser: Browser, path: str) 
     assert browser.get(path).headers["location"] in ("/", "/explore")
 
 
-def test_everybody_finds_what_was_put_up_for_everybody(browser: Browser, person: Person, api: Api) -> None:
+def test_everybody_finds_what_was_put_up_for_everybody(browser: Browser, person: User, api: Api) -> None:
     sent = {"file_name": "a.txt", "content": "x"}
     for visibility in ("public", "internal", "private"):
         api.post("/snippets", person, title=f"A {visibility} thing of {person.username}", visibility=visibility, **sent)
@@ -198,7 +198,7 @@ def test_everybody_finds_what_was_put_up_for_everybody(browser: Browser, person:
     assert f"A private thing of {person.username}" not in page
 
 
-def test_people_talk_about_a_snippet_of_a_project(browser: Browser, person: Person, project: Project, api: Api) -> None:
+def test_people_talk_about_a_snippet_of_a_project(browser: Browser, person: User, project: Project, api: Api) -> None:
     sent = {"title": "Lamp", "file_name": "lamp.py", "content": "lit = True  # <b>", "visibility": "public"}
     made = api.post(f"{project.url}/snippets", person, **sent).json()
     there = f"/{project.path}/-/snippets/{made['id']}"
@@ -214,7 +214,7 @@ def test_people_talk_about_a_snippet_of_a_project(browser: Browser, person: Pers
     assert "Still" in browser.get(there).text
 
 
-def test_all_files_of_a_snippet_are_edited(browser: Browser, person: Person, api: Api) -> None:
+def test_all_files_of_a_snippet_are_edited(browser: Browser, person: User, api: Api) -> None:
     files = [{"file_path": name, "content": f"{name} & <i>"} for name in ("a.txt", "b.txt")]
     made = api.post("/snippets", person, title="Pair", visibility="private", files=files).json()
     there = f"/-/snippets/{made['id']}"
@@ -244,7 +244,7 @@ def _in_turn(sent: dict[str, Any]) -> str:
     return urlencode([*plain, *(pair for pairs in zip(*lists, strict=True) for pair in pairs)])
 
 
-def test_the_life_of_a_wiki(browser: Browser, person: Person, project: Project) -> None:
+def test_the_life_of_a_wiki(browser: Browser, person: User, project: Project) -> None:
     browser.signed_in_as(person)
     wiki = f"/{project.path}/-/wikis"
     assert "The wiki has no pages yet" in browser.get(wiki).text

@@ -19,11 +19,11 @@ START = "/users/auth/openid_connect"
 KEY, OTHER_KEY = RSAKey.generate_key(2048, {"kid": "k"}), RSAKey.generate_key(2048, {"kid": "k"})
 
 
-class Provider(ThreadingHTTPServer):
+class FakeProvider(ThreadingHTTPServer):
     """Provider whose responses tests change."""
 
     def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), Answering)
+        super().__init__(("127.0.0.1", 0), ProviderHandler)
         self.url = f"http://127.0.0.1:{self.server_port}"
         self.nonce = ""
         self.asked: dict[str, str] = {}
@@ -41,10 +41,10 @@ class Provider(ThreadingHTTPServer):
         return jwt.encode({"alg": self.algorithm, "kid": "k"}, claims, self.key, [self.algorithm])
 
 
-class Answering(BaseHTTPRequestHandler):
+class ProviderHandler(BaseHTTPRequestHandler):
     """Handler of one request."""
 
-    server: Provider
+    server: FakeProvider
 
     def do_GET(self) -> None:
         """Return the discovery document and the signing key."""
@@ -72,9 +72,9 @@ class Answering(BaseHTTPRequestHandler):
 
 
 @pytest.fixture(scope="module")
-def provider() -> Iterator[Provider]:
+def provider() -> Iterator[FakeProvider]:
     """Yield the fake provider."""
-    with Provider() as served:
+    with FakeProvider() as served:
         thread = threading.Thread(target=served.serve_forever, daemon=True)
         thread.start()
         yield served
@@ -83,7 +83,7 @@ def provider() -> Iterator[Provider]:
 
 
 @pytest.fixture(scope="module")
-def second(provider: Provider, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecondInstance]:
+def second(provider: FakeProvider, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecondInstance]:
     """Yield an instance that trusts it."""
     with serving(
         tmp_path_factory.mktemp("trusting"),
@@ -95,7 +95,7 @@ def second(provider: Provider, tmp_path_factory: pytest.TempPathFactory) -> Iter
         yield served
 
 
-def _status(second: SecondInstance, provider: Provider, **said: Any) -> int:
+def _status(second: SecondInstance, provider: FakeProvider, **said: Any) -> int:
     """Return the status of a sign-in with these claims."""
     provider.claims = said.pop("claims", {})
     provider.key, provider.algorithm = said.pop("key", KEY), said.pop("algorithm", "RS256")
@@ -113,7 +113,7 @@ def _status(second: SecondInstance, provider: Provider, **said: Any) -> int:
         return came.status_code
 
 
-def test_what_is_right_is_taken(second: SecondInstance, provider: Provider) -> None:
+def test_what_is_right_is_taken(second: SecondInstance, provider: FakeProvider) -> None:
     assert _status(second, provider) == 302
     assert _status(second, provider, claims={"aud": ["us", "them"], "azp": "us"}) == 302
     assert second.api.get("/users", second.make.root, search="Some Body").json()[0]["username"] == "somebody"
@@ -139,18 +139,18 @@ def test_what_is_right_is_taken(second: SecondInstance, provider: Provider) -> N
     ],
     ids=lambda said: next(iter(said)),
 )
-def test_what_is_not_is_refused(second: SecondInstance, provider: Provider, said: dict[str, Any]) -> None:
+def test_what_is_not_is_refused(second: SecondInstance, provider: FakeProvider, said: dict[str, Any]) -> None:
     assert _status(second, provider, **dict(said)) == 502
 
 
-def test_an_address_that_nobody_proved_makes_no_account(second: SecondInstance, provider: Provider) -> None:
+def test_an_address_that_nobody_proved_makes_no_account(second: SecondInstance, provider: FakeProvider) -> None:
     for claims in ({"email_verified": False}, {"email_verified": None}, {"email": None}, {"email": "nonsense"}):
         assert _status(second, provider, claims={"sub": "43", **claims}) == 403
     taken = {"sub": "44", "email": "admin@example.com"}
     assert _status(second, provider, claims=taken) == 403, "The administrator's, and linking is not allowed."
 
 
-def test_names_that_cannot_be_had_are_changed(second: SecondInstance, provider: Provider) -> None:
+def test_names_that_cannot_be_had_are_changed(second: SecondInstance, provider: FakeProvider) -> None:
     rows = [("45", "root", "root2"), ("46", "../../x y", "x-y"), ("47", "é", "user2"), ("48", "api", "api2")]
     for sub, wanted, made in rows:
         claims = {"sub": sub, "email": f"p{sub}@false.example", "preferred_username": wanted}

@@ -1,6 +1,6 @@
 """Headings: one title per page, independent of the headings in its texts."""
 
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.factories import make_project
 from tests.web.browser import Browser
 
@@ -8,7 +8,7 @@ TEXT = "# Harbour\n\n## Quay\n\n###### Ring\n"
 
 
 def test_headings_of_texts_stand_below_the_title_of_the_page(
-    browser: Browser, api: Api, make: Make, person: Person
+    browser: Browser, api: Api, make: Make, person: User
 ) -> None:
     project = make_project(make, person, visibility="public")
     for file, content in (("README.md", TEXT), ("below.md", "## Quay\n\n### Ring\n")):

@@ -5,12 +5,12 @@ import re
 import httpx
 import pytest
 
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.factories import make_project
 from tests.web.browser import Browser
 
 
-def test_a_project_is_made_in_the_browser(browser: Browser, person: Person, api: Api) -> None:
+def test_a_project_is_made_in_the_browser(browser: Browser, person: User, api: Api) -> None:
     browser.signed_in_as(person)
 
     answer = browser.submit("/projects/new", "/projects", fields={"project[name]": "Tide tables"})
@@ -22,7 +22,7 @@ def test_a_project_is_made_in_the_browser(browser: Browser, person: Person, api:
     assert "Tide tables" in browser.get("/").text
 
 
-def test_what_was_typed_stays_where_it_is_refused(browser: Browser, person: Person) -> None:
+def test_what_was_typed_stays_where_it_is_refused(browser: Browser, person: User) -> None:
     browser.signed_in_as(person)
 
     fields = {"project[name]": "-<b>x</b>", "project[description]": "A long story"}
@@ -34,7 +34,7 @@ def test_what_was_typed_stays_where_it_is_refused(browser: Browser, person: Pers
     assert 'role="alert"' in answer.text
 
 
-def test_a_project_begins_with_files(browser: Browser, person: Person, api: Api) -> None:
+def test_a_project_begins_with_files(browser: Browser, person: User, api: Api) -> None:
     browser.signed_in_as(person)
     chosen = {"project[initialize_with_readme]": "true", "project[gitignore]": "Python", "project[licence]": "mit"}
     refused = browser.submit("/projects/new", "/projects", fields={**chosen, "project[name]": "-"})
@@ -59,7 +59,7 @@ def test_a_project_begins_with_files(browser: Browser, person: Person, api: Api)
 
 @pytest.mark.parametrize(("visibility", "status"), [("public", 200), ("internal", 404), ("private", 404)])
 def test_a_stranger_finds_what_is_public(
-    browser: Browser, make: Make, person: Person, visibility: str, status: int
+    browser: Browser, make: Make, person: User, visibility: str, status: int
 ) -> None:
     project = make_project(make, person, visibility=visibility)
 
@@ -68,7 +68,7 @@ def test_a_stranger_finds_what_is_public(
     assert (f'href="/{project.path}"' in found) == (status == 200)
 
 
-def test_a_readme_is_shown(browser: Browser, make: Make, api: Api, person: Person) -> None:
+def test_a_readme_is_shown(browser: Browser, make: Make, api: Api, person: User) -> None:
     project = make_project(make, person, visibility="public")
     content = {
         "branch": "master",
@@ -91,7 +91,7 @@ def test_colours_are_chosen_and_kept(browser: Browser) -> None:
     assert '<html lang="en" data-theme="dark">' in browser.get("/explore").text
 
 
-def test_a_text_is_previewed(browser: Browser, person: Person) -> None:
+def test_a_text_is_previewed(browser: Browser, person: User) -> None:
     browser.signed_in_as(person)
     token = browser.form("/projects/new", "/projects").fields["authenticity_token"]
     sent = {"authenticity_token": token, "field": "issue[description]", "issue[description]": "*so*", "project": ""}
@@ -108,7 +108,7 @@ def test_files_of_pages_are_kept_by_browsers(browser: Browser) -> None:
     assert browser.get("/static/..%2Fdoor.py").status_code == 404
 
 
-def test_a_page_weighs_little_before_its_content(browser: Browser, person: Person, make: Make) -> None:
+def test_a_page_weighs_little_before_its_content(browser: Browser, person: User, make: Make) -> None:
     """At most 60 kB of HTML, stylesheet and scripts, compressed."""
     project = make_project(make, person, visibility="public")
     browser.signed_in_as(person)
@@ -117,9 +117,9 @@ def test_a_page_weighs_little_before_its_content(browser: Browser, person: Perso
         page = browser.get(path)
         files = re.findall(r'(?:href|src)="(/static/[^"]+\.(?:css|js)\?v=[^"]+)"', page.text)
         assert len(files) == 3, path
-        assert len(page.content) + sum(_travelled(browser, file) for file in files) < 60_000, path
+        assert len(page.content) + sum(_transferred(browser, file) for file in files) < 60_000, path
 
 
-def _travelled(browser: Browser, path: str) -> int:
+def _transferred(browser: Browser, path: str) -> int:
     with httpx.stream("GET", f"{browser.url}{path}", headers={"Accept-Encoding": "gzip"}) as answer:
         return len(b"".join(answer.iter_raw()))

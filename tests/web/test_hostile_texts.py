@@ -12,7 +12,7 @@ import pytest
 from tests.client import Make
 from tests.conftest import Instance
 from tests.sample_data.addresses import addresses, parts
-from tests.sample_data.injected_elements import alive
+from tests.sample_data.injected_elements import injected
 from tests.sample_data.records import SampleData, open_sample_data
 from tests.sample_data.text_fields import ELSEWHERE, free_texts, noun_of
 from tests.sample_data.texts import MARK, SampleTexts
@@ -20,8 +20,19 @@ from tests.web.browser import Browser
 
 SCRIPT = "javascript:zqx()"
 # Query parameters that pages read.
-ASKED = ["at", "back", "file", "file_name", "filter", "label_name", "namespace_id", "note_id", "order_by", "only"]
-ASKED += [
+QUERY_PARAMETERS = [
+    "at",
+    "back",
+    "file",
+    "file_name",
+    "filter",
+    "label_name",
+    "namespace_id",
+    "note_id",
+    "order_by",
+    "only",
+]
+QUERY_PARAMETERS += [
     "path",
     "redirect_to",
     "ref",
@@ -35,8 +46,22 @@ ASKED += [
     "view",
     "word",
 ]
-ASKED += ["author_username", "assignee_username", "milestone_title", "issue[title]", "issue[description]", "with"]
-ASKED += ["merge_request[source_branch]", "merge_request[title]", "issuable_template", "start", "diff_id", "member"]
+QUERY_PARAMETERS += [
+    "author_username",
+    "assignee_username",
+    "milestone_title",
+    "issue[title]",
+    "issue[description]",
+    "with",
+]
+QUERY_PARAMETERS += [
+    "merge_request[source_branch]",
+    "merge_request[title]",
+    "issuable_template",
+    "start",
+    "diff_id",
+    "member",
+]
 
 
 @pytest.fixture(scope="module")
@@ -79,9 +104,9 @@ def browsers(instance: Instance, samples: SampleData) -> Iterator[dict[str, Brow
         yield found
 
 
-def _troubles(answer: httpx.Response) -> list[str]:
+def _violations(answer: httpx.Response) -> list[str]:
     assert answer.status_code < 500, answer.request.url
-    return alive(answer.text) if answer.headers.get("content-type", "").startswith("text/html") else []
+    return injected(answer.text) if answer.headers.get("content-type", "").startswith("text/html") else []
 
 
 def test_every_text_of_the_api_is_hostile(samples: SampleData) -> None:
@@ -98,7 +123,7 @@ def test_no_page_lets_words_live(browsers: dict[str, Browser], samples: SampleDa
     for address in addresses(samples):
         if address.sent is None:
             answer = browsers[address.visitor].get(address.path, follow_redirects=True)
-            found[address.path] = _troubles(answer)
+            found[address.path] = _violations(answer)
             held += MARK in answer.text
 
     assert {path: troubles for path, troubles in found.items() if troubles} == {}
@@ -113,19 +138,19 @@ def test_no_part_does(browsers: dict[str, Browser], samples: SampleData) -> None
         *(each for each in addresses(samples) if "/:path/-/" in each.route and not each.sent),
     ]:
         answer = browsers[address.visitor].get(address.path, headers={"HX-Request": "true"})
-        found[address.path] = _troubles(answer)
+        found[address.path] = _violations(answer)
 
     assert {path: troubles for path, troubles in found.items() if troubles} == {}
 
 
 def test_nor_does_what_an_address_asks_for(browsers: dict[str, Browser], samples: SampleData) -> None:
-    query = "&".join(f"{quote(name)}={quote(samples.words.say('x', 160))}" for name in ASKED)
+    query = "&".join(f"{quote(name)}={quote(samples.words.plain('x', 160))}" for name in QUERY_PARAMETERS)
     found, seen = {}, set()
     for address in addresses(samples):
         if address.sent is None and address.route not in seen:
             seen.add(address.route)
             path = f"{address.path}{'&' if '?' in address.path else '?'}{query}"
-            found[address.path] = _troubles(browsers[address.visitor].get(path))
+            found[address.path] = _violations(browsers[address.visitor].get(path))
 
     assert {path: troubles for path, troubles in found.items() if troubles} == {}
 
@@ -136,10 +161,10 @@ def test_nor_does_what_a_form_gives_back(browsers: dict[str, Browser], samples: 
     found = {}
     for address in addresses(samples):
         if address.sent is not None:
-            typed = {name: samples.words.say(value) for name, value in address.sent.items()}
+            typed = {name: samples.words.plain(value) for name, value in address.sent.items()}
             sent = {"authenticity_token": tokens[address.visitor], **typed}
             answer = browsers[address.visitor].post(address.path, data=sent)
-            found[address.path] = _troubles(answer)
+            found[address.path] = _violations(answer)
             if answer.status_code == 422:
                 shown = html.unescape(answer.text)
                 found[address.path] += [
@@ -152,8 +177,10 @@ def test_nor_does_what_a_form_gives_back(browsers: dict[str, Browser], samples: 
 def test_who_looks_sees_what_lives() -> None:
     """Each kind of injection is found, and escaped text is not."""
     words = SampleTexts(hostile=True)
-    assert alive('<!doctype html><p title="&quot;&gt;&lt;zqx onzqx=1&gt;">&lt;script&gt;zqx()&lt;/script&gt;</p>') == []
-    assert len(alive(words.say("x"))) >= 5
+    assert (
+        injected('<!doctype html><p title="&quot;&gt;&lt;zqx onzqx=1&gt;">&lt;script&gt;zqx()&lt;/script&gt;</p>') == []
+    )
+    assert len(injected(words.plain("x"))) >= 5
     for page in (
         '<a href="javascript:zqx()">',
         '<a href=" JaVascript:zqx()">',
@@ -172,4 +199,4 @@ def test_who_looks_sees_what_lives() -> None:
         "<!-- zqx -->",
         "<meta http-equiv=refresh>",
     ):
-        assert alive(page), page
+        assert injected(page), page

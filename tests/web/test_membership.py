@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from ingot.core.access.levels import Level
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.factories import Group, Project, make_group, make_project
 from tests.ssh_public_keys import ed25519_line
 from tests.web.browser import Browser
@@ -22,7 +22,7 @@ def _public(make: Make, kind: str) -> tuple[Project | Group, str, str]:
 
 @pytest.mark.parametrize("kind", ["project", "group"])
 def test_asking_taking_back_entering_and_leaving(
-    browser: Browser, open_browser: Callable[[], Browser], api: Api, make: Make, person: Person, kind: str
+    browser: Browser, open_browser: Callable[[], Browser], api: Api, make: Make, person: User, kind: str
 ) -> None:
     place, home, members = _public(make, kind)
     assert "Request access" not in open_browser().get(home).text
@@ -42,7 +42,7 @@ def test_asking_taking_back_entering_and_leaving(
 
 
 def test_what_is_ones_own_is_not_left(
-    browser: Browser, open_browser: Callable[[], Browser], make: Make, person: Person, api: Api
+    browser: Browser, open_browser: Callable[[], Browser], make: Make, person: User, api: Api
 ) -> None:
     own, group = make_project(make, person), make_group(make, person)
     owner = browser.signed_in_as(person)
@@ -58,7 +58,7 @@ def test_what_is_ones_own_is_not_left(
 
 
 def test_a_key_of_another_project_is_let_in(
-    browser: Browser, open_browser: Callable[[], Browser], api: Api, make: Make, person: Person
+    browser: Browser, open_browser: Callable[[], Browser], api: Api, make: Make, person: User
 ) -> None:
     known, here, foreign = make_project(make, person), make_project(make, person), make_project(make)
     title, settings = "<b>robot</b>", f"/{here.path}/-/settings/repository"

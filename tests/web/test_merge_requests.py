@@ -8,7 +8,7 @@ import pytest
 
 from ingot.core.access.levels import Level
 from tests.api.merge_requests.factories import commit, filled_project, fork, make_merge_request
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project, make_group
 from tests.git_history import repository_of
@@ -19,13 +19,13 @@ HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>"
 Open = Callable[[], Browser]
 
 
-class Scene(NamedTuple):
+class MergeRequestPages(NamedTuple):
     """Private project with a developer, a reporter and another user."""
 
-    owner: Person
-    developer: Person
-    reporter: Person
-    stranger: Person
+    owner: User
+    developer: User
+    reporter: User
+    stranger: User
     project: Project
 
     def page(self, request: dict[str, Any]) -> str:
@@ -34,35 +34,35 @@ class Scene(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def scene(make: Make) -> Scene:
+def setup(make: Make) -> MergeRequestPages:
     """Return users, and a project in a group."""
     owner, developer, reporter, stranger = (make.user(password=PASSWORD) for _ in range(4))
     group = make_group(make, owner)
     members = {developer: Level.DEVELOPER, reporter: Level.REPORTER}
     project = filled_project(make, owner, group=group, members=members, visibility="private")
     make.api.delete(f"{project.url}/protected_branches/master", owner)
-    return Scene(owner, developer, reporter, stranger, project)
+    return MergeRequestPages(owner, developer, reporter, stranger, project)
 
 
 @pytest.fixture
-def browser(open_browser: Open, scene: Scene) -> Browser:
+def browser(open_browser: Open, setup: MergeRequestPages) -> Browser:
     """Return a browser of the developer."""
-    return open_browser().signed_in_as(scene.developer)
+    return open_browser().signed_in_as(setup.developer)
 
 
-def _now(api: Api, scene: Scene, request: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = api.get(f"{scene.project.url}/merge_requests/{request['iid']}", scene.owner).json()
+def _current(api: Api, setup: MergeRequestPages, request: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = api.get(f"{setup.project.url}/merge_requests/{request['iid']}", setup.owner).json()
     return found
 
 
-def test_lists_are_filtered_by_the_address(make: Make, scene: Scene, open_browser: Open) -> None:
-    make.api.post(f"{scene.project.url}/labels", scene.owner, name=HOSTILE, color="#ff0000")
-    sent: dict[str, Any] = {"title": f"Tide {HOSTILE}", "labels": HOSTILE, "assignee_id": scene.reporter.id}
-    one = make_merge_request(make, scene.project, scene.developer, **sent)
-    closed = make_merge_request(make, scene.project, scene.owner, title="Ebb")
-    make.api.put(f"{scene.project.url}/merge_requests/{closed['iid']}", scene.owner, state_event="close")
-    browser = open_browser().signed_in_as(scene.reporter)
-    base, group = f"/{scene.project.path}/-/merge_requests", scene.project.path.rpartition("/")[0]
+def test_lists_are_filtered_by_the_address(make: Make, setup: MergeRequestPages, open_browser: Open) -> None:
+    make.api.post(f"{setup.project.url}/labels", setup.owner, name=HOSTILE, color="#ff0000")
+    sent: dict[str, Any] = {"title": f"Tide {HOSTILE}", "labels": HOSTILE, "assignee_id": setup.reporter.id}
+    one = make_merge_request(make, setup.project, setup.developer, **sent)
+    closed = make_merge_request(make, setup.project, setup.owner, title="Ebb")
+    make.api.put(f"{setup.project.url}/merge_requests/{closed['iid']}", setup.owner, state_event="close")
+    browser = open_browser().signed_in_as(setup.reporter)
+    base, group = f"/{setup.project.path}/-/merge_requests", setup.project.path.rpartition("/")[0]
 
     opened = browser.get(f"{base}?search=Tide").text
     assert "Tide &lt;script&gt;" in opened
@@ -71,7 +71,7 @@ def test_lists_are_filtered_by_the_address(make: Make, scene: Scene, open_browse
     assert "Ebb" in browser.get(f"{base}?state=closed").text
     for query in (
         {"label_name[]": HOSTILE},
-        {"author_username": scene.developer.username, "search": "Tide"},
+        {"author_username": setup.developer.username, "search": "Tide"},
         {"source_branch": one["source_branch"], "target_branch": "master"},
     ):
         assert "Tide" in browser.get(f"{base}?{urlencode(query)}").text
@@ -81,18 +81,18 @@ def test_lists_are_filtered_by_the_address(make: Make, scene: Scene, open_browse
     assert "Tide" in browser.get("/dashboard/merge_requests").text
     assert "Tide" not in browser.get("/dashboard/merge_requests?scope=created_by_me").text
 
-    stranger = open_browser().signed_in_as(scene.stranger)
+    stranger = open_browser().signed_in_as(setup.stranger)
     assert stranger.get(base).status_code == 404
     assert stranger.get(f"/groups/{group}/-/merge_requests").status_code == 404
     assert "Tide" not in stranger.get("/dashboard/merge_requests").text
 
 
-def test_every_page_is_for_those_who_may_see_it(make: Make, scene: Scene, open_browser: Open) -> None:
+def test_every_page_is_for_those_who_may_see_it(make: Make, setup: MergeRequestPages, open_browser: Open) -> None:
     request = make_merge_request(
-        make, scene.project, scene.developer, title=f"Look {HOSTILE}", description=f"**So** {HOSTILE}"
+        make, setup.project, setup.developer, title=f"Look {HOSTILE}", description=f"**So** {HOSTILE}"
     )
-    page = scene.page(request)
-    reporter, stranger = (open_browser().signed_in_as(one) for one in (scene.reporter, scene.stranger))
+    page = setup.page(request)
+    reporter, stranger = (open_browser().signed_in_as(one) for one in (setup.reporter, setup.stranger))
 
     for path in ("", "/commits", "/diffs", "/diffs?view=split", "/pipelines", "/raw_diffs"):
         seen = reporter.get(page + path)
@@ -107,22 +107,22 @@ def test_every_page_is_for_those_who_may_see_it(make: Make, scene: Scene, open_b
     assert "<strong>So</strong>" in shown
     assert "You do not have permission to merge into master." in shown
     assert f"{page}/merge" not in shown
-    for path in (f"{page}/edit", scene.page({"iid": 99999}), scene.page({"iid": "x"}), f"{page}/diffs?diff_id=1"):
+    for path in (f"{page}/edit", setup.page({"iid": 99999}), setup.page({"iid": "x"}), f"{page}/diffs?diff_id=1"):
         assert reporter.get(path).status_code == 404
     token = stranger.token()
     for path in ("/merge", "/rebase", "/state", "/draft", "/approval"):
         assert stranger.post(page + path, data={"authenticity_token": token}).status_code == 404
     refused = reporter.post(f"{page}/merge", data={"authenticity_token": reporter.token()})
     assert refused.status_code == 422
-    assert _now(make.api, scene, request)["state"] == "opened"
+    assert _current(make.api, setup, request)["state"] == "opened"
 
 
-def test_opening_one_from_the_link_that_a_push_prints(make: Make, scene: Scene, browser: Browser) -> None:
+def test_opening_one_from_the_link_that_a_push_prints(make: Make, setup: MergeRequestPages, browser: Browser) -> None:
     branch = make.name("push")
     message = f"Raise the level {HOSTILE}\n\nBy a foot."
-    commit(make, scene.project, branch, {f"{branch}.md": "x\n"}, scene.developer, start="master", message=message)
-    link = f"/{scene.project.path}/merge_requests/new?merge_request%5Bsource_branch%5D={branch}"
-    action = f"/{scene.project.path}/-/merge_requests"
+    commit(make, setup.project, branch, {f"{branch}.md": "x\n"}, setup.developer, start="master", message=message)
+    link = f"/{setup.project.path}/merge_requests/new?merge_request%5Bsource_branch%5D={branch}"
+    action = f"/{setup.project.path}/-/merge_requests"
 
     shown = browser.get(link)
     assert "Raise the level &lt;script&gt;" in shown.text, "The title is that of the only commit."
@@ -134,16 +134,16 @@ def test_opening_one_from_the_link_that_a_push_prints(make: Make, scene: Scene, 
     assert "kept words" in blank.text
     fields = {"merge_request[title]": "Raise it", "merge_request[squash]": "1", "merge_request[assignee_ids][]": ""}
     made = browser.submit(link, action, **fields)
-    (found,) = make.api.get(f"{scene.project.url}/merge_requests?source_branch={branch}", scene.owner).json()
-    assert made.headers["location"] == scene.page(found)
+    (found,) = make.api.get(f"{setup.project.url}/merge_requests?source_branch={branch}", setup.owner).json()
+    assert made.headers["location"] == setup.page(found)
     assert (found["title"], found["squash"], found["target_branch"]) == ("Raise it", True, "master")
     twin = browser.submit(link, action, **fields)
     assert twin.status_code == 422
     assert "already exists" in twin.text
 
 
-def test_choosing_branches(scene: Scene, browser: Browser, open_browser: Open) -> None:
-    base = f"/{scene.project.path}/-/merge_requests/new"
+def test_choosing_branches(setup: MergeRequestPages, browser: Browser, open_browser: Open) -> None:
+    base = f"/{setup.project.path}/-/merge_requests/new"
 
     assert "Source branch" in browser.get(base).text
     asked = {"merge_request[source_branch]": "nowhere<b>", "merge_request[target_branch]": "master"}
@@ -151,8 +151,8 @@ def test_choosing_branches(scene: Scene, browser: Browser, open_browser: Open) -
     assert "There is no branch nowhere&lt;b&gt;" in wrong
     same = {"merge_request[source_branch]": "master", "merge_request[target_branch]": "master"}
     assert "Choose two different branches." in browser.get(f"{base}?{urlencode(same)}").text
-    assert "No source branch available" in open_browser().signed_in_as(scene.reporter).get(base).text
-    assert open_browser().signed_in_as(scene.stranger).get(base).status_code == 404
+    assert "No source branch available" in open_browser().signed_in_as(setup.reporter).get(base).text
+    assert open_browser().signed_in_as(setup.stranger).get(base).status_code == 404
     assert open_browser().get(base).status_code == 302
 
 
@@ -206,10 +206,10 @@ def test_a_hidden_fork_is_not_named(make: Make, open_browser: Open) -> None:
     assert "from a project that you cannot see" in open_browser().get(page).text
 
 
-def test_talking_about_a_line(make: Make, scene: Scene, browser: Browser, open_browser: Open) -> None:
-    request = make_merge_request(make, scene.project, scene.owner, description="x")
-    page, file = scene.page(request), f"{request['source_branch']}.txt"
-    reporter = open_browser().signed_in_as(scene.reporter)
+def test_talking_about_a_line(make: Make, setup: MergeRequestPages, browser: Browser, open_browser: Open) -> None:
+    request = make_merge_request(make, setup.project, setup.owner, description="x")
+    page, file = setup.page(request), f"{request['source_branch']}.txt"
+    reporter = open_browser().signed_in_as(setup.reporter)
     (link,) = {one for one in browser.get(f"{page}/diffs").text.split('"') if one.startswith("?at=")}
 
     row = browser.get(f"{page}/diffs{link}", headers={"HX-Request": "true"}).text
@@ -225,7 +225,7 @@ def test_talking_about_a_line(make: Make, scene: Scene, browser: Browser, open_b
     assert f"{file}:1" in reporter.get(page).text, "The overview names the line."
     (talk,) = (
         one
-        for one in make.api.get(f"{scene.project.url}/merge_requests/{request['iid']}/discussions", scene.owner).json()
+        for one in make.api.get(f"{setup.project.url}/merge_requests/{request['iid']}/discussions", setup.owner).json()
         if one["notes"][0]["type"] == "DiffNote"
     )
     assert (talk["notes"][0]["position"]["new_path"], talk["notes"][0]["position"]["new_line"]) == (file, 1)
@@ -233,8 +233,8 @@ def test_talking_about_a_line(make: Make, scene: Scene, browser: Browser, open_b
     assert settled.headers["location"] == f"{page}/diffs#note_{number}"
     assert "1 of 1 discussion resolved" in browser.get(f"{page}/diffs").text
 
-    commit(make, scene.project, request["source_branch"], {file: "else\n"}, scene.owner, action="update")
-    first = make.api.get(f"{scene.project.url}/merge_requests/{request['iid']}/versions", scene.owner).json()[-1]["id"]
+    commit(make, setup.project, request["source_branch"], {file: "else\n"}, setup.owner, action="update")
+    first = make.api.get(f"{setup.project.url}/merge_requests/{request['iid']}/versions", setup.owner).json()[-1]["id"]
     assert "outdated" in reporter.get(page).text
     assert f'id="note_{number}"' in reporter.get(f"{page}/diffs?diff_id={first}").text
     compared = reporter.get(f"{page}/diffs?start_id={first}").text
@@ -244,9 +244,9 @@ def test_talking_about_a_line(make: Make, scene: Scene, browser: Browser, open_b
     assert browser.get(f"{page}/diffs?at=d00_1_1&first=9&only=x&view=y").status_code == 200
 
 
-def test_merging_with_words_of_ones_own(make: Make, scene: Scene, browser: Browser) -> None:
-    request = make_merge_request(make, scene.project, scene.developer, title=f"Merge {HOSTILE}")
-    page = scene.page(request)
+def test_merging_with_words_of_ones_own(make: Make, setup: MergeRequestPages, browser: Browser) -> None:
+    request = make_merge_request(make, setup.project, setup.developer, title=f"Merge {HOSTILE}")
+    page = setup.page(request)
     assert "Ready to merge" in browser.get(page).text
 
     fields = {"merge_commit_message": "My words\r\n\r\nMore", "should_remove_source_branch": "1"}
@@ -256,12 +256,12 @@ def test_merging_with_words_of_ones_own(make: Make, scene: Scene, browser: Brows
     merged = browser.submit(page, f"{page}/merge", **fields)
     assert (merged.status_code, merged.headers["location"]) == (302, page)
 
-    now = _now(make.api, scene, request)
+    now = _current(make.api, setup, request)
     assert now["state"] == "merged"
-    head = make.api.get(f"{scene.project.url}/repository/commits/{now['merge_commit_sha']}", scene.owner).json()
+    head = make.api.get(f"{setup.project.url}/repository/commits/{now['merge_commit_sha']}", setup.owner).json()
     assert head["message"].strip() == "My words\n\nMore"
-    branch = f"{scene.project.url}/repository/branches/{request['source_branch']}"
-    assert make.api.get(branch, scene.owner).status_code == 404
+    branch = f"{setup.project.url}/repository/branches/{request['source_branch']}"
+    assert make.api.get(branch, setup.owner).status_code == 404
     shown = browser.get(page).text
     assert now["merge_commit_sha"][:8] in shown
     assert f"{page}/merge" not in shown.replace(f"{page}/merge_", "")
@@ -270,15 +270,15 @@ def test_merging_with_words_of_ones_own(make: Make, scene: Scene, browser: Brows
     assert "The merge request is no longer open." in again.text
 
 
-def test_every_reason_why_not(make: Make, scene: Scene, browser: Browser) -> None:
-    request = make_merge_request(make, scene.project, scene.developer, title="Draft: Wait")
-    page, url = scene.page(request), f"{scene.project.url}/merge_requests/{request['iid']}"
+def test_every_reason_why_not(make: Make, setup: MergeRequestPages, browser: Browser) -> None:
+    request = make_merge_request(make, setup.project, setup.developer, title="Draft: Wait")
+    page, url = setup.page(request), f"{setup.project.url}/merge_requests/{request['iid']}"
     rules = {"only_allow_merge_if_pipeline_succeeds": True, "only_allow_merge_if_all_discussions_are_resolved": True}
-    make.api.put(scene.project.url, scene.owner, **rules)
+    make.api.put(setup.project.url, setup.owner, **rules)
     try:
-        make.api.post(f"{url}/discussions", scene.owner, body="Why?")
-        status = f"{scene.project.url}/statuses/{request['sha']}"
-        make.api.post(status, scene.owner, state="failed", name="test", ref=request["source_branch"])
+        make.api.post(f"{url}/discussions", setup.owner, body="Why?")
+        status = f"{setup.project.url}/statuses/{request['sha']}"
+        make.api.post(status, setup.owner, state="failed", name="test", ref=request["source_branch"])
         shown = browser.get(page).text
         for reason in (
             "The merge request is a draft.",
@@ -288,51 +288,51 @@ def test_every_reason_why_not(make: Make, scene: Scene, browser: Browser) -> Non
             assert reason in shown
         ready = browser.submit(page, f"{page}/draft", draft="false")
         assert ready.status_code == 302
-        assert _now(make.api, scene, request)["title"] == "Wait"
+        assert _current(make.api, setup, request)["title"] == "Wait"
 
-        (talk,) = make.api.get(f"{url}/discussions", scene.owner).json()[:1]
-        make.api.put(f"{url}/discussions/{talk['id']}", scene.owner, resolved=True)
-        make.api.post(status, scene.owner, state="running", name="test", ref=request["source_branch"])
+        (talk,) = make.api.get(f"{url}/discussions", setup.owner).json()[:1]
+        make.api.put(f"{url}/discussions/{talk['id']}", setup.owner, resolved=True)
+        make.api.post(status, setup.owner, state="running", name="test", ref=request["source_branch"])
         shown = browser.get(page).text
         assert "The pipeline is still running" in shown
         assert "hx-trigger" in shown, "It looks again by itself."
         later = browser.submit(page, f"{page}/merge", later="1")
         assert later.status_code == 302
-        assert _now(make.api, scene, request)["merge_when_pipeline_succeeds"] is True
+        assert _current(make.api, setup, request)["merge_when_pipeline_succeeds"] is True
         part = browser.get(f"{page}/box?state=opened", headers={"HX-Request": "true"})
         assert "Set to merge when the pipeline succeeds" in part.text
         assert "<html" not in part.text
         assert "hx-refresh" not in part.headers
         assert browser.submit(page, f"{page}/cancel_merge").status_code == 302
-        assert _now(make.api, scene, request)["merge_when_pipeline_succeeds"] is False
+        assert _current(make.api, setup, request)["merge_when_pipeline_succeeds"] is False
         changed = browser.get(f"{page}/box?state=closed", headers={"HX-Request": "true"})
         assert changed.headers["hx-refresh"] == "true"
         assert browser.get(f"{page}/box").headers["location"] == page
     finally:
-        make.api.put(scene.project.url, scene.owner, **dict.fromkeys(rules, False))
+        make.api.put(setup.project.url, setup.owner, **dict.fromkeys(rules, False))
 
 
-def test_conflicts_say_how_to_solve_them(make: Make, scene: Scene, browser: Browser) -> None:
+def test_conflicts_say_how_to_solve_them(make: Make, setup: MergeRequestPages, browser: Browser) -> None:
     branch = "it's;$(x)"
-    commit(make, scene.project, branch, {"clash": "one\n"}, scene.developer, start="master")
+    commit(make, setup.project, branch, {"clash": "one\n"}, setup.developer, start="master")
     sent = {"source_branch": branch, "target_branch": "master", "title": "Clash"}
-    request = make.api.post(f"{scene.project.url}/merge_requests", scene.developer, **sent).json()
-    commit(make, scene.project, "master", {"clash": "two\n"}, scene.owner)
+    request = make.api.post(f"{setup.project.url}/merge_requests", setup.developer, **sent).json()
+    commit(make, setup.project, "master", {"clash": "two\n"}, setup.owner)
 
-    shown = browser.get(scene.page(request)).text
+    shown = browser.get(setup.page(request)).text
     assert "Merge conflicts with master must be resolved" in shown
     assert "git merge origin/master" in shown
     assert "git push origin &#39;it&#39;&#34;&#39;&#34;&#39;s;$(x)&#39;" in shown, "The shell must not run its name."
-    assert f"{scene.page(request)}/merge" not in shown.replace(f"{scene.page(request)}/merge_", "")
+    assert f"{setup.page(request)}/merge" not in shown.replace(f"{setup.page(request)}/merge_", "")
 
 
-def test_rebasing_and_closing_and_approving(make: Make, scene: Scene, browser: Browser) -> None:
-    request = make_merge_request(make, scene.project, scene.developer, title="Behind")
-    page = scene.page(request)
-    commit(make, scene.project, "master", {make.name("moved"): "on\n"}, scene.owner)
+def test_rebasing_and_closing_and_approving(make: Make, setup: MergeRequestPages, browser: Browser) -> None:
+    request = make_merge_request(make, setup.project, setup.developer, title="Behind")
+    page = setup.page(request)
+    commit(make, setup.project, "master", {make.name("moved"): "on\n"}, setup.owner)
 
     assert browser.submit(page, f"{page}/rebase").status_code == 302
-    assert _now(make.api, scene, request)["sha"] != request["sha"]
+    assert _current(make.api, setup, request)["sha"] != request["sha"]
     assert f"{page}/rebase" not in browser.get(page).text
     assert browser.submit(page, f"{page}/approval", approved="true").status_code == 302
     assert "Revoke approval" in browser.get(page).text
@@ -340,13 +340,13 @@ def test_rebasing_and_closing_and_approving(make: Make, scene: Scene, browser: B
     assert browser.submit(page, f"{page}/state", state_event="close").status_code == 302
     assert "The changes were not merged." in browser.get(page).text
     assert browser.submit(page, f"{page}/state", state_event="reopen").status_code == 302
-    assert _now(make.api, scene, request)["state"] == "opened"
+    assert _current(make.api, setup, request)["state"] == "opened"
 
 
-def test_editing_and_deleting(make: Make, scene: Scene, browser: Browser, open_browser: Open) -> None:
-    request = make_merge_request(make, scene.project, scene.developer, title="Before")
-    page, other = scene.page(request), make.name("target")
-    make.api.post(f"{scene.project.url}/repository/branches", scene.owner, branch=other, ref="master")
+def test_editing_and_deleting(make: Make, setup: MergeRequestPages, browser: Browser, open_browser: Open) -> None:
+    request = make_merge_request(make, setup.project, setup.developer, title="Before")
+    page, other = setup.page(request), make.name("target")
+    make.api.post(f"{setup.project.url}/repository/branches", setup.owner, branch=other, ref="master")
     title, target = "merge_request[title]", "merge_request[target_branch]"
 
     seen = next(form for form in forms_of(browser.get(f"{page}/edit")) if form.fields.get("_method") == "put")
@@ -361,57 +361,57 @@ def test_editing_and_deleting(make: Make, scene: Scene, browser: Browser, open_b
     assert refused.status_code == 422
     assert "typed &lt;script&gt;" in refused.text
     assert edit(**{title: "x", target: "nowhere"}).status_code == 422
-    labels = {"merge_request[labels][]": "late", "merge_request[assignee_ids][]": str(scene.reporter.id)}
+    labels = {"merge_request[labels][]": "late", "merge_request[assignee_ids][]": str(setup.reporter.id)}
     assert edit(**{title: "After", target: other, **labels}).headers["location"] == page
-    now = _now(make.api, scene, request)
+    now = _current(make.api, setup, request)
     assert (now["title"], now["target_branch"], now["labels"]) == ("After", other, ["late"])
-    assert [person["id"] for person in now["assignees"]] == [scene.reporter.id]
+    assert [person["id"] for person in now["assignees"]] == [setup.reporter.id]
 
     gone = {"_method": "delete", "authenticity_token": browser.token()}
     assert browser.post(page, data=gone).status_code == 403
-    owner = open_browser().signed_in_as(scene.owner)
+    owner = open_browser().signed_in_as(setup.owner)
     gone["authenticity_token"] = owner.token()
-    assert owner.post(page, data=gone).headers["location"] == f"/{scene.project.path}/-/merge_requests"
+    assert owner.post(page, data=gone).headers["location"] == f"/{setup.project.path}/-/merge_requests"
     assert owner.get(page).status_code == 404
 
 
-def test_branches_that_are_gone(make: Make, scene: Scene, browser: Browser) -> None:
+def test_branches_that_are_gone(make: Make, setup: MergeRequestPages, browser: Browser) -> None:
     target = make.name("target")
-    make.api.post(f"{scene.project.url}/repository/branches", scene.owner, branch=target, ref="master")
-    request = make_merge_request(make, scene.project, scene.developer, target_branch=target)
-    page, branches = scene.page(request), f"{scene.project.url}/repository/branches"
-    make.api.delete(f"{branches}/{request['source_branch']}", scene.owner)
+    make.api.post(f"{setup.project.url}/repository/branches", setup.owner, branch=target, ref="master")
+    request = make_merge_request(make, setup.project, setup.developer, target_branch=target)
+    page, branches = setup.page(request), f"{setup.project.url}/repository/branches"
+    make.api.delete(f"{branches}/{request['source_branch']}", setup.owner)
     shown = browser.get(page).text
     assert "does not exist. Push it again to continue." in shown
     assert f'{page}/merge"' not in shown
-    make.api.delete(f"{branches}/{target}", scene.owner)
+    make.api.delete(f"{branches}/{target}", setup.owner)
     assert f"The target branch {target} does not exist." in browser.get(page).text
     for path in ("/commits", "/diffs", "/pipelines", "/edit"):
         assert browser.get(page + path).status_code == 200
 
 
-def test_after_a_merge(make: Make, scene: Scene, browser: Browser, open_browser: Open) -> None:
-    request = make_merge_request(make, scene.project, scene.developer)
-    page, branch = scene.page(request), f"{scene.project.url}/repository/branches/{request['source_branch']}"
+def test_after_a_merge(make: Make, setup: MergeRequestPages, browser: Browser, open_browser: Open) -> None:
+    request = make_merge_request(make, setup.project, setup.developer)
+    page, branch = setup.page(request), f"{setup.project.url}/repository/branches/{request['source_branch']}"
     assert browser.submit(page, f"{page}/merge").status_code == 302
-    commits = f"/{scene.project.path}/-/commit/{_now(make.api, scene, request)['merge_commit_sha']}"
-    reporter = open_browser().signed_in_as(scene.reporter)
+    commits = f"/{setup.project.path}/-/commit/{_current(make.api, setup, request)['merge_commit_sha']}"
+    reporter = open_browser().signed_in_as(setup.reporter)
     for action in (f"{page}/source_branch", f"{commits}/revert", f"{commits}/cherry_pick"):
         assert f'action="{action}"' in browser.get(page).text
         assert f'action="{action}"' not in reporter.get(page).text
     gone = {"_method": "delete", "authenticity_token": reporter.token()}
     assert reporter.post(f"{page}/source_branch", data=gone).status_code == 422
 
-    more = commit(make, scene.project, request["source_branch"], {"more": "x"}, scene.developer)
+    more = commit(make, setup.project, request["source_branch"], {"more": "x"}, setup.developer)
     assert f"{page}/source_branch" not in browser.get(page).text, "What came after the merge is not lost."
     gone["authenticity_token"] = browser.token()
     assert browser.post(f"{page}/source_branch", data=gone).status_code == 422
-    assert make.api.get(branch, scene.owner).json()["commit"]["id"] == more
-    make.api.delete(branch, scene.owner)
+    assert make.api.get(branch, setup.owner).json()["commit"]["id"] == more
+    make.api.delete(branch, setup.owner)
     again = {"branch": request["source_branch"], "ref": request["sha"]}
-    make.api.post(f"{scene.project.url}/repository/branches", scene.owner, **again)
+    make.api.post(f"{setup.project.url}/repository/branches", setup.owner, **again)
     assert browser.submit(page, f"{page}/source_branch").headers["location"] == page
-    assert make.api.get(branch, scene.owner).status_code == 404
+    assert make.api.get(branch, setup.owner).status_code == 404
     assert f"The source branch {request['source_branch']} was deleted." in browser.get(page).text
 
     undone = browser.submit(page, f"{commits}/revert")
@@ -420,14 +420,14 @@ def test_after_a_merge(make: Make, scene: Scene, browser: Browser, open_browser:
     assert browser.get(undone.headers["location"]).status_code == 200
 
 
-def test_templates_are_offered(make: Make, scene: Scene, browser: Browser) -> None:
+def test_templates_are_offered(make: Make, setup: MergeRequestPages, browser: Browser) -> None:
     branch, files = make.name("told"), {}
     for name in ("Change", "Release notes"):
         files[f".gitlab/merge_request_templates/{name}.md"] = f"## {name} {HOSTILE}"
-    commit(make, scene.project, "master", files, scene.owner)
-    commit(make, scene.project, branch, {branch: "x"}, scene.developer, start="master", message="One\n\nBody")
+    commit(make, setup.project, "master", files, setup.owner)
+    commit(make, setup.project, branch, {branch: "x"}, setup.developer, start="master", message="One\n\nBody")
     asked = {"merge_request[source_branch]": branch, "merge_request[title]": "Mine"}
-    start = f"/{scene.project.path}/-/merge_requests/new?{urlencode(asked)}"
+    start = f"/{setup.project.path}/-/merge_requests/new?{urlencode(asked)}"
 
     shown = browser.get(start).text
     assert "issuable_template=Release+notes" in shown
@@ -438,15 +438,15 @@ def test_templates_are_offered(make: Make, scene: Scene, browser: Browser) -> No
     assert "## " not in browser.get(f"{start}&issuable_template=nothing").text
 
 
-def test_an_author_wished_it_gone(make: Make, scene: Scene, browser: Browser) -> None:
+def test_an_author_wished_it_gone(make: Make, setup: MergeRequestPages, browser: Browser) -> None:
     """The merging user may override it; without the field nothing changes."""
     for removes, ticked, status in ((True, {}, 200), (True, {"should_remove_source_branch": "1"}, 404)):
-        request = make_merge_request(make, scene.project, scene.developer, remove_source_branch=removes)
-        page, branch = scene.page(request), f"{scene.project.url}/repository/branches/{request['source_branch']}"
+        request = make_merge_request(make, setup.project, setup.developer, remove_source_branch=removes)
+        page, branch = setup.page(request), f"{setup.project.url}/repository/branches/{request['source_branch']}"
         assert browser.submit(page, f"{page}/merge", **ticked).status_code == 302
-        assert make.api.get(branch, scene.owner).status_code == status
-    request = make_merge_request(make, scene.project, scene.developer, remove_source_branch=True)
-    page, branch = scene.page(request), f"{scene.project.url}/repository/branches/{request['source_branch']}"
+        assert make.api.get(branch, setup.owner).status_code == status
+    request = make_merge_request(make, setup.project, setup.developer, remove_source_branch=True)
+    page, branch = setup.page(request), f"{setup.project.url}/repository/branches/{request['source_branch']}"
     sent = {"authenticity_token": browser.token(), "sha": request["sha"], "options": "1"}
     assert browser.post(f"{page}/merge", data=sent).status_code == 302
-    assert make.api.get(branch, scene.owner).status_code == 404
+    assert make.api.get(branch, setup.owner).status_code == 404

@@ -6,14 +6,14 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.oauth_client import (
     CALLBACK,
-    App,
-    agree,
-    answers,
+    RegisteredApplication,
+    authorize,
     by_password,
+    callback_parameters,
     challenge_of,
     register,
     shown,
@@ -26,18 +26,18 @@ VERIFIER = "v" * 43 + "-._~"
 
 
 @pytest.fixture
-def signed_in(browser: Browser, person: Person) -> Browser:
+def signed_in(browser: Browser, person: User) -> Browser:
     """Return a browser of a user."""
     return browser.signed_in_as(person)
 
 
 @pytest.fixture
-def app(signed_in: Browser) -> App:
+def app(signed_in: Browser) -> RegisteredApplication:
     """Return an application registered by this user."""
     return register(signed_in)
 
 
-def test_an_application_acts_for_a_person(signed_in: Browser, app: App, person: Person) -> None:
+def test_an_application_acts_for_a_person(signed_in: Browser, app: RegisteredApplication, person: User) -> None:
     page = signed_in.get(app.address())
     assert "An app" in page.text
     named = [form.fields for form in forms_of(page) if form.action == "/oauth/authorize"]
@@ -46,12 +46,12 @@ def test_an_application_acts_for_a_person(signed_in: Browser, app: App, person: 
         assert {"client_id", "redirect_uri", "state", "response_type", "scope"} <= set(fields)
     assert "form-action 'self' http://app.example;" in page.headers["content-security-policy"]
 
-    led = agree(signed_in, app.address())
-    heard = answers(led)
+    led = authorize(signed_in, app.address())
+    heard = callback_parameters(led)
     assert led.headers["location"].startswith(f"{CALLBACK}&code=")
     assert heard["state"] == "x y&z"
 
-    answer = app.trade(heard["code"])
+    answer = app.exchange(heard["code"])
     token = answer.json()
     assert answer.status_code == 200, answer.text
     assert answer.headers["cache-control"] == "no-store"
@@ -62,7 +62,7 @@ def test_an_application_acts_for_a_person(signed_in: Browser, app: App, person: 
 
 
 def test_whoever_is_signed_out_comes_back_after_signing_in(
-    open_browser: Callable[[], Browser], app: App, person: Person
+    open_browser: Callable[[], Browser], app: RegisteredApplication, person: User
 ) -> None:
     browser = open_browser()
     led = browser.get(app.address())
@@ -76,15 +76,15 @@ def test_whoever_is_signed_out_comes_back_after_signing_in(
     assert browser.get(signed.headers["location"]).status_code == 200
 
 
-def test_who_refuses_says_so_to_the_application(signed_in: Browser, app: App) -> None:
-    heard = answers(agree(signed_in, app.address(), refuse=True))
+def test_who_refuses_says_so_to_the_application(signed_in: Browser, app: RegisteredApplication) -> None:
+    heard = callback_parameters(authorize(signed_in, app.address(), refuse=True))
     assert (heard["error"], heard["state"]) == ("access_denied", "x y&z")
-    heard = answers(agree(signed_in, app.address(response_type="token"), refuse=True))
+    heard = callback_parameters(authorize(signed_in, app.address(response_type="token"), refuse=True))
     assert heard["error"] == "access_denied"
 
 
-def test_nobody_is_asked_twice_unless_for_more(signed_in: Browser, app: App) -> None:
-    token = app.trade(app.code(signed_in, scope="read_user")).json()
+def test_nobody_is_asked_twice_unless_for_more(signed_in: Browser, app: RegisteredApplication) -> None:
+    token = app.exchange(app.code(signed_in, scope="read_user")).json()
 
     assert signed_in.get(app.address(scope="read_user")).status_code == 302
     assert signed_in.get(app.address(scope="api")).status_code == 200, "More is asked for."
@@ -97,9 +97,9 @@ def test_nobody_is_asked_twice_unless_for_more(signed_in: Browser, app: App) -> 
     assert signed_in.get(app.address(scope="read_user")).status_code == 200
 
 
-def test_a_token_is_given_in_the_address_itself(signed_in: Browser, app: App, person: Person) -> None:
-    led = agree(signed_in, app.address(response_type="token", scope="read_user"))
-    heard = answers(led)
+def test_a_token_is_given_in_the_address_itself(signed_in: Browser, app: RegisteredApplication, person: User) -> None:
+    led = authorize(signed_in, app.address(response_type="token", scope="read_user"))
+    heard = callback_parameters(led)
     assert "#" in led.headers["location"]
     assert heard["state"] == "x y&z"
     assert "refresh_token" not in heard
@@ -108,13 +108,13 @@ def test_a_token_is_given_in_the_address_itself(signed_in: Browser, app: App, pe
 
 def test_a_program_without_an_address_is_shown_its_code(signed_in: Browser) -> None:
     app = register(signed_in, redirect_uri="urn:ietf:wg:oauth:2.0:oob")
-    page = agree(signed_in, app.address())
+    page = authorize(signed_in, app.address())
     assert page.status_code == 200
-    assert app.trade(shown(page, "authorization_code")).status_code == 200
+    assert app.exchange(shown(page, "authorization_code")).status_code == 200
 
 
-def test_a_token_is_renewed_and_the_one_before_ends(signed_in: Browser, app: App) -> None:
-    first = app.trade(app.code(signed_in)).json()
+def test_a_token_is_renewed_and_the_one_before_ends(signed_in: Browser, app: RegisteredApplication) -> None:
+    first = app.exchange(app.code(signed_in)).json()
     second = app.refresh(first["refresh_token"])
     assert second.status_code == 200
     assert with_bearer(app.url, first["access_token"]).status_code == 401
@@ -126,15 +126,17 @@ def test_a_token_is_renewed_and_the_one_before_ends(signed_in: Browser, app: App
     assert app.refresh(second.json()["refresh_token"]).json()["error"] == "invalid_grant"
 
 
-def test_renewing_may_narrow_and_never_widen(signed_in: Browser, app: App) -> None:
-    token = app.trade(app.code(signed_in, scope="api read_user")).json()
+def test_renewing_may_narrow_and_never_widen(signed_in: Browser, app: RegisteredApplication) -> None:
+    token = app.exchange(app.code(signed_in, scope="api read_user")).json()
     assert app.refresh(token["refresh_token"], scope="api openid").json()["error"] == "invalid_scope"
     narrow = app.refresh(token["refresh_token"], scope="read_user").json()
     assert narrow["scope"] == "read_user"
     assert with_bearer(app.url, narrow["access_token"], "/api/v4/projects", "POST").status_code == 403
 
 
-def test_a_password_is_enough_without_any_application(instance: Instance, person: Person, app: App) -> None:
+def test_a_password_is_enough_without_any_application(
+    instance: Instance, person: User, app: RegisteredApplication
+) -> None:
     answer = by_password(instance.url, person)
     token = answer.json()
     assert answer.status_code == 200
@@ -150,16 +152,18 @@ def test_a_password_is_enough_without_any_application(instance: Instance, person
     assert by_password(instance.url, person, client_id=app.uid, client_secret="x").json()["error"] == "invalid_client"
     assert by_password(instance.url, person, client_id=app.uid).json()["error"] == "invalid_client"
     assert by_password(instance.url, person, scope="nonsense").json()["error"] == "invalid_scope"
-    stranger = Person(0, person.username, "", "", "wrong password")
+    stranger = User(0, person.username, "", "", "wrong password")
     wrong = by_password(instance.url, stranger)
     assert (wrong.status_code, wrong.json()["error"]) == (401, "invalid_grant")
 
 
-def test_whoever_is_blocked_gets_nothing(signed_in: Browser, app: App, person: Person, make: Make, api: Api) -> None:
-    token, code = app.trade(app.code(signed_in)).json(), app.code(signed_in)
+def test_whoever_is_blocked_gets_nothing(
+    signed_in: Browser, app: RegisteredApplication, person: User, make: Make, api: Api
+) -> None:
+    token, code = app.exchange(app.code(signed_in)).json(), app.code(signed_in)
     api.post(f"/users/{person.id}/block", make.root)
     assert by_password(app.url, person).status_code == 401
-    assert app.trade(code).status_code == 401
+    assert app.exchange(code).status_code == 401
     assert app.refresh(token["refresh_token"]).status_code == 401
     assert with_bearer(app.url, token["access_token"]).status_code == 401
     assert with_bearer(app.url, token["access_token"], "/oauth/userinfo").status_code == 401
@@ -171,52 +175,52 @@ def test_whoever_is_blocked_gets_nothing(signed_in: Browser, app: App, person: P
 
 def test_an_application_that_keeps_no_secret_proves_itself_otherwise(signed_in: Browser) -> None:
     app = register(signed_in, confidential="0")
-    assert answers(signed_in.get(app.address()))["error"] == "invalid_request"
+    assert callback_parameters(signed_in.get(app.address()))["error"] == "invalid_request"
     asked = {"code_challenge": challenge_of(VERIFIER), "code_challenge_method": "S256"}
     for plain in (False, True):
         asked = {"code_challenge": VERIFIER, "code_challenge_method": "plain"} if plain else asked
         for wrong in (None, "w" * 50, "short", challenge_of(VERIFIER) if plain else asked["code_challenge"]):
-            refused = app.trade(app.code(signed_in, **asked), client_secret=None, code_verifier=wrong)
+            refused = app.exchange(app.code(signed_in, **asked), client_secret=None, code_verifier=wrong)
             assert (refused.status_code, refused.json()["error"]) == (400, "invalid_grant"), wrong
-        traded = app.trade(app.code(signed_in, **asked), client_secret=None, code_verifier=VERIFIER)
+        traded = app.exchange(app.code(signed_in, **asked), client_secret=None, code_verifier=VERIFIER)
         assert traded.status_code == 200, traded.text
     renewed = app.refresh(traded.json()["refresh_token"], client_secret=None)
     assert renewed.status_code == 200
     assert signed_in.get(app.address(**asked)).status_code == 200, "Anybody could pretend to be it, so it asks."
 
 
-def test_a_verifier_belongs_to_a_challenge(signed_in: Browser, app: App) -> None:
-    without = app.trade(app.code(signed_in), code_verifier=VERIFIER)
+def test_a_verifier_belongs_to_a_challenge(signed_in: Browser, app: RegisteredApplication) -> None:
+    without = app.exchange(app.code(signed_in), code_verifier=VERIFIER)
     assert without.json()["error"] == "invalid_grant"
-    missing = app.trade(app.code(signed_in, code_challenge=challenge_of(VERIFIER), code_challenge_method="S256"))
+    missing = app.exchange(app.code(signed_in, code_challenge=challenge_of(VERIFIER), code_challenge_method="S256"))
     assert missing.json()["error"] == "invalid_grant"
     for method in ("S512", '"', "é"):
         asked = {"code_challenge": challenge_of(VERIFIER), "code_challenge_method": method}
-        assert answers(signed_in.get(app.address(**asked)))["error"] == "invalid_request"
+        assert callback_parameters(signed_in.get(app.address(**asked)))["error"] == "invalid_request"
 
 
-def test_a_code_works_once_and_a_second_use_ends_what_it_gave(signed_in: Browser, app: App) -> None:
+def test_a_code_works_once_and_a_second_use_ends_what_it_gave(signed_in: Browser, app: RegisteredApplication) -> None:
     code = app.code(signed_in)
-    token = app.trade(code).json()
-    again = app.trade(code)
+    token = app.exchange(code).json()
+    again = app.exchange(code)
     assert (again.status_code, again.json()["error"]) == (400, "invalid_grant")
     assert with_bearer(app.url, token["access_token"]).status_code == 401
     assert app.refresh(token["refresh_token"]).json()["error"] == "invalid_grant"
 
 
-def test_a_code_is_its_applications_and_its_addresses(signed_in: Browser, app: App) -> None:
+def test_a_code_is_its_applications_and_its_addresses(signed_in: Browser, app: RegisteredApplication) -> None:
     """Attack: a leaked code is useless to others, and failed attempts do not consume it."""
     other = register(signed_in, redirect_uri=CALLBACK)
     code = app.code(signed_in)
     rows = [
-        (other.trade(code), "invalid_grant"),
-        (app.trade(code, redirect_uri="http://app.example/callback"), "invalid_grant"),
-        (app.trade(code, redirect_uri=None), "invalid_grant"),
-        (app.trade(code, client_secret=other.secret), "invalid_client"),
-        (app.trade(code, client_secret=None), "invalid_client"),
-        (app.trade(code, client_id="nobody"), "invalid_client"),
-        (app.trade(code + "x"), "invalid_grant"),
-        (app.trade(code="", client_id=app.uid), "invalid_grant"),
+        (other.exchange(code), "invalid_grant"),
+        (app.exchange(code, redirect_uri="http://app.example/callback"), "invalid_grant"),
+        (app.exchange(code, redirect_uri=None), "invalid_grant"),
+        (app.exchange(code, client_secret=other.secret), "invalid_client"),
+        (app.exchange(code, client_secret=None), "invalid_client"),
+        (app.exchange(code, client_id="nobody"), "invalid_client"),
+        (app.exchange(code + "x"), "invalid_grant"),
+        (app.exchange(code="", client_id=app.uid), "invalid_grant"),
         (app.token(grant_type="authorization_code"), "invalid_request"),
         (app.token(grant_type="nonsense"), "unsupported_grant_type"),
         (app.token(), "invalid_request"),
@@ -225,7 +229,7 @@ def test_a_code_is_its_applications_and_its_addresses(signed_in: Browser, app: A
     for answer, error in rows:
         assert answer.status_code in (400, 401), answer.text
         assert answer.json()["error"] == error
-    assert app.trade(code).status_code == 200
+    assert app.exchange(code).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -254,7 +258,9 @@ def test_a_code_is_its_applications_and_its_addresses(signed_in: Browser, app: A
         None,
     ],
 )
-def test_nobody_is_led_where_the_application_has_no_address(signed_in: Browser, app: App, address: str | None) -> None:
+def test_nobody_is_led_where_the_application_has_no_address(
+    signed_in: Browser, app: RegisteredApplication, address: str | None
+) -> None:
     """Attack: a URI similar to the registered one would receive the code."""
     for kind in ("code", "token"):
         for path in (app.address(redirect_uri=address, response_type=kind),):
@@ -296,14 +302,14 @@ def test_a_program_on_the_persons_machine_listens_at_any_port(
     if not led:
         assert signed_in.get(app.address(redirect_uri=asked)).status_code == 400
         return
-    answer = agree(signed_in, app.address(redirect_uri=asked))
+    answer = authorize(signed_in, app.address(redirect_uri=asked))
     assert answer.headers["location"].startswith(f"{asked}{'&' if '?' in asked else '?'}code=")
-    code = answers(answer)["code"]
-    assert app.trade(code, redirect_uri=registered).status_code == 400
-    assert app.trade(app.code(signed_in, redirect_uri=asked), redirect_uri=asked).status_code == 200
+    code = callback_parameters(answer)["code"]
+    assert app.exchange(code, redirect_uri=registered).status_code == 400
+    assert app.exchange(app.code(signed_in, redirect_uri=asked), redirect_uri=asked).status_code == 200
 
 
-def test_what_is_asked_for_in_a_wrong_way(signed_in: Browser, app: App) -> None:
+def test_what_is_asked_for_in_a_wrong_way(signed_in: Browser, app: RegisteredApplication) -> None:
     assert signed_in.get(app.address(client_id="nobody")).status_code == 400
     assert signed_in.get("/oauth/authorize").status_code == 400
     rows: list[tuple[dict[str, Any], str]] = [
@@ -316,19 +322,21 @@ def test_what_is_asked_for_in_a_wrong_way(signed_in: Browser, app: App) -> None:
         ({"scope": 'é"\n'}, "invalid_scope"),
     ]
     for changes, error in rows:
-        heard = answers(signed_in.get(app.address(**changes)))
+        heard = callback_parameters(signed_in.get(app.address(**changes)))
         assert (heard["error"], heard["state"]) == (error, "x y&z")
 
 
 def test_an_application_gets_no_more_than_it_registered(signed_in: Browser) -> None:
     app = register(signed_in, scopes="read_user")
-    assert answers(signed_in.get(app.address()))["error"] == "invalid_scope", "Asking for nothing means api."
-    token = app.trade(app.code(signed_in, scope="read_user")).json()["access_token"]
+    assert callback_parameters(signed_in.get(app.address()))["error"] == "invalid_scope", (
+        "Asking for nothing means api."
+    )
+    token = app.exchange(app.code(signed_in, scope="read_user")).json()["access_token"]
     assert with_bearer(app.url, token).status_code == 200
     assert with_bearer(app.url, token, "/api/v4/projects").status_code == 403
 
 
-def test_ways_to_prove_an_application(signed_in: Browser, app: App) -> None:
+def test_ways_to_prove_an_application(signed_in: Browser, app: RegisteredApplication) -> None:
     sent = {"grant_type": "authorization_code", "redirect_uri": CALLBACK}
     by_header = httpx.post(
         f"{app.url}/oauth/token", data={**sent, "code": app.code(signed_in)}, auth=(app.uid, app.secret)
@@ -347,8 +355,8 @@ def test_ways_to_prove_an_application(signed_in: Browser, app: App) -> None:
         assert httpx.post(f"{app.url}/oauth/token", data={**sent, **odd}).status_code in (400, 401)
 
 
-def test_tokens_are_told_about_and_taken_back(signed_in: Browser, app: App, person: Person) -> None:
-    token = app.trade(app.code(signed_in)).json()
+def test_tokens_are_told_about_and_taken_back(signed_in: Browser, app: RegisteredApplication, person: User) -> None:
+    token = app.exchange(app.code(signed_in)).json()
     about = with_bearer(app.url, token["access_token"], "/oauth/token/info").json()
     assert (about["resource_owner_id"], about["scopes"]) == (person.id, ["api"])
     assert about["application"] == {"uid": app.uid}
@@ -358,31 +366,31 @@ def test_tokens_are_told_about_and_taken_back(signed_in: Browser, app: App, pers
 
     other = register(signed_in)
 
-    def told(to: App) -> dict[str, object]:
+    def introspect(to: RegisteredApplication) -> dict[str, object]:
         asked = {"token": token["access_token"], "client_id": to.uid, "client_secret": to.secret}
         answer: dict[str, object] = httpx.post(f"{app.url}/oauth/introspect", data=asked).json()
         return answer
 
-    def taken_back(**sent: str) -> httpx.Response:
+    def revoke(**sent: str) -> httpx.Response:
         return httpx.post(f"{app.url}/oauth/revoke", data={"token": token["access_token"], **sent})
 
-    assert told(app)["username"] == person.username
-    assert told(other) == {"active": False}
+    assert introspect(app)["username"] == person.username
+    assert introspect(other) == {"active": False}
     assert httpx.post(f"{app.url}/oauth/introspect", data={"token": "x"}).status_code == 401
-    assert taken_back().status_code == 200, "Nobody in particular says so, and nothing happens."
-    assert taken_back(client_id=other.uid, client_secret=other.secret).status_code == 200
-    assert taken_back(client_id=app.uid, client_secret="wrong").json()["error"] == "invalid_client"
-    assert told(app)["active"] is True
-    assert taken_back(client_id=app.uid, client_secret=app.secret).status_code == 200
-    assert told(app) == {"active": False}
+    assert revoke().status_code == 200, "Nobody in particular says so, and nothing happens."
+    assert revoke(client_id=other.uid, client_secret=other.secret).status_code == 200
+    assert revoke(client_id=app.uid, client_secret="wrong").json()["error"] == "invalid_client"
+    assert introspect(app)["active"] is True
+    assert revoke(client_id=app.uid, client_secret=app.secret).status_code == 200
+    assert introspect(app) == {"active": False}
     assert app.refresh(token["refresh_token"]).json()["error"] == "invalid_grant"
 
 
 def test_what_is_kept_of_codes_and_tokens_is_no_use_to_a_thief(
-    signed_in: Browser, app: App, instance: Instance
+    signed_in: Browser, app: RegisteredApplication, instance: Instance
 ) -> None:
     code = app.code(signed_in)
-    token = app.trade(code).json()
+    token = app.exchange(code).json()
     from sqlalchemy import select
 
     from ingot.accounts.oauth.tables import oauth_applications, oauth_codes, oauth_tokens

@@ -8,7 +8,7 @@ import pytest
 from ingot.core.db.connection import CompiledStatement, Connection
 from tests.api.issues.factories import make_issue, make_milestone
 from tests.api.merge_requests.factories import filled_project, make_merge_request
-from tests.client import Make, Person
+from tests.client import Make, User
 from tests.web.browser import Browser
 from tests.web.conftest import PASSWORD
 
@@ -43,7 +43,7 @@ def reads_of(monkeypatch: pytest.MonkeyPatch) -> Callable[[Browser, str], list[s
     return visit
 
 
-def test_issue(make: Make, person: Person, browser: Browser, reads_of: Callable[[Browser, str], list[str]]) -> None:
+def test_issue(make: Make, person: User, browser: Browser, reads_of: Callable[[Browser, str], list[str]]) -> None:
     other = make.user(password=PASSWORD)
     project = filled_project(make, person, visibility="public")
     milestone = make_milestone(make, project)["id"]
@@ -70,7 +70,7 @@ def test_issue(make: Make, person: Person, browser: Browser, reads_of: Callable[
 
 
 def test_merge_request(
-    make: Make, person: Person, browser: Browser, reads_of: Callable[[Browser, str], list[str]]
+    make: Make, person: User, browser: Browser, reads_of: Callable[[Browser, str], list[str]]
 ) -> None:
     project = filled_project(make, person)
     make.api.post(f"{project.url}/labels", person, name="bug", color="#ff0000")

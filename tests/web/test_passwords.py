@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.web.browser import Browser
 from tests.web.conftest import PASSWORD
@@ -20,7 +20,7 @@ def _change(browser: Browser, current: str, new: str, again: str | None = None) 
     return browser.submit(EDIT, "/profile/password", fields={**fields, "user[password_confirmation]": again or new})
 
 
-def test_changing_it_ends_all_other_sessions(open_browser: Callable[[], Browser], person: Person) -> None:
+def test_changing_it_ends_all_other_sessions(open_browser: Callable[[], Browser], person: User) -> None:
     here, elsewhere = open_browser().signed_in_as(person), open_browser().signed_in_as(person)
 
     assert _change(here, PASSWORD, NEW).status_code == 302
@@ -42,7 +42,7 @@ def test_changing_it_ends_all_other_sessions(open_browser: Callable[[], Browser]
     ],
 )
 def test_it_takes_the_one_in_use_and_twice_the_same_new_one(
-    open_browser: Callable[[], Browser], person: Person, current: str, new: str, again: str
+    open_browser: Callable[[], Browser], person: User, current: str, new: str, again: str
 ) -> None:
     browser = open_browser().signed_in_as(person)
 
@@ -51,7 +51,7 @@ def test_it_takes_the_one_in_use_and_twice_the_same_new_one(
     assert open_browser().sign_in(person.username, PASSWORD).status_code == 302
 
 
-def test_a_stolen_session_does_not_guess_the_password(browser: Browser, person: Person) -> None:
+def test_a_stolen_session_does_not_guess_the_password(browser: Browser, person: User) -> None:
     browser.signed_in_as(person)
     for _ in range(10):
         assert _change(browser, "wrong", NEW).status_code == 422
@@ -63,7 +63,7 @@ PAGES = ["/", "/profile", "/profile/account", "/profile/personal_access_tokens",
 
 
 def test_a_password_set_by_an_administrator_leads_every_page_to_a_new_one(
-    api: Api, make: Make, browser: Browser, open_browser: Callable[[], Browser], person: Person
+    api: Api, make: Make, browser: Browser, open_browser: Callable[[], Browser], person: User
 ) -> None:
     old = open_browser().signed_in_as(person)
     api.put(f"/users/{person.id}", make.root, password="set-by-another")
@@ -96,7 +96,7 @@ def _choose(browser: Browser, link: str, password: str = NEW) -> Any:
 
 
 def test_a_link_by_mail_works_once(
-    instance: Instance, api: Api, open_browser: Callable[[], Browser], person: Person
+    instance: Instance, api: Api, open_browser: Callable[[], Browser], person: User
 ) -> None:
     signed_in, forgetful = open_browser().signed_in_as(person), open_browser()
     asked = forgetful.submit("/users/password/new", "/users/password", fields={"user[email]": person.email.upper()})
@@ -116,7 +116,7 @@ def test_a_link_by_mail_works_once(
     assert forgetful.sign_in(person.username, NEW).status_code == 302
 
 
-def test_a_newer_link_takes_the_older_ones_place(instance: Instance, browser: Browser, person: Person) -> None:
+def test_a_newer_link_takes_the_older_ones_place(instance: Instance, browser: Browser, person: User) -> None:
     links = []
     for _ in range(2):
         browser.submit("/users/password/new", "/users/password", fields={"user[email]": person.email})
@@ -127,7 +127,7 @@ def test_a_newer_link_takes_the_older_ones_place(instance: Instance, browser: Br
 
 
 def test_the_answer_does_not_say_whether_there_is_such_an_address(
-    instance: Instance, api: Api, make: Make, browser: Browser, person: Person
+    instance: Instance, api: Api, make: Make, browser: Browser, person: User
 ) -> None:
     """Attack: unknown, blocked and existing addresses get the same page; only the last gets a mail."""
     blocked = make.user(password=PASSWORD)
@@ -148,7 +148,7 @@ def test_the_answer_does_not_say_whether_there_is_such_an_address(
 
 @pytest.mark.parametrize("as_json", [False, True])
 def test_two_addresses_at_once_get_no_mail(
-    instance: Instance, make: Make, browser: Browser, person: Person, as_json: bool
+    instance: Instance, make: Make, browser: Browser, person: User, as_json: bool
 ) -> None:
     """Attack (CVE-2023-7028): email[]=victim&email[]=attacker sends the victim's link to the attacker too."""
     attacker = make.user(password=PASSWORD)
@@ -165,7 +165,7 @@ def test_two_addresses_at_once_get_no_mail(
     assert instance.mails()[before:] == []
 
 
-def test_few_mails_are_sent_to_whoever_keeps_asking(instance: Instance, browser: Browser, person: Person) -> None:
+def test_few_mails_are_sent_to_whoever_keeps_asking(instance: Instance, browser: Browser, person: User) -> None:
     before = len(instance.mails())
     statuses = [
         browser.submit("/users/password/new", "/users/password", fields={"user[email]": person.email}).status_code
@@ -193,14 +193,14 @@ def test_a_new_user_chooses_a_password_by_mail(instance: Instance, api: Api, mak
 
 
 @pytest.fixture
-def asks_to_confirm(api: Api, make: Make) -> Iterator[None]:
+def confirmation_required(api: Api, make: Make) -> Iterator[None]:
     """Require confirmation of email addresses."""
     api.put("/application/settings", make.root, send_user_confirmation_email=True)
     yield
     api.put("/application/settings", make.root, send_user_confirmation_email=False)
 
 
-@pytest.mark.usefixtures("asks_to_confirm")
+@pytest.mark.usefixtures("confirmation_required")
 def test_an_address_is_confirmed_by_a_click_and_not_by_a_look(
     instance: Instance, api: Api, make: Make, browser: Browser
 ) -> None:

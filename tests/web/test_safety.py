@@ -10,7 +10,7 @@ import pytest
 
 from ingot.web.component import ALL_PAGES
 from tests.api.issues.factories import make_issue
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.factories import make_project
 from tests.web.browser import Browser
 from tests.web.conftest import PASSWORD
@@ -23,7 +23,7 @@ def project_issue(make: Make) -> str:
     return f"/{project.path}/-/issues/{make_issue(make, project, make.root, title='Open')['iid']}"
 
 
-PLACES = [place for pages in ALL_PAGES for place in pages.places]
+FORM_PATHS = [place for pages in ALL_PAGES for place in pages.places]
 # An unguessable link needs no CSRF token; mail programs send none.
 # Nor do API clients, which send a secret of their own and for which cookies are ignored.
 BY_LINK = [
@@ -35,18 +35,18 @@ BY_LINK = [
 ]
 FORMS = [
     (place.method, place.path.replace(":id", "1"))
-    for place in PLACES
+    for place in FORM_PATHS
     if place.method != "GET" and place.path not in BY_LINK
 ]
 
 
 def test_what_needs_no_form_of_ours() -> None:
     """A new page without CSRF protection must be added here."""
-    assert [place.path for place in PLACES if place.by_link] == BY_LINK
+    assert [place.path for place in FORM_PATHS if place.by_link] == BY_LINK
 
 
 @pytest.mark.parametrize("token", [None, "", "nonsense", ["a"]])
-def test_a_form_that_we_did_not_make_does_nothing(api: Api, browser: Browser, person: Person, token: Any) -> None:
+def test_a_form_that_we_did_not_make_does_nothing(api: Api, browser: Browser, person: User, token: Any) -> None:
     """Attack: another site makes the browser of a signed-in user submit a form."""
     browser.signed_in_as(person)
     before = browser.get("/profile/account").text
@@ -67,7 +67,7 @@ def test_a_form_that_we_did_not_make_does_nothing(api: Api, browser: Browser, pe
 
 
 def test_a_token_of_another_browser_is_none(
-    browser: Browser, open_browser: Callable[[], Browser], person: Person, make: Make
+    browser: Browser, open_browser: Callable[[], Browser], person: User, make: Make
 ) -> None:
     attacker = open_browser().signed_in_as(make.user(password=PASSWORD))
     stolen = attacker.form("/profile/account", "/profile/reset_private_token").fields
@@ -79,7 +79,7 @@ def test_a_token_of_another_browser_is_none(
 
 
 def test_signing_in_needs_a_form_of_ours_too(
-    browser: Browser, open_browser: Callable[[], Browser], person: Person
+    browser: Browser, open_browser: Callable[[], Browser], person: User
 ) -> None:
     """Attack: another site signs its visitors in as another user and observes them."""
     fields = {"user[login]": person.username, "user[password]": PASSWORD}
@@ -90,7 +90,7 @@ def test_signing_in_needs_a_form_of_ours_too(
     assert not browser.is_signed_in()
 
 
-def test_the_header_that_scripts_use_will_do_as_well(browser: Browser, person: Person) -> None:
+def test_the_header_that_scripts_use_will_do_as_well(browser: Browser, person: User) -> None:
     browser.signed_in_as(person)
     token = browser.form("/profile/account", "/users/sign_out").fields["authenticity_token"]
 
@@ -98,12 +98,12 @@ def test_the_header_that_scripts_use_will_do_as_well(browser: Browser, person: P
 
 
 READS = sorted(
-    place.path.replace(":id", "1").replace(":file", "ingot.css") for place in PLACES if place.method == "GET"
+    place.path.replace(":id", "1").replace(":file", "ingot.css") for place in FORM_PATHS if place.method == "GET"
 )
 
 
 @pytest.mark.parametrize("signed_in", [False, True])
-def test_every_answer_has_the_headers_that_keep_it_harmless(browser: Browser, person: Person, signed_in: bool) -> None:
+def test_every_answer_has_the_headers_that_keep_it_harmless(browser: Browser, person: User, signed_in: bool) -> None:
     if signed_in:
         browser.signed_in_as(person)
 
@@ -125,7 +125,7 @@ def test_every_answer_has_the_headers_that_keep_it_harmless(browser: Browser, pe
             assert 'style="' not in answer.text
 
 
-def test_a_token_in_a_header_opens_no_page(browser: Browser, person: Person) -> None:
+def test_a_token_in_a_header_opens_no_page(browser: Browser, person: User) -> None:
     """Attack: use an API token of any scope for pages, which accept sessions only."""
     for options in (
         {"headers": {"PRIVATE-TOKEN": person.token}},
@@ -156,7 +156,7 @@ def test_what_is_not_there_is_a_page_that_says_so(browser: Browser, method: str,
     assert "<h1>" in answer.text
 
 
-def test_who_is_signed_in_keeps_the_menu(browser: Browser, person: Person, make: Make) -> None:
+def test_who_is_signed_in_keeps_the_menu(browser: Browser, person: User, make: Make) -> None:
     """Missing and hidden pages look the same."""
     hidden = make_project(make, visibility="private")
     strange = browser.get("/nobody/nothing")
@@ -225,7 +225,7 @@ def test_who_was_signed_out_meanwhile_finds_what_they_typed(browser: Browser, pr
     assert (foreign.status_code, foreign.headers["location"]) == (302, "/users/sign_in?redirect_to=%2F")
 
 
-def test_a_form_that_is_too_old_gives_back_what_was_typed(browser: Browser, person: Person, project_issue: str) -> None:
+def test_a_form_that_is_too_old_gives_back_what_was_typed(browser: Browser, person: User, project_issue: str) -> None:
     browser.signed_in_as(person)
     sent = {"authenticity_token": "of another session", "note[body]": LONG}
 

@@ -9,7 +9,7 @@ import pytest
 from ingot.core.access.levels import Level
 from tests.api.issues.factories import make_issue, make_milestone
 from tests.api.merge_requests.factories import filled_project, make_merge_request
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.factories import Project
 from tests.web.browser import Browser
 from tests.web.conftest import PASSWORD
@@ -18,12 +18,12 @@ HOSTILE = "\"'><script>alert(1)</script>"
 SCRIPT = {"HX-Request": "true"}
 
 
-class Scene(NamedTuple):
+class SidebarSetup(NamedTuple):
     """Project with an object of each kind."""
 
-    owner: Person
-    reporter: Person
-    guest: Person
+    owner: User
+    reporter: User
+    guest: User
     project: Project
     milestone: dict[str, Any]
     things: dict[str, dict[str, Any]]
@@ -32,14 +32,14 @@ class Scene(NamedTuple):
         """Return the path of the page of a kind."""
         return f"/{self.project.path}/-/{kind}/{self.things[kind]['iid']}"
 
-    def now(self, api: Api, kind: str) -> dict[str, Any]:
+    def current(self, api: Api, kind: str) -> dict[str, Any]:
         """Return its state from the API."""
         found: dict[str, Any] = api.get(f"{self.project.url}/{kind}/{self.things[kind]['iid']}", self.owner).json()
         return found
 
 
 @pytest.fixture(scope="module")
-def scene(make: Make) -> Scene:
+def setup(make: Make) -> SidebarSetup:
     """Return users, labels and a milestone to choose from."""
     owner, reporter, guest = (make.user(password=PASSWORD) for _ in range(3))
     members = {reporter: Level.REPORTER, guest: Level.GUEST}
@@ -47,13 +47,13 @@ def scene(make: Make) -> Scene:
     for name in (HOSTILE, "first", "second", "third"):
         assert make.api.post(f"{project.url}/labels", owner, name=name, color="#ff0000").status_code == 201
     things = {"issues": make_issue(make, project, owner), "merge_requests": make_merge_request(make, project, owner)}
-    return Scene(owner, reporter, guest, project, make_milestone(make, project), things)
+    return SidebarSetup(owner, reporter, guest, project, make_milestone(make, project), things)
 
 
 @pytest.fixture
-def browser(open_browser: Callable[[], Browser], scene: Scene) -> Browser:
+def browser(open_browser: Callable[[], Browser], setup: SidebarSetup) -> Browser:
     """Return a browser of the owner."""
-    return open_browser().signed_in_as(scene.owner)
+    return open_browser().signed_in_as(setup.owner)
 
 
 def _save(browser: Browser, url: str, fields: dict[str, Any], **options: Any) -> Any:
@@ -63,9 +63,9 @@ def _save(browser: Browser, url: str, fields: dict[str, Any], **options: Any) ->
 
 
 @pytest.mark.parametrize("kind", ["issues", "merge_requests"])
-def test_each_fact_is_changed(api: Api, browser: Browser, scene: Scene, kind: str) -> None:
-    page = scene.page(kind)
-    me, chosen, had = str(scene.owner.id), "fact[chosen][]", "fact[had][]"
+def test_each_fact_is_changed(api: Api, browser: Browser, setup: SidebarSetup, kind: str) -> None:
+    page = setup.page(kind)
+    me, chosen, had = str(setup.owner.id), "fact[chosen][]", "fact[had][]"
     facts = ["assignees", "labels", "milestone", "time"]
     facts.append("due_date" if kind == "issues" else "reviewers")
     shown = browser.get(page).text
@@ -78,28 +78,28 @@ def test_each_fact_is_changed(api: Api, browser: Browser, scene: Scene, kind: st
         assert "<h1>" in browser.get(f"{page}/facts/{fact}").text
     assert browser.get(f"{page}/facts/weight").status_code == 404
 
-    saved = _save(browser, f"{page}/facts/assignees", {chosen: [me, str(scene.reporter.id)]})
+    saved = _save(browser, f"{page}/facts/assignees", {chosen: [me, str(setup.reporter.id)]})
     assert saved.headers["location"] == page
     # A form that was opened before the first one was added removes only the second.
-    saved = _save(browser, f"{page}/facts/assignees", {had: [str(scene.reporter.id)]}, headers=SCRIPT)
-    assert (saved.status_code, f"/{scene.owner.username}" in saved.text) == (200, True)
-    assert [person["id"] for person in scene.now(api, kind)["assignees"]] == [scene.owner.id]
+    saved = _save(browser, f"{page}/facts/assignees", {had: [str(setup.reporter.id)]}, headers=SCRIPT)
+    assert (saved.status_code, f"/{setup.owner.username}" in saved.text) == (200, True)
+    assert [person["id"] for person in setup.current(api, kind)["assignees"]] == [setup.owner.id]
 
     _save(browser, f"{page}/facts/labels", {chosen: [HOSTILE, "first"]})
     saved = _save(browser, f"{page}/facts/labels", {had: ["first"], chosen: ["second"]}, headers=SCRIPT)
     assert "second" in saved.text
     assert "<script>alert" not in saved.text
-    assert sorted(scene.now(api, kind)["labels"]) == sorted([HOSTILE, "second"])
+    assert sorted(setup.current(api, kind)["labels"]) == sorted([HOSTILE, "second"])
 
-    _save(browser, f"{page}/facts/milestone", {chosen: [str(scene.milestone["id"])]})
-    assert scene.now(api, kind)["milestone"]["id"] == scene.milestone["id"]
+    _save(browser, f"{page}/facts/milestone", {chosen: [str(setup.milestone["id"])]})
+    assert setup.current(api, kind)["milestone"]["id"] == setup.milestone["id"]
     assert "None" in _save(browser, f"{page}/facts/milestone", {chosen: [""]}, headers=SCRIPT).text
-    assert scene.now(api, kind)["milestone"] is None
+    assert setup.current(api, kind)["milestone"] is None
 
 
 @pytest.mark.parametrize("kind", ["issues", "merge_requests"])
-def test_what_is_recorded_comes_along(browser: Browser, scene: Scene, kind: str) -> None:
-    page, chosen = scene.page(kind), "fact[chosen][]"
+def test_what_is_recorded_comes_along(browser: Browser, setup: SidebarSetup, kind: str) -> None:
+    page, chosen = setup.page(kind), "fact[chosen][]"
     known = browser.get(page).text
 
     saved = _save(browser, f"{page}/facts/labels", {chosen: ["third"]}, headers=SCRIPT).text
@@ -118,8 +118,8 @@ def test_what_is_recorded_comes_along(browser: Browser, scene: Scene, kind: str)
 
 
 @pytest.mark.parametrize("kind", ["issues", "merge_requests"])
-def test_time_is_noted(api: Api, browser: Browser, scene: Scene, kind: str) -> None:
-    page, estimate, spent = scene.page(kind), "fact[estimate]", "fact[spent]"
+def test_time_is_noted(api: Api, browser: Browser, setup: SidebarSetup, kind: str) -> None:
+    page, estimate, spent = setup.page(kind), "fact[estimate]", "fact[spent]"
     url = f"{page}/facts/time"
 
     assert _save(browser, url, {estimate: "3h", spent: "1h 30m"}).status_code == 302
@@ -130,33 +130,33 @@ def test_time_is_noted(api: Api, browser: Browser, scene: Scene, kind: str) -> N
     part = _save(browser, url, {estimate: "3h", spent: HOSTILE}, headers=SCRIPT)
     assert (part.status_code, 'class="errors"' in part.text) == (200, True), "Scripts show only what succeeded."
     assert _save(browser, url, {estimate: "", spent: ""}).status_code == 302
-    stats = scene.now(api, kind)["time_stats"]
+    stats = setup.current(api, kind)["time_stats"]
     assert (stats["time_estimate"], stats["total_time_spent"]) == (0, 5400)
     assert _save(browser, url, {"fact[forget]": "1", estimate: "2h", spent: "9h"}).status_code == 302
-    stats = scene.now(api, kind)["time_stats"]
+    stats = setup.current(api, kind)["time_stats"]
     assert (stats["time_estimate"], stats["total_time_spent"]) == (0, 0)
 
 
-def test_a_due_date(api: Api, browser: Browser, scene: Scene) -> None:
-    url = f"{scene.page('issues')}/facts/due_date"
+def test_a_due_date(api: Api, browser: Browser, setup: SidebarSetup) -> None:
+    url = f"{setup.page('issues')}/facts/due_date"
 
     assert "2031-02-03" in _save(browser, url, {"fact[due_date]": "2031-02-03"}, headers=SCRIPT).text
     assert _save(browser, url, {"fact[due_date]": "soon"}).status_code == 422
-    assert scene.now(api, "issues")["due_date"] == "2031-02-03"
+    assert setup.current(api, "issues")["due_date"] == "2031-02-03"
     assert "2031-02-03" in browser.get(f"{url}?shown", headers=SCRIPT).text
     assert _save(browser, url, {"fact[due_date]": ""}).status_code == 302
-    assert scene.now(api, "issues")["due_date"] is None
-    assert browser.get(f"{scene.page('merge_requests')}/facts/due_date").status_code == 404
+    assert setup.current(api, "issues")["due_date"] is None
+    assert browser.get(f"{setup.page('merge_requests')}/facts/due_date").status_code == 404
 
 
-def test_more_is_found_by_a_search(browser: Browser, scene: Scene) -> None:
-    url = f"{scene.page('issues')}/facts"
+def test_more_is_found_by_a_search(browser: Browser, setup: SidebarSetup) -> None:
+    url = f"{setup.page('issues')}/facts"
 
     found = browser.get(f"{url}/labels?search=firs", headers=SCRIPT).text
     assert 'value="first"' in found
     assert 'value="third"' not in found
     assert 'value="first"' not in browser.get(f"{url}/labels?search=firs&fact[chosen][]=first", headers=SCRIPT).text
-    assert f"@{scene.reporter.username}" in browser.get(f"{url}/assignees?search={scene.reporter.username}").text
+    assert f"@{setup.reporter.username}" in browser.get(f"{url}/assignees?search={setup.reporter.username}").text
     assert "No matching results." in browser.get(f"{url}/milestone?search=nothing-at-all").text
     for odd in ("search[]=1", "search=%00", "fact[chosen]=1", "fact=1", "shown[a]=b"):
         assert browser.get(f"{url}/labels?{odd}").status_code == 200
@@ -167,9 +167,9 @@ def test_more_is_found_by_a_search(browser: Browser, scene: Scene) -> None:
     [("reporter", "issues", True), ("reporter", "merge_requests", False), ("guest", "issues", False)],
 )
 def test_facts_are_for_those_who_plan(
-    open_browser: Callable[[], Browser], scene: Scene, who: str, kind: str, offered: bool
+    open_browser: Callable[[], Browser], setup: SidebarSetup, who: str, kind: str, offered: bool
 ) -> None:
-    browser, page = open_browser().signed_in_as(getattr(scene, who)), scene.page(kind)
+    browser, page = open_browser().signed_in_as(getattr(setup, who)), setup.page(kind)
     sent = {"_method": "put", "authenticity_token": browser.token(), "fact[chosen][]": "second"}
 
     assert (f"{page}/facts/" in browser.get(page).text) is offered

@@ -7,9 +7,9 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import httpx
 import pytest
 
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
-from tests.oauth_client import agree
+from tests.oauth_client import authorize
 from tests.second_instance import SecondInstance, serving
 from tests.web.browser import Browser, forms_of
 
@@ -54,96 +54,100 @@ def second(
     api.put("/application/settings", make.root, send_user_confirmation_email=False)
 
 
-def _led(instance: Instance, answer: httpx.Response) -> str:
+def _location(instance: Instance, answer: httpx.Response) -> str:
     assert answer.status_code == 302, answer.text
     return answer.headers["location"].removeprefix(instance.url)
 
 
-def _come_back(instance: Instance, there: Browser, here: Browser, back: str = "") -> httpx.Response:
+def _complete_sign_in(
+    instance: Instance, provider_browser: Browser, client_browser: Browser, back: str = ""
+) -> httpx.Response:
     """Redirect to the provider, authorize there, and return."""
     start = START + (f"?{urlencode({'redirect_to': back})}" if back else "")
-    returned = agree(there, _led(instance, here.get(start))).headers["location"]
-    return here.get(returned)
+    returned = authorize(provider_browser, _location(instance, client_browser.get(start))).headers["location"]
+    return client_browser.get(returned)
 
 
 @pytest.fixture
-def here(second: SecondInstance) -> Iterator[Browser]:
+def client_browser(second: SecondInstance) -> Iterator[Browser]:
     """Yield a browser at the second instance."""
     with Browser(second.url) as browser:
         yield browser
 
 
 @pytest.fixture
-def there(browser: Browser, person: Person) -> Browser:
+def provider_browser(browser: Browser, person: User) -> Browser:
     """Return a browser of a user of the first instance."""
     return browser.signed_in_as(person)
 
 
 def test_somebody_signs_in_and_has_an_account_from_then_on(
-    instance: Instance, there: Browser, here: Browser, person: Person, second: SecondInstance
+    instance: Instance, provider_browser: Browser, client_browser: Browser, person: User, second: SecondInstance
 ) -> None:
-    assert "Sign in with The first" in here.get("/users/sign_in").text
-    came = _come_back(instance, there, here, "/profile/emails")
+    assert "Sign in with The first" in client_browser.get("/users/sign_in").text
+    came = _complete_sign_in(instance, provider_browser, client_browser, "/profile/emails")
     assert came.headers["location"] == "/profile/emails"
-    assert person.email in here.get("/profile/emails").text
+    assert person.email in client_browser.get("/profile/emails").text
     made = second.api.get("/users", second.make.root, username=person.username).json()[0]
     shown = second.api.get(f"/users/{made['id']}", second.make.root).json()
     assert [(held["provider"], held["extern_uid"]) for held in shown["identities"]] == [
         ("openid_connect", str(person.id))
     ]
     with Browser(second.url) as again:
-        assert _come_back(instance, there, again).status_code == 302
+        assert _complete_sign_in(instance, provider_browser, again).status_code == 302
         assert again.is_signed_in()
     assert len(second.api.get("/users", second.make.root, username=person.username).json()) == 1
-    assert "OpenID Connect" in here.get("/profile/audit_log").text
+    assert "OpenID Connect" in client_browser.get("/profile/audit_log").text
 
 
 def test_an_account_with_the_same_proven_address_is_linked(
-    instance: Instance, there: Browser, here: Browser, person: Person, second: SecondInstance
+    instance: Instance, provider_browser: Browser, client_browser: Browser, person: User, second: SecondInstance
 ) -> None:
     held = second.make.user(username=second.make.name("held"), email=person.email)
-    assert _come_back(instance, there, here).status_code == 302
-    assert f"@{held.username}" in here.get("/profile/account").text
+    assert _complete_sign_in(instance, provider_browser, client_browser).status_code == 302
+    assert f"@{held.username}" in client_browser.get("/profile/account").text
 
 
 def test_who_waits_in_an_account_for_somebody_else_waits_in_vain(
-    instance: Instance, there: Browser, here: Browser, person: Person, second: SecondInstance
+    instance: Instance, provider_browser: Browser, client_browser: Browser, person: User, second: SecondInstance
 ) -> None:
     """Attack: create an account with another user's address, and wait for its owner to sign in."""
     second.make.user(username=second.make.name("held"), email=person.email, confirm=False)
-    refused = _come_back(instance, there, here)
+    refused = _complete_sign_in(instance, provider_browser, client_browser)
     assert refused.status_code == 403
-    assert not here.is_signed_in()
+    assert not client_browser.is_signed_in()
 
 
 def test_an_address_that_nobody_had_to_prove_links_nothing(
-    instance: Instance, there: Browser, here: Browser, person: Person, second: SecondInstance
+    instance: Instance, provider_browser: Browser, client_browser: Browser, person: User, second: SecondInstance
 ) -> None:
     """Attack: add another user's address at a provider that verifies none."""
     second.api.put("/application/settings", second.make.root, send_user_confirmation_email=False)
     try:
         thief = second.make.user(username=second.make.name("thief"))
         assert second.api.post("/user/emails", thief, email=person.email).status_code == 201
-        refused = _come_back(instance, there, here)
+        refused = _complete_sign_in(instance, provider_browser, client_browser)
     finally:
         second.api.put("/application/settings", second.make.root, send_user_confirmation_email=True)
     assert refused.status_code == 403
-    assert _come_back(instance, there, here).status_code == 403, "What they took then is theirs no more than before."
-    assert not here.is_signed_in()
+    assert _complete_sign_in(instance, provider_browser, client_browser).status_code == 403, (
+        "What they took then is theirs no more than before."
+    )
+    assert not client_browser.is_signed_in()
 
 
 def test_whoever_is_blocked_stays_out(
-    instance: Instance, there: Browser, here: Browser, person: Person, second: SecondInstance
+    instance: Instance, provider_browser: Browser, client_browser: Browser, person: User, second: SecondInstance
 ) -> None:
     held = second.make.user(username=second.make.name("held"), email=person.email)
     second.api.post(f"/users/{held.id}/block", second.make.root)
-    assert _come_back(instance, there, here).status_code == 403
+    assert _complete_sign_in(instance, provider_browser, client_browser).status_code == 403
 
 
 def test_what_comes_back_belongs_to_the_browser_that_left(
-    instance: Instance, there: Browser, here: Browser, second: SecondInstance
+    instance: Instance, provider_browser: Browser, client_browser: Browser, second: SecondInstance
 ) -> None:
-    returned = agree(there, _led(instance, here.get(START))).headers["location"]
+    returned = authorize(provider_browser, _location(instance, client_browser.get(START))).headers["location"]
     with Browser(second.url) as victim:
         assert victim.get(returned).status_code == 400, "Else somebody is signed in as the attacker."
         victim.get(START)
@@ -151,54 +155,60 @@ def test_what_comes_back_belongs_to_the_browser_that_left(
     heard = {name: values[0] for name, values in parse_qs(urlsplit(returned).query).items()}
     for changes in ({"state": "x"}, {"state": ""}, {"code": ""}, {"code": "x"}, {"state": "é"}):
         with Browser(second.url) as other:
-            other.cookies.update(here.cookies)
+            other.cookies.update(client_browser.cookies)
             assert other.get(f"{START}/callback?{urlencode({**heard, **changes})}").status_code in (400, 401, 502)
-    assert here.get(returned).status_code == 302
-    assert here.is_signed_in()
+    assert client_browser.get(returned).status_code == 302
+    assert client_browser.is_signed_in()
 
 
-def test_who_did_not_agree_is_not_signed_in(instance: Instance, there: Browser, here: Browser) -> None:
-    returned = agree(there, _led(instance, here.get(START)), refuse=True).headers["location"]
-    assert here.get(returned).status_code == 401
-    assert here.get(f"{START}/callback").status_code == 400
-    assert here.get(f"{START}/callback?code=x&state=y").status_code == 400
-    assert not here.is_signed_in()
+def test_who_did_not_agree_is_not_signed_in(
+    instance: Instance, provider_browser: Browser, client_browser: Browser
+) -> None:
+    returned = authorize(provider_browser, _location(instance, client_browser.get(START)), refuse=True).headers[
+        "location"
+    ]
+    assert client_browser.get(returned).status_code == 401
+    assert client_browser.get(f"{START}/callback").status_code == 400
+    assert client_browser.get(f"{START}/callback?code=x&state=y").status_code == 400
+    assert not client_browser.is_signed_in()
 
 
-def test_nobody_is_led_to_another_host_after_it(instance: Instance, there: Browser, here: Browser) -> None:
+def test_nobody_is_led_to_another_host_after_it(
+    instance: Instance, provider_browser: Browser, client_browser: Browser
+) -> None:
     """Attack: open redirect after a sign-in."""
     for back in ("//evil.example", "https://evil.example", "/\\evil.example"):
-        came = _come_back(instance, there, here, back)
+        came = _complete_sign_in(instance, provider_browser, client_browser, back)
         assert came.headers["location"] == "/"
-        here.cookies.clear()
+        client_browser.cookies.clear()
 
 
 def test_a_second_factor_is_asked_for_here_too(
-    instance: Instance, there: Browser, here: Browser, person: Person, second: SecondInstance
+    instance: Instance, provider_browser: Browser, client_browser: Browser, person: User, second: SecondInstance
 ) -> None:
     held = second.make.user(username=second.make.name("held"), email=person.email)
     from ingot.accounts.users.tables import users
 
     second.app.database.write(lambda db: db.update(users, held.id, two_factor_enabled=True))
-    asked = _come_back(instance, there, here)
+    asked = _complete_sign_in(instance, provider_browser, client_browser)
     assert (asked.status_code, "Two-factor authentication" in asked.text) == (200, True)
-    assert not here.is_signed_in()
+    assert not client_browser.is_signed_in()
 
 
-def test_a_provider_that_administrators_turned_off(second: SecondInstance, here: Browser) -> None:
-    def turn_off(names: list[str]) -> None:
+def test_a_provider_that_administrators_turned_off(second: SecondInstance, client_browser: Browser) -> None:
+    def disable(names: list[str]) -> None:
         sent = {"disabled_oauth_sign_in_sources": names}
         answer = second.api.put("/application/settings", second.make.root, **sent)
         assert answer.status_code == 200, answer.text
 
-    turn_off(["openid_connect"])
+    disable(["openid_connect"])
     try:
-        assert "Sign in with" not in here.get("/users/sign_in").text
-        assert here.get(START).status_code == 404
-        assert here.get(f"{START}/callback").status_code == 404
+        assert "Sign in with" not in client_browser.get("/users/sign_in").text
+        assert client_browser.get(START).status_code == 404
+        assert client_browser.get(f"{START}/callback").status_code == 404
     finally:
-        turn_off([])
-    assert here.get(START).status_code == 302
+        disable([])
+    assert client_browser.get(START).status_code == 302
 
 
 def test_without_a_provider_there_is_no_such_page(browser: Browser) -> None:
@@ -207,7 +217,7 @@ def test_without_a_provider_there_is_no_such_page(browser: Browser) -> None:
 
 
 def test_a_provider_that_is_away_or_not_allowed(
-    tmp_path: Any, there: Browser, instance: Instance, open_browser: Callable[[], Browser]
+    tmp_path: Any, provider_browser: Browser, instance: Instance, open_browser: Callable[[], Browser]
 ) -> None:
     """Passwords still work; a local address is not reached unless permitted."""
     for number, (issuer, local) in enumerate((("http://127.0.0.1:9", True), (instance.url, False))):
@@ -224,61 +234,71 @@ def test_a_provider_that_is_away_or_not_allowed(
             assert browser.sign_in(root.username, root.password).status_code == 302
 
 
-def _leave_to_link(instance: Instance, there: Browser, here: Browser) -> httpx.Response:
-    returned = agree(there, _led(instance, here.get(f"{START}?link=1"))).headers["location"]
-    return here.get(returned)
+def _start_linking(instance: Instance, provider_browser: Browser, client_browser: Browser) -> httpx.Response:
+    returned = authorize(provider_browser, _location(instance, client_browser.get(f"{START}?link=1"))).headers[
+        "location"
+    ]
+    return client_browser.get(returned)
 
 
 def test_somebody_links_and_unlinks_who_they_are_there(
-    instance: Instance, there: Browser, here: Browser, person: Person, second: SecondInstance
+    instance: Instance, provider_browser: Browser, client_browser: Browser, person: User, second: SecondInstance
 ) -> None:
     held = second.make.user(username=second.make.name("held"), password="correct horse battery")
-    account = here.signed_in_as(held).get("/profile/account").text
+    account = client_browser.signed_in_as(held).get("/profile/account").text
     assert "Connect The first" in account
 
-    asked = _leave_to_link(instance, there, here)
+    asked = _start_linking(instance, provider_browser, client_browser)
     assert (asked.status_code, person.email in asked.text, held.username in asked.text) == (200, True, True)
     kept = next(form.fields["kept"] for form in forms_of(asked) if form.action == "/profile/identities")
-    sent = {"authenticity_token": here.token(), "kept": kept}
+    sent = {"authenticity_token": client_browser.token(), "kept": kept}
     with Browser(second.url) as other:
         stranger = second.make.user(username=second.make.name("other"), password="correct horse battery")
         stolen = sent | {"authenticity_token": other.signed_in_as(stranger).token()}
         assert other.post("/profile/identities", data=stolen).status_code == 400
-    assert here.post("/profile/identities", data=sent | {"kept": kept + "x"}).status_code == 400
-    assert here.post("/profile/identities", data=sent).headers["location"] == "/profile/account"
-    assert here.post("/profile/identities", data=sent).status_code == 302, "Twice is once."
+    assert client_browser.post("/profile/identities", data=sent | {"kept": kept + "x"}).status_code == 400
+    assert client_browser.post("/profile/identities", data=sent).headers["location"] == "/profile/account"
+    assert client_browser.post("/profile/identities", data=sent).status_code == 302, "Twice is once."
     with Browser(second.url) as again:
-        _come_back(instance, there, again)
+        _complete_sign_in(instance, provider_browser, again)
         assert f"@{held.username}" in again.get("/profile/account").text
 
     with Browser(second.url) as other:
         other.signed_in_as(stranger)
         taken = next(
-            form.fields["kept"] for form in forms_of(_leave_to_link(instance, there, other)) if "kept" in form.fields
+            form.fields["kept"]
+            for form in forms_of(_start_linking(instance, provider_browser, other))
+            if "kept" in form.fields
         )
         refused = other.post("/profile/identities", data={"authenticity_token": other.token(), "kept": taken})
         assert (refused.status_code, "linked to another account" in refused.text) == (422, True)
 
-    unlink = here.submit("/profile/account", "/profile/identities/openid_connect")
+    unlink = client_browser.submit("/profile/account", "/profile/identities/openid_connect")
     assert unlink.status_code == 302
-    assert "Connect The first" in here.get("/profile/account").text
+    assert "Connect The first" in client_browser.get("/profile/account").text
 
 
-def test_nobody_unlinks_their_only_way_in(instance: Instance, there: Browser, here: Browser) -> None:
-    _come_back(instance, there, here)
+def test_nobody_unlinks_their_only_way_in(
+    instance: Instance, provider_browser: Browser, client_browser: Browser
+) -> None:
+    _complete_sign_in(instance, provider_browser, client_browser)
 
-    refused = here.submit("/profile/account", "/profile/identities/openid_connect")
+    refused = client_browser.submit("/profile/account", "/profile/identities/openid_connect")
 
     assert (refused.status_code, "Set a password first" in refused.text) == (422, True)
-    gone = {"authenticity_token": here.token(), "_method": "delete"}
-    with Browser(here.url) as nobody:
+    gone = {"authenticity_token": client_browser.token(), "_method": "delete"}
+    with Browser(client_browser.url) as nobody:
         assert nobody.post("/profile/identities/openid_connect", data=gone).status_code == 302
-    assert here.get(START).headers["location"] == "/"
+    assert client_browser.get(START).headers["location"] == "/"
 
 
-def test_who_comes_back_is_who_left(instance: Instance, there: Browser, here: Browser, second: SecondInstance) -> None:
+def test_who_comes_back_is_who_left(
+    instance: Instance, provider_browser: Browser, client_browser: Browser, second: SecondInstance
+) -> None:
     one, two = (second.make.user(username=second.make.name("held"), password="correct horse battery") for _ in "12")
-    returned = agree(there, _led(instance, here.signed_in_as(one).get(f"{START}?link=1"))).headers["location"]
-    here.post("/users/sign_out", data={"authenticity_token": here.token()})
-    assert here.get(returned).status_code == 400
-    assert not here.signed_in_as(two).get(returned).is_redirect
+    returned = authorize(
+        provider_browser, _location(instance, client_browser.signed_in_as(one).get(f"{START}?link=1"))
+    ).headers["location"]
+    client_browser.post("/users/sign_out", data={"authenticity_token": client_browser.token()})
+    assert client_browser.get(returned).status_code == 400
+    assert not client_browser.signed_in_as(two).get(returned).is_redirect

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.factories import Project, make_project
 from tests.web.browser import Browser
 
@@ -14,14 +14,14 @@ FILES = [
 
 
 @pytest.fixture
-def project(make: Make, person: Person) -> Project:
+def project(make: Make, person: User) -> Project:
     """Return a project for snippets."""
     return make_project(make, person, visibility="public")
 
 
 @pytest.mark.parametrize("shared", [False, True])
 def test_files_of_a_snippet_have_colours_lines_and_addresses(
-    browser: Browser, api: Api, person: Person, project: Project, shared: bool
+    browser: Browser, api: Api, person: User, project: Project, shared: bool
 ) -> None:
     shelf = f"{project.url}/snippets" if shared else "/snippets"
     made = api.post(shelf, person, title="Three", visibility="public", files=FILES).json()
@@ -43,7 +43,7 @@ def test_files_of_a_snippet_have_colours_lines_and_addresses(
     assert 'id="f3-L501"' in browser.get(f"{there}?all=3").text
 
 
-def test_each_file_of_a_snippet_can_be_had_as_it_is(browser: Browser, api: Api, person: Person) -> None:
+def test_each_file_of_a_snippet_can_be_had_as_it_is(browser: Browser, api: Api, person: User) -> None:
     made = api.post("/snippets", person, title="Three", visibility="public", files=FILES).json()
     there = f"/-/snippets/{made['id']}"
 
@@ -59,7 +59,7 @@ def test_each_file_of_a_snippet_can_be_had_as_it_is(browser: Browser, api: Api, 
         assert browser.get(file["raw_url"]).status_code == 200, "The API names the same addresses."
 
 
-def test_files_of_a_private_snippet_are_hidden(browser: Browser, api: Api, person: Person) -> None:
+def test_files_of_a_private_snippet_are_hidden(browser: Browser, api: Api, person: User) -> None:
     made = api.post("/snippets", person, title="Three", visibility="private", files=FILES).json()
 
     assert browser.get(f"/-/snippets/{made['id']}/raw/main/two.md").status_code == 404

@@ -3,7 +3,7 @@
 import pytest
 
 from ingot.web.task_checkboxes import label_task_checkboxes
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.factories import make_project
 from tests.web.browser import Browser
 
@@ -24,7 +24,7 @@ def test_only_boxes_are_named(html: str, named: str) -> None:
     assert label_task_checkboxes(html) == named
 
 
-def test_pages_name_them_and_the_api_does_not(browser: Browser, make: Make, api: Api, person: Person) -> None:
+def test_pages_name_them_and_the_api_does_not(browser: Browser, make: Make, api: Api, person: User) -> None:
     project = make_project(make, person, visibility="public")
     text = "- [ ] find\n- [x] mend\n\n<a title='<input onclick=alert(1) '>x</a>\n"
     content = {"branch": "master", "commit_message": "Plan", "content": text}

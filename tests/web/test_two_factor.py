@@ -11,7 +11,7 @@ import pytest
 from ingot.accounts.two_factor.totp import STEP_SECONDS, totp_code
 from ingot.accounts.users.tables import users
 from ingot.core.db.times import to_datetime
-from tests.client import Api, Person
+from tests.client import Api, User
 from tests.conftest import Instance
 from tests.factories import make_project
 from tests.oauth_client import by_password, shown
@@ -25,7 +25,7 @@ def _code(secret: str, steps: int = 0) -> str:
     return totp_code(secret, int(time.time() // STEP_SECONDS) + steps)
 
 
-def turn_on(browser: Browser, steps: int = 0) -> tuple[str, list[str]]:
+def enable_two_factor(browser: Browser, steps: int = 0) -> tuple[str, list[str]]:
     """Enable it and return secret and recovery codes; a code counts once, so the first one is of the previous step."""
     secret = shown(browser.get(HERE), "two_factor_secret")
     fields = {"pin_code": _code(secret, steps), "current_password": PASSWORD}
@@ -34,7 +34,7 @@ def turn_on(browser: Browser, steps: int = 0) -> tuple[str, list[str]]:
     return secret, re.findall(r"<li>([0-9a-f]{16})</li>", page.text)
 
 
-def _second_step(browser: Browser, person: Person, code: str, **changes: str) -> httpx.Response:
+def _submit_code(browser: Browser, person: User, code: str, **changes: str) -> httpx.Response:
     asked = browser.sign_in(person.username, PASSWORD)
     assert asked.status_code == 200
     assert "Two-factor authentication" in asked.text
@@ -43,7 +43,7 @@ def _second_step(browser: Browser, person: Person, code: str, **changes: str) ->
 
 
 @pytest.fixture(autouse=True)
-def still(instance: Instance, monkeypatch: pytest.MonkeyPatch) -> None:
+def frozen_time(instance: Instance, monkeypatch: pytest.MonkeyPatch) -> None:
     """Freeze the time of test and server, so that no test crosses the end of a step."""
     now = instance.app.database.clock()
     monkeypatch.setattr(instance.app.database, "clock", lambda: now)
@@ -51,9 +51,9 @@ def still(instance: Instance, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def guarded(browser: Browser, person: Person) -> tuple[str, list[str]]:
+def two_factor_user(browser: Browser, person: User) -> tuple[str, list[str]]:
     """Return a user with two-factor authentication."""
-    return turn_on(browser.signed_in_as(person), -1)
+    return enable_two_factor(browser.signed_in_as(person), -1)
 
 
 def test_the_codes_are_those_of_the_standard() -> None:
@@ -65,32 +65,32 @@ def test_the_codes_are_those_of_the_standard() -> None:
 
 
 def test_signing_in_takes_a_second_step(
-    guarded: tuple[str, list[str]], open_browser: Callable[[], Browser], person: Person
+    two_factor_user: tuple[str, list[str]], open_browser: Callable[[], Browser], person: User
 ) -> None:
-    secret, _ = guarded
+    secret, _ = two_factor_user
     other = open_browser()
-    wrong = _second_step(other, person, "000000")
+    wrong = _submit_code(other, person, "000000")
     assert (wrong.status_code, other.is_signed_in()) == (401, False)
-    assert _second_step(other, person, _code(secret)).status_code == 302
+    assert _submit_code(other, person, _code(secret)).status_code == 302
     assert other.is_signed_in()
     again = open_browser()
-    assert _second_step(again, person, _code(secret)).status_code == 401, "A code counts once."
+    assert _submit_code(again, person, _code(secret)).status_code == 401, "A code counts once."
 
 
 def test_a_recovery_code_works_once(
-    guarded: tuple[str, list[str]], open_browser: Callable[[], Browser], person: Person
+    two_factor_user: tuple[str, list[str]], open_browser: Callable[[], Browser], person: User
 ) -> None:
-    _, codes = guarded
+    _, codes = two_factor_user
     assert len(set(codes)) == 10
-    assert _second_step(open_browser(), person, f" {codes[0].upper()} ").status_code == 302
-    assert _second_step(open_browser(), person, codes[0]).status_code == 401
-    assert _second_step(open_browser(), person, codes[1]).status_code == 302
+    assert _submit_code(open_browser(), person, f" {codes[0].upper()} ").status_code == 302
+    assert _submit_code(open_browser(), person, codes[0]).status_code == 401
+    assert _submit_code(open_browser(), person, codes[1]).status_code == 302
 
 
 def test_the_first_step_is_of_this_browser_and_not_for_ever(
-    guarded: tuple[str, list[str]], open_browser: Callable[[], Browser], person: Person
+    two_factor_user: tuple[str, list[str]], open_browser: Callable[[], Browser], person: User
 ) -> None:
-    _, codes = guarded
+    _, codes = two_factor_user
     asked = open_browser().sign_in(person.username, PASSWORD)
     (form,) = [form for form in forms_of(asked) if form.action == "/users/sign_in"]
     waiting = form.fields["user[waiting]"]
@@ -103,9 +103,9 @@ def test_the_first_step_is_of_this_browser_and_not_for_ever(
 
 
 def test_guesses_are_bounded(
-    guarded: tuple[str, list[str]], open_browser: Callable[[], Browser], person: Person
+    two_factor_user: tuple[str, list[str]], open_browser: Callable[[], Browser], person: User
 ) -> None:
-    _, codes = guarded
+    _, codes = two_factor_user
     other = open_browser()
     asked = other.sign_in(person.username, PASSWORD)
     (form,) = [form for form in forms_of(asked) if form.action == "/users/sign_in"]
@@ -118,7 +118,7 @@ def test_guesses_are_bounded(
 
 
 def test_a_password_alone_opens_nothing_any_more(
-    guarded: tuple[str, list[str]], instance: Instance, api: Api, person: Person, make: object
+    two_factor_user: tuple[str, list[str]], instance: Instance, api: Api, person: User, make: object
 ) -> None:
     refused = api.post("/session", login=person.username, password=PASSWORD)
     assert refused.status_code == 401
@@ -137,10 +137,10 @@ def test_a_password_alone_opens_nothing_any_more(
 
 
 def test_who_has_no_password_shows_the_factor_to_turn_it_off(
-    guarded: tuple[str, list[str]], browser: Browser, person: Person, instance: Instance
+    two_factor_user: tuple[str, list[str]], browser: Browser, person: User, instance: Instance
 ) -> None:
     """Attack: an open session alone must not disable it."""
-    _, codes = guarded
+    _, codes = two_factor_user
     instance.app.database.write(lambda db: db.update(users, person.id, password_hash=None))
     page = browser.get(HERE)
     assert "current_password" not in page.text
@@ -158,10 +158,10 @@ def test_who_has_no_password_shows_the_factor_to_turn_it_off(
 
 
 def test_who_has_no_password_shows_the_factor_to_delete_the_account(
-    guarded: tuple[str, list[str]], browser: Browser, person: Person, instance: Instance
+    two_factor_user: tuple[str, list[str]], browser: Browser, person: User, instance: Instance
 ) -> None:
     """Attack: an open session and the public username must not be enough."""
-    _, codes = guarded
+    _, codes = two_factor_user
     instance.app.database.write(lambda db: db.update(users, person.id, password_hash=None))
     assert 'name="otp_attempt"' in browser.get("/profile/account").text
     fields = {"authenticity_token": browser.token(), "_method": "delete", "username": person.username}
@@ -176,7 +176,7 @@ def test_who_has_no_password_shows_the_factor_to_delete_the_account(
     assert not browser.is_signed_in()
 
 
-def test_turning_it_on_and_off(browser: Browser, person: Person, open_browser: Callable[[], Browser]) -> None:
+def test_turning_it_on_and_off(browser: Browser, person: User, open_browser: Callable[[], Browser]) -> None:
     browser.signed_in_as(person)
     elsewhere = open_browser().signed_in_as(person)
     page = browser.get(HERE)
@@ -193,7 +193,7 @@ def test_turning_it_on_and_off(browser: Browser, person: Person, open_browser: C
         assert browser.submit(HERE, HERE, fields=fields).status_code == 422
     assert open_browser().sign_in(person.username, PASSWORD).status_code == 302
 
-    turn_on(browser)
+    enable_two_factor(browser)
     assert secret not in browser.get(HERE).text
     assert not elsewhere.is_signed_in()
     token = browser.form("/profile/account", "/users/sign_out").fields

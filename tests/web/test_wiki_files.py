@@ -5,14 +5,14 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project, make_project
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(256))
 
 
-def attach(api: Api, project: Project, person: Person, name: str, content: bytes) -> str:
+def attach(api: Api, project: Project, person: User, name: str, content: bytes) -> str:
     """Add a file to the wiki and return its path."""
     made = api.request("POST", f"{project.url}/wikis/attachments", person, files={"file": (name, content)})
     assert made.status_code == 201, made.text
@@ -20,7 +20,7 @@ def attach(api: Api, project: Project, person: Person, name: str, content: bytes
     return path
 
 
-def get(instance: Instance, path: str, who: Person | None = None) -> httpx.Response:
+def get(instance: Instance, path: str, who: User | None = None) -> httpx.Response:
     """Request a path."""
     return httpx.get(instance.url + path, headers={"PRIVATE-TOKEN": who.token} if who else {})
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Group, Project, add_members, day, ids, make_group, make_project, statements_of
 
@@ -13,7 +13,7 @@ KINDS = pytest.mark.parametrize("kind", ["group", "project"])
 
 
 def _source(
-    make: Make, kind: str, owner: Person, members: dict[Person, int] | None = None, **attributes: Any
+    make: Make, kind: str, owner: User, members: dict[User, int] | None = None, **attributes: Any
 ) -> Group | Project:
     sent = {"visibility": "public", **attributes}
     if kind == "group":

@@ -9,19 +9,19 @@ import pytest
 from ingot.core.access.levels import Level
 from ingot.projects.members.service import delete_expired_memberships
 from tests.api.issues.factories import make_issue
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project, day, make_group, make_project, statements_of
 
 
-def _events(api: Api, project: Project, caller: Person | None, **filters: Any) -> list[dict[str, Any]]:
+def _events(api: Api, project: Project, caller: User | None, **filters: Any) -> list[dict[str, Any]]:
     answer = api.get(f"/projects/{project.id}/events", caller, **filters)
     assert answer.status_code == 200, answer.text
     found: list[dict[str, Any]] = answer.json()
     return found
 
 
-def _what(api: Api, project: Project, caller: Person | None, **filters: Any) -> list[tuple[str, str | None]]:
+def _summary(api: Api, project: Project, caller: User | None, **filters: Any) -> list[tuple[str, str | None]]:
     return [(event["action_name"], event["target_type"]) for event in _events(api, project, caller, **filters)]
 
 
@@ -37,16 +37,21 @@ def test_the_life_of_a_milestone(api: Api, make: Make) -> None:
     assert api.put(url, owner, title="2.0").status_code == 200
     api.post(f"/groups/{group.id}/milestones", owner, title="of all")
 
-    told = _events(api, project, stranger, target_type="milestone")
+    confidential_activity = _events(api, project, stranger, target_type="milestone")
 
-    assert [event["action_name"] for event in told] == ["opened", "closed", "opened"]
-    shown = {(event["target_type"], event["target_id"], event["target_iid"], event["target_title"]) for event in told}
+    assert [event["action_name"] for event in confidential_activity] == ["opened", "closed", "opened"]
+    shown = {
+        (event["target_type"], event["target_id"], event["target_iid"], event["target_title"])
+        for event in confidential_activity
+    }
     assert shown == {("Milestone", milestone["id"], milestone["iid"], "2.0")}
     assert len(_events(api, project, stranger, action="closed")) == 1
     assert api.delete(url, owner).status_code == api.delete(url, owner).status_code == 200
-    told = _events(api, project, stranger, target_type="milestone")
-    assert [event["action_name"] for event in told] == ["destroyed", "opened", "closed", "opened"]
-    assert {(event["target_id"], event["target_iid"], event["target_title"]) for event in told} == {(None, None, None)}
+    confidential_activity = _events(api, project, stranger, target_type="milestone")
+    assert [event["action_name"] for event in confidential_activity] == ["destroyed", "opened", "closed", "opened"]
+    assert {(event["target_id"], event["target_iid"], event["target_title"]) for event in confidential_activity} == {
+        (None, None, None)
+    }
 
 
 def test_the_life_of_an_issue(api: Api, make: Make) -> None:
@@ -84,11 +89,11 @@ def test_the_life_of_an_issue(api: Api, make: Make) -> None:
     )
     assert (commented["note"], commented["target_title"]) == (note, "other words")
     assert (closed["action_name"], reopened["action_name"]) == ("closed", "opened")
-    assert _what(api, project, owner, action="reopened") == [("opened", "Issue")]
+    assert _summary(api, project, owner, action="reopened") == [("opened", "Issue")]
     api.delete(f"{url}/notes/{note['id']}", owner)
-    assert _what(api, project, owner, target_type="note") == []
+    assert _summary(api, project, owner, target_type="note") == []
     api.delete(url, owner)
-    assert _what(api, project, owner) == [("created", None)]
+    assert _summary(api, project, owner) == [("created", None)]
 
 
 def test_pushes(api: Api, make: Make) -> None:
@@ -135,8 +140,11 @@ def test_pushes(api: Api, make: Make) -> None:
     assert (removed["push_data"]["commit_count"], removed["push_data"]["commit_title"]) == (0, None)
     assert start != tip
     assert "note" not in removed
-    told = {"before": start, "after": tip, "ref": "refs/heads/work", "user_id": owner.id}
-    assert {name: moved["data"][name] for name in told} == {**told, "before": moved["push_data"]["commit_from"]}
+    confidential_activity = {"before": start, "after": tip, "ref": "refs/heads/work", "user_id": owner.id}
+    assert {name: moved["data"][name] for name in confidential_activity} == {
+        **confidential_activity,
+        "before": moved["push_data"]["commit_from"],
+    }
     assert moved["data"]["user_name"] == moved["author"]["name"]
     shown = api.get(f"/projects/{project.id}", owner).json()
     assert moved["data"]["repository"] == {
@@ -186,7 +194,7 @@ def test_filters(api: Api, instance: Instance, make: Make) -> None:
         ({"action": "merged"}, []),
         ({"target_type": "merge_request"}, []),
     ]:
-        assert [name for name, _ in _what(api, project, owner, **filters)] == names, filters
+        assert [name for name, _ in _summary(api, project, owner, **filters)] == names, filters
     for wrong in ({"action": "eaten"}, {"target_type": "Issue"}, {"before": "never"}, {"sort": "up"}):
         assert api.get(f"/projects/{project.id}/events", owner, **wrong).status_code == 400, wrong
     page = api.get(f"/projects/{project.id}/events", owner, per_page=1, page=2)
@@ -203,30 +211,30 @@ def test_own_and_others(api: Api, make: Make) -> None:
     make_issue(make, private, member)
     make_issue(make, public, member)
 
-    def places(path: str, caller: Person, **filters: Any) -> list[int]:
+    def project_ids(path: str, caller: User, **filters: Any) -> list[int]:
         answer = api.get(path, caller, **filters)
         assert answer.status_code == 200, answer.text
         return [event["project_id"] for event in answer.json()]
 
-    assert places("/events", member) == [public.id, private.id, private.id]
-    assert places(f"/users/{member.id}/events", member) == places("/events", member)
-    assert places(f"/users/{member.username}/events", stranger) == [public.id]
-    assert places(f"/users/{owner.id}/events", stranger) == [public.id]
-    assert places("/events", member, scope="all") == [private.id] * 3
-    assert places("/events", stranger, scope="all") == places("/events", stranger) == []
-    assert places(f"/users/{member.id}/events", make.root, target_type="issue") == [public.id, private.id]
+    assert project_ids("/events", member) == [public.id, private.id, private.id]
+    assert project_ids(f"/users/{member.id}/events", member) == project_ids("/events", member)
+    assert project_ids(f"/users/{member.username}/events", stranger) == [public.id]
+    assert project_ids(f"/users/{owner.id}/events", stranger) == [public.id]
+    assert project_ids("/events", member, scope="all") == [private.id] * 3
+    assert project_ids("/events", stranger, scope="all") == project_ids("/events", stranger) == []
+    assert project_ids(f"/users/{member.id}/events", make.root, target_type="issue") == [public.id, private.id]
     api.delete(f"/projects/{private.id}/members/{member.id}", owner)
-    assert places("/events", member) == [public.id]
+    assert project_ids("/events", member) == [public.id]
     assert api.get(f"/users/{member.id}/events").status_code == 401
     assert api.get("/events", member, scope="some").status_code == 400
     assert api.get("/users/nobody-at-all/events", member).status_code == 404
 
 
 @pytest.fixture(scope="module")
-def told(make: Make) -> tuple[Project, dict[str, Person | None]]:
+def confidential_activity(make: Make) -> tuple[Project, dict[str, User | None]]:
     """Return a public project with a confidential issue, notes on it, an internal note, and code."""
     owner, author = make.user(), make.user()
-    people: dict[str, Person | None] = {
+    people: dict[str, User | None] = {
         "guest": make.user(),
         "reporter": make.user(),
         "external": make.user(external=True),
@@ -251,9 +259,11 @@ def told(make: Make) -> tuple[Project, dict[str, Person | None]]:
 
 
 @pytest.mark.parametrize("who", ["guest", "external", "stranger", "nobody", "reporter", "author", "administrator"])
-def test_secrets_are_not_told(api: Api, told: tuple[Project, dict[str, Person | None]], who: str) -> None:
+def test_secrets_are_not_told(
+    api: Api, confidential_activity: tuple[Project, dict[str, User | None]], who: str
+) -> None:
     """Attack: events of confidential issues and their notes are listed only for users who may see the issue."""
-    project, people = told
+    project, people = confidential_activity
     caller = people[who]
     paths = [f"/projects/{project.id}/events"]
     if caller is not None:
@@ -281,14 +291,14 @@ def test_code_is_told_to_those_who_read_it(api: Api, make: Make) -> None:
     url = f"/projects/{project.id}/repository/commits/{tip}/comments"
     assert api.post(url, reporter, note="on code").status_code == 201
 
-    assert _what(api, project, reporter, action="pushed") == [("pushed new", None)]
-    assert _what(api, project, reporter, action="commented") == [("commented on", "Note")]
-    assert _what(api, project, guest, action="pushed") == _what(api, project, guest, action="commented") == []
-    assert ("created", None) in _what(api, project, guest)
+    assert _summary(api, project, reporter, action="pushed") == [("pushed new", None)]
+    assert _summary(api, project, reporter, action="commented") == [("commented on", "Note")]
+    assert _summary(api, project, guest, action="pushed") == _summary(api, project, guest, action="commented") == []
+    assert ("created", None) in _summary(api, project, guest)
     for caller in (stranger, None):
         assert api.get(f"/projects/{project.id}/events", caller).status_code == 404
     api.put(f"/projects/{project.id}", make.root, issues_enabled=False)
-    assert _what(api, project, reporter, target_type="issue") == []
+    assert _summary(api, project, reporter, target_type="issue") == []
 
 
 def test_what_goes(api: Api, make: Make) -> None:

@@ -86,7 +86,7 @@ def test_opening_for_all_keeps_the_rest_and_closing_forgets_it(api: Api, make: M
     assert _set(api, make, False) == {"name": "library", "state": "off", "gates": [OFF]}
 
 
-NOBODY = [
+UNKNOWN_TARGETS = [
     ({"user": "no-such-person"}, "user"),
     ({"user": ""}, "user"),
     ({"user": "root, no-such-person"}, "user"),
@@ -104,7 +104,7 @@ NOBODY = [
 ]
 
 
-@pytest.mark.parametrize(("target", "named"), NOBODY)
+@pytest.mark.parametrize(("target", "named"), UNKNOWN_TARGETS)
 def test_a_target_that_is_not_known_never_means_everybody(
     api: Api, make: Make, target: dict[str, Any], named: str
 ) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from ingot.core.access.levels import Level
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.factories import make_group, make_project
 
 VIEW = {
@@ -43,7 +43,7 @@ def test_a_group_belongs_to_whoever_makes_it(api: Api, make: Make) -> None:
     assert (member["id"], member["access_level"], member["expires_at"]) == (user.id, Level.OWNER, None)
 
 
-WHO: list[tuple[str, dict[str, Any], int]] = [
+CALLERS: list[tuple[str, dict[str, Any], int]] = [
     ("a user", {}, 201),
     ("one who was denied it", {"can_create_group": False}, 403),
     ("an external user", {"external": True}, 403),
@@ -51,7 +51,7 @@ WHO: list[tuple[str, dict[str, Any], int]] = [
 ]
 
 
-@pytest.mark.parametrize(("who", "attributes", "status"), WHO)
+@pytest.mark.parametrize(("who", "attributes", "status"), CALLERS)
 def test_who_may_create_a_group(api: Api, make: Make, who: str, attributes: dict[str, Any], status: int) -> None:
     user = make.user(**attributes)
 
@@ -246,7 +246,7 @@ def test_of_two_at_once_one_gets_the_path(api: Api, make: Make) -> None:
     path, people = make.name("race"), [make.user() for _ in range(4)]
     answers: list[int] = []
 
-    def create(person: Person) -> None:
+    def create(person: User) -> None:
         with Api(api.url) as client:
             answers.append(client.post("/groups", person, name="Race", path=path).status_code)
 

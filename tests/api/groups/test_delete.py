@@ -8,7 +8,7 @@ from ingot.core.access.levels import Level
 from tests.client import Api, Make
 from tests.factories import by_path, ids, make_group, make_project, share
 
-WHO = [
+CALLERS = [
     (Level.OWNER, "private", 200),
     (Level.MASTER, "private", 403),
     (Level.NONE, "public", 403),
@@ -16,7 +16,7 @@ WHO = [
 ]
 
 
-@pytest.mark.parametrize(("level", "visibility", "status"), WHO)
+@pytest.mark.parametrize(("level", "visibility", "status"), CALLERS)
 def test_owners_delete(api: Api, make: Make, level: Level, visibility: str, status: int) -> None:
     user = make.user()
     group = make_group(make, members={user: level}, visibility=visibility)
@@ -75,7 +75,7 @@ def test_the_only_owner_of_a_group_is_not_deleted(api: Api, make: Make) -> None:
     assert ids(api.get(f"{group.url}/members", heir)) == [heir.id]
 
 
-COUNTED = [
+OTHER_MEMBERS = [
     ("nobody", 409),
     ("a blocked owner", 409),
     ("one until next year", 409),
@@ -84,7 +84,7 @@ COUNTED = [
 ]
 
 
-@pytest.mark.parametrize(("besides", "status"), COUNTED)
+@pytest.mark.parametrize(("besides", "status"), OTHER_MEMBERS)
 def test_who_counts_as_another_owner(api: Api, make: Make, besides: str, status: int) -> None:
     owner, other = make.user(), make.user()
     above = make_group(make, other)

@@ -11,7 +11,7 @@ from tests.conftest import Instance
 from tests.factories import by_path, make_group, make_project
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 32
-WHO = [
+CALLERS = [
     (Level.OWNER, "private", 200),
     (Level.MASTER, "private", 403),
     (Level.GUEST, "private", 403),
@@ -20,7 +20,7 @@ WHO = [
 ]
 
 
-@pytest.mark.parametrize(("level", "visibility", "status"), WHO)
+@pytest.mark.parametrize(("level", "visibility", "status"), CALLERS)
 def test_owners_edit(api: Api, make: Make, level: Level, visibility: str, status: int) -> None:
     user = make.user()
     group = make_group(make, members={user: level}, visibility=visibility)

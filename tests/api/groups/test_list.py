@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from ingot.core.access.levels import Level
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.factories import Group, add_members, ids, make_group, make_project, statements_of
 
 
@@ -34,7 +34,7 @@ def roles(make: Make) -> dict[str, Any]:
     return {"user": user, "stem": stem, **groups}
 
 
-def _seen(api: Api, roles: dict[str, Any], caller: Person, **params: Any) -> set[str]:
+def _seen(api: Api, roles: dict[str, Any], caller: User, **params: Any) -> set[str]:
     found = set(ids(api.get("/groups", caller, per_page=100, search=roles["stem"], **params)))
     return {name for name, group in roles.items() if isinstance(group, Group) and group.id in found}
 

@@ -7,7 +7,7 @@ from tests.client import Api, Make
 from tests.factories import make_group, make_project
 
 LEVELS = {"developer": Level.DEVELOPER, "master": Level.MASTER, "owner": Level.OWNER}
-WHO = [
+CALLERS = [
     (None, {"master", "owner"}),
     ("developer", {"developer", "master", "owner"}),
     ("maintainer", {"master", "owner"}),
@@ -17,7 +17,7 @@ WHO = [
 ]
 
 
-@pytest.mark.parametrize(("said", "makers"), WHO)
+@pytest.mark.parametrize(("said", "makers"), CALLERS)
 def test_a_group_says_who_makes_projects(api: Api, make: Make, said: str | None, makers: set[str]) -> None:
     """To new projects, forks and transfers; administrators are exempt."""
     people = {name: make.user() for name in LEVELS}

@@ -9,7 +9,7 @@ from tests.api.groups.test_create import VIEW
 from tests.client import Api, Make
 from tests.factories import Project, by_path, ids, make_group, make_project, share
 
-WHO = [
+CALLERS = [
     ("nobody", "public", 401),
     ("stranger", "public", 200),
     ("stranger", "internal", 200),
@@ -21,7 +21,7 @@ WHO = [
 ]
 
 
-@pytest.mark.parametrize(("who", "visibility", "status"), WHO)
+@pytest.mark.parametrize(("who", "visibility", "status"), CALLERS)
 def test_who_sees_a_group(api: Api, make: Make, who: str, visibility: str, status: int) -> None:
     guest = make.user()
     group = make_group(make, members={guest: Level.GUEST}, visibility=visibility)

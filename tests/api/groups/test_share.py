@@ -7,14 +7,14 @@ import pytest
 
 from ingot.core.access.levels import Level
 from ingot.projects.group_shares.service import delete_expired_group_shares
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Group, day, ids, make_group, make_project, share
 
 AVAILABLE = {"all_available": True, "order_by": "id", "sort": "desc"}
 
 
-def _level(api: Api, group: Group, person: Person) -> int:
+def _level(api: Api, group: Group, person: User) -> int:
     """Return the highest access level of a user in a group, determined by requests."""
     if api.get(group.url, person).status_code == 404:
         return 0
@@ -24,10 +24,10 @@ def _level(api: Api, group: Group, person: Person) -> int:
     return Level.MASTER if created.status_code == 201 else Level.GUEST
 
 
-WHO = [("nobody", 401), ("stranger", 404), ("master", 403), ("owner", 201), ("root", 201)]
+CALLERS = [("nobody", 401), ("stranger", 404), ("master", 403), ("owner", 201), ("root", 201)]
 
 
-@pytest.mark.parametrize(("who", "status"), WHO)
+@pytest.mark.parametrize(("who", "status"), CALLERS)
 def test_owners_share(api: Api, make: Make, who: str, status: int) -> None:
     owner, caller = make.user(), make.user()
     group = make_group(make, owner, members={caller: Level.MASTER if who == "master" else Level.NONE})
@@ -55,7 +55,7 @@ def test_owners_share(api: Api, make: Make, who: str, status: int) -> None:
     assert api.get(group.url, owner).json()["shared_with_groups"] == []
 
 
-BAD: list[tuple[dict[str, Any], int]] = [
+INVALID: list[tuple[dict[str, Any], int]] = [
     ({"group_access": 30}, 400),
     ({"group_id": "group"}, 400),
     ({"group_id": "group", "group_access": 45}, 400),
@@ -71,7 +71,7 @@ BAD: list[tuple[dict[str, Any], int]] = [
 ]
 
 
-@pytest.mark.parametrize(("sent", "status"), BAD, ids=str)
+@pytest.mark.parametrize(("sent", "status"), INVALID, ids=str)
 def test_a_bad_share_is_told(api: Api, make: Make, sent: dict[str, Any], status: int) -> None:
     owner = make.user()
     group = make_group(make, owner)
@@ -235,11 +235,11 @@ def test_a_group_that_was_invited_is_named_only_to_those_who_see_it(api: Api, ma
     for invited in (hidden, shown):
         api.post(f"{group.url}/share", owner, group_id=invited.id, group_access=30)
 
-    def named(person: Person) -> list[int]:
+    def invited_names(person: User) -> list[int]:
         return [each["group_id"] for each in api.get(group.url, person).json()["shared_with_groups"]]
 
-    assert named(owner) == named(make.root) == [hidden.id, shown.id]
-    assert named(member) == [shown.id]
+    assert invited_names(owner) == invited_names(make.root) == [hidden.id, shown.id]
+    assert invited_names(member) == [shown.id]
     assert ids(api.get(f"/groups/{group.id}/invited_groups", member)) == [shown.id]
     assert sorted(ids(api.get(f"/groups/{group.id}/invited_groups", owner))) == [hidden.id, shown.id]
 

@@ -63,7 +63,7 @@ def test_a_group_and_what_is_in_it_show_no_more_than_where_they_go(api: Api, mak
     assert api.get(public.url).status_code == 404
 
 
-WHO = [
+CALLERS = [
     (Level.OWNER, Level.OWNER, 201),
     (Level.OWNER, Level.MASTER, 403),
     (Level.MASTER, Level.OWNER, 403),
@@ -72,7 +72,7 @@ WHO = [
 ]
 
 
-@pytest.mark.parametrize(("here", "there", "status"), WHO)
+@pytest.mark.parametrize(("here", "there", "status"), CALLERS)
 def test_moving_takes_owners_in_both(api: Api, make: Make, here: Level, there: Level, status: int) -> None:
     user = make.user()
     group, target = make_group(make, members={user: here}), make_group(make, members={user: there})

@@ -56,7 +56,7 @@ def dispatcher(instance: Instance, clock: Clock) -> Iterator[HookDispatcher]:
     database.close()
 
 
-class Told:
+class HookedProject:
     """Project whose hook sends every event to a receiver."""
 
     def __init__(self, api: Api, make: Make, receiver: Receiver, **attributes: Any) -> None:
@@ -100,6 +100,6 @@ ALL = (
 
 
 @pytest.fixture
-def told(api: Api, make: Make, receiver: Receiver, dispatcher: HookDispatcher) -> Told:
+def hooked(api: Api, make: Make, receiver: Receiver, dispatcher: HookDispatcher) -> HookedProject:
     """Return a project with a first commit, which was not delivered, and a hook for all events."""
-    return Told(api, make, receiver, initialize_with_readme=True)
+    return HookedProject(api, make, receiver, initialize_with_readme=True)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 DEADLINE_SECONDS = 60.0
 
 
-class Got(NamedTuple):
+class ReceivedRequest(NamedTuple):
     """Request of a delivery."""
 
     path: str
@@ -35,7 +35,7 @@ class Receiver:
     """Server that runs until it is closed; each path has its own responses, of which the last one repeats."""
 
     def __init__(self, address: str = "127.0.0.1") -> None:
-        self.got: queue.Queue[Got] = queue.Queue()
+        self.got: queue.Queue[ReceivedRequest] = queue.Queue()
         self.answers: dict[str, list[Answer | Callable[[BaseHTTPRequestHandler], None]]] = {}
         outer = self
 
@@ -58,11 +58,11 @@ class Receiver:
         """Return the URL of a path."""
         return f"http://127.0.0.1:{self.port}{path}"
 
-    def next(self) -> Got:
+    def next(self) -> ReceivedRequest:
         """Return the next request, which must arrive soon."""
         return self.got.get(timeout=DEADLINE_SECONDS)
 
-    def some(self, count: int) -> list[Got]:
+    def some(self, count: int) -> list[ReceivedRequest]:
         """Return the next requests."""
         return [self.next() for _ in range(count)]
 
@@ -76,7 +76,7 @@ class Receiver:
         headers = {name.lower(): value for name, value in handler.headers.items()}
         answers = self.answers.get(handler.path) or [Answer()]
         answer = answers.pop(0) if len(answers) > 1 else answers[0]
-        self.got.put(Got(handler.path, headers, body))
+        self.got.put(ReceivedRequest(handler.path, headers, body))
         if not isinstance(answer, Answer):
             answer(handler)
             return

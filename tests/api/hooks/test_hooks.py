@@ -12,7 +12,7 @@ from ingot.errors import Invalid
 from ingot.integrations.webhooks import service
 from ingot.integrations.webhooks.params import WriteHook
 from ingot.integrations.webhooks.queries import HookOwner
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project, make_group, make_project, statements_of
 
@@ -24,7 +24,7 @@ FLAGS = [
 OWNERS = ["projects", "groups", "system"]
 
 
-def place_of(make: Make, owner: str) -> str:
+def hooks_path(make: Make, owner: str) -> str:
     """Return the path of the hooks of a new project or group, or of the instance."""
     if owner == "system":
         return "/hooks"
@@ -79,7 +79,7 @@ def test_what_a_hook_asks_for_at_first(api: Api, make: Make) -> None:
         ("groups", "push_events"),
         ("system", "repository_update_events"),
     ):
-        place = place_of(make, owner)
+        place = hooks_path(make, owner)
         hook = api.post(place, make.root, url=URL).json()
         flags = [name for name in (*FLAGS, "repository_update_events") if hook[name]]
         assert flags == [at_first]
@@ -89,7 +89,7 @@ def test_what_a_hook_asks_for_at_first(api: Api, make: Make) -> None:
 @pytest.mark.parametrize("owner", OWNERS)
 def test_secrets_are_never_told(api: Api, make: Make, owner: str) -> None:
     """Neither on reading nor on creating, editing or deleting; this includes the password in a URL."""
-    place = place_of(make, owner)
+    place = hooks_path(make, owner)
     sent = {
         "url": "https://ada:pass-word@example.com/hook",
         "token": "token-of-the-hook",
@@ -111,7 +111,7 @@ def test_secrets_are_never_told(api: Api, make: Make, owner: str) -> None:
 @pytest.mark.parametrize("owner", OWNERS)
 def test_groups_and_the_instance_have_hooks_too(api: Api, make: Make, owner: str) -> None:
     """With the same endpoints."""
-    place = place_of(make, owner)
+    place = hooks_path(make, owner)
     hook = api.post(place, make.root, url=URL, tag_push_events=True).json()
     assert api.get(f"{place}/{hook['id']}", make.root).json() == hook
     edited = api.put(f"{place}/{hook['id']}", make.root, url=URL, name="Bot", description="Builds", push_events=True)
@@ -136,7 +136,7 @@ def test_groups_and_the_instance_have_hooks_too(api: Api, make: Make, owner: str
     assert api.post(f"/groups/{group}/hooks/0/test/push_events", make.root).status_code == 404
 
 
-WHO = [
+CALLERS = [
     (Level.NONE, "private", 404),
     (Level.NONE, "public", 403),
     (Level.GUEST, "private", 403),
@@ -145,7 +145,7 @@ WHO = [
 ]
 
 
-@pytest.mark.parametrize(("level", "visibility", "status"), WHO)
+@pytest.mark.parametrize(("level", "visibility", "status"), CALLERS)
 def test_masters_have_hooks(api: Api, make: Make, level: Level, visibility: str, status: int) -> None:
     """Other users cannot list them."""
     user = make.user()
@@ -284,7 +284,7 @@ def test_of_several_at_once_only_so_many_are_added(
 
 def test_who_is_removed_has_no_hooks_any_more(api: Api, make: Make) -> None:
     """Immediately."""
-    user: Person = make.user()
+    user: User = make.user()
     project = make_project(make, members={user: Level.MASTER})
     assert api.get(f"/projects/{project.id}/hooks", user).status_code == 200
     api.delete(f"/projects/{project.id}/members/{user.id}", make.root)

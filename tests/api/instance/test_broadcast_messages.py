@@ -107,7 +107,7 @@ def test_updates_what_was_sent(api: Api, make: Make) -> None:
     assert api.put(f"/broadcast_messages/{created['id']}", as_user=make.root).json() == usual
 
 
-WRONG = [
+INVALID = [
     ("color", "red", "must be a valid color code"),
     ("color", "#12", "must be a valid color code"),
     ("color", "#12345g", "must be a valid color code"),
@@ -124,7 +124,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("name", "value", "reason"), WRONG)
+@pytest.mark.parametrize(("name", "value", "reason"), INVALID)
 def test_refuses_what_does_not_fit(api: Api, make: Make, name: str, value: Any, reason: str) -> None:
     created = _create(api, make)
 

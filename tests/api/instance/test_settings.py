@@ -8,7 +8,7 @@ import pytest
 from tests.client import Api, Make
 
 PATH = "/application/settings"
-FACTS = ("id", "created_at", "updated_at")
+READ_ONLY = ("id", "created_at", "updated_at")
 # Fields of GitLab 9.4.
 SHOWN = {
     "id",
@@ -59,7 +59,7 @@ def settings(api: Api, make: Make) -> Iterator[dict[str, Any]]:
 
 
 def _values(shown: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in shown.items() if name not in FACTS}
+    return {name: value for name, value in shown.items() if name not in READ_ONLY}
 
 
 def test_only_administrators(api: Api, make: Make) -> None:
@@ -146,7 +146,7 @@ def test_unknown_parameters_and_nulls_change_nothing(api: Api, make: Make, setti
     assert changed.json()["id"] == 1
 
 
-WRONG = [
+INVALID = [
     ("default_branch_protection", 7),
     ("default_branch_protection", "all"),
     ("default_project_visibility", "secret"),
@@ -185,7 +185,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("name", "value"), WRONG)
+@pytest.mark.parametrize(("name", "value"), INVALID)
 def test_refuses_what_does_not_fit(api: Api, make: Make, settings: dict[str, Any], name: str, value: Any) -> None:
     refused = api.put(PATH, as_user=make.root, **{name: value, "max_pages_size": 9})
 
@@ -201,7 +201,7 @@ def test_refuses_an_unknown_storage_by_its_old_name(api: Api, make: Make) -> Non
     assert refused.json()["message"] == {"repository_storages": ["can't include: other"]}
 
 
-RIGHT = [
+VALID = [
     ("enabled_git_access_protocol", "ssh", "ssh"),
     ("enabled_git_access_protocol", "nil", None),
     ("enabled_git_access_protocol", "", None),
@@ -224,7 +224,7 @@ RIGHT = [
 ]
 
 
-@pytest.mark.parametrize(("name", "value", "shown"), RIGHT)
+@pytest.mark.parametrize(("name", "value", "shown"), VALID)
 def test_keeps_what_fits(api: Api, make: Make, name: str, value: Any, shown: Any) -> None:
     changed = api.put(PATH, as_user=make.root, **{name: value})
 
@@ -252,7 +252,7 @@ def test_a_setting_has_one_value_under_both_names(
         assert changed == {**settings, "updated_at": changed["updated_at"]}
 
 
-COMPANIONS = [
+DEPENDENCIES = [
     ("domain_blacklist_enabled", "domain_blacklist", ["spam.example.com"]),
     ("domain_denylist_enabled", "domain_denylist", ["spam.example.com"]),
     ("koding_enabled", "koding_url", "https://koding.example.com"),
@@ -261,7 +261,7 @@ COMPANIONS = [
 ]
 
 
-@pytest.mark.parametrize(("flag", "companion", "value"), COMPANIONS)
+@pytest.mark.parametrize(("flag", "companion", "value"), DEPENDENCIES)
 def test_what_is_switched_on_needs_its_companion(
     api: Api, make: Make, settings: dict[str, Any], flag: str, companion: str, value: Any
 ) -> None:

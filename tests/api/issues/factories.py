@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from tests.client import Make, Person
+from tests.client import Make, User
 from tests.factories import Project
 
 
-def make_issue(make: Make, project: Project, author: Person, **attributes: Any) -> dict[str, Any]:
+def make_issue(make: Make, project: Project, author: User, **attributes: Any) -> dict[str, Any]:
     """Create an issue and return the response."""
     sent = {"title": make.name("issue"), **attributes}
     made = make.api.post(f"/projects/{project.id}/issues", author, **sent)

@@ -68,7 +68,7 @@ def test_closing_says_who_and_when(api: Api, make: Make) -> None:
 
 
 # Editor, whether they may edit, and whether they may set labels and other planning fields.
-WHO = [
+CALLERS = [
     ("author", 200, False),
     ("assignee", 200, False),
     ("stranger", 403, False),
@@ -78,7 +78,7 @@ WHO = [
 ]
 
 
-@pytest.mark.parametrize(("who", "status", "triages"), WHO)
+@pytest.mark.parametrize(("who", "status", "triages"), CALLERS)
 def test_who_may_edit(api: Api, make: Make, who: str, status: int, triages: bool) -> None:
     people = {name: make.user() for name in ("author", "assignee", "stranger", "guest", "reporter")}
     levels = {people["guest"]: Level.GUEST, people["reporter"]: Level.REPORTER}

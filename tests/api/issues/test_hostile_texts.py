@@ -8,7 +8,7 @@ from tests.factories import make_project
 from tests.markup.hostile import KNOWN, PAYLOADS
 from tests.statements import executed
 
-MOST_FOR_NAMES = 12
+MAX_NAME_STATEMENTS = 12
 """So many statements more than without any may go into finding out whom and what a text names."""
 
 
@@ -30,7 +30,7 @@ def test_a_busy_text_takes_bounded_work(api: Api, make: Make, name: str) -> None
 
     plain, busy = costs("words"), costs(text)
 
-    assert all(cost <= usual + MOST_FOR_NAMES for cost, usual in zip(busy, plain, strict=True)), (plain, busy)
+    assert all(cost <= usual + MAX_NAME_STATEMENTS for cost, usual in zip(busy, plain, strict=True)), (plain, busy)
     assert api.get(f"{base}/3", owner).json()["description"] == text
     assert api.get(base, owner, search=text[:9_000]).status_code == 400
 

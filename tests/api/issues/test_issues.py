@@ -69,10 +69,10 @@ def test_list_filters(api: Api, make: Make) -> None:
     assert [issue["title"] for issue in api.get("/issues", other, scope="assigned_to_me").json()] == ["three searched"]
 
 
-WHO = [(Level.NONE, False), (Level.GUEST, False), (Level.REPORTER, True), (Level.DEVELOPER, True)]
+CALLERS = [(Level.NONE, False), (Level.GUEST, False), (Level.REPORTER, True), (Level.DEVELOPER, True)]
 
 
-@pytest.mark.parametrize(("level", "sees"), WHO)
+@pytest.mark.parametrize(("level", "sees"), CALLERS)
 def test_confidential(api: Api, make: Make, level: Level, sees: bool) -> None:
     """Users who may not see a confidential issue get 404."""
     owner, other = make.user(), make.user()

@@ -7,14 +7,14 @@ import pytest
 
 from ingot.core.access.levels import Level
 from tests.api.issues.factories import make_issue, make_milestone
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.factories import Group, Project, day, ids, make_group, make_project, statements_of
 
-Stage = tuple[Person, Person, Group, Project, dict[str, dict[str, Any]]]
+Sample = tuple[User, User, Group, Project, dict[str, dict[str, Any]]]
 
 
 @pytest.fixture(scope="module")
-def stage(make: Make) -> Stage:
+def sample(make: Make) -> Sample:
     """Return a project in a group with issues of every kind."""
     owner, helper = make.user(), make.user()
     group = make_group(make, owner)
@@ -106,9 +106,9 @@ FILTERS: list[tuple[dict[str, Any], list[str]]] = [
 
 
 @pytest.mark.parametrize(("params", "expected"), FILTERS, ids=lambda value: str(value)[:60])
-def test_filters(api: Api, stage: Stage, params: dict[str, Any], expected: list[str]) -> None:
+def test_filters(api: Api, sample: Sample, params: dict[str, Any], expected: list[str]) -> None:
     """In a project and in its group; totals match the lists."""
-    owner, _, group, project, _ = stage
+    owner, _, group, project, _ = sample
     for path in (f"/projects/{project.id}/issues", f"/groups/{group.id}/issues"):
         answer = api.get(path, owner, **params)
         assert answer.status_code == 200, answer.text
@@ -122,17 +122,17 @@ def test_filters(api: Api, stage: Stage, params: dict[str, Any], expected: list[
 
 @pytest.mark.parametrize(("params", "expected"), FILTERS, ids=lambda value: str(value)[:60])
 def test_filters_that_leave_very_many(
-    api: Api, monkeypatch: pytest.MonkeyPatch, stage: Stage, params: dict[str, Any], expected: list[str]
+    api: Api, monkeypatch: pytest.MonkeyPatch, sample: Sample, params: dict[str, Any], expected: list[str]
 ) -> None:
     """Above a threshold, pages scan in their order and totals use stored counts."""
     for module in ("pages", "priorities"):
         monkeypatch.setattr(f"ingot.collaboration.issues.lists.{module}.MAX_LOOKED_UP", -1)
-    test_filters(api, stage, params, expected)
+    test_filters(api, sample, params, expected)
 
 
-def test_of_whom(api: Api, make: Make, stage: Stage) -> None:
+def test_of_whom(api: Api, make: Make, sample: Sample) -> None:
     """``/issues`` lists issues created by the caller by default."""
-    owner, helper, group, project, issues = stage
+    owner, helper, group, project, issues = sample
     stranger = make.user()
 
     assert ids(api.get("/issues", helper)) == [issues["helped"]["id"]]
@@ -157,8 +157,8 @@ def test_of_whom(api: Api, make: Make, stage: Stage) -> None:
     assert everybodys["all"] >= len(issues)
 
 
-def test_details_of_labels(api: Api, stage: Stage) -> None:
-    owner, _, _, project, _ = stage
+def test_details_of_labels(api: Api, sample: Sample) -> None:
+    owner, _, _, project, _ = sample
 
     labelled = api.get(f"/projects/{project.id}/issues", owner, with_labels_details=True, **{"iids[]": 2}).json()
 
@@ -209,8 +209,8 @@ def test_milestones_by_their_time(instance: Any, api: Api, make: Make) -> None:
     ],
     ids=lambda value: str(value)[:40],
 )
-def test_bad_filters(api: Api, stage: Stage, params: dict[str, Any]) -> None:
-    owner, _, group, project, _ = stage
+def test_bad_filters(api: Api, sample: Sample, params: dict[str, Any]) -> None:
+    owner, _, group, project, _ = sample
     for path in ("/issues", f"/groups/{group.id}/issues", f"/projects/{project.id}/issues", "/issues_statistics"):
         answer = api.get(path, owner, **params)
         assert answer.status_code == 400, (path, answer.text)
@@ -224,7 +224,7 @@ def test_what_a_list_costs(api: Api, make: Make) -> None:
     for person in people:
         make.api.post(f"/projects/{project.id}/members", owner, user_id=person.id, access_level=30)
 
-    def write(number: int) -> None:
+    def create(number: int) -> None:
         milestone = make_milestone(make, project)
         author, assigned = people[number % 4], people[(number + 1) % 4]
         sent = {"labels": f"l{number},common", "milestone_id": milestone["id"], "assignee_ids": [assigned.id]}
@@ -234,10 +234,10 @@ def test_what_a_list_costs(api: Api, make: Make) -> None:
 
     paths = (f"/projects/{project.id}/issues?labels=common&with_labels_details=true", "/issues?scope=all&labels=common")
     for number in range(2):
-        write(number)
+        create(number)
     few = [statements_of(make, partial(api.request, "GET", path, owner)) for path in paths]
     for number in range(2, 20):
-        write(number)
+        create(number)
     many = [statements_of(make, partial(api.request, "GET", path, owner)) for path in paths]
     assert many == few
     assert max(many) <= 12

@@ -10,7 +10,7 @@ from tests.client import Api, Make
 from tests.conftest import Instance
 from tests.factories import make_group, make_project, statements_of
 
-WHO = [
+CALLERS = [
     (Level.REPORTER, Level.REPORTER, 201),
     (Level.REPORTER, Level.GUEST, 400),
     (Level.GUEST, Level.REPORTER, 400),
@@ -19,7 +19,7 @@ WHO = [
 ]
 
 
-@pytest.mark.parametrize(("here", "there", "status"), WHO)
+@pytest.mark.parametrize(("here", "there", "status"), CALLERS)
 def test_moving_takes_a_reporter_in_both(api: Api, make: Make, here: Level, there: Level, status: int) -> None:
     caller = make.user()
     source, target = (make_project(make, members={caller: level}, visibility="private") for level in (here, there))

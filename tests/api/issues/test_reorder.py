@@ -3,18 +3,18 @@
 import pytest
 
 from ingot.core.access.levels import Level
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.factories import Project, make_project
 
 
 @pytest.fixture
-def owner(make: Make) -> Person:
+def owner(make: Make) -> User:
     """Return the owner of the issues."""
     return make.user()
 
 
 @pytest.fixture
-def project(make: Make, owner: Person) -> Project:
+def project(make: Make, owner: User) -> Project:
     """Return a public project with five issues."""
     made = make_project(make, owner, visibility="public")
     for title in "abcde":
@@ -22,12 +22,12 @@ def project(make: Make, owner: Person) -> Project:
     return made
 
 
-def _issues(api: Api, owner: Person, project: Project) -> dict[str, dict[str, int]]:
+def _issues(api: Api, owner: User, project: Project) -> dict[str, dict[str, int]]:
     found = api.get(f"/projects/{project.id}/issues", owner).json()
     return {issue["title"]: issue for issue in found}
 
 
-def _order(api: Api, caller: Person, project: Project) -> str:
+def _order(api: Api, caller: User, project: Project) -> str:
     found = api.get(f"/projects/{project.id}/issues", caller, order_by="relative_position", sort="asc").json()
     return "".join(issue["title"] for issue in found)
 
@@ -45,7 +45,7 @@ MOVES = [
 
 @pytest.mark.parametrize(("moved", "before", "after", "order"), MOVES)
 def test_it_stands_between_those_that_are_named(
-    api: Api, owner: Person, project: Project, moved: str, before: str | None, after: str | None, order: str
+    api: Api, owner: User, project: Project, moved: str, before: str | None, after: str | None, order: str
 ) -> None:
     assert _order(api, owner, project) == "abcde"
     issues = _issues(api, owner, project)
@@ -61,7 +61,7 @@ def test_it_stands_between_those_that_are_named(
     assert _order(api, owner, project) == order + "f"
 
 
-def test_there_is_always_room(api: Api, owner: Person, project: Project) -> None:
+def test_there_is_always_room(api: Api, owner: User, project: Project) -> None:
     """Positions are redistributed when a gap is exhausted."""
     issues = _issues(api, owner, project)
     order = list("abcde")
@@ -78,7 +78,7 @@ def test_there_is_always_room(api: Api, owner: Person, project: Project) -> None
 
 
 def test_neighbours_are_issues_of_the_project_that_the_caller_sees(
-    api: Api, make: Make, owner: Person, project: Project
+    api: Api, make: Make, owner: User, project: Project
 ) -> None:
     """Attack: a confidential issue, or one of another project, as a neighbour."""
     author = make.user()
@@ -94,7 +94,7 @@ def test_neighbours_are_issues_of_the_project_that_the_caller_sees(
     assert api.put(path, owner, move_after_id=secret["id"]).status_code == 200
 
 
-def test_who_may(api: Api, make: Make, owner: Person, project: Project) -> None:
+def test_who_may(api: Api, make: Make, owner: User, project: Project) -> None:
     issues = _issues(api, owner, project)
     path, sent = f"/projects/{project.id}/issues/{issues['a']['iid']}/reorder", {"move_after_id": issues["e"]["id"]}
     guest, reporter = make.user(), make.user()

@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 
 from ingot.registry import all_endpoints
-from tests.client import Api, Person
+from tests.client import Api, User
 
 # An id without a row, so that allowed calls change nothing.
 NO_ROW = "999999999"
@@ -17,7 +17,7 @@ def declared_routes() -> list[str]:
     return sorted(f"{endpoint.method} {endpoint.path}" for endpoint in all_endpoints())
 
 
-def request_route(api: Api, route: str, caller: Person | None, value: str = NO_ROW, **options: Any) -> httpx.Response:
+def request_route(api: Api, route: str, caller: User | None, value: str = NO_ROW, **options: Any) -> httpx.Response:
     """Call a route with the same value for each parameter of its path."""
     method, path = route.split(" ")
     answer = api.request(method, re.sub(r":\w+", value, path), caller, **options)

@@ -11,34 +11,34 @@ from ingot.accounts.sessions.service import create_session
 from ingot.accounts.tokens.queries import token_or_none
 from ingot.accounts.tokens.service import create_token, reset_private_token, revoke_token
 from ingot.accounts.users.queries import find_user
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 
 UNAUTHORIZED = {"message": "401 Unauthorized"}
 
 
-def _private(instance: Instance, api: Api, make: Make, user: Person) -> str:
+def _private(instance: Instance, api: Api, make: Make, user: User) -> str:
     token: str = api.get("/user", make.root, sudo=user.username).json()["private_token"]
     return token
 
 
-def _personal(instance: Instance, api: Api, make: Make, user: Person) -> str:
+def _personal(instance: Instance, api: Api, make: Make, user: User) -> str:
     return make.token(user.id, "api")
 
 
-def _impersonation(instance: Instance, api: Api, make: Make, user: Person) -> str:
+def _impersonation(instance: Instance, api: Api, make: Make, user: User) -> str:
     made = api.post(f"/users/{user.id}/impersonation_tokens", make.root, name="x", scopes=["api"])
     token: str = made.json()["token"]
     return token
 
 
-def _oauth(instance: Instance, api: Api, make: Make, user: Person) -> str:
+def _oauth(instance: Instance, api: Api, make: Make, user: User) -> str:
     return instance.app.database.write(lambda db: create_token(db, user.id, "oauth", "App", ["api"]))[1]
 
 
-Kind = Callable[[Instance, Api, Make, Person], str]
+Kind = Callable[[Instance, Api, Make, User], str]
 KINDS: list[Kind] = [_private, _personal, _impersonation, _oauth]
-PLACES: dict[str, Callable[[str], dict[str, Any]]] = {
+POSITIONS: dict[str, Callable[[str], dict[str, Any]]] = {
     "header": lambda token: {"headers": {"PRIVATE-TOKEN": token}},
     "header in another case": lambda token: {"headers": {"Private-token": token}},
     "bearer": lambda token: {"headers": {"Authorization": f"Bearer {token}"}},
@@ -54,7 +54,7 @@ BODIES: dict[str, Callable[[str], dict[str, Any]]] = {
 }
 
 
-def _session(instance: Instance, user: Person) -> tuple[dict[str, str], str]:
+def _session(instance: Instance, user: User) -> tuple[dict[str, str], str]:
     """Return the cookie header of a signed-in browser, and its CSRF token."""
     database = instance.app.database
     cookie = database.write(lambda db: create_session(db, find_user(db, user.id), "127.0.0.1", "test"))
@@ -74,10 +74,10 @@ def test_a_token_of_every_kind_is_taken_wherever_it_is_put(
     user = make.user()
     token = kind(instance, api, make, user)
 
-    for place, put in PLACES.items():
+    for place, put in POSITIONS.items():
         read = api.request("GET", "/user", **put(token))
         assert (read.status_code, read.json().get("id")) == (200, user.id), place
-    for place, put in {**PLACES, **BODIES}.items():
+    for place, put in {**POSITIONS, **BODIES}.items():
         written = api.request("PUT", "/user/status", **put(token))
         assert written.status_code == 200, place
         refused = api.request("PUT", "/user/status", **put(token[:-1]))
@@ -86,7 +86,7 @@ def test_a_token_of_every_kind_is_taken_wherever_it_is_put(
 
 @pytest.mark.parametrize("path", ["/user", "/users", "/version", "/namespaces", "/templates/licenses"])
 def test_a_wrong_credential_is_refused_even_where_none_is_needed(api: Api, path: str) -> None:
-    for place, put in PLACES.items():
+    for place, put in POSITIONS.items():
         answer = api.request("GET", path, **put("nonsense"))
         assert (answer.status_code, answer.json()) == (401, UNAUTHORIZED), place
 
@@ -113,11 +113,11 @@ def test_a_token_stops_when_it_is_revoked(instance: Instance, api: Api, make: Ma
     user = make.user()
     database = instance.app.database
 
-    def made(kind: str) -> tuple[int, Person]:
+    def created(kind: str) -> tuple[int, User]:
         token, secret = database.write(lambda db: create_token(db, user.id, kind, "x", ["api"]))  # type: ignore[arg-type]
         return token.id, user.with_token(secret)
 
-    personal, impersonation, oauth = made("personal"), made("impersonation"), made("oauth")
+    personal, impersonation, oauth = created("personal"), created("impersonation"), created("oauth")
     private = user.with_token(_private(instance, api, make, user))
     for caller in (personal[1], impersonation[1], oauth[1], private):
         assert api.get("/user", caller).status_code == 200
@@ -192,7 +192,7 @@ def test_a_token_counts_before_a_cookie(instance: Instance, api: Api, make: Make
     user, other = make.user(), make.user()
     cookie, _ = _session(instance, other)
 
-    for place, put in PLACES.items():
+    for place, put in POSITIONS.items():
         sent = put(user.token)
         sent["headers"] = {**sent.get("headers", {}), **cookie}
         assert api.request("GET", "/user", **sent).json()["id"] == user.id, place

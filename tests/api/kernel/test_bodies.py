@@ -26,7 +26,7 @@ def test_a_gzipped_body_is_unpacked(api: Api, make: Make) -> None:
     assert (answer.status_code, answer.json()["message"]) == (200, "packed")
 
 
-BROKEN: dict[str, tuple[bytes, dict[str, str], int]] = {
+MALFORMED: dict[str, tuple[bytes, dict[str, str], int]] = {
     "a gzip bomb": (gzip.compress(b"0" * (5 * BODY_LIMIT)), GZIP, 413),
     "a gzip bomb of spaces around JSON": (gzip.compress(b" " * (5 * BODY_LIMIT) + b"{}"), GZIP, 413),
     "more than the limit": (b" " * (BODY_LIMIT + 1), JSON, 413),
@@ -59,10 +59,10 @@ BROKEN: dict[str, tuple[bytes, dict[str, str], int]] = {
 }
 
 
-@pytest.mark.parametrize("what", BROKEN)
+@pytest.mark.parametrize("what", MALFORMED)
 def test_a_body_that_cannot_be_read_is_refused_and_changes_nothing(api: Api, make: Make, what: str) -> None:
     user = make.user()
-    content, headers, status = BROKEN[what]
+    content, headers, status = MALFORMED[what]
 
     refused = api.request("PUT", "/user/status", user, content=content, headers=headers)
 

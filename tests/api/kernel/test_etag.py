@@ -2,10 +2,10 @@
 
 import pytest
 
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 
 
-def _again(api: Api, path: str, caller: Person, tag: str) -> int:
+def _conditional(api: Api, path: str, caller: User, tag: str) -> int:
     return api.request("GET", path, caller, headers={"If-None-Match": tag}).status_code
 
 
@@ -21,19 +21,19 @@ def test_the_same_state_is_not_sent_twice(api: Api, make: Make, spelling: str) -
     assert (again.status_code, again.content) == (304, b"")
     assert again.headers["etag"] == tag
     assert "content-type" not in again.headers
-    assert _again(api, "/user", user, '"other"') == 200
+    assert _conditional(api, "/user", user, '"other"') == 200
 
 
 def test_it_changes_with_what_is_shown_and_with_who_looks(api: Api, make: Make) -> None:
     user, path = make.user(), ""
     path = f"/users/{user.id}"
     tag = api.get(path, user).headers["etag"]
-    assert _again(api, path, user, tag) == 304
-    assert _again(api, path, make.root, tag) == 200
+    assert _conditional(api, path, user, tag) == 304
+    assert _conditional(api, path, make.root, tag) == 200
 
     api.put(path, make.root, bio="Something else")
 
-    assert _again(api, path, user, tag) == 200
+    assert _conditional(api, path, user, tag) == 200
 
 
 def test_it_changes_with_the_total_even_where_the_page_does_not(api: Api, make: Make) -> None:
@@ -43,14 +43,14 @@ def test_it_changes_with_the_total_even_where_the_page_does_not(api: Api, make: 
         api.post("/user/emails", user, email=f"{make.name()}@example.org")
     path = "/user/emails?per_page=1"
     first = api.get(path, user)
-    assert _again(api, path, user, first.headers["etag"]) == 304
+    assert _conditional(api, path, user, first.headers["etag"]) == 304
 
     api.post("/user/emails", user, email=f"{make.name()}@example.org")
 
     second = api.get(path, user)
     assert second.headers["x-total"] == "3"
     assert second.headers["etag"] != first.headers["etag"]
-    assert _again(api, path, user, first.headers["etag"]) == 200
+    assert _conditional(api, path, user, first.headers["etag"]) == 200
 
 
 def test_writes_and_refusals_have_none(api: Api, make: Make) -> None:

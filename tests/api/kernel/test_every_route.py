@@ -8,10 +8,10 @@ import pytest
 from tests.api.kernel.access_kinds import ADMIN, ANYONE
 from tests.api.kernel.route_access import TABLE
 from tests.api.kernel.route_requests import declared_routes, request_route
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 
 # Endpoints about the current token invalidate it.
-USED_UP = "/personal_access_tokens/self"
+INVALIDATING_ROUTES = "/personal_access_tokens/self"
 
 
 def test_the_table_speaks_of_every_route_and_of_nothing_else() -> None:
@@ -19,22 +19,22 @@ def test_the_table_speaks_of_every_route_and_of_nothing_else() -> None:
 
 
 @pytest.fixture(scope="module")
-def stranger(make: Make) -> Person:
+def other_user(make: Make) -> User:
     """Return a user without any membership."""
     return make.user()
 
 
 @pytest.mark.parametrize("route", declared_routes())
-def test_nobody_gets_further_than_the_table_says(api: Api, make: Make, stranger: Person, route: str) -> None:
+def test_nobody_gets_further_than_the_table_says(api: Api, make: Make, other_user: User, route: str) -> None:
     """Attack: anonymous callers, other users and administrators call every route."""
     who, _ = TABLE[route]
-    if USED_UP in route:
-        stranger = make.user()
-    administrator = make.root.with_token(make.token(make.root.id)) if USED_UP in route else make.root
+    if INVALIDATING_ROUTES in route:
+        other_user = make.user()
+    administrator = make.root.with_token(make.token(make.root.id)) if INVALIDATING_ROUTES in route else make.root
 
     anonymous = request_route(api, route, None)
     assert (anonymous.status_code == 401) is (who != ANYONE), anonymous.text
-    asked = request_route(api, route, stranger)
+    asked = request_route(api, route, other_user)
     assert (asked.status_code == 403) is (who == ADMIN), asked.text
     assert asked.status_code != 401
     if who == ADMIN:

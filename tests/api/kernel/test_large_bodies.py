@@ -18,14 +18,14 @@ from ingot.errors import Unavailable
 from tests.client import Api, Make
 from tests.conftest import Instance
 
-SIGNS = "\n\r\t =+%&;Aa_é€😀\x00"
+SPECIAL_CHARACTERS = "\n\r\t =+%&;Aa_é€😀\x00"
 
 
 def test_a_large_form_says_what_a_small_one_would() -> None:
     """Two parsers, one result."""
     dice = random.Random(1)
     for _ in range(300):
-        text = "".join(dice.choice(SIGNS) for _ in range(dice.randrange(80)))
+        text = "".join(dice.choice(SPECIAL_CHARACTERS) for _ in range(dice.randrange(80)))
         small = urlencode([("a", text), ("b[c]", text), ("empty", "")]).encode()
         large = small + b"&padding=" + b"x" * 70_000
         assert parse_query(large) == {**parse_query(small), "padding": "x" * 70_000}

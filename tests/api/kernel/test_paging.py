@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from ingot.registry import all_endpoints
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.ssh_public_keys import ed25519_line
 from tests.statements import cold_reads, executed
@@ -19,7 +19,7 @@ def _links(answer: httpx.Response) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def owner(api: Api, make: Make) -> Iterator[Person]:
+def owner(api: Api, make: Make) -> Iterator[User]:
     """Yield a user with five of every listed object."""
     user = make.user(provider="github", extern_uid=make.name("uid"))
     for number in range(5):
@@ -42,7 +42,7 @@ def owner(api: Api, make: Make) -> Iterator[Person]:
     ("page", "prev", "following"), [(1, None, 2), (2, 1, 3), (3, 2, None), (4, 3, None), (10**18, 10**18 - 1, None)]
 )
 def test_headers_say_where_one_is_and_links_lead_on(
-    api: Api, make: Make, owner: Person, page: int, prev: int | None, following: int | None
+    api: Api, make: Make, owner: User, page: int, prev: int | None, following: int | None
 ) -> None:
     answer = api.get("/user/emails", owner, page=page, per_page=2)
 
@@ -61,7 +61,7 @@ def test_headers_say_where_one_is_and_links_lead_on(
     }
 
 
-def test_following_next_finds_everything_once(api: Api, owner: Person) -> None:
+def test_following_next_finds_everything_once(api: Api, owner: User) -> None:
     whole = [each["id"] for each in api.get("/user/emails", owner, per_page=100).json()]
     walked: list[int] = []
     path: str | None = "/user/emails?per_page=2"
@@ -74,7 +74,7 @@ def test_following_next_finds_everything_once(api: Api, owner: Person) -> None:
     assert len(walked) == 5
 
 
-def test_links_keep_the_other_parameters_and_the_callers_origin(api: Api, make: Make, owner: Person) -> None:
+def test_links_keep_the_other_parameters_and_the_callers_origin(api: Api, make: Make, owner: User) -> None:
     """Clients drop links to an origin other than the one they called."""
     sent = [("search", "Ä &=%/+"), ("x[]", "1"), ("x[]", "2"), ("active", ""), ("page", "1"), ("per_page", "1")]
     for host in (httpx.URL(api.url).netloc.decode(), "forge.example:8443"):
@@ -87,7 +87,7 @@ def test_links_keep_the_other_parameters_and_the_callers_origin(api: Api, make: 
 
 @pytest.mark.parametrize("name", ["private_token", "access_token", "job_token", "authenticity_token"])
 @pytest.mark.parametrize("more", [{}, {"pagination": "keyset"}])
-def test_links_carry_no_secret(api: Api, make: Make, owner: Person, name: str, more: dict[str, str]) -> None:
+def test_links_carry_no_secret(api: Api, make: Make, owner: User, name: str, more: dict[str, str]) -> None:
     """Links are stored in caches, notes and referrers."""
     sent = {name: make.root.token, "search": "a", "per_page": 1, **more}
     person = None if name == "private_token" else make.root
@@ -140,7 +140,7 @@ def test_numbers_beyond_every_row_end_the_list(api: Api, make: Make) -> None:
 @pytest.mark.parametrize("sort", ["asc", "desc"])
 @pytest.mark.parametrize("path", ["/users", "/users/{id}/followers", "/user/keys", "/namespaces"])
 def test_a_walk_by_keys_finds_everything_once_and_in_order(
-    api: Api, make: Make, owner: Person, path: str, sort: str
+    api: Api, make: Make, owner: User, path: str, sort: str
 ) -> None:
     path = path.format(id=owner.id)
     caller = owner if path == "/user/keys" else make.root
@@ -169,7 +169,7 @@ def test_a_walk_by_keys_neither_skips_nor_repeats_what_was_there_when_it_began(a
     assert [each["id"] for each in first.json() + second.json()] == before[::-1]
 
 
-def test_head_tells_the_total(api: Api, owner: Person) -> None:
+def test_head_tells_the_total(api: Api, owner: User) -> None:
     head = api.request("HEAD", "/user/emails", owner)
 
     assert (head.status_code, head.content, head.headers["x-total"]) == (200, b"", "5")
@@ -201,7 +201,7 @@ def _paged() -> Iterator[str]:
 
 @pytest.mark.parametrize("path", sorted(_paged()))
 def test_no_list_needs_more_statements_for_a_longer_page(
-    instance: Instance, api: Api, make: Make, owner: Person, path: str
+    instance: Instance, api: Api, make: Make, owner: User, path: str
 ) -> None:
     caller = owner if path.startswith("/user/") and path != "/user/activities" else make.root
     path = re.sub(r":\w+", str(owner.id), path)

@@ -4,15 +4,15 @@ from typing import Any
 
 import pytest
 
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 
 
-def _bio(api: Api, make: Make, user: Person) -> str:
+def _bio(api: Api, make: Make, user: User) -> str:
     bio: str = api.get(f"/users/{user.id}", make.root).json()["bio"]
     return bio
 
 
-WAYS: dict[str, dict[str, Any]] = {
+SOURCES: dict[str, dict[str, Any]] = {
     "query": {"params": {"bio": "Gärtner & Söhne"}},
     "form": {"data": {"bio": "Gärtner & Söhne"}},
     "multipart": {"files": {"bio": (None, "Gärtner & Söhne")}},
@@ -29,11 +29,11 @@ WAYS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", SOURCES)
 def test_every_way_to_send_a_parameter_means_the_same(api: Api, make: Make, way: str) -> None:
     user = make.user()
 
-    answer = api.request("PUT", f"/users/{user.id}", make.root, **WAYS[way])
+    answer = api.request("PUT", f"/users/{user.id}", make.root, **SOURCES[way])
 
     assert (answer.status_code, _bio(api, make, user)) == (200, "Gärtner & Söhne")
 
@@ -108,7 +108,7 @@ def test_numbers_texts_and_nothing_become_what_is_meant(
     assert (answer.status_code, answer.json()[field]) == (200, kept)
 
 
-WRONG: list[tuple[str, Any]] = [
+INVALID: list[tuple[str, Any]] = [
     ("projects_limit", "many"),
     ("projects_limit", 1.5),
     ("projects_limit", "1e3"),
@@ -130,7 +130,7 @@ WRONG: list[tuple[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("field", "value"), WRONG)
+@pytest.mark.parametrize(("field", "value"), INVALID)
 def test_what_does_not_fit_is_named_and_changes_nothing(api: Api, make: Make, field: str, value: Any) -> None:
     user = make.user()
     before = api.get(f"/users/{user.id}", make.root).json()

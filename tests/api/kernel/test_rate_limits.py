@@ -6,18 +6,18 @@ import pytest
 
 from ingot.core.http.request import OriginResolver
 from ingot.settings import Settings
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 
-MOST = 5
+MAX_REQUESTS = 5
 PERIOD = 3600
 ON = {
     "throttle_authenticated_api_enabled": True,
-    "throttle_authenticated_api_requests_per_period": MOST,
+    "throttle_authenticated_api_requests_per_period": MAX_REQUESTS,
     "throttle_authenticated_api_period_in_seconds": PERIOD,
 }
 ANONYMOUS_ON = {
     "throttle_unauthenticated_enabled": True,
-    "throttle_unauthenticated_requests_per_period": MOST,
+    "throttle_unauthenticated_requests_per_period": MAX_REQUESTS,
     "throttle_unauthenticated_period_in_seconds": PERIOD,
 }
 Configure = Callable[..., None]
@@ -51,12 +51,12 @@ def configure(api: Api, make: Make) -> Iterator[Configure]:
         _until(lambda caller=caller: _unlimited(api, caller))  # type: ignore[misc] # It is called here and now.
 
 
-def _limited(api: Api, caller: Person | None) -> Callable[[], bool]:
+def _limited(api: Api, caller: User | None) -> Callable[[], bool]:
     """Return whether the limits are in force, as seen by a user whose limit does not matter."""
     return lambda: api.get("/templates/licenses/mit", caller).status_code == 429
 
 
-def _unlimited(api: Api, caller: Person | None) -> bool:
+def _unlimited(api: Api, caller: User | None) -> bool:
     answer = api.get("/templates/licenses/mit", caller)
     return answer.status_code == 200 and "ratelimit-limit" not in answer.headers
 
@@ -71,11 +71,11 @@ def test_a_user_is_told_what_is_left_and_then_to_wait(api: Api, make: Make, conf
     user, other, scout = make.user(), make.user(), make.user()
     configure(ON, _limited(api, scout))
 
-    for used in range(1, MOST + 1):
+    for used in range(1, MAX_REQUESTS + 1):
         answer = api.get("/user", user)
         assert answer.status_code == 200
         assert answer.headers["ratelimit-observed"] == str(used)
-        assert answer.headers["ratelimit-remaining"] == str(MOST - used)
+        assert answer.headers["ratelimit-remaining"] == str(MAX_REQUESTS - used)
         assert int(answer.headers["ratelimit-limit"]) >= 1
         assert int(answer.headers["ratelimit-reset"]) > 1_700_000_000
     for refused in (api.get("/user", user), api.put("/user/status", user, message="x")):
@@ -89,10 +89,12 @@ def test_a_user_is_told_what_is_left_and_then_to_wait(api: Api, make: Make, conf
 def test_a_refused_write_changes_nothing(api: Api, make: Make, configure: Configure) -> None:
     user, other, scout = make.user(), make.user(), make.user()
     configure(ON, _limited(api, scout))
-    statuses = [api.put("/user/status", user, message=f"number {number}").status_code for number in range(MOST + 2)]
+    statuses = [
+        api.put("/user/status", user, message=f"number {number}").status_code for number in range(MAX_REQUESTS + 2)
+    ]
 
-    assert statuses == [200] * MOST + [429] * 2
-    assert api.get(f"/users/{user.id}/status", other).json()["message"] == f"number {MOST - 1}"
+    assert statuses == [200] * MAX_REQUESTS + [429] * 2
+    assert api.get(f"/users/{user.id}/status", other).json()["message"] == f"number {MAX_REQUESTS - 1}"
 
 
 def test_all_tokens_of_a_user_share_one_count(api: Api, make: Make, configure: Configure) -> None:
@@ -100,9 +102,9 @@ def test_all_tokens_of_a_user_share_one_count(api: Api, make: Make, configure: C
     second = user.with_token(make.token(user.id))
     configure(ON, _limited(api, scout))
 
-    statuses = [api.get("/user", caller).status_code for caller in [user, second] * MOST]
+    statuses = [api.get("/user", caller).status_code for caller in [user, second] * MAX_REQUESTS]
 
-    assert statuses == [200] * MOST + [429] * MOST
+    assert statuses == [200] * MAX_REQUESTS + [429] * MAX_REQUESTS
 
 
 def test_anonymous_callers_are_counted_by_address(api: Api, make: Make, configure: Configure) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ingot.registry import all_endpoints
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.ssh_public_keys import ed25519_line
 
 BRIEF = {"id", "username", "name", "state", "avatar_url", "web_url"}
@@ -25,7 +25,7 @@ SECRET_KEYS = re.compile(r"pass|secret|hash|digest|sealed|salt|private|^token$|c
 
 
 @pytest.fixture(scope="module")
-def owner(api: Api, make: Make) -> Person:
+def owner(api: Api, make: Make) -> User:
     """Return a user with one of every object."""
     user = make.user(password="the password of the owner", provider="github", extern_uid=make.name("uid"))
     api.post("/user/keys", user, title="Key", key=ed25519_line())
@@ -62,7 +62,7 @@ VIEWS: list[tuple[str, str, set[str]]] = [
 
 @pytest.mark.parametrize(("who", "path", "keys"), VIEWS)
 def test_each_view_has_exactly_these_keys(
-    api: Api, make: Make, owner: Person, who: str, path: str, keys: set[str]
+    api: Api, make: Make, owner: User, who: str, path: str, keys: set[str]
 ) -> None:
     """Attack: a field added to a view by mistake reveals data."""
     caller = {"stranger": make.user(), "owner": owner, "administrator": make.root}[who]
@@ -77,7 +77,7 @@ def test_each_view_has_exactly_these_keys(
         assert set(each) - {"members_count_with_descendants"} == keys
 
 
-def test_a_key_and_its_user_are_for_administrators(api: Api, make: Make, owner: Person) -> None:
+def test_a_key_and_its_user_are_for_administrators(api: Api, make: Make, owner: User) -> None:
     key_id = api.get("/user/keys", owner).json()[0]["id"]
 
     shown = api.get(f"/keys/{key_id}", make.root).json()
@@ -87,7 +87,7 @@ def test_a_key_and_its_user_are_for_administrators(api: Api, make: Make, owner: 
     assert api.get(f"/keys/{key_id}", owner).status_code == 403
 
 
-def test_a_secret_is_told_in_the_answer_that_made_it_and_never_again(api: Api, make: Make, owner: Person) -> None:
+def test_a_secret_is_told_in_the_answer_that_made_it_and_never_again(api: Api, make: Make, owner: User) -> None:
     for kind, more in (("impersonation_tokens", {"impersonation"}), ("personal_access_tokens", set[str]())):
         made = api.post(f"/users/{owner.id}/{kind}", make.root, name="once", scopes=["api"]).json()
         assert set(made) == TOKEN | more | {"token"}
@@ -113,7 +113,7 @@ def _reads() -> list[str]:
 
 
 @pytest.mark.parametrize("path", _reads())
-def test_no_read_holds_a_secret(api: Api, make: Make, owner: Person, path: str) -> None:
+def test_no_read_holds_a_secret(api: Api, make: Make, owner: User, path: str) -> None:
     """Attack: search every response to every caller for stored secrets."""
     private = api.get("/user", make.root, sudo=owner.username).json()["private_token"]
     secrets = [owner.token, make.root.token, owner.password, make.root.password, private, "$argon2"]
@@ -131,7 +131,7 @@ def test_no_read_holds_a_secret(api: Api, make: Make, owner: Person, path: str) 
 
 
 def test_the_private_token_is_given_to_administrators_and_to_those_who_act_for_them(
-    api: Api, make: Make, owner: Person
+    api: Api, make: Make, owner: User
 ) -> None:
     assert "private_token" in api.get("/user", make.root).json()
     assert "private_token" in api.get("/user", make.root, sudo=owner.username).json()

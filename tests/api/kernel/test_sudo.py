@@ -5,14 +5,14 @@ from typing import Any
 import pytest
 
 from ingot.accounts.tokens.service import create_token
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 
 MUST_BE_ADMIN = "403 Forbidden - Must be admin to use sudo"
 MUST_BE_PRIVATE = "403 Forbidden - Private token must be specified in order to use sudo"
 
 
-def _nobody(name: object) -> str:
+def _missing_user(name: object) -> str:
     return f"404 Not Found: No user id or username for: {name}"
 
 
@@ -32,12 +32,12 @@ def test_an_administrator_acts_as_another(api: Api, make: Make, how: str, name: 
     assert api.get("/user/status", make.root).json()["message"] != "by sudo"
 
 
-def _token(instance: Instance, make: Make, user: Person, kind: Any, *scopes: str) -> Person:
+def _token(instance: Instance, make: Make, user: User, kind: Any, *scopes: str) -> User:
     _, secret = instance.app.database.write(lambda db: create_token(db, user.id, kind, "x", list(scopes)))
     return user.with_token(secret)
 
 
-WHO = [
+CALLERS = [
     ("user", "private", (), 403, MUST_BE_ADMIN),
     ("user", "personal", ("api", "sudo"), 403, MUST_BE_ADMIN),
     ("user", "oauth", ("api", "sudo"), 403, MUST_BE_ADMIN),
@@ -53,7 +53,7 @@ WHO = [
 ]
 
 
-@pytest.mark.parametrize(("who", "kind", "scopes", "status", "message"), WHO)
+@pytest.mark.parametrize(("who", "kind", "scopes", "status", "message"), CALLERS)
 def test_it_takes_an_administrators_token_that_may(
     instance: Instance,
     api: Api,
@@ -82,7 +82,7 @@ def test_it_takes_an_administrators_token_that_may(
 def test_nobody_of_that_name_is_told_so(api: Api, make: Make, name: str) -> None:
     answer = api.get("/user", make.root, sudo=name)
 
-    assert (answer.status_code, answer.json()) == (404, {"message": _nobody(name)})
+    assert (answer.status_code, answer.json()) == (404, {"message": _missing_user(name)})
 
 
 def test_acting_as_another_is_acting_with_their_rights(api: Api, make: Make) -> None:

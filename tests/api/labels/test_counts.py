@@ -3,13 +3,13 @@
 from concurrent.futures import ThreadPoolExecutor
 
 from ingot.core.access.levels import Level
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.factories import Project, make_group, make_project, statements_of
 
 RED = "#FF0000"
 
 
-def _counts(api: Api, caller: Person, project: Project) -> dict[str, tuple[int, int]]:
+def _counts(api: Api, caller: User, project: Project) -> dict[str, tuple[int, int]]:
     found = api.get(f"/projects/{project.id}/labels", caller).json()
     return {label["name"]: (label["open_issues_count"], label["closed_issues_count"]) for label in found}
 

@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.factories import Group, Project, make_group, make_project
 
 RED = "#FF0000"
 
 
-def _fill(api: Api, owner: Person, group: Group, project: Project) -> dict[str, Any]:
+def _fill(api: Api, owner: User, group: Group, project: Project) -> dict[str, Any]:
     """Create a label and a milestone of the group, used by an issue and a board of the project."""
     label = api.post(f"/groups/{group.id}/labels", owner, name="wide", color=RED, description="ours").json()
     milestone = api.post(f"/groups/{group.id}/milestones", owner, title="wide", due_date="2030-01-01").json()

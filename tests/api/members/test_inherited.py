@@ -3,13 +3,13 @@
 import pytest
 
 from ingot.core.access.levels import Level
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Group, Project, add_members, day, ids, make_group, make_project, share
 
 
 @pytest.fixture(scope="module")
-def three(make: Make) -> tuple[list[Group], Project, list[Person]]:
+def nested_groups(make: Make) -> tuple[list[Group], Project, list[User]]:
     """Return three nested groups with a project in the innermost, and one member of each group."""
     people = [make.user() for _ in range(3)]
     groups: list[Group] = []
@@ -18,8 +18,10 @@ def three(make: Make) -> tuple[list[Group], Project, list[Person]]:
     return groups, make_project(make, group=groups[-1]), people
 
 
-def test_members_of_groups_above_belong(api: Api, make: Make, three: tuple[list[Group], Project, list[Person]]) -> None:
-    groups, project, people = three
+def test_members_of_groups_above_belong(
+    api: Api, make: Make, nested_groups: tuple[list[Group], Project, list[User]]
+) -> None:
+    groups, project, people = nested_groups
 
     for person, level in zip(people, (20, 30, 40), strict=True):
         assert api.get(project.url, person).json()["permissions"] == {
@@ -39,9 +41,9 @@ def test_members_of_groups_above_belong(api: Api, make: Make, three: tuple[list[
 
 
 def test_a_master_of_a_group_above_administers_below(
-    api: Api, three: tuple[list[Group], Project, list[Person]]
+    api: Api, nested_groups: tuple[list[Group], Project, list[User]]
 ) -> None:
-    _, project, (reporter, developer, master) = three
+    _, project, (reporter, developer, master) = nested_groups
 
     for person, status in ((reporter, 403), (developer, 403), (master, 200)):
         assert api.put(project.url, person, description="x").status_code == status
@@ -101,7 +103,7 @@ def test_a_share_with_a_group_says_nothing_to_the_group_above(api: Api, make: Ma
     assert api.get(project.url, below_only).status_code == 200
 
 
-def _seen(api: Api, project: Project, person: Person) -> tuple[int, list[int], int]:
+def _seen(api: Api, project: Project, person: User) -> tuple[int, list[int], int]:
     listed = ids(api.get("/projects", person, membership=True))
     return api.get(project.url, person).status_code, listed, api.get(f"{project.url}/members", person).status_code
 

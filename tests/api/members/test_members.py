@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from ingot.core.access.levels import Level
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.factories import Group, Project, add_members, ids, make_group, make_project, statements_of
 
 VIEW = {
@@ -22,7 +22,7 @@ VIEW = {
 KINDS = pytest.mark.parametrize("kind", ["group", "project"])
 
 
-def _source(make: Make, kind: str, owner: Person, members: dict[Person, int], **attributes: Any) -> Group | Project:
+def _source(make: Make, kind: str, owner: User, members: dict[User, int], **attributes: Any) -> Group | Project:
     if kind == "group":
         return make_group(make, owner, members=members, **attributes)
     return make_project(make, owner, members=members, **attributes)
@@ -126,7 +126,7 @@ def test_adding_answers_with_the_member(api: Api, make: Make, kind: str) -> None
     assert (twice.status_code, twice.json()) == (409, {"message": "Member already exists"})
 
 
-BAD: list[tuple[dict[str, Any], int]] = [
+INVALID: list[tuple[dict[str, Any], int]] = [
     ({"access_level": 30}, 400),
     ({"user_id": "other"}, 400),
     ({"user_id": "other", "access_level": 1234}, 400),
@@ -140,7 +140,7 @@ BAD: list[tuple[dict[str, Any], int]] = [
 
 
 @KINDS
-@pytest.mark.parametrize(("sent", "status"), BAD)
+@pytest.mark.parametrize(("sent", "status"), INVALID)
 def test_bad_members_are_refused(api: Api, make: Make, kind: str, sent: dict[str, Any], status: int) -> None:
     owner, other = make.user(), make.user()
     source = _source(make, kind, owner, {})

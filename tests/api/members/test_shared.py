@@ -3,12 +3,12 @@
 from typing import Any
 
 from ingot.core.access.levels import Level
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Group, Project, day, ids, make_group, make_project, share
 
 
-def _levels(api: Api, where: Group | Project, person: Person) -> dict[int, int]:
+def _levels(api: Api, where: Group | Project, person: User) -> dict[int, int]:
     answer = api.get(f"{where.url}/members/all", person, per_page=100)
     assert answer.status_code == 200, answer.text
     return {member["id"]: member["access_level"] for member in answer.json()}

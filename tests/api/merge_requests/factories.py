@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from tests.client import Make, Person
+from tests.client import Make, User
 from tests.factories import Project, make_project
 
 
-def filled_project(make: Make, owner: Person | None = None, **attributes: Any) -> Project:
+def filled_project(make: Make, owner: User | None = None, **attributes: Any) -> Project:
     """Return a project with a first commit on its default branch."""
     project = make_project(make, owner, **attributes)
     commit(make, project, "master", {"README": "one\ntwo\nthree\n"}, owner, message="Begin")
@@ -18,7 +18,7 @@ def commit(
     project: Project,
     branch: str,
     files: dict[str, str],
-    author: Person | None = None,
+    author: User | None = None,
     *,
     start: str | None = None,
     message: str = "Change",
@@ -36,7 +36,7 @@ def commit(
 
 
 def make_merge_request(
-    make: Make, project: Project, author: Person | None = None, branch: str = "", **attributes: Any
+    make: Make, project: Project, author: User | None = None, branch: str = "", **attributes: Any
 ) -> dict[str, Any]:
     """Create a merge request from a new branch and return the response."""
     branch = branch or make.name("branch")
@@ -48,7 +48,7 @@ def make_merge_request(
     return merge_request
 
 
-def fork(make: Make, project: Project, person: Person) -> Project:
+def fork(make: Make, project: Project, person: User) -> Project:
     """Create a fork of a project in a user's namespace."""
     made = make.api.post(f"/projects/{project.id}/fork", person)
     assert made.status_code == 201, made.text

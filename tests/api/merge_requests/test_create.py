@@ -92,7 +92,7 @@ def test_a_merge_request_has_a_reference_that_clients_can_fetch(instance: Instan
     assert repository_of(instance, project).tip("refs/merge-requests/1/head") == made["sha"]
 
 
-BAD: list[tuple[dict[str, Any], int]] = [
+INVALID: list[tuple[dict[str, Any], int]] = [
     ({"title": ""}, 400),
     ({"title": "   "}, 400),
     ({"title": "x" * 256}, 400),
@@ -114,7 +114,7 @@ BAD: list[tuple[dict[str, Any], int]] = [
 ]
 
 
-@pytest.mark.parametrize(("wrong", "status"), BAD)
+@pytest.mark.parametrize(("wrong", "status"), INVALID)
 def test_what_can_be_no_merge_request_is_refused(
     api: Api, make: Make, project: Project, wrong: dict[str, Any], status: int
 ) -> None:
@@ -151,15 +151,15 @@ def test_of_many_at_once_one_is_opened(api: Api, make: Make) -> None:
     commit(make, project, "once", {"once": "x\n"}, start="master")
     sent = {"source_branch": "once", "target_branch": "master", "title": "At once"}
 
-    def ask(_: int) -> int:
+    def create(_: int) -> int:
         return api.post(f"/projects/{project.id}/merge_requests", make.root, **sent).status_code
 
     with ThreadPoolExecutor(8) as pool:
-        answers = sorted(pool.map(ask, range(8)))
+        answers = sorted(pool.map(create, range(8)))
     assert answers == [201] + [409] * 7
 
 
-WHO = [
+CALLERS = [
     ("administrator", 201),
     ("owner", 201),
     ("master", 201),
@@ -180,7 +180,7 @@ def roles(make: Make) -> tuple[UsersByRole, Project]:
     return roles, project
 
 
-@pytest.mark.parametrize(("role", "status"), WHO)
+@pytest.mark.parametrize(("role", "status"), CALLERS)
 def test_developers_open_merge_requests(
     api: Api, make: Make, roles: tuple[UsersByRole, Project], role: str, status: int
 ) -> None:
@@ -229,13 +229,13 @@ def test_other_projects_take_nothing_from_strangers(api: Api, make: Make) -> Non
     of_closed = fork(make, closed, person)
     commit(make, of_closed, "mine", {"mine": "x\n"}, person, start="master")
 
-    def ask(source: Project, target: Project) -> int:
+    def create(source: Project, target: Project) -> int:
         sent = {"source_branch": "mine", "target_branch": "master", "title": "x", "target_project_id": target.id}
         return api.post(f"/projects/{source.id}/merge_requests", person, **sent).status_code
 
-    assert ask(copy, other) == 422
-    assert ask(copy, secret) == 404
-    assert ask(of_closed, closed) == 422
+    assert create(copy, other) == 422
+    assert create(copy, secret) == 404
+    assert create(of_closed, closed) == 422
     archived = make_project(make, person)
     api.post(f"/projects/{archived.id}/archive", person)
-    assert ask(archived, archived) == 403
+    assert create(archived, archived) == 403

@@ -8,7 +8,7 @@ from tests.api.merge_requests.factories import commit, filled_project, make_merg
 from tests.client import Api, Make
 from tests.factories import Project
 
-JUNK: list[Any] = [
+INVALID_VALUES: list[Any] = [
     "",
     "x",
     "\u0000",
@@ -52,7 +52,7 @@ def project(make: Make) -> Project:
 def test_junk(api: Api, make: Make, project: Project, method: str, path: str, fields: list[str]) -> None:
     rest = {"source_branch": "topic", "target_branch": "master", "title": "x", "body": "x"} if method == "POST" else {}
     for field in fields:
-        for value in JUNK:
+        for value in INVALID_VALUES:
             if method == "GET":
                 options: dict[str, Any] = {"params": {field: str(value)}}
             else:
@@ -61,7 +61,9 @@ def test_junk(api: Api, make: Make, project: Project, method: str, path: str, fi
             assert answer.status_code < 500, (field, value, answer.text)
 
 
-POSITIONS: list[Any] = [{"new_line": value} for value in JUNK] + [{"new_path": value} for value in JUNK]
+POSITIONS: list[Any] = [{"new_line": value} for value in INVALID_VALUES] + [
+    {"new_path": value} for value in INVALID_VALUES
+]
 
 
 @pytest.mark.parametrize("position", POSITIONS)

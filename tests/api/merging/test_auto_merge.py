@@ -7,24 +7,24 @@ import pytest
 from ingot.core.access.levels import Level
 from tests.api.merge_requests.factories import commit, filled_project, make_merge_request
 from tests.api.merging.merge_calls import listed_status, merged, refused, tip, url
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project, add_members
 
 
 @pytest.fixture(scope="module")
-def owner(make: Make) -> Person:
+def owner(make: Make) -> User:
     """Return the owner of the project."""
     return make.user()
 
 
 @pytest.fixture(scope="module")
-def project(make: Make, owner: Person) -> Project:
+def project(make: Make, owner: User) -> Project:
     """Return a project with a first commit."""
     return filled_project(make, owner)
 
 
-def report(api: Api, project: Project, merge_request: dict[str, Any], who: Person, state: str, **sent: Any) -> None:
+def report(api: Api, project: Project, merge_request: dict[str, Any], who: User, state: str, **sent: Any) -> None:
     """Report a commit status for the head."""
     sha = merge_request["sha"]
     answer = api.post(
@@ -34,7 +34,7 @@ def report(api: Api, project: Project, merge_request: dict[str, Any], who: Perso
 
 
 def waiting(
-    api: Api, make: Make, project: Project, who: Person, author: Person | None = None, **sent: Any
+    api: Api, make: Make, project: Project, who: User, author: User | None = None, **sent: Any
 ) -> dict[str, Any]:
     """Return a merge request that waits for its pipeline."""
     merge_request = make_merge_request(make, project, author or who)
@@ -47,14 +47,14 @@ def waiting(
     return shown
 
 
-def seen(api: Api, project: Project, merge_request: dict[str, Any], who: Person) -> tuple[str, bool]:
+def merge_state(api: Api, project: Project, merge_request: dict[str, Any], who: User) -> tuple[str, bool]:
     """Return its state, and whether the merge is still scheduled."""
     shown = api.get(url(project, merge_request), who).json()
     return shown["state"], shown["merge_when_pipeline_succeeds"]
 
 
 def test_it_is_merged_when_the_pipeline_has_succeeded(
-    api: Api, make: Make, instance: Instance, project: Project, owner: Person
+    api: Api, make: Make, instance: Instance, project: Project, owner: User
 ) -> None:
     """By the job, with the user and the options of the scheduling request."""
     message = "When it was ready"
@@ -62,7 +62,7 @@ def test_it_is_merged_when_the_pipeline_has_succeeded(
     assert merge_request["should_remove_source_branch"] is True
     assert merge_request["head_pipeline"]["status"] == "running"
     instance.work()
-    assert seen(api, project, merge_request, owner) == ("opened", True)
+    assert merge_state(api, project, merge_request, owner) == ("opened", True)
 
     report(api, project, merge_request, owner, "success")
     instance.work()
@@ -76,7 +76,7 @@ def test_it_is_merged_when_the_pipeline_has_succeeded(
 
 
 def test_several_statuses_make_one_success(
-    api: Api, make: Make, instance: Instance, project: Project, owner: Person
+    api: Api, make: Make, instance: Instance, project: Project, owner: User
 ) -> None:
     merge_request = make_merge_request(make, project, owner)
     for name in ("lint", "test"):
@@ -85,13 +85,13 @@ def test_several_statuses_make_one_success(
     assert answer.json()["merge_when_pipeline_succeeds"] is True
     report(api, project, merge_request, owner, "success", name="lint")
     instance.work()
-    assert seen(api, project, merge_request, owner) == ("opened", True)
+    assert merge_state(api, project, merge_request, owner) == ("opened", True)
     report(api, project, merge_request, owner, "success", name="test")
     instance.work()
-    assert seen(api, project, merge_request, owner) == ("merged", False)
+    assert merge_state(api, project, merge_request, owner) == ("merged", False)
 
 
-def test_there_is_nothing_to_wait_for(api: Api, make: Make, project: Project, owner: Person) -> None:
+def test_there_is_nothing_to_wait_for(api: Api, make: Make, project: Project, owner: User) -> None:
     """Without a pipeline or with a finished one."""
     merged(api, project, make_merge_request(make, project, owner), owner, merge_when_pipeline_succeeds=True)
     ready = make_merge_request(make, project, owner)
@@ -99,7 +99,7 @@ def test_there_is_nothing_to_wait_for(api: Api, make: Make, project: Project, ow
     merged(api, project, ready, owner, merge_when_pipeline_succeeds=True)
 
 
-def test_cancelling(api: Api, make: Make, instance: Instance, owner: Person) -> None:
+def test_cancelling(api: Api, make: Make, instance: Instance, owner: User) -> None:
     """By PUT as documented and by POST as clients send it; with specific errors for merged and unscheduled ones."""
     project = filled_project(make, owner)
     author, reporter = make.user(), make.user()
@@ -117,7 +117,7 @@ def test_cancelling(api: Api, make: Make, instance: Instance, owner: Person) -> 
     refused(api.put(path, owner), 406, "not_set")
     report(api, project, merge_request, owner, "success")
     instance.work()
-    assert seen(api, project, merge_request, owner) == ("opened", False)
+    assert merge_state(api, project, merge_request, owner) == ("opened", False)
 
     second = waiting(api, make, project, owner, author)
     by_post = api.post(
@@ -130,20 +130,20 @@ def test_cancelling(api: Api, make: Make, instance: Instance, owner: Person) -> 
     refused(api.put(url(project, second, "/cancel_merge_when_pipeline_succeeds"), owner), 405, "not_open")
 
 
-def test_new_commits_drop_it(api: Api, make: Make, instance: Instance, project: Project, owner: Person) -> None:
+def test_new_commits_drop_it(api: Api, make: Make, instance: Instance, project: Project, owner: User) -> None:
     """The result of the pipeline of the old head does not matter."""
     merge_request = waiting(api, make, project, owner)
     newer = commit(make, project, merge_request["source_branch"], {make.name("file"): "x"}, owner)
-    assert seen(api, project, merge_request, owner) == ("opened", False)
+    assert merge_state(api, project, merge_request, owner) == ("opened", False)
     report(api, project, merge_request, owner, "success")
     report(api, project, {**merge_request, "sha": newer}, owner, "success")
     instance.work()
-    assert seen(api, project, merge_request, owner) == ("opened", False)
+    assert merge_state(api, project, merge_request, owner) == ("opened", False)
 
 
 @pytest.mark.parametrize("state", ["failed", "canceled"])
 def test_a_failure_drops_it(
-    api: Api, make: Make, instance: Instance, project: Project, owner: Person, state: str
+    api: Api, make: Make, instance: Instance, project: Project, owner: User, state: str
 ) -> None:
     merge_request = waiting(api, make, project, owner)
     report(api, project, merge_request, owner, state)
@@ -152,11 +152,11 @@ def test_a_failure_drops_it(
     assert "pipeline" in shown["merge_error"]
     report(api, project, merge_request, owner, "success")
     instance.work()
-    assert seen(api, project, merge_request, owner) == ("opened", False)
+    assert merge_state(api, project, merge_request, owner) == ("opened", False)
     assert merged(api, project, merge_request, owner)["merge_error"] is None
 
 
-def test_what_cannot_be_merged_any_more(api: Api, make: Make, instance: Instance, owner: Person) -> None:
+def test_what_cannot_be_merged_any_more(api: Api, make: Make, instance: Instance, owner: User) -> None:
     """The reason is shown."""
     project = filled_project(make, owner)
     clash, lost = waiting(api, make, project, owner), waiting(api, make, project, owner)
@@ -172,10 +172,10 @@ def test_what_cannot_be_merged_any_more(api: Api, make: Make, instance: Instance
         shown = api.get(url(project, merge_request), owner).json()
         assert (shown["state"], shown["merge_when_pipeline_succeeds"]) == ("opened", False)
         assert shown["merge_error"]
-    assert seen(api, project, lost, owner) == ("opened", True)
+    assert merge_state(api, project, lost, owner) == ("opened", True)
 
 
-def test_a_success_may_be_demanded(api: Api, make: Make, instance: Instance, owner: Person) -> None:
+def test_a_success_may_be_demanded(api: Api, make: Make, instance: Instance, owner: User) -> None:
     """Merging without one is rejected; scheduling a merge is allowed."""
     project = filled_project(make, owner)
     sent = {"name": project.name, "only_allow_merge_if_pipeline_succeeds": True}
@@ -196,10 +196,10 @@ def test_a_success_may_be_demanded(api: Api, make: Make, instance: Instance, own
     report(api, project, merge_request, owner, "success")
     assert listed_status(api, project, merge_request, owner) in ("mergeable", "not_open")
     instance.work()
-    assert seen(api, project, merge_request, owner) == ("merged", False)
+    assert merge_state(api, project, merge_request, owner) == ("merged", False)
 
 
-def test_who_may_not_merge_may_not_ask_for_it(api: Api, make: Make, owner: Person) -> None:
+def test_who_may_not_merge_may_not_ask_for_it(api: Api, make: Make, owner: User) -> None:
     project = filled_project(make, owner)
     developer = make.user()
     add_members(make, project, {developer: Level.DEVELOPER})
@@ -208,4 +208,4 @@ def test_who_may_not_merge_may_not_ask_for_it(api: Api, make: Make, owner: Perso
     path = url(project, merge_request, "/merge")
     assert api.put(path, developer, merge_when_pipeline_succeeds=True).status_code == 401
     assert api.put(path, owner, merge_when_pipeline_succeeds=True, sha="0" * 40).status_code == 409
-    assert seen(api, project, merge_request, owner) == ("opened", False)
+    assert merge_state(api, project, merge_request, owner) == ("opened", False)

@@ -7,24 +7,24 @@ from ingot.core.access.levels import Level
 from ingot.projects.projects.api import repository_store
 from tests.api.merge_requests.factories import filled_project, make_merge_request
 from tests.api.merging.merge_calls import merged, refused, tip, url
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project, add_members, make_project
 
 
 @pytest.fixture(scope="module")
-def owner(make: Make) -> Person:
+def owner(make: Make) -> User:
     """Return the owner of the project."""
     return make.user()
 
 
 @pytest.fixture(scope="module")
-def project(make: Make, owner: Person) -> Project:
+def project(make: Make, owner: User) -> Project:
     """Return a project with a first commit."""
     return filled_project(make, owner)
 
 
-def test_what_is_over_is_406(api: Api, make: Make, project: Project, owner: Person) -> None:
+def test_what_is_over_is_406(api: Api, make: Make, project: Project, owner: User) -> None:
     merge_request = make_merge_request(make, project, owner)
     merged(api, project, merge_request, owner)
     assert refused(api.put(url(project, merge_request, "/merge"), owner), 406, "not_open") == "406 Not Acceptable"
@@ -33,7 +33,7 @@ def test_what_is_over_is_406(api: Api, make: Make, project: Project, owner: Pers
     refused(api.put(url(project, closed, "/merge"), owner), 406, "not_open")
 
 
-def test_drafts_and_archived_projects(api: Api, make: Make, owner: Person) -> None:
+def test_drafts_and_archived_projects(api: Api, make: Make, owner: User) -> None:
     project = filled_project(make, owner)
     draft = make_merge_request(make, project, owner, title="WIP: not yet")
     message = refused(api.put(url(project, draft, "/merge"), owner), 405, "draft_status")
@@ -46,7 +46,7 @@ def test_drafts_and_archived_projects(api: Api, make: Make, owner: Person) -> No
     merged(api, project, draft, owner)
 
 
-def test_issues_are_closed(api: Api, make: Make, owner: Person) -> None:
+def test_issues_are_closed(api: Api, make: Make, owner: User) -> None:
     """Mentioned issues are closed by a merge into the default branch only."""
     project = filled_project(make, owner)
     numbers = [api.post(f"/projects/{project.id}/issues", owner, title="x").json()["iid"] for _ in range(3)]
@@ -65,7 +65,7 @@ def test_issues_are_closed(api: Api, make: Make, owner: Person) -> None:
     assert f"closed via merge request !{here['iid']}" in [note["body"] for note in said]
 
 
-def test_issues_of_other_projects_are_closed_by_who_may(api: Api, make: Make, owner: Person) -> None:
+def test_issues_of_other_projects_are_closed_by_who_may(api: Api, make: Make, owner: User) -> None:
     """Only issues that the merging user may close; others stay open without a note."""
     project, far = filled_project(make, owner), make_project(make, owner, visibility="private")
     author = make.user()
@@ -87,7 +87,7 @@ def test_issues_of_other_projects_are_closed_by_who_may(api: Api, make: Make, ow
     ]
 
 
-def test_discussions_may_have_to_be_resolved(api: Api, make: Make, owner: Person) -> None:
+def test_discussions_may_have_to_be_resolved(api: Api, make: Make, owner: User) -> None:
     """An unresolved discussion prevents the merge; an individual note does not."""
     project = filled_project(make, owner)
     sent = {"name": project.name, "only_allow_merge_if_all_discussions_are_resolved": True}
@@ -104,7 +104,7 @@ def test_discussions_may_have_to_be_resolved(api: Api, make: Make, owner: Person
     merged(api, project, merge_request, owner)
 
 
-def test_a_branch_that_was_merged_is_removed_once(api: Api, make: Make, instance: Instance, owner: Person) -> None:
+def test_a_branch_that_was_merged_is_removed_once(api: Api, make: Make, instance: Instance, owner: User) -> None:
     """The removal is not repeated for a new branch at the same commit."""
     project = filled_project(make, owner)
     merge_request = make_merge_request(make, project, owner)

@@ -8,23 +8,23 @@ import pytest
 from ingot.core.access.levels import Level
 from tests.api.merge_requests.factories import commit, filled_project, fork, make_merge_request
 from tests.api.merging.merge_calls import merged, url
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.factories import Project, add_members, ids, statements_of
 
 
 @pytest.fixture(scope="module")
-def owner(make: Make) -> Person:
+def owner(make: Make) -> User:
     """Return the owner of the project."""
     return make.user()
 
 
 @pytest.fixture(scope="module")
-def project(make: Make, owner: Person) -> Project:
+def project(make: Make, owner: User) -> Project:
     """Return a private project with a first commit."""
     return filled_project(make, owner)
 
 
-def report(api: Api, project: Project, who: Person, sha: str, state: str, **sent: Any) -> dict[str, Any]:
+def report(api: Api, project: Project, who: User, sha: str, state: str, **sent: Any) -> dict[str, Any]:
     """Report a status for a commit."""
     answer = api.post(f"/projects/{project.id}/statuses/{sha}", who, state=state, **sent)
     assert answer.status_code == 201, answer.text
@@ -32,7 +32,7 @@ def report(api: Api, project: Project, who: Person, sha: str, state: str, **sent
     return said
 
 
-def test_what_a_pipeline_is_made_of(api: Api, make: Make, project: Project, owner: Person) -> None:
+def test_what_a_pipeline_is_made_of(api: Api, make: Make, project: Project, owner: User) -> None:
     """In the order of creation; superseded ones only on request."""
     head = commit(make, project, make.name("b"), {"x": "1"}, owner, start="master")
     first = report(api, project, owner, head, "failed", name="lint", target_url="https://ci.example.com/1")
@@ -63,7 +63,7 @@ def test_what_a_pipeline_is_made_of(api: Api, make: Make, project: Project, owne
     assert ids(api.get(path, owner, **{"scope[]": ["success", "running"]})) == [second["id"], third["id"]]
 
 
-def test_who_sees_what_a_pipeline_is_made_of(api: Api, make: Make, owner: Person) -> None:
+def test_who_sees_what_a_pipeline_is_made_of(api: Api, make: Make, owner: User) -> None:
     """As for the pipeline; guests see jobs if the project publishes them, but no code."""
     project = filled_project(make, owner)
     guest, stranger, reporter = make.user(), make.user(), make.user()
@@ -83,7 +83,7 @@ def test_who_sees_what_a_pipeline_is_made_of(api: Api, make: Make, owner: Person
     assert api.get(f"/projects/{other.id}/pipelines/{number}/statuses", owner).status_code == 404
 
 
-def test_pipelines_of_a_merge_request(api: Api, make: Make, project: Project, owner: Person) -> None:
+def test_pipelines_of_a_merge_request(api: Api, make: Make, project: Project, owner: User) -> None:
     """Of all its heads, newest first, also after the merge; not of other branches."""
     merge_request = make_merge_request(make, project, owner)
     branch = merge_request["source_branch"]
@@ -108,7 +108,7 @@ def test_pipelines_of_a_merge_request(api: Api, make: Make, project: Project, ow
     assert ids(api.get(path, owner)) == [new, old]
 
 
-def test_pipelines_of_a_hidden_fork(api: Api, make: Make, owner: Person) -> None:
+def test_pipelines_of_a_hidden_fork(api: Api, make: Make, owner: User) -> None:
     """Attack: learn of statuses in a hidden fork; a deleted fork has none."""
     project = filled_project(make, owner, visibility="public")
     author = make.user()

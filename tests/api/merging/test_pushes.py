@@ -6,33 +6,33 @@ import pytest
 
 from tests.api.merge_requests.factories import commit, filled_project, make_merge_request
 from tests.api.merging.merge_calls import make_branch_merge_request, merged, tip, url
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project
 from tests.git.conftest import git
 
 
 @pytest.fixture(scope="module")
-def owner(make: Make) -> Person:
+def owner(make: Make) -> User:
     """Return the owner of the project."""
     return make.user()
 
 
 @pytest.fixture
-def project(make: Make, owner: Person) -> Project:
+def project(make: Make, owner: User) -> Project:
     """Return a project with a first commit."""
     return filled_project(make, owner)
 
 
 @pytest.fixture
-def checkout(instance: Instance, project: Project, owner: Person, tmp_path: Path) -> Path:
+def checkout(instance: Instance, project: Project, owner: User, tmp_path: Path) -> Path:
     """Return the owner's clone of the project, with push access over HTTP."""
     address = instance.url.replace("http://", f"http://{owner.username}:{owner.token}@")
     git(tmp_path, "clone", "-q", f"{address}/{project.path}.git", "checkout")
     return tmp_path / "checkout"
 
 
-def test_a_merge_at_home(api: Api, make: Make, project: Project, owner: Person, checkout: Path) -> None:
+def test_a_merge_at_home(api: Api, make: Make, project: Project, owner: User, checkout: Path) -> None:
     """Other merge requests stay open."""
     here, other = make_merge_request(make, project, owner), make_merge_request(make, project, owner)
     git(checkout, "fetch", "-q")
@@ -44,7 +44,7 @@ def test_a_merge_at_home(api: Api, make: Make, project: Project, owner: Person, 
     assert api.get(url(project, other), owner).json()["state"] == "opened"
 
 
-def test_source_and_target_in_one_push(api: Api, make: Make, project: Project, owner: Person, checkout: Path) -> None:
+def test_source_and_target_in_one_push(api: Api, make: Make, project: Project, owner: User, checkout: Path) -> None:
     """The head from the same push counts."""
     here = make_merge_request(make, project, owner)
     branch = here["source_branch"]
@@ -58,7 +58,7 @@ def test_source_and_target_in_one_push(api: Api, make: Make, project: Project, o
 
 
 def test_what_is_not_the_head_merges_nothing(
-    api: Api, make: Make, project: Project, owner: Person, checkout: Path
+    api: Api, make: Make, project: Project, owner: User, checkout: Path
 ) -> None:
     """A part of the commits, a cherry-pick, or a closed merge request."""
     part = make_merge_request(make, project, owner)
@@ -74,7 +74,7 @@ def test_what_is_not_the_head_merges_nothing(
     assert api.get(url(project, part), owner).json()["state"] == "opened"
 
 
-def test_what_brings_another_merges_that_too(api: Api, make: Make, project: Project, owner: Person) -> None:
+def test_what_brings_another_merges_that_too(api: Api, make: Make, project: Project, owner: User) -> None:
     """The head of the lower branch is contained in the upper one."""
     lower = make_merge_request(make, project, owner, branch="lower")
     commit(make, project, "upper", {"upper": "x"}, owner, start="lower")
@@ -84,7 +84,7 @@ def test_what_brings_another_merges_that_too(api: Api, make: Make, project: Proj
     assert (shown["state"], shown["merged_by"]["id"]) == ("merged", owner.id)
 
 
-def test_commits_over_the_api(api: Api, make: Make, project: Project, owner: Person) -> None:
+def test_commits_over_the_api(api: Api, make: Make, project: Project, owner: User) -> None:
     """Including a branch that is recreated at the head."""
     merge_request = make_merge_request(make, project, owner, target_branch="master")
     branches = f"/projects/{project.id}/repository/branches"

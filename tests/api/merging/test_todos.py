@@ -8,32 +8,32 @@ from ingot.core.access.levels import Level
 from tests.api.merge_requests.factories import commit, filled_project, make_merge_request
 from tests.api.merging.merge_calls import url
 from tests.api.merging.test_auto_merge import report, waiting
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project
 
 
 @pytest.fixture
-def people(make: Make) -> tuple[Person, Person]:
+def users(make: Make) -> tuple[User, User]:
     """Return a user who merges and an author; new ones for each test, because their todos are listed."""
     return make.user(), make.user()
 
 
 @pytest.fixture
-def project(make: Make, people: tuple[Person, Person]) -> Project:
+def project(make: Make, users: tuple[User, User]) -> Project:
     """Return a project of the first user."""
-    return filled_project(make, people[0], members={people[1]: Level.DEVELOPER})
+    return filled_project(make, users[0], members={users[1]: Level.DEVELOPER})
 
 
-def todos(api: Api, person: Person, **sent: Any) -> list[tuple[str, str, int]]:
+def todos(api: Api, person: User, **sent: Any) -> list[tuple[str, str, int]]:
     """Return a user's todos: action, author and merge request."""
     found = api.get("/todos", person, type="MergeRequest", **sent).json()
     return [(each["action_name"], each["author"]["username"], each["target"]["iid"]) for each in found]
 
 
-def test_a_pipeline_that_fails(api: Api, make: Make, project: Project, people: tuple[Person, Person]) -> None:
+def test_a_pipeline_that_fails(api: Api, make: Make, project: Project, users: tuple[User, User]) -> None:
     """For the author, once, until the pipeline runs again; none for other commits."""
-    owner, author = people
+    owner, author = users
     merge_request = make_merge_request(make, project, author)
     mine = ("build_failed", author.username, merge_request["iid"])
     for name in ("lint", "test"):
@@ -53,12 +53,12 @@ def test_a_pipeline_that_fails(api: Api, make: Make, project: Project, people: t
     assert todos(api, author) == []
 
 
-def test_a_merge_whose_pipeline_fails(api: Api, make: Make, project: Project, people: tuple[Person, Person]) -> None:
+def test_a_merge_whose_pipeline_fails(api: Api, make: Make, project: Project, users: tuple[User, User]) -> None:
     """For the author and for the user who scheduled the merge."""
-    owner, author = people
+    owner, author = users
     merge_request = waiting(api, make, project, owner, author)
     report(api, project, merge_request, owner, "failed")
-    for person in people:
+    for person in users:
         assert todos(api, person) == [("build_failed", person.username, merge_request["iid"])]
     assert todos(api, author, action="build_failed")
     assert todos(api, author, action="unmergeable") == []
@@ -67,16 +67,16 @@ def test_a_merge_whose_pipeline_fails(api: Api, make: Make, project: Project, pe
 
 
 def test_a_merge_that_meets_a_conflict(
-    api: Api, make: Make, instance: Instance, project: Project, people: tuple[Person, Person]
+    api: Api, make: Make, instance: Instance, project: Project, users: tuple[User, User]
 ) -> None:
     """Found when the pipeline succeeds; users without access get none."""
-    owner, author = people
+    owner, author = users
     first, second = (waiting(api, make, project, owner, author) for _ in range(2))
     for each in (first, second):
         commit(make, project, "master", {f"{each['source_branch']}.txt": "another\n"}, owner)
     report(api, project, first, owner, "success")
     instance.work()
-    for person in people:
+    for person in users:
         assert todos(api, person) == [("unmergeable", person.username, first["iid"])]
     assert api.get(url(project, first), owner).json()["merge_error"]
     # Commenting marks the todo as done.
@@ -91,11 +91,9 @@ def test_a_merge_that_meets_a_conflict(
     assert ("unmergeable", owner.username, second["iid"]) in todos(api, owner)
 
 
-def test_approvals_give_nothing_to_look_at(
-    api: Api, make: Make, project: Project, people: tuple[Person, Person]
-) -> None:
+def test_approvals_give_nothing_to_look_at(api: Api, make: Make, project: Project, users: tuple[User, User]) -> None:
     """Cancelling a scheduled merge creates none either."""
-    owner, author = people
+    owner, author = users
     merge_request = waiting(api, make, project, owner, author)
     assert api.post(url(project, merge_request, "/approve"), owner).status_code == 201
     assert api.put(url(project, merge_request, "/cancel_merge_when_pipeline_succeeds"), owner).status_code == 200

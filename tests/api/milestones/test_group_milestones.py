@@ -5,32 +5,32 @@ from typing import Any
 import pytest
 
 from ingot.core.access.levels import Level
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Group, make_group, make_project
 from tests.roles import UsersByRole, group_with
 
 
 @pytest.fixture(scope="module")
-def owner(make: Make) -> Person:
+def owner(make: Make) -> User:
     """Return a user who owns the groups."""
     return make.user()
 
 
 @pytest.fixture
-def group(make: Make, owner: Person) -> Group:
+def group(make: Make, owner: User) -> Group:
     """Return a new group for each test."""
     return make_group(make, owner)
 
 
-def _make(api: Api, owner: Person, group: Group, title: str = "v1", **more: Any) -> dict[str, Any]:
+def _make(api: Api, owner: User, group: Group, title: str = "v1", **more: Any) -> dict[str, Any]:
     made = api.post(f"/groups/{group.id}/milestones", owner, title=title, **more)
     assert made.status_code == 201, made.text
     milestone: dict[str, Any] = made.json()
     return milestone
 
 
-def test_create_read_edit_delete(api: Api, instance: Instance, owner: Person, group: Group) -> None:
+def test_create_read_edit_delete(api: Api, instance: Instance, owner: User, group: Group) -> None:
     milestone = _make(api, owner, group, due_date="2030-01-01")
     assert (milestone["iid"], milestone["group_id"], milestone["project_id"]) == (1, group.id, None)
     assert milestone["web_url"] == f"{instance.url}/groups/{group.path}/-/milestones/1"
@@ -45,7 +45,7 @@ def test_create_read_edit_delete(api: Api, instance: Instance, owner: Person, gr
     assert api.get(path, owner).status_code == 404
 
 
-def test_above_and_below(api: Api, make: Make, owner: Person, group: Group) -> None:
+def test_above_and_below(api: Api, make: Make, owner: User, group: Group) -> None:
     """Milestones of subgroups and projects are listed only if visible."""
     child = make_group(make, owner, parent=group, visibility="private")
     project = make_project(make, owner, group=child, visibility="private")
@@ -55,7 +55,7 @@ def test_above_and_below(api: Api, make: Make, owner: Person, group: Group) -> N
     api.put(f"/groups/{group.id}", owner, visibility="public")
     outside = make.user()
 
-    def titles(path: str, caller: Person = owner, **params: Any) -> list[str]:
+    def titles(path: str, caller: User = owner, **params: Any) -> list[str]:
         return [milestone["title"] for milestone in api.get(path, caller, **params).json()]
 
     assert titles(f"/projects/{project.id}/milestones") == ["deep"]
@@ -71,7 +71,7 @@ def test_above_and_below(api: Api, make: Make, owner: Person, group: Group) -> N
     assert titles(f"/groups/{group.id}/milestones", outside, include_descendants="true") == ["above"]
 
 
-WHO = [
+CALLERS = [
     ("nobody", 401, 401),
     ("stranger", 404, 404),
     ("guest", 200, 403),
@@ -87,7 +87,7 @@ def private(make: Make, roles: UsersByRole) -> Group:
     return group_with(make, roles)
 
 
-@pytest.mark.parametrize(("role", "reads", "writes"), WHO)
+@pytest.mark.parametrize(("role", "reads", "writes"), CALLERS)
 def test_who_may(api: Api, make: Make, roles: UsersByRole, private: Group, role: str, reads: int, writes: int) -> None:
     milestone = _make(api, roles.owner, private, make.name("milestone"))
     base, caller = f"/groups/{private.id}/milestones", roles[role]
@@ -99,7 +99,7 @@ def test_who_may(api: Api, make: Make, roles: UsersByRole, private: Group, role:
     assert api.delete(f"{base}/{milestone['id']}", caller).status_code == done
 
 
-def test_the_issues_of_one_are_those_that_the_caller_sees(api: Api, make: Make, owner: Person) -> None:
+def test_the_issues_of_one_are_those_that_the_caller_sees(api: Api, make: Make, owner: User) -> None:
     """Attack: learn of confidential issues or hidden projects through a milestone."""
     group = make_group(make, owner, visibility="public")
     wide = _make(api, owner, group, "wide")
@@ -122,7 +122,7 @@ def test_the_issues_of_one_are_those_that_the_caller_sees(api: Api, make: Make, 
     gone = api.post(f"/projects/{public.id}/issues", owner, title="gone", milestone_id=wide["id"]).json()
     api.delete(f"/projects/{public.id}/issues/{gone['iid']}", owner)
 
-    def titles(path: str, caller: Person) -> list[str]:
+    def titles(path: str, caller: User) -> list[str]:
         answer = api.get(path, caller)
         assert int(answer.headers["x-total"]) == len(answer.json())
         return [issue["title"] for issue in answer.json()]

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from ingot.core.access.levels import Level
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project, day, make_group, make_project, statements_of
 from tests.roles import UsersByRole, project_with
@@ -15,25 +15,25 @@ TAKEN = {"message": {"title": ["already being used for another group or project 
 
 
 @pytest.fixture(scope="module")
-def owner(make: Make) -> Person:
+def owner(make: Make) -> User:
     """Return a user who owns the projects."""
     return make.user()
 
 
 @pytest.fixture
-def project(make: Make, owner: Person) -> Project:
+def project(make: Make, owner: User) -> Project:
     """Return a new project for each test."""
     return make_project(make, owner)
 
 
-def _make(api: Api, owner: Person, project: Project, title: str = "v1", **more: Any) -> dict[str, Any]:
+def _make(api: Api, owner: User, project: Project, title: str = "v1", **more: Any) -> dict[str, Any]:
     made = api.post(f"/projects/{project.id}/milestones", owner, title=title, **more)
     assert made.status_code == 201, made.text
     milestone: dict[str, Any] = made.json()
     return milestone
 
 
-def test_create_and_read(api: Api, instance: Instance, owner: Person, project: Project) -> None:
+def test_create_and_read(api: Api, instance: Instance, owner: User, project: Project) -> None:
     sent = {"description": "*first*", "due_date": "2030-02-01", "start_date": "2030-01-01"}
     milestone = _make(api, owner, project, " v1 ", **sent)
     assert milestone == {
@@ -55,7 +55,7 @@ def test_create_and_read(api: Api, instance: Instance, owner: Person, project: P
         assert api.get(f"/projects/{project.id}/milestones/{milestone['id']}", owner).json()["expired"]
 
 
-def test_list(api: Api, instance: Instance, owner: Person, project: Project) -> None:
+def test_list(api: Api, instance: Instance, owner: User, project: Project) -> None:
     base = f"/projects/{project.id}/milestones"
     with day(instance, "2026-01-01"):
         _make(api, owner, project, "v1", description="The FIRST", due_date="2026-02-01")
@@ -86,7 +86,7 @@ def test_list(api: Api, instance: Instance, owner: Person, project: Project) -> 
     assert api.get(base, owner, **{"iids[]": ["x"]}).status_code == 400
 
 
-def test_a_longer_page_takes_no_more_statements(api: Api, make: Make, owner: Person, project: Project) -> None:
+def test_a_longer_page_takes_no_more_statements(api: Api, make: Make, owner: User, project: Project) -> None:
     for number in range(6):
         _make(api, owner, project, f"v{number}")
     few, many = (
@@ -96,7 +96,7 @@ def test_a_longer_page_takes_no_more_statements(api: Api, make: Make, owner: Per
     assert few == many
 
 
-WRONG = [
+INVALID = [
     ({}, '400 (Bad request) "title" not given'),
     ({"title": " "}, {"title": ["can't be blank"]}),
     ({"title": "x" * 256}, {"title": ["is too long (maximum is 255 characters)"]}),
@@ -117,15 +117,15 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("sent", "message"), WRONG)
-def test_what_is_wrong_is_told(api: Api, owner: Person, project: Project, sent: dict[str, Any], message: Any) -> None:
+@pytest.mark.parametrize(("sent", "message"), INVALID)
+def test_what_is_wrong_is_told(api: Api, owner: User, project: Project, sent: dict[str, Any], message: Any) -> None:
     answer = api.post(f"/projects/{project.id}/milestones", owner, **sent)
     assert (answer.status_code, answer.json()["message"]) == (400, message)
     assert api.get(f"/projects/{project.id}/milestones", owner).json() == []
 
 
 @pytest.mark.parametrize("title", ['"><img src=x onerror=x>', "a, b", "日本語 🦊", "100", "../x"])
-def test_hostile_titles_stay_as_typed(api: Api, owner: Person, project: Project, title: str) -> None:
+def test_hostile_titles_stay_as_typed(api: Api, owner: User, project: Project, title: str) -> None:
     """Attack: scripts in titles; only the renderer escapes them."""
     milestone = _make(api, owner, project, title)
     assert milestone["title"] == title
@@ -134,7 +134,7 @@ def test_hostile_titles_stay_as_typed(api: Api, owner: Person, project: Project,
     assert len(api.get(f"/projects/{project.id}/issues", owner, milestone=title).json()) == 1
 
 
-def test_edit(api: Api, owner: Person, project: Project) -> None:
+def test_edit(api: Api, owner: User, project: Project) -> None:
     milestone = _make(api, owner, project, due_date="2030-02-01", description="old")
     path = f"/projects/{project.id}/milestones/{milestone['id']}"
 
@@ -154,7 +154,7 @@ def test_edit(api: Api, owner: Person, project: Project) -> None:
     assert api.put(f"/projects/{project.id}/milestones/999999", owner, title="x").status_code == 404
 
 
-def test_delete_twice(api: Api, owner: Person, project: Project) -> None:
+def test_delete_twice(api: Api, owner: User, project: Project) -> None:
     milestone = _make(api, owner, project)
     issue = api.post(f"/projects/{project.id}/issues", owner, title="x", milestone_id=milestone["id"]).json()
     path = f"/projects/{project.id}/milestones/{milestone['id']}"
@@ -164,7 +164,7 @@ def test_delete_twice(api: Api, owner: Person, project: Project) -> None:
     assert _make(api, owner, project)["iid"] == 2
 
 
-def test_a_title_is_taken_once(api: Api, make: Make, owner: Person) -> None:
+def test_a_title_is_taken_once(api: Api, make: Make, owner: User) -> None:
     """In a project and its parent groups, and in a group and the projects below."""
     group = make_group(make, owner)
     project = make_project(make, owner, group=make_group(make, owner, parent=group))
@@ -180,7 +180,7 @@ def test_a_title_is_taken_once(api: Api, make: Make, owner: Person) -> None:
     _make(api, owner, make_project(make, owner), "of the project")
 
 
-def test_two_at_once_make_one_milestone(api: Api, owner: Person, project: Project) -> None:
+def test_two_at_once_make_one_milestone(api: Api, owner: User, project: Project) -> None:
     def create(_: int) -> int:
         with Api(api.url) as own:
             return own.post(f"/projects/{project.id}/milestones", owner, title="once").status_code
@@ -190,9 +190,7 @@ def test_two_at_once_make_one_milestone(api: Api, owner: Person, project: Projec
     assert len(api.get(f"/projects/{project.id}/milestones", owner).json()) == 1
 
 
-def test_milestones_of_other_projects_are_as_good_as_none(
-    api: Api, make: Make, owner: Person, project: Project
-) -> None:
+def test_milestones_of_other_projects_are_as_good_as_none(api: Api, make: Make, owner: User, project: Project) -> None:
     """Attack: read, edit or assign a milestone of another project, or learn its title."""
     secret = _make(api, owner, project, "secret title")
     stranger = make.user()
@@ -213,7 +211,7 @@ def test_milestones_of_other_projects_are_as_good_as_none(
     assert api.get(f"/projects/{project.id}/milestones/{secret['id']}", owner).status_code == 200
 
 
-WHO = [
+CALLERS = [
     ("nobody", 401, 401),
     ("stranger", 404, 404),
     ("guest", 200, 403),
@@ -229,7 +227,7 @@ def private(make: Make, roles: UsersByRole) -> Project:
     return project_with(make, roles)
 
 
-@pytest.mark.parametrize(("role", "reads", "writes"), WHO)
+@pytest.mark.parametrize(("role", "reads", "writes"), CALLERS)
 def test_who_may(
     api: Api, make: Make, roles: UsersByRole, private: Project, role: str, reads: int, writes: int
 ) -> None:
@@ -244,7 +242,7 @@ def test_who_may(
     assert api.delete(f"{base}/{milestone['id']}", caller).status_code == done
 
 
-def test_an_archived_project_is_only_read(api: Api, owner: Person, project: Project) -> None:
+def test_an_archived_project_is_only_read(api: Api, owner: User, project: Project) -> None:
     milestone = _make(api, owner, project)
     api.post(f"/projects/{project.id}/archive", owner)
     base = f"/projects/{project.id}/milestones"
@@ -258,7 +256,7 @@ def test_an_archived_project_is_only_read(api: Api, owner: Person, project: Proj
     assert [answer.status_code for answer in refused] == [403] * 4
 
 
-def test_they_are_hidden_where_nothing_can_have_them(api: Api, owner: Person, project: Project) -> None:
+def test_they_are_hidden_where_nothing_can_have_them(api: Api, owner: User, project: Project) -> None:
     milestone = _make(api, owner, project)
     path = f"/projects/{project.id}"
     api.put(path, owner, issues_enabled=False)

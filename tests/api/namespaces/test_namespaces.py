@@ -3,7 +3,7 @@
 import pytest
 
 from ingot.core.access.levels import Level
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.factories import make_group
 
 
@@ -20,10 +20,15 @@ def test_every_user_has_a_namespace_of_their_name(api: Api, make: Make) -> None:
     assert "members_count_with_descendants" not in namespace
 
 
-WHO = [("nobody", 401, 401, None), ("stranger", 200, 404, False), ("owner", 200, 200, True), ("root", 200, 200, True)]
+CALLERS = [
+    ("nobody", 401, 401, None),
+    ("stranger", 200, 404, False),
+    ("owner", 200, 200, True),
+    ("root", 200, 200, True),
+]
 
 
-@pytest.mark.parametrize(("who", "lists", "reads", "finds"), WHO)
+@pytest.mark.parametrize(("who", "lists", "reads", "finds"), CALLERS)
 def test_users_see_their_own_and_administrators_see_all(
     api: Api, make: Make, who: str, lists: int, reads: int, finds: bool | None
 ) -> None:
@@ -98,7 +103,7 @@ def test_only_owned_ones_where_asked_for(api: Api, make: Make) -> None:
     served = make_group(make, members={user: Level.MASTER})
     own = api.get("/namespaces", user, search=user.username).json()[0]["id"]
 
-    def listed(who: Person, **sent: object) -> set[int]:
+    def listed(who: User, **sent: object) -> set[int]:
         return {each["id"] for each in api.get("/namespaces", who, per_page=100, **sent).json()}
 
     assert listed(user) == {own, owned.id, below.id, served.id}

@@ -102,7 +102,7 @@ def test_all_fields(api: Api, roles: UsersByRole, commented: tuple[Project, dict
     ]
 
 
-PLACED: list[tuple[int, dict[str, Any], dict[str, Any] | None]] = [
+POSITIONS: list[tuple[int, dict[str, Any], dict[str, Any] | None]] = [
     (1, {"path": "file.txt", "line": 40}, {"path": "file.txt", "line": 40, "line_type": "new"}),
     (1, {"path": "ü/neu.txt", "line": "1"}, {"path": "ü/neu.txt", "line": 1, "line_type": "new"}),
     (2, {"path": "file.txt", "line": 3, "line_type": "new"}, {"path": "file.txt", "line": 3, "line_type": "new"}),
@@ -131,7 +131,7 @@ PLACED: list[tuple[int, dict[str, Any], dict[str, Any] | None]] = [
 ]
 
 
-@pytest.mark.parametrize(("commit", "sent", "expected"), PLACED, ids=lambda value: str(value)[:60])
+@pytest.mark.parametrize(("commit", "sent", "expected"), POSITIONS, ids=lambda value: str(value)[:60])
 def test_a_comment_is_placed_on_a_line_that_the_commit_changed(
     api: Api,
     roles: UsersByRole,
@@ -161,7 +161,7 @@ def test_a_branch_or_tag_names_no_line(api: Api, roles: UsersByRole, commented: 
     assert "by v1" in [each["note"] for each in last.json()]
 
 
-WRONG: list[tuple[dict[str, Any], Any]] = [
+INVALID: list[tuple[dict[str, Any], Any]] = [
     ({}, '400 (Bad request) "note" not given'),
     ({"note": None}, '400 (Bad request) "note" not given'),
     ({"note": ""}, {"note": ["can't be blank"]}),
@@ -175,7 +175,7 @@ WRONG: list[tuple[dict[str, Any], Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("sent", "message"), WRONG, ids=lambda value: str(value)[:40])
+@pytest.mark.parametrize(("sent", "message"), INVALID, ids=lambda value: str(value)[:40])
 def test_wrong_values_say_what_is_wrong(
     api: Api, roles: UsersByRole, commented: tuple[Project, dict[int, str]], sent: dict[str, Any], message: Any
 ) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from ingot.core.access.levels import Level
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.factories import Project, ids, make_project, statements_of
 from tests.roles import UsersByRole, project_with
 
@@ -30,7 +30,7 @@ FIELDS = {
 }
 
 
-def make_issue(api: Api, project: Project, author: Person | None, **attributes: Any) -> dict[str, Any]:
+def make_issue(api: Api, project: Project, author: User | None, **attributes: Any) -> dict[str, Any]:
     """Create an issue."""
     made = api.post(f"{project.url}/issues", author, **{"title": "one", **attributes})
     assert made.status_code == 201, made.text

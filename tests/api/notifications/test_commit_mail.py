@@ -6,7 +6,7 @@ import pytest
 
 from ingot.core.access.levels import Level
 from tests.api.merge_requests.factories import filled_project
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project
 from tests.smtp_server import Mailbox, mailbox, text_of
@@ -19,12 +19,12 @@ def box(instance: Instance) -> Iterator[Mailbox]:
         yield arriving
 
 
-def _commit(api: Api, project: Project, reader: Person) -> str:
+def _commit(api: Api, project: Project, reader: User) -> str:
     oid: str = api.get(f"{project.url}/repository/commits/master", reader).json()["id"]
     return oid
 
 
-def _told(box: Mailbox) -> set[str]:
+def _recipients(box: Mailbox) -> set[str]:
     return {to for to, _ in box.receive()}
 
 
@@ -53,7 +53,7 @@ def test_who_is_named_and_reads_the_code_is_told(
     )
 
     assert said.status_code == 201, said.text
-    assert _told(box) == {people[name].email for name in hears}, "Who writes does not hear of themselves."
+    assert _recipients(box) == {people[name].email for name in hears}, "Who writes does not hear of themselves."
 
 
 def test_what_it_says_and_when(api: Api, instance: Instance, make: Make, box: Mailbox) -> None:
@@ -71,9 +71,9 @@ def test_what_it_says_and_when(api: Api, instance: Instance, make: Make, box: Ma
     ((to, message),) = box.receive()
     note = made["notes"][0]["id"]
     assert api.put(f"{url}/{made['id']}/notes/{note}", owner, body=f"{body} @{later.username}").status_code == 200
-    assert _told(box) == {later.email}
+    assert _recipients(box) == {later.email}
     assert api.post(url, owner, body=f"Once more, @{named.username}").status_code == 201
-    assert _told(box) == {named.email}, "Whatever they still have to look at."
+    assert _recipients(box) == {named.email}, "Whatever they still have to look at."
 
     assert to == named.email
     assert message["Subject"].startswith(f"Re: {project.name} | ") and message["Subject"].endswith(f"({oid[:8]})")
@@ -93,10 +93,10 @@ def test_what_is_gone_is_not_told(api: Api, make: Make, box: Mailbox) -> None:
 
     made = api.post(url, owner, body=f"@{named.username}").json()
     assert api.delete(f"{url}/{made['id']}/notes/{made['notes'][0]['id']}", owner).status_code == 200
-    assert _told(box) == set()
+    assert _recipients(box) == set()
     assert api.post(url, owner, body=f"@{named.username}").status_code == 201
     api.delete(f"{project.url}/members/{named.id}", owner)
-    assert _told(box) == set()
+    assert _recipients(box) == set()
 
 
 def test_the_title_of_a_commit_begins_no_header(api: Api, make: Make, box: Mailbox) -> None:

@@ -13,7 +13,7 @@ from ingot.core.markup.links import LinkContext
 from ingot.core.markup.renderer import render
 from ingot.discovery.notifications import emails
 from tests.api.issues.factories import make_issue
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project, make_group, make_project
 from tests.smtp_server import Mailbox, mailbox, text_of
@@ -26,14 +26,14 @@ def box(instance: Instance) -> Iterator[Mailbox]:
         yield arriving
 
 
-def _told(box: Mailbox) -> set[str]:
+def _recipients(box: Mailbox) -> set[str]:
     """Return the recipients, each once."""
     came = [address for address, _ in box.receive()]
     assert len(came) == len(set(came))
     return set(came)
 
 
-def _issue(make: Make, box: Mailbox, project: Project, author: Person, **attributes: Any) -> tuple[str, dict[str, Any]]:
+def _issue(make: Make, box: Mailbox, project: Project, author: User, **attributes: Any) -> tuple[str, dict[str, Any]]:
     issue = make_issue(make, project, author, **attributes)
     box.receive()
     return f"/projects/{project.id}/issues/{issue['iid']}", issue
@@ -80,13 +80,13 @@ def test_a_text_is_worked_out_once_while_others_write(
     project = make_project(make, author, members=readers)
     rendered: list[str] = []
 
-    def render_while_somebody_writes(text: str, place: LinkContext) -> str:
+    def render_during_a_write(text: str, place: LinkContext) -> str:
         with ThreadPoolExecutor(1) as somebody:
             somebody.submit(instance.app.database.write, lambda db: db.now).result(timeout=60)
         rendered.append(text)
         return render(text, place)
 
-    monkeypatch.setattr(emails, "render", render_while_somebody_writes)
+    monkeypatch.setattr(emails, "render", render_during_a_write)
     named = " ".join(f"@{reader.username}" for reader in readers)
     make_issue(make, project, author, description=f"*Look*, {named}")
 
@@ -109,15 +109,15 @@ def test_who_is_told(api: Api, make: Make, box: Mailbox) -> None:
     box.receive()
 
     api.post(f"{url}/notes", commenter, body=f"For @{named.username}")
-    assert _told(box) == {author.email, follower.email, named.email}
+    assert _recipients(box) == {author.email, follower.email, named.email}
     api.put(url, author, state_event="close")
-    assert _told(box) == {commenter.email, follower.email, named.email}
+    assert _recipients(box) == {commenter.email, follower.email, named.email}
     api.put(url, author, state_event="reopen", assignee_ids=[aside.id])
-    assert _told(box) == {commenter.email, follower.email, named.email, aside.email}
+    assert _recipients(box) == {commenter.email, follower.email, named.email, aside.email}
     api.put(url, author, assignee_ids=[author.id])
-    assert _told(box) == {commenter.email, follower.email, named.email, aside.email}
+    assert _recipients(box) == {commenter.email, follower.email, named.email, aside.email}
     api.put(url, author, title="Nobody is told of another title")
-    assert _told(box) == set()
+    assert _recipients(box) == set()
 
 
 LEVELS = [
@@ -143,15 +143,15 @@ def test_levels(api: Api, make: Make, box: Mailbox, place: str, level: str, hear
 
     make_issue(make, project, author)
     make_issue(make, outside, author)
-    assert _told(box) == ({person.email} if "other" in hears_of else set()), "of what others write"
+    assert _recipients(box) == ({person.email} if "other" in hears_of else set()), "of what others write"
     api.post(f"{own}/notes", author, body="Well")
-    assert _told(box) == ({person.email} if "own" in hears_of else set()), "of what one takes part in"
+    assert _recipients(box) == ({person.email} if "own" in hears_of else set()), "of what one takes part in"
     other, _ = _issue(make, box, project, author)
     api.post(f"{other}/notes", author, body=f"cc @{person.username}")
-    assert _told(box) == ({person.email} if "named" in hears_of else set()), "of what names one"
+    assert _recipients(box) == ({person.email} if "named" in hears_of else set()), "of what names one"
     another, _ = _issue(make, box, project, author)
     api.put(another, author, state_event="close")
-    assert _told(box) == ({person.email} if level == "watch" else set()), "of what was not chosen"
+    assert _recipients(box) == ({person.email} if level == "watch" else set()), "of what was not chosen"
 
 
 def test_each_event_by_itself(api: Api, make: Make, box: Mailbox) -> None:
@@ -186,7 +186,7 @@ def test_each_event_by_itself(api: Api, make: Make, box: Mailbox) -> None:
     for flag, verb, path, sent in acts:
         answer = getattr(api, verb)(f"{base}/{path}", author, **sent)
         assert answer.status_code in (200, 201), answer.text
-        assert _told(box) == {choosing[flag].email}, flag
+        assert _recipients(box) == {choosing[flag].email}, flag
 
 
 def test_of_what_one_does_oneself(api: Api, make: Make, box: Mailbox) -> None:
@@ -198,13 +198,13 @@ def test_of_what_one_does_oneself(api: Api, make: Make, box: Mailbox) -> None:
     said = api.put("/notification_settings", author, notified_of_own_activity=True).json()
     assert (said["notified_of_own_activity"], said["level"]) == (True, "participating")
     api.post(f"{url}/notes", author, body="to myself")
-    assert _told(box) == {author.email}
+    assert _recipients(box) == {author.email}
     api.put("/notification_settings", author, level="disabled")
     api.post(f"{url}/notes", author, body="to nobody")
-    assert _told(box) == set()
+    assert _recipients(box) == set()
     api.put("/notification_settings", author, level="participating", notified_of_own_activity=False)
     api.post(f"{url}/notes", author, body="to nobody")
-    assert _told(box) == set()
+    assert _recipients(box) == set()
 
 
 def test_labels_that_people_follow(api: Api, make: Make, box: Mailbox) -> None:
@@ -213,12 +213,12 @@ def test_labels_that_people_follow(api: Api, make: Make, box: Mailbox) -> None:
     label = api.post(f"{project.url}/labels", author, name="loud", color="#ff0000").json()
     api.post(f"{project.url}/labels/{label['id']}/subscribe", follower)
     make_issue(make, project, author, labels="loud")
-    assert _told(box) == {follower.email}
+    assert _recipients(box) == {follower.email}
     url, _ = _issue(make, box, project, author)
     api.put(url, author, add_labels="loud")
-    assert _told(box) == {follower.email}
+    assert _recipients(box) == {follower.email}
     api.put(url, author, add_labels="quiet")
-    assert _told(box) == set()
+    assert _recipients(box) == set()
 
 
 def test_who_may_not_see_is_not_told(api: Api, make: Make, box: Mailbox) -> None:
@@ -237,17 +237,17 @@ def test_who_may_not_see_is_not_told(api: Api, make: Make, box: Mailbox) -> None
     api.post(f"/users/{blocked.id}/block", make.root)
 
     api.post(f"{url}/notes", make.root, body="Among us", internal=True)
-    assert _told(box) == {reporter.email}
+    assert _recipients(box) == {reporter.email}
     api.put(url, make.root, state_event="close")
-    assert _told(box) == {guest.email, reporter.email}
+    assert _recipients(box) == {guest.email, reporter.email}
     api.post(f"{url}/notes", make.root, body="Before it becomes secret")
     api.put(url, make.root, confidential=True)
-    assert _told(box) == {reporter.email}, "What became secret before the mail left stays so."
+    assert _recipients(box) == {reporter.email}, "What became secret before the mail left stays so."
     note = api.post(f"{url}/notes", make.root, body="Taken back").json()["id"]
     api.delete(f"{url}/notes/{note}", make.root)
-    assert _told(box) == set()
+    assert _recipients(box) == set()
     make_issue(make, project, make.root, title="secret", confidential=True, description=f"@{guest.username}")
-    assert _told(box) == {reporter.email}
+    assert _recipients(box) == {reporter.email}
 
 
 def test_named_only_later(api: Api, make: Make, box: Mailbox) -> None:
@@ -262,7 +262,7 @@ def test_named_only_later(api: Api, make: Make, box: Mailbox) -> None:
     ((to, message),) = box.receive()
     assert to == named.email and "mentioned you" in text_of(message)
     api.put(f"{url}/notes/{note}", author, body=f"well, @{other.username}")
-    assert _told(box) == {other.email}
+    assert _recipients(box) == {other.email}
 
 
 def test_a_title_begins_no_header(api: Api, make: Make, box: Mailbox) -> None:
@@ -311,7 +311,7 @@ def test_unsubscribing_by_the_link(api: Api, instance: Instance, make: Make, box
         quick = browser.post(links[other], data={"List-Unsubscribe": "One-Click"})
         assert quick.status_code == 200
     api.post(f"{url}/notes", author, body="still there?")
-    assert _told(box) == set()
+    assert _recipients(box) == set()
 
 
 def test_where_mail_goes(api: Api, make: Make, box: Mailbox) -> None:
@@ -322,7 +322,7 @@ def test_where_mail_goes(api: Api, make: Make, box: Mailbox) -> None:
     further = api.post(f"/users/{person.id}/emails", make.root, **sent).json()
     api.put("/notification_settings", person, notification_email=further["email"])
     make_issue(make, project, author, assignee_ids=[person.id])
-    assert _told(box) == {further["email"]}
+    assert _recipients(box) == {further["email"]}
     api.delete(f"/users/{person.id}/emails/{further['id']}", make.root)
     api.put("/application/settings", make.root, html_emails_enabled=False)
     try:

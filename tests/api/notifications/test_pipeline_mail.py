@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from ingot.core.access.levels import Level
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project, make_project
 from tests.smtp_server import Mailbox, mailbox, text_of
@@ -19,7 +19,7 @@ def box(instance: Instance) -> Iterator[Mailbox]:
         yield arriving
 
 
-def _push(api: Api, project: Project, pusher: Person, branch: str = "master") -> str:
+def _push(api: Api, project: Project, pusher: User, branch: str = "master") -> str:
     action = {"action": "create", "file_path": f"{branch}-{pusher.username}", "content": "x"}
     sent = {"branch": branch, "commit_message": "More", "actions": [action]}
     if branch != "master":
@@ -30,7 +30,7 @@ def _push(api: Api, project: Project, pusher: Person, branch: str = "master") ->
     return oid
 
 
-def _report(api: Api, project: Project, robot: Person, oid: str, state: str, name: str = "build") -> None:
+def _report(api: Api, project: Project, robot: User, oid: str, state: str, name: str = "build") -> None:
     answer = api.post(f"/projects/{project.id}/statuses/{oid}", robot, state=state, name=name)
     assert answer.status_code == 201, answer.text
 
@@ -58,7 +58,7 @@ def test_a_failure_is_told_to_who_pushed(api: Api, instance: Instance, make: Mak
     assert box.receive() == []
 
 
-WISHES: list[tuple[dict[str, Any], set[str]]] = [
+PREFERENCES: list[tuple[dict[str, Any], set[str]]] = [
     ({"level": "participating"}, {"failed"}),
     ({"level": "watch"}, {"failed"}),
     ({"level": "mention"}, set()),
@@ -73,7 +73,7 @@ def test_as_they_wish(api: Api, make: Make, box: Mailbox) -> None:
     """Each level and each custom event, at every scope."""
     pusher = make.user()
     project = make_project(make, pusher, initialize_with_readme=True)
-    for number, (wish, told) in enumerate(WISHES):
+    for number, (wish, told) in enumerate(PREFERENCES):
         place = "/notification_settings" if number % 2 else f"/projects/{project.id}/notification_settings"
         if not place.startswith("/projects"):
             api.put(f"/projects/{project.id}/notification_settings", pusher, level="global")

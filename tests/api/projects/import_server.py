@@ -30,7 +30,7 @@ from ingot.projects.imports.service import IMPORT_PROJECT
 from ingot.projects.projects.queries import existing_project
 from ingot.projects.projects.tables import Project
 from ingot.settings import Settings
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import ROOT_PASSWORD, ROOT_TOKEN, Instance
 from tests.git.conftest import Clone, git
 from tests.git.git_server import GitServer, _Handler
@@ -47,7 +47,7 @@ class Importer:
     def __init__(self, instance: Instance, api: Api) -> None:
         self.instance = instance
         self.api = api
-        self.make = Make(api, Person(1, "root", "admin@example.com", ROOT_TOKEN, ROOT_PASSWORD), instance.app.database)
+        self.make = Make(api, User(1, "root", "admin@example.com", ROOT_TOKEN, ROOT_PASSWORD), instance.app.database)
         self.store = RepositoryStore(instance.settings.data / "repositories")
 
     def create(self, url: str, **attributes: Any) -> int:
@@ -77,7 +77,7 @@ class Importer:
         """Return the project's row."""
         return self.instance.app.database.read(lambda db: existing_project(db, project_id))
 
-    def url_kept(self, project_id: int) -> str:
+    def stored_url(self, project_id: int) -> str:
         """Return the decrypted URL of the project's row."""
         return self.instance.app.database.vault.unseal(self.row(project_id).import_url or b"")
 
@@ -88,10 +88,10 @@ class Importer:
     def jobs(self) -> list[Job]:
         """Return all import jobs."""
 
-        def look(db: Connection) -> list[Job]:
+        def read(db: Connection) -> list[Job]:
             return [job for job in db.all(Job, _JOBS) if job.kind == IMPORT_PROJECT]
 
-        return self.instance.app.database.read(look)
+        return self.instance.app.database.read(read)
 
 
 @contextmanager

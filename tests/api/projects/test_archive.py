@@ -8,10 +8,10 @@ from ingot.core.access.levels import Level
 from tests.client import Api, Make
 from tests.factories import ids, make_group, make_project
 
-WHO = [("nobody", 401), ("stranger", 404), ("master", 403), ("owner", 201), ("group owner", 201), ("root", 201)]
+CALLERS = [("nobody", 401), ("stranger", 404), ("master", 403), ("owner", 201), ("group owner", 201), ("root", 201)]
 
 
-@pytest.mark.parametrize(("who", "status"), WHO)
+@pytest.mark.parametrize(("who", "status"), CALLERS)
 @pytest.mark.parametrize("verb", ["archive", "unarchive"])
 def test_owners_archive(api: Api, make: Make, who: str, status: int, verb: str) -> None:
     owner, caller = make.user(), make.user()

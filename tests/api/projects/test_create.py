@@ -8,7 +8,7 @@ import pytest
 
 from ingot.core.access.levels import Level
 from tests.api.projects import view_fields
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.factories import make_group, make_project
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 32
@@ -124,7 +124,7 @@ def test_a_group_keeps_its_path_from_projects(api: Api, make: Make) -> None:
     assert (refused.status_code, refused.json()) == (400, {"message": {"path": TAKEN}})
 
 
-WHERE = [
+NAMESPACES = [
     (Level.OWNER, 201),
     (Level.MASTER, 201),
     (Level.DEVELOPER, 400),
@@ -133,7 +133,7 @@ WHERE = [
 ]
 
 
-@pytest.mark.parametrize(("level", "status"), WHERE)
+@pytest.mark.parametrize(("level", "status"), NAMESPACES)
 def test_masters_create_in_groups(api: Api, make: Make, level: Level, status: int) -> None:
     user = make.user()
     group = make_group(make, members={user: level})
@@ -152,7 +152,7 @@ def test_masters_create_in_groups(api: Api, make: Make, level: Level, status: in
 def ids_of_members(api: Api, project_id: int) -> list[int]:
     from tests.conftest import ROOT_TOKEN
 
-    root = Person(1, "root", "", ROOT_TOKEN)
+    root = User(1, "root", "", ROOT_TOKEN)
     return [member["id"] for member in api.get(f"/projects/{project_id}/members", root).json()]
 
 
@@ -222,7 +222,7 @@ def test_every_attribute_is_kept(api: Api, make: Make, sent: dict[str, Any], sho
     assert made.json() | shown == made.json()
 
 
-BAD: list[dict[str, Any]] = [
+INVALID: list[dict[str, Any]] = [
     {"visibility": "secret"},
     {"issues_enabled": "perhaps"},
     {"default_branch": "a..b"},
@@ -237,7 +237,7 @@ BAD: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("sent", BAD, ids=lambda sent: next(iter(sent)))
+@pytest.mark.parametrize("sent", INVALID, ids=lambda sent: next(iter(sent)))
 def test_a_bad_attribute_is_told(api: Api, make: Make, sent: dict[str, Any]) -> None:
     refused = api.post("/projects", make.root, name=make.name("bad"), **sent)
 

@@ -14,7 +14,7 @@ from ingot.projects.projects.default_branch import RECONCILE_HEAD, head_job_key
 from ingot.projects.projects.queries import existing_project
 from ingot.projects.projects.service import set_default_branch
 from ingot.projects.projects.tables import projects
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.git.conftest import Clone
 
@@ -25,12 +25,12 @@ def store(instance: Instance) -> RepositoryStore:
 
 
 @pytest.fixture
-def owner(make: Make) -> Person:
+def owner(make: Make) -> User:
     return make.user()
 
 
 @pytest.fixture
-def project(api: Api, make: Make, owner: Person) -> dict[str, Any]:
+def project(api: Api, make: Make, owner: User) -> dict[str, Any]:
     made = api.post("/projects", owner, name=make.name("project"))
     assert made.status_code == 201, made.text
     document: dict[str, Any] = made.json()
@@ -52,7 +52,7 @@ def _fill(instance: Instance, project: dict[str, Any], folder: Path, *branches: 
 
 
 def test_head_follows_when_the_call_answers(
-    instance: Instance, api: Api, owner: Person, project: dict[str, Any], store: RepositoryStore, tmp_path: Path
+    instance: Instance, api: Api, owner: User, project: dict[str, Any], store: RepositoryStore, tmp_path: Path
 ) -> None:
     _fill(instance, project, tmp_path, "master", "other")
     edited = api.put(f"/projects/{project['id']}", owner, default_branch="other")
@@ -67,7 +67,7 @@ def test_head_follows_when_the_call_answers(
 
 
 def test_what_is_refused_as_a_whole_leaves_head(
-    instance: Instance, api: Api, make: Make, owner: Person, project: dict[str, Any], store: RepositoryStore
+    instance: Instance, api: Api, make: Make, owner: User, project: dict[str, Any], store: RepositoryStore
 ) -> None:
     """A rolled-back edit moves nothing."""
     database = instance.app.database
@@ -83,7 +83,7 @@ def test_what_is_refused_as_a_whole_leaves_head(
 
 
 def test_a_crash_between_commit_and_head_is_made_good_by_the_job(
-    instance: Instance, api: Api, owner: Person, project: dict[str, Any], store: RepositoryStore
+    instance: Instance, api: Api, owner: User, project: dict[str, Any], store: RepositoryStore
 ) -> None:
     def commit_only(db: Connection) -> None:
         db.update(projects, project["id"], default_branch="trunk")
@@ -97,7 +97,7 @@ def test_a_crash_between_commit_and_head_is_made_good_by_the_job(
 
 
 def test_a_wish_that_cannot_be_had_any_more_is_given_up(
-    instance: Instance, api: Api, owner: Person, project: dict[str, Any], store: RepositoryStore, tmp_path: Path
+    instance: Instance, api: Api, owner: User, project: dict[str, Any], store: RepositoryStore, tmp_path: Path
 ) -> None:
     """The branch was deleted between the commit and the job: the row is set to the target of HEAD."""
     _fill(instance, project, tmp_path, "master")
@@ -113,7 +113,7 @@ def test_a_wish_that_cannot_be_had_any_more_is_given_up(
 
 
 def test_two_at_once_agree_in_the_end(
-    instance: Instance, api: Api, owner: Person, project: dict[str, Any], store: RepositoryStore
+    instance: Instance, api: Api, owner: User, project: dict[str, Any], store: RepositoryStore
 ) -> None:
     def edit(branch: str) -> None:
         for _ in range(5):
@@ -129,7 +129,7 @@ def test_two_at_once_agree_in_the_end(
 
 
 def test_a_refused_creation_leaves_no_repository(
-    api: Api, make: Make, owner: Person, project: dict[str, Any], store: RepositoryStore
+    api: Api, make: Make, owner: User, project: dict[str, Any], store: RepositoryStore
 ) -> None:
     other = make.user()
     before = set(store.keys())

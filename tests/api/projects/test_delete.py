@@ -9,7 +9,7 @@ from tests.client import Api, Make
 from tests.conftest import Instance
 from tests.factories import ids, make_group, make_project, share
 
-WHO = [
+CALLERS = [
     ("nobody", "public", 401),
     ("stranger", "private", 404),
     ("stranger", "public", 403),
@@ -19,7 +19,7 @@ WHO = [
 ]
 
 
-@pytest.mark.parametrize(("who", "visibility", "status"), WHO)
+@pytest.mark.parametrize(("who", "visibility", "status"), CALLERS)
 def test_owners_delete(api: Api, make: Make, who: str, visibility: str, status: int) -> None:
     owner, caller = make.user(), make.user()
     project = make_project(make, owner, members={caller: 40 if who == "master" else 0}, visibility=visibility)

@@ -11,7 +11,7 @@ from tests.api.projects.test_create import FLAGS, PATHS, PNG, TAKEN
 from tests.client import Api, Make
 from tests.factories import make_group, make_project
 
-WHO = [
+CALLERS = [
     ("nobody", "public", 401, 401, 401),
     ("stranger", "private", 404, 404, 404),
     ("stranger", "public", 403, 403, 403),
@@ -23,7 +23,7 @@ WHO = [
 ]
 
 
-@pytest.mark.parametrize(("who", "visibility", "edits", "moves", "renames"), WHO)
+@pytest.mark.parametrize(("who", "visibility", "edits", "moves", "renames"), CALLERS)
 def test_masters_edit_and_owners_rename(
     api: Api, make: Make, who: str, visibility: str, edits: int, moves: int, renames: int
 ) -> None:

@@ -15,7 +15,7 @@ from tests.client import Api, Make
 from tests.conftest import Instance
 from tests.factories import Project, ids, make_group, make_project
 
-WHO = [
+CALLERS = [
     ("nobody", "public", 401),
     ("stranger", "public", 201),
     ("stranger", "internal", 201),
@@ -29,7 +29,7 @@ WHO = [
 ]
 
 
-@pytest.mark.parametrize(("who", "visibility", "status"), WHO)
+@pytest.mark.parametrize(("who", "visibility", "status"), CALLERS)
 def test_whoever_reads_the_code_may_fork_it(api: Api, make: Make, who: str, visibility: str, status: int) -> None:
     caller = make.user(external=who == "external")
     owner = make.user()
@@ -87,7 +87,7 @@ def test_the_repository_is_there_when_the_call_answers(api: Api, instance: Insta
     assert _git("cat-file", "-t", commit, at=path) == "commit"
 
 
-WHERE = [
+NAMESPACES = [
     ("own by default", {}, 201),
     ("own by number", {"namespace": "{own}"}, 201),
     ("own by path", {"namespace": "{username}"}, 201),
@@ -102,7 +102,7 @@ WHERE = [
 ]
 
 
-@pytest.mark.parametrize(("where", "sent", "status"), WHERE)
+@pytest.mark.parametrize(("where", "sent", "status"), NAMESPACES)
 def test_where_a_fork_goes(api: Api, make: Make, where: str, sent: dict[str, str], status: int) -> None:
     user, project = make.user(), make_project(make, visibility="public")
     mine = make_group(make, members={user: Level.MASTER})

@@ -113,7 +113,7 @@ def test_credentials_are_used_and_never_shown(importer: Importer, server: SlowSe
     texts.append(everything_shown(importer, project_id))
     assert not [text for text in texts for secret in SPELLINGS if secret in text]
     # They are deleted after use.
-    assert importer.url_kept(project_id) == f"{server.url}/remote.git"
+    assert importer.stored_url(project_id) == f"{server.url}/remote.git"
     assert any(sent for _, _, sent in server.asked)
 
 

@@ -17,14 +17,14 @@ from ingot.projects.imports.jobs import ImportJobs
 from ingot.projects.imports.service import IMPORT_PROJECT
 from tests.api.projects.import_server import Importer, SlowServer, is_empty
 from tests.api.projects.test_import_hostile import HEAD, raw_server
-from tests.client import Person
+from tests.client import User
 
 DRIPS = (HEAD + b"\r\n", b"0")
 """An answer of which a byte comes now and then, for ever."""
 
 
 @contextmanager
-def at_work(importer: Importer) -> Iterator[threading.Thread]:
+def background_worker(importer: Importer) -> Iterator[threading.Thread]:
     """Run the queue beside the test, as a worker in another process would."""
     database = open_database(importer.instance.settings)
     work = ImportJobs(
@@ -58,7 +58,7 @@ def _until(holds: Callable[[], bool]) -> None:
     raise AssertionError("It never came to that")
 
 
-def create(importer: Importer, url: str, who: Person) -> int:
+def create(importer: Importer, url: str, who: User) -> int:
     """Create a user's project with an import."""
     made = importer.api.post("/projects", who, name=importer.make.name("turn"), import_url=url)
     assert made.status_code == 201, made.text
@@ -87,7 +87,7 @@ def test_deleting_the_project_ends_what_waits_for_the_server(importer: Importer)
     """However long the server would delay its references."""
     with raw_server(*DRIPS, pause=0.1) as port:
         project_id = importer.create(f"http://127.0.0.1:{port}/x.git")
-        with at_work(importer):
+        with background_worker(importer):
             started(importer, project_id)
             assert importer.api.delete(f"/projects/{project_id}", importer.make.root).status_code == 200
     assert importer.jobs() == []
@@ -101,7 +101,7 @@ def test_dropping_its_job_ends_an_import_at_once(importer: Importer, running: bo
         project_id = importer.create(f"http://127.0.0.1:{port}/x.git")
         (job,) = importer.jobs()
         if running:
-            with at_work(importer):
+            with background_worker(importer):
                 started(importer, project_id)
                 importer.instance.app.database.write(lambda db: delete_job(db, job.id))
                 status = importer.status(project_id)
@@ -119,7 +119,7 @@ def test_one_user_runs_one_import_at_a_time(importer: Importer, server: SlowServ
     mine, theirs = importer.make.user(), importer.make.user()
     server.hold()
     first = create(importer, f"{server.url}/remote.git", mine)
-    with at_work(importer):
+    with background_worker(importer):
         assert server.reached.wait(30)
         second = create(importer, f"{server.url}/remote.git", mine)
         other = create(importer, f"{server.url}/nowhere.git", theirs)
@@ -138,7 +138,7 @@ def test_a_failed_import_lets_the_next_one_begin(importer: Importer, server: Slo
     mine = importer.make.user()
     with raw_server(*DRIPS, pause=0.1) as port:
         slow = create(importer, f"http://127.0.0.1:{port}/x.git", mine)
-        with at_work(importer):
+        with background_worker(importer):
             started(importer, slow)
             second = create(importer, f"{server.url}/remote.git", mine)
             importer.work()

@@ -31,7 +31,7 @@ ONLY_ONE = [ip_network("127.0.0.1/32")]
 _START = update(projects).where(projects.c.id == bindparam("project")).values(import_status="started")
 
 
-class Resolver:
+class ImportResolver:
     """Resolver with a sequence of answers, of which the last one repeats."""
 
     def __init__(self, *answers: list[str]) -> None:
@@ -111,7 +111,7 @@ def test_unusual_spellings_reach_git_as_usual_ones(importer: Importer, server: S
 
 def test_a_name_is_looked_up_once(importer: Importer, server: SlowServer) -> None:
     """Attack: DNS rebinding; git connects to the checked address."""
-    resolver = Resolver(["127.0.0.1"], ["127.0.0.2"])
+    resolver = ImportResolver(["127.0.0.1"], ["127.0.0.2"])
     project_id = importer.create(f"http://git.invalid:{server.port}/remote.git")
     importer.work(SsrfGuard(allowed=ONLY_ONE, resolve=resolver))
     assert importer.status(project_id)["import_status"] == "finished"
@@ -123,7 +123,7 @@ def test_a_name_is_looked_up_once(importer: Importer, server: SlowServer) -> Non
 def test_a_name_with_one_local_answer_is_refused(importer: Importer, server: SlowServer, answers: list[str]) -> None:
     """Attack: one of several addresses is local."""
     project_id = importer.create(f"http://git.invalid:{server.port}/remote.git")
-    importer.work(SsrfGuard(resolve=Resolver(answers)))
+    importer.work(SsrfGuard(resolve=ImportResolver(answers)))
     status = importer.status(project_id)
     assert (status["import_status"], status["import_error"]) == ("failed", LOCAL)
     assert server.asked == []
@@ -133,7 +133,7 @@ def test_a_name_that_cannot_be_resolved_is_tried_again_and_checked_again(
     importer: Importer, server: SlowServer
 ) -> None:
     """Attack: a failed lookup, then a local address; the failure disables no check."""
-    resolver = Resolver([], ["127.0.0.1"])
+    resolver = ImportResolver([], ["127.0.0.1"])
     project_id = importer.create(f"http://git.invalid:{server.port}/remote.git")
     importer.work(SsrfGuard(resolve=resolver))
     assert importer.status(project_id)["import_error"] == LOCAL
@@ -212,7 +212,7 @@ def raw_server(*pieces: bytes, pause: float = 0.0) -> Iterator[int]:
     """Serve the chunks to each client, repeating the last one."""
     stopped = threading.Event()
 
-    def talk(connection: socket.socket) -> None:
+    def respond(connection: socket.socket) -> None:
         try:
             connection.recv(4096)
             for piece in pieces:
@@ -230,7 +230,7 @@ def raw_server(*pieces: bytes, pause: float = 0.0) -> Iterator[int]:
                 connection, _ = listener.accept()
             except OSError:
                 return
-            threading.Thread(target=talk, args=[connection], daemon=True).start()
+            threading.Thread(target=respond, args=[connection], daemon=True).start()
 
     with socket.create_server(("127.0.0.1", 0)) as listener:
         thread = threading.Thread(target=serve, daemon=True)

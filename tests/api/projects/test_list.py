@@ -6,7 +6,7 @@ import pytest
 
 from ingot.core.access.levels import Level
 from tests.api.projects import view_fields
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.factories import Project, ids, make_group, make_project, share, statements_of
 
 
@@ -18,19 +18,19 @@ def visible_projects(api: Api, make: Make) -> dict[str, Any]:
     below = make_group(make, parent=make_group(make, user))
     sharing = make_group(make, members={user: Level.OWNER})
 
-    def named(name: str, **more: Any) -> Project:
+    def create(name: str, **more: Any) -> Project:
         return make_project(make, name=f"{stem} {name}", path=f"{stem}-{name}", **more)
 
     made = {
-        "own": named("own", owner=user, topics=["Python", "web"]),
-        "member": named("member", members={user: Level.DEVELOPER}, issues_enabled=False),
-        "by_group": named("by-group", group=group, merge_requests_enabled=False),
-        "below_owned": named("below-owned", group=below),
-        "shared": named("shared"),
-        "private": named("private", topics=["python"]),
-        "internal": named("internal", visibility="internal"),
-        "public": named("public", visibility="public", topics=["web"]),
-        "archived": named("archived", owner=user),
+        "own": create("own", owner=user, topics=["Python", "web"]),
+        "member": create("member", members={user: Level.DEVELOPER}, issues_enabled=False),
+        "by_group": create("by-group", group=group, merge_requests_enabled=False),
+        "below_owned": create("below-owned", group=below),
+        "shared": create("shared"),
+        "private": create("private", topics=["python"]),
+        "internal": create("internal", visibility="internal"),
+        "public": create("public", visibility="public", topics=["web"]),
+        "archived": create("archived", owner=user),
     }
     share(make, made["shared"], sharing, Level.DEVELOPER)
     api.post(f"{made['archived'].url}/archive", user)
@@ -40,7 +40,7 @@ def visible_projects(api: Api, make: Make) -> dict[str, Any]:
     return {"user": user, "stem": stem, **made}
 
 
-def _seen(api: Api, visible_projects: dict[str, Any], caller: Person | None, **params: Any) -> set[str]:
+def _seen(api: Api, visible_projects: dict[str, Any], caller: User | None, **params: Any) -> set[str]:
     found = set(ids(api.get("/projects", caller, per_page=100, **{"search": visible_projects["stem"], **params})))
     return {name for name, project in visible_projects.items() if isinstance(project, Project) and project.id in found}
 
@@ -121,7 +121,7 @@ def test_ids_bound_a_list(api: Api, visible_projects: dict[str, Any]) -> None:
 
 
 @pytest.fixture(scope="module")
-def ordered(api: Api, make: Make) -> tuple[Person, dict[int, str]]:
+def ordered(api: Api, make: Make) -> tuple[User, dict[int, str]]:
     """Return three projects whose names, paths, ages and stars have different orders."""
     user = make.user()
     made = [make_project(make, user, name=name, path=path) for name, path in (("b", "x"), ("C", "z"), ("a", "Y"))]
@@ -147,7 +147,7 @@ ORDERS = [
 
 
 @pytest.mark.parametrize(("params", "expected"), ORDERS, ids=str)
-def test_orders(api: Api, ordered: tuple[Person, dict[int, str]], params: dict[str, str], expected: str) -> None:
+def test_orders(api: Api, ordered: tuple[User, dict[int, str]], params: dict[str, str], expected: str) -> None:
     user, names = ordered
     for place in ("/projects?membership=true", f"/users/{user.id}/projects?x=1"):
         query = "".join(f"&{key}={value}" for key, value in params.items())
@@ -185,7 +185,7 @@ def test_simple_shows_little_and_lists_show_no_secrets(api: Api, make: Make, vis
             frozenset(view_fields.SIMPLE)
         }
         listed = api.get("/projects", caller, search=visible_projects["stem"])
-        allowed = view_fields.SIGNED_IN | {"owner"} if caller else view_fields.OPEN | {"owner"}
+        allowed = view_fields.SIGNED_IN | {"owner"} if caller else view_fields.ANONYMOUS | {"owner"}
         assert all(set(each) <= allowed for each in listed.json())
         assert "@example" not in listed.text
 
@@ -291,7 +291,7 @@ def test_only_those_who_may_read_the_code_as_members_see_how_much_there_is(api: 
     project("as a guest", members={person: Level.GUEST})
     project("of somebody", owner=other)
 
-    def counted(caller: Person | None) -> set[str]:
+    def counted(caller: User | None) -> set[str]:
         listed = api.get("/projects", caller, search=stem, statistics=True).json()
         for each in listed:
             alone = api.get(f"/projects/{each['id']}", caller, statistics=True).json()

@@ -9,8 +9,8 @@ from tests.client import Api, Make
 from tests.conftest import Instance
 from tests.factories import make_group, make_project, share, statements_of
 
-WHO = [
-    ("nobody", "public", view_fields.OPEN),
+CALLERS = [
+    ("nobody", "public", view_fields.ANONYMOUS),
     ("nobody", "internal", None),
     ("nobody", "private", None),
     ("stranger", "public", view_fields.SIGNED_IN),
@@ -27,7 +27,7 @@ WHO = [
 ]
 
 
-@pytest.mark.parametrize(("who", "visibility", "expected"), WHO)
+@pytest.mark.parametrize(("who", "visibility", "expected"), CALLERS)
 @pytest.mark.parametrize("home", ["user", "group"])
 def test_who_sees_how_much(
     api: Api, make: Make, who: str, visibility: str, expected: set[str] | None, home: str

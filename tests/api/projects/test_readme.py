@@ -9,7 +9,7 @@ from sqlalchemy import bindparam, select
 from ingot.git.writing.ref_updates import RefUpdate
 from ingot.projects.projects import initial_commit
 from ingot.repositories.ref_changes.tables import RefChange, ref_changes, ref_intents
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project, make_group
 from tests.git_history import repository_of, run
@@ -18,7 +18,7 @@ _CHANGES = select(ref_changes).where(ref_changes.c.project_id == bindparam("proj
 _INTENTS = select(ref_intents.c.id).where(ref_intents.c.project_id == bindparam("project"))
 
 
-def made_with_readme(api: Api, who: Person, path: str = "/projects", **attributes: Any) -> dict[str, Any]:
+def create_with_readme(api: Api, who: User, path: str = "/projects", **attributes: Any) -> dict[str, Any]:
     """Create a project and return the response."""
     answer = api.post(path, who, initialize_with_readme=True, **attributes)
     assert answer.status_code == 201, answer.text
@@ -33,7 +33,7 @@ def project_of(shown: dict[str, Any]) -> Project:
 
 def test_it_is_there_when_the_call_has_answered(api: Api, instance: Instance, make: Make) -> None:
     owner = make.user()
-    shown = made_with_readme(api, owner, name=" Über it ", description="What it\nis for.")
+    shown = create_with_readme(api, owner, name=" Über it ", description="What it\nis for.")
     url = f"/projects/{shown['id']}"
 
     assert (shown["empty_repo"], shown["default_branch"]) == (False, "master")
@@ -52,7 +52,7 @@ def test_it_is_there_when_the_call_has_answered(api: Api, instance: Instance, ma
 
 def test_it_is_recorded_like_any_change(api: Api, instance: Instance, make: Make) -> None:
     owner = make.user()
-    shown = made_with_readme(api, owner, name="recorded", default_branch="trunk/one")
+    shown = create_with_readme(api, owner, name="recorded", default_branch="trunk/one")
     read = instance.app.database.read
 
     (change,) = read(lambda db: db.all(RefChange, _CHANGES, project=shown["id"]))
@@ -67,11 +67,11 @@ def test_it_is_recorded_like_any_change(api: Api, instance: Instance, make: Make
 def test_for_somebody_else_and_in_a_group(api: Api, make: Make) -> None:
     """The project's owner is the author; the path is the title if there is no name."""
     owner = make.user()
-    shown = made_with_readme(api, make.root, f"/projects/user/{owner.id}", name="given")
+    shown = create_with_readme(api, make.root, f"/projects/user/{owner.id}", name="given")
     (commit,) = api.get(f"/projects/{shown['id']}/repository/commits", owner).json()
     assert commit["author_email"] == owner.email
     group = make_group(make, owner)
-    within = made_with_readme(api, owner, path="/projects", namespace_id=group.id, name="in-a-group")
+    within = create_with_readme(api, owner, path="/projects", namespace_id=group.id, name="in-a-group")
     raw = api.get(f"/projects/{within['id']}/repository/files/README.md/raw", owner, ref="HEAD")
     assert raw.content == b"# in-a-group\n"
     nobody = api.post("/projects/user/999999999", make.root, name="x", initialize_with_readme=True)
@@ -97,6 +97,6 @@ def test_a_commit_that_cannot_be_made(api: Api, make: Make, monkeypatch: pytest.
 
     owner = make.user()
     monkeypatch.setattr(initial_commit, step, fail)
-    shown = made_with_readme(api, owner, name="empty")
+    shown = create_with_readme(api, owner, name="empty")
     assert shown["empty_repo"] is True
     assert api.get(f"/projects/{shown['id']}/repository/branches", owner).json() == []

@@ -8,7 +8,7 @@ from ingot.core.access.levels import Level
 from tests.client import Api, Make
 from tests.factories import make_group, make_project
 
-WHO = [
+CALLERS = [
     ("nobody", "public", 401),
     ("stranger", "private", 404),
     ("stranger", "public", 403),
@@ -19,7 +19,7 @@ WHO = [
 ]
 
 
-@pytest.mark.parametrize(("who", "visibility", "status"), WHO)
+@pytest.mark.parametrize(("who", "visibility", "status"), CALLERS)
 def test_masters_share(api: Api, make: Make, who: str, visibility: str, status: int) -> None:
     owner, caller = make.user(), make.user()
     level = {"developer": 30, "master": 40}.get(who, 0)
@@ -43,7 +43,7 @@ def test_masters_share(api: Api, make: Make, who: str, visibility: str, status: 
     assert gone.content == b"" or status != 201
 
 
-BAD: list[tuple[dict[str, Any], int]] = [
+INVALID: list[tuple[dict[str, Any], int]] = [
     ({"group_access": 30}, 400),
     ({"group_id": "group"}, 400),
     ({"group_id": "group", "group_access": 1234}, 400),
@@ -59,7 +59,7 @@ BAD: list[tuple[dict[str, Any], int]] = [
 ]
 
 
-@pytest.mark.parametrize(("sent", "status"), BAD, ids=str)
+@pytest.mark.parametrize(("sent", "status"), INVALID, ids=str)
 def test_a_bad_share_is_told(api: Api, make: Make, sent: dict[str, Any], status: int) -> None:
     owner = make.user()
     above = make_group(make, owner)

@@ -7,7 +7,7 @@ import pytest
 from tests.client import Api, Make
 from tests.factories import ids, make_project
 
-WHO = [
+CALLERS = [
     ("nobody", "public", 401),
     ("stranger", "private", 404),
     ("stranger", "public", 201),
@@ -16,7 +16,7 @@ WHO = [
 ]
 
 
-@pytest.mark.parametrize(("who", "visibility", "status"), WHO)
+@pytest.mark.parametrize(("who", "visibility", "status"), CALLERS)
 def test_whoever_sees_a_project_may_star_it(api: Api, make: Make, who: str, visibility: str, status: int) -> None:
     user = make.user(external=who == "external")
     project = make_project(make, members={user: 10 if who == "guest" else 0}, visibility=visibility)

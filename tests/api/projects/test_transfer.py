@@ -6,7 +6,7 @@ from ingot.core.access.levels import Level
 from tests.client import Api, Make
 from tests.factories import by_path, ids, make_group, make_project, share
 
-WHO = [
+CALLERS = [
     ("nobody", Level.MASTER, 401),
     ("stranger", Level.MASTER, 404),
     ("master", Level.MASTER, 403),
@@ -18,7 +18,7 @@ WHO = [
 ]
 
 
-@pytest.mark.parametrize(("who", "there", "status"), WHO)
+@pytest.mark.parametrize(("who", "there", "status"), CALLERS)
 def test_owners_move_to_where_they_may_create(api: Api, make: Make, who: str, there: Level, status: int) -> None:
     owner, caller = make.user(), make.user()
     project = make_project(make, owner, members={caller: 40 if who == "master" else 0})

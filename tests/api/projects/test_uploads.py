@@ -13,7 +13,7 @@ from ingot.operations.doctor.files import check_files
 from ingot.projects.uploads.files import UploadFiles, upload_files
 from ingot.projects.uploads.jobs import SWEEP_AFTER_SECONDS, UploadJobs
 from ingot.projects.uploads.names import sanitize_file_name
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 32
@@ -21,13 +21,13 @@ MEGABYTE = 2**20
 
 
 @pytest.fixture
-def owner(make: Make) -> Person:
+def owner(make: Make) -> User:
     """Return a user with a project."""
     return make.user()
 
 
 @pytest.fixture
-def project(api: Api, make: Make, owner: Person) -> dict[str, Any]:
+def project(api: Api, make: Make, owner: User) -> dict[str, Any]:
     """Return a private project."""
     made = api.post("/projects", owner, name=make.name("uploads"), visibility="private")
     assert made.status_code == 201, made.text
@@ -35,7 +35,7 @@ def project(api: Api, make: Make, owner: Person) -> dict[str, Any]:
     return found
 
 
-def upload(api: Api, project: dict[str, Any], who: Person | None, name: str, content: bytes = PNG) -> httpx.Response:
+def upload(api: Api, project: dict[str, Any], who: User | None, name: str, content: bytes = PNG) -> httpx.Response:
     """Upload a file."""
     return api.request("POST", f"/projects/{project['id']}/uploads", who, files={"file": (name, content)})
 
@@ -57,7 +57,7 @@ def stored(instance: Instance, project: dict[str, Any]) -> list[Path]:
     ],
 )
 def test_an_upload_is_stored_and_can_be_mentioned(
-    instance: Instance, api: Api, owner: Person, project: dict[str, Any], name: str, alt: str, mark: str
+    instance: Instance, api: Api, owner: User, project: dict[str, Any], name: str, alt: str, mark: str
 ) -> None:
     """Images are embedded, other files are linked."""
     answer = upload(api, project, owner, name)
@@ -112,7 +112,7 @@ def test_names_are_tidied(name: str, kept: str) -> None:
 
 @pytest.mark.parametrize("name", ["../../../etc/passwd", "..", ".git", "a\\..\\b", "x" * 400, "漢字 1.png"])
 def test_no_name_leaves_the_folder(
-    instance: Instance, api: Api, owner: Person, project: dict[str, Any], name: str
+    instance: Instance, api: Api, owner: User, project: dict[str, Any], name: str
 ) -> None:
     """Attack: path traversal in the file name."""
     answer = upload(api, project, owner, name)
@@ -123,7 +123,7 @@ def test_no_name_leaves_the_folder(
 
 
 def test_the_older_prefix_works_for_uploads_and_for_nothing_else(
-    instance: Instance, api: Api, owner: Person, project: dict[str, Any]
+    instance: Instance, api: Api, owner: User, project: dict[str, Any]
 ) -> None:
     """Some clients still call it."""
     headers = {"PRIVATE-TOKEN": owner.token}
@@ -139,7 +139,7 @@ def test_the_older_prefix_works_for_uploads_and_for_nothing_else(
     assert httpx.get(f"{instance.url}/api/v3/user", headers=headers).status_code == 404
 
 
-def test_who_may_upload(api: Api, make: Make, owner: Person, project: dict[str, Any]) -> None:
+def test_who_may_upload(api: Api, make: Make, owner: User, project: dict[str, Any]) -> None:
     """Users who can see the project, unless it is archived."""
     stranger = make.user()
     reader = owner.with_token(make.token(owner.id, "read_api"))
@@ -155,7 +155,7 @@ def test_who_may_upload(api: Api, make: Make, owner: Person, project: dict[str, 
     assert upload(api, project, owner, "a.txt").status_code == 403
 
 
-def test_what_is_no_file_is_refused(instance: Instance, api: Api, owner: Person, project: dict[str, Any]) -> None:
+def test_what_is_no_file_is_refused(instance: Instance, api: Api, owner: User, project: dict[str, Any]) -> None:
     """A missing part, a text field, and a body that is not multipart."""
     path = f"/projects/{project['id']}/uploads"
     missing = api.request("POST", path, owner, files={"other": ("a.txt", b"x")})
@@ -181,7 +181,7 @@ def one_megabyte(api: Api, make: Make) -> Any:
 
 
 def test_the_limit_is_the_administrators(
-    instance: Instance, api: Api, owner: Person, project: dict[str, Any], one_megabyte: None
+    instance: Instance, api: Api, owner: User, project: dict[str, Any], one_megabyte: None
 ) -> None:
     """A megabyte is accepted, one byte more is rejected, and a much larger body is not read."""
     most = upload(api, project, owner, "most.bin", b"x" * MEGABYTE)
@@ -193,7 +193,7 @@ def test_the_limit_is_the_administrators(
     assert stored(instance, project)[0].stat().st_size == MEGABYTE
 
 
-def test_a_large_file_goes_through(instance: Instance, api: Api, owner: Person, project: dict[str, Any]) -> None:
+def test_a_large_file_goes_through(instance: Instance, api: Api, owner: User, project: dict[str, Any]) -> None:
     """Larger than other bodies may be; anonymous bodies, which may contain the token, are smaller."""
     content = os.urandom(MEGABYTE) * 20
     answer = upload(api, project, owner, "large.bin", content)
@@ -208,7 +208,7 @@ def test_a_large_file_goes_through(instance: Instance, api: Api, owner: Person, 
 
 @pytest.mark.parametrize("named", ["", '; filename="x"'])
 def test_a_hundred_thousand_parts_are_refused(
-    instance: Instance, api: Api, owner: Person, project: dict[str, Any], named: str
+    instance: Instance, api: Api, owner: User, project: dict[str, Any], named: str
 ) -> None:
     """Attack: parts that are cheap to send and expensive to parse."""
     part = f'--x\r\nContent-Disposition: form-data; name="file"{named}\r\n\r\n\r\n'.encode()
@@ -222,7 +222,7 @@ def test_a_hundred_thousand_parts_are_refused(
     assert stored(instance, project) == []
 
 
-def test_files_go_with_the_project(instance: Instance, api: Api, owner: Person, project: dict[str, Any]) -> None:
+def test_files_go_with_the_project(instance: Instance, api: Api, owner: User, project: dict[str, Any]) -> None:
     """By the job that removes the repository."""
     assert upload(api, project, owner, "a.txt").status_code == 201
     folder = upload_files(instance.settings).root / str(project["id"])
@@ -250,7 +250,7 @@ def test_a_full_disk_leaves_nothing(tmp_path: Path) -> None:
     assert files.store(1, "a" * 32, "a.txt", io.BytesIO(b"hello")) == 5
 
 
-def test_what_has_no_row_is_swept_up(instance: Instance, api: Api, owner: Person, project: dict[str, Any]) -> None:
+def test_what_has_no_row_is_swept_up(instance: Instance, api: Api, owner: User, project: dict[str, Any]) -> None:
     """As left by a crash between file and row; recent files, and files with a row, stay."""
     assert upload(api, project, owner, "kept.lock").status_code == 201
     files = upload_files(instance.settings)

@@ -6,15 +6,15 @@ from typing import Any, NamedTuple
 
 import httpx
 
-from tests.client import Person
+from tests.client import User
 
 
-class Send(NamedTuple):
+class ConcurrentCall(NamedTuple):
     """Call to make."""
 
     method: str
     path: str
-    caller: Person
+    caller: User
     params: dict[str, Any] = {}  # noqa: RUF012 - Never changed: a tuple's default.
 
 
@@ -25,11 +25,11 @@ class ConcurrentServers:
         self._urls = urls
         self._clients = [httpx.Client(base_url=f"{url}/api/v4", timeout=60) for url in urls]
 
-    def race(self, *calls: Send) -> list[int]:
+    def race(self, *calls: ConcurrentCall) -> list[int]:
         """Make all calls at once and return the responses, none of which may be a 5xx."""
         start = Barrier(len(calls))
 
-        def make(number: int, call: Send) -> int:
+        def make(number: int, call: ConcurrentCall) -> int:
             client = self._clients[number % len(self._clients)]
             start.wait(30)
             token = {"PRIVATE-TOKEN": call.caller.token}

@@ -10,7 +10,7 @@ from ingot.projects.projects.queries import existing_project
 from ingot.projects.projects.tables import projects
 from ingot.repositories.ref_changes.service import delete_intent, open_intent
 from ingot.repositories.ref_changes.staged import change_refs
-from tests.api.races.concurrent_servers import ConcurrentServers, Send
+from tests.api.races.concurrent_servers import ConcurrentCall, ConcurrentServers
 from tests.client import Api, Make
 from tests.conftest import Instance
 from tests.factories import Project, make_project
@@ -36,8 +36,8 @@ def test_the_default_branch_is_always_there(api: Api, make: Make, servers: Concu
     for turn in range(4):
         name = f"topic-{turn}"
         _branch(api, make, project, name)
-        choose = Send("PUT", project.url, make.root, {"default_branch": name})
-        delete = Send("DELETE", f"{project.url}/repository/branches/{name}", make.root)
+        choose = ConcurrentCall("PUT", project.url, make.root, {"default_branch": name})
+        delete = ConcurrentCall("DELETE", f"{project.url}/repository/branches/{name}", make.root)
         assert set(servers.race(choose, delete)) <= {200, 400, 403}
         branch = api.get(project.url, make.root).json()["default_branch"]
         shown = api.get(f"{project.url}/repository/branches/{branch}", make.root)
@@ -54,12 +54,12 @@ def test_a_branch_that_became_the_default_one_meanwhile_stays(
     row = database.read(lambda db: existing_project(db, project.id))
     root = Actor(user_id=1, username="root", name="Administrator", admin=True)
 
-    def choose(db: Connection) -> None:
+    def select(db: Connection) -> None:
         db.update(projects, project.id, default_branch="topic")
 
     update = RefUpdate("refs/heads/topic", tip, ZERO)
     with pytest.raises(Denied, match="default branch"):
-        change_refs(database, repository, root, row, [update], in_intent_transaction=choose)
+        change_refs(database, repository, root, row, [update], in_intent_transaction=select)
     assert repository.tip("refs/heads/topic") == tip
 
 

@@ -8,8 +8,8 @@ import pytest
 from ingot.core.access.levels import Level
 from tests.api.merge_requests.factories import commit, filled_project, make_merge_request
 from tests.api.merging.merge_calls import make_branch_merge_request, tip, url
-from tests.api.races.concurrent_servers import ConcurrentServers, Send
-from tests.client import Api, Make, Person
+from tests.api.races.concurrent_servers import ConcurrentCall, ConcurrentServers
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project, add_members
 from tests.git_history import History, repository_of, run
@@ -17,8 +17,8 @@ from tests.git_history import History, repository_of, run
 MANY = 50
 
 
-def _offered(
-    make: Make, instance: Instance, owner: Person, count: int, **sent: Any
+def _open_merge_requests(
+    make: Make, instance: Instance, owner: User, count: int, **sent: Any
 ) -> tuple[Project, list[dict[str, Any]]]:
     """Return a project with this many branches to be merged."""
     project = filled_project(make, owner)
@@ -33,9 +33,9 @@ def _offered(
 def test_fifty_into_one_branch(api: Api, make: Make, instance: Instance, servers: ConcurrentServers) -> None:
     """All are merged with their own commit, and the branch contains the changes of each."""
     owner = make.user()
-    project, offered = _offered(make, instance, owner, MANY)
+    project, offered = _open_merge_requests(make, instance, owner, MANY)
 
-    answers = servers.race(*(Send("PUT", url(project, each, "/merge"), owner) for each in offered))
+    answers = servers.race(*(ConcurrentCall("PUT", url(project, each, "/merge"), owner) for each in offered))
 
     assert answers == [200] * MANY
     repository = repository_of(instance, project).path
@@ -57,7 +57,7 @@ def test_fifty_merges_of_one(api: Api, make: Make, instance: Instance, servers: 
         before = tip(api, project, owner)["id"]
         path = url(project, merge_request, "/merge")
 
-        answers = servers.race(*(Send("PUT", path, owner, {"squash": squash}) for _ in range(MANY)))
+        answers = servers.race(*(ConcurrentCall("PUT", path, owner, {"squash": squash}) for _ in range(MANY)))
 
         assert sorted(answers) == [200] + [406] * (MANY - 1)
         shown = api.get(url(project, merge_request), owner).json()
@@ -77,8 +77,8 @@ def test_a_push_to_the_source_races_a_merge(api: Api, make: Make, servers: Concu
         merging = {"should_remove_source_branch": True}
 
         answers = servers.race(
-            Send("PUT", url(project, merge_request, "/merge"), owner, merging),
-            Send("POST", f"/projects/{project.id}/repository/commits", owner, late),
+            ConcurrentCall("PUT", url(project, merge_request, "/merge"), owner, merging),
+            ConcurrentCall("POST", f"/projects/{project.id}/repository/commits", owner, late),
         )
 
         assert answers[0] == 200
@@ -97,15 +97,18 @@ def test_commits_to_the_target_race_merges(
 ) -> None:
     """No commit is overwritten."""
     owner = make.user()
-    project, offered = _offered(make, instance, owner, 8)
+    project, offered = _open_merge_requests(make, instance, owner, 8)
 
-    def wrote(number: int) -> dict[str, Any]:
+    def commit(number: int) -> dict[str, Any]:
         action = {"action": "create", "file_path": f"direct-{number}", "content": "x"}
         return {"branch": "master", "commit_message": "Direct", "actions": [action]}
 
     answers = servers.race(
-        *(Send("PUT", url(project, each, "/merge"), owner) for each in offered),
-        *(Send("POST", f"/projects/{project.id}/repository/commits", owner, wrote(number)) for number in range(8)),
+        *(ConcurrentCall("PUT", url(project, each, "/merge"), owner) for each in offered),
+        *(
+            ConcurrentCall("POST", f"/projects/{project.id}/repository/commits", owner, commit(number))
+            for number in range(8)
+        ),
     )
 
     assert answers == [200] * 8 + [201] * 8
@@ -116,11 +119,11 @@ def test_commits_to_the_target_race_merges(
 def test_merging_and_closing_at_once(api: Api, make: Make, instance: Instance, servers: ConcurrentServers) -> None:
     """State and branch agree; chained merge requests lose nothing."""
     owner = make.user()
-    project, offered = _offered(make, instance, owner, 8)
+    project, offered = _open_merge_requests(make, instance, owner, 8)
     add_members(make, project, {make.user(): Level.DEVELOPER})
-    closing = [Send("PUT", url(project, each), owner, {"state_event": "close"}) for each in offered]
+    closing = [ConcurrentCall("PUT", url(project, each), owner, {"state_event": "close"}) for each in offered]
 
-    answers = servers.race(*(Send("PUT", url(project, each, "/merge"), owner) for each in offered), *closing)
+    answers = servers.race(*(ConcurrentCall("PUT", url(project, each, "/merge"), owner) for each in offered), *closing)
 
     assert set(answers[:8]) <= {200, 406}
     heads = set(run(repository_of(instance, project).path, "rev-list", "master").split())
@@ -139,8 +142,8 @@ def test_a_chain_at_once(api: Api, make: Make, instance: Instance, servers: Conc
         upper = make_branch_merge_request(make, project, f"upper-{number}", owner, target_branch=f"lower-{number}")
 
         answers = servers.race(
-            Send("PUT", url(project, lower, "/merge"), owner, {"should_remove_source_branch": True}),
-            Send("PUT", url(project, upper, "/merge"), owner, {"should_remove_source_branch": True}),
+            ConcurrentCall("PUT", url(project, lower, "/merge"), owner, {"should_remove_source_branch": True}),
+            ConcurrentCall("PUT", url(project, upper, "/merge"), owner, {"should_remove_source_branch": True}),
         )
 
         assert answers[0] in (200, 406), "merged with the other one, at the latest"
@@ -157,8 +160,10 @@ def test_without_turns(
     """Servers on other machines do not share the lock: only the atomic ref update decides."""
     monkeypatch.setattr("ingot.collaboration.merge_requests.merge.staged._TARGET_LOCKS", (nullcontext(),))
     owner = make.user()
-    project, offered = _offered(make, instance, owner, 8)
-    twice = [Send("PUT", url(project, each, "/merge"), owner, {"squash": True}) for each in (*offered, *offered)]
+    project, offered = _open_merge_requests(make, instance, owner, 8)
+    twice = [
+        ConcurrentCall("PUT", url(project, each, "/merge"), owner, {"squash": True}) for each in (*offered, *offered)
+    ]
 
     answers = servers.race(*twice)
 
@@ -168,6 +173,6 @@ def test_without_turns(
     assert len(run(repository, "ls-tree", "--name-only", "master").split()) == 9
     one = make_merge_request(make, project, owner)
     path, before = url(project, one, "/merge"), tip(api, project, owner)["id"]
-    assert sorted(servers.race(*(Send("PUT", path, owner) for _ in range(12)))) == [200] + [406] * 11
+    assert sorted(servers.race(*(ConcurrentCall("PUT", path, owner) for _ in range(12)))) == [200] + [406] * 11
     new = run(repository, "rev-list", "--first-parent", f"{before}..master").split()
     assert new == [api.get(url(project, one), owner).json()["merge_commit_sha"]]

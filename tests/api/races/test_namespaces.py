@@ -3,14 +3,14 @@
 from collections import Counter
 
 from ingot.core.access.levels import Level
-from tests.api.races.concurrent_servers import ConcurrentServers, Send
+from tests.api.races.concurrent_servers import ConcurrentCall, ConcurrentServers
 from tests.client import Api, Make
 from tests.factories import Group, make_group, make_project
 
 ROUNDS = 8
 
 
-def _assert_tidy(api: Api, make: Make, group: Group) -> None:
+def _assert_consistent(api: Api, make: Make, group: Group) -> None:
     """Assert that paths and names follow from the parents, and nothing is more visible than its group."""
     openness = ("private", "internal", "public")
     shown = api.get(group.url, make.root).json()
@@ -30,7 +30,7 @@ def test_groups_never_end_up_in_themselves(api: Api, make: Make, servers: Concur
 
         answers = servers.race(
             *(
-                Send("POST", f"{group.url}/transfer", make.root, {"group_id": there.id})
+                ConcurrentCall("POST", f"{group.url}/transfer", make.root, {"group_id": there.id})
                 for group, there in zip(groups, into, strict=True)
             )
         )
@@ -51,13 +51,15 @@ def test_what_is_made_in_a_group_follows_its_renames(api: Api, make: Make, serve
         for number in range(4):
             path = make.name("renamed")
             calls += [
-                Send("PUT", group.url, make.root, {"path": path, "name": path}),
-                Send("POST", "/groups", make.root, {"name": f"s{number}", "path": f"s{number}", "parent_id": group.id}),
-                Send("POST", "/projects", make.root, {"name": f"p{number}", "namespace_id": group.id}),
+                ConcurrentCall("PUT", group.url, make.root, {"path": path, "name": path}),
+                ConcurrentCall(
+                    "POST", "/groups", make.root, {"name": f"s{number}", "path": f"s{number}", "parent_id": group.id}
+                ),
+                ConcurrentCall("POST", "/projects", make.root, {"name": f"p{number}", "namespace_id": group.id}),
             ]
 
         assert Counter(servers.race(*calls)) == {200: 4, 201: 8}
-        _assert_tidy(api, make, group)
+        _assert_consistent(api, make, group)
 
 
 def test_what_is_made_in_a_group_shows_no_more_than_the_group(api: Api, make: Make, servers: ConcurrentServers) -> None:
@@ -68,14 +70,14 @@ def test_what_is_made_in_a_group_shows_no_more_than_the_group(api: Api, make: Ma
         hidden = make_project(make, group=group)
 
         servers.race(
-            Send("POST", "/projects", make.root, {"name": "shown", **around}),
-            Send("PUT", group.url, make.root, {"visibility": "private"}),
-            Send("POST", "/groups", make.root, {"name": "s", "path": "s", "parent_id": group.id, **around}),
-            Send("PUT", below.url, make.root, {"visibility": "public"}),
-            Send("PUT", hidden.url, make.root, {"visibility": "public"}),
+            ConcurrentCall("POST", "/projects", make.root, {"name": "shown", **around}),
+            ConcurrentCall("PUT", group.url, make.root, {"visibility": "private"}),
+            ConcurrentCall("POST", "/groups", make.root, {"name": "s", "path": "s", "parent_id": group.id, **around}),
+            ConcurrentCall("PUT", below.url, make.root, {"visibility": "public"}),
+            ConcurrentCall("PUT", hidden.url, make.root, {"visibility": "public"}),
         )
 
-        _assert_tidy(api, make, group)
+        _assert_consistent(api, make, group)
 
 
 def test_a_fork_shows_no_more_than_its_source(api: Api, make: Make, servers: ConcurrentServers) -> None:
@@ -84,8 +86,8 @@ def test_a_fork_shows_no_more_than_its_source(api: Api, make: Make, servers: Con
         source = make_project(make, visibility="public")
 
         answers = servers.race(
-            Send("PUT", source.url, make.root, {"visibility": "private"}),
-            *(Send("POST", f"{source.url}/fork", person) for person in people),
+            ConcurrentCall("PUT", source.url, make.root, {"visibility": "private"}),
+            *(ConcurrentCall("POST", f"{source.url}/fork", person) for person in people),
         )
 
         assert answers[0] == 200
@@ -100,10 +102,10 @@ def test_nothing_is_made_in_a_group_that_goes(api: Api, make: Make, servers: Con
         group = make_group(make, members={person: Level.OWNER})
 
         servers.race(
-            Send("POST", "/projects", person, {"name": "late", "namespace_id": group.id}),
-            Send("DELETE", group.url, make.root),
-            Send("POST", "/groups", person, {"name": "late", "path": "late", "parent_id": group.id}),
-            Send("POST", f"{group.url}/members", make.root, {"user_id": make.user().id, "access_level": 30}),
+            ConcurrentCall("POST", "/projects", person, {"name": "late", "namespace_id": group.id}),
+            ConcurrentCall("DELETE", group.url, make.root),
+            ConcurrentCall("POST", "/groups", person, {"name": "late", "path": "late", "parent_id": group.id}),
+            ConcurrentCall("POST", f"{group.url}/members", make.root, {"user_id": make.user().id, "access_level": 30}),
         )
 
         assert api.get(group.url, make.root).status_code == 404
@@ -117,10 +119,10 @@ def test_a_project_lies_where_its_path_says(api: Api, make: Make, servers: Concu
         project, group, member = make_project(make), make_group(make), make.user()
 
         servers.race(
-            Send("PUT", f"{project.url}/transfer", make.root, {"namespace": group.id}),
-            Send("PUT", project.url, make.root, {"path": make.name("moved")}),
-            Send("PUT", group.url, make.root, {"path": make.name("renamed")}),
-            Send("POST", f"{project.url}/members", make.root, {"user_id": member.id, "access_level": 30}),
+            ConcurrentCall("PUT", f"{project.url}/transfer", make.root, {"namespace": group.id}),
+            ConcurrentCall("PUT", project.url, make.root, {"path": make.name("moved")}),
+            ConcurrentCall("PUT", group.url, make.root, {"path": make.name("renamed")}),
+            ConcurrentCall("POST", f"{project.url}/members", make.root, {"user_id": member.id, "access_level": 30}),
         )
 
         shown = api.get(project.url, make.root).json()
@@ -136,9 +138,9 @@ def test_a_path_leads_to_a_project_or_to_a_group(api: Api, make: Make, servers: 
         sent = {"name": name, "path": name, "namespace_id": group.id, "parent_id": group.id}
 
         answers = servers.race(
-            Send("POST", "/projects", make.root, sent),
-            Send("POST", "/groups", make.root, sent),
-            Send("POST", "/projects", make.root, sent),
+            ConcurrentCall("POST", "/projects", make.root, sent),
+            ConcurrentCall("POST", "/groups", make.root, sent),
+            ConcurrentCall("POST", "/projects", make.root, sent),
         )
 
         assert sorted(answers) == [201, 400, 400]
@@ -148,7 +150,9 @@ def test_nobody_gets_more_projects_than_their_limit(api: Api, make: Make, server
     for _ in range(4):
         person = make.user(projects_limit=2)
 
-        answers = servers.race(*(Send("POST", "/projects", person, {"name": f"p{number}"}) for number in range(8)))
+        answers = servers.race(
+            *(ConcurrentCall("POST", "/projects", person, {"name": f"p{number}"}) for number in range(8))
+        )
 
         assert Counter(answers) == {201: 2, 403: 6}
         assert len(api.get(f"/users/{person.id}/projects", make.root).json()) == 2

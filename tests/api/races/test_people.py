@@ -9,8 +9,8 @@ from sqlalchemy import select
 from ingot.accounts.users.tables import users
 from ingot.core.access.levels import Level
 from ingot.core.db.connection import Connection
-from tests.api.races.concurrent_servers import ConcurrentServers, Send
-from tests.client import Api, Make, Person
+from tests.api.races.concurrent_servers import ConcurrentCall, ConcurrentServers
+from tests.client import Api, Make, User
 from tests.factories import make_group, make_project
 
 ROUNDS = 8
@@ -30,9 +30,9 @@ def test_of_owners_who_go_at_once_one_stays(api: Api, make: Make, servers: Concu
         ends = {"access_level": 50, "expires_at": "2099-01-01"}
 
         answers = servers.race(
-            Send("DELETE", f"{group.url}/members/{first.id}", first),
-            Send("PUT", f"{group.url}/members/{second.id}", second, {"access_level": 40}),
-            Send("PUT", f"{group.url}/members/{third.id}", third, ends),
+            ConcurrentCall("DELETE", f"{group.url}/members/{first.id}", first),
+            ConcurrentCall("PUT", f"{group.url}/members/{second.id}", second, {"access_level": 40}),
+            ConcurrentCall("PUT", f"{group.url}/members/{third.id}", third, ends),
         )
 
         assert len(_owners(api, make, group.id)) == 1, answers
@@ -45,15 +45,15 @@ def test_a_user_who_is_deleted_leaves_an_owner_behind(api: Api, make: Make, serv
         group = make_group(make, staying, members={going: Level.OWNER})
 
         servers.race(
-            Send("DELETE", f"{group.url}/members/{staying.id}", staying),
-            Send("DELETE", f"/users/{going.id}", make.root),
+            ConcurrentCall("DELETE", f"{group.url}/members/{staying.id}", staying),
+            ConcurrentCall("DELETE", f"/users/{going.id}", make.root),
         )
 
         assert len(_owners(api, make, group.id)) == 1
 
 
 @pytest.fixture
-def two_administrators(make: Make) -> Iterator[list[Person]]:
+def two_administrators(make: Make) -> Iterator[list[User]]:
     """Yield the only two administrators; others are restored after the test."""
     two = [make.user(admin=True), make.user(admin=True)]
     others = [
@@ -74,14 +74,14 @@ def two_administrators(make: Make) -> Iterator[list[Person]]:
 
 
 def test_of_administrators_who_go_at_once_one_stays(
-    api: Api, two_administrators: list[Person], servers: ConcurrentServers
+    api: Api, two_administrators: list[User], servers: ConcurrentServers
 ) -> None:
     first, second = two_administrators
     for _ in range(ROUNDS):
         answers = servers.race(
-            Send("PUT", f"/users/{first.id}", first, {"admin": False}),
-            Send("POST", f"/users/{second.id}/block", first),
-            Send("PUT", f"/users/{second.id}", second, {"admin": False}),
+            ConcurrentCall("PUT", f"/users/{first.id}", first, {"admin": False}),
+            ConcurrentCall("POST", f"/users/{second.id}/block", first),
+            ConcurrentCall("PUT", f"/users/{second.id}", second, {"admin": False}),
         )
 
         left = [person for person in (first, second) if api.get("/application/settings", person).status_code == 200]
@@ -95,7 +95,9 @@ def test_a_star_is_counted_and_taken_back_once(api: Api, make: Make, servers: Co
     project, person = make_project(make, visibility="public"), make.user()
     for _ in range(ROUNDS):
         for verb in ("star", "unstar"):
-            assert sorted(servers.race(*(Send("POST", f"{project.url}/{verb}", person) for _ in range(3)))) == [
+            assert sorted(
+                servers.race(*(ConcurrentCall("POST", f"{project.url}/{verb}", person) for _ in range(3)))
+            ) == [
                 201,
                 304,
                 304,

@@ -206,7 +206,7 @@ def test_deleting(api: Api, roles: UsersByRole, project: Project) -> None:
 
 
 READ = {"private": 404, "internal": 404, "public": 200}
-WHO: list[tuple[str, dict[str, int], int]] = [
+CALLERS: list[tuple[str, dict[str, int], int]] = [
     ("administrator", dict.fromkeys(READ, 200), 200),
     ("owner", dict.fromkeys(READ, 200), 200),
     ("master", dict.fromkeys(READ, 200), 200),
@@ -224,7 +224,7 @@ def test_who_may(api: Api, make: Make, instance: Instance, roles: UsersByRole, v
     some_tags().fill(instance, project)
     url = f"/projects/{project.id}/releases"
     link = {"name": "x", "url": "http://example.org/x"}
-    for who, read, write in WHO:
+    for who, read, write in CALLERS:
         expected = 404 if (who, visibility) == ("stranger", "private") else write
         api.post(url, make.root, tag_name="v1")
         links = f"{url}/v1/assets/links"

@@ -171,12 +171,12 @@ def test_a_branch_and_a_tag_of_one_name_are_told_apart(
 def test_of_the_same_branch_made_at_once_one_wins(api: Api, roles: UsersByRole, project: Project) -> None:
     url = f"/projects/{project.id}/repository/branches"
 
-    def make_it(ref: str) -> tuple[int, str]:
+    def create(ref: str) -> tuple[int, str]:
         answer = api.post(url, roles.developer, branch="race", ref=ref)
         return answer.status_code, answer.json().get("message") or answer.json()["commit"]["id"]
 
     with ThreadPoolExecutor(4) as pool:
-        outcomes = list(pool.map(make_it, ["master", "feature", "merged", "light"]))
+        outcomes = list(pool.map(create, ["master", "feature", "merged", "light"]))
     (winner,) = (said for status, said in outcomes if status == 201)
     assert sorted(outcome for outcome in outcomes if outcome[0] != 201) == [(400, "Branch already exists")] * 3
     assert api.get(f"{url}/race", roles.developer).json()["commit"]["id"] == winner

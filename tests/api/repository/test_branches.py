@@ -79,7 +79,7 @@ def test_the_flags_follow_who_asks(api: Api, roles: UsersByRole, project: Projec
 
 
 READ = {"private": 404, "internal": 404, "public": 200}
-WHO: list[tuple[str, dict[str, int], dict[str, int], dict[str, int]]] = [
+CALLERS: list[tuple[str, dict[str, int], dict[str, int], dict[str, int]]] = [
     # Caller, then reading, creating and protecting in a private, an internal and a public project.
     ("administrator", dict.fromkeys(READ, 200), dict.fromkeys(READ, 201), dict.fromkeys(READ, 200)),
     ("owner", dict.fromkeys(READ, 200), dict.fromkeys(READ, 201), dict.fromkeys(READ, 200)),
@@ -102,7 +102,7 @@ def test_who_may(api: Api, make: Make, instance: Instance, roles: UsersByRole, v
     project = project_with(make, roles, visibility=visibility)
     some_branches().fill(instance, project)
     url = f"/projects/{project.id}/repository/branches"
-    for who, read, write, protect in WHO:
+    for who, read, write, protect in CALLERS:
         person = roles[who]
         reads = [api.get(url, person), api.get(f"{url}/master", person)]
         assert [answer.status_code for answer in reads] == [read[visibility]] * 2, who

@@ -163,7 +163,7 @@ def test_merge_base(api: Api, branched: BranchedRepository) -> None:
     assert api.get(url, None, **{"refs[]": ["v1", "v1"]}).json()["id"] == branched.merge
 
 
-WRONG: list[tuple[list[str], str]] = [
+INVALID: list[tuple[list[str], str]] = [
     (["master"], "Provide at least 2 refs"),
     (["master", "nope"], "Could not find ref: nope"),
     (["--all", "-x"], "Could not find refs: --all, -x"),
@@ -171,7 +171,7 @@ WRONG: list[tuple[list[str], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("refs", "words"), WRONG)
+@pytest.mark.parametrize(("refs", "words"), INVALID)
 def test_merge_base_of_what_is_not_there(api: Api, branched: BranchedRepository, refs: list[str], words: str) -> None:
     """The error names the missing ref."""
     answer = api.get(f"/projects/{branched.project.id}/repository/merge_base", None, **{"refs[]": refs})
@@ -192,10 +192,10 @@ def test_an_empty_repository(api: Api, make: Make) -> None:
     assert api.get(f"/projects/{project.id}/repository/merge_base", None, **{"refs[]": ["a", "b"]}).status_code == 400
 
 
-WHO = [("administrator", 200), ("reporter", 200), ("guest", 403), ("stranger", 404), ("nobody", 404)]
+CALLERS = [("administrator", 200), ("reporter", 200), ("guest", 403), ("stranger", 404), ("nobody", 404)]
 
 
-@pytest.mark.parametrize(("role", "status"), WHO)
+@pytest.mark.parametrize(("role", "status"), CALLERS)
 def test_who_compares_in_a_private_project(instance: Instance, api: Api, make: Make, role: str, status: int) -> None:
     """Reporters and above; other users get 404."""
     roles = UsersByRole(make)

@@ -189,7 +189,7 @@ def test_what_can_be_no_reference_is_refused(api: Api, make: Make, branched: Bra
     assert not Path("/tmp/pwned-by-a-ref").exists()
 
 
-WRONG = [
+INVALID = [
     {"since": "invalid-date"},
     {"until": "5"},
     {"since": "2017-13-01T00:00:00Z"},
@@ -204,7 +204,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize("sent", WRONG)
+@pytest.mark.parametrize("sent", INVALID)
 def test_wrong_values(api: Api, make: Make, branched: BranchedRepository, sent: dict[str, Any]) -> None:
     """The error names the parameter."""
     answer = api.get(f"/projects/{branched.project.id}/repository/commits", make.root, **sent)
@@ -219,7 +219,7 @@ def test_lists_for_texts(api: Api, make: Make, branched: BranchedRepository, sen
     assert answer.status_code == 400, answer.text
 
 
-WHO = [
+CALLERS = [
     ("administrator", 200),
     ("owner", 200),
     ("developer", 200),
@@ -230,7 +230,7 @@ WHO = [
 ]
 
 
-@pytest.mark.parametrize(("role", "status"), WHO)
+@pytest.mark.parametrize(("role", "status"), CALLERS)
 def test_who_sees_a_private_project(instance: Instance, api: Api, make: Make, role: str, status: int) -> None:
     """Reporters and above; other users get 404."""
     roles = UsersByRole(make)

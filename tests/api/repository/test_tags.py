@@ -89,7 +89,7 @@ def test_one_tag(api: Api, project: Project) -> None:
 
 
 READ = {"private": 404, "internal": 404, "public": 200}
-WHO: list[tuple[str, dict[str, int], int, int]] = [
+CALLERS: list[tuple[str, dict[str, int], int, int]] = [
     # Caller, then reading by visibility, creating, and deleting.
     ("administrator", dict.fromkeys(READ, 200), 201, 200),
     ("owner", dict.fromkeys(READ, 200), 201, 200),
@@ -107,7 +107,7 @@ def test_who_may(api: Api, make: Make, instance: Instance, roles: UsersByRole, v
     project = project_with(make, roles, visibility=visibility)
     some_tags().fill(instance, project)
     url = f"/projects/{project.id}/repository/tags"
-    for who, read, *writes in WHO:
+    for who, read, *writes in CALLERS:
         made, deleted = [404, 404] if (who, visibility) == ("stranger", "private") else writes
         person = roles[who]
         assert api.get(url, person).status_code == read[visibility], who
@@ -262,12 +262,12 @@ def test_a_tag_takes_what_was_told_with_it(api: Api, roles: UsersByRole, project
 def test_of_the_same_tag_made_at_once_one_wins(api: Api, roles: UsersByRole, project: Project) -> None:
     url = f"/projects/{project.id}/repository/tags"
 
-    def make_it(ref: str) -> tuple[int, str]:
+    def create(ref: str) -> tuple[int, str]:
         answer = api.post(url, roles.developer, tag_name="race", ref=ref, message=f"from {ref}")
         return answer.status_code, answer.json()["message"]
 
     with ThreadPoolExecutor(4) as pool:
-        outcomes = list(pool.map(make_it, ["master", "feature", "v1.9", "v1.10"]))
+        outcomes = list(pool.map(create, ["master", "feature", "v1.9", "v1.10"]))
     (winner,) = (said for status, said in outcomes if status == 201)
     assert sorted(outcome for outcome in outcomes if outcome[0] != 201) == [(400, "Tag race already exists")] * 3
     assert api.get(f"{url}/race").json()["message"] == winner

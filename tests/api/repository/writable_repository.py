@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 
 from ingot.git.core.repository import Repository
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project, make_project
 from tests.git_history import History, repository_of, run
@@ -37,12 +37,12 @@ class WritableRepository:
     project: Project
     repository: Repository
     first: str
-    master: Person
-    developer: Person
-    reporter: Person
-    stranger: Person
+    master: User
+    developer: User
+    reporter: User
+    stranger: User
 
-    def commit(self, *actions: dict[str, Any], who: Person | None = None, **more: Any) -> httpx.Response:
+    def commit(self, *actions: dict[str, Any], who: User | None = None, **more: Any) -> httpx.Response:
         """Commit actions, by default to ``dev`` and as the developer."""
         sent = {"branch": "dev", "commit_message": "Change", "actions": list(actions), **more}
         return self.api.post(f"/projects/{self.project.id}/repository/commits", who or self.developer, **sent)
@@ -84,7 +84,7 @@ def make_empty_writable_repository(instance: Instance, make: Make, **attributes:
     return WritableRepository(make.api, project, repository_of(instance, project), "", *people)
 
 
-def _project(make: Make, attributes: dict[str, Any]) -> tuple[Project, list[Person]]:
+def _project(make: Make, attributes: dict[str, Any]) -> tuple[Project, list[User]]:
     people = [make.user() for _ in range(4)]
     members = dict(zip(people, (40, 30, 20), strict=False))
     return make_project(make, members=members, **{"visibility": "internal", **attributes}), people

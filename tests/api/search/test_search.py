@@ -8,24 +8,24 @@ import pytest
 from ingot.core.access.levels import Level
 from tests.api.issues.factories import make_issue, make_milestone
 from tests.api.merge_requests.factories import commit, make_merge_request
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.factories import Group, Project, add_members, ids, make_group, make_project, statements_of
 
 WORD = "Quixotic"
-HIDING = ["stranger", "external", "guest"]
+HIDDEN_QUERY = ["stranger", "external", "guest"]
 
 
-class Scene(NamedTuple):
+class SearchSetup(NamedTuple):
     """Group with a public and a private project, in which every object contains the same word."""
 
-    people: dict[str, Person]
+    people: dict[str, User]
     group: Group
     public: Project
     private: Project
     made: dict[str, Any]
 
 
-def _fill(make: Make, project: Project, author: Person) -> dict[str, Any]:
+def _fill(make: Make, project: Project, author: User) -> dict[str, Any]:
     api, base = make.api, f"/projects/{project.id}"
     open_one = make_issue(make, project, author, title=f"an open {WORD} one")
     secret = make_issue(make, project, author, description=f"a secret {WORD} one", confidential=True)
@@ -63,9 +63,9 @@ def _fill(make: Make, project: Project, author: Person) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def scene(make: Make) -> Scene:
+def setup(make: Make) -> SearchSetup:
     """Return a group, created once; the tests only read."""
-    people = {name: make.user(external=name == "external") for name in (*HIDING, "author", "reporter")}
+    people = {name: make.user(external=name == "external") for name in (*HIDDEN_QUERY, "author", "reporter")}
     people["administrator"] = make.root
     group = make_group(make, visibility="public")
     levels = {people["author"]: Level.DEVELOPER, people["reporter"]: Level.REPORTER}
@@ -74,17 +74,17 @@ def scene(make: Make) -> Scene:
     )
     private = make_project(make, group=group, visibility="private", name=f"{WORD} private", members=levels)
     made = {"public": _fill(make, public, people["author"]), "private": _fill(make, private, people["author"])}
-    return Scene(people, group, public, private, made)
+    return SearchSetup(people, group, public, private, made)
 
 
-def test_everybody_finds_what_they_may_see(api: Api, scene: Scene) -> None:
+def test_everybody_finds_what_they_may_see(api: Api, setup: SearchSetup) -> None:
     """Attack: find confidential issues, private projects or private snippets."""
-    public, private = scene.made["public"], scene.made["private"]
-    whole, group = {"search": WORD.upper()}, f"/groups/{scene.group.id}/search"
+    public, private = setup.made["public"], setup.made["private"]
+    whole, group = {"search": WORD.upper()}, f"/groups/{setup.group.id}/search"
     for name in ("author", "reporter", "administrator"):
-        caller = scene.people[name]
-        assert ids(api.get("/search", caller, scope="projects", **whole)) == [scene.private.id, scene.public.id]
-        assert ids(api.get(group, caller, scope="projects", **whole)) == [scene.private.id, scene.public.id]
+        caller = setup.people[name]
+        assert ids(api.get("/search", caller, scope="projects", **whole)) == [setup.private.id, setup.public.id]
+        assert ids(api.get(group, caller, scope="projects", **whole)) == [setup.private.id, setup.public.id]
         both = private["issues"] + public["issues"]
         assert ids(api.get("/search", caller, scope="issues", **whole)) == both
         assert ids(api.get(group, caller, scope="issues", **whole)) == both
@@ -98,10 +98,10 @@ def test_everybody_finds_what_they_may_see(api: Api, scene: Scene) -> None:
             every = private["snippets"] + public["snippets"]
             seen = [private["snippets"][0], public["snippets"][0]] if name == "reporter" else every
             assert ids(api.get("/search", caller, scope=scope, **whole)) == seen, name
-    for name in HIDING:
-        caller = scene.people[name]
-        assert ids(api.get("/search", caller, scope="projects", **whole)) == [scene.public.id]
-        assert ids(api.get(group, caller, scope="projects", **whole)) == [scene.public.id]
+    for name in HIDDEN_QUERY:
+        caller = setup.people[name]
+        assert ids(api.get("/search", caller, scope="projects", **whole)) == [setup.public.id]
+        assert ids(api.get(group, caller, scope="projects", **whole)) == [setup.public.id]
         assert ids(api.get("/search", caller, scope="issues", **whole)) == public["issues"][1:]
         assert ids(api.get(group, caller, scope="issues", **whole)) == public["issues"][1:]
         assert ids(api.get("/search", caller, scope="merge_requests", **whole)) == [public["merge_request"]]
@@ -112,9 +112,9 @@ def test_everybody_finds_what_they_may_see(api: Api, scene: Scene) -> None:
             assert ids(api.get("/search", caller, scope=scope, **whole)) == public["snippets"][:1], (name, scope)
 
 
-def test_in_a_project(api: Api, scene: Scene) -> None:
+def test_in_a_project(api: Api, setup: SearchSetup) -> None:
     """By both spellings of the path; private projects get 404 for other users."""
-    made = scene.made["public"]
+    made = setup.made["public"]
     notes = made["notes"]
     everything = [notes[name] for name in ("inner", "offer", "shown", "snippet", "internal", "secret", "open")]
     seen = {
@@ -125,22 +125,22 @@ def test_in_a_project(api: Api, scene: Scene) -> None:
         "stranger": [notes["offer"], notes["shown"], notes["open"]],
         "external": [notes["offer"], notes["shown"], notes["open"]],
     }
-    for name, caller in scene.people.items():
-        for path in (f"/projects/{scene.public.id}/search", f"/projects/{scene.public.id}/-/search"):
-            issues = made["issues"][1:] if name in HIDING else made["issues"]
+    for name, caller in setup.people.items():
+        for path in (f"/projects/{setup.public.id}/search", f"/projects/{setup.public.id}/-/search"):
+            issues = made["issues"][1:] if name in HIDDEN_QUERY else made["issues"]
             assert ids(api.get(path, caller, scope="issues", search=WORD)) == issues, name
             assert ids(api.get(path, caller, scope="milestones", search="quixOTIC")) == [made["milestone"]]
             assert ids(api.get(path, caller, scope="notes", search=WORD)) == seen[name], name
             assert ids(api.get(path, caller, scope="merge_requests", search=WORD)) == [made["merge_request"]]
-        hidden = api.get(f"/projects/{scene.private.id}/search", caller, scope="issues", search=WORD)
-        assert hidden.status_code == (404 if name in HIDING else 200), name
-    found = api.get(f"/projects/{scene.public.id}/search", scene.people["stranger"], scope="notes", search="say qu")
+        hidden = api.get(f"/projects/{setup.private.id}/search", caller, scope="issues", search=WORD)
+        assert hidden.status_code == (404 if name in HIDDEN_QUERY else 200), name
+    found = api.get(f"/projects/{setup.public.id}/search", setup.people["stranger"], scope="notes", search="say qu")
     assert [(note["noteable_type"], note["noteable_iid"], note["body"]) for note in found.json()] == [
         ("Issue", 1, f"Say {WORD}")
     ]
-    found = api.get(f"/projects/{scene.public.id}/search", scene.people["stranger"], scope="notes", search="review")
+    found = api.get(f"/projects/{setup.public.id}/search", setup.people["stranger"], scope="notes", search="review")
     assert [(note["noteable_type"], note["noteable_iid"]) for note in found.json()] == [("MergeRequest", 1)]
-    short = api.get(f"/projects/{scene.public.id}/search", scene.people["reporter"], scope="notes", search="ay")
+    short = api.get(f"/projects/{setup.public.id}/search", setup.people["reporter"], scope="notes", search="ay")
     assert ids(short) == [notes["open"]]
 
 
@@ -195,22 +195,22 @@ def test_features_that_are_off(api: Api, make: Make) -> None:
         assert api.get("/search", owner, scope=scope, search="switched off").json() == []
 
 
-def test_users(api: Api, make: Make, scene: Scene) -> None:
+def test_users(api: Api, make: Make, setup: SearchSetup) -> None:
     """All users in the instance; members in a group or project."""
-    caller, sought = scene.people["stranger"], scene.people["author"]
+    caller, sought = setup.people["stranger"], setup.people["author"]
     assert ids(api.get("/search", caller, scope="users", search=sought.username)) == [sought.id]
-    in_project = api.get(f"/projects/{scene.public.id}/-/search", caller, scope="users", search=sought.username)
+    in_project = api.get(f"/projects/{setup.public.id}/-/search", caller, scope="users", search=sought.username)
     assert ids(in_project) == [sought.id]
     assert "email" not in in_project.json()[0]
-    assert api.get(f"/groups/{scene.group.id}/-/search", caller, scope="users", search=sought.username).json() == []
+    assert api.get(f"/groups/{setup.group.id}/-/search", caller, scope="users", search=sought.username).json() == []
     root = make.root.username
-    assert ids(api.get(f"/groups/{scene.group.id}/search", caller, scope="users", search=root)) == [make.root.id]
+    assert ids(api.get(f"/groups/{setup.group.id}/search", caller, scope="users", search=root)) == [make.root.id]
 
 
-def test_what_further_clients_send(api: Api, scene: Scene) -> None:
+def test_what_further_clients_send(api: Api, setup: SearchSetup) -> None:
     """State, confidentiality, order and pages."""
-    caller, made = scene.people["author"], scene.made["public"]
-    path, issues = f"/projects/{scene.public.id}/search", {"scope": "issues", "search": WORD}
+    caller, made = setup.people["author"], setup.made["public"]
+    path, issues = f"/projects/{setup.public.id}/search", {"scope": "issues", "search": WORD}
     assert ids(api.get(path, caller, **issues, confidential=True)) == made["issues"][:1]
     assert ids(api.get(path, caller, **issues, confidential=False)) == made["issues"][1:]
     assert ids(api.get(path, caller, **issues, state="closed")) == []
@@ -227,18 +227,18 @@ def test_what_further_clients_send(api: Api, scene: Scene) -> None:
     assert ids(api.get(path, caller, **offers, state="merged")) == []
 
 
-ELSEWHERE = [
+PROJECT_ONLY = [
     ("/search", ("blobs", "commits", "wiki_blobs", "notes", "nonsense", "")),
     ("/groups/{group}/search", ("blobs", "commits", "wiki_blobs", "notes", "snippet_titles")),
     ("/projects/{project}/search", ("projects", "snippet_titles", "snippet_blobs")),
 ]
 
 
-def test_wrong_calls(api: Api, scene: Scene) -> None:
+def test_wrong_calls(api: Api, setup: SearchSetup) -> None:
     """A missing text, an unknown scope, and unsupported scopes."""
-    caller = scene.people["author"]
-    for path, scopes in ELSEWHERE:
-        address = path.format(group=scene.group.id, project=scene.public.id)
+    caller = setup.people["author"]
+    for path, scopes in PROJECT_ONLY:
+        address = path.format(group=setup.group.id, project=setup.public.id)
         for scope in scopes:
             answer = api.get(address, caller, scope=scope, search="x")
             expected = {"scope": ["is invalid"]} if scope else '400 (Bad request) "scope" not given'
@@ -270,33 +270,33 @@ SCOPES = {
 }
 
 
-def _holds(found: Any, text: str) -> bool:
+def _contains(found: Any, text: str) -> bool:
     if isinstance(found, dict):
-        return any(_holds(value, text) for value in found.values())
+        return any(_contains(value, text) for value in found.values())
     return isinstance(found, str) and text.casefold() in found.casefold()
 
 
 @pytest.mark.parametrize("path", SCOPES)
-def test_hostile_texts(api: Api, scene: Scene, path: str) -> None:
+def test_hostile_texts(api: Api, setup: SearchSetup, path: str) -> None:
     """Special characters are literal in every scope; NUL and a megabyte are rejected."""
-    caller = scene.people["author"]
-    address = path.format(group=scene.group.id, project=scene.public.id)
+    caller = setup.people["author"]
+    address = path.format(group=setup.group.id, project=setup.public.id)
     for scope in SCOPES[path]:
         for text in HOSTILE:
             answer = api.get(address, caller, scope=scope, search=text)
             assert answer.status_code == 200, (scope, text)
             # Users and projects of other tests may match.
-            assert all(_holds(found, text) for found in answer.json()), (scope, text)
+            assert all(_contains(found, text) for found in answer.json()), (scope, text)
         for text in ("a\0b", "x" * 8001):
             assert api.get(address, caller, scope=scope, search=text).status_code == 400, (scope, text)
     long = api.request("GET", address, caller, json={"scope": "issues", "search": "x" * 2**20})
     assert long.status_code == 400
 
 
-def test_statements_do_not_grow_with_the_page(api: Api, make: Make, scene: Scene) -> None:
-    caller = scene.people["author"]
+def test_statements_do_not_grow_with_the_page(api: Api, make: Make, setup: SearchSetup) -> None:
+    caller = setup.people["author"]
     for path, scopes in SCOPES.items():
-        address = path.format(group=scene.group.id, project=scene.public.id)
+        address = path.format(group=setup.group.id, project=setup.public.id)
         for scope in set(scopes) - {"commits", "blobs", "wiki_blobs", "users"}:
             costs = [
                 statements_of(make, partial(api.get, address, caller, scope=scope, search=WORD, per_page=size))

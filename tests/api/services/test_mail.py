@@ -11,7 +11,7 @@ from tests.conftest import Instance
 from tests.factories import Project, make_project
 
 
-class Inbox:
+class PushMailProject:
     """Project with the emails-on-push service, and its mailbox."""
 
     def __init__(self, api: Api, make: Make, instance: Instance) -> None:
@@ -51,12 +51,12 @@ class Inbox:
 
 
 @pytest.fixture
-def inbox(api: Api, make: Make, instance: Instance) -> Inbox:
+def inbox(api: Api, make: Make, instance: Instance) -> PushMailProject:
     """Return a project with a recipient."""
-    return Inbox(api, make, instance)
+    return PushMailProject(api, make, instance)
 
 
-def test_a_push_is_told_with_its_commits_and_lines(inbox: Inbox, instance: Instance) -> None:
+def test_a_push_is_told_with_its_commits_and_lines(inbox: PushMailProject, instance: Instance) -> None:
     inbox.set(recipients=f"{inbox.to}\nother-{inbox.to};{inbox.to}")
     oid = inbox.commit("Add ä\n\nand say why", "ä.txt", "b.txt")
     ((subject, text),) = inbox.mails()
@@ -70,7 +70,7 @@ def test_a_push_is_told_with_its_commits_and_lines(inbox: Inbox, instance: Insta
     assert inbox.mails(f"other-{inbox.to}") == [(subject, text)]
 
 
-def test_lines_can_be_left_out_and_branches_chosen(inbox: Inbox) -> None:
+def test_lines_can_be_left_out_and_branches_chosen(inbox: PushMailProject) -> None:
     inbox.set(disable_diffs=True, branches_to_be_notified="default")
     inbox.call("POST", "/repository/branches", branch="side", ref="master")
     inbox.commit("Not told", "x.txt", branch="side")
@@ -80,7 +80,7 @@ def test_lines_can_be_left_out_and_branches_chosen(inbox: Inbox) -> None:
     assert "+in secret.txt" not in text
 
 
-def test_new_and_deleted_branches_and_tags(inbox: Inbox) -> None:
+def test_new_and_deleted_branches_and_tags(inbox: PushMailProject) -> None:
     inbox.call("POST", "/repository/branches", branch="side", ref="master")
     inbox.call("DELETE", "/repository/branches/side")
     inbox.call("POST", "/repository/tags", tag_name="v1", ref="master")
@@ -96,13 +96,13 @@ def test_new_and_deleted_branches_and_tags(inbox: Inbox) -> None:
     assert len(inbox.mails()) == 3
 
 
-def test_what_is_switched_off_before_it_is_written_is_not_written(inbox: Inbox) -> None:
+def test_what_is_switched_off_before_it_is_written_is_not_written(inbox: PushMailProject) -> None:
     inbox.commit("Too late", "x.txt")
     inbox.set(active=False)
     assert inbox.mails() == []
 
 
-def test_a_title_cannot_add_headers(inbox: Inbox) -> None:
+def test_a_title_cannot_add_headers(inbox: PushMailProject) -> None:
     inbox.commit("Title\x0bBcc: victim@example.com\u2028X: y" + "z" * 500, "x.txt")
     ((subject, _),) = inbox.mails()
     assert subject.startswith(f"[Git][{inbox.project.path}][master] Title Bcc: victim")

@@ -23,7 +23,7 @@ MERGE_REQUEST = {"iid": 3, "title": "Do | it", "url": "https://here/g/p/merge_re
 NOTE = {"noteable_type": "MergeRequest", "system": False, "note": "Fine", "url": "https://here/n", "commit_id": ""}
 
 
-def said(told: dict[str, Any], **outfit: Any) -> Any:
+def message(told: dict[str, Any], **outfit: Any) -> Any:
     """Return the body sent to a chat, or None."""
     wears = msgspec.json.encode(MessageFormat(URL, **outfit)).decode()
     dressed = format_request(wears, msgspec.json.encode({"project": PROJECT, "user": USER, **told}).decode())
@@ -43,7 +43,7 @@ def said(told: dict[str, Any], **outfit: Any) -> Any:
 def test_merge_requests(action: str, state: str, word: str | None) -> None:
     """Built from the payload of hooks."""
     about = {**MERGE_REQUEST, "action": action, "state": state}
-    body = said({"object_kind": "merge_request", "object_attributes": about}, channels={"merge_request": "#mr"})
+    body = message({"object_kind": "merge_request", "object_attributes": about}, channels={"merge_request": "#mr"})
     link = "<https://here/g/p/merge_requests/3|!3 Do ¦ it>"
     expected = {"text": f"ann {word} {link} in <https://here/g/p|g/p>", "attachments": [], "channel": "#mr"}
     assert body == (expected if word else None)
@@ -52,16 +52,17 @@ def test_merge_requests(action: str, state: str, word: str | None) -> None:
 def test_notes_on_merge_requests_and_what_is_long() -> None:
     told = {"object_kind": "note", "object_attributes": NOTE, "merge_request": MERGE_REQUEST}
     assert (
-        said(told)["text"] == "ann <https://here/n|commented on merge request !3> in <https://here/g/p|g/p>: *Do | it*"
+        message(told)["text"]
+        == "ann <https://here/n|commented on merge request !3> in <https://here/g/p|g/p>: *Do | it*"
     )
-    long = said({**told, "object_attributes": {**NOTE, "note": "<" * 10_000}})
+    long = message({**told, "object_attributes": {**NOTE, "note": "<" * 10_000}})
     assert long["attachments"][0]["text"] == "&lt;" * MAX_LENGTH + "…"
-    assert said({**told, "object_attributes": {**NOTE, "system": True}}) is None
+    assert message({**told, "object_attributes": {**NOTE, "system": True}}) is None
 
 
 @pytest.mark.parametrize("kind", ["build", "release", "deployment", "heard of never"])
 def test_what_chats_do_not_know_is_not_said(kind: str) -> None:
-    assert said({"object_kind": kind}) is None
+    assert message({"object_kind": kind}) is None
 
 
 def send(outfit: MessageFormat, payload: dict[str, Any]) -> DeliveryOutcome:

@@ -106,7 +106,7 @@ def test_flags_are_kept_under_both_spellings(api: Api, make: Make, project: Proj
     assert api.delete(url, make.root).status_code == 200
 
 
-WRONG: list[tuple[str, dict[str, Any], str]] = [
+INVALID: list[tuple[str, dict[str, Any], str]] = [
     ("slack", {"webhook": "http://127.0.0.1/x"}, "webhook"),
     ("slack", {"webhook": "http://169.254.169.254/"}, "webhook"),
     ("mattermost", {"webhook": "ftp://example.com/x"}, "webhook"),
@@ -128,7 +128,7 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("slug", "wrong", "field"), WRONG)
+@pytest.mark.parametrize(("slug", "wrong", "field"), INVALID)
 def test_what_does_not_do_is_named(
     api: Api, make: Make, project: Project, slug: str, wrong: dict[str, Any], field: str
 ) -> None:
@@ -173,13 +173,13 @@ def test_another_place_does_not_get_the_secrets_of_the_first(api: Api, make: Mak
     assert api.delete(url, make.root).status_code == 200
 
 
-WHO = [("owner", 200), ("master", 200), ("developer", 403), ("guest", 403), ("stranger", 404), (None, 401)]
+CALLERS = [("owner", 200), ("master", 200), ("developer", 403), ("guest", 403), ("stranger", 404), (None, 401)]
 
 
 def test_services_are_for_those_who_administer_the_project(api: Api, make: Make) -> None:
     roles = UsersByRole(make)
     project = project_with(make, roles, visibility="private")
-    for role, status in WHO:
+    for role, status in CALLERS:
         caller = None if role is None else roles[role]
         answers = [
             api.get(f"{project.url}/services", caller),

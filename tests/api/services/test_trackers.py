@@ -17,7 +17,7 @@ URLS = {
 }
 
 
-def tracker(make: Make, project: Project) -> IssueTracker | None:
+def configure_tracker(make: Make, project: Project) -> IssueTracker | None:
     """Configure the external tracker of a project."""
     return make.database.read(lambda db: external_tracker_or_none(db, project.id))
 
@@ -42,12 +42,12 @@ def test_numbers_and_keys_lead_to_a_tracker(api: Api, make: Make, slug: str) -> 
     assert 'href="https://tracker.example.com/issues/12?x=12"' in html
     assert 'href="https://tracker.example.com/issues/3?x=3"' in html
     assert 'title="Issue in Our &lt;tracker&gt;"' in html
-    found = tracker(make, project)
+    found = configure_tracker(make, project)
     assert found is not None
     assert found.closed_by("Closes #7, #8 and KEY-9. Mentions #10. Fixes #7") == ["7", "8", "9"]
 
     api.put(f"{project.url}/services/{slug}", make.root, **URLS, active=False)
-    assert tracker(make, project) is None
+    assert configure_tracker(make, project) is None
     assert rendered(api, make, project, "See #12 and KEY-3.") == before
 
 
@@ -59,7 +59,7 @@ def test_jira_knows_keys_alone(api: Api, make: Make) -> None:
     assert html.count("<a ") == 2
     assert 'href="https://jira.example.com/browse/KEY-3"' in html
     assert 'href="https://jira.example.com/browse/OTHER_1-44"' in html
-    found = tracker(make, project)
+    found = configure_tracker(make, project)
     assert found is not None
     assert found.project_url == "https://jira.example.com/issues/?jql=project=KEY"
     assert found.closed_by("Fixes KEY-3 and closes #4, resolves OTHER-5") == ["KEY-3", "OTHER-5"]
@@ -68,13 +68,13 @@ def test_jira_knows_keys_alone(api: Api, make: Make) -> None:
 
 def test_of_two_trackers_the_first_counts(api: Api, make: Make) -> None:
     project = make_project(make)
-    assert tracker(make, project) is None
+    assert configure_tracker(make, project) is None
     api.put(f"{project.url}/services/redmine", make.root, **URLS)
     api.put(f"{project.url}/services/jira", make.root, url="https://jira.example.com")
-    found = tracker(make, project)
+    found = configure_tracker(make, project)
     assert (found and found.slug) == "redmine"
     assert api.delete(f"{project.url}/services/redmine", make.root).status_code == 200
-    found = tracker(make, project)
+    found = configure_tracker(make, project)
     assert (found and found.slug) == "jira"
 
 

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from tests.client import USER_AGENT, Api, Make, Person
+from tests.client import USER_AGENT, Api, Make, User
 from tests.factories import ids
 
 
-def _write(api: Api, author: Person, **attributes: Any) -> int:
+def _write(api: Api, author: User, **attributes: Any) -> int:
     sent = {"title": "Hello", "file_name": "hello.rb", "content": "puts 1", **attributes}
     made = api.post("/snippets", author, **sent)
     assert made.status_code == 201, made.text
@@ -98,7 +98,7 @@ def test_by_time(api: Api, make: Make) -> None:
     assert api.get("/snippets", author, created_after="yesterday").status_code == 400
 
 
-def _files(api: Api, author: Person, number: int) -> dict[str, str]:
+def _files(api: Api, author: User, number: int) -> dict[str, str]:
     shown = api.get(f"/snippets/{number}", author).json()["files"]
     return {
         file["path"]: api.get(f"/snippets/{number}/files/main/{file['path'].replace('/', '%2F')}/raw", author).text
@@ -106,7 +106,7 @@ def _files(api: Api, author: Person, number: int) -> dict[str, str]:
     }
 
 
-def _several(api: Api, author: Person) -> int:
+def _several(api: Api, author: User) -> int:
     files = [{"file_path": "a.txt", "content": "A"}, {"file_path": "dir/b.txt", "content": "B"}]
     made = api.post("/snippets", author, title="several", files=files)
     assert made.status_code == 201, made.text
@@ -138,7 +138,7 @@ def test_several_files(api: Api, make: Make) -> None:
     assert _files(api, author, number) == {"a.txt": "A", "d.txt": "B3"}
 
 
-WRONG: list[dict[str, Any]] = [
+INVALID: list[dict[str, Any]] = [
     {"files": [{"action": "create", "file_path": "a.txt", "content": "twice"}]},
     {"files": [{"action": "create", "file_path": "../x", "content": "x"}]},
     {"files": [{"action": "create", "file_path": "c", "content": ""}]},
@@ -160,7 +160,7 @@ WRONG: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: str(wrong)[:60])
+@pytest.mark.parametrize("wrong", INVALID, ids=lambda wrong: str(wrong)[:60])
 def test_changes_that_are_refused(api: Api, make: Make, wrong: dict[str, Any]) -> None:
     """Without any effect."""
     author = make.user()

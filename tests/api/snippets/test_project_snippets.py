@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 
 from ingot.core.access.levels import Level
-from tests.client import USER_AGENT, Api, Make, Person
+from tests.client import USER_AGENT, Api, Make, User
 from tests.factories import Project, ids, make_project, statements_of
 
 
-def _write(api: Api, project: Project, author: Person, **attributes: Any) -> int:
+def _write(api: Api, project: Project, author: User, **attributes: Any) -> int:
     sent = {"title": "Hello", "file_name": "hello.rb", "code": "puts 1", "visibility": "private", **attributes}
     made = api.post(f"/projects/{project.id}/snippets", author, **sent)
     assert made.status_code == 201, made.text
@@ -67,7 +67,7 @@ def test_what_must_be_given(api: Api, make: Make, missing: str) -> None:
     assert missing in refused.json()["message"]
 
 
-WRONG: list[dict[str, Any]] = [
+INVALID: list[dict[str, Any]] = [
     {"title": " "},
     {"title": "x" * 1_000_000},
     {"title": ["a"]},
@@ -95,7 +95,7 @@ WRONG: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: str(wrong)[:40])
+@pytest.mark.parametrize("wrong", INVALID, ids=lambda wrong: str(wrong)[:40])
 def test_what_is_refused(api: Api, make: Make, wrong: dict[str, Any]) -> None:
     """On creation and edit."""
     owner = make.user()

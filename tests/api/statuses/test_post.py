@@ -161,7 +161,7 @@ def test_a_status_does_not_go_back(
     assert (kept["status"], kept["description"]) == (before, "still" if before == after else None)
 
 
-WRONG: list[tuple[dict[str, Any], str, str]] = [
+INVALID: list[tuple[dict[str, Any], str, str]] = [
     ({"state": "invalid"}, "state", "is invalid"),
     ({"state": "skipped"}, "state", "is invalid"),
     ({"state": 5}, "state", "is invalid"),
@@ -184,7 +184,7 @@ WRONG: list[tuple[dict[str, Any], str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("sent", "field", "reason"), WRONG, ids=lambda value: str(value)[:40])
+@pytest.mark.parametrize(("sent", "field", "reason"), INVALID, ids=lambda value: str(value)[:40])
 def test_wrong_values_say_what_is_wrong(
     api: Api, make: Make, roles: UsersByRole, project: Project, sent: dict[str, Any], field: str, reason: str
 ) -> None:

@@ -43,10 +43,10 @@ def test_anybody_may_read(api: Api, make: Make, all_of_them: str, one_of_them: s
         assert part in one.json()["content"]
 
 
-LEAST = [("/templates/gitignores", 20), ("/templates/gitlab_ci_ymls", 21), ("/templates/dockerfiles", 6)]
+MIN_COUNT = [("/templates/gitignores", 20), ("/templates/gitlab_ci_ymls", 21), ("/templates/dockerfiles", 6)]
 
 
-@pytest.mark.parametrize(("path", "least"), LEAST)
+@pytest.mark.parametrize(("path", "least"), MIN_COUNT)
 def test_everything_listed_can_be_read(api: Api, path: str, least: int) -> None:
     listed = api.get(path, per_page=100).json()
 
@@ -59,7 +59,7 @@ def test_everything_listed_can_be_read(api: Api, path: str, least: int) -> None:
         assert content.strip()
 
 
-@pytest.mark.parametrize(("path", "least"), LEAST)
+@pytest.mark.parametrize(("path", "least"), MIN_COUNT)
 def test_lists_in_pages(api: Api, path: str, least: int) -> None:
     first = api.get(path, per_page=5)
     total = int(first.headers["x-total"])
@@ -73,7 +73,7 @@ def test_lists_in_pages(api: Api, path: str, least: int) -> None:
     assert api.get(path, page=10**18).json() == []
 
 
-CALLED = [
+NAMES = [
     ("/templates/gitignores", "Gitignore"),
     ("/templates/gitlab_ci_ymls", "Gitlab CI Yml"),
     ("/templates/dockerfiles", "Dockerfile"),
@@ -94,7 +94,7 @@ NO_KEYS = [
 ]
 
 
-@pytest.mark.parametrize(("path", "called"), CALLED)
+@pytest.mark.parametrize(("path", "called"), NAMES)
 @pytest.mark.parametrize("key", NO_KEYS)
 def test_what_is_not_listed_is_not_there(api: Api, path: str, called: str, key: str) -> None:
     gone = api.get(f"{path}/{key}")
@@ -129,7 +129,7 @@ def test_popular_licenses(api: Api, asked: str) -> None:
     assert api.get("/templates/licenses", popular="much").status_code == 400
 
 
-FILLED = [
+PLACEHOLDERS = [
     ("mit", "Copyright (c) {year} Anton"),
     ("bsd-2-clause", "Copyright (c) {year}, Anton"),
     ("bsd-3-clause", "Copyright (c) {year}, Anton"),
@@ -141,7 +141,7 @@ FILLED = [
 ]
 
 
-@pytest.mark.parametrize(("key", "filled"), FILLED)
+@pytest.mark.parametrize(("key", "filled"), PLACEHOLDERS)
 def test_a_license_is_filled_in(api: Api, key: str, filled: str) -> None:
     content = api.get(f"/templates/licenses/{key}", project="My Project", fullname="Anton").json()["content"]
 

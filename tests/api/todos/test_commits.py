@@ -6,11 +6,11 @@ import pytest
 
 from ingot.core.access.levels import Level
 from tests.api.merge_requests.factories import filled_project
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.factories import Project, add_members
 
 
-class Place:
+class CommentedCommit:
     """Commit with comments."""
 
     def __init__(self, api: Api, make: Make, **attributes: Any) -> None:
@@ -21,14 +21,14 @@ class Place:
         self.sha = api.get(f"{self.project.url}/repository/commits/master", self.owner).json()["id"]
         self.url = f"{self.project.url}/repository/commits/{self.sha}"
 
-    def say(self, body: str, who: Person | None = None) -> dict[str, Any]:
+    def comment(self, body: str, who: User | None = None) -> dict[str, Any]:
         """Comment on it."""
         said = self.api.post(f"{self.url}/discussions", who or self.owner, body=body)
         assert said.status_code == 201, said.text
         note: dict[str, Any] = said.json()["notes"][0]
         return note | {"discussion": said.json()["id"]}
 
-    def todos(self, who: Person, **filters: Any) -> list[dict[str, Any]]:
+    def todos(self, who: User, **filters: Any) -> list[dict[str, Any]]:
         """Return a user's todos."""
         found: list[dict[str, Any]] = self.api.get("/todos", who, **filters).json()
         return found
@@ -37,11 +37,11 @@ class Place:
 @pytest.mark.parametrize("visibility", ["private", "public"])
 def test_who_may_read_the_code_looks_there(api: Api, make: Make, visibility: str) -> None:
     """With the documented fields; users without code access get none, not even later."""
-    place = Place(api, make, visibility=visibility)
+    place = CommentedCommit(api, make, visibility=visibility)
     people = (place.reporter, place.guest, place.stranger)
     names = " ".join(f"@{person.username}" for person in people)
 
-    note = place.say(f"Look here: {names}")
+    note = place.comment(f"Look here: {names}")
 
     called = [bool(place.todos(person)) for person in people]
     assert called == ([True, False, False] if visibility == "private" else [True, True, True])
@@ -63,15 +63,15 @@ def test_who_may_read_the_code_looks_there(api: Api, make: Make, visibility: str
 
 def test_they_are_done_and_come_once(api: Api, make: Make) -> None:
     """Done by a reply or explicitly; an edit notifies only newly mentioned users."""
-    place = Place(api, make)
+    place = CommentedCommit(api, make)
     name, other = f"@{place.reporter.username}", make.user()
     add_members(make, place.project, {other: Level.DEVELOPER})
-    note = place.say(f"{name} what is this?")
+    note = place.comment(f"{name} what is this?")
     (todo,) = place.todos(place.reporter)
     assert todo["action_name"] == "directly_addressed"
-    place.say(f"Well, {name}?")
+    place.comment(f"Well, {name}?")
     assert [one["id"] for one in place.todos(place.reporter)] == [todo["id"]]
-    place.say("This.", place.reporter)
+    place.comment("This.", place.reporter)
     assert place.todos(place.reporter) == []
 
     body = f"{name} and @{other.username}"
@@ -79,7 +79,7 @@ def test_they_are_done_and_come_once(api: Api, make: Make) -> None:
     assert edited.status_code == 200, edited.text
     assert place.todos(place.reporter) == [], "They have looked at that before."
     assert len(place.todos(other)) == 1
-    place.say(name)
+    place.comment(name)
     (again,) = place.todos(place.reporter)
     done = api.post(f"/todos/{again['id']}/mark_as_done", place.reporter)
     assert (done.status_code, done.json()["state"], done.json()["target"]["id"]) == (201, "done", place.sha)
@@ -89,9 +89,9 @@ def test_they_are_done_and_come_once(api: Api, make: Make) -> None:
 
 
 def test_the_same_commit_of_a_fork_is_another(api: Api, make: Make) -> None:
-    place = Place(api, make, visibility="public")
+    place = CommentedCommit(api, make, visibility="public")
     copy = api.post(f"{place.project.url}/fork", place.reporter).json()
-    place.say(f"@{place.stranger.username}")
+    place.comment(f"@{place.stranger.username}")
     api.post(
         f"/projects/{copy['id']}/repository/commits/{place.sha}/comments",
         place.reporter,

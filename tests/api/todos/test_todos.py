@@ -8,18 +8,18 @@ import pytest
 
 from ingot.core.access.levels import Level
 from tests.api.issues.factories import make_issue
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.factories import Project, ids, make_group, make_project, statements_of
 
 
-def _todos(api: Api, person: Person, **filters: Any) -> list[dict[str, Any]]:
+def _todos(api: Api, person: User, **filters: Any) -> list[dict[str, Any]]:
     answer = api.get("/todos", person, **filters)
     assert answer.status_code == 200, answer.text
     found: list[dict[str, Any]] = answer.json()
     return found
 
 
-def _why(api: Api, person: Person, **filters: Any) -> list[str]:
+def _actions(api: Api, person: User, **filters: Any) -> list[str]:
     return [todo["action_name"] for todo in _todos(api, person, **filters)]
 
 
@@ -104,10 +104,10 @@ def test_assigned(api: Api, make: Make) -> None:
 
     api.put(url, owner, assignee_ids=[owner.id])
 
-    assert _why(api, owner) == _why(api, assignee) == ["assigned"]
+    assert _actions(api, owner) == _actions(api, assignee) == ["assigned"]
     api.put(url, owner, title="changed")
-    assert _why(api, owner) == []
-    assert _why(api, owner, state="done") == ["assigned"]
+    assert _actions(api, owner) == []
+    assert _actions(api, owner, state="done") == ["assigned"]
 
 
 def test_mentioned(api: Api, make: Make) -> None:
@@ -118,22 +118,22 @@ def test_mentioned(api: Api, make: Make) -> None:
 
     issue = make_issue(make, project, owner, title="ask", description=text)
 
-    assert _why(api, spoken_to) == ["directly_addressed"]
-    assert _why(api, named) == ["mentioned"]
-    assert _why(api, outsider) == _why(api, owner) == []
+    assert _actions(api, spoken_to) == ["directly_addressed"]
+    assert _actions(api, named) == ["mentioned"]
+    assert _actions(api, outsider) == _actions(api, owner) == []
     url = f"/projects/{project.id}/issues/{issue['iid']}"
     api.post("/todos/mark_as_done", named)
     api.put(url, owner, description=text + " again")
-    assert _why(api, named) == [], "Named before, told before."
+    assert _actions(api, named) == [], "Named before, told before."
     note = api.post(f"{url}/notes", owner, body=f"hello @{named.username.upper()}").json()
     (todo,) = _todos(api, named)
     assert (todo["body"], todo["action_name"]) == (note["body"], "mentioned")
     assert todo["target_url"] == f"{issue['web_url']}#note_{note['id']}"
     api.post("/todos/mark_as_done", named)
     api.put(f"{url}/notes/{note['id']}", owner, body=f"hello @{named.username} and @{spoken_to.username}")
-    assert _why(api, named) == []
+    assert _actions(api, named) == []
     api.delete(f"{url}/notes/{note['id']}", owner)
-    assert _why(api, named, state="done") == ["mentioned"], "What a note was about goes with it."
+    assert _actions(api, named, state="done") == ["mentioned"], "What a note was about goes with it."
 
 
 def test_groups_and_everybody_are_named(api: Api, make: Make) -> None:
@@ -145,9 +145,9 @@ def test_groups_and_everybody_are_named(api: Api, make: Make) -> None:
 
     make_issue(make, project, owner, description=f"cc @{group.path} and @{hidden.path}")
     make_issue(make, project, stranger, description="hear, @all")
-    assert (_why(api, one), _why(api, other), _why(api, stranger)) == (["mentioned"], [], [])
+    assert (_actions(api, one), _actions(api, other), _actions(api, stranger)) == (["mentioned"], [], [])
     make_issue(make, project, owner, description="hear, @all")
-    assert (len(_why(api, one)), _why(api, other), _why(api, stranger)) == (1, ["mentioned"], [])
+    assert (len(_actions(api, one)), _actions(api, other), _actions(api, stranger)) == (1, ["mentioned"], [])
 
 
 def test_a_flood_of_names_is_bounded(api: Api, make: Make) -> None:
@@ -158,7 +158,7 @@ def test_a_flood_of_names_is_bounded(api: Api, make: Make) -> None:
 
     make_issue(make, project, owner, description=f"@{first.username} {crowd} @{last.username}")
 
-    assert (_why(api, first), _why(api, last)) == (["directly_addressed"], [])
+    assert (_actions(api, first), _actions(api, last)) == (["directly_addressed"], [])
 
 
 @pytest.mark.parametrize("act", ["note", "close", "award", "award_note", "label"])
@@ -170,7 +170,7 @@ def test_done_by_doing_something(api: Api, make: Make, act: str) -> None:
     url = f"/projects/{project.id}/issues/{issue['iid']}"
     note = api.post(f"{url}/notes", owner, body="well").json()["id"]
 
-    def do(caller: Person) -> int:
+    def do(caller: User) -> int:
         calls = {
             "note": lambda: api.post(f"{url}/notes", caller, body="done"),
             "close": lambda: api.put(url, caller, state_event="close" if caller is owner else "reopen"),
@@ -181,10 +181,10 @@ def test_done_by_doing_something(api: Api, make: Make, act: str) -> None:
         return calls[act]().status_code
 
     assert do(owner) in (200, 201)
-    assert _why(api, person) == ["assigned"]
+    assert _actions(api, person) == ["assigned"]
     assert do(person) in (200, 201)
-    assert _why(api, person) == []
-    assert _why(api, person, state="done") == ["assigned"]
+    assert _actions(api, person) == []
+    assert _actions(api, person, state="done") == ["assigned"]
 
 
 def test_filters(api: Api, make: Make) -> None:
@@ -231,7 +231,7 @@ def test_done(api: Api, make: Make) -> None:
         assert api.post(f"/todos/{wrong}/mark_as_done", owner).status_code == status, wrong
 
 
-def _member(make: Make, level: int = Level.GUEST) -> tuple[Person, Project, dict[str, Any], int]:
+def _member(make: Make, level: int = Level.GUEST) -> tuple[User, Project, dict[str, Any], int]:
     """Return a user with a todo for an issue of a private project."""
     person = make.user()
     project = make_project(make, visibility="private", members={person: level})
@@ -275,8 +275,8 @@ def test_only_those_who_may_see_it_are_told(api: Api, make: Make) -> None:
     plain = make_issue(make, project, make.root)
     api.post(f"/projects/{project.id}/issues/{plain['iid']}/notes", make.root, body=names, internal=True)
 
-    assert _why(api, guest) == []
-    assert len(_why(api, reporter)) == 2
+    assert _actions(api, guest) == []
+    assert len(_actions(api, reporter)) == 2
 
 
 def test_people_who_go(api: Api, make: Make) -> None:
@@ -317,6 +317,6 @@ def test_commanded_in_a_note(api: Api, make: Make) -> None:
 
     for command, left in (("/todo", ["marked"]), ("/todo", ["marked"]), ("/done", [])):
         assert api.post(notes, owner, body=command).status_code == 202
-        assert _why(api, owner) == left
+        assert _actions(api, owner) == left
     assert api.post(notes, owner, body="later\n/todo").status_code == 201
-    assert _why(api, owner) == ["marked"]
+    assert _actions(api, owner) == ["marked"]

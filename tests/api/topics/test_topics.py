@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.factories import make_project, statements_of
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 32
 
 
-def found(api: Api, caller: Person, name: str) -> dict[str, Any] | None:
+def found(api: Api, caller: User, name: str) -> dict[str, Any] | None:
     """Return the topic of this name from a caller's search."""
     answer = api.get("/topics", caller, search=name, per_page=100)
     assert answer.status_code == 200
@@ -117,7 +117,7 @@ def test_private_use_is_neither_counted_nor_named(api: Api, make: Make) -> None:
     assert after is not None and after["total_projects_count"] == 2
 
 
-def _callers(make: Make, owner: Person, stranger: Person, external: Person) -> list[tuple[str, Person]]:
+def _callers(make: Make, owner: User, stranger: User, external: User) -> list[tuple[str, User]]:
     return [("root", make.root), ("owner", owner), ("stranger", stranger), ("external", external)]
 
 

@@ -4,11 +4,11 @@ import pytest
 
 from ingot.accounts.users.tables import users
 from ingot.core.db.times import Date, add_duration, day_of
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 
 
-def _set(instance: Instance, user: Person, day: str) -> None:
+def _set(instance: Instance, user: User, day: str) -> None:
     instance.app.database.write(lambda db: db.update(users, user.id, last_activity_on=Date(day)))
 
 

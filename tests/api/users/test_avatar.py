@@ -5,7 +5,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 64
 KINDS: dict[str, tuple[bytes, str]] = {
@@ -16,7 +16,7 @@ KINDS: dict[str, tuple[bytes, str]] = {
 }
 
 
-def _put(api: Api, make: Make, user: Person, content: bytes, name: str = "face.png", kind: str = "image/png") -> Any:
+def _put(api: Api, make: Make, user: User, content: bytes, name: str = "face.png", kind: str = "image/png") -> Any:
     return api.request("PUT", f"/users/{user.id}", make.root, files={"avatar": (name, content, kind)})
 
 

@@ -160,14 +160,14 @@ def test_who_chooses_a_password_later_needs_none_now(api: Api, make: Make, more:
 
 
 @pytest.fixture
-def asks_to_confirm(api: Api, make: Make) -> Iterator[None]:
+def confirmation_required(api: Api, make: Make) -> Iterator[None]:
     """Require confirmation of email addresses."""
     api.put("/application/settings", make.root, send_user_confirmation_email=True)
     yield
     api.put("/application/settings", make.root, send_user_confirmation_email=False)
 
 
-@pytest.mark.usefixtures("asks_to_confirm")
+@pytest.mark.usefixtures("confirmation_required")
 @pytest.mark.parametrize(
     ("more", "confirmed"), [({}, True), ({"confirm": False}, False), ({"skip_confirmation": True}, True)]
 )

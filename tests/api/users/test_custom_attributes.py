@@ -45,7 +45,7 @@ def test_the_user_must_be_there_and_the_value_be_given(api: Api, make: Make) -> 
         assert answer.json() == {"message": "404 User Not Found"}
 
 
-UNFIT = [
+INVALID = [
     ("team", "", {"value": ["can't be blank"]}),
     ("team", "x" * 65_536, {"value": ["is too long (maximum is 65535 characters)"]}),
     ("k" * 256, "x", {"key": ["is too long (maximum is 255 characters)"]}),
@@ -53,7 +53,7 @@ UNFIT = [
 ]
 
 
-@pytest.mark.parametrize(("key", "value", "message"), UNFIT, ids=["empty", "long", "long key", "blank key"])
+@pytest.mark.parametrize(("key", "value", "message"), INVALID, ids=["empty", "long", "long key", "blank key"])
 def test_what_nobody_could_note_elsewhere_is_refused(
     api: Api, make: Make, key: str, value: str, message: dict[str, list[str]]
 ) -> None:

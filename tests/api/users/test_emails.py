@@ -5,22 +5,22 @@ from typing import Any
 
 import pytest
 
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 
 
-def _add(api: Api, person: Person, address: str) -> int:
+def _add(api: Api, person: User, address: str) -> int:
     added = api.post("/user/emails", person, email=address)
     assert added.status_code == 201, added.text
     email_id: int = added.json()["id"]
     return email_id
 
 
-def _addresses(api: Api, person: Person) -> list[str]:
+def _addresses(api: Api, person: User) -> list[str]:
     return [each["email"] for each in api.get("/user/emails", person).json()]
 
 
 @pytest.fixture
-def asks_to_confirm(api: Api, make: Make) -> Iterator[None]:
+def confirmation_required(api: Api, make: Make) -> Iterator[None]:
     """Require confirmation of email addresses."""
     changed = api.put("/application/settings", make.root, send_user_confirmation_email=True)
     assert changed.status_code == 200, changed.text
@@ -123,7 +123,7 @@ def test_nobody_confirms_where_nobody_asks(api: Api, make: Make) -> None:
     assert added["confirmed_at"] is not None
 
 
-@pytest.mark.usefixtures("asks_to_confirm")
+@pytest.mark.usefixtures("confirmation_required")
 @pytest.mark.parametrize(
     ("by_administrator", "skip", "confirmed"),
     [(True, True, True), (True, False, False), (False, False, False), (False, True, False)],

@@ -2,10 +2,10 @@
 
 import pytest
 
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 
 
-def _names(api: Api, path: str, caller: Person) -> list[str]:
+def _names(api: Api, path: str, caller: User) -> list[str]:
     return [each["username"] for each in api.get(path, caller).json()]
 
 

@@ -17,7 +17,7 @@ from tests.api.users.gpg import (
     old_packet,
     packet,
 )
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 
 # As exported by gpg 2.4: a primary key with a user id, a subkey and their signatures.
 EXPORTED = """-----BEGIN PGP PUBLIC KEY BLOCK-----
@@ -35,14 +35,14 @@ aHND1pDy/CLYDEUq7hm2wf8G
 -----END PGP PUBLIC KEY BLOCK-----"""
 
 
-def _add(api: Api, person: Person, key: str = "") -> int:
+def _add(api: Api, person: User, key: str = "") -> int:
     added = api.post("/user/gpg_keys", person, key=key or gpg_key())
     assert added.status_code == 201, added.text
     key_id: int = added.json()["id"]
     return key_id
 
 
-def _numbers(api: Api, person: Person) -> list[int]:
+def _numbers(api: Api, person: User) -> list[int]:
     return [each["id"] for each in api.get("/user/gpg_keys", person).json()]
 
 
@@ -83,7 +83,7 @@ def test_a_key_is_one_users_only_however_it_is_wrapped(api: Api, make: Make) -> 
     assert _numbers(api, other) == []
 
 
-FINE = {
+VALID = {
     "version 6": gpg_key(body(6)),
     "old header": armored(old_packet(PUBLIC_KEY, body(), 0)),
     "old header, wide length": armored(old_packet(PUBLIC_KEY, body(), 2)),
@@ -96,7 +96,7 @@ FINE = {
 }
 
 
-@pytest.mark.parametrize("key", FINE.values(), ids=FINE)
+@pytest.mark.parametrize("key", VALID.values(), ids=VALID)
 def test_every_way_to_write_a_key(api: Api, make: Make, key: str) -> None:
     user = make.user()
     key_id = _add(api, user, key)
@@ -152,7 +152,7 @@ def test_what_is_no_key(api: Api, make: Make, key: str) -> None:
     assert _numbers(api, user) == []
 
 
-WRONG = [
+INVALID = [
     ("", "can't be blank"),
     (" \n ", "can't be blank"),
     ("x" * 100_001, "is too long (maximum is 100000 characters)"),
@@ -164,7 +164,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("sent", "reason"), WRONG, ids=lambda value: str(value)[:20])
+@pytest.mark.parametrize(("sent", "reason"), INVALID, ids=lambda value: str(value)[:20])
 def test_keys_of_the_wrong_kind(api: Api, make: Make, sent: Any, reason: str) -> None:
     answer = api.post("/user/gpg_keys", make.user(), key=sent)
     assert (answer.status_code, answer.json()) == (400, {"message": {"key": [reason]}})

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 
 
-def _made(api: Api, make: Make, user: Person, **more: Any) -> dict[str, Any]:
+def _created(api: Api, make: Make, user: User, **more: Any) -> dict[str, Any]:
     sent = {"name": "Acting", "scopes": ["api"], **more}
     answer = api.post(f"/users/{user.id}/impersonation_tokens", make.root, **sent)
     assert answer.status_code == 201, answer.text
@@ -19,7 +19,7 @@ def test_a_token_is_made_used_listed_and_revoked(api: Api, make: Make) -> None:
     user = make.user()
     path = f"/users/{user.id}/impersonation_tokens"
 
-    made = _made(api, make, user, scopes=["api", "read_user"], expires_at="9999-12-31")
+    made = _created(api, make, user, scopes=["api", "read_user"], expires_at="9999-12-31")
 
     secret = made.pop("token")
     expected = {"name": "Acting", "scopes": ["api", "read_user"], "active": True, "revoked": False}
@@ -42,7 +42,7 @@ def test_a_token_is_made_used_listed_and_revoked(api: Api, make: Make) -> None:
 def test_nobody_but_administrators_reaches_them(api: Api, make: Make, who: str, status: int) -> None:
     """Attack: the impersonated user, or the token itself, lists, creates or revokes these tokens."""
     user = make.user()
-    made = _made(api, make, user)
+    made = _created(api, make, user)
     acting = user.with_token(made["token"])
     caller = {"nobody": None, "stranger": make.user(), "self": user, "acting": acting}[who]
     path = f"/users/{user.id}/impersonation_tokens"
@@ -64,7 +64,7 @@ def test_nobody_but_administrators_reaches_them(api: Api, make: Make, who: str, 
 def test_states(api: Api, make: Make, state: str | None, expected: int) -> None:
     user = make.user()
     path = f"/users/{user.id}/impersonation_tokens"
-    tokens = [_made(api, make, user), _made(api, make, user, expires_at="2001-01-01"), _made(api, make, user)]
+    tokens = [_created(api, make, user), _created(api, make, user, expires_at="2001-01-01"), _created(api, make, user)]
     api.delete(f"{path}/{tokens[2]['id']}", make.root)
 
     listed = api.get(path, make.root, **({"state": state} if state else {}))
@@ -85,7 +85,7 @@ def test_whoever_acts_as_one_does_not_act_as_yet_another(api: Api, make: Make, s
 
 def test_a_token_is_found_under_its_own_user_only(api: Api, make: Make) -> None:
     user, other = make.user(), make.user()
-    made = _made(api, make, user)
+    made = _created(api, make, user)
     path = f"/users/{other.id}/impersonation_tokens/{made['id']}"
 
     assert api.get(path, make.root).json() == {"message": "404 Impersonation Token Not Found"}

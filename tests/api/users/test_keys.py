@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.ssh_public_keys import (
     SK_ECDSA,
     SK_ED25519,
@@ -22,14 +22,14 @@ from tests.ssh_public_keys import (
 )
 
 
-def _add(api: Api, person: Person, line: str = "") -> int:
+def _add(api: Api, person: User, line: str = "") -> int:
     added = api.post("/user/keys", person, title="laptop", key=line or ed25519_line())
     assert added.status_code == 201, added.text
     key_id: int = added.json()["id"]
     return key_id
 
 
-def _titles(api: Api, person: Person) -> list[str]:
+def _titles(api: Api, person: User) -> list[str]:
     return [each["title"] for each in api.get("/user/keys", person).json()]
 
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from tests.api.users.gpg import gpg_key
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.factories import statements_of
 from tests.ssh_public_keys import ed25519_line
 
@@ -26,13 +26,13 @@ class Kind(NamedTuple):
     gone: int = 404
     """Status for administrators who delete a missing object."""
 
-    def add(self, api: Api, make: Make, person: Person) -> int:
+    def add(self, api: Api, make: Make, person: User) -> int:
         added = api.post(f"/user/{self.path}", person, **self.sent(make))
         assert added.status_code == 201, added.text
         number: int = added.json()["id"]
         return number
 
-    def of(self, api: Api, person: Person) -> list[int]:
+    def of(self, api: Api, person: User) -> list[int]:
         return [each["id"] for each in api.get(f"/user/{self.path}", person).json()]
 
 

@@ -7,7 +7,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ed25519
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.ssh_public_keys import (
     SK_ECDSA,
     SK_ED25519,
@@ -23,7 +23,7 @@ from tests.ssh_public_keys import (
 EXPONENT = b"\1\0\1"
 
 
-def _titles(api: Api, person: Person) -> list[str]:
+def _titles(api: Api, person: User) -> list[str]:
     return [each["title"] for each in api.get("/user/keys", person).json()]
 
 
@@ -152,7 +152,7 @@ def test_title_and_key_must_be_given(api: Api, make: Make, sent: dict[str, Any],
         assert (answer.status_code, answer.json()) == (400, {"message": f'400 (Bad request) "{missing}" not given'})
 
 
-WRONG = [
+INVALID = [
     ("title", ["x"]),
     ("title", {"a": "x"}),
     ("title", "x\0y"),
@@ -170,7 +170,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("name", "value"), WRONG)
+@pytest.mark.parametrize(("name", "value"), INVALID)
 def test_parameters_of_the_wrong_kind(api: Api, make: Make, name: str, value: Any) -> None:
     user = make.user()
     answer = api.post("/user/keys", user, **{"title": "laptop", "key": ed25519_line(), name: value})

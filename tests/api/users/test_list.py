@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 
 BRIEF = {"id", "username", "name", "state", "avatar_url", "web_url"}
 
 
-def _found(api: Api, caller: Person, **params: Any) -> set[int]:
+def _found(api: Api, caller: User, **params: Any) -> set[int]:
     answer = api.get("/users", caller, per_page=100, **params)
     assert answer.status_code == 200, answer.text
     return {each["id"] for each in answer.json()}

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 
 
-def _made(api: Api, make: Make, user: Person, **more: Any) -> dict[str, Any]:
+def _created(api: Api, make: Make, user: User, **more: Any) -> dict[str, Any]:
     sent = {"name": "A token", "scopes": ["api"], **more}
     answer = api.post(f"/users/{user.id}/personal_access_tokens", make.root, **sent)
     assert answer.status_code == 201, answer.text
@@ -34,7 +34,7 @@ def test_administrators_make_tokens_for_users(api: Api, make: Make, who: str, st
         assert api.get("/user", user.with_token(made["token"])).json()["id"] == user.id
 
 
-WRONG: list[tuple[dict[str, Any], Any]] = [
+INVALID: list[tuple[dict[str, Any], Any]] = [
     ({"name": None}, '400 (Bad request) "name" not given'),
     ({"scopes": None}, '400 (Bad request) "scopes" not given'),
     ({"name": " "}, {"name": ["can't be blank"]}),
@@ -48,7 +48,7 @@ WRONG: list[tuple[dict[str, Any], Any]] = [
 
 
 @pytest.mark.parametrize("kind", ["personal_access_tokens", "impersonation_tokens"])
-@pytest.mark.parametrize(("sent", "message"), WRONG)
+@pytest.mark.parametrize(("sent", "message"), INVALID)
 def test_what_will_not_do_is_named(api: Api, make: Make, kind: str, sent: dict[str, Any], message: Any) -> None:
     answer = api.post(f"/users/{make.user().id}/{kind}", make.root, **{"name": "x", "scopes": ["api"], **sent})
 
@@ -57,16 +57,16 @@ def test_what_will_not_do_is_named(api: Api, make: Make, kind: str, sent: dict[s
 
 @pytest.mark.parametrize("expires_at", [None, "2001-01-01", "9999-12-31"])
 def test_a_day_in_the_past_is_taken_and_makes_it_inactive(api: Api, make: Make, expires_at: str | None) -> None:
-    made = _made(api, make, make.user(), expires_at=expires_at)
+    made = _created(api, make, make.user(), expires_at=expires_at)
 
     assert (made["expires_at"], made["active"]) == (expires_at, expires_at != "2001-01-01")
 
 
 def test_users_list_their_own_and_administrators_everybodys(api: Api, make: Make) -> None:
     user, other = make.user(), make.user()
-    token_id = _made(api, make, user)["id"]
+    token_id = _created(api, make, user)["id"]
 
-    def listed(caller: Person, **params: Any) -> set[int]:
+    def listed(caller: User, **params: Any) -> set[int]:
         return {each["id"] for each in api.get("/personal_access_tokens", caller, per_page=100, **params).json()}
 
     assert token_id in listed(user)
@@ -80,9 +80,9 @@ def test_users_list_their_own_and_administrators_everybodys(api: Api, make: Make
 
 def test_filters_of_the_list(api: Api, make: Make) -> None:
     user = make.user()
-    active = _made(api, make, user, name="Active One")["id"]
-    expired = _made(api, make, user, name="Expired One", expires_at="2001-01-01")["id"]
-    revoked = _made(api, make, user, name="Revoked One")["id"]
+    active = _created(api, make, user, name="Active One")["id"]
+    expired = _created(api, make, user, name="Expired One", expires_at="2001-01-01")["id"]
+    revoked = _created(api, make, user, name="Revoked One")["id"]
     api.delete(f"/personal_access_tokens/{revoked}", user)
     rows: list[tuple[dict[str, Any], set[int]]] = [
         ({"search": "one"}, {active, expired, revoked}),
@@ -102,15 +102,20 @@ def test_filters_of_the_list(api: Api, make: Make) -> None:
 
 
 # To other users the token does not exist, and revoking a missing token succeeds.
-WHO = [("nobody", 401, 401, False), ("stranger", 404, 200, False), ("owner", 200, 200, True), ("admin", 200, 200, True)]
+CALLERS = [
+    ("nobody", 401, 401, False),
+    ("stranger", 404, 200, False),
+    ("owner", 200, 200, True),
+    ("admin", 200, 200, True),
+]
 
 
-@pytest.mark.parametrize(("who", "reads", "revokes", "revoked"), WHO)
+@pytest.mark.parametrize(("who", "reads", "revokes", "revoked"), CALLERS)
 def test_a_token_is_its_users_and_the_administrators(
     api: Api, make: Make, who: str, reads: int, revokes: int, revoked: bool
 ) -> None:
     owner = make.user()
-    made = _made(api, make, owner)
+    made = _created(api, make, owner)
     caller = {"nobody": None, "stranger": make.user(), "owner": owner, "admin": make.root}[who]
     path = f"/personal_access_tokens/{made['id']}"
 
@@ -126,7 +131,7 @@ def test_a_token_is_its_users_and_the_administrators(
 def test_a_token_speaks_of_itself_whatever_its_scope(api: Api, make: Make) -> None:
     user = make.user()
     for scope in ("api", "read_user", "read_api", "read_repository", "write_repository", "sudo"):
-        made = _made(api, make, user, scopes=[scope])
+        made = _created(api, make, user, scopes=[scope])
         caller = user.with_token(made["token"])
         shown = api.get("/personal_access_tokens/self", caller).json()
         assert (shown["id"], shown["scopes"]) == (made["id"], [scope])
@@ -150,7 +155,7 @@ def test_what_is_no_personal_access_token_has_no_self(api: Api, make: Make) -> N
 @pytest.mark.parametrize("who", ["self", "owner", "admin"])
 def test_rotating_revokes_the_old_and_gives_a_new_one(api: Api, make: Make, who: str) -> None:
     user = make.user()
-    old = _made(api, make, user, scopes=["api", "read_user"])
+    old = _created(api, make, user, scopes=["api", "read_user"])
     caller = {"self": user.with_token(old["token"]), "owner": user, "admin": make.root}[who]
 
     path = "/personal_access_tokens/self/rotate" if who == "self" else f"/personal_access_tokens/{old['id']}/rotate"
@@ -169,7 +174,7 @@ def test_rotating_revokes_the_old_and_gives_a_new_one(api: Api, make: Make, who:
 
 def test_rotating_takes_the_day_that_is_asked_for_and_the_right_to_it(api: Api, make: Make) -> None:
     user = make.user()
-    made = _made(api, make, user)
+    made = _created(api, make, user)
     path = f"/personal_access_tokens/{made['id']}/rotate"
 
     assert api.post(path, make.user()).status_code == 404

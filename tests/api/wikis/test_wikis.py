@@ -66,7 +66,7 @@ def test_formats_and_sidebar(api: Api, make: Make) -> None:
     assert [each["slug"] for each in page.json()] == slugs[2:4]
 
 
-WRONG: list[dict[str, Any]] = [
+INVALID: list[dict[str, Any]] = [
     {"title": ""},
     {"title": " / "},
     {"title": "x" * 1_000_000},
@@ -90,7 +90,7 @@ WRONG: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: str(wrong)[:40])
+@pytest.mark.parametrize("wrong", INVALID, ids=lambda wrong: str(wrong)[:40])
 def test_what_is_refused(api: Api, make: Make, wrong: dict[str, Any]) -> None:
     """On creation and edit."""
     owner = make.user()
@@ -124,7 +124,7 @@ def test_titles_that_are_taken(api: Api, make: Make) -> None:
     assert api.get(f"{base}/other", owner, version="--help").status_code == 404
 
 
-WHO = [
+CALLERS = [
     (Level.NONE, "private", 404, 404, 404),
     (Level.NONE, "public", 200, 403, 403),
     (Level.GUEST, "private", 200, 403, 403),
@@ -134,7 +134,7 @@ WHO = [
 ]
 
 
-@pytest.mark.parametrize(("level", "visibility", "reads", "writes", "deletes"), WHO)
+@pytest.mark.parametrize(("level", "visibility", "reads", "writes", "deletes"), CALLERS)
 def test_who_may(api: Api, make: Make, level: Level, visibility: str, reads: int, writes: int, deletes: int) -> None:
     """All who can see the project read, developers write, masters delete."""
     owner, other = make.user(), make.user()
