@@ -52,9 +52,7 @@ def _read(window: BrowserWindow, path: str, sent: dict[str, str] | None = None, 
 
 
 @pytest.mark.parametrize("visitor", ["owner", "colleague", "root", "nobody"])
-def test_no_page_keeps_anybody_out(
-    open_window: Callable[..., BrowserWindow], samples: SampleData, visitor: str
-) -> None:
+def test_pages_have_no_violations(open_window: Callable[..., BrowserWindow], samples: SampleData, visitor: str) -> None:
     """The list of pages is derived from all routes, which another test checks."""
     window = open_window(viewport=_DESK)
     if visitor != "nobody":
@@ -70,7 +68,7 @@ def test_no_page_keeps_anybody_out(
     assert {path: barriers for path, barriers in found.items() if barriers} == {}
 
 
-def test_who_looks_sees_what_is_wrong(open_window: Callable[..., BrowserWindow]) -> None:
+def test_violations_are_detected(open_window: Callable[..., BrowserWindow]) -> None:
     """Colors of each scheme, other rules, the width on a phone, and the status of the response."""
     window = open_window(viewport=_DESK, bypass_csp=True)
     window.page.route("**/broken", lambda route: route.fulfill(status=418, content_type="text/html", body=_BROKEN))
@@ -83,7 +81,7 @@ def test_who_looks_sees_what_is_wrong(open_window: Callable[..., BrowserWindow])
     assert ["By day" in found[1], "By night" in found[2]] == [True, True]
 
 
-def test_a_phone_shows_the_tab_that_is_open(open_window: Callable[..., BrowserWindow], samples: SampleData) -> None:
+def test_a_phone_shows_the_active_tab(open_window: Callable[..., BrowserWindow], samples: SampleData) -> None:
     window = open_window(viewport=_PHONE).set_session(samples.owner)
 
     for path in ("", "/-/issues/1", "/-/merge_requests/1/diffs", "/-/edit", "/-/boards"):

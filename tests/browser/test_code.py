@@ -23,7 +23,7 @@ def project(instance: Instance, make: Make, person: User) -> Project:
     return made
 
 
-def test_code_is_read_and_talked_about(window: BrowserWindow, person: User, project: Project, api: Api) -> None:
+def test_code_is_browsed_and_commented(window: BrowserWindow, person: User, project: Project, api: Api) -> None:
     page = window.set_session(person).open(f"/{project.path}")
     expect(page.locator(".files td.said").get_by_text("Change the middle")).to_be_visible()
 

@@ -8,7 +8,7 @@ from tests.browser.conftest import BrowserWindow
 from tests.client import User
 
 
-def test_from_nothing_to_a_first_push(window: BrowserWindow, person: User, tmp_path: Path) -> None:
+def test_from_sign_in_to_a_first_push(window: BrowserWindow, person: User, tmp_path: Path) -> None:
     """The commands shown by the empty project are copied and run."""
     page = window.sign_in(person).page
     page.get_by_role("link", name="New project").click()
@@ -25,7 +25,7 @@ def test_from_nothing_to_a_first_push(window: BrowserWindow, person: User, tmp_p
     assert page.get_by_text("First commit").count() >= 1
 
 
-def test_a_wrong_password_is_told(window: BrowserWindow, person: User) -> None:
+def test_a_wrong_password_is_rejected(window: BrowserWindow, person: User) -> None:
     page = window.open("/users/sign_in")
     page.get_by_label("Username or email").fill(person.username)
     page.get_by_label("Password").fill("a wrong one")
@@ -50,7 +50,7 @@ def test_light_and_dark(open_window: Callable[..., BrowserWindow]) -> None:
     assert page.evaluate(ground) == dark
 
 
-def test_by_keyboard_alone(window: BrowserWindow, person: User) -> None:
+def test_keyboard_navigation(window: BrowserWindow, person: User) -> None:
     page = window.sign_in(person).page
     page.keyboard.press("/")
     assert page.evaluate("() => document.activeElement.name") == "search"

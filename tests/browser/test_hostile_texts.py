@@ -28,7 +28,7 @@ def samples(instance: Instance, make: Make) -> Iterator[SampleData]:
         yield samples
 
 
-def test_nothing_runs(open_window: Callable[..., BrowserWindow], samples: SampleData) -> None:
+def test_hostile_texts_run_nothing(open_window: Callable[..., BrowserWindow], samples: SampleData) -> None:
     window = open_window().set_session(samples.owner)
     page = window.page
     page.on("dialog", lambda dialog: window.complaints.append(f"a dialog: {dialog.message}"))
@@ -47,7 +47,7 @@ def test_nothing_runs(open_window: Callable[..., BrowserWindow], samples: Sample
     assert {path: elements for path, elements in found.items() if elements} == {}
 
 
-def test_nor_does_it_where_scripts_show_words(open_window: Callable[..., BrowserWindow], samples: SampleData) -> None:
+def test_scripts_insert_hostile_texts_safely(open_window: Callable[..., BrowserWindow], samples: SampleData) -> None:
     """File finder, preview and autocompletion build elements by script."""
     window = open_window().set_session(samples.owner)
     window.page.add_init_script(f"window.{MARK} = () => console.error('it ran')")

@@ -16,7 +16,7 @@ def project(make: Make, person: User) -> Project:
     return make_project(make, person, visibility="public")
 
 
-def test_the_life_of_an_issue(window: BrowserWindow, person: User, project: Project, api: Api) -> None:
+def test_issue_life_cycle(window: BrowserWindow, person: User, project: Project, api: Api) -> None:
     api.post(f"{project.url}/labels", person, name="leak", color="#d9534f")
     page = window.set_session(person).open(f"/{project.path}/-/issues")
     page.get_by_role("link", name="New issue").first.click()
@@ -39,7 +39,7 @@ def test_the_life_of_an_issue(window: BrowserWindow, person: User, project: Proj
     assert api.get(f"{project.url}/issues/1", person).json()["state"] == "closed"
 
 
-def test_two_people_and_one_description(
+def test_concurrent_edits_of_a_description(
     open_window: Callable[..., BrowserWindow], person: User, project: Project, api: Api
 ) -> None:
     """Checking a task of an outdated description changes nothing else."""
@@ -54,7 +54,7 @@ def test_two_people_and_one_description(
     assert text.startswith("All is different now")
 
 
-def test_facts_and_emoji_by_keyboard(window: BrowserWindow, person: User, project: Project, api: Api) -> None:
+def test_sidebar_and_emoji_by_keyboard(window: BrowserWindow, person: User, project: Project, api: Api) -> None:
     """Selections stay during a search, Escape cancels, and focus is kept."""
     for name in ("leak", "cellar"):
         api.post(f"{project.url}/labels", person, name=name, color="#d9534f")
@@ -102,7 +102,7 @@ def test_a_card_is_moved_by_keyboard(window: BrowserWindow, person: User, projec
     assert api.get(f"{project.url}/issues/1", person).json()["state"] == "closed"
 
 
-def test_a_template_replaces_what_was_typed_only_after_a_question(
+def test_a_template_replaces_typed_text_only_after_confirmation(
     window: BrowserWindow, person: User, project: Project, api: Api
 ) -> None:
     for name in ("Bug", "Idea"):

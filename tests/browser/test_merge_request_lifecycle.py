@@ -29,7 +29,7 @@ def _write(api: Api, person: User, project: Project, method: str, branch: str, c
     assert answer.status_code in (200, 201), answer.text
 
 
-def test_from_open_to_merged_with_a_conflict_on_the_way(
+def test_from_open_to_merged_with_a_conflict(
     window: BrowserWindow, person: User, project: Project, api: Api, tmp_path: Path
 ) -> None:
     page = window.set_session(person).open(f"/{project.path}/-/merge_requests/new?merge_request[source_branch]=topic")

@@ -20,9 +20,7 @@ def project(make: Make, person: User) -> Project:
     return made
 
 
-def test_copying_works_where_the_connection_is_not_encrypted(
-    window: BrowserWindow, person: User, project: Project
-) -> None:
+def test_copying_works_without_https(window: BrowserWindow, person: User, project: Project) -> None:
     window.page.add_init_script("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
     page = window.set_session(person).open(f"/{project.path}/-/issues/1")
     reference = page.get_by_label("Reference", exact=True)
@@ -33,7 +31,9 @@ def test_copying_works_where_the_connection_is_not_encrypted(
     expect(page.get_by_role("textbox", name="Comment")).to_have_value(f"{project.path}#1")
 
 
-def test_the_commands_of_a_first_push_are_copied_whole(window: BrowserWindow, person: User, project: Project) -> None:
+def test_the_commands_of_a_first_push_are_copied_completely(
+    window: BrowserWindow, person: User, project: Project
+) -> None:
     window.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page = window.set_session(person).open(f"/{project.path}")
     page.get_by_role("button", name="Copy the commands of step 2").click()
@@ -44,7 +44,7 @@ def test_the_commands_of_a_first_push_are_copied_whole(window: BrowserWindow, pe
     assert copied[2] == 'git add . && git commit -m "First commit"'
 
 
-def test_a_second_click_sends_nothing_twice(window: BrowserWindow, person: User, project: Project, api: Api) -> None:
+def test_a_double_click_submits_once(window: BrowserWindow, person: User, project: Project, api: Api) -> None:
     page = window.set_session(person).open(f"/{project.path}/-/issues/1")
     page.get_by_role("textbox", name="Comment").fill("Only once")
     page.get_by_role("button", name="Comment", exact=True).dblclick()
@@ -54,7 +54,9 @@ def test_a_second_click_sends_nothing_twice(window: BrowserWindow, person: User,
     assert [note["body"] for note in said].count("Only once") == 1
 
 
-def test_who_was_signed_out_hears_so_and_keeps_the_text(window: BrowserWindow, person: User, project: Project) -> None:
+def test_an_expired_session_is_reported_and_keeps_the_text(
+    window: BrowserWindow, person: User, project: Project
+) -> None:
     page = window.set_session(person).open(f"/{project.path}/-/issues/1")
     page.get_by_role("textbox", name="Comment").fill("Oil it *well*, and oil it often")
     window.context.clear_cookies()
@@ -72,7 +74,7 @@ def test_who_was_signed_out_hears_so_and_keeps_the_text(window: BrowserWindow, p
     expect(page.get_by_role("heading", name="Rust on the hinge")).to_be_visible()
 
 
-def test_a_narrow_screen_shows_where_one_is(window: BrowserWindow, person: User, project: Project) -> None:
+def test_a_narrow_screen_shows_the_current_section(window: BrowserWindow, person: User, project: Project) -> None:
     window.page.set_viewport_size({"width": 360, "height": 740})
     page = window.set_session(person).open(f"/{project.path}/-/hooks")
 
@@ -80,7 +82,7 @@ def test_a_narrow_screen_shows_where_one_is(window: BrowserWindow, person: User,
     expect(page.get_by_role("link", name="Hooks")).to_be_in_viewport()
 
 
-def test_a_name_does_not_turn_what_stands_beside_it(
+def test_a_name_does_not_change_the_direction_of_its_line(
     window: BrowserWindow, person: User, project: Project, make: Make
 ) -> None:
     """Attack: a bidirectional control character in a title reorders the rest of the line."""
@@ -91,7 +93,7 @@ def test_a_name_does_not_turn_what_stands_beside_it(
     assert title.evaluate("element => getComputedStyle(element).unicodeBidi") == "isolate"
 
 
-def test_a_download_says_that_it_is_being_made(
+def test_a_download_shows_its_progress(
     window: BrowserWindow, person: User, project: Project, api: Api, tmp_path: Path
 ) -> None:
     """Until it starts; a second click meanwhile starts no other."""
@@ -114,7 +116,9 @@ def test_a_download_says_that_it_is_being_made(
     assert sum("/-/archive/" in address for address in asked) == 1
 
 
-def test_single_keys_are_listed_and_can_be_turned_off(window: BrowserWindow, person: User, project: Project) -> None:
+def test_keyboard_shortcuts_are_listed_and_can_be_disabled(
+    window: BrowserWindow, person: User, project: Project
+) -> None:
     """Speech input would trigger them (WCAG 2.1.4)."""
     page = window.set_session(person).open(f"/{project.path}/-/issues/1")
     keys = page.get_by_role("checkbox", name="Enable keyboard shortcuts")

@@ -25,7 +25,7 @@ def test_a_token_is_shown_once_and_works(window: BrowserWindow, person: User) ->
     assert token not in page.content()
 
 
-def test_a_program_is_let_in(window: BrowserWindow, person: User) -> None:
+def test_an_application_is_authorized(window: BrowserWindow, person: User) -> None:
     """An application is created, asks for consent, and uses its token."""
     page = window.set_session(person).open("/profile/applications")
     page.locator("[name='doorkeeper_application[name]']").fill("Tide bot")

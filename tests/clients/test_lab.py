@@ -7,7 +7,7 @@ from tests.conftest import Instance
 from tests.factories import make_project
 
 
-def test_a_position_in_which_nothing_is_said_is_none(api: Api, make: Make) -> None:
+def test_a_position_of_nulls_is_ignored(api: Api, make: Make) -> None:
     """``lab mr discussion 1 -m text`` sends a position whose only field is null."""
     project = make_project(make, initialize_with_readme=True)
     url = f"/projects/{project.id}"
@@ -24,7 +24,7 @@ def test_a_position_in_which_nothing_is_said_is_none(api: Api, make: Make) -> No
     assert half.status_code == 400
 
 
-def test_whoever_looks_for_another_api_reads_that_there_is_none(instance: Instance, make: Make) -> None:
+def test_a_missing_api_is_reported_as_json(instance: Instance, make: Make) -> None:
     """``glab api graphql`` and editors parse the response as JSON."""
     headers = {"Authorization": f"Bearer {make.root.token}"}
     for path in ("/api/graphql", "/api/graphql/", "/api/v5/user", "/api", "/api/"):
@@ -33,6 +33,6 @@ def test_whoever_looks_for_another_api_reads_that_there_is_none(instance: Instan
         assert answer.headers["content-type"] == "application/json"
 
 
-def test_settings_are_of_the_types_that_clients_decode(api: Api, make: Make) -> None:
+def test_settings_have_the_types_that_clients_decode(api: Api, make: Make) -> None:
     """The Go library decodes one number from a string, and rejects all settings otherwise."""
     assert isinstance(api.get("/application/settings", make.root).json()["polling_interval_multiplier"], str)

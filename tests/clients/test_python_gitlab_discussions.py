@@ -98,7 +98,7 @@ def test_commit_discussions(issue: Any, instance: Instance, make: Make) -> None:
         assert [each.id for each in commit.discussions.list(get_all=True)] == [discussion.id]
 
 
-def test_commands(issue: Any) -> None:
+def test_quick_actions(issue: Any) -> None:
     """A note of quick actions only is not created, and clients accept the response."""
     done = issue.notes.create({"body": "/close\n/title two"})
     assert done.commands_changes == {"state_event": "close", "title": "two"}

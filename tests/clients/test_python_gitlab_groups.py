@@ -18,7 +18,7 @@ def gl(instance: Instance, make: Make) -> Iterator[gitlab.Gitlab]:
         yield client
 
 
-def test_groups_are_made_found_changed_and_deleted(gl: gitlab.Gitlab, make: Make) -> None:
+def test_groups_are_created_found_changed_and_deleted(gl: gitlab.Gitlab, make: Make) -> None:
     path = make.name("client")
     group = gl.groups.create({"name": path, "path": path})
     assert gl.groups.get(path).id == group.id

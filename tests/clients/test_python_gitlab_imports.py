@@ -42,7 +42,7 @@ def test_a_project_is_imported(importer: Importer, client: gitlab.Gitlab, tmp_pa
         assert not hasattr(again, "import_url")
 
 
-def test_a_bad_url_is_told(client: gitlab.Gitlab) -> None:
+def test_an_invalid_url_is_rejected(client: gitlab.Gitlab) -> None:
     """The client raises an error with our message."""
     with pytest.raises(gitlab.exceptions.GitlabCreateError) as raised:
         client.projects.create({"name": "bad", "import_url": "file:///etc"})

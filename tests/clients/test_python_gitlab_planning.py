@@ -55,7 +55,7 @@ def test_labels(project: Project, group: Group) -> None:
             manager.get("other")
 
 
-def test_labels_are_ranked_and_promoted(project: Project, group: Group) -> None:
+def test_labels_are_prioritized_and_promoted(project: Project, group: Group) -> None:
     label: Any = project.labels.create({"name": "wide", "color": "red", "priority": 1})
     assert (label.priority, label.color) == (1, "#FF0000")
     promoted: Any = label.promote()

@@ -35,7 +35,7 @@ def test_services_and_integrations(instance: Instance, make: Make) -> None:
             assert manager.list(get_all=True) == []
 
 
-def test_what_the_client_says_that_services_need_is_enough(instance: Instance, make: Make) -> None:
+def test_required_attributes_of_the_client_are_sufficient(instance: Instance, make: Make) -> None:
     """Every service known to both, with the attributes that the client calls required."""
     with Gitlab(instance.url, private_token=make.root.token) as client:
         project: Any = client.projects.get(make_project(make).id)

@@ -45,7 +45,7 @@ def _is_reported(handler: ast.ExceptHandler) -> bool:
     return any(isinstance(node, ast.Raise) for node in inner) or handler.name in used
 
 
-def test_a_failure_of_a_part_is_logged_or_the_code_says_why_not() -> None:
+def test_failures_of_components_are_logged_or_explained() -> None:
     """Rejected requests and malformed values are expected; failures of git, the disk or a server are not."""
     silent = [
         where
@@ -57,7 +57,7 @@ def test_a_failure_of_a_part_is_logged_or_the_code_says_why_not() -> None:
     assert silent == []
 
 
-def test_catching_everything_is_never_silent() -> None:
+def test_broad_handlers_are_never_silent() -> None:
     """Not even with a comment, except where a child of the supervisor prints the error and exits."""
     silent = [
         where

@@ -20,6 +20,6 @@ print([name for name in sys.argv[1:] if name in sys.modules])
 """
 
 
-def test_a_server_with_an_embedded_database_loads_only_what_it_needs() -> None:
+def test_a_server_with_sqlite_loads_only_required_modules() -> None:
     run = subprocess.run([sys.executable, "-c", LOADED, *EXCLUDED], capture_output=True, text=True, check=True)
     assert run.stdout == "[]\n"

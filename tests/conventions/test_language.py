@@ -41,6 +41,12 @@ _PRIVATE_WORDS = re.compile(
 _PRIVATE_TEST_WORDS = re.compile(
     r"\b(everybody|anybody|house|doors?|tidy|tidie[sd]|tidying|as good as none|[Dd]\d{1,2}|[Ff]aults? \d+)\b"
 )
+_PRIVATE_TEST_NAMES = re.compile(
+    r"^test_(who|whom|whose|where|how|why)_"
+    r"|_(what|whoever|whatever|somebody|nobody|everybody|anybody|strangers?|people|house|doors?|told|tells?|said|says"
+    r"|heard|hears?|mend(s|ed)?|tidy|tidied|weighs?|wish(es|ed)?|led|leads|junk|odd|talk(s|ed)?|comes?|goes"
+    r"|as_good_as|none_of|let_go|let_in)(?=_|$)"
+)
 _BAD_LABEL = re.compile(r"(What|Who|Whom|Whose|Whoever|Whatever|Where|How|Those|Somebody|Nobody)\b(?!.*\?$)")
 
 
@@ -93,6 +99,17 @@ def test_docstrings_of_tests_use_the_terms_of_the_field() -> None:
 
 def test_docstrings_of_test_packages_name_their_subject() -> None:
     assert [place for place, text in _docstrings(*TESTS) if text in ("Tests.", "Test.", "Fixtures.")] == []
+
+
+def test_names_of_tests_state_subject_and_expectation() -> None:
+    """A test is named in standard terms, so that a failure is understood from its name."""
+    names = [
+        f"{path.relative_to(ROOT)}::{node.name}"
+        for path, tree in _modules(*TESTS)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_")
+    ]
+    assert [name for name in names if _PRIVATE_TEST_NAMES.search(name.partition("::")[2])] == []
 
 
 def test_page_labels_are_in_the_catalogue() -> None:

@@ -10,7 +10,7 @@ HANDLERS = {
 }
 
 
-def test_what_is_not_visited_is_there_and_listed_once() -> None:
+def test_excluded_pages_exist_and_are_listed_once() -> None:
     """New pages are covered automatically, because the tests iterate over the routes."""
     listed = Counter([*PARTS, *OTHER_COMPONENTS, *FILES, *DUPLICATES, *EXCLUDED])
 
@@ -19,5 +19,5 @@ def test_what_is_not_visited_is_there_and_listed_once() -> None:
     assert len(set(ROUTES) - NOT_PAGES) > 120
 
 
-def test_the_same_page_comes_from_the_same_module() -> None:
+def test_a_page_is_defined_in_one_module() -> None:
     assert [path for path, other in DUPLICATES.items() if HANDLERS[path] != HANDLERS[other] or other in NOT_PAGES] == []

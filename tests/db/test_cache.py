@@ -34,7 +34,7 @@ def _change(make: Make) -> None:
     make.database.write(lambda db: db.update(users, make.root.id, updated_at=db.now))
 
 
-def test_nothing_is_asked_twice_while_nothing_changes(make: Make) -> None:
+def test_a_query_runs_once_without_changes(make: Make) -> None:
     question, key = CountingQuery(), make.name()
     # Other parts of the server may commit at any time, so this is tried more than once.
     for _ in range(20):
@@ -43,7 +43,7 @@ def test_nothing_is_asked_twice_while_nothing_changes(make: Make) -> None:
     assert question.asked < 20
 
 
-def test_a_commit_of_anybody_counts_at_once(make: Make) -> None:
+def test_any_commit_invalidates_at_once(make: Make) -> None:
     question, key = CountingQuery(), make.name()
 
     for number in range(1, 4):
@@ -57,7 +57,7 @@ def test_a_commit_of_anybody_counts_at_once(make: Make) -> None:
         assert question.asked == before + 1
 
 
-def test_a_commit_of_one_that_was_under_way_counts_too(make: Make) -> None:
+def test_a_commit_of_a_running_transaction_invalidates(make: Make) -> None:
     """It changed a row before the query first ran, and commits afterwards."""
     question, key = CountingQuery(), make.name()
     changed, asked = threading.Event(), threading.Event()
@@ -78,7 +78,7 @@ def test_a_commit_of_one_that_was_under_way_counts_too(make: Make) -> None:
     assert question.asked == before + 1
 
 
-def test_a_transaction_keeps_nothing_since_it_sees_its_own_changes(make: Make) -> None:
+def test_a_writing_transaction_bypasses_the_cache(make: Make) -> None:
     user = make.user()
 
     def rename(db: Connection) -> list[Any]:
@@ -92,7 +92,7 @@ def test_a_transaction_keeps_nothing_since_it_sees_its_own_changes(make: Make) -
     assert make.database.write(rename) == ["One", "Two"]
 
 
-def test_what_gave_nothing_is_asked_again(make: Make) -> None:
+def test_empty_results_are_not_cached(make: Make) -> None:
     question = CountingQuery(None)
 
     assert [_run(make, "nothing", question) for _ in range(3)] == [None] * 3
@@ -103,7 +103,7 @@ def _stats() -> CacheStats:
     return next(stats for stats in REGISTRY.stats() if stats.name == "database-reads")
 
 
-def test_the_memory_is_bounded_and_counted(make: Make) -> None:
+def test_memory_is_bounded_and_counted(make: Make) -> None:
     def fill(db: Connection) -> None:
         for number in range(2 * cache._MAX_KEYS):
             db.cached(("small", number), CountingQuery(), lambda _: 10)
@@ -122,7 +122,7 @@ def test_the_memory_is_bounded_and_counted(make: Make) -> None:
     assert _stats().bytes < 2**20, "The commit has emptied it."
 
 
-def test_what_is_taken_away_is_gone_at_the_next_call(api: Api, make: Make) -> None:
+def test_withdrawn_access_ends_with_the_next_request(api: Api, make: Make) -> None:
     """Attack: use a membership, visibility, token or user state right after it was withdrawn."""
     owner, member = make.user(), make.user()
     other = member.with_token(make.token(member.id))
@@ -144,7 +144,7 @@ def test_what_is_taken_away_is_gone_at_the_next_call(api: Api, make: Make) -> No
     assert api.get(path, member).status_code == 401
 
 
-def test_yes_and_no_come_back_as_such(make: Make) -> None:
+def test_booleans_are_restored(make: Make) -> None:
     """Computed ones and null included."""
     admin = select(users.c.admin, users.c.id, exists().where(users.c.id == make.root.id)).where(
         users.c.id == make.root.id

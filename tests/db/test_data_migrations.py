@@ -26,7 +26,7 @@ def _add(connection: Connection, place: str, /, **values: Any) -> None:
     connection.execute(insert(table).values(**{**filled, **values}))
 
 
-def test_names_that_projects_carry_get_a_row_and_projects_merge_as_before(tmp_path: Path, database_url: str) -> None:
+def test_topics_of_projects_get_rows_and_merge_methods_stay(tmp_path: Path, database_url: str) -> None:
     """Each name once, ignoring case; descriptions are kept."""
     settings = Settings(data=tmp_path, database_url=fresh_database(database_url, "older"))
     migrate(settings, "0003")
@@ -54,7 +54,7 @@ def test_names_that_projects_carry_get_a_row_and_projects_merge_as_before(tmp_pa
     engine.dispose()
 
 
-def test_projects_that_are_there_get_their_board(tmp_path: Path, database_url: str) -> None:
+def test_existing_projects_get_a_board(tmp_path: Path, database_url: str) -> None:
     """Like new projects."""
     settings = Settings(data=tmp_path, database_url=fresh_database(database_url, "boardless"))
     migrate(settings, "0004")

@@ -21,7 +21,7 @@ def _fail(db: Connection) -> None:
     raise Unavailable
 
 
-def test_a_finding_is_there_when_the_read_ends(make: Make) -> None:
+def test_a_deferred_write_is_stored_when_the_read_ends(make: Make) -> None:
     """A failing write affects neither the response nor the others."""
     project = make_project(make)
 

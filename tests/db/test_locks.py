@@ -14,7 +14,7 @@ from ingot.projects.namespaces.service import add_namespace
 from tests.client import Make
 
 
-def test_a_change_without_its_lock_is_a_fault(make: Make) -> None:
+def test_a_change_without_its_lock_fails(make: Make) -> None:
     path = make.name("unlocked")
 
     with pytest.raises(RuntimeError, match=NAMESPACES):
@@ -39,7 +39,7 @@ def test_a_lock_ends_with_its_transaction(make: Make) -> None:
     assert done == [None]
 
 
-def test_who_holds_it_sees_what_the_last_holder_did(make: Make) -> None:
+def test_the_holder_sees_the_changes_of_the_previous_one(make: Make) -> None:
     """Each adds one to the value it reads; without the lock, two would read the same value."""
     counter = {"number": 0}
 
@@ -59,7 +59,7 @@ def test_who_holds_it_sees_what_the_last_holder_did(make: Make) -> None:
     assert counter["number"] == 8
 
 
-def test_a_read_cannot_declare_one() -> None:
+def test_a_read_cannot_declare_a_lock() -> None:
     routes = Routes("nowhere")
 
     def read(call: Call) -> None:

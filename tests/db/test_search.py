@@ -83,7 +83,7 @@ def test_random_texts(make: Make, seed: int) -> None:
     make.database.write(work)
 
 
-def test_everything_that_was_written_by_other_ways(api: Api, make: Make) -> None:
+def test_rows_created_through_the_api(api: Api, make: Make) -> None:
     """Rows that were created, renamed, moved and deleted."""
     user = make.user(name="Ünïcodé Nämé 中文字")
     api.post(f"/users/{user.id}/emails", make.root, email=f"further-{user.email}", skip_confirmation=True)
@@ -106,7 +106,7 @@ def test_everything_that_was_written_by_other_ways(api: Api, make: Make) -> None
 
 
 @pytest.mark.parametrize("length", [1, 2, 3, 4])
-def test_short_ones_find_the_same(api: Api, make: Make, length: int) -> None:
+def test_short_queries_find_the_same(api: Api, make: Make, length: int) -> None:
     """Below three characters there are no trigrams."""
     owner = make.user()
     hit = make_project(make, owner, name="zqxw", path="zqxw-path")
@@ -137,7 +137,7 @@ SPECIAL_CHARACTERS = [
 
 @pytest.mark.parametrize("text", [*SPECIAL_CHARACTERS, "x" * 8000])
 @pytest.mark.parametrize("path", ["/projects", "/groups", "/users", "/namespaces"])
-def test_every_sign_stands_for_itself(api: Api, make: Make, path: str, text: str) -> None:
+def test_special_characters_are_literal(api: Api, make: Make, path: str, text: str) -> None:
     found = api.get(path, make.root, search=text)
 
     assert found.status_code == 200
@@ -145,12 +145,12 @@ def test_every_sign_stands_for_itself(api: Api, make: Make, path: str, text: str
 
 
 @pytest.mark.parametrize("path", ["/projects", "/groups", "/users", "/namespaces"])
-def test_what_is_too_long_is_told(api: Api, make: Make, path: str) -> None:
+def test_too_long_queries_are_rejected(api: Api, make: Make, path: str) -> None:
     assert api.get(path, make.root, search="x" * 8001).status_code == 400
 
 
 @pytest.mark.parametrize("most_looked_up", [250, 0])
-def test_few_and_many(api: Api, make: Make, monkeypatch: pytest.MonkeyPatch, most_looked_up: int) -> None:
+def test_few_and_many_matches(api: Api, make: Make, monkeypatch: pytest.MonkeyPatch, most_looked_up: int) -> None:
     """A query with very many matches takes another plan, with the same rows in the same order."""
     monkeypatch.setattr("ingot.projects.projects.queries.MAX_LOOKUP_IDS", most_looked_up)
     owner, word = make.user(), make.name("many")

@@ -57,7 +57,7 @@ def _fill(disk: Path, leave: int) -> Path:
             return ballast
 
 
-def test_no_room(disk: Path, empty_database: str, tmp_path: Path) -> None:
+def test_full_disk(disk: Path, empty_database: str, tmp_path: Path) -> None:
     """For packs and for all writes; over HTTP, SSH and the API."""
     server = Server(disk, empty_database)
     try:
@@ -94,7 +94,7 @@ def _fail_and_recover(disk: Path, tree: Tree, remote: Remote) -> None:
     assert remote.server.call("POST", f"{files}/small", json=sent).status_code == 201
 
 
-def test_a_disk_that_cannot_be_written(disk: Path, empty_database: str, tmp_path: Path) -> None:
+def test_read_only_disk(disk: Path, empty_database: str, tmp_path: Path) -> None:
     """Pushes are rejected with a message, and clones work."""
     server = Server(tmp_path / "data", empty_database)
     (tmp_path / "data").mkdir()

@@ -82,7 +82,7 @@ def _check_complete(data: Path, database_url: str, usernames: list[str]) -> None
         connection.close()
 
 
-def test_what_was_acknowledged_survives(stopped: Server) -> None:
+def test_acknowledged_changes_survive(stopped: Server) -> None:
     chance = random.Random(ROUNDS)
     stopped.start("--workers", 2)
     known: list[str] = []
@@ -100,7 +100,7 @@ def test_what_was_acknowledged_survives(stopped: Server) -> None:
     assert ingot("doctor", "--data", stopped.data, *options).stdout == "No problems found.\n"
 
 
-def test_a_signal_under_load_loses_nothing(stopped: Server) -> None:
+def test_sigterm_under_load_loses_nothing(stopped: Server) -> None:
     """Running requests are answered, acknowledged changes are kept, and the exit status is 0."""
     stopped.start("--workers", 2)
     load = UserLoad(stopped, "drained")

@@ -45,7 +45,7 @@ def _restore(database_url: str, file: Path, target: Path) -> "subprocess.Complet
     return ingot("restore", file, *_options(target, fresh_database(database_url, f"restored_{target.name}")))
 
 
-def test_a_backup_is_whole_or_none(stopped: Server, database_url: str, tmp_path: Path) -> None:
+def test_a_backup_is_complete_or_missing(stopped: Server, database_url: str, tmp_path: Path) -> None:
     """It is killed at any byte; every other time together with the server, which is under load."""
     server, chance = stopped, random.Random(ROUNDS)
     start(server)

@@ -37,7 +37,7 @@ def write(server: Server, project: int, title: str) -> None:
     assert server.call("POST", f"/projects/{project}/issues", json={"title": title}).status_code == 201
 
 
-def test_killed_right_after_the_answer(stopped: Server, receiver: Receiver) -> None:
+def test_killed_after_the_response(stopped: Server, receiver: Receiver) -> None:
     """Hooks and chats receive all acknowledged events in order, with idempotency keys for duplicates."""
     project = create_hooked_project(stopped, receiver, "/one", "/two")
     chat = {"webhook": receiver.url("/chat")}
@@ -68,7 +68,7 @@ def test_killed_right_after_the_answer(stopped: Server, receiver: Receiver) -> N
     assert len({key for each in keys.values() for key in each}) == len(keys)
 
 
-def test_asked_to_end_during_a_delivery(stopped: Server, receiver: Receiver) -> None:
+def test_sigterm_during_a_delivery(stopped: Server, receiver: Receiver) -> None:
     """The server exits in time although the receiver hangs, and delivers again after its restart."""
     release = threading.Event()
 

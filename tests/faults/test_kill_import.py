@@ -93,7 +93,7 @@ def _has_started(server: Server, project_id: int) -> bool:
 
 
 @pytest.mark.parametrize("with_git", [True, False], ids=["git dies too", "git lives on"])
-def test_an_import_that_is_killed_is_begun_anew(stopped: Server, remote: SlowServer, with_git: bool) -> None:
+def test_a_killed_import_starts_over(stopped: Server, remote: SlowServer, with_git: bool) -> None:
     """Killed when half of the pack was transferred."""
     server = stopped
     start(server)
@@ -125,7 +125,7 @@ def test_an_import_that_is_killed_is_begun_anew(stopped: Server, remote: SlowSer
     assert not server.events("job failed")
 
 
-def test_an_import_that_was_promised_is_made(stopped: Server, remote: SlowServer) -> None:
+def test_an_acknowledged_import_is_executed(stopped: Server, remote: SlowServer) -> None:
     """Killed right after the response: the import runs after the next start."""
     start(stopped)
     project_id = create(stopped, remote, "promised")

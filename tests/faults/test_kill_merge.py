@@ -89,7 +89,7 @@ class OpenMergeRequests:
         return [each["state"] for each in shown]
 
 
-def test_merges_are_cut_off(stopped: Server, tmp_path: Path) -> None:
+def test_killed_during_merges(stopped: Server, tmp_path: Path) -> None:
     """At random moments of concurrent merges; in half of the rounds git processes survive."""
     server, dice = stopped.start(*WORKERS), random.Random(int(os.environ.get("INGOT_SOAK_SEED", "1")))
     offers = OpenMergeRequests(server, tmp_path)
@@ -145,7 +145,7 @@ def _check_rest(server: Server, offers: OpenMergeRequests, merged: int) -> None:
         }
 
 
-def test_killed_between_the_branch_and_the_row(server: Server, tmp_path: Path) -> None:
+def test_killed_between_ref_update_and_commit(server: Server, tmp_path: Path) -> None:
     """The only moment at which both could disagree: they agree before the server accepts requests.
 
     Of two merges about to move the same branch, only one did.

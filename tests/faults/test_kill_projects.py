@@ -86,7 +86,7 @@ def refs_of(server: Server, project_id: int) -> str:
     return git(store_of(server).path_of(key), "for-each-ref")
 
 
-def test_a_fork_is_whole_or_not_there(stopped: Server, tmp_path: Path) -> None:
+def test_a_fork_is_complete_or_missing(stopped: Server, tmp_path: Path) -> None:
     server, chance = stopped, random.Random(ROUNDS)
     start(server)
     source = filled_project(server, tmp_path)
@@ -106,7 +106,7 @@ def test_a_fork_is_whole_or_not_there(stopped: Server, tmp_path: Path) -> None:
         assert server.call("GET", f"/projects/{source}").json()["forks_count"] >= len(load.acknowledged)
 
 
-def test_a_deleted_project_goes_whole(stopped: Server, tmp_path: Path) -> None:
+def test_a_deletion_is_complete(stopped: Server, tmp_path: Path) -> None:
     """The path is free at once; files and rows are removed soon after the restart."""
     server, chance = stopped, random.Random(ROUNDS)
     start(server)
@@ -151,7 +151,7 @@ def test_a_deleted_project_goes_whole(stopped: Server, tmp_path: Path) -> None:
     assert not server.events("job failed")
 
 
-def test_what_moves_arrives_or_stays(stopped: Server) -> None:
+def test_a_transfer_is_complete_or_undone(stopped: Server) -> None:
     """Projects are moved between two groups while one of these is moved as well."""
     server, chance = stopped, random.Random(ROUNDS)
     start(server)

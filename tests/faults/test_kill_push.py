@@ -74,7 +74,7 @@ class Pusher:
         assert self.remote.recorded() == self.refs
 
 
-def test_pushes_are_cut_off(server: Server, tmp_path: Path) -> None:
+def test_killed_during_pushes(server: Server, tmp_path: Path) -> None:
     """At random moments, over HTTP and SSH; in half of the rounds git processes survive."""
     dice = random.Random(int(os.environ.get("INGOT_SOAK_SEED", "1")))
     pushers = [Pusher(server, way, tmp_path / way) for way in ("http", "ssh")]
@@ -113,7 +113,7 @@ def _wait(process: "subprocess.Popen[bytes]", seconds: float) -> None:
         pass
 
 
-def test_killed_between_the_reference_and_the_record(server: Server, tmp_path: Path) -> None:
+def test_killed_between_ref_update_and_record(server: Server, tmp_path: Path) -> None:
     """The only moment at which both disagree: they agree before the restarted server accepts requests."""
     tree, remote = create_checkout(tmp_path), Remote(server, "between", "http", tmp_path)
     first = commit(tree, 100)

@@ -64,7 +64,7 @@ def _create(inside: InProcessServer, **more: Any) -> Any:
     return inside.call("POST", "/users", json={**PARAMS, **more})
 
 
-def test_writes_wait_then_say_that_they_may_be_tried_again(inside: InProcessServer) -> None:
+def test_writes_wait_and_then_get_503(inside: InProcessServer) -> None:
     with _held(inside.settings), ThreadPoolExecutor(1) as pool:
         writing = pool.submit(_create, inside)
         while not writing.done():
@@ -81,7 +81,7 @@ def test_writes_wait_then_say_that_they_may_be_tried_again(inside: InProcessServ
 
 
 @pytest.mark.parametrize("wait", [60.0])
-def test_a_short_wait_is_not_noticed_and_reads_go_on_meanwhile(inside: InProcessServer) -> None:
+def test_a_short_lock_is_waited_for_and_reads_continue(inside: InProcessServer) -> None:
     with ThreadPoolExecutor(1) as pool:
         with _held(inside.settings):
             writing = pool.submit(_create, inside)
@@ -91,7 +91,7 @@ def test_a_short_wait_is_not_noticed_and_reads_go_on_meanwhile(inside: InProcess
         assert writing.result().status_code == 201
 
 
-def test_a_page_says_so_too(inside: InProcessServer) -> None:
+def test_pages_report_it_too(inside: InProcessServer) -> None:
     """Signing in writes a session."""
     form = inside.client.get("/users/sign_in").text
     token = form.partition('name="authenticity_token" value="')[2].partition('"')[0]

@@ -15,7 +15,7 @@ from tests.conftest import Instance
 from tests.factories import make_project
 
 
-def test_no_mail_server_answers(instance: Instance, api: Api, make: Make) -> None:
+def test_unreachable_mail_server(instance: Instance, api: Api, make: Make) -> None:
     """Sign-in and git work, and queued mail is sent later."""
     instance.work()
     with socket.socket() as closed:

@@ -125,7 +125,7 @@ def _tables(server: Server) -> str:
     return ingot("doctor", "--data", server.data, *options).stdout
 
 
-def test_a_migration_that_was_killed_starts_over(newer: NewerVersion, stopped: Server) -> None:
+def test_a_killed_migration_starts_over(newer: NewerVersion, stopped: Server) -> None:
     newer.pause_in_the_middle()
     killed = newer.migrate()
     until("the middle of the migration", lambda: newer.times_reached() == 1)
@@ -144,7 +144,7 @@ def test_a_migration_that_was_killed_starts_over(newer: NewerVersion, stopped: S
     assert newer.times_reached() == 2
 
 
-def test_a_first_start_that_was_killed_starts_over(stopped: Server, tmp_path: Path) -> None:
+def test_a_killed_first_start_starts_over(stopped: Server, tmp_path: Path) -> None:
     """No tables of the first migration exist, and root must still get a password."""
     newer = NewerVersion(tmp_path / "versions", stopped)
     newer.pause_in_the_middle()
@@ -158,7 +158,7 @@ def test_a_first_start_that_was_killed_starts_over(stopped: Server, tmp_path: Pa
         newer.clean_up()
 
 
-def test_two_migrators_at_once_do_it_once(newer: NewerVersion) -> None:
+def test_concurrent_migrations_run_once(newer: NewerVersion) -> None:
     newer.pause_in_the_middle()
     first = newer.migrate()
     until("the middle of the migration", lambda: newer.times_reached() == 1)
@@ -169,7 +169,7 @@ def test_two_migrators_at_once_do_it_once(newer: NewerVersion) -> None:
     assert newer.times_reached() == 1
 
 
-def test_two_first_starts_at_once_make_one_instance(place: Path, empty_database: str) -> None:
+def test_concurrent_first_starts_create_one_instance(place: Path, empty_database: str) -> None:
     options = ["--data", str(place), *(["--database-url", empty_database] if empty_database else [])]
     command = [sys.executable, "-m", "ingot", "migrate", *options]
     both = [
@@ -181,7 +181,7 @@ def test_two_first_starts_at_once_make_one_instance(place: Path, empty_database:
     assert ingot("doctor", *options).stdout == "No problems found.\n"
 
 
-def test_a_schema_from_the_future_is_refused(newer: NewerVersion, stopped: Server) -> None:
+def test_a_newer_schema_is_rejected(newer: NewerVersion, stopped: Server) -> None:
     _finished(newer.migrate())
     options = ["--data", str(stopped.data)]
     options += ["--database-url", stopped.database_url] if stopped.database_url else []

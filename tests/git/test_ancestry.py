@@ -15,7 +15,7 @@ def repository(store: RepositoryStore, key: str) -> Repository:
     return store.open(key)
 
 
-def test_what_a_change_brings(repository: Repository) -> None:
+def test_new_commits_of_a_change(repository: Repository) -> None:
     """Of the given commits, those that were contained before or are unreachable do not count."""
     history = History()
     base = history.commit(files={"a": "1"})

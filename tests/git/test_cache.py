@@ -68,7 +68,7 @@ def test_a_newer_value_replaces_the_old_one_and_its_size() -> None:
     assert cache.bytes == 0
 
 
-def test_a_cache_borrows_what_others_do_not_use_and_gives_it_back() -> None:
+def test_a_cache_borrows_unused_budget_and_returns_it() -> None:
     registry = CacheRegistry(100 * (ENTRY_BYTES + 100))
     large, small = registry.declare("large", share=80), registry.declare("small", share=20)
     for number in range(200):

@@ -45,7 +45,7 @@ def text(repository: Repository, tree: str, path: str) -> str:
     return git(repository.path, "cat-file", "blob", f"{tree}:{path}")
 
 
-def test_changes_of_both_sides_meet(repository: Repository, tmp_path: Path) -> None:
+def test_changes_of_both_sides_are_combined(repository: Repository, tmp_path: Path) -> None:
     """Changes at both ends of one file are merged, with git's own result."""
     history = History()
     files = {"file": LINES, "run": ("100755", "x"), "link": ("120000", "file"), "module": ("160000", MODULE)}
@@ -70,7 +70,7 @@ def test_changes_of_both_sides_meet(repository: Repository, tmp_path: Path) -> N
     assert git(tmp_path / "checkout", "rev-parse", "HEAD^{tree}") == tree
 
 
-def test_conflicts_and_nothing_left(repository: Repository) -> None:
+def test_conflicts_and_empty_results(repository: Repository) -> None:
     """Conflicting changes, and changes that are already present, are reported."""
     history = History()
     base = history.commit(files={"file": LINES, "gone": "x\n"})
@@ -87,7 +87,7 @@ def test_conflicts_and_nothing_left(repository: Repository) -> None:
     assert "gone/now/a/folder" in listed(repository, picked_tree(repository, commits[turns], commits[base]))
 
 
-def test_first_commits(repository: Repository) -> None:
+def test_root_commits(repository: Repository) -> None:
     """The root commit of a history adds all its files, and its revert removes them."""
     history = History()
     base = history.commit(files={"a": "1\n"})
@@ -99,7 +99,7 @@ def test_first_commits(repository: Repository) -> None:
     assert listed(repository, reverted_tree(repository, commits[base], commits[base])) == {}
 
 
-def test_merges_count_by_their_first_parent(repository: Repository) -> None:
+def test_merges_use_their_first_parent(repository: Repository) -> None:
     """Reverting a merge removes the changes that it added to its branch."""
     history = History()
     base = history.commit(files={"a": "1\n"})
@@ -111,7 +111,7 @@ def test_merges_count_by_their_first_parent(repository: Repository) -> None:
     assert set(listed(repository, picked_tree(repository, commits[merge], commits[base]))) == {"a", "s"}
 
 
-def test_reverting_what_was_reverted(repository: Repository) -> None:
+def test_a_second_revert_is_empty(repository: Repository) -> None:
     """Nothing is left to revert."""
     history = History()
     history.commit(files={"a": "1\n"})
@@ -122,7 +122,7 @@ def test_reverting_what_was_reverted(repository: Repository) -> None:
         reverted_tree(repository, commits[changed], commits[back])
 
 
-def test_odd_names(repository: Repository) -> None:
+def test_names_in_other_encodings(repository: Repository) -> None:
     """Names that are not UTF-8 are handled like all others."""
     history = History()
     base = history.commit(files={"caf\udce9": "1\n"})

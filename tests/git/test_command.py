@@ -18,7 +18,7 @@ def path(store: RepositoryStore, key: str) -> Path:
     return store.path_of(key)
 
 
-def test_nothing_of_the_user_or_the_machine_counts(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_user_and_system_configuration_is_ignored(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Attack: a home directory with aliases, hooks and proxies, and a hostile environment."""
     (tmp_path / ".gitconfig").write_text("[core]\n\thooksPath = /evil\n[http]\n\tproxy = http://evil\n")
     for name, value in {
@@ -45,7 +45,7 @@ def test_nothing_of_the_user_or_the_machine_counts(path: Path, tmp_path: Path, m
     assert "GIT_SSL_NO_VERIFY" not in seen
 
 
-def test_what_a_caller_gives_cannot_become_an_option(path: Path, tmp_path: Path) -> None:
+def test_arguments_cannot_become_options(path: Path, tmp_path: Path) -> None:
     """Attack: a ref named --output=/tmp/file."""
     target = tmp_path / "pwned"
     with pytest.raises(ValueError, match="option"):
@@ -54,19 +54,19 @@ def test_what_a_caller_gives_cannot_become_an_option(path: Path, tmp_path: Path)
     assert run_git(["check-ref-format"], path, operands=["refs/heads/x"]).status == 0
 
 
-def test_input_and_output_do_not_wait_for_each_other(path: Path) -> None:
+def test_input_and_output_do_not_block_each_other(path: Path) -> None:
     """More than a pipe buffers, in both directions at once."""
     lines = b"0" * 40 + b"\n"
     answer = run_git(["cat-file", "--batch-check"], path, lines * 50_000)
     assert answer.out == (b"0" * 40 + b" missing\n") * 50_000
 
 
-def test_a_command_that_does_not_listen(path: Path) -> None:
+def test_a_command_that_does_not_read_its_input(path: Path) -> None:
     """It ends before it has read all, without an error."""
     assert run_git(["--version"], path, b"x" * 1_000_000).out.startswith(b"git version")
 
 
-def test_failures_are_told(path: Path) -> None:
+def test_failures_are_reported(path: Path) -> None:
     """By an error, or by the status if the caller wants it."""
     with pytest.raises(GitError) as failure:
         run_git(["rev-parse", "--verify", "refs/heads/none"], path)
@@ -76,7 +76,7 @@ def test_failures_are_told(path: Path) -> None:
     assert run_git(["rev-parse", "--verify", "-q", "refs/heads/none"], path, check=False).status == 1
 
 
-def test_the_time_is_bounded_and_helpers_die_too(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_time_is_bounded_and_child_processes_are_killed(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """git's helper starts another one; neither outlives the timeout, which starts once both run."""
     nap = [("alias.nap", "!echo $$ >nap; sleep 600 & echo $! >>nap; wait; true")]
 
@@ -94,7 +94,7 @@ def test_the_time_is_bounded_and_helpers_die_too(path: Path, monkeypatch: pytest
     assert not [pid for pid in pids if _outlives(pid)]
 
 
-def test_the_output_is_bounded(path: Path) -> None:
+def test_output_is_bounded(path: Path) -> None:
     """Endless output is stopped; the end of stderr is kept."""
     with pytest.raises(GitOutputTooLarge):
         run_git(["talk"], path, config=[("alias.talk", "!yes")], max_bytes=100_000)
@@ -103,7 +103,7 @@ def test_the_output_is_bounded(path: Path) -> None:
     assert loud.stderr.endswith("end\n")
 
 
-def test_the_memory_is_bounded(path: Path) -> None:
+def test_memory_is_bounded(path: Path) -> None:
     """A remote cannot make git exhaust the machine's memory."""
     hungry = ["hash-object", "--stdin", "--path=x"]
     body = b"x" * 50_000_000
@@ -112,7 +112,7 @@ def test_the_memory_is_bounded(path: Path) -> None:
         run_git(hungry, path, body, max_memory=20_000_000)
 
 
-def test_an_observer_can_stop_it(path: Path) -> None:
+def test_an_observer_can_stop_a_command(path: Path) -> None:
     """Its exception is raised, and the command is killed."""
 
     class Enough(Exception):

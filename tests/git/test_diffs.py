@@ -99,7 +99,7 @@ def test_modes(repository: Repository) -> None:
     assert (change.a_mode, change.b_mode, change.diff) == ("100644", "100755", "")
 
 
-def test_a_file_that_became_a_link(repository: Repository) -> None:
+def test_a_file_that_became_a_symlink(repository: Repository) -> None:
     """It is deleted and created, as in git's patch."""
     before, after = two(repository, {"a": "1\n", "b": "b\n"}, {"a": ("120000", "target"), "c": "c\n"})
     gone, link, other = diff_between(repository, before, after).changes
@@ -137,7 +137,7 @@ NAMES = ["a b", 'q"uote', "new\nline", "tab\tx", "--- x", "ü/日本", "\udcff\u
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_any_name(repository: Repository, name: str) -> None:
+def test_unusual_names(repository: Repository, name: str) -> None:
     """Paths are bytes, and no name is misinterpreted."""
     changes = diff_between(repository, *two(repository, {"x": "1\n"}, {name: "2\n", "zz": "3\n"})).changes
     by_path = {change.new_path: change.diff for change in changes}
@@ -162,7 +162,7 @@ def everything(repository: Repository) -> tuple[str, str]:
     return two(repository, before, after, "moved", "file01", "file03")
 
 
-def test_many_files_as_git_shows_them(repository: Repository) -> None:
+def test_many_files_match_git(repository: Repository) -> None:
     """In order and content."""
     old, new = everything(repository)
     changes = diff_between(repository, old, new).changes
@@ -172,7 +172,7 @@ def test_many_files_as_git_shows_them(repository: Repository) -> None:
 
 
 @pytest.mark.parametrize("size", [1, 2, 7, 64])
-def test_output_comes_in_any_pieces(repository: Repository, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_output_in_any_chunks(repository: Repository, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Chunk boundaries do not change the result."""
     old, new = everything(repository)
     whole = diff_between(repository, old, new)
@@ -187,7 +187,7 @@ def test_output_comes_in_any_pieces(repository: Repository, size: int, monkeypat
     assert diff_between(repository, old, new) == whole
 
 
-def test_it_is_kept(repository: Repository) -> None:
+def test_diffs_are_cached(repository: Repository) -> None:
     """The second call runs no git."""
     old, new = everything(repository)
     with forbid_blocking(), pytest.raises(WouldBlock):
@@ -197,7 +197,7 @@ def test_it_is_kept(repository: Repository) -> None:
         assert diff_between(repository, old, new) == first
 
 
-def test_a_patch_that_is_too_large(repository: Repository) -> None:
+def test_a_patch_over_the_limit(repository: Repository) -> None:
     """It is listed without lines; its neighbours are complete."""
     long_line = "x" * 5_000_000
     before, after = two(repository, {"k": "k\n"}, {"a": "a\n", "b": long_line, "c": "y\n" * 110_000, "d": "d\n"})
@@ -209,7 +209,7 @@ def test_a_patch_that_is_too_large(repository: Repository) -> None:
     assert not d.too_large
 
 
-def test_a_text_too_large_to_compare(repository: Repository) -> None:
+def test_a_text_over_the_comparison_limit(repository: Repository) -> None:
     """git does not load it, and it is not called binary."""
     before, after = two(repository, {"k": "k\n"}, {"a": "x" * (33 * 2**20), "b": b"\0"})
     a, b = diff_between(repository, before, after).changes
@@ -252,7 +252,7 @@ def test_each_limit(repository: Repository, limits: DiffLimits, shown: int) -> N
     assert diff.overflow == (shown < 10)
 
 
-def test_numbers(repository: Repository) -> None:
+def test_statistics(repository: Repository) -> None:
     """Against the first parent, with renames; many commits at once."""
     made = History()
     first = made.commit(files={"a": LINES, "b": b"\0", "c": "no newline"})

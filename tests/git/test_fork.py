@@ -63,7 +63,7 @@ def test_a_fork_takes_no_space_and_outlives_its_source(store: RepositoryStore, f
     assert git(store.path_of(key), "show-ref") == listed
 
 
-def test_a_tidied_source_forks_as_well(store: RepositoryStore, full: str) -> None:
+def test_a_repacked_source_can_be_forked(store: RepositoryStore, full: str) -> None:
     """Its multi-pack-index is not copied, because it names packs that the fork may drop; its commit graph is."""
     run_housekeeping(store.path_of(full))
     key = fork(store, full)
@@ -76,7 +76,7 @@ def test_a_tidied_source_forks_as_well(store: RepositoryStore, full: str) -> Non
     git(store.path_of(key), "fsck", "--strict")
 
 
-def test_what_is_not_public_stays_behind(store: RepositoryStore, full: str) -> None:
+def test_internal_refs_are_not_copied(store: RepositoryStore, full: str) -> None:
     """Refs of merge requests and internal refs, loose or packed."""
     path = store.path_of(full)
     tip = git(path, "rev-parse", "master")
@@ -90,7 +90,7 @@ def test_what_is_not_public_stays_behind(store: RepositoryStore, full: str) -> N
     assert {name.split(b"/")[1] for name in names} == {b"heads", b"tags"}
 
 
-def test_objects_that_only_other_references_reach_stay_behind(store: RepositoryStore, full: str, clone: Clone) -> None:
+def test_objects_of_internal_refs_are_not_copied(store: RepositoryStore, full: str, clone: Clone) -> None:
     """git serves every object of a repository by its id."""
     path = store.path_of(full)
     tip = git(path, "rev-parse", "master")
@@ -137,7 +137,7 @@ def test_across_file_systems_a_fork_is_a_copy(store: RepositoryStore, full: str,
     assert store.open(key).commit_count() == 2
 
 
-def test_borrowed_objects_are_fetched(store: RepositoryStore, full: str) -> None:
+def test_objects_of_alternates_are_fetched(store: RepositoryStore, full: str) -> None:
     """They cannot be linked."""
     borrower = new_key()
     store.create(borrower, "master")
@@ -152,7 +152,7 @@ def test_borrowed_objects_are_fetched(store: RepositoryStore, full: str) -> None
     assert len(store.open(key).refs()) == 5
 
 
-def test_a_damaged_source_is_an_error_and_no_half_fork(store: RepositoryStore, full: str) -> None:
+def test_a_damaged_source_is_an_error(store: RepositoryStore, full: str) -> None:
     """No incomplete fork is created, and a missing source is rejected."""
     before = files_in(store.root)
     with pytest.raises(MissingRepository):
@@ -167,7 +167,7 @@ def test_a_damaged_source_is_an_error_and_no_half_fork(store: RepositoryStore, f
     assert files_in(store.root) == before
 
 
-def test_a_kill_while_forking_leaves_nothing_that_counts(store: RepositoryStore, full: str) -> None:
+def test_a_killed_fork_is_complete_or_missing(store: RepositoryStore, full: str) -> None:
     """SIGKILL at each step; the cleanup removes the rest."""
     before = files_in(store.root)
     listed = git(store.path_of(full), "show-ref")
@@ -183,7 +183,7 @@ def test_a_kill_while_forking_leaves_nothing_that_counts(store: RepositoryStore,
     assert not any(whole[:-2])
 
 
-def test_forks_are_whole_while_others_push_and_tidy(store: RepositoryStore, full: str, tmp_path: Path) -> None:
+def test_forks_during_pushes_and_housekeeping(store: RepositoryStore, full: str, tmp_path: Path) -> None:
     """Every fork is a past state of the source, with all its objects."""
     path = store.path_of(full)
     over = threading.Event()

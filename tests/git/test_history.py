@@ -78,9 +78,7 @@ FILTERS = [
 
 @pytest.mark.parametrize(("wanted", "args"), FILTERS)
 @pytest.mark.parametrize("graph", [False, True])
-def test_order_and_totals_are_those_of_git(
-    repository: Repository, wanted: CommitFilter, args: list[str], graph: bool
-) -> None:
+def test_order_and_totals_match_git(repository: Repository, wanted: CommitFilter, args: list[str], graph: bool) -> None:
     """With every filter, merges, equal times and wrong clocks, with and without a commit-graph."""
     tip = create_history(repository)
     if graph:
@@ -93,7 +91,7 @@ def test_order_and_totals_are_those_of_git(
     assert {total for _, total in pages} == {len(expected)}
 
 
-def test_pages_walk_no_commit_twice(repository: Repository) -> None:
+def test_pages_read_no_commit_twice(repository: Repository) -> None:
     """A repeated page runs no git."""
     tip = create_history(repository)
     with forbid_blocking(), pytest.raises(WouldBlock):
@@ -106,7 +104,7 @@ def test_pages_walk_no_commit_twice(repository: Repository) -> None:
         assert count_commits(repository, tip) == first[1]
 
 
-def test_a_new_tip_is_seen_at_once(repository: Repository) -> None:
+def test_a_new_tip_is_listed_at_once(repository: Repository) -> None:
     """Nothing is cached by the name of a branch."""
     tip = create_history(repository)
     before = list_commits(repository, [tip], ALL_COMMITS, 0, 20)
@@ -122,7 +120,7 @@ def test_a_new_tip_is_seen_at_once(repository: Repository) -> None:
     "wanted",
     [ALL_COMMITS, CommitFilter(path="lib"), CommitFilter(author="ada"), CommitFilter(path="a.txt", follow=True)],
 )
-def test_lists_longer_than_what_is_kept(
+def test_lists_longer_than_the_cache(
     repository: Repository, wanted: CommitFilter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The cache limits change only the cost."""
@@ -137,7 +135,7 @@ def test_lists_longer_than_what_is_kept(
     assert list_commits(repository, [tip], wanted, 10**18, 5) == ([], whole[1])
 
 
-def test_renames_are_followed_on_demand(repository: Repository) -> None:
+def test_renames_are_followed_on_request(repository: Repository) -> None:
     """The list then continues with the file's older name."""
     made, text = History(), "".join(f"line {number}\n" for number in range(30))
     old = made.commit(files={"old.txt": text})
@@ -184,7 +182,7 @@ def test_no_tips_and_impossible_filters(repository: Repository) -> None:
 @pytest.mark.parametrize(
     "path", ["-x", "--output=pwned", ":(glob)**", ":!a.txt", "*", "[a]", "a\nb", "\\a.txt", "x" * 5000]
 )
-def test_paths_are_names_and_nothing_else(repository: Repository, path: str) -> None:
+def test_paths_are_literal(repository: Repository, path: str) -> None:
     """Neither options nor patterns."""
     made = History()
     made.commit(files={"a.txt": "1"})
@@ -201,7 +199,7 @@ def test_paths_are_names_and_nothing_else(repository: Repository, path: str) -> 
 
 
 @pytest.mark.parametrize("author", ["-x", "--all", "*", ".*", "\\(", "[^", "Ada\nBob", "x" * 255])
-def test_authors_are_texts_and_nothing_else(repository: Repository, author: str) -> None:
+def test_authors_are_literal(repository: Repository, author: str) -> None:
     """Patterns match no author."""
     tip = create_history(repository, 4)
     expected = 5 if "\n" in author else 0
@@ -228,7 +226,7 @@ def test_times_are_inclusive(repository: Repository) -> None:
     assert listed(since=-(10**10), until=2**34) == times
 
 
-def test_between(repository: Repository) -> None:
+def test_commits_between_two_refs(repository: Repository) -> None:
     """As ``git log --reverse``, limited to the newest."""
     tip = create_history(repository)
     old = log(repository.path, tip)[40]
@@ -238,7 +236,7 @@ def test_between(repository: Repository) -> None:
     assert commits_between(repository, tip, old, 5) == []
 
 
-def test_references_that_contain(repository: Repository) -> None:
+def test_refs_that_contain_a_commit(repository: Repository) -> None:
     """Branches or tags; cached until a ref changes."""
     made = History()
     first = made.commit(files={"a": "1"})
@@ -259,7 +257,7 @@ def test_references_that_contain(repository: Repository) -> None:
     assert refs_containing(repository, ids[first], heads, 2) == [*names[:2], "refs/heads/ü/y".encode()]
 
 
-def test_counting(repository: Repository) -> None:
+def test_count(repository: Repository) -> None:
     """Along all parents, or only the first."""
     tip = create_history(repository)
     assert count_commits(repository, tip) == len(log(repository.path, tip))

@@ -15,7 +15,7 @@ from ingot.git.maintenance.store import RepositoryStore
 from tests.git.conftest import Clone, git
 
 
-def test_many_pushes_become_few_packs(store: RepositoryStore, key: str, clone: Clone) -> None:
+def test_many_packs_become_few(store: RepositoryStore, key: str, clone: Clone) -> None:
     """With a multi-pack-index and its bitmap, a commit graph, and packed refs; all objects are kept."""
     path = store.path_of(key)
     for number in range(6):
@@ -50,13 +50,13 @@ def test_loose_objects_are_packed(store: RepositoryStore, key: str, clone: Clone
     assert git(path, "count-objects").startswith("0 objects") or (path / "objects" / lonely[:2] / lonely[2:]).exists()
 
 
-def test_an_empty_repository_can_be_tidied(store: RepositoryStore, key: str) -> None:
+def test_housekeeping_of_an_empty_repository(store: RepositoryStore, key: str) -> None:
     """It does nothing."""
     assert run_housekeeping(store.path_of(key))
     assert store.open(key).is_empty()
 
 
-def test_two_do_not_tidy_at_once(store: RepositoryStore, key: str) -> None:
+def test_concurrent_housekeeping(store: RepositoryStore, key: str) -> None:
     """The second run skips, and no lock outlives its holder."""
     descriptor = os.open(store.path_of(key) / "objects", os.O_RDONLY)
     fcntl.flock(descriptor, fcntl.LOCK_EX)
@@ -65,7 +65,7 @@ def test_two_do_not_tidy_at_once(store: RepositoryStore, key: str) -> None:
     assert run_housekeeping(store.path_of(key))
 
 
-def test_leftovers_of_killed_processes_go_when_they_are_old(store: RepositoryStore, key: str) -> None:
+def test_old_leftovers_of_killed_processes_are_removed(store: RepositoryStore, key: str) -> None:
     """Partial packs and objects, quarantines and locks; those of running processes stay."""
     path = store.path_of(key)
     (path / "objects/ab").mkdir()
@@ -91,7 +91,7 @@ def test_leftovers_of_killed_processes_go_when_they_are_old(store: RepositorySto
     assert (path / "HEAD").exists()
 
 
-def test_a_stale_lock_is_in_nobodys_way(store: RepositoryStore, key: str, clone: Clone) -> None:
+def test_a_stale_lock_is_removed(store: RepositoryStore, key: str, clone: Clone) -> None:
     """Otherwise a killed pack-refs would end the housekeeping for good."""
     clone.commit()
     path = store.path_of(key)
@@ -105,7 +105,7 @@ def test_a_stale_lock_is_in_nobodys_way(store: RepositoryStore, key: str, clone:
     assert run_housekeeping(path)
 
 
-def test_tidying_while_others_push(store: RepositoryStore, key: str, tmp_path: Path) -> None:
+def test_housekeeping_during_pushes(store: RepositoryStore, key: str, tmp_path: Path) -> None:
     """No push fails or is lost."""
     path = store.path_of(key)
     over = threading.Event()

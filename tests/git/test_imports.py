@@ -56,7 +56,7 @@ def is_empty_but_valid(path: Path) -> bool:
     return git(path, "for-each-ref") == "" and not objects and not (path / "packed-refs").exists()
 
 
-def test_an_import_brings_branches_tags_and_head(
+def test_an_import_copies_branches_tags_and_head(
     store: RepositoryStore, key: str, server: GitServer, remote: Path
 ) -> None:
     """No other refs, and no configuration of the remote."""
@@ -98,9 +98,7 @@ def test_no_proxy_of_the_environment_is_used(
     assert fetch_into(store.path_of(key), f"{server.url}/remote.git", FixedAddress("127.0.0.1", server.port)) is None
 
 
-def test_credentials_reach_the_server_and_nothing_else(
-    store: RepositoryStore, key: str, server: GitServer, remote: Path
-) -> None:
+def test_credentials_reach_only_the_server(store: RepositoryStore, key: str, server: GitServer, remote: Path) -> None:
     """Neither the list of processes nor a file of the repository; errors do not show wrong ones."""
     path, url, pin = store.path_of(key), f"{server.url}/remote.git", FixedAddress("127.0.0.1", server.port)
     server.password = ("ada", SECRET)
@@ -126,7 +124,9 @@ def test_credentials_reach_the_server_and_nothing_else(
         assert not [file for file in path.rglob("*") if file.is_file() and secret in file.read_bytes()]
 
 
-def test_confusing_names_do_not_come_along(store: RepositoryStore, key: str, server: GitServer, remote: Path) -> None:
+def test_ambiguous_ref_names_are_not_imported(
+    store: RepositoryStore, key: str, server: GitServer, remote: Path
+) -> None:
     """Attack: a branch that looks like a commit id, or like another branch; similar valid names are imported."""
     tip = git(remote, "rev-parse", "trunk")
     good = f"refs/heads/{tip}-fix"
@@ -161,7 +161,7 @@ def test_git_follows_no_redirect(store: RepositoryStore, key: str, server: GitSe
     ["ext::sh -c id", "file:///etc", "/etc", "--upload-pack=id", "ssh://h/x", "http://u:p@h/x", "http://h/x\nhost=y",
      "http://h/x y", "git://h/x", "ftp://h/x", "http://h/x?y", "http://h\\@x/", ""],
 )  # fmt: skip
-def test_other_addresses_never_reach_git(store: RepositoryStore, key: str, url: str) -> None:
+def test_forbidden_urls_never_reach_git(store: RepositoryStore, key: str, url: str) -> None:
     """Attack: make git run a command, read a file, or interpret a part of the URL as configuration."""
     with pytest.raises(ValueError, match="http"):
         fetch_into(store.path_of(key), url, FixedAddress("h", 80))
@@ -173,7 +173,9 @@ def test_other_addresses_never_reach_git(store: RepositoryStore, key: str, url: 
      "--upload-pack=touch", ";touch%20pwned;", "$(touch%20pwned)", "`touch%20pwned`", "%0ahost=127.0.0.1:{trap}%0a",
      "x.git/hooks/post-checkout"],
 )  # fmt: skip
-def test_what_looks_like_configuration_is_a_path(store: RepositoryStore, key: str, server: GitServer, odd: str) -> None:
+def test_urls_that_look_like_configuration_are_paths(
+    store: RepositoryStore, key: str, server: GitServer, odd: str
+) -> None:
     """Attack: a URL that git would parse as a proxy, an option or a command is requested as a path."""
     before = (store.path_of(key) / "config").read_bytes()
     with socket.create_server(("127.0.0.1", 0)) as trap:
@@ -188,7 +190,7 @@ def test_what_looks_like_configuration_is_a_path(store: RepositoryStore, key: st
     assert is_empty_but_valid(store.path_of(key))
 
 
-def test_credentials_that_would_name_another_server(
+def test_credentials_cannot_name_another_server(
     store: RepositoryStore, key: str, server: GitServer, remote: Path
 ) -> None:
     """Attack (CVE-2020-5260): a line break in the credentials stays a part of them."""
@@ -199,7 +201,7 @@ def test_credentials_that_would_name_another_server(
     assert {host for _, host, _ in server.asked} == {f"127.0.0.1:{server.port}"}
 
 
-def test_failures_leave_nothing_and_can_be_repeated(
+def test_failures_leave_nothing_and_can_be_retried(
     store: RepositoryStore, key: str, server: GitServer, remote: Path
 ) -> None:
     """A wrong path, a repository over the limit, a damaged one, a closed port; then it works."""
@@ -227,7 +229,7 @@ def test_failures_leave_nothing_and_can_be_repeated(
     assert store.open(key).commit_count() == 2
 
 
-def test_bad_objects_are_refused_and_harmless_slips_are_not(
+def test_malicious_objects_are_rejected_and_harmless_errors_are_not(
     store: RepositoryStore, server: GitServer, remote: Path
 ) -> None:
     """Attack: a tree with an entry named .git. Old commits with invalid time zones are imported."""
@@ -282,7 +284,7 @@ def answering(answer: Callable[[socket.socket], None]) -> Iterator[int]:
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/x-git-upload-pack-advertisement\r\nConnection: close\r\n"
 
 
-def test_a_server_that_says_nothing(store: RepositoryStore, key: str) -> None:
+def test_a_silent_server_times_out(store: RepositoryStore, key: str) -> None:
     """Attack: keep the importer waiting."""
 
     def stay_silent(connection: socket.socket) -> None:
@@ -296,7 +298,7 @@ def test_a_server_that_says_nothing(store: RepositoryStore, key: str) -> None:
     assert is_empty_but_valid(store.path_of(key))
 
 
-def test_what_a_server_says_is_not_passed_on(store: RepositoryStore, key: str) -> None:
+def test_server_messages_do_not_reveal_credentials(store: RepositoryStore, key: str) -> None:
     """Attack: the server returns the credentials in its error, which is then shown to others."""
     message = f"# service=git-upload-pack\n0000{len(SECRET.encode()) + 8:04x}ERR {SECRET}".encode()
 

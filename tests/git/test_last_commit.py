@@ -25,7 +25,7 @@ def _by_git(repository: Repository, commit: str, path: str) -> str:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_in_any_history_it_is_what_git_says(repository: Repository, seed: int) -> None:
+def test_random_histories_match_git(repository: Repository, seed: int) -> None:
     """Random branches and merges; every path, from many commits."""
     chance = random.Random(seed)
     names = ["a", "b/c", "b/d", "*", ":(top)a", "-x", "ünï", "e/f/g"]
@@ -43,7 +43,7 @@ def _has(repository: Repository, commit: str, name: str) -> bool:
     return bool(git(repository.path, "--literal-pathspecs", "ls-tree", commit, "--", name))
 
 
-def test_far_back_git_is_asked_once(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_git_runs_once_for_old_commits(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(last_commit, "_INLINE_SECONDS", 60.0)
     history = History()
     first = history.commit(files={"old": "x", "sub/old": "x"})
@@ -71,7 +71,7 @@ def test_far_back_git_is_asked_once(repository: Repository, monkeypatch: pytest.
         assert last_commit_id(repository, after, b"old") == commits[first]
 
 
-def test_the_root_is_touched_by_every_commit(repository: Repository) -> None:
+def test_the_root_is_changed_by_every_commit(repository: Repository) -> None:
     history = History()
     history.commit(files={"a": "x"})
     commits = history.into(repository)

@@ -171,7 +171,7 @@ def in_a_checkout(repository: Repository, folder: Path) -> str | None:
 
 
 @pytest.mark.parametrize("build", CLEAN)
-def test_what_goes_together(repository: Repository, tmp_path: Path, build: Callable[[History], None]) -> None:
+def test_clean_merges_match_git(repository: Repository, tmp_path: Path, build: Callable[[History], None]) -> None:
     """With either implementation."""
     history = History()
     build(history)
@@ -191,7 +191,7 @@ def test_what_goes_together(repository: Repository, tmp_path: Path, build: Calla
 
 
 @pytest.mark.parametrize("build", CONFLICTS)
-def test_what_asks_for_a_person(repository: Repository, tmp_path: Path, build: Callable[[History], None]) -> None:
+def test_conflicts_match_git(repository: Repository, tmp_path: Path, build: Callable[[History], None]) -> None:
     """A failed attempt leaves no files."""
     history = History()
     build(history)
@@ -205,7 +205,7 @@ def test_what_asks_for_a_person(repository: Repository, tmp_path: Path, build: C
         write_merged_tree(repository, ours, theirs)
 
 
-def test_conflicts_are_named(repository: Repository) -> None:
+def test_conflicting_paths_are_listed(repository: Repository) -> None:
     """Each once, including unusual names."""
     history = History()
     base = history.commit(files={"a": "1\n", "new\nline": "1\n", "fine": "1\n"})
@@ -217,7 +217,7 @@ def test_conflicts_are_named(repository: Repository) -> None:
     assert refused.value.paths == ("a", "new\nline")
 
 
-def test_what_is_not_there(repository: Repository) -> None:
+def test_a_missing_commit_is_an_error(repository: Repository) -> None:
     """Not a conflict, because that result would be cached."""
     history = History()
     history.commit(files={"a": "1\n"})
@@ -229,7 +229,7 @@ def test_what_is_not_there(repository: Repository) -> None:
             can_merge(repository, ours, theirs)
 
 
-def test_squashing(repository: Repository) -> None:
+def test_squash(repository: Repository) -> None:
     """All changes of a branch become one commit, also if it had merged the target meanwhile."""
     history = History()
     base = history.commit(files={"file": LINES})
@@ -253,7 +253,7 @@ def test_squashing(repository: Repository) -> None:
     assert merge.tree == write_merged_tree(repository, ours, theirs)
 
 
-def test_squashing_what_never_met(repository: Repository) -> None:
+def test_squash_of_unrelated_histories(repository: Repository) -> None:
     """There is no merge base, so it fails."""
     history = History()
     _unrelated(history)
@@ -262,7 +262,7 @@ def test_squashing_what_never_met(repository: Repository) -> None:
         squash_commit(repository, *tips(repository), MESSAGE)
 
 
-def test_rebasing(repository: Repository, tmp_path: Path) -> None:
+def test_rebase(repository: Repository, tmp_path: Path) -> None:
     """Commits are applied in order; present changes and merges are skipped, as by git."""
     history = History()
     base = history.commit(files={"file": LINES, "a": "1\n"})
@@ -289,7 +289,7 @@ def test_rebasing(repository: Repository, tmp_path: Path) -> None:
     )
 
 
-def test_nothing_to_rebase(repository: Repository) -> None:
+def test_empty_rebase(repository: Repository) -> None:
     """An up-to-date branch stays unchanged, and a contained one has no commits."""
     history = History()
     base = history.commit(files={"a": "1\n"})
@@ -305,7 +305,7 @@ def test_nothing_to_rebase(repository: Repository) -> None:
     assert tip.parents == (ours,)
 
 
-def test_rebasing_into_a_conflict(repository: Repository) -> None:
+def test_rebase_with_conflicts(repository: Repository) -> None:
     """One conflict stops it."""
     history = History()
     base = history.commit(files={"a": "1\n"})
@@ -317,7 +317,7 @@ def test_rebasing_into_a_conflict(repository: Repository) -> None:
         rebase_commits(repository, *tips(repository), CALLER)
 
 
-def test_rebasing_too_much(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rebase_of_too_many_commits(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     """The number of commits is limited."""
     monkeypatch.setattr("ingot.git.writing.merge_commits.MAX_REBASED_COMMITS", 2)
     history = History()

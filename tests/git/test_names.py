@@ -34,33 +34,33 @@ def git_accepts(name: str) -> bool:
 
 
 @pytest.mark.parametrize("name", VALID)
-def test_good_names(name: str) -> None:
+def test_valid_names(name: str) -> None:
     """No valid name is rejected."""
     assert ref_name_error(name) is None
     assert git_accepts(name)
 
 
 @pytest.mark.parametrize("name", INVALID_FOR_GIT)
-def test_names_that_git_refuses(name: str) -> None:
+def test_names_rejected_by_git(name: str) -> None:
     """They are rejected before git sees them."""
     assert ref_name_error(name) is not None
     assert not git_accepts(name)
 
 
 @pytest.mark.parametrize("name", AMBIGUOUS)
-def test_names_that_read_as_something_else(name: str) -> None:
+def test_ambiguous_names_are_rejected(name: str) -> None:
     """git would accept them, but they look like a commit or another branch."""
     assert ref_name_error(name) is not None
     assert git_accepts(name)
 
 
 @pytest.mark.parametrize("name", ["\0", "a\0b", "\ud800", "a\udcff"])
-def test_names_that_cannot_be_written(name: str) -> None:
+def test_unencodable_names(name: str) -> None:
     """git cannot be called with them."""
     assert ref_name_error(name) is not None
 
 
-def test_random_names_are_judged_as_git_does() -> None:
+def test_random_names_match_git() -> None:
     """Short combinations of special characters, drawn with a fixed seed."""
     pieces = [
         "a",

@@ -24,7 +24,7 @@ def test_an_empty_repository(store: RepositoryStore, key: str) -> None:
 
 
 @pytest.mark.parametrize("packed", [False, True])
-def test_references(store: RepositoryStore, key: str, clone: Clone, packed: bool) -> None:
+def test_refs(store: RepositoryStore, key: str, clone: Clone, packed: bool) -> None:
     """Loose and packed ones are equivalent, and match git."""
     path, repository = store.path_of(key), store.open(key)
     first = clone.commit()
@@ -46,7 +46,7 @@ def test_references(store: RepositoryStore, key: str, clone: Clone, packed: bool
     assert list(repository.refs().items()) == [(name.encode(), oid) for oid, name in listed]
 
 
-def test_a_loose_reference_wins_over_a_packed_one(store: RepositoryStore, key: str, clone: Clone) -> None:
+def test_a_loose_ref_takes_precedence_over_a_packed_one(store: RepositoryStore, key: str, clone: Clone) -> None:
     """It is newer; a deleted one is removed from both."""
     path, repository = store.path_of(key), store.open(key)
     clone.commit()
@@ -60,7 +60,7 @@ def test_a_loose_reference_wins_over_a_packed_one(store: RepositoryStore, key: s
     assert repository.refs() == {}
 
 
-def test_packed_references_in_any_order(store: RepositoryStore, key: str, clone: Clone) -> None:
+def test_unsorted_packed_refs(store: RepositoryStore, key: str, clone: Clone) -> None:
     """Written by another program: lookups still find the exact name."""
     path, repository = store.path_of(key), store.open(key)
     tip = clone.commit()
@@ -81,7 +81,7 @@ def test_packed_references_in_any_order(store: RepositoryStore, key: str, clone:
     "name",
     ["../../config", "../../HEAD", "", ".", "..", "master/../master", "master\n", "mas*er", "\0", "\ud800", "x" * 300],
 )
-def test_names_cannot_lead_out_of_the_references(store: RepositoryStore, key: str, clone: Clone, name: str) -> None:
+def test_names_cannot_leave_the_refs_folder(store: RepositoryStore, key: str, clone: Clone, name: str) -> None:
     """Attack: read another file of the repository as a branch."""
     clone.commit()
     clone.push(store.path_of(key))
@@ -91,7 +91,7 @@ def test_names_cannot_lead_out_of_the_references(store: RepositoryStore, key: st
     assert repository.tip(name) is None
 
 
-def test_broken_files_are_passed_over(store: RepositoryStore, key: str, clone: Clone) -> None:
+def test_broken_files_are_skipped(store: RepositoryStore, key: str, clone: Clone) -> None:
     """An empty ref, as left by a power cut, hides no other; a broken HEAD is reported."""
     oid = clone.commit()
     clone.push(store.path_of(key))
@@ -108,7 +108,7 @@ def test_broken_files_are_passed_over(store: RepositoryStore, key: str, clone: C
             repository.head_branch()
 
 
-def test_setting_head(store: RepositoryStore, key: str, clone: Clone) -> None:
+def test_set_head(store: RepositoryStore, key: str, clone: Clone) -> None:
     """git sees the new branch, invalid names change nothing, and stale locks do not prevent it."""
     path, repository = store.path_of(key), store.open(key)
     (path / "HEAD.lock").write_text("")
@@ -145,7 +145,7 @@ def test_languages(store: RepositoryStore, key: str, clone: Clone) -> None:
     assert store.open(key).languages() == {"Python": 75.0, "C": 20.0, "Makefile": 5.0}
 
 
-def test_a_tree_of_ten_billion_folders_is_looked_at_in_passing(store: RepositoryStore, key: str, clone: Clone) -> None:
+def test_a_tree_bomb_is_scanned_partially(store: RepositoryStore, key: str, clone: Clone) -> None:
     """Attack: ten trees, each containing the next one ten times, expand to ten billion folders."""
     path = store.path_of(key)
     blob = git(path, "hash-object", "-w", "--stdin", text="print()\n")
@@ -157,7 +157,7 @@ def test_a_tree_of_ten_billion_folders_is_looked_at_in_passing(store: Repository
     assert store.open(key).languages() == {}
 
 
-def test_the_outer_repository_is_never_meant(tmp_path: Path) -> None:
+def test_an_enclosing_repository_is_never_used(tmp_path: Path) -> None:
     """With a data directory inside a checkout, a broken repository must not resolve to the checkout."""
     outer = Clone(tmp_path / "outer")
     outer.commit()

@@ -50,7 +50,7 @@ def started_processes(monkeypatch: pytest.MonkeyPatch) -> "list[subprocess.Popen
     return processes
 
 
-def test_parts_of_a_content(repository: Repository) -> None:
+def test_ranges_of_a_blob(repository: Repository) -> None:
     blob, size = read_blob(repository, _oid(repository)), len(CONTENT)
     for start, stop in ((0, size), (0, 1), (65_535, 65_537), (100, 4_000_000), (size - 1, size), (5, 5), (9, 3)):
         assert b"".join(stream_blob(blob, start, stop)) == CONTENT[start:stop]
@@ -58,7 +58,7 @@ def test_parts_of_a_content(repository: Repository) -> None:
     assert content_digest(blob) == sha256(CONTENT).hexdigest()
 
 
-def test_a_reader_who_leaves_ends_it(
+def test_closing_the_reader_stops_the_process(
     repository: Repository, started_processes: "list[subprocess.Popen[bytes]]"
 ) -> None:
     for pieces in (
@@ -74,7 +74,7 @@ def test_a_reader_who_leaves_ends_it(
             os.kill(process.pid, 0)
 
 
-def test_what_is_not_read_is_not_started(
+def test_an_unread_stream_starts_no_process(
     repository: Repository, started_processes: "list[subprocess.Popen[bytes]]"
 ) -> None:
     blob = read_blob(repository, _oid(repository))
@@ -85,12 +85,12 @@ def test_what_is_not_read_is_not_started(
     assert started_processes == []
 
 
-def test_a_bad_end_is_heard_of(repository: Repository) -> None:
+def test_a_failed_process_raises(repository: Repository) -> None:
     with pytest.raises(GitError):
         list(stream_git(["cat-file", "blob", "0" * 40], repository.path))
 
 
-def test_a_reader_who_takes_for_ever_is_left(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_slow_reader_times_out(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(streaming, "MAX_SECONDS", -1.0)
 
     with pytest.raises(GitTimeout):
@@ -102,7 +102,7 @@ def test_no_process_is_started_on_an_event_loop(repository: Repository) -> None:
         next(stream_git(["cat-file", "blob", _oid(repository)], repository.path))
 
 
-def test_archives_are_those_of_git(repository: Repository, tmp_path: Path) -> None:
+def test_archives_match_git(repository: Repository, tmp_path: Path) -> None:
     by_git = subprocess.run(
         ["git", "archive", "--format=tar", "--prefix=x/", "master"],
         cwd=repository.path,

@@ -28,7 +28,7 @@ def _by_git(repository: Repository, commit: str) -> dict[bytes, str]:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_in_any_history_they_are_what_git_says(repository: Repository, seed: int) -> None:
+def test_random_histories_match_git(repository: Repository, seed: int) -> None:
     """Random branches and merges; each walk also reuses the results of earlier ones."""
     chance = random.Random(seed)
     forged = "\x01" + "0" * 40
@@ -55,9 +55,7 @@ def _wait_for_walks() -> None:
             thread.join(60)
 
 
-def test_whoever_asks_for_many_old_files_gets_the_rest_at_once(
-    repository: Repository, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_walk_for_many_old_files_finds_all(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     commits, first, last = _long_history(repository)
 
     for number in range(8):
@@ -83,9 +81,7 @@ def test_whoever_asks_for_many_old_files_gets_the_rest_at_once(
     assert last_commits(repository, after, b"old", [b"7", b"9"]) == {b"7": commits[first], b"9": commits[first]}
 
 
-def test_a_folder_that_took_too_long_is_known_when_it_is_looked_at_again(
-    repository: Repository, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_slow_folder_is_cached_for_the_next_request(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(folder_commits, "_WALK_SECONDS", 0.0)
     monkeypatch.setattr(folder_commits, "_GIT_LOG_SECONDS", 0.0)
     commits, first, last = _long_history(repository)
@@ -98,7 +94,7 @@ def test_a_folder_that_took_too_long_is_known_when_it_is_looked_at_again(
     assert last_commits(repository, commits[last], b"old", names) == dict.fromkeys(names, commits[first])
 
 
-def test_what_lies_too_far_back_is_left_to_git(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_commits_beyond_the_limit_are_left_to_git(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tree_commits, "_WALK_SECONDS", -1.0)
     commits, first, last = _long_history(repository)
 
@@ -107,7 +103,7 @@ def test_what_lies_too_far_back_is_left_to_git(repository: Repository, monkeypat
     assert last_commit_id(repository, commits[last], b"old/1") == commits[first]
 
 
-def test_a_tree_that_is_too_large_is_not_tried_again(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_too_large_tree_is_not_retried(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tree_commits, "_MAX_TREE_BYTES", 10)
     commits, first, last = _long_history(repository)
 

@@ -63,7 +63,7 @@ def change(repository: Repository, parent: Commit | None, *actions: TreeAction) 
     return oid
 
 
-def test_what_is_not_touched_stays(repository: Repository, first_commit: Commit) -> None:
+def test_other_entries_stay_unchanged(repository: Repository, first_commit: Commit) -> None:
     """A new file changes only the folders above it; modes, symlinks and submodules stay."""
     before = listed(repository, first_commit.oid)
     made = change(repository, first_commit, TreeAction("create", "deep/er/new", content=b"\0binary\xff"))
@@ -76,7 +76,7 @@ def test_what_is_not_touched_stays(repository: Repository, first_commit: Commit)
     )
 
 
-def test_git_builds_the_same_tree(repository: Repository, first_commit: Commit, tmp_path: Path) -> None:
+def test_trees_equal_those_of_git(repository: Repository, first_commit: Commit, tmp_path: Path) -> None:
     """To the byte, for the same files."""
     made = change(
         repository,
@@ -147,7 +147,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("action", "reason"), REFUSED)
-def test_what_does_not_fit_is_refused(
+def test_invalid_actions_are_rejected(
     repository: Repository, first_commit: Commit, action: TreeAction, reason: str
 ) -> None:
     """No objects are left, not even those of earlier actions."""
@@ -158,7 +158,7 @@ def test_what_does_not_fit_is_refused(
     assert files_in(repository.path) == before
 
 
-def test_links_and_submodules_move(repository: Repository, first_commit: Commit) -> None:
+def test_symlinks_and_submodules_move(repository: Repository, first_commit: Commit) -> None:
     """Their mode and content stay."""
     made = change(
         repository,
@@ -172,7 +172,7 @@ def test_links_and_submodules_move(repository: Repository, first_commit: Commit)
     assert after["a/module"] == f"160000 commit {MODULE}"
 
 
-def test_names_that_are_no_utf8(repository: Repository, first_commit: Commit) -> None:
+def test_names_in_other_encodings(repository: Repository, first_commit: Commit) -> None:
     """A name that is not UTF-8 is shown as Latin-1, and the file is updated and deleted by that name."""
     made = change(repository, first_commit, TreeAction("update", "caf\xe9", content=b"new"))
     assert set(listed(repository, made)) == set(listed(repository, first_commit.oid))
@@ -182,7 +182,7 @@ def test_names_that_are_no_utf8(repository: Repository, first_commit: Commit) ->
         commit_actions(repository, first_commit, [TreeAction("delete", "caf\xea")], MESSAGE)
 
 
-def test_nothing_to_commit(repository: Repository, first_commit: Commit) -> None:
+def test_empty_changes(repository: Repository, first_commit: Commit) -> None:
     """Unchanged content is rejected where required."""
     same = [TreeAction("update", "README", content=b"hello\n")]
     with pytest.raises(InvalidAction, match="nothing to commit"):
@@ -191,7 +191,7 @@ def test_nothing_to_commit(repository: Repository, first_commit: Commit) -> None
     assert git(repository.path, "rev-parse", f"{made}^{{tree}}") == first_commit.tree
 
 
-def test_many_files_are_one_pack(repository: Repository, first_commit: Commit) -> None:
+def test_many_files_become_one_pack(repository: Repository, first_commit: Commit) -> None:
     """A thousand files create few files on disk."""
     before = len(files_in(repository.path))
     made = change(
@@ -211,7 +211,7 @@ def test_very_deep_paths(repository: Repository) -> None:
     assert listed(repository, gone) == {}
 
 
-def test_names_of_people_cannot_forge(repository: Repository) -> None:
+def test_author_names_cannot_forge_headers(repository: Repository) -> None:
     """Attack: a name with a line break adds a second author."""
     forged = Signature("Ada <x@y> 1 +0000\nauthor Eve", "a>b\n@c", -5, -90)
     made = commit_actions(repository, None, [], CommitMetadata("m", forged, Signature("", "", 1, 0)))
@@ -260,7 +260,7 @@ HOSTILE_PATHS = [
 
 
 @pytest.mark.parametrize("path", HOSTILE_PATHS)
-def test_paths_that_lead_elsewhere(path: str) -> None:
+def test_hostile_paths_are_rejected(path: str) -> None:
     """Attack: paths that a checkout on any file system would treat as git's own or the system's."""
     assert new_path_error(path) is not None
 
@@ -283,7 +283,7 @@ UNUSUAL_PATHS = [
 
 
 @pytest.mark.parametrize("path", UNUSUAL_PATHS)
-def test_paths_that_only_look_odd(path: str) -> None:
+def test_unusual_paths_are_accepted(path: str) -> None:
     """All paths that git accepts."""
     assert new_path_error(path) is None
 
@@ -296,7 +296,7 @@ MANY = {
 
 
 @pytest.mark.parametrize("name", MANY)
-def test_actions_that_would_take_too_long(repository: Repository, first_commit: Commit, name: str) -> None:
+def test_expensive_actions_are_rejected(repository: Repository, first_commit: Commit, name: str) -> None:
     """Attack: a call within the body limit that would take minutes."""
     before = files_in(repository.path)
     with pytest.raises(InvalidAction, match="too many actions"):
@@ -306,7 +306,7 @@ def test_actions_that_would_take_too_long(repository: Repository, first_commit: 
 
 
 @pytest.mark.parametrize("path", [each for each in HOSTILE_PATHS if each and "\0" not in each and each.isprintable()])
-def test_git_agrees(repository: Repository, path: str) -> None:
+def test_path_checks_match_git(repository: Repository, path: str) -> None:
     """Every name rejected by git's tree check is rejected; each component is tested."""
     blob = write_object(repository, "blob", b"")
     unsound = False
@@ -324,7 +324,7 @@ def test_git_agrees(repository: Repository, path: str) -> None:
 
 
 @pytest.mark.parametrize("name", [".gitmodules", "sub/.gitmodules", ".GITMODULES", ".gitm\u200codules", "gitmod~1"])
-def test_submodules_that_run_options(repository: Repository, first_commit: Commit, name: str) -> None:
+def test_submodule_urls_cannot_be_options(repository: Repository, first_commit: Commit, name: str) -> None:
     """Attack: a submodule URL that is an option would run at the next recursive clone; pushes reject it too."""
     assert is_git_special_file(name)
     evil = b'[submodule "x"]\n\tpath = x\n\turl = --upload-pack=touch\n'
@@ -337,13 +337,13 @@ def test_submodules_that_run_options(repository: Repository, first_commit: Commi
     change(repository, first_commit, TreeAction("create", name, content=fine))
 
 
-def test_a_link_cannot_become_gitmodules(repository: Repository, first_commit: Commit) -> None:
+def test_gitmodules_cannot_be_a_symlink(repository: Repository, first_commit: Commit) -> None:
     """git would read a file outside of the checkout."""
     with pytest.raises(InvalidAction, match="git rejects"):
         commit_actions(repository, first_commit, [TreeAction("move", ".gitmodules", "link")], MESSAGE)
 
 
-def test_writing_while_housekeeping_removes_folders(repository: Repository, first_commit: Commit) -> None:
+def test_writing_during_housekeeping(repository: Repository, first_commit: Commit) -> None:
     """Folders of loose objects disappear, and each write creates them again."""
     parent = first_commit
     for number in range(5):
@@ -357,7 +357,7 @@ def test_writing_while_housekeeping_removes_folders(repository: Repository, firs
     assert git(repository.path, "rev-list", "--count", "master") == "6"
 
 
-def test_a_folder_that_vanishes_in_between(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_removed_during_a_write(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     """The folder of an object is removed just before the object is written: the retry works."""
     from ingot.git.writing import new_objects
 

@@ -58,13 +58,13 @@ def test_list_retry_and_drop(job_queue: JobQueue) -> None:
     assert job_queue.job().id == waiting
 
 
-def test_options_may_stand_before_the_verb(job_queue: JobQueue) -> None:
+def test_options_may_precede_the_subcommand(job_queue: JobQueue) -> None:
     job_queue.database.write(lambda db: enqueue(db, "mail", 1))
     words = _arguments(job_queue)
     assert "waiting" in fork_server.run(*words, "list").stdout
 
 
-def test_without_a_verb_it_works_until_sigterm_and_readiness_sees_it(job_queue: JobQueue) -> None:
+def test_without_a_subcommand_it_runs_until_sigterm_and_reports_readiness(job_queue: JobQueue) -> None:
     database = open_database(job_queue.settings)
     engine = job_queue.database.engine
     assert not engine.is_served("jobs")

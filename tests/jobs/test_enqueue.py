@@ -26,7 +26,7 @@ def test_a_rolled_back_transaction_leaves_no_job(job_queue: JobQueue) -> None:
     assert job_queue.job().payload == "2"
 
 
-def test_a_job_runs_once_with_its_payload_and_is_gone(job_queue: JobQueue) -> None:
+def test_a_job_runs_once_with_its_payload_and_is_deleted(job_queue: JobQueue) -> None:
     seen: list[object] = []
     worker = JobWorker(job_queue.database, {"note": lambda _, payload: seen.append(payload)}, [], job_queue.log)
     job_queue.database.write(lambda db: enqueue(db, "note", {"a": [1, "ü"]}))
@@ -46,7 +46,7 @@ def test_a_scheduled_job_waits_for_its_time(job_queue: JobQueue) -> None:
     assert seen == [1]
 
 
-def test_looking_into_an_idle_queue_takes_few_reads_and_no_lock(job_queue: JobQueue) -> None:
+def test_polling_an_idle_queue_takes_few_reads_and_no_lock(job_queue: JobQueue) -> None:
     worker = JobWorker(job_queue.database, {}, [], job_queue.log)
     worker.run_once()
     before = executed(job_queue.database)
@@ -60,7 +60,7 @@ def test_looking_into_an_idle_queue_takes_few_reads_and_no_lock(job_queue: JobQu
 
 
 class TestUnique:
-    def test_an_equal_key_that_waits_makes_no_second_row(self, job_queue: JobQueue) -> None:
+    def test_an_equal_pending_key_adds_no_row(self, job_queue: JobQueue) -> None:
         first = job_queue.database.write(lambda db: enqueue(db, "note", 1, unique_key="a"))
         again = job_queue.database.write(lambda db: enqueue(db, "note", 1, unique_key="a"))
         other = job_queue.database.write(lambda db: enqueue(db, "note", 1, unique_key="b"))
@@ -68,18 +68,18 @@ class TestUnique:
         assert first == again
         assert len({first, other, *keyless}) == 4 == len(job_queue.jobs())
 
-    def test_within_one_transaction_too(self, job_queue: JobQueue) -> None:
+    def test_within_one_transaction(self, job_queue: JobQueue) -> None:
         ids = job_queue.database.write(lambda db: {enqueue(db, "note", n, unique_key="a") for n in range(3)})
         assert ids == {job_queue.job().id}
 
-    def test_a_key_is_free_again_once_its_job_runs(self, job_queue: JobQueue) -> None:
+    def test_a_key_is_free_when_its_job_starts(self, job_queue: JobQueue) -> None:
         """The running job may have read the old state, so the later request must not be lost."""
         first = job_queue.database.write(lambda db: enqueue(db, "note", 1, unique_key="a"))
         job_queue.database.write(lambda db: claim_jobs(db, JobCapacity(1), 60))
         second = job_queue.database.write(lambda db: enqueue(db, "note", 1, unique_key="a"))
         assert second != first
 
-    def test_the_earlier_time_wins_but_a_failed_job_keeps_its_pause(self, job_queue: JobQueue) -> None:
+    def test_the_earlier_time_wins_but_a_failed_job_keeps_its_delay(self, job_queue: JobQueue) -> None:
         job_queue.database.write(lambda db: enqueue(db, "note", 1, add_duration(db.now, hours=2), unique_key="a"))
         job_queue.database.write(lambda db: enqueue(db, "note", 1, add_duration(db.now, hours=1), unique_key="a"))
         assert job_queue.job().run_at == add_duration(job_queue.clock(), hours=1)
@@ -94,7 +94,7 @@ class TestUnique:
         assert job_queue.job().run_at == paused > job_queue.clock()
 
     @pytest.mark.parametrize("ends", ["fails", "is put off"])
-    def test_a_job_that_comes_back_gives_way_to_the_one_that_waits(self, job_queue: JobQueue, ends: str) -> None:
+    def test_a_rescheduled_job_yields_to_a_pending_one(self, job_queue: JobQueue, ends: str) -> None:
         job_queue.database.write(lambda db: enqueue(db, "note", 1, unique_key="a"))
         (job,) = job_queue.database.write(lambda db: claim_jobs(db, JobCapacity(1), 60))
         second = job_queue.database.write(lambda db: enqueue(db, "note", 1, unique_key="a"))
@@ -104,7 +104,7 @@ class TestUnique:
             assert job_queue.database.write(lambda db: postpone_job(db, job, 60))
         assert (job_queue.job().id, job_queue.job().attempts) == (second, 1 if ends == "fails" else 0)
 
-    def test_many_at_once_make_one(self, job_queue: JobQueue) -> None:
+    def test_concurrent_enqueueing_adds_one(self, job_queue: JobQueue) -> None:
         ids: list[int] = []
         line = threading.Barrier(8)
 
@@ -119,7 +119,7 @@ class TestUnique:
             thread.join()
         assert ids == [job_queue.job().id] * 8
 
-    def test_a_job_wished_for_again_is_not_taken_before_the_wish_is_committed(self, job_queue: JobQueue) -> None:
+    def test_a_job_enqueued_again_is_not_claimed_before_the_commit(self, job_queue: JobQueue) -> None:
         """Otherwise it would run without the changes of the second transaction, and not again."""
         if job_queue.settings.embedded:
             pytest.skip("here writers queue for one lock anyway")

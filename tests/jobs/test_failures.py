@@ -36,7 +36,7 @@ def _exhaust(job_queue: JobQueue, worker: JobWorker) -> list[float]:
     return pauses
 
 
-def test_a_failing_job_rests_ever_longer_then_is_dead_until_somebody_retries_it(job_queue: JobQueue) -> None:
+def test_delays_grow_until_the_job_is_dead_and_retried(job_queue: JobQueue) -> None:
     worker = JobWorker(job_queue.database, {"note": _failing(OSError(111, "Connection refused"))}, [], job_queue.log)
     job_queue.database.write(lambda db: enqueue(db, "note", 1))
     pauses = _exhaust(job_queue, worker)
@@ -57,7 +57,7 @@ def test_a_failing_job_rests_ever_longer_then_is_dead_until_somebody_retries_it(
     assert (seen, job_queue.jobs()) == ([1], [])
 
 
-def test_pauses_are_spread_between_five_seconds_and_an_hour() -> None:
+def test_delays_are_between_five_seconds_and_an_hour() -> None:
     for attempts in range(1, MAX_ATTEMPTS + 1):
         longest = min(3600.0, 10.0 * 2 ** (attempts - 1))
         found = {retry_pause(attempts) for _ in range(50)}
@@ -81,7 +81,7 @@ def test_all_dead_jobs_can_be_retried_and_any_dropped(job_queue: JobQueue) -> No
     assert len(job_queue.jobs()) == 1
 
 
-def test_a_unique_job_that_always_dies_leaves_one_row(job_queue: JobQueue) -> None:
+def test_a_unique_job_that_always_fails_leaves_one_row(job_queue: JobQueue) -> None:
     worker = JobWorker(job_queue.database, {}, [], job_queue.log)
     for _ in range(2):
         job_queue.database.write(lambda db: enqueue(db, "unknown", None, unique_key="a"))
@@ -91,7 +91,7 @@ def test_a_unique_job_that_always_dies_leaves_one_row(job_queue: JobQueue) -> No
     assert job_queue.job().state == "dead"
 
 
-def test_retrying_a_dead_job_whose_key_waits_runs_it_once(job_queue: JobQueue) -> None:
+def test_retrying_a_dead_job_with_a_pending_key_runs_once(job_queue: JobQueue) -> None:
     worker = JobWorker(job_queue.database, {}, [], job_queue.log)
     dead = job_queue.database.write(lambda db: enqueue(db, "unknown", None, unique_key="a"))
     _exhaust(job_queue, worker)
@@ -99,7 +99,7 @@ def test_retrying_a_dead_job_whose_key_waits_runs_it_once(job_queue: JobQueue) -
     assert job_queue.database.write(lambda db: retry_job(db, dead)) == waiting == job_queue.job().id
 
 
-def test_later_is_no_failure(job_queue: JobQueue) -> None:
+def test_rescheduling_is_no_failure(job_queue: JobQueue) -> None:
     job_queue.database.write(lambda db: enqueue(db, "note", 1))
     worker = JobWorker(job_queue.database, {"note": _failing(RetryLater(90))}, [], job_queue.log)
     for _ in range(MAX_ATTEMPTS + 3):
@@ -136,7 +136,7 @@ LEAKING_ERRORS = [
 
 
 @pytest.mark.parametrize("error", LEAKING_ERRORS, ids=range(len(LEAKING_ERRORS)))
-def test_secrets_and_payloads_are_neither_logged_nor_kept(job_queue: JobQueue, error: Exception) -> None:
+def test_secrets_and_payloads_are_neither_logged_nor_stored(job_queue: JobQueue, error: Exception) -> None:
     """A handler's error quotes its input; administrators read the log and the list of jobs."""
     payload = {"list": [{"password": SECRET}], "text": f"Dear all,\nthe word is {SECRET}"}
     job_queue.database.write(lambda db: enqueue(db, "note", payload))
@@ -150,7 +150,7 @@ def test_secrets_and_payloads_are_neither_logged_nor_kept(job_queue: JobQueue, e
             assert secret not in text
 
 
-def test_of_a_drivers_error_only_the_type_is_kept(job_queue: JobQueue) -> None:
+def test_only_the_type_of_a_driver_error_is_stored(job_queue: JobQueue) -> None:
     job_queue.database.write(lambda db: enqueue(db, "note", 1))
     JobWorker(
         job_queue.database, {"note": _failing(job_queue.database.engine.errors("value (x)"))}, [], job_queue.log

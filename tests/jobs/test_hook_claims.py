@@ -85,7 +85,7 @@ def queue(job_queue: JobQueue) -> Iterator[DeliveryQueue]:
     job_queue.database.write(empty)
 
 
-def test_one_at_a_time_sends_for_a_hook(queue: DeliveryQueue) -> None:
+def test_a_hook_is_claimed_by_one_dispatcher(queue: DeliveryQueue) -> None:
     """Until it is released or the lease expires."""
     one, two = queue.hook(), queue.hook()
     queue.enqueue(one)
@@ -109,7 +109,7 @@ def test_one_at_a_time_sends_for_a_hook(queue: DeliveryQueue) -> None:
     assert queue.claim("d") == [one, two]
 
 
-def test_what_is_sent_is_not_sent_again(queue: DeliveryQueue) -> None:
+def test_delivered_events_are_not_sent_again(queue: DeliveryQueue) -> None:
     """Failed ones are, after their delay; later events go first."""
     hook = queue.hook()
     queue.enqueue(hook)
@@ -133,7 +133,7 @@ def test_what_is_sent_is_not_sent_again(queue: DeliveryQueue) -> None:
     assert queue.states() == [("done", 1), ("failed", 16), ("done", 1)]
 
 
-def test_a_hook_that_is_left_alone(queue: DeliveryQueue) -> None:
+def test_a_paused_hook_is_not_claimed(queue: DeliveryQueue) -> None:
     """Before the end of its pause, which is known."""
     hook = queue.hook()
     queue.enqueue(hook)
@@ -146,7 +146,7 @@ def test_a_hook_that_is_left_alone(queue: DeliveryQueue) -> None:
     assert queue.due("b") == [hook]
 
 
-def test_a_clock_that_was_set_back(queue: DeliveryQueue) -> None:
+def test_a_clock_set_back(queue: DeliveryQueue) -> None:
     """Delays, leases and pauses of seconds do not last a day."""
     hook = queue.hook()
     queue.enqueue(hook)

@@ -35,7 +35,7 @@ def running_worker(worker: JobWorker) -> Iterator[None]:
     assert not thread.is_alive()
 
 
-def test_a_held_job_is_nobody_elses_until_the_lease_is_over(job_queue: JobQueue) -> None:
+def test_a_claimed_job_is_protected_until_its_lease_expires(job_queue: JobQueue) -> None:
     job_queue.database.write(lambda db: enqueue(db, "note", 1))
     (first,) = job_queue.database.write(lambda db: claim_jobs(db, JobCapacity(1), 60))
     job_queue.clock.step(seconds=59)
@@ -55,7 +55,7 @@ def test_a_held_job_is_nobody_elses_until_the_lease_is_over(job_queue: JobQueue)
     assert job_queue.jobs() == []
 
 
-def test_a_job_that_kills_its_workers_is_given_up(job_queue: JobQueue) -> None:
+def test_a_job_that_kills_its_workers_becomes_dead(job_queue: JobQueue) -> None:
     job_queue.database.write(lambda db: enqueue(db, "note", 1))
     for _ in range(MAX_ATTEMPTS):
         assert job_queue.database.write(lambda db: claim_jobs(db, JobCapacity(1), 60))
@@ -64,7 +64,7 @@ def test_a_job_that_kills_its_workers_is_given_up(job_queue: JobQueue) -> None:
     assert (job_queue.job().state, job_queue.job().last_error) == ("dead", "The worker died")
 
 
-def test_a_long_job_keeps_its_lease_while_another_worker_looks_for_work(job_queue: JobQueue) -> None:
+def test_a_long_job_keeps_its_lease(job_queue: JobQueue) -> None:
     database = open_database(job_queue.settings)
     seen: list[Any] = []
     runs: list[int] = []
@@ -91,7 +91,7 @@ def test_a_long_job_keeps_its_lease_while_another_worker_looks_for_work(job_queu
         each.close()
 
 
-def test_one_kind_never_holds_every_thread(job_queue: JobQueue) -> None:
+def test_one_kind_never_uses_all_threads(job_queue: JobQueue) -> None:
     """Many long imports, and a mail after them."""
     database = open_database(job_queue.settings)
     go = threading.Event()
@@ -120,7 +120,7 @@ class TestClockSet:
     """Tests of a clock that is set: no job may wait for a time of the old clock."""
 
     @pytest.mark.parametrize("back", [{"days": -1}, {"days": -366}])
-    def test_back(self, job_queue: JobQueue, back: dict[str, float]) -> None:
+    def test_clock_set_back(self, job_queue: JobQueue, back: dict[str, float]) -> None:
         ran: list[Any] = []
         job_queue.database.write(lambda db: enqueue(db, "note", "now"))
         job_queue.database.write(lambda db: enqueue(db, "note", "in an hour", add_duration(db.now, hours=1)))
@@ -144,7 +144,7 @@ class TestClockSet:
             pass
         assert ran == ["now", "held", "in an hour"]
 
-    def test_a_worker_that_sees_the_clock_step_does_not_take_living_ones_for_dead(self, job_queue: JobQueue) -> None:
+    def test_a_clock_step_does_not_expire_running_jobs(self, job_queue: JobQueue) -> None:
         worker = JobWorker(job_queue.database, {"note": lambda *_: None}, [], job_queue.log)
         job_queue.database.write(lambda db: enqueue(db, "note", 1))
         (job,) = job_queue.database.write(lambda db: claim_jobs(db, JobCapacity(1), 60))
@@ -155,7 +155,7 @@ class TestClockSet:
         assert worker.run_once()
         assert [each.id for each in job_queue.jobs()] == [job.id]
 
-    def test_clocks_that_differ_a_little_are_left_alone(self, job_queue: JobQueue) -> None:
+    def test_small_clock_differences_are_ignored(self, job_queue: JobQueue) -> None:
         job_queue.database.write(lambda db: enqueue(db, "note", 1))
         job_queue.clock.step(seconds=-30)
         worker = JobWorker(job_queue.database, {"note": lambda *_: None}, [], job_queue.log)
@@ -164,7 +164,7 @@ class TestClockSet:
         assert worker.run_once()
 
 
-def test_a_lease_that_was_lost_for_good_does_not_stop_the_worker(job_queue: JobQueue) -> None:
+def test_a_lost_lease_does_not_stop_the_worker(job_queue: JobQueue) -> None:
     """An administrator drops a job while it runs."""
     database = open_database(job_queue.settings)
 

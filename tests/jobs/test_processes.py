@@ -78,7 +78,7 @@ def test_two_workers_share_the_jobs_and_run_each_once(job_queue: JobQueue, start
     assert Counter(notes(tmp_path)) == Counter([*expected, "recurred"])
 
 
-def test_sigterm_lets_a_running_job_end(job_queue: JobQueue, start: Start, tmp_path: Path) -> None:
+def test_sigterm_lets_a_running_job_finish(job_queue: JobQueue, start: Start, tmp_path: Path) -> None:
     worker = start()
     add(job_queue, "hang", "done")
     until((tmp_path / f"hanging-{worker.pid}").exists)
@@ -91,7 +91,7 @@ def test_sigterm_lets_a_running_job_end(job_queue: JobQueue, start: Start, tmp_p
     assert job_queue.job("note").state == "waiting"
 
 
-def test_sigterm_gives_a_job_back_that_takes_too_long(job_queue: JobQueue, start: Start, tmp_path: Path) -> None:
+def test_sigterm_releases_a_job_that_takes_too_long(job_queue: JobQueue, start: Start, tmp_path: Path) -> None:
     worker = start(grace=0.1)
     add(job_queue, "hang", "done")
     until((tmp_path / f"hanging-{worker.pid}").exists)
@@ -127,7 +127,7 @@ def _stopped_without_lock(job_queue: JobQueue, pid: int) -> bool:
     return True
 
 
-def test_a_stopped_process_wakes_up_to_find_its_job_gone(job_queue: JobQueue, start: Start, tmp_path: Path) -> None:
+def test_a_suspended_process_loses_its_job(job_queue: JobQueue, start: Start, tmp_path: Path) -> None:
     """SIGSTOP for longer than the lease: two run the job, and only one finishes it."""
     first = start(lease=1.0)
     add(job_queue, "hang", "done")

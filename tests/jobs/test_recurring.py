@@ -14,7 +14,7 @@ def _run(*workers: JobWorker) -> None:
         pass
 
 
-def test_each_occurrence_runs_once_whoever_looks_first(job_queue: JobQueue) -> None:
+def test_each_occurrence_runs_once(job_queue: JobQueue) -> None:
     ran: list[str] = []
     recurring = [RecurringJob(600, lambda _: ran.append("a"), "a"), RecurringJob(3600, lambda _: ran.append("b"), "b")]
     other = open_database(job_queue.settings, job_queue.clock)
@@ -34,7 +34,7 @@ def test_each_occurrence_runs_once_whoever_looks_first(job_queue: JobQueue) -> N
     other.close()
 
 
-def test_one_that_fails_is_tried_again_like_any_job_and_does_not_pile_up(job_queue: JobQueue) -> None:
+def test_a_failed_occurrence_is_retried_and_does_not_pile_up(job_queue: JobQueue) -> None:
     def work(db: Connection) -> None:
         raise OSError
 
@@ -46,7 +46,7 @@ def test_one_that_fails_is_tried_again_like_any_job_and_does_not_pile_up(job_que
     assert {job.kind for job in job_queue.jobs()} == {f"recurring:{__name__}.{work.__qualname__}"}
 
 
-def test_a_shorter_rhythm_and_a_clock_set_back_do_not_put_it_off(job_queue: JobQueue) -> None:
+def test_a_shorter_interval_and_a_clock_set_back_do_not_delay_it(job_queue: JobQueue) -> None:
     ran: list[int] = []
     daily = JobWorker(job_queue.database, {}, [RecurringJob(86_400, lambda _: ran.append(1), "a")], job_queue.log)
     _run(daily)
@@ -59,6 +59,6 @@ def test_a_shorter_rhythm_and_a_clock_set_back_do_not_put_it_off(job_queue: JobQ
     assert len(ran) == 3
 
 
-def test_two_of_the_same_name_are_refused(job_queue: JobQueue) -> None:
+def test_duplicate_names_are_rejected(job_queue: JobQueue) -> None:
     with pytest.raises(ValueError, match="same name"):
         JobWorker(job_queue.database, {}, [RecurringJob(1, repr, "a"), RecurringJob(2, repr, "a")], job_queue.log)

@@ -24,7 +24,7 @@ def watch(job_queue: JobQueue) -> Iterator[Watch]:
         yield watch
 
 
-def test_work_that_came_before_the_wait_ends_it_at_the_first_look(job_queue: JobQueue, watch: Watch) -> None:
+def test_work_enqueued_before_the_wait_ends_it_at_the_first_poll(job_queue: JobQueue, watch: Watch) -> None:
     """Jobs committed between polling the queue and waiting must not be missed."""
     job_queue.database.write(lambda db: enqueue(db, "note", 1))
     before = polls(job_queue.database)
@@ -32,7 +32,7 @@ def test_work_that_came_before_the_wait_ends_it_at_the_first_look(job_queue: Job
     assert polls(job_queue.database) - before <= 1
 
 
-def test_work_that_comes_during_the_wait_ends_it_at_the_next_look(job_queue: JobQueue, watch: Watch) -> None:
+def test_work_enqueued_during_the_wait_ends_it_at_the_next_poll(job_queue: JobQueue, watch: Watch) -> None:
     """0.2 seconds are four polls on SQLite; PostgreSQL notifies."""
     assert POLL_SECONDS <= 0.1
     committed: list[int] = []
@@ -53,7 +53,7 @@ def test_work_that_comes_during_the_wait_ends_it_at_the_next_look(job_queue: Job
     assert polls(job_queue.database) - committed[0] <= 2
 
 
-def test_a_rolled_back_job_wakes_nobody(job_queue: JobQueue, watch: Watch) -> None:
+def test_a_rolled_back_job_wakes_no_worker(job_queue: JobQueue, watch: Watch) -> None:
     raw = job_queue.database.engine.connect(read_only=False)
     raw.execute(job_queue.database.engine.begin_statement)
     raw.execute("DELETE FROM jobs")
@@ -65,7 +65,7 @@ def test_a_rolled_back_job_wakes_nobody(job_queue: JobQueue, watch: Watch) -> No
     assert time.monotonic() - began >= POLL_SECONDS * 3, "It waited until the time was over."
 
 
-def test_a_descriptor_that_can_be_read_ends_the_wait_at_once(job_queue: JobQueue, watch: Watch) -> None:
+def test_a_readable_descriptor_ends_the_wait_at_once(job_queue: JobQueue, watch: Watch) -> None:
     stop, stopper = os.pipe()
     os.close(stopper)
     before = polls(job_queue.database)
@@ -74,7 +74,7 @@ def test_a_descriptor_that_can_be_read_ends_the_wait_at_once(job_queue: JobQueue
     assert polls(job_queue.database) - before <= 1
 
 
-def test_a_watch_is_what_readiness_sees(job_queue: JobQueue) -> None:
+def test_a_watch_is_reported_by_readiness(job_queue: JobQueue) -> None:
     engine = job_queue.database.engine
     assert not engine.is_served("jobs")
     with closing(engine.watch("jobs")):
@@ -82,7 +82,7 @@ def test_a_watch_is_what_readiness_sees(job_queue: JobQueue) -> None:
     until(lambda: not engine.is_served("jobs"))
 
 
-def test_an_idle_worker_asks_the_queue_nothing(job_queue: JobQueue) -> None:
+def test_an_idle_worker_runs_no_queries(job_queue: JobQueue) -> None:
     """It polls once, then sleeps; a hundred reads of the counter later it has run no other query."""
     database = count_statements(open_database(job_queue.settings))
     worker = JobWorker(database, {}, [], job_queue.log)
@@ -104,7 +104,7 @@ def test_an_idle_worker_asks_the_queue_nothing(job_queue: JobQueue) -> None:
     database.close()
 
 
-def test_a_lost_connection_comes_back_and_serves_again(job_queue: JobQueue) -> None:
+def test_a_lost_connection_is_restored(job_queue: JobQueue) -> None:
     """After a restart of the database, the worker is ready again without its own restart."""
     if job_queue.settings.embedded:
         pytest.skip("there is no server to lose")

@@ -19,7 +19,7 @@ def _lock(lfs: LfsClient, project: Project, who: User, path: str) -> dict[str, A
     return lock
 
 
-def test_a_lock_is_taken_seen_and_given_back(make: Make, lfs: LfsClient, roles: UsersByRole) -> None:
+def test_life_cycle_of_a_lock(make: Make, lfs: LfsClient, roles: UsersByRole) -> None:
     project = project_with(make, roles)
     lock = _lock(lfs, project, roles.developer, "art/big file.psd")
     assert lock == {
@@ -68,7 +68,7 @@ CALLERS = [
 
 
 @pytest.mark.parametrize(("role", "sees", "locks", "unlocks", "forces"), CALLERS)
-def test_who_may_what(
+def test_permissions(
     make: Make, lfs: LfsClient, roles: UsersByRole, role: str, sees: int, locks: int, unlocks: int, forces: int
 ) -> None:
     """Locking requires push access; unlocking requires the owner, or a master with force."""
@@ -85,7 +85,7 @@ def test_who_may_what(
     assert lfs.json(project, path, caller, force=True).status_code == forces
 
 
-def test_a_lock_is_only_found_where_it_belongs(make: Make, lfs: LfsClient, roles: UsersByRole) -> None:
+def test_a_lock_is_found_only_in_its_project(make: Make, lfs: LfsClient, roles: UsersByRole) -> None:
     """Attack: unlock, by its id, a lock of a hidden project."""
     project, own = project_with(make, roles), make_project(make, roles.stranger)
     lock = _lock(lfs, project, roles.owner, "file")
@@ -112,12 +112,12 @@ def test_a_lock_is_only_found_where_it_belongs(make: Make, lfs: LfsClient, roles
     ],
     ids=lambda value: str(value)[:30],
 )
-def test_paths_that_can_be(make: Make, lfs: LfsClient, body: bytes, status: int) -> None:
+def test_valid_and_invalid_paths(make: Make, lfs: LfsClient, body: bytes, status: int) -> None:
     project = make_project(make)
     assert lfs.call("POST", project, "info/lfs/locks", make.root, content=body).status_code == status
 
 
-def test_locks_come_in_parts(make: Make, lfs: LfsClient) -> None:
+def test_locks_are_paginated(make: Make, lfs: LfsClient) -> None:
     owner = make.user()
     project = make_project(make, owner)
     ids = [_lock(lfs, project, owner, f"file {number}")["id"] for number in range(5)]
@@ -135,7 +135,7 @@ def test_locks_come_in_parts(make: Make, lfs: LfsClient) -> None:
         assert lfs.json(project, "info/lfs/locks/verify", owner, limit=limit).status_code == 200
 
 
-def test_of_many_at_once_one_gets_the_lock(make: Make, lfs: LfsClient) -> None:
+def test_concurrent_locking_creates_one(make: Make, lfs: LfsClient) -> None:
     people = [make.user() for _ in range(4)]
     project = make_project(make, members=dict.fromkeys(people, Level.DEVELOPER))
     with ThreadPoolExecutor(4) as pool:
@@ -144,7 +144,7 @@ def test_of_many_at_once_one_gets_the_lock(make: Make, lfs: LfsClient) -> None:
     assert len({answer.json()["lock"]["id"] for answer in answers}) == 1
 
 
-def test_locks_go_with_their_owner(api: Api, make: Make, lfs: LfsClient) -> None:
+def test_locks_are_deleted_with_their_owner(api: Api, make: Make, lfs: LfsClient) -> None:
     owner, member = make.user(), make.user()
     project = make_project(make, owner, members={member: Level.DEVELOPER})
     _lock(lfs, project, member, "file")

@@ -56,7 +56,7 @@ def _user_with_key(api: Api, make: Make, keys: Callable[[], tuple[str, Path]]) -
     return person, key, added.json()["id"]
 
 
-def test_a_person_goes_on_over_http(
+def test_a_user_continues_over_http(
     instance: Instance, api: Api, make: Make, lfs: LfsClient, keys: Callable[[], tuple[str, Path]]
 ) -> None:
     owner, key, _ = _user_with_key(api, make, keys)
@@ -75,7 +75,7 @@ def test_a_person_goes_on_over_http(
     assert refused.status_code == 403
 
 
-def test_a_token_opens_nothing_else(
+def test_a_token_is_valid_for_nothing_else(
     instance: Instance, api: Api, make: Make, lfs: LfsClient, keys: Callable[[], tuple[str, Path]]
 ) -> None:
     """Attack: use the token in another project, for git itself, for the API, altered, or after its expiry."""
@@ -113,7 +113,7 @@ def test_a_token_opens_nothing_else(
     assert token not in instance.log.getvalue()
 
 
-def test_a_token_ends_with_its_key_and_its_holder(
+def test_a_token_ends_with_its_key_and_its_user(
     instance: Instance, api: Api, make: Make, lfs: LfsClient, keys: Callable[[], tuple[str, Path]]
 ) -> None:
     """Attack: use the token after the key is removed, the membership ended, or the user was blocked."""
@@ -136,7 +136,7 @@ def test_a_token_ends_with_its_key_and_its_holder(
     assert lfs.get(project, who, content).status_code == 401
 
 
-def test_a_deploy_key_reads_and_brings_as_it_may(
+def test_a_deploy_key_reads_and_writes_as_permitted(
     instance: Instance, api: Api, make: Make, lfs: LfsClient, keys: Callable[[], tuple[str, Path]]
 ) -> None:
     owner = make.user()
@@ -162,7 +162,7 @@ def test_a_deploy_key_reads_and_brings_as_it_may(
     assert lfs.get(project, down, content).status_code == 401
 
 
-def test_nothing_is_run(instance: Instance, api: Api, make: Make, keys: Callable[[], tuple[str, Path]]) -> None:
+def test_no_command_is_executed(instance: Instance, api: Api, make: Make, keys: Callable[[], tuple[str, Path]]) -> None:
     """Attack: add arguments, shell characters, or another operation to the command."""
     owner, key, _ = _user_with_key(api, make, keys)
     project = make_project(make, owner)

@@ -25,7 +25,7 @@ def commit(api: Api, person: User, project: Project, name: str, text: str) -> st
     return f"/projects/{project.id}/repository/files/{name}/raw"
 
 
-def test_the_large_file_or_what_stands_for_it(api: Api, make: Make, roles: UsersByRole, lfs: LfsClient) -> None:
+def test_raw_content_is_the_lfs_object_or_the_pointer(api: Api, make: Make, roles: UsersByRole, lfs: LfsClient) -> None:
     project = project_with(make, roles, visibility="private")
     content = secrets.token_bytes(300_000)
     lfs.upload(project, roles.developer, content)
@@ -54,7 +54,9 @@ def test_the_large_file_or_what_stands_for_it(api: Api, make: Make, roles: Users
     assert api.get(url, roles.reporter, ref="master", lfs=True).text == pointer
 
 
-def test_a_pointer_opens_no_other_project(api: Api, make: Make, roles: UsersByRole, lfs: LfsClient) -> None:
+def test_a_pointer_reveals_no_object_of_another_project(
+    api: Api, make: Make, roles: UsersByRole, lfs: LfsClient
+) -> None:
     """Attack: commit a pointer with the digest of a file in another project."""
     secret = secrets.token_bytes(1000)
     lfs.upload(project_with(make, roles, visibility="private"), roles.owner, secret)
@@ -80,11 +82,11 @@ NOT_POINTERS = [
 
 
 @pytest.mark.parametrize("text", NOT_POINTERS)
-def test_what_is_no_pointer(text: str) -> None:
+def test_other_texts_are_not_pointers(text: str) -> None:
     assert parse_pointer(text.encode()) is None
 
 
 @pytest.mark.parametrize("between", ["", f"ext-0-case-inverter sha256:{'6' * 64}\n"])
-def test_what_is_one(between: str) -> None:
+def test_pointers_are_recognized(between: str) -> None:
     assert parse_pointer(f"{VERSION}{between}oid sha256:{OID}\nsize 12345\n".encode()) == OID
     assert parse_pointer(None) is None

@@ -43,7 +43,7 @@ def _fork(api: Api, who: User, project: Project) -> Project:
     return Project(shown["id"], shown["path_with_namespace"], shown["name"], shown["namespace"]["id"])
 
 
-def test_a_fork_has_what_its_source_has(instance: Instance, api: Api, make: Make, lfs: LfsClient) -> None:
+def test_a_fork_shares_the_objects_of_its_source(instance: Instance, api: Api, make: Make, lfs: LfsClient) -> None:
     """They stay when the source is deleted; later uploads belong to one project only."""
     owner, other = make.user(), make.user()
     source = make_project(make, owner, visibility="public")
@@ -65,7 +65,7 @@ def test_a_fork_has_what_its_source_has(instance: Instance, api: Api, make: Make
     assert not _place(instance, third).exists()
 
 
-def test_what_nobody_has_is_swept_up(instance: Instance, api: Api, make: Make, lfs: LfsClient) -> None:
+def test_unreferenced_objects_are_deleted(instance: Instance, api: Api, make: Make, lfs: LfsClient) -> None:
     """Recent ones stay, because their upload may still be verified."""
     owner = make.user()
     kept, doomed = make_project(make, owner), make_project(make, owner)
@@ -98,7 +98,7 @@ def test_what_nobody_has_is_swept_up(instance: Instance, api: Api, make: Make, l
         assert lfs.get(kept, owner, each).content == each
 
 
-def test_a_file_follows_its_project(api: Api, make: Make, lfs: LfsClient) -> None:
+def test_objects_follow_a_renamed_project(api: Api, make: Make, lfs: LfsClient) -> None:
     """They are found at the old path too; hrefs contain the new one."""
     owner = make.user()
     project = make_project(make, owner)
@@ -112,7 +112,7 @@ def test_a_file_follows_its_project(api: Api, make: Make, lfs: LfsClient) -> Non
         assert lfs.follow("GET", found).content == content
 
 
-def test_a_damaged_file_is_mended_by_bringing_it_again(instance: Instance, make: Make, lfs: LfsClient) -> None:
+def test_a_damaged_file_is_repaired_by_uploading_it_again(instance: Instance, make: Make, lfs: LfsClient) -> None:
     owner = make.user()
     project = make_project(make, owner)
     content = secrets.token_bytes(10)
@@ -125,7 +125,7 @@ def test_a_damaged_file_is_mended_by_bringing_it_again(instance: Instance, make:
     assert lfs.get(project, owner, content).content == content
 
 
-def test_what_is_larger_than_allowed_is_refused_before_it_comes() -> None:
+def test_objects_over_the_limit_are_rejected_before_the_upload() -> None:
     wanted = [LfsObjectParams(**object_of(b"x")), LfsObjectParams("a" * 64, 2**20 + 1)]
     small, large = msgspec.to_builtins(upload_views(wanted, {}, "http://here/a/b.git", {}, 1))["objects"]
     assert "upload" in small["actions"]

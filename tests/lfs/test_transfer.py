@@ -29,7 +29,7 @@ def _counted(api: Api, person: User, project: Project) -> int:
     return size
 
 
-def test_a_file_comes_and_goes_as_clients_do_it(instance: Instance, api: Api, make: Make, lfs: LfsClient) -> None:
+def test_upload_and_download(instance: Instance, api: Api, make: Make, lfs: LfsClient) -> None:
     owner = make.user()
     project = make_project(make, owner, visibility="private")
     content, empty = _fresh(3_000_001), b""
@@ -62,7 +62,7 @@ def test_a_file_comes_and_goes_as_clients_do_it(instance: Instance, api: Api, ma
     assert _counted(api, owner, project) == len(content)
 
 
-def test_a_download_goes_on_where_it_was_cut_off(make: Make, lfs: LfsClient) -> None:
+def test_a_download_is_resumed(make: Make, lfs: LfsClient) -> None:
     owner = make.user()
     project = make_project(make, owner)
     content = _fresh(600_000)
@@ -85,7 +85,7 @@ INVALID = [
 
 @pytest.mark.parametrize(("sent", "size", "status"), INVALID, ids=["content", "short", "long"])
 @pytest.mark.parametrize("streamed", [True, False])
-def test_what_is_not_what_it_says_is_refused(
+def test_mismatching_uploads_are_rejected(
     instance: Instance, api: Api, make: Make, lfs: LfsClient, sent: bytes, size: int | None, status: int, streamed: bool
 ) -> None:
     """No file is left, and the project does not get the object."""
@@ -102,7 +102,7 @@ def test_what_is_not_what_it_says_is_refused(
     assert _counted(api, owner, project) == 0
 
 
-def test_a_digest_alone_proves_nothing(instance: Instance, make: Make, lfs: LfsClient) -> None:
+def test_a_digest_grants_no_access(instance: Instance, make: Make, lfs: LfsClient) -> None:
     """Attack: claim, by its digest, a file of a hidden project for another project."""
     owner, thief = make.user(), make.user()
     hidden, own = make_project(make, owner, visibility="private"), make_project(make, thief)
@@ -136,7 +136,7 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("oid", HOSTILE)
-def test_no_name_leads_out_of_the_store(instance: Instance, make: Make, lfs: LfsClient, oid: str) -> None:
+def test_no_oid_leaves_the_store(instance: Instance, make: Make, lfs: LfsClient, oid: str) -> None:
     """Attack: an oid that points outside of the store."""
     owner = make.user()
     project = make_project(make, owner)
@@ -177,14 +177,14 @@ MESSAGES = ("The body is not JSON.", "A field of the body is missing or has the 
 
 
 @pytest.mark.parametrize("body", INVALID_BATCHES, ids=lambda body: body[:50].decode("latin-1"))
-def test_what_no_client_sends_is_refused(make: Make, lfs: LfsClient, body: bytes) -> None:
+def test_invalid_batches_are_rejected(make: Make, lfs: LfsClient, body: bytes) -> None:
     project = make_project(make)
     answer = lfs.call("POST", project, "info/lfs/objects/batch", make.root, content=body)
     assert (answer.status_code, answer.headers["content-type"]) == (400, MEDIA_TYPE)
     assert answer.json()["message"] in MESSAGES
 
 
-def test_what_is_too_much_or_of_another_kind_is_refused(make: Make, lfs: LfsClient) -> None:
+def test_too_large_and_unsupported_batches_are_rejected(make: Make, lfs: LfsClient) -> None:
     project = make_project(make)
     one = {"oid": "a" * 64, "size": 1}
 
@@ -219,7 +219,7 @@ CALLERS = [
 
 
 @pytest.mark.parametrize(("role", "down", "up"), CALLERS)
-def test_who_may_what(make: Make, lfs: LfsClient, roles: UsersByRole, role: str, down: int, up: int) -> None:
+def test_permissions(make: Make, lfs: LfsClient, roles: UsersByRole, role: str, down: int, up: int) -> None:
     project, caller = project_with(make, roles), roles[role]
     content = _fresh()
     lfs.upload(project, roles.owner, content)
@@ -237,7 +237,7 @@ def test_who_may_what(make: Make, lfs: LfsClient, roles: UsersByRole, role: str,
     assert (lfs.get(project, roles.owner, fresh).status_code == 200) == (up == 200)
 
 
-def test_a_public_project_is_read_by_everybody(make: Make, lfs: LfsClient) -> None:
+def test_a_public_project_is_readable_by_all(make: Make, lfs: LfsClient) -> None:
     owner = make.user()
     project = make_project(make, owner, visibility="public")
     content = _fresh()
@@ -253,7 +253,7 @@ def test_a_public_project_is_read_by_everybody(make: Make, lfs: LfsClient) -> No
     assert lfs.batch(project, (owner.username, "wrong"), "download", content).status_code == 401
 
 
-def test_tokens_reach_what_their_scopes_say(api: Api, make: Make, lfs: LfsClient) -> None:
+def test_token_scopes(api: Api, make: Make, lfs: LfsClient) -> None:
     owner = make.user(password="a-long-password-of-mine")
     project = make_project(make, owner, visibility="private")
     content = _fresh()
@@ -279,7 +279,7 @@ def test_tokens_reach_what_their_scopes_say(api: Api, make: Make, lfs: LfsClient
     assert by_header.content == content
 
 
-def test_where_large_files_are_off_or_the_project_is_archived(api: Api, make: Make, lfs: LfsClient) -> None:
+def test_disabled_lfs_and_archived_projects(api: Api, make: Make, lfs: LfsClient) -> None:
     owner = make.user()
     project = make_project(make, owner, visibility="private")
     content = _fresh()
@@ -296,7 +296,7 @@ def test_where_large_files_are_off_or_the_project_is_archived(api: Api, make: Ma
     assert (refused.status_code, "archived" in refused.json()["message"]) == (403, True)
 
 
-def test_what_is_taken_from_somebody_is_gone_at_once(api: Api, make: Make, lfs: LfsClient) -> None:
+def test_withdrawn_access_ends_at_once(api: Api, make: Make, lfs: LfsClient) -> None:
     """Attack: use the actions of a batch after the membership, the token or the level is gone."""
     owner, member = make.user(), make.user()
     project = make_project(make, owner, visibility="private", members={member: Level.DEVELOPER})
@@ -313,7 +313,7 @@ def test_what_is_taken_from_somebody_is_gone_at_once(api: Api, make: Make, lfs: 
     assert lfs.follow("GET", down).status_code == 401
 
 
-def test_the_right_is_asked_again_when_a_long_upload_ends(api: Api, make: Make, lfs: LfsClient) -> None:
+def test_permission_is_checked_again_at_the_end_of_an_upload(api: Api, make: Make, lfs: LfsClient) -> None:
     """Attack: start an upload, lose the membership, then finish it."""
     owner, member = make.user(), make.user()
     project = make_project(make, owner, visibility="private", members={member: Level.DEVELOPER})
@@ -330,7 +330,7 @@ def test_the_right_is_asked_again_when_a_long_upload_ends(api: Api, make: Make, 
     assert _counted(api, owner, project) == 0
 
 
-def test_the_same_file_from_many_at_once(api: Api, make: Make, lfs: LfsClient) -> None:
+def test_concurrent_uploads_of_one_file(api: Api, make: Make, lfs: LfsClient) -> None:
     """It is stored once, and counted once in each project."""
     owner = make.user()
     places = [make_project(make, owner), make_project(make, owner)]
@@ -347,7 +347,7 @@ def test_the_same_file_from_many_at_once(api: Api, make: Make, lfs: LfsClient) -
         assert _counted(api, owner, project) == len(content)
 
 
-def test_a_client_that_goes_leaves_nothing(instance: Instance, make: Make, lfs: LfsClient) -> None:
+def test_a_disconnecting_client_leaves_no_file(instance: Instance, make: Make, lfs: LfsClient) -> None:
     owner = make.user()
     project = make_project(make, owner)
     content = _fresh(400_000)

@@ -14,7 +14,7 @@ from ingot.core.outgoing.errors import ConnectionLost, RequestFailed, ServerUnre
 from tests.outgoing.raw_server import OK, answering, pinned, responding_with
 
 
-def test_a_request_goes_to_the_pinned_address_under_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_request_uses_the_pinned_address_and_the_host_name(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a proxy of the environment or content encodings."""
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
     with answering(responding_with(OK + b"X-Y: z\r\nContent-Length: 2\r\n\r\nok")) as (port, heard):
@@ -39,7 +39,7 @@ def test_redirects_are_not_followed(status: int) -> None:
         assert send(pinned(port)).status == status
 
 
-def test_a_body_without_end_is_cut_off() -> None:
+def test_an_endless_body_is_truncated() -> None:
     """Attack: exhaust the memory, with a length, in chunks, or until the connection closes."""
 
     def flood(start: bytes, piece: bytes) -> Callable[[socket.socket], None]:
@@ -61,7 +61,7 @@ def test_a_body_without_end_is_cut_off() -> None:
         assert (len(answer.body), answer.truncated) == (65_000, True)
 
 
-def test_a_packed_body_is_not_unpacked() -> None:
+def test_a_compressed_body_is_not_decompressed() -> None:
     """Attack: a small body that expands to a gigabyte, sent compressed without request."""
     bomb = gzip.compress(b"\0" * 10_000_000)
     with answering(
@@ -77,7 +77,7 @@ def test_a_packed_body_is_not_unpacked() -> None:
 @pytest.mark.parametrize(
     "start", [b"", b"HTTP/1.1 200 OK\r\nX-", OK + b"\r\n", OK + b"Transfer-Encoding: chunked\r\n\r\nffff\r\n"]
 )
-def test_a_dripping_server_meets_the_deadline(start: bytes) -> None:
+def test_a_slow_server_times_out(start: bytes) -> None:
     """Attack: one byte at a time in the status, a header, the body or a chunk, so that no single read takes long."""
 
     def drip(connection: socket.socket) -> None:
@@ -101,7 +101,7 @@ def test_a_dripping_server_meets_the_deadline(start: bytes) -> None:
         OK + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n", b"HTTP/9.9 200 OK\r\n\r\n",
     ],
 )  # fmt: skip
-def test_what_is_not_http_is_told_so(text: bytes) -> None:
+def test_other_protocols_are_rejected(text: bytes) -> None:
     """Attack: connect to a server of another protocol, or read endless headers."""
     with answering(responding_with(text)) as (port, _), pytest.raises(RequestFailed):
         send(pinned(port))
@@ -116,7 +116,7 @@ def test_a_closed_port() -> None:
     assert failure.value.reason == "The server cannot be reached"
 
 
-def test_a_certificate_is_checked_for_the_name(certificate: tuple[ssl.SSLContext, ssl.SSLContext]) -> None:
+def test_certificates_are_checked_for_the_host_name(certificate: tuple[ssl.SSLContext, ssl.SSLContext]) -> None:
     """The host of the URL, not the address; another name or an untrusted certificate is rejected."""
     server, client = certificate
     text = responding_with(OK + b"Content-Length: 2\r\n\r\nok")
@@ -170,14 +170,14 @@ def test_head_and_body_of_a_request_are_sent_together(monkeypatch: pytest.Monkey
         (b"Transfer-Encoding: chunked\r\n\r\nffffff\r\n" + b"x" * 200, b"x" * 100, True),
     ],
 )
-def test_bodies_are_read_as_far_as_is_wanted(text: bytes, body: bytes, truncated: bool) -> None:
+def test_bodies_are_read_up_to_the_limit(text: bytes, body: bytes, truncated: bool) -> None:
     """With every kind of framing."""
     with answering(responding_with(OK + text)) as (port, _):
         reply = post(port)
     assert (reply.body, reply.truncated) == (body, truncated)
 
 
-def test_an_interim_answer_is_not_the_answer() -> None:
+def test_interim_responses_are_skipped() -> None:
     """A server may send 100 Continue."""
     with answering(responding_with(b"HTTP/1.1 100 Continue\r\n\r\n" + OK + b"Content-Length: 2\r\n\r\nok")) as (
         port,
@@ -196,14 +196,14 @@ def test_an_interim_answer_is_not_the_answer() -> None:
         OK + b"Transfer-Encoding: chunked\r\n\r\n5\r\nx", OK + b"X: y\r\n", b"x" * 100_000,
     ],
 )  # fmt: skip
-def test_nonsense_is_no_answer(text: bytes) -> None:
+def test_malformed_responses_are_rejected(text: bytes) -> None:
     """With a readable error."""
     with answering(responding_with(text)) as (port, _), pytest.raises(RequestFailed) as caught:
         post(port)
     assert caught.value.reason
 
 
-def test_nobody_listens() -> None:
+def test_a_refused_connection_is_reported() -> None:
     """With a readable error."""
     with answering() as (port, _):
         pass
@@ -223,7 +223,7 @@ def test_nobody_listens() -> None:
         (OK + b"\r\nok", False),
     ],
 )
-def test_when_a_connection_serves_again(text: bytes, reusable: bool) -> None:
+def test_reuse_of_connections(text: bytes, reusable: bool) -> None:
     """Only after a completely read response, and unless the server closes it."""
 
     async def run(port: int) -> bool:
@@ -245,7 +245,7 @@ def test_when_a_connection_serves_again(text: bytes, reusable: bool) -> None:
         (OK + b"Content-Length: 9\r\n\r\nok", ServerUnreachable),
     ],
 )
-def test_lost_connections_are_told_from_incomplete_responses(answer: bytes, error: type[RequestFailed]) -> None:
+def test_lost_connections_differ_from_incomplete_responses(answer: bytes, error: type[RequestFailed]) -> None:
     """A kept connection that ended before the response began can be replaced by a new one."""
 
     def respond_twice(connection: socket.socket) -> None:
@@ -265,7 +265,7 @@ def test_lost_connections_are_told_from_incomplete_responses(answer: bytes, erro
         asyncio.run(run(port))
 
 
-def test_a_header_cannot_become_two() -> None:
+def test_a_header_value_cannot_add_a_header() -> None:
     """Attack: a token with a line break. Nothing is sent."""
 
     async def run(port: int) -> None:

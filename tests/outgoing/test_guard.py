@@ -48,7 +48,7 @@ def forbidden_resolver(*_: Any, **__: Any) -> Any:
 
 
 @pytest.mark.parametrize("host", LOCAL + ODD)
-def test_hosts_that_are_refused_without_looking_them_up(host: str) -> None:
+def test_local_hosts_are_rejected_without_a_lookup(host: str) -> None:
     """With any scheme and port; adjacent public addresses are permitted."""
     guard = SsrfGuard(resolve=forbidden_resolver)
     for url in (f"http://{host}/", f"https://{host}:8443/x?y", f"http://u:p@{host}/"):
@@ -60,7 +60,7 @@ def test_hosts_that_are_refused_without_looking_them_up(host: str) -> None:
 
 
 @pytest.mark.parametrize("url", ODD_URLS)
-def test_urls_that_are_refused(url: str) -> None:
+def test_rejected_urls(url: str) -> None:
     """They are rejected even if local requests are allowed."""
     for allow_local in (False, True):
         with pytest.raises(RequestRefused):
@@ -78,14 +78,14 @@ def test_urls_that_are_refused(url: str) -> None:
         ("http://1e100.net:65535", "1e100.net", 65535, "/"),
     ],
 )
-def test_urls_that_are_let_through(url: str, host: str, port: int, target: str) -> None:
+def test_permitted_urls(url: str, host: str, port: int, target: str) -> None:
     """The host is resolved, and its address is used for the connection."""
     pinned = SsrfGuard(resolve=answering(PUBLIC)).pin(url)
     assert (pinned.host, pinned.port, pinned.address, pinned.target) == (host, port, PUBLIC, target)
 
 
 @pytest.mark.parametrize(("host", "address"), [(PUBLIC, PUBLIC), (f"[{PUBLIC6}]", PUBLIC6), ("8.8.8.8", "8.8.8.8")])
-def test_public_addresses_are_let_through(host: str, address: str) -> None:
+def test_public_addresses_are_permitted(host: str, address: str) -> None:
     """Without a lookup."""
     pinned = SsrfGuard(resolve=forbidden_resolver).pin(f"http://{host}:81/")
     assert (pinned.host, pinned.address, pinned.port) == (address, address, 81)
@@ -94,7 +94,7 @@ def test_public_addresses_are_let_through(host: str, address: str) -> None:
 @pytest.mark.parametrize(
     "bad", [address.strip("[]") for address in LOCAL if address[0] in "[12"] + ["fe80::1%eth0", "x"]
 )
-def test_one_bad_answer_among_good_ones_refuses_them_all(bad: str) -> None:
+def test_one_local_address_rejects_the_name(bad: str) -> None:
     """Attack: a name with a public and a local address, in either order."""
     for answers in ((bad,), (PUBLIC, bad), (bad, PUBLIC)):
         with pytest.raises(RequestRefused):
@@ -102,7 +102,7 @@ def test_one_bad_answer_among_good_ones_refuses_them_all(bad: str) -> None:
     assert SsrfGuard(resolve=answering(PUBLIC6, PUBLIC)).pin("http://example.com/").address == PUBLIC6
 
 
-def test_a_name_is_looked_up_once() -> None:
+def test_a_name_is_resolved_once() -> None:
     """Attack: the first answer is public and the second is local."""
     answers = [answering(PUBLIC), answering("127.0.0.1")]
     asked = []
@@ -121,7 +121,7 @@ def test_a_name_is_looked_up_once() -> None:
 
 
 @pytest.mark.parametrize("error", [socket.gaierror(-2, "unknown"), TimeoutError(), UnicodeError("label too long")])
-def test_a_look_up_that_fails_refuses(error: Exception) -> None:
+def test_a_failed_lookup_rejects_the_url(error: Exception) -> None:
     """Attack: make the resolver fail, so that nothing is checked."""
 
     def failing(*_: Any, **__: Any) -> Any:

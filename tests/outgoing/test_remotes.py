@@ -53,7 +53,7 @@ def test_a_repository_is_found_behind_redirects_and_imported(server: GitServer, 
     assert store.open(key).commit_count() == 1
 
 
-def test_credentials_stay_behind_when_the_server_changes(server: GitServer, tmp_path: Path) -> None:
+def test_credentials_are_not_sent_to_another_server(server: GitServer, tmp_path: Path) -> None:
     """Attack: a redirect to another server, or another port, collects the password."""
     with serving(GitServer(server.root)) as other:
         server.redirects = {"/moved": (302, f"{other.url}/remote.git{{rest}}")}
@@ -68,7 +68,7 @@ def test_credentials_stay_behind_when_the_server_changes(server: GitServer, tmp_
     ["http://10.0.0.1{rest}", "http://[::1]{rest}", "http://0x7f.1{rest}", "file:///etc{rest}", "http://u:p@example.com{rest}",
      "gopher://example.com{rest}", "http://localhost{rest}"],
 )  # fmt: skip
-def test_a_redirect_to_where_we_must_not_go(server: GitServer, location: str) -> None:
+def test_a_redirect_to_a_forbidden_target(server: GitServer, location: str) -> None:
     """Attack: the first target is permitted and the second is not. No connection is made to the second."""
     here = SsrfGuard(allowed=[ip_network("127.0.0.1/32")])
     assert find_repository(here, f"{server.url}/remote.git")
@@ -77,7 +77,7 @@ def test_a_redirect_to_where_we_must_not_go(server: GitServer, location: str) ->
         find_repository(here, f"{server.url}/moved")
 
 
-def test_a_redirect_is_pinned_anew(server: GitServer) -> None:
+def test_every_redirect_is_resolved_and_checked(server: GitServer) -> None:
     """Attack: the same name resolves to a local address for the second target."""
     answers = ["127.0.0.1", "10.0.0.1"]
 
@@ -92,7 +92,7 @@ def test_a_redirect_is_pinned_anew(server: GitServer) -> None:
     assert len(server.asked) == 1
 
 
-def test_redirects_without_end_or_aim(server: GitServer) -> None:
+def test_endless_and_invalid_redirects(server: GitServer) -> None:
     """Five are followed; one that does not end in a repository URL is not."""
     for number in range(7):
         server.redirects[f"/r{number}/"] = (302, f"/r{number + 1}/{{rest}}")
@@ -106,7 +106,7 @@ def test_redirects_without_end_or_aim(server: GitServer) -> None:
             find_repository(LOCAL, f"{server.url}/moved")
 
 
-def test_a_secure_server_cannot_send_us_to_an_open_one(certificate: tuple[ssl.SSLContext, ssl.SSLContext]) -> None:
+def test_https_is_not_redirected_to_http(certificate: tuple[ssl.SSLContext, ssl.SSLContext]) -> None:
     """The transfer could be modified."""
     server, client = certificate
     location = b"http://repo.example/x/info/refs?service=git-upload-pack"
@@ -116,7 +116,7 @@ def test_a_secure_server_cannot_send_us_to_an_open_one(certificate: tuple[ssl.SS
         find_repository(guard, f"https://repo.example:{port}/x", tls=client)
 
 
-def test_what_is_not_a_repository(server: GitServer) -> None:
+def test_other_resources_are_rejected(server: GitServer) -> None:
     """A wrong path, a wrong password, an HTML page, a URL with a query."""
     with pytest.raises(RequestFailed, match="no repository"):
         find_repository(LOCAL, f"{server.url}/none.git")
@@ -133,7 +133,7 @@ def test_what_is_not_a_repository(server: GitServer) -> None:
             find_repository(LOCAL, f"http://127.0.0.1:{port}/x")
 
 
-def test_the_deadline_holds_for_all_stops_together(server: GitServer) -> None:
+def test_the_timeout_covers_all_redirects(server: GitServer) -> None:
     """Attack: each redirect takes slightly less than the timeout."""
     server.redirects = {"/moved": (302, "/remote.git{rest}")}
     with pytest.raises(RequestFailed, match="too long"):

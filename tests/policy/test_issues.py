@@ -61,7 +61,7 @@ PARENT_RULES: list[tuple[Any, Level | None, Level | None, Level | None]] = [
 @pytest.mark.parametrize(
     ("rule", "private", "internal", "public"), RULES + PARENT_RULES, ids=lambda value: getattr(value, "__name__", "")
 )
-def test_each_rule_is_a_level(
+def test_each_rule_requires_a_level(
     sample: tuple[Project, Issue], rule: Any, private: Level | None, internal: Level | None, public: Level | None
 ) -> None:
     for visibility, least in (("private", private), ("internal", internal), ("public", public)):
@@ -95,7 +95,7 @@ def _subject(rule: Any, here: Access, project: Project, issue: Issue, assignees:
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )
-def test_archived_projects_and_those_without_issues(
+def test_archived_projects_and_disabled_issues(
     sample: tuple[Project, Issue], rule: Any, archived: bool, without_issues: bool
 ) -> None:
     """Archived ones are read-only; with issues disabled, none is found."""
@@ -107,7 +107,7 @@ def test_archived_projects_and_those_without_issues(
         assert rule(actor, here, _subject(rule, here, project, sample[1])) is without_issues
 
 
-def test_who_may_receive(sample: tuple[Project, Issue]) -> None:
+def test_permission_to_receive_a_moved_issue(sample: tuple[Project, Issue]) -> None:
     project, _ = sample
     for level in Level:
         here = Access(level=level)
@@ -141,7 +141,7 @@ def test_authors_and_assignees_edit(sample: tuple[Project, Issue]) -> None:
         (ROOT, Level.NONE, False, False, True),
     ],
 )
-def test_who_sees_confidential_ones(
+def test_visibility_of_confidential_issues(
     sample: tuple[Project, Issue], actor: Actor, level: Level, author: bool, assigned: bool, seen: bool
 ) -> None:
     changes: dict[str, Any] = {"confidential": True, "author_id": actor.user_id if author else 999}
@@ -208,7 +208,7 @@ def _finds(db: Connection, actor: Actor, issue: dict[str, Any]) -> bool:
     return True
 
 
-def test_one_issue_and_the_lists_agree(make: Make, random_data: RandomData) -> None:
+def test_policy_and_lists_agree(make: Make, random_data: RandomData) -> None:
     """``may_see_issue`` and ``visible_issues``, on every row for each user, in every list and count."""
     people, groups, made, issues = random_data
     actors = [

@@ -60,7 +60,7 @@ PARENT_RULES: list[tuple[Any, Level | None, Level | None, Level | None]] = [
 @pytest.mark.parametrize(
     ("rule", "private", "internal", "public"), RULES + PARENT_RULES, ids=lambda value: getattr(value, "__name__", "")
 )
-def test_each_rule_is_a_level(
+def test_each_rule_requires_a_level(
     sample: tuple[Project, MergeRequest], rule: Any, private: Level | None, internal: Level | None, public: Level | None
 ) -> None:
     for visibility, least in (("private", private), ("internal", internal), ("public", public)):
@@ -91,7 +91,7 @@ def _subject(rule: Any, here: Access, project: Project, merge_request: MergeRequ
         (policy.may_delete_merge_requests, False, False),
     ],
 )
-def test_archived_and_switched_off(
+def test_archived_projects_and_disabled_merge_requests(
     sample: tuple[Project, MergeRequest], rule: Any, archived: bool, switched_off: bool
 ) -> None:
     here = Access(level=Level.OWNER)
@@ -100,7 +100,7 @@ def test_archived_and_switched_off(
         assert rule(USER, here, _subject(rule, here, project, sample[1])) is allowed
 
 
-def test_an_author_edits_and_an_assignee_too(sample: tuple[Project, MergeRequest]) -> None:
+def test_authors_and_assignees_edit(sample: tuple[Project, MergeRequest]) -> None:
     project, merge_request = sample
     here = Access(level=Level.GUEST)
     mine = msgspec.structs.replace(merge_request, author_id=USER.user_id)
@@ -120,7 +120,7 @@ def _sees(db: Connection, actor: Actor, project: MadeProject, iid: int) -> bool:
     return True
 
 
-def test_lists_show_exactly_what_the_rule_lets_see(make: Make) -> None:
+def test_policy_and_lists_agree(make: Make) -> None:
     """Random groups, shares and levels; each list must match the rule for single objects."""
     dice = random.Random(6)
     people: list[User] = [make.user() for _ in range(4)]

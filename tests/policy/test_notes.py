@@ -55,7 +55,7 @@ REACHES: list[tuple[Actor, Level, set[str]]] = [
 
 
 @pytest.mark.parametrize(("actor", "level", "words"), REACHES)
-def test_what_a_caller_may_do_below_an_issue(actor: Actor, level: Level, words: set[str]) -> None:
+def test_permissions_below_an_issue(actor: Actor, level: Level, words: set[str]) -> None:
     """Open, locked and archived; authors and assignees read more than others."""
     here = Access(level)
     assert _note(issue_subject_access(actor, here, _found(here), ISSUE)) == words
@@ -80,13 +80,13 @@ def test_what_a_caller_may_do_below_an_issue(actor: Actor, level: Level, words: 
         (BOB, False, True, False, False),
     ],
 )
-def test_who_changes_a_note(actor: Actor, takes_part: bool, moderates: bool, system: bool, may: bool) -> None:
+def test_permission_to_edit_a_note(actor: Actor, takes_part: bool, moderates: bool, system: bool, may: bool) -> None:
     """Authors and moderators with write access; never system notes."""
     note = _filled(Note, id=1, author_id=ANN.user_id, system=system)
     assert may_edit_note(actor, SubjectAccess(ISSUE, takes_part, moderates), note) is may
 
 
-def test_who_writes_and_gives() -> None:
+def test_permission_to_write_and_award() -> None:
     """Participating users; no votes for own notes, and only own awards are removed."""
     here = Access(Level.OWNER)
     assert may_write_notes(BOB, here, SubjectAccess(ISSUE, may_participate=True))

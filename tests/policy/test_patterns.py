@@ -66,7 +66,7 @@ def test_random_patterns_match_as_in_python() -> None:
         "[b-a]", "a{1001}", "((a{50}){50}){50}", "(){999999999}", "(){0,9999999}", "a" * 100_000, r"\pL{900}",
     ],
 )  # fmt: skip
-def test_invalid_and_too_large_patterns_are_refused(text: str) -> None:
+def test_invalid_and_too_large_patterns_are_rejected(text: str) -> None:
     """With a reason, because the API shows it."""
     with pytest.raises(PatternError, match=r"."):
         compile_pattern(text)

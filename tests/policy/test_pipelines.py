@@ -53,7 +53,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("actor", "level", "visibility", "shown", "hidden", "comments"), CASES)
-def test_who_may(
+def test_permissions(
     sample: Project, actor: Actor, level: Level, visibility: str, shown: bool, hidden: bool, comments: bool
 ) -> None:
     here = Access(level=level)
@@ -104,12 +104,12 @@ OUTCOMES = [
 
 
 @pytest.mark.parametrize(("said", "status"), OUTCOMES)
-def test_what_statuses_amount_to(said: str, status: str) -> None:
+def test_derived_status(said: str, status: str) -> None:
     parts = [StatusPart(each.rstrip("?"), each.endswith("?")) for each in said.split()]  # type: ignore[arg-type] # Words of the table.
     assert combined_status(parts) == combined_status(reversed(parts)) == status
 
 
-def test_coverage_is_the_mean_of_what_was_told() -> None:
+def test_coverage_is_the_mean_of_reported_values() -> None:
     assert mean_coverage([]) is mean_coverage([StatusPart("success")]) is None
     assert (
         mean_coverage(
@@ -119,7 +119,7 @@ def test_coverage_is_the_mean_of_what_was_told() -> None:
     )
 
 
-def test_time_that_several_took_at_once_counts_once() -> None:
+def test_parallel_time_counts_once() -> None:
     def at(second: int) -> Timestamp:
         return Timestamp(f"2026-01-01T00:00:{second:02d}.000Z")
 

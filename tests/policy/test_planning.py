@@ -69,7 +69,7 @@ def test_projects(
 
 
 @pytest.mark.parametrize(("actor", "level", "visibility", "reads", "_"), CALLERS)
-def test_following(actor: Actor, level: Level, visibility: str, reads: bool, _: bool) -> None:
+def test_permission_to_subscribe(actor: Actor, level: Level, visibility: str, reads: bool, _: bool) -> None:
     here, may_follow = Access(level=level), _of_labels(labels.may_subscribe_to_labels)
     assert may_follow(actor, here, _project(visibility)) is (reads and actor.known)
     assert not may_follow(actor, here, _project(visibility, archived=True))

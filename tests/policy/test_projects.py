@@ -64,7 +64,7 @@ RULES: list[tuple[Any, Any, Any, Any]] = [
 @pytest.mark.parametrize(
     ("rule", "private", "internal", "public"), RULES, ids=lambda value: getattr(value, "__name__", "")
 )
-def test_each_rule_is_a_level(sample: Project, rule: Any, private: Any, internal: Any, public: Any) -> None:
+def test_each_rule_requires_a_level(sample: Project, rule: Any, private: Any, internal: Any, public: Any) -> None:
     for visibility, least in (("private", private), ("internal", internal), ("public", public)):
         project = msgspec.structs.replace(sample, visibility=visibility)
         assert rule(ANONYMOUS, Access(), project) is (least == SEE)
@@ -95,7 +95,7 @@ def test_each_rule_is_a_level(sample: Project, rule: Any, private: Any, internal
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )
-def test_what_is_archived_is_only_read(sample: Project, rule: Any, allowed: bool) -> None:
+def test_archived_projects_are_read_only(sample: Project, rule: Any, allowed: bool) -> None:
     project = msgspec.structs.replace(sample, visibility="public", archived=True)
 
     for actor in (USER, ROOT):
@@ -112,7 +112,7 @@ def test_what_is_archived_is_only_read(sample: Project, rule: Any, allowed: bool
         ("public", True, Level.GUEST, False, False),
     ],
 )
-def test_who_may_ask_to_belong(
+def test_permission_to_request_access(
     sample: Project, visibility: str, enabled: bool, level: Level, user: bool, external: bool
 ) -> None:
     project = msgspec.structs.replace(sample, visibility=visibility, request_access_enabled=enabled)
@@ -189,7 +189,7 @@ def _found(db: Connection, finder: Any, actor: Actor, number: int) -> Access | N
     return access  # type: ignore[no-any-return]
 
 
-def test_one_project_and_the_lists_agree(
+def test_project_policy_and_lists_agree(
     make: Make, random_data: tuple[list[User], list[Group], list[MadeProject]]
 ) -> None:
     """``may_see_project`` and ``visible_projects``, and each membership filter, on every row for each user."""
@@ -222,7 +222,9 @@ def test_one_project_and_the_lists_agree(
     assert make.database.read(compare) > 50
 
 
-def test_code_and_many_paths_agree(make: Make, random_data: tuple[list[User], list[Group], list[MadeProject]]) -> None:
+def test_code_policy_and_lookups_by_path_agree(
+    make: Make, random_data: tuple[list[User], list[Group], list[MadeProject]]
+) -> None:
     """``may_download_code`` and ``readable_projects``, and single projects by path."""
     people, _, made = random_data
 
@@ -244,7 +246,7 @@ def test_code_and_many_paths_agree(make: Make, random_data: tuple[list[User], li
     assert make.database.read(compare) > 50
 
 
-def test_one_group_and_the_lists_agree(
+def test_group_policy_and_lists_agree(
     make: Make, random_data: tuple[list[User], list[Group], list[MadeProject]]
 ) -> None:
     """``may_see_group`` and ``visible_groups``, and namespaces, on every row for each user."""

@@ -60,11 +60,11 @@ def project(**columns: Any) -> Project:
         ("[a-z]?(x)*", ["[a-z]?(x)", "[a-z]?(x)y"], ["a", "ax"]),
     ],
 )
-def test_what_a_name_with_stars_matches(pattern: str, matches: list[str], others: list[str]) -> None:
+def test_wildcard_matching(pattern: str, matches: list[str], others: list[str]) -> None:
     assert [name for name in matches + others if policy.name_matches(pattern, name)] == matches
 
 
-def test_many_stars_take_no_longer_than_their_length() -> None:
+def test_many_wildcards_match_in_linear_time() -> None:
     """Attack: a master creates a rule that keeps the ref check busy."""
     assert not policy.name_matches("*a" * 400 + "*b", "a" * 900)
     assert policy.name_matches("*a" * 400 + "*", "a" * 900)
@@ -77,7 +77,7 @@ def test_many_stars_take_no_longer_than_their_length() -> None:
     ("asked", "let"),
     [(0, []), (30, [DEVELOPER, MASTER, OWNER]), (40, [MASTER, OWNER]), (60, [])],
 )
-def test_whom_a_level_lets(asked: int, let: list[Level]) -> None:
+def test_users_permitted_by_a_level(asked: int, let: list[Level]) -> None:
     assert [level for level in Level if policy.allows_level(asked, USER, Access(level=level))] == let
     assert policy.allows_level(asked, ROOT, Access()) is (asked != 0)
     assert not policy.allows_level(asked, ANONYMOUS, Access())
@@ -119,7 +119,9 @@ def test_rules_on_other_names_do_not_count() -> None:
         ([tag_rule(create=0), tag_rule("v1*", create=30)], True, True, True),
     ],
 )
-def test_who_may_release_a_tag(rules: list[ProtectedTag], developer: bool, master: bool, administrator: bool) -> None:
+def test_permission_to_release_a_tag(
+    rules: list[ProtectedTag], developer: bool, master: bool, administrator: bool
+) -> None:
     matching = policy.matching_tag_rules(rules, "v1.0")
     assert may_release(USER, Access(level=DEVELOPER), project(), matching) is developer
     assert may_release(USER, Access(level=MASTER), project(), matching) is master
@@ -172,7 +174,7 @@ def check(
         (USER, DEVELOPER, {"import_status": "failed"}, ""),
     ],
 )
-def test_who_pushes_at_all(actor: Actor, level: Level, columns: dict[str, Any], word: str) -> None:
+def test_permission_to_push(actor: Actor, level: Level, columns: dict[str, Any], word: str) -> None:
     said = push_refusal(actor, Access(level=level), project(**columns)) or ""
     assert (word in said) if word else not said
     for ref in ("refs/heads/feature", "refs/tags/x", "refs/notes/x"):
@@ -196,7 +198,7 @@ def test_who_pushes_at_all(actor: Actor, level: Level, columns: dict[str, Any], 
         ("refs/tags", False),
     ],
 )
-def test_where_references_may_be(ref: str, allowed: bool) -> None:
+def test_permitted_ref_namespaces(ref: str, allowed: bool) -> None:
     for actor, level in ((USER, OWNER), (ROOT, NONE)):
         said = check(ref, NO_OID, A, actor=actor, level=level)
         assert said == ("" if allowed else "Only branches and tags can be pushed.")
@@ -225,7 +227,7 @@ SHA = "0123456789abcdef0123456789abcdef01234567"
         ("ünïcode", True),
     ],
 )
-def test_names_that_only_confuse(kind: str, name: str, allowed: bool) -> None:
+def test_ambiguous_names(kind: str, name: str, allowed: bool) -> None:
     """They can be deleted, but neither created nor moved."""
     for actor, level in ((USER, MASTER), (ROOT, NONE)):
         for old in (NO_OID, B):
@@ -235,7 +237,7 @@ def test_names_that_only_confuse(kind: str, name: str, allowed: bool) -> None:
 
 
 @pytest.mark.parametrize("by_git", [True, False])
-def test_a_branch_that_is_not_protected(by_git: bool) -> None:
+def test_an_unprotected_branch(by_git: bool) -> None:
     for old, new in ((NO_OID, A), (A, B), (A, NO_OID)):
         assert check("refs/heads/feature", old, new, by_git=by_git, forced=True) == ""
     assert check("refs/heads/feature", A, B, level=REPORTER, by_git=by_git) != ""
@@ -310,9 +312,7 @@ def test_a_protected_branch(
         (branch_rule("x"), "delete", False, ""),
     ],
 )
-def test_administrators_are_bound_by_what_binds_all(
-    rule: ProtectedBranch, change: str, by_git: bool, word: str
-) -> None:
+def test_administrators_are_bound_by_protection(rule: ProtectedBranch, change: str, by_git: bool, word: str) -> None:
     old, new = (A, NO_OID) if change == "delete" else (A, B)
     said = check(
         "refs/heads/x", old, new, actor=ROOT, level=NONE, branches=[rule], forced=change == "force", by_git=by_git
@@ -353,7 +353,7 @@ def test_tags(rules: list[ProtectedTag], level: Level, change: str, by_git: bool
     assert (word in said) if word else not said, said
 
 
-def test_force_is_only_looked_for_where_it_matters() -> None:
+def test_force_is_determined_only_if_needed() -> None:
     """It requires a walk through the history."""
 
     def never(_: RefUpdate) -> bool:

@@ -103,7 +103,7 @@ def test_a_backup_restores_into_either_engine(
             assert server.call("GET", "/users?username=ana").json()[0]["bio"] == "a\nb\tc"
 
 
-def test_a_backup_is_one_moment(server: Server, tmp_path: Path) -> None:
+def test_a_backup_is_consistent(server: Server, tmp_path: Path) -> None:
     """Users created during the backup are in it with namespace and token, or not at all."""
     stop = threading.Event()
     made: list[str] = []
@@ -210,7 +210,7 @@ MODIFICATIONS: list[tuple[str, Callable[[Members], None], str]] = [
 @pytest.mark.parametrize(
     ("change", "said"), [case[1:] for case in MODIFICATIONS], ids=[case[0] for case in MODIFICATIONS]
 )
-def test_what_was_changed_is_refused(
+def test_modified_archives_are_rejected(
     backup: Path, tmp_path: Path, change: Callable[[Members], None], said: str
 ) -> None:
     members = _members(backup)
@@ -218,7 +218,7 @@ def test_what_was_changed_is_refused(
     _assert_rejected(_written(tmp_path / "bad.tar.gz", members), tmp_path / "target", "is damaged", said)
 
 
-def test_what_is_not_whole_is_refused(backup: Path, tmp_path: Path) -> None:
+def test_incomplete_archives_are_rejected(backup: Path, tmp_path: Path) -> None:
     content = backup.read_bytes()
     bad = tmp_path / "bad.tar.gz"
     for spoilt in (content[: len(content) // 2], content[:-20], b"no archive at all", b"", gzip.compress(b"no tar")):
@@ -252,7 +252,7 @@ HOSTILE_ENTRIES = [
 
 
 @pytest.mark.parametrize("entry", HOSTILE_ENTRIES, ids=lambda entry: f"{entry.name} {entry.type.decode()}")
-def test_an_archive_cannot_write_elsewhere(backup: Path, tmp_path: Path, entry: tarfile.TarInfo) -> None:
+def test_an_archive_cannot_write_outside_the_target(backup: Path, tmp_path: Path, entry: tarfile.TarInfo) -> None:
     """Attack: an archive with a file, a symlink or a device at a forbidden path."""
     members = _members(backup)
     manifest = json.loads(members["manifest.json"])
@@ -271,7 +271,7 @@ NEWER = [
 
 
 @pytest.mark.parametrize(("change", "said"), NEWER)
-def test_a_backup_of_another_version_is_refused(
+def test_a_backup_of_another_version_is_rejected(
     backup: Path, tmp_path: Path, change: dict[str, Any], said: str
 ) -> None:
     members = _members(backup)
@@ -279,7 +279,7 @@ def test_a_backup_of_another_version_is_refused(
     _assert_rejected(bad, tmp_path / "target", said)
 
 
-def test_names_in_the_manifest_cannot_become_statements(backup: Path, tmp_path: Path) -> None:
+def test_names_in_the_manifest_cannot_inject_sql(backup: Path, tmp_path: Path) -> None:
     members = _members(backup)
     manifest = json.loads(members["manifest.json"])
     manifest["tables"][0]["columns"] = {'id") VALUES (1); DROP TABLE users; --': "integer"}
@@ -287,7 +287,7 @@ def test_names_in_the_manifest_cannot_become_statements(backup: Path, tmp_path: 
     _assert_rejected(bad, tmp_path / "target", "inconsistent tables")
 
 
-def test_a_restore_that_was_cut_off_is_not_served_nor_continued(backup: Path, tmp_path: Path) -> None:
+def test_an_interrupted_restore_is_neither_served_nor_continued(backup: Path, tmp_path: Path) -> None:
     """Invalid rows abort a restore in the middle."""
     members = _members(backup)
     manifest = json.loads(members["manifest.json"])
@@ -306,7 +306,7 @@ def test_a_restore_that_was_cut_off_is_not_served_nor_continued(backup: Path, tm
     assert "has not finished" in ingot("doctor", "--data", target).stdout
 
 
-def test_a_target_in_use_is_refused(backup: Path, tmp_path: Path, empty_database: str) -> None:
+def test_a_target_in_use_is_rejected(backup: Path, tmp_path: Path, empty_database: str) -> None:
     target = tmp_path / "target"
     target.mkdir()
     assert ingot("restore", backup, "--data", target).returncode == 0
@@ -320,7 +320,7 @@ def test_a_target_in_use_is_refused(backup: Path, tmp_path: Path, empty_database
         assert not second.exists()
 
 
-def test_a_backup_never_replaces_a_file(backup: Path, tmp_path: Path) -> None:
+def test_a_backup_never_overwrites_a_file(backup: Path, tmp_path: Path) -> None:
     data = backup.parent / "data"
     file = tmp_path / "precious.tar.gz"
     file.write_text("precious")
@@ -336,7 +336,7 @@ def test_a_backup_never_replaces_a_file(backup: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "nothing").exists()
 
 
-def test_settings_that_name_another_database_are_put_aside(backup: Path, tmp_path: Path) -> None:
+def test_settings_that_name_another_database_are_not_restored(backup: Path, tmp_path: Path) -> None:
     """Otherwise the next start would use the original database."""
     file = tmp_path / "backup.tar.gz"
     members = _members(backup)

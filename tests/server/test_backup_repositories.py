@@ -85,7 +85,7 @@ def _changed(backup: Path, file: Path, change: Callable[[Members], object], **mo
     return file
 
 
-def test_references_are_recorded_and_come_back(
+def test_refs_are_recorded_and_restored(
     server: Server, database_url: str, path: Path, backup: Path, tmp_path: Path
 ) -> None:
     filled, empty = sorted(_entries(backup), key=lambda entry: -len(entry.get("refs", {})))
@@ -156,7 +156,7 @@ MODIFICATIONS: list[tuple[str, Callable[[Members], None], str]] = [
 @pytest.mark.parametrize(
     ("change", "said"), [case[1:] for case in MODIFICATIONS], ids=[case[0] for case in MODIFICATIONS]
 )
-def test_what_disagrees_is_named(
+def test_mismatches_are_named(
     database_url: str, backup: Path, tmp_path: Path, change: Callable[[Members], None], said: str
 ) -> None:
     """Checksums may match, as after damage before the backup."""
@@ -171,7 +171,7 @@ def test_what_disagrees_is_named(
     assert served.returncode == 1 and "has not finished" in served.stderr
 
 
-def test_damage_is_told_when_it_is_backed_up(server: Server, database_url: str, path: Path, tmp_path: Path) -> None:
+def test_damage_is_reported_during_the_backup(server: Server, database_url: str, path: Path, tmp_path: Path) -> None:
     """Everything else is saved and can be restored."""
     pack = max((path / "objects" / "pack").glob("*.pack"), key=lambda pack: pack.stat().st_size)
     pack.chmod(0o600)
@@ -192,7 +192,7 @@ def test_damage_is_told_when_it_is_backed_up(server: Server, database_url: str, 
     assert "root/lost has no repository" in said and "The repository of root/app is damaged" in said
 
 
-def test_a_project_that_was_deleted_meanwhile_is_deleted(database_url: str, backup: Path, tmp_path: Path) -> None:
+def test_a_project_deleted_during_the_backup_is_deleted(database_url: str, backup: Path, tmp_path: Path) -> None:
     def delete(members: Members) -> None:
         lines = [json.loads(line) for line in members[RECORD].splitlines()]
         for line in lines:
@@ -214,7 +214,7 @@ def test_a_project_that_was_deleted_meanwhile_is_deleted(database_url: str, back
         again.kill()
 
 
-def test_rows_follow_head(server: Server, database_url: str, path: Path, tmp_path: Path) -> None:
+def test_rows_are_updated_from_head(server: Server, database_url: str, path: Path, tmp_path: Path) -> None:
     """HEAD was changed between reading the rows and the copy, and takes precedence."""
     git(path, "symbolic-ref", "HEAD", "refs/heads/trunk")
     file = tmp_path / "backup.tar.gz"
@@ -232,7 +232,7 @@ def test_rows_follow_head(server: Server, database_url: str, path: Path, tmp_pat
     assert branch == "trunk"
 
 
-def test_a_backup_without_a_record_is_checked_in_itself(database_url: str, backup: Path, tmp_path: Path) -> None:
+def test_a_backup_without_a_ref_record_is_checked(database_url: str, backup: Path, tmp_path: Path) -> None:
     """The first format had none."""
     for number, (change, status) in enumerate([(lambda _: None, 0), (_cut_pack, 1), (_lose_repository, 1)]):
 
@@ -248,7 +248,7 @@ def test_a_backup_without_a_record_is_checked_in_itself(database_url: str, backu
 
 
 @pytest.mark.parametrize("line", [b"{", b"[]", b'{"key": "../../etc"}', b'{"key": 1}'])
-def test_a_record_that_is_none_is_refused(database_url: str, backup: Path, tmp_path: Path, line: bytes) -> None:
+def test_an_invalid_record_is_rejected(database_url: str, backup: Path, tmp_path: Path, line: bytes) -> None:
     def change(members: Members) -> None:
         members[RECORD] = line + b"\n"
 

@@ -42,7 +42,7 @@ def _sign_in(server: Server, login: str, password: str) -> int:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_explains_itself(command: str) -> None:
+def test_every_command_has_help(command: str) -> None:
     explained = ingot(command, "--help")
     assert explained.returncode == 0
     assert explained.stderr == ""
@@ -50,7 +50,7 @@ def test_every_command_explains_itself(command: str) -> None:
 
 
 @pytest.mark.parametrize("verb", ["user create", "user password", "user admin", "user block", "token create"])
-def test_every_verb_explains_itself(verb: str) -> None:
+def test_every_subcommand_has_help(verb: str) -> None:
     explained = ingot(*verb.split(), "--help")
     assert explained.returncode == 0
     assert "--data" in explained.stdout
@@ -104,7 +104,7 @@ def test_users_of_a_running_instance(server: Server, on_instance: CommandRunner)
     assert server.call("GET", "/user", token).status_code == 200
 
 
-def test_refusals_are_one_line(on_instance: CommandRunner) -> None:
+def test_errors_are_one_line(on_instance: CommandRunner) -> None:
     on_instance("migrate")
     assert "taken" in on_instance.error_line(
         "user", "create", "root", "--email", "r@example.org", "--password", PASSWORD
@@ -120,7 +120,7 @@ def test_refusals_are_one_line(on_instance: CommandRunner) -> None:
     assert "2027-01-31" in on_instance.error_line("token", "create", "root", "--expires-at", "tomorrow")
 
 
-def test_a_token_can_run_out(server: Server, on_instance: CommandRunner) -> None:
+def test_a_token_can_expire(server: Server, on_instance: CommandRunner) -> None:
     past = on_instance("token", "create", "root", "--expires-at", "2020-01-31").strip()
     future = on_instance("token", "create", "root", "--expires-at", "2999-01-31", "--name", "Long").strip()
     assert server.call("GET", "/user", past).status_code == 401
@@ -135,7 +135,7 @@ def test_migrating_twice_changes_nothing(on_instance: CommandRunner) -> None:
     assert re.fullmatch(r"The database is at revision \d{4}\.", second.strip())
 
 
-def test_routes_say_who_may() -> None:
+def test_routes_lists_permissions() -> None:
     plain, access = ingot("routes"), ingot("routes", "--access")
     assert plain.returncode == access.returncode == 0
     assert len(plain.stdout.splitlines()) == len(access.stdout.splitlines()) > 50
@@ -144,7 +144,7 @@ def test_routes_say_who_may() -> None:
     assert all(line.endswith("]") for line in access.stdout.splitlines())
 
 
-def test_the_document_is_the_one_that_is_served(server: Server) -> None:
+def test_openapi_prints_the_served_document(server: Server) -> None:
     printed = ingot("openapi")
     assert printed.returncode == 0
     assert json.loads(printed.stdout)["paths"] == server.call("GET", "/openapi.json").json()["paths"]

@@ -43,7 +43,7 @@ def test_the_demo_fills_an_instance_once(server: Server) -> None:
     assert len(server.call("GET", "/broadcast_messages").json()) == 1
 
 
-def test_the_demo_keeps_out_of_an_instance_that_people_use(server: Server) -> None:
+def test_the_demo_refuses_an_instance_with_users(server: Server) -> None:
     for number in range(6):
         user = {"username": f"real-{number}", "name": "Real", "email": f"real-{number}@example.org"}
         assert server.call("POST", "/users", json={**user, "force_random_password": True}).status_code == 201

@@ -133,7 +133,7 @@ def test_repairable_problems(checked_instance: CheckedInstance) -> None:
     assert checked_instance.database.read(lambda db: private_token_or_none(db, checked_instance.user.id))
 
 
-def test_a_picture_that_is_gone(checked_instance: CheckedInstance) -> None:
+def test_a_missing_avatar(checked_instance: CheckedInstance) -> None:
     if not checked_instance.settings.embedded:
         pytest.skip("PostgreSQL cannot be made to forget a reference.")
     checked_instance.run(
@@ -146,7 +146,7 @@ def test_a_picture_that_is_gone(checked_instance: CheckedInstance) -> None:
     assert checked_instance.doctor().returncode == 0
 
 
-def test_large_files_that_are_lost_or_cut_off(checked_instance: CheckedInstance) -> None:
+def test_missing_and_truncated_lfs_objects(checked_instance: CheckedInstance) -> None:
     files = lfs_files_of(checked_instance.settings)
 
     def add_object(db: Connection, oid: str) -> None:
@@ -181,7 +181,7 @@ def test_problems_that_need_a_decision(checked_instance: CheckedInstance) -> Non
     ("secret", "said"),
     [("ab" * 32, "does not match this database"), ("ab", "is damaged"), (None, "is missing")],
 )
-def test_a_secret_that_does_not_fit(checked_instance: CheckedInstance, secret: str | None, said: str) -> None:
+def test_a_wrong_secret(checked_instance: CheckedInstance, secret: str | None, said: str) -> None:
     key = checked_instance.settings.data / "secrets" / "instance.key"
     key.unlink()
     if secret:
@@ -214,7 +214,7 @@ def test_a_damaged_file(checked_instance: CheckedInstance) -> None:
     assert "damaged" in said.stdout and said.stderr == ""
 
 
-def test_bad_settings_and_nothing_at_all(data_folder: Path) -> None:
+def test_invalid_settings_and_a_missing_instance(data_folder: Path) -> None:
     nothing = ingot("doctor", "--data", data_folder)
     assert nothing.returncode == 1 and "There is no data directory" in nothing.stdout
     assert not data_folder.exists()

@@ -61,11 +61,11 @@ def _old(path: Path, seconds: float) -> Path:
     return path
 
 
-def test_a_whole_repository(checked_repository: CheckedRepository) -> None:
+def test_an_intact_repository(checked_repository: CheckedRepository) -> None:
     assert checked_repository.doctor() == ["No problems found."]
 
 
-def test_what_crashes_left_is_cleared(checked_repository: CheckedRepository) -> None:
+def test_leftovers_of_crashes_are_removed(checked_repository: CheckedRepository) -> None:
     path = checked_repository.path
     stale = [
         _old(path / "packed-refs.lock", 700),
@@ -96,7 +96,7 @@ def test_another_configuration_is_replaced(checked_repository: CheckedRepository
     assert config.read_bytes() == CONFIG
 
 
-def test_a_row_follows_head(checked_repository: CheckedRepository) -> None:
+def test_a_row_is_updated_from_head(checked_repository: CheckedRepository) -> None:
     git(checked_repository.path, "symbolic-ref", "HEAD", "refs/heads/other")
     assert checked_repository.repair() == ["HEAD of root/app is other, but the recorded default branch is master"]
     assert (
@@ -105,7 +105,7 @@ def test_a_row_follows_head(checked_repository: CheckedRepository) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"nonsense", None])
-def test_a_head_that_cannot_be_read(checked_repository: CheckedRepository, content: bytes | None) -> None:
+def test_an_unreadable_head(checked_repository: CheckedRepository, content: bytes | None) -> None:
     head = checked_repository.path / "HEAD"
     head.unlink()
     if content is not None:
@@ -116,7 +116,7 @@ def test_a_head_that_cannot_be_read(checked_repository: CheckedRepository, conte
     assert git(checked_repository.path, "symbolic-ref", "HEAD") == "refs/heads/master"
 
 
-def test_damage_is_told_and_left_alone(checked_repository: CheckedRepository) -> None:
+def test_damage_is_reported_and_not_changed(checked_repository: CheckedRepository) -> None:
     path = checked_repository.path
     (path / "refs" / "heads" / "empty").write_text("")
     (path / "refs" / "heads" / "nowhere").write_text("1" * 40 + "\n")
@@ -135,7 +135,7 @@ def test_damage_is_told_and_left_alone(checked_repository: CheckedRepository) ->
     assert any(f"{pack.name} does not match its index" in line for line in checked_repository.doctor())
 
 
-def test_a_repository_that_is_gone_and_one_of_nobody(checked_repository: CheckedRepository) -> None:
+def test_a_missing_repository_and_an_orphan(checked_repository: CheckedRepository) -> None:
     key = new_key()
     checked_repository.store.create(key, "master")
     assert checked_repository.doctor() == ["No problems found."], "its row may be about to be committed"

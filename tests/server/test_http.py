@@ -80,7 +80,7 @@ def _read_until(connection: socket.socket, end: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("said", [b"", b"G", b"GET / HTTP/1.1\r\nHost: x\r\nX-Long: ", b"POST / HTTP/1.1\r\n"])
-def test_who_never_ends_a_head_is_let_go(port: int, said: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_incomplete_head_is_disconnected(port: int, said: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     with _served(port) as other:
         monkeypatch.setattr(protocol, "HEADER_TIMEOUT_SECONDS", 0.3)
         with _connected(port) as silent:
@@ -89,7 +89,7 @@ def test_who_never_ends_a_head_is_let_go(port: int, said: bytes, monkeypatch: py
             assert silent.recv(1) == b"", "the server closed"
 
 
-def test_the_next_head_has_as_long_as_the_first(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_later_heads_have_the_same_timeout(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
     with _served(port) as connection:
         monkeypatch.setattr(protocol, "HEADER_TIMEOUT_SECONDS", 0.3)
         connection.sendall(b"GET / HTTP/1.1\r\n")

@@ -48,7 +48,7 @@ def started(command: str, folder: Path, **more: str) -> Iterator[str]:
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="The tour needs curl, which is not installed.")
-def test_the_tour_works(tmp_path: Path) -> None:
+def test_the_quick_start_works(tmp_path: Path) -> None:
     start, tour = blocks("Five-minute tour", "sh")
     (python,) = blocks("Five-minute tour", "python")
     with started(start, tmp_path, INGOT_PORT="0", INGOT_SSH_PORT="0", INGOT_WORKERS="1") as line:
@@ -86,7 +86,7 @@ def test_the_tour_works(tmp_path: Path) -> None:
     assert not Path(data[1]).exists()
 
 
-def test_the_server_for_tests_answers_at_the_address_that_it_writes(tmp_path: Path) -> None:
+def test_the_test_server_listens_at_its_printed_address(tmp_path: Path) -> None:
     (command,) = blocks("Use Ingot in your tests", "sh")
     with started(command, tmp_path):
         run = tmp_path / "test-data" / "run"
@@ -106,6 +106,6 @@ def test_every_other_command_exists() -> None:
 @pytest.mark.parametrize(
     "document", sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]), ids=lambda path: path.name
 )
-def test_links_between_documents_lead_somewhere(document: Path) -> None:
+def test_links_between_documents_are_valid(document: Path) -> None:
     links = LINK.findall(re.sub(r"```.*?```", "", document.read_text(), flags=re.DOTALL))
     assert [link for link in links if not (document.parent / link).exists()] == []

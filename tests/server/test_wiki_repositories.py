@@ -24,7 +24,7 @@ def wiki(server: Server) -> Path:
     return store.path_of(key)
 
 
-def test_a_wiki_comes_back(server: Server, database_url: str, wiki: Path, tmp_path: Path) -> None:
+def test_a_wiki_is_restored(server: Server, database_url: str, wiki: Path, tmp_path: Path) -> None:
     """With all refs; HEAD of a wiki does not affect its project."""
     Repository(wiki).set_head("elsewhere")
     file = tmp_path / "backup.tar.gz"
@@ -38,7 +38,7 @@ def test_a_wiki_comes_back(server: Server, database_url: str, wiki: Path, tmp_pa
     assert ingot("doctor", *_options(tmp_path / "target", url)).stdout == "No problems found.\n"
 
 
-def test_the_doctor_looks_after_wikis(server: Server, wiki: Path) -> None:
+def test_the_doctor_checks_wikis(server: Server, wiki: Path) -> None:
     """A missing one is reported under its own name."""
     assert ingot("doctor", *_options(server.data, server.database_url)).stdout == "No problems found.\n"
     shutil.rmtree(wiki)

@@ -34,7 +34,9 @@ def _run_concurrently(tree: Tree, commands: list[list[str]], env: dict[str, str]
         return list(pool.map(run, commands))
 
 
-def test_one_branch_each(instance: Instance, make: Make, tree: Tree, git_remote: Callable[[User], GitRemote]) -> None:
+def test_pushes_to_separate_branches(
+    instance: Instance, make: Make, tree: Tree, git_remote: Callable[[User], GitRemote]
+) -> None:
     """All succeed."""
     owner = make.user()
     project = make_project(make, owner)
@@ -53,7 +55,7 @@ def test_one_branch_each(instance: Instance, make: Make, tree: Tree, git_remote:
     assert run(repository.path, "fsck", "--strict") == ""
 
 
-def test_one_branch_for_all(
+def test_pushes_to_one_branch(
     instance: Instance, make: Make, tree: Tree, git_remote: Callable[[User], GitRemote]
 ) -> None:
     """From the same value to different ones: exactly one succeeds, and the others get the reason."""
@@ -87,7 +89,7 @@ def test_one_branch_for_all(
 
 
 @pytest.mark.parametrize("call", ["create", "delete"])
-def test_a_push_against_the_api(instance: Instance, api: Api, make: Make, tree: Tree, call: str) -> None:
+def test_a_push_and_an_api_commit(instance: Instance, api: Api, make: Make, tree: Tree, call: str) -> None:
     """One succeeds, and the record shows which."""
     owner = make.user()
     project = make_project(make, owner)
@@ -116,7 +118,7 @@ def test_a_push_against_the_api(instance: Instance, api: Api, make: Make, tree: 
         assert (tip or ZERO) == changes[-1][2]
 
 
-def test_clones_while_everything_moves(
+def test_clones_during_pushes_and_housekeeping(
     instance: Instance, make: Make, tree: Tree, git_remote: Callable[[User], GitRemote], tmp_path: Path
 ) -> None:
     """They do not disturb each other."""

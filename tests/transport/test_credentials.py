@@ -74,7 +74,7 @@ def test_scopes(
         assert refused.strip() == "This token cannot push: it lacks the scope write_repository or api."
 
 
-def test_scopes_say_nothing_of_hidden_projects(instance: Instance, make: Make, project: Project) -> None:
+def test_scopes_do_not_reveal_hidden_projects(instance: Instance, make: Make, project: Project) -> None:
     """A token without repository scope does not reveal which projects exist."""
     stranger = make.user()
     token = make.token(stranger.id, "read_user")
@@ -147,7 +147,9 @@ def test_wrong_passwords_are_throttled(instance: Instance, api: Api, make: Make,
         instance.app.database.write(lambda db: db.run(delete(throttles)))
 
 
-def test_tokens_that_ended_are_no_wrong_passwords(instance: Instance, api: Api, make: Make, project: Project) -> None:
+def test_expired_tokens_do_not_count_as_wrong_passwords(
+    instance: Instance, api: Api, make: Make, project: Project
+) -> None:
     """A machine that uses an expired token does not lock out its user."""
     username = project.path.partition("/")[0]
     owner = owner_id(api, make, project)
@@ -162,7 +164,7 @@ MALFORMED = ["Basic", "Basic !!!", "Basic " + base64.b64encode(b"\xff\xfe:\xff")
 
 
 @pytest.mark.parametrize("value", MALFORMED)
-def test_what_is_no_credential(instance: Instance, project: Project, value: str) -> None:
+def test_malformed_credentials(instance: Instance, project: Project, value: str) -> None:
     """They cause no server error, and grant only anonymous access."""
     headers = {"Authorization": value.encode("latin-1")}
     answer = call_git(
@@ -222,7 +224,7 @@ def test_deploy_tokens(instance: Instance, api: Api, make: Make) -> None:
     instance.app.database.write(lambda db: db.run(delete(throttles)))
 
 
-def test_a_key_ends(
+def test_expired_and_removed_keys(
     instance: Instance, make: Make, tree: Tree, ssh_key: Callable[..., dict[str, str]], api: Api
 ) -> None:
     """They are rejected."""

@@ -90,7 +90,7 @@ def _locked(instance: Instance, make: Make, tree: Tree) -> tuple[Project, str, P
     return project, url, repository_of(instance, project).path
 
 
-def test_locks_that_a_dead_process_left(instance: Instance, make: Make, tree: Tree) -> None:
+def test_stale_locks(instance: Instance, make: Make, tree: Tree) -> None:
     """A recent one may be in use and causes an error; after its timeout it is removed."""
     project, url, path = _locked(instance, make, tree)
     (path / "refs" / "heads" / "master.lock").touch()
@@ -105,7 +105,7 @@ def test_locks_that_a_dead_process_left(instance: Instance, make: Make, tree: Tr
     assert len(recorded(instance, project)) == 4
 
 
-def test_repositories_behind_a_link(
+def test_repositories_behind_a_symlink(
     instance: Instance, make: Make, tree: Tree, git_remote: Callable[[User], GitRemote], tmp_path: Path
 ) -> None:
     """The data directory may be reached by a symlink."""

@@ -55,7 +55,7 @@ def _actors(instance: Instance, project: Project) -> list[int | None]:
     return [row[0] for row in instance.app.database.read(lambda db: db.rows(_ACTORS, project=project.id))]
 
 
-def test_a_key_reads_its_projects_and_no_others(
+def test_a_key_reads_its_projects_only(
     instance: Instance, api: Api, make: Make, tree: Tree, machine_key: Callable[[], MachineKey]
 ) -> None:
     """Attack: use the key of one project for others; their existence is not revealed."""
@@ -79,7 +79,7 @@ def test_a_key_reads_its_projects_and_no_others(
     assert _ssh(instance, tree.env, "id").returncode == 128
 
 
-def test_a_key_that_may_push_passes_the_gate(
+def test_a_key_with_push_access_passes_the_ref_checks(
     instance: Instance, api: Api, make: Make, tree: Tree, machine_key: Callable[[], MachineKey]
 ) -> None:
     """It has the level of a master: protection applies, and pushes are attributed to its creator."""
@@ -102,7 +102,7 @@ def test_a_key_that_may_push_passes_the_gate(
     assert "archived" in tree.git("push", over_ssh(instance, project), "master:more", fails=True)
 
 
-def test_an_administrators_key_is_no_administrator(
+def test_an_administrators_key_has_no_administrator_rights(
     instance: Instance, api: Api, make: Make, tree: Tree, machine_key: Callable[[], MachineKey]
 ) -> None:
     """Attack: use a deploy key created by an administrator for administrator access."""
@@ -121,7 +121,7 @@ def test_an_administrators_key_is_no_administrator(
     assert _actors(instance, project) == [make.root.id]
 
 
-def test_what_is_taken_from_a_key_is_gone_at_once(
+def test_withdrawn_access_ends_at_once(
     instance: Instance, api: Api, make: Make, tree: Tree, machine_key: Callable[[], MachineKey]
 ) -> None:
     """Attack: use a key after it was restricted, removed, or has expired."""
@@ -151,7 +151,7 @@ def test_what_is_taken_from_a_key_is_gone_at_once(
     tree.git("ls-remote", url, fails=True)
 
 
-def test_the_last_use_is_noted(
+def test_the_last_use_is_recorded(
     instance: Instance, api: Api, make: Make, tree: Tree, machine_key: Callable[[], MachineKey]
 ) -> None:
     """By a job, and not as activity of a user."""

@@ -46,7 +46,7 @@ def _request(env: dict[str, str], instance: Instance, words: str) -> subprocess.
     return subprocess.run(ssh, env=BASE, capture_output=True, text=True, check=False)
 
 
-def test_ssh_alone(
+def test_ssh_only(
     instance: Instance,
     make: Make,
     tree: Tree,
@@ -80,7 +80,7 @@ def test_ssh_alone(
     lfs.upload(project, (name, token), b"large")
 
 
-def test_http_alone(
+def test_http_only(
     instance: Instance,
     tree: Tree,
     owner: User,
@@ -102,7 +102,7 @@ def test_http_alone(
 @pytest.mark.parametrize(
     ("protocol", "shown", "unshown"), [("ssh", "ssh://", "http://"), ("http", "http://", "ssh://")]
 )
-def test_pages_show_what_works(
+def test_pages_show_enabled_protocols(
     instance: Instance,
     api: Api,
     owner: User,

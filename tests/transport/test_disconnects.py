@@ -136,7 +136,9 @@ HALF = packet(f"{ZERO} {'1' * 40} refs/heads/half\0report-status side-band-64k")
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_somebody_goes(instance: Instance, owner: User, project: Project, key: Path, tree: Tree, protocol: str) -> None:
+def test_a_client_disconnects(
+    instance: Instance, owner: User, project: Project, key: Path, tree: Tree, protocol: str
+) -> None:
     """In the middle of a clone, and of a push."""
     repository = repository_of(instance, project)
     until("the end of git", lambda: not gits(instance))
@@ -157,7 +159,7 @@ def test_somebody_goes(instance: Instance, owner: User, project: Project, key: P
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_somebody_does_not_read(
+def test_a_client_does_not_read(
     instance: Instance,
     owner: User,
     project: Project,
@@ -174,7 +176,7 @@ def test_somebody_does_not_read(
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_somebody_does_not_send(
+def test_a_client_does_not_send(
     instance: Instance,
     owner: User,
     project: Project,
@@ -191,7 +193,7 @@ def test_somebody_does_not_send(
     assert len(recorded(instance, project)) == 1
 
 
-def test_somebody_goes_after_the_gate(
+def test_a_client_disconnects_after_the_ref_checks(
     instance: Instance, owner: User, project: Project, tree: Tree, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The accepted push is completed and recorded, although the client is gone."""

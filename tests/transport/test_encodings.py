@@ -29,7 +29,7 @@ CLAIMED = [
 ]
 
 
-def test_no_claimed_encoding_stops_a_push(instance: Instance, api: Api, make: Make, tree: Tree) -> None:
+def test_no_declared_encoding_breaks_a_push(instance: Instance, api: Api, make: Make, tree: Tree) -> None:
     """Attack: a lone surrogate in a message made every response about the project fail, and the next start too."""
     owner = make.user()
     project = make_project(make, owner)
@@ -51,7 +51,7 @@ def test_no_claimed_encoding_stops_a_push(instance: Instance, api: Api, make: Ma
     assert {ref: told[ref] for ref in titles} == titles
 
 
-def test_one_change_in_trouble_leaves_the_others_alone(
+def test_one_failing_change_does_not_affect_others(
     instance: Instance, make: Make, tree: Tree, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The failure is logged, other changes are recorded, and the server starts."""

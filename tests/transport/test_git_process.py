@@ -37,7 +37,7 @@ async def _output(child: GitProcess) -> AsyncIterator[bytes]:
 
 
 @pytest.mark.parametrize("run", [asyncio.run, uvloop.run])
-def test_more_than_the_pipes_hold_goes_in_and_comes_out(run: object, repository: Path) -> None:
+def test_more_than_the_pipes_hold(run: object, repository: Path) -> None:
     content = os.urandom(LARGE)
 
     async def communicate() -> tuple[bytes, int]:
@@ -61,7 +61,7 @@ def test_more_than_the_pipes_hold_goes_in_and_comes_out(run: object, repository:
     assert run(read(oid)) == content  # type: ignore[operator] # As above.
 
 
-def test_who_does_not_want_its_input_does_not_hold_it_up(repository: Path) -> None:
+def test_unread_input_does_not_block(repository: Path) -> None:
     async def communicate() -> tuple[int, str]:
         async with await GitProcess.start(["no-such-word"], repository) as child:
             await child.feed(_chunks(*[b"x" * LARGE] * 3))
@@ -94,7 +94,7 @@ def open_pipes(monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[int]]:
     return lambda: [end for end, inode in made if is_open(end, inode)]
 
 
-def test_whoever_leaves_ends_it_and_closes_all(repository: Path, open_pipes: Callable[[], list[int]]) -> None:
+def test_leaving_kills_the_process_and_closes_all_pipes(repository: Path, open_pipes: Callable[[], list[int]]) -> None:
     async def leave() -> None:
         async with await GitProcess.start(["hash-object", "--stdin"], repository) as child:
             feeding = asyncio.ensure_future(child.feed(_never()))
@@ -114,9 +114,7 @@ async def _never() -> AsyncIterator[bytes]:
     yield b""
 
 
-def test_without_descriptors_of_processes_its_end_is_heard_too(
-    repository: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_exit_is_noticed_without_pidfd(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(os, "pidfd_open")
 
     async def communicate() -> tuple[bytes, int]:
@@ -128,7 +126,7 @@ def test_without_descriptors_of_processes_its_end_is_heard_too(
     assert status == 0
 
 
-def test_where_nothing_can_be_started_nothing_stays_open(tmp_path: Path, open_pipes: Callable[[], list[int]]) -> None:
+def test_a_failed_start_leaves_no_pipes(tmp_path: Path, open_pipes: Callable[[], list[int]]) -> None:
     with pytest.raises(FileNotFoundError):
         uvloop.run(_start(tmp_path / "gone"))
     assert open_pipes() == []

@@ -52,7 +52,7 @@ def hidden(instance: Instance, api: Api, make: Make, tree: Tree) -> HiddenMergeR
     return HiddenMergeRequest(owner, project, old, tip, version, head, secret, again)
 
 
-def test_what_only_hidden_merge_requests_hold_is_not_fetched(
+def test_objects_of_hidden_merge_requests_cannot_be_fetched(
     api: Api, make: Make, tree: Tree, git_remote: Callable[[User], GitRemote], hidden: HiddenMergeRequest
 ) -> None:
     chosen = git_remote(make.user())
@@ -75,7 +75,7 @@ def test_what_only_hidden_merge_requests_hold_is_not_fetched(
     empty.git("fetch", "-q", url, hidden.head, hidden.version)
 
 
-def test_no_packet_gets_past_the_look(instance: Instance, api: Api, hidden: HiddenMergeRequest) -> None:
+def test_no_request_bypasses_the_check(instance: Instance, api: Api, hidden: HiddenMergeRequest) -> None:
     """Attack: requests without an end, in chunks, malformed, or with other content."""
     assert api.put(f"/projects/{hidden.project.id}", hidden.owner, merge_requests_enabled=False).status_code == 200
     path, auth = f"{hidden.project.path}.git", auth_of(hidden.owner)
@@ -98,7 +98,7 @@ def test_no_packet_gets_past_the_look(instance: Instance, api: Api, hidden: Hidd
         assert b"PACK" not in exchange(instance, path, "upload", asking + garbage + want + b"0000", auth, two).content
 
 
-def test_the_api_does_not_show_it_either(
+def test_the_api_does_not_show_them(
     instance: Instance,
     api: Api,
     make: Make,

@@ -14,7 +14,7 @@ from tests.factories import make_project
 from tests.transport.conftest import Tree, over_http
 
 
-def test_a_push_closes_what_its_commits_say(instance: Instance, api: Api, make: Make, tree: Tree) -> None:
+def test_a_push_closes_mentioned_issues(instance: Instance, api: Api, make: Make, tree: Tree) -> None:
     """The first push, a branch, and its merge: commits on the default branch close, once."""
     owner = make.user()
     project = make_project(make, owner)
@@ -44,7 +44,7 @@ def test_a_push_closes_what_its_commits_say(instance: Instance, api: Api, make: 
     assert states() == ["closed", "closed", "opened"]
 
 
-def test_a_commit_by_the_api_closes_at_once_and_only_once(instance: Instance, api: Api, make: Make) -> None:
+def test_a_commit_through_the_api_closes_once(instance: Instance, api: Api, make: Make) -> None:
     owner = make.user()
     project = make_project(make, owner, initialize_with_readme=True)
     api.post(f"{project.url}/issues", owner, title="one")
@@ -60,7 +60,7 @@ def test_a_commit_by_the_api_closes_at_once_and_only_once(instance: Instance, ap
     assert bodies == ["closed", "reopened"]
 
 
-def test_a_job_reads_what_a_crash_left(
+def test_a_job_continues_after_a_crash(
     instance: Instance, api: Api, make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     owner = make.user()
@@ -76,7 +76,7 @@ def test_a_job_reads_what_a_crash_left(
     assert api.get(f"{project.url}/issues/1", owner).json()["state"] == "closed"
 
 
-def test_a_job_reads_what_many_commits_say(
+def test_a_job_reads_many_commits(
     instance: Instance, api: Api, make: Make, tree: Tree, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The newest ones at once; and none of them twice."""

@@ -9,7 +9,7 @@ from tests.factories import make_project
 from tests.transport.conftest import GitRemote, Tree
 
 
-def test_pushes_move_it_and_clients_fetch_it(
+def test_pushes_update_and_clients_fetch(
     api: Api, make: Make, tree: Tree, git_remote: Callable[[User], GitRemote]
 ) -> None:
     owner = make.user()
@@ -40,7 +40,7 @@ def test_pushes_move_it_and_clients_fetch_it(
     assert api.get(f"/projects/{project.id}/merge_requests/1", owner).json()["state"] == "opened"
 
 
-def test_a_push_to_a_fork_moves_it_too(
+def test_a_push_to_a_fork_updates_the_merge_request(
     api: Api, instance: Instance, make: Make, tree: Tree, git_remote: Callable[[User], GitRemote]
 ) -> None:
     owner, person = make.user(), make.user()

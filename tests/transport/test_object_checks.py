@@ -20,7 +20,7 @@ HOSTILE_TREES = {
 }
 
 
-def test_unsound_objects_are_refused(
+def test_invalid_objects_are_rejected(
     instance: Instance, make: Make, tree: Tree, git_remote: Callable[[User], GitRemote]
 ) -> None:
     """Attack: a tree that overwrites a client's .git directory on checkout."""
@@ -45,7 +45,7 @@ def test_unsound_objects_are_refused(
 
 
 @pytest.mark.parametrize("protocol", ["0", "1", "2"])
-def test_objects_of_others_are_not_served(
+def test_objects_of_other_projects_are_not_served(
     instance: Instance, make: Make, tree: Tree, git_remote: Callable[[User], GitRemote], protocol: str, tmp_path: Path
 ) -> None:
     """Attack: fetch an object of another project by its id."""

@@ -176,7 +176,7 @@ def test_lfs_and_archives(
     assert "no such ref" in tree.git(*archive, "nowhere", fails=True).lower()
 
 
-def test_nothing_but_git(openssh_port: int, owner: User, project: Project, key: Path, tmp_path: Path) -> None:
+def test_only_git_commands_run(openssh_port: int, owner: User, project: Project, key: Path, tmp_path: Path) -> None:
     """No other command reaches a shell, no tunnel and no terminal is granted, no variable but GIT_PROTOCOL counts."""
     for command in [*COMMANDS[::3], b"git-upload-pack '\xff/\xfe'".decode(errors="surrogateescape")]:
         done = _ssh(openssh_port, key, "--", command.format(path=project.path))
@@ -212,7 +212,7 @@ def test_nothing_but_git(openssh_port: int, owner: User, project: Project, key: 
     assert done.returncode == 0 and not trace.exists()
 
 
-def test_client_leaves_in_the_middle_of_a_push(
+def test_client_disconnects_during_a_push(
     instance: Instance, openssh_port: int, owner: User, project: Project, key: Path
 ) -> None:
     """git exits, and nothing is recorded."""
@@ -253,7 +253,7 @@ def test_without_a_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert ingot("authorized-keys", "somebody-else", "SHA256:x", "--data", str(tmp_path)).returncode == 0
 
 
-def test_socket_is_for_its_user_only(instance: Instance) -> None:
+def test_socket_is_private(instance: Instance) -> None:
     path = socket_path(instance.settings.data)
     assert path.stat().st_mode & 0o777 == 0o600
     assert call_server(instance.settings.data, {"fingerprint": "SHA256:unknown"}) == {}

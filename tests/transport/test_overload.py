@@ -30,7 +30,7 @@ def project(instance: Instance, make: Make, owner: User) -> Project:
     return made
 
 
-def test_no_place_is_free(
+def test_no_slot_is_free(
     instance: Instance, owner: User, project: Project, tree: Tree, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Requests without a slot in time get 503 with a message and Retry-After; later ones succeed."""
@@ -45,9 +45,7 @@ def test_no_place_is_free(
     tree.git("ls-remote", over_http(instance, project, owner))
 
 
-def test_wants_without_an_end(
-    instance: Instance, owner: User, project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_endless_wants(instance: Instance, owner: User, project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     """Attack: too many or too long wants are cut off, independent of the declared length."""
     monkeypatch.setattr(git_services, "_MAX_FETCH_REQUEST_BYTES", 100_000)
     tip = repository_of(instance, project).tip("refs/heads/master")
@@ -60,7 +58,7 @@ def test_wants_without_an_end(
     assert b"PACK" in exchange(instance, path, "upload", few, auth).content
 
 
-def test_who_waits_to_be_told_to_go_on(instance: Instance, owner: User, project: Project, tmp_path: Path) -> None:
+def test_expect_continue(instance: Instance, owner: User, project: Project, tmp_path: Path) -> None:
     """Clients with uncertain credentials send the head first, and the body when it was accepted."""
     body = tmp_path / "body"
     body.write_bytes(b"0000")

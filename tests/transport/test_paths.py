@@ -84,9 +84,7 @@ HOSTILE = [
 ]
 
 
-def test_no_way_to_a_repository(
-    instance: Instance, owner: User, project: Project, ssh_key: Give, tmp_path: Path
-) -> None:
+def test_hostile_paths(instance: Instance, owner: User, project: Project, ssh_key: Give, tmp_path: Path) -> None:
     """They reveal nothing: authenticated users get 404, and anonymous ones are not asked for credentials."""
     first, last = project.path.split("/")
     parts = {"path": project.path, "first": first, "last": last, "id": str(project.id)}
@@ -130,7 +128,7 @@ DUMB = [
 
 
 @pytest.mark.parametrize("inside", DUMB)
-def test_what_lies_in_a_repository(instance: Instance, owner: User, project: Project, inside: str) -> None:
+def test_files_of_a_repository_are_not_served(instance: Instance, owner: User, project: Project, inside: str) -> None:
     """Attack: path traversal in the dumb protocol; only the smart protocol is supported."""
     answers = []
     for path in (project.path, f"{owner.username}/never"):
@@ -141,7 +139,7 @@ def test_what_lies_in_a_repository(instance: Instance, owner: User, project: Pro
     assert answers[: len(answers) // 2] == answers[len(answers) // 2 :]
 
 
-def test_methods_and_kinds(instance: Instance, owner: User, project: Project) -> None:
+def test_methods_and_content_types(instance: Instance, owner: User, project: Project) -> None:
     """Wrong ones get an error if the caller may see the project."""
     path = f"/{project.path}.git"
     auth = auth_of(owner)
@@ -154,7 +152,7 @@ def test_methods_and_kinds(instance: Instance, owner: User, project: Project) ->
         assert answer.status_code == 415
 
 
-def test_what_is_in_the_tree_configures_nothing(
+def test_pushed_files_are_not_configuration(
     instance: Instance, owner: User, project: Project, tree: Tree, git_remote: Callable[[User], GitRemote]
 ) -> None:
     """Attack: push files named like git's own, or hooks; they have no effect."""

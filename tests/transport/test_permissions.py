@@ -70,7 +70,7 @@ def expected(visibility: str, role: str) -> tuple[int, int]:
     return TABLE[visibility].get(role, (200, 200))
 
 
-def test_who_may_over_http(instance: Instance, make: Make, roles: UsersByRole) -> None:
+def test_permissions_over_http(instance: Instance, make: Make, roles: UsersByRole) -> None:
     for visibility, project in projects_of(instance, make, roles).items():
         for role in ROLES:
             wanted = expected(visibility, role)
@@ -91,7 +91,9 @@ def test_who_may_over_http(instance: Instance, make: Make, roles: UsersByRole) -
                 assert body.status_code == status, "what is refused at first is refused without asking first too"
 
 
-def test_who_may_over_ssh(instance: Instance, make: Make, roles: UsersByRole, ssh_key: Give, tmp_path: Path) -> None:
+def test_permissions_over_ssh(
+    instance: Instance, make: Make, roles: UsersByRole, ssh_key: Give, tmp_path: Path
+) -> None:
     made = projects_of(instance, make, roles)
     for role in ROLES[1:]:
         person = roles[role]
@@ -106,7 +108,7 @@ def test_who_may_over_ssh(instance: Instance, make: Make, roles: UsersByRole, ss
                     assert bool(said.out) == (status == 200)
 
 
-def test_a_member_who_is_external(instance: Instance, make: Make, roles: UsersByRole) -> None:
+def test_external_members(instance: Instance, make: Make, roles: UsersByRole) -> None:
     """Membership counts; internal projects are not visible to external users."""
     outsider = roles.outsider
     for level, status in ((Level.GUEST, 403), (Level.REPORTER, 200)):
@@ -114,7 +116,7 @@ def test_a_member_who_is_external(instance: Instance, make: Make, roles: UsersBy
         assert advertised(instance, f"{project.path}.git", "upload", auth_of(outsider)).status_code == status
 
 
-def test_hidden_is_as_missing(
+def test_hidden_projects_look_missing(
     instance: Instance, make: Make, roles: UsersByRole, ssh_key: Give, tmp_path: Path
 ) -> None:
     """Attack: tell a private project from a missing one by the response."""
@@ -138,9 +140,7 @@ def test_hidden_is_as_missing(
 
 
 @pytest.mark.parametrize("state", ["archived", "scheduled", "started"])
-def test_what_cannot_be_changed_now(
-    instance: Instance, api: Api, make: Make, tree: Tree, ssh_key: Give, state: str
-) -> None:
+def test_read_only_projects(instance: Instance, api: Api, make: Make, tree: Tree, ssh_key: Give, state: str) -> None:
     """Archived projects, and projects during their import, can be read but not pushed to."""
     owner = make.user()
     project = make_project(make, owner)
@@ -159,7 +159,7 @@ def test_what_cannot_be_changed_now(
         assert words in tree.git("push", url, "master", fails=True, env=env)
 
 
-def test_a_member_by_a_share_or_a_group(instance: Instance, make: Make, roles: UsersByRole) -> None:
+def test_members_through_shares_and_groups(instance: Instance, make: Make, roles: UsersByRole) -> None:
     """New members have access at once; administrators always do."""
     project = project_with(make, roles)
     person = make.user()

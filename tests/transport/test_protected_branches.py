@@ -60,7 +60,7 @@ def _calls(api: Api, project: Project, who: User) -> list[tuple[str, Callable[[]
     ]
 
 
-def test_no_call_of_the_api(instance: Instance, api: Api, project: Project, users: tuple[User, User]) -> None:
+def test_api_calls_are_denied(instance: Instance, api: Api, project: Project, users: tuple[User, User]) -> None:
     _, developer = users
     before = repository_of(instance, project).refs()
     for name, call in _calls(api, project, developer):
@@ -72,7 +72,7 @@ def test_no_call_of_the_api(instance: Instance, api: Api, project: Project, user
     assert api.post(f"{project.url}/repository/files/x", developer, **sent).status_code == 201
 
 
-def test_no_merge(instance: Instance, api: Api, project: Project, users: tuple[User, User]) -> None:
+def test_merges_are_denied(instance: Instance, api: Api, project: Project, users: tuple[User, User]) -> None:
     master, developer = users
     sent = {"source_branch": "dev", "target_branch": BRANCH, "title": "In"}
     opened = api.post(f"{project.url}/merge_requests", developer, **sent).json()
@@ -85,7 +85,7 @@ def test_no_merge(instance: Instance, api: Api, project: Project, users: tuple[U
     assert repository_of(instance, project).tip(f"refs/heads/{BRANCH}") != before
 
 
-def test_no_push(
+def test_pushes_are_denied(
     instance: Instance, project: Project, users: tuple[User, User], tree: Tree, git_remote: Callable[[User], GitRemote]
 ) -> None:
     chosen = git_remote(users[1])

@@ -69,7 +69,7 @@ GARBAGE = {
 
 
 @pytest.mark.parametrize("what", GARBAGE)
-def test_garbage(
+def test_malformed_requests(
     instance: Instance,
     owner: User,
     project: Project,
@@ -96,7 +96,7 @@ def test_garbage(
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "x-gzip", "deflate", "br", "GZIP"])
-def test_encodings(instance: Instance, owner: User, project: Project, encoding: str) -> None:
+def test_content_encodings(instance: Instance, owner: User, project: Project, encoding: str) -> None:
     """Attack: malformed compression is reported; a decompression bomb is limited while it expands."""
     path, auth, sent = f"{project.path}.git", auth_of(owner), {"Content-Encoding": encoding}
     for service in ("upload", "receive"):
@@ -107,7 +107,7 @@ def test_encodings(instance: Instance, owner: User, project: Project, encoding: 
     assert exchange(instance, path, "upload", asked, auth, sent).status_code == 200
 
 
-def test_more_references_than_a_push_may_change(
+def test_too_many_refs_in_a_push(
     instance: Instance, owner: User, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Rejected with a message, whether they can be listed or exceed the limits."""
@@ -134,7 +134,7 @@ def test_push_options(instance: Instance, owner: User, project: Project, tree: T
     assert len(recorded(instance, project)) == 2
 
 
-def test_a_request_in_small_pieces(instance: Instance, owner: User, project: Project) -> None:
+def test_a_request_in_small_chunks(instance: Instance, owner: User, project: Project) -> None:
     """Byte by byte over a raw connection."""
     port = httpx.URL(instance.url).port
     with socket.create_connection(("127.0.0.1", port)) as connection:
@@ -175,7 +175,7 @@ def _push_to(small: Server, tree: Tree, name: str, protocol: str, tmp_path: Path
 
 
 @pytest.mark.parametrize("protocol", ["http", "ssh"])
-def test_sizes(small: Server, tree: Tree, tmp_path: Path, protocol: str) -> None:
+def test_size_limits(small: Server, tree: Tree, tmp_path: Path, protocol: str) -> None:
     """A push or a file over the limit is rejected with a message, and leaves no objects."""
     push = _push_to(small, tree, f"sizes-{protocol}", protocol, tmp_path)
     tree.commit()
@@ -195,7 +195,7 @@ def test_sizes(small: Server, tree: Tree, tmp_path: Path, protocol: str) -> None
         assert not list(repository.glob("objects/*incoming-*"))
 
 
-def test_sizes_over_the_api(small: Server) -> None:
+def test_size_limits_of_the_api(small: Server) -> None:
     """A file over the push limit is not committed by a call either."""
     project = small.call("POST", "/projects", json={"name": "sizes-api"}).json()["id"]
     base = {"branch": "master", "commit_message": "x"}
@@ -219,7 +219,7 @@ def test_sizes_over_the_api(small: Server) -> None:
     assert responses(b64encode(large.encode()).decode(), "large", encoding="base64") == [refused] * 3
 
 
-def test_bombs(small: Server) -> None:
+def test_decompression_bombs(small: Server) -> None:
     """Attack: sent to receive-pack, with its own limit."""
     made = small.call("POST", "/projects", json={"name": "bombs"})
     assert made.status_code == 201, made.text
@@ -233,7 +233,7 @@ def test_bombs(small: Server) -> None:
     assert answer.status_code == 413
 
 
-def test_nothing_stays_open(instance: Instance, owner: User, project: Project) -> None:
+def test_no_pipe_stays_open(instance: Instance, owner: User, project: Project) -> None:
     """After a push, or after one that failed to start."""
 
     def count() -> int:

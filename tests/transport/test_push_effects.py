@@ -52,7 +52,7 @@ def emitted(monkeypatch: pytest.MonkeyPatch) -> list[RefsChanged]:
     return heard
 
 
-def test_one_record_for_each_change(
+def test_one_record_per_change(
     instance: Instance, make: Make, tree: Tree, git_remote: Callable[[User], GitRemote], emitted: list[RefsChanged]
 ) -> None:
     """With actor and source; one event for a push, however many refs it changes."""
@@ -89,7 +89,7 @@ FIRST = [
 
 
 @pytest.mark.parametrize(("branches", "default"), FIRST)
-def test_the_first_push_makes_the_default_branch(
+def test_the_first_push_sets_the_default_branch(
     instance: Instance, api: Api, make: Make, tree: Tree, branches: list[str], default: str
 ) -> None:
     owner = make.user()
@@ -107,7 +107,7 @@ def test_the_first_push_makes_the_default_branch(
     assert row_of(instance, project)[3] == default, "only the first ones count"
 
 
-def test_first_pushes_at_the_same_time(instance: Instance, make: Make, tree: Tree) -> None:
+def test_concurrent_first_pushes(instance: Instance, make: Make, tree: Tree) -> None:
     """Both have created their branch before either is recorded: HEAD points to one of them."""
     owner = make.user()
     project = make_project(make, owner)
@@ -129,7 +129,7 @@ def test_first_pushes_at_the_same_time(instance: Instance, make: Make, tree: Tre
     assert repository.head_branch() == "one"
 
 
-def test_the_same_change_by_two(instance: Instance, make: Make, tree: Tree) -> None:
+def test_two_identical_changes(instance: Instance, make: Make, tree: Tree) -> None:
     """Two pushes make the same change, and one is interrupted: it is recorded once."""
     owner = make.user()
     project = make_project(make, owner)
@@ -146,7 +146,7 @@ def test_the_same_change_by_two(instance: Instance, make: Make, tree: Tree) -> N
     assert recorded(instance, project)[1:] == [("refs/heads/master", ZERO, tip)]
 
 
-def test_an_account_that_goes_under_its_push(instance: Instance, api: Api, make: Make, tree: Tree) -> None:
+def test_a_user_deleted_during_a_push(instance: Instance, api: Api, make: Make, tree: Tree) -> None:
     """The push is recorded in the name of the ghost user."""
     owner, leaving = make.user(), make.user()
     project = make_project(make, owner, members={leaving: Level.MASTER})
@@ -164,7 +164,7 @@ def test_an_account_that_goes_under_its_push(instance: Instance, api: Api, make:
     assert placeholder not in (None, leaving.id, owner.id)
 
 
-def test_emptied_while_another_pushes(instance: Instance, make: Make, tree: Tree) -> None:
+def test_emptied_during_another_push(instance: Instance, make: Make, tree: Tree) -> None:
     """The last record stores the current state, not that of its own change."""
     owner = make.user()
     project = make_project(make, owner)
@@ -180,9 +180,7 @@ def test_emptied_while_another_pushes(instance: Instance, make: Make, tree: Tree
     assert not row_of(instance, project)[2]
 
 
-def test_the_day_of_last_activity(
-    instance: Instance, make: Make, tree: Tree, git_remote: Callable[[User], GitRemote]
-) -> None:
+def test_activity_date(instance: Instance, make: Make, tree: Tree, git_remote: Callable[[User], GitRemote]) -> None:
     """Set by fetches and pushes, but not by anonymous access."""
     owner, reader = make.user(), make.user()
     project = make_project(make, owner, members={reader: Level.REPORTER})
@@ -210,7 +208,7 @@ def test_the_day_of_last_activity(
         until("the next day", lambda: last(owner) == "2031-05-07")
 
 
-def test_the_way_to_a_merge_request(
+def test_the_merge_request_link(
     instance: Instance, api: Api, make: Make, tree: Tree, git_remote: Callable[[User], GitRemote]
 ) -> None:
     """Printed for pushed branches other than the default one, unless the project disables it."""
@@ -239,7 +237,7 @@ def test_the_way_to_a_merge_request(
     assert LINK not in push("master:d")
 
 
-def test_what_git_cannot_change(
+def test_changes_rejected_by_git(
     instance: Instance, make: Make, tree: Tree, git_remote: Callable[[User], GitRemote]
 ) -> None:
     """If git rejects a part after the ref checks, only the rest is recorded, and no intent stays open."""

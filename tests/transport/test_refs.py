@@ -49,7 +49,7 @@ ALLOWED = [
 ]
 
 
-def test_names(instance: Instance, make: Make, tree: Tree, git_remote: Callable[[User], GitRemote]) -> None:
+def test_ref_names(instance: Instance, make: Make, tree: Tree, git_remote: Callable[[User], GitRemote]) -> None:
     """Attack: flag-like, hex-like and ambiguous names are rejected, each with its reason; others are accepted."""
     owner = make.user()
     project = make_project(make, owner)
@@ -70,7 +70,7 @@ def test_names(instance: Instance, make: Make, tree: Tree, git_remote: Callable[
     assert f"{first}\trefs/tags/master" in seen, "a tag of the same name stays what it was"
 
 
-def test_hand_made_names(instance: Instance, make: Make, tree: Tree) -> None:
+def test_invalid_names_by_a_custom_client(instance: Instance, make: Make, tree: Tree) -> None:
     """Names that git's own client would not send."""
     owner = make.user()
     project = make_project(make, owner)
@@ -100,7 +100,7 @@ def test_hand_made_names(instance: Instance, make: Make, tree: Tree) -> None:
     assert len(recorded(instance, project)) == 1
 
 
-def test_names_that_are_not_text(instance: Instance, make: Make, tree: Tree) -> None:
+def test_names_in_other_encodings(instance: Instance, make: Make, tree: Tree) -> None:
     """Names that are not UTF-8 cannot be shown by the API, so they are rejected."""
     owner = make.user()
     project = make_project(make, owner)
@@ -149,7 +149,7 @@ def test_false_claims(instance: Instance, make: Make, tree: Tree, commands: list
     assert recorded(instance, project) == noted
 
 
-def test_tags_are_for_masters_to_change(
+def test_tags_are_changed_by_masters_only(
     instance: Instance, make: Make, tree: Tree, git_remote: Callable[[User], GitRemote]
 ) -> None:
     owner, developer = make.user(), make.user()
@@ -201,7 +201,7 @@ def test_protected_branches_and_tags(
     tree.git("push", "-q", url, "master:relative", env=env)
 
 
-def test_the_first_push_is_for_masters(
+def test_the_first_push_requires_a_master(
     instance: Instance, make: Make, tree: Tree, git_remote: Callable[[User], GitRemote]
 ) -> None:
     owner, developer = make.user(), make.user()
@@ -224,7 +224,7 @@ def _with_internal_refs(instance: Instance, make: Make, tree: Tree) -> tuple[Use
     return owner, project, secret
 
 
-def test_internal_refs_are_never_shown(
+def test_internal_refs_are_never_listed(
     instance: Instance, api: Api, make: Make, tree: Tree, git_remote: Callable[[User], GitRemote]
 ) -> None:
     """Attack: list or fetch them by name, with every protocol version."""
@@ -247,7 +247,7 @@ def test_internal_refs_are_never_shown(
         assert "merge-requests" not in tree.git("-c", f"protocol.version={version}", "ls-remote", url)
 
 
-def test_internal_refs_are_not_packed_up(
+def test_internal_refs_are_not_archived(
     instance: Instance, make: Make, tree: Tree, ssh_key: Callable[..., dict[str, str]], tmp_path: Path
 ) -> None:
     """An archive over SSH contains visible refs only."""
@@ -275,7 +275,7 @@ def test_internal_refs_are_not_packed_up(
             assert connection.run(f"git-upload-archive '{project.path}.git'", garbage).status != 0
 
 
-def test_an_archive_of_a_branch_that_a_tag_is_called_like(
+def test_an_archive_of_a_branch_named_like_a_tag(
     instance: Instance, make: Make, tree: Tree, ssh_key: Callable[..., dict[str, str]]
 ) -> None:
     """Attack: the branch is archived, as everywhere, although git itself would take the tag."""

@@ -74,7 +74,7 @@ def _reads(level: str, role: str) -> bool:
 
 
 @pytest.mark.parametrize("role", ["nobody", "stranger", "guest", *READERS])
-def test_the_api_obeys_it(api: Api, roles: UsersByRole, project: Project, level: str, role: str) -> None:
+def test_the_api_respects_it(api: Api, roles: UsersByRole, project: Project, level: str, role: str) -> None:
     """The visibility of the project itself does not change."""
     person = roles[role]
     assert api.get(project.url, person).status_code == 200
@@ -90,7 +90,7 @@ def test_the_api_obeys_it(api: Api, roles: UsersByRole, project: Project, level:
 
 
 @pytest.mark.parametrize("role", ["stranger", "reporter", "developer", "administrator"])
-def test_lists_over_many_projects_obey_it(
+def test_lists_over_many_projects_respect_it(
     api: Api, roles: UsersByRole, project: Project, level: str, role: str
 ) -> None:
     person = roles[role]
@@ -104,7 +104,7 @@ def test_lists_over_many_projects_obey_it(
 
 
 @pytest.mark.parametrize("role", ["nobody", "stranger", "guest", *READERS])
-def test_git_over_http_obeys_it(
+def test_git_over_http_respects_it(
     instance: Instance, roles: UsersByRole, project: Project, level: str, role: str
 ) -> None:
     person, reads = roles[role], _reads(level, role)
@@ -119,7 +119,7 @@ def test_git_over_http_obeys_it(
             assert advertised(instance, f"{project.path}.wiki.git", service, auth_of(person)).status_code == 200
 
 
-def test_git_over_ssh_obeys_it(
+def test_git_over_ssh_respects_it(
     instance: Instance, roles: UsersByRole, project: Project, level: str, ssh_key: Give, tmp_path: Path
 ) -> None:
     for role in ("stranger", "developer"):
@@ -134,7 +134,7 @@ def test_git_over_ssh_obeys_it(
             assert (said.status == 0) == _reads(level, role)
 
 
-def test_writes_by_the_api_obey_it(api: Api, make: Make, roles: UsersByRole, project: Project, level: str) -> None:
+def test_writes_by_the_api_respect_it(api: Api, make: Make, roles: UsersByRole, project: Project, level: str) -> None:
     on = level != "disabled"
     actions = [{"action": "create", "file_path": make.name("f"), "content": "x"}]
     calls: list[tuple[str, dict[str, Any], User]] = [
@@ -153,14 +153,14 @@ def test_writes_by_the_api_obey_it(api: Api, make: Make, roles: UsersByRole, pro
             assert status == (201 if on else 403), (path, status)
 
 
-def test_a_fork_does_not_open_what_was_closed(api: Api, make: Make, roles: UsersByRole, project: Project) -> None:
+def test_a_fork_does_not_reveal_restricted_code(api: Api, make: Make, roles: UsersByRole, project: Project) -> None:
     api.put(project.url, roles.owner, repository_access_level="private")
     fork = api.post(f"{project.url}/fork", roles.reporter, path=make.name("fork")).json()
     assert fork["repository_access_level"] == "private"
     assert api.get(f"/projects/{fork['id']}/repository/tree", roles.stranger).status_code == 403
 
 
-def test_who_is_shut_out_loses_it_at_once(
+def test_access_ends_at_once(
     instance: Instance, api: Api, roles: UsersByRole, project: Project, tree: Tree, tmp_path: Path
 ) -> None:
     """An existing clone cannot fetch."""

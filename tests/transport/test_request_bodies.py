@@ -32,7 +32,7 @@ def received(pieces: Iterable[bytes], encoding: bytes = b"", most: int = MAX_BYT
     return asyncio.run(read())
 
 
-def test_what_comes_is_what_was_sent() -> None:
+def test_bodies_are_decoded() -> None:
     text = b"0032want " * 1000
     assert received([text]) == received([text[:7], b"", text[7:]]) == text
     packed = gzip.compress(text)
@@ -40,7 +40,7 @@ def test_what_comes_is_what_was_sent() -> None:
     assert received([packed[place : place + 1] for place in range(len(packed))], b"gzip") == text
 
 
-def test_much_that_comes_out_of_little() -> None:
+def test_expanding_bodies() -> None:
     """Counted while they expand; the rest is not decompressed."""
     packed = gzip.compress(b"\0" * (MAX_BYTES + 1))
     assert len(packed) < 2000
@@ -49,7 +49,7 @@ def test_much_that_comes_out_of_little() -> None:
     assert len(received([gzip.compress(b"\0" * MAX_BYTES)], b"gzip")) == MAX_BYTES
 
 
-def test_little_that_comes_out_of_much() -> None:
+def test_shrinking_bodies() -> None:
     """Sent bytes count too: endless empty blocks, and data after the end."""
     begin = zlib.compressobj(wbits=zlib.MAX_WBITS | 16)
     head = begin.compress(b"") + begin.flush(zlib.Z_FULL_FLUSH)
@@ -67,12 +67,12 @@ def test_little_that_comes_out_of_much() -> None:
 @pytest.mark.parametrize(
     "packed", [b"", b"no gzip", gzip.compress(b"x" * 1000, mtime=0)[:-9], zlib.compress(b"x")], ids=range(4)
 )
-def test_what_is_not_what_it_says(packed: bytes) -> None:
+def test_mislabelled_bodies(packed: bytes) -> None:
     with pytest.raises(BadEncoding):
         received([packed], b"gzip")
 
 
-def test_somebody_who_goes() -> None:
+def test_a_disconnecting_client() -> None:
     async def receive() -> dict[str, Any]:
         return {"type": "http.disconnect"}
 
@@ -84,7 +84,7 @@ def test_somebody_who_goes() -> None:
         asyncio.run(read())
 
 
-def test_somebody_who_is_too_slow(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_slow_client(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing for a whole window, or a byte at a time; a sufficient rate is accepted."""
     with monkeypatch.context() as short:
         short.setattr(transfer_rate, "WINDOW_SECONDS", 0.05)

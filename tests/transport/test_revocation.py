@@ -73,7 +73,7 @@ REVOCATIONS = {
 
 
 @pytest.mark.parametrize("what", REVOCATIONS)
-def test_the_next_request(instance: Instance, setup: RevocationSetup, what: str) -> None:
+def test_the_next_request_is_denied(instance: Instance, setup: RevocationSetup, what: str) -> None:
     path, auth = f"{setup.project.path}.git", auth_of(setup.developer)
 
     def responses() -> tuple[int, ...]:
@@ -105,7 +105,7 @@ SSH_MESSAGES = {
 
 
 @pytest.mark.parametrize("what", SSH_MESSAGES)
-def test_the_next_command_of_an_open_connection(
+def test_the_next_command_of_an_open_connection_is_denied(
     instance: Instance, setup: RevocationSetup, ssh_key: Give, tmp_path: Path, what: str
 ) -> None:
     with connected(instance, key_of(ssh_key(setup.developer)), tmp_path) as connection:
@@ -144,9 +144,7 @@ def push_of(tree: Tree, ref: str) -> tuple[bytes, bytes]:
 
 
 @pytest.mark.parametrize("what", REF_CHECK_MESSAGES)
-def test_a_push_whose_pack_is_still_being_sent(
-    instance: Instance, setup: RevocationSetup, tree: Tree, what: str
-) -> None:
+def test_a_push_during_the_revocation(instance: Instance, setup: RevocationSetup, tree: Tree, what: str) -> None:
     """It began with permission, and is rejected by the ref checks; nothing is changed or recorded."""
     commands, pack = push_of(tree, "refs/heads/topic")
     half = len(pack) // 2
@@ -170,7 +168,7 @@ def test_a_push_whose_pack_is_still_being_sent(
 
 
 @pytest.mark.parametrize("what", ["key", "membership"])
-def test_the_same_over_ssh(
+def test_a_push_over_ssh_during_the_revocation(
     instance: Instance, setup: RevocationSetup, tree: Tree, ssh_key: Give, tmp_path: Path, what: str
 ) -> None:
     commands, pack = push_of(tree, "refs/heads/topic")
@@ -188,7 +186,7 @@ def test_the_same_over_ssh(
     assert recorded(instance, setup.project) == []
 
 
-def test_protection_counts_at_the_gate(instance: Instance, setup: RevocationSetup, tree: Tree) -> None:
+def test_protection_is_checked_at_the_end_of_a_push(instance: Instance, setup: RevocationSetup, tree: Tree) -> None:
     """A branch that becomes protected during a push does not move."""
     tree.git("fetch", "-q", over_http(instance, setup.project, setup.developer), "master")
     commands, pack = push_of(tree, "refs/heads/topic")

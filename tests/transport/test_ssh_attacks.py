@@ -72,7 +72,9 @@ def _ssh(instance: Instance, key: Path, *args: str, sent: bytes = b"") -> "subpr
     )
 
 
-def test_commands(instance: Instance, owner: User, project: Project, ssh_key: Give, tmp_path: Path) -> None:
+def test_commands_are_not_executed(
+    instance: Instance, owner: User, project: Project, ssh_key: Give, tmp_path: Path
+) -> None:
     """Attack: shell injection in commands and arguments."""
     with connected(instance, key_of(ssh_key(owner)), tmp_path) as connection:
         for command in (each.format(path=project.path) for each in COMMANDS):
@@ -83,7 +85,9 @@ def test_commands(instance: Instance, owner: User, project: Project, ssh_key: Gi
         assert connection.run(f"git upload-pack '{project.path}'", b"0000").status == 0
 
 
-def test_no_environment(instance: Instance, owner: User, project: Project, ssh_key: Give, tmp_path: Path) -> None:
+def test_environment_is_ignored(
+    instance: Instance, owner: User, project: Project, ssh_key: Give, tmp_path: Path
+) -> None:
     """Of the client's environment only a valid GIT_PROTOCOL counts."""
     trace = tmp_path / "trace"
     wishes = {
@@ -111,7 +115,7 @@ def test_no_environment(instance: Instance, owner: User, project: Project, ssh_k
     assert not trace.exists()
 
 
-def test_nothing_but_commands(instance: Instance, owner: User, ssh_key: Give, tmp_path: Path) -> None:
+def test_only_commands_are_accepted(instance: Instance, owner: User, ssh_key: Give, tmp_path: Path) -> None:
     """No terminal, tunnels, agent or files."""
     key = key_of(ssh_key(owner))
     greeting = f"Welcome to Ingot, @{owner.username}!\n".encode()
@@ -158,9 +162,7 @@ def test_only_known_keys_of_active_users(
     assert _ssh(instance, known, "-T", "git@127.0.0.1").returncode == 255
 
 
-def test_a_key_that_is_shown_but_not_held(
-    instance: Instance, make: Make, owner: User, ssh_key: Give, tmp_path: Path
-) -> None:
+def test_an_unproven_key(instance: Instance, make: Make, owner: User, ssh_key: Give, tmp_path: Path) -> None:
     """Attack: offer the key of another user before one's own."""
     other = make.user()
     mine, theirs = key_of(ssh_key(owner)), key_of(ssh_key(other))
@@ -178,7 +180,7 @@ def test_a_key_that_is_shown_but_not_held(
     assert f"@{other.username}".encode() not in done.stdout
 
 
-def test_a_session_before_the_proof(instance: Instance, project: Project) -> None:
+def test_a_session_before_authentication(instance: Instance, project: Project) -> None:
     """Attack: a client that opens a session without authentication is disconnected."""
 
     class Impatient(asyncssh.SSHClient):
@@ -220,7 +222,7 @@ def test_a_session_before_the_proof(instance: Instance, project: Project) -> Non
         "{key} " + "x" * 100_000,
     ],
 )
-def test_keys_are_one_line(api: Api, make: Make, line: str) -> None:
+def test_keys_with_line_breaks_or_options_are_rejected(api: Api, make: Make, line: str) -> None:
     """Attack: a key with a line break or options."""
     person = make.user()
     first = ed25519_line()
@@ -231,7 +233,7 @@ def test_keys_are_one_line(api: Api, make: Make, line: str) -> None:
     assert all("\n" not in key["key"] and key["key"].startswith(first) for key in kept)
 
 
-def test_many_commands_at_once(
+def test_many_concurrent_commands(
     instance: Instance, owner: User, project: Project, ssh_key: Give, tmp_path: Path
 ) -> None:
     """Commands beyond the limit wait for a slot."""
@@ -246,7 +248,7 @@ def test_many_commands_at_once(
             assert process.returncode == 0 and out
 
 
-def test_many_who_never_prove_anything(
+def test_many_unauthenticated_connections(
     instance: Instance, owner: User, ssh_key: Give, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They are rejected before they exhaust the memory; when they are closed, keys are accepted again."""

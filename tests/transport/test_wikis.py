@@ -14,7 +14,7 @@ from tests.transport.conftest import GitRemote, Tree, over_http, over_ssh, ssh_c
 from tests.transport.test_workflows import recorded
 
 
-def test_clone_change_and_push(
+def test_clone_edit_and_push(
     instance: Instance, api: Api, make: Make, tree: Tree, git_remote: Callable[[User], GitRemote], tmp_path: Path
 ) -> None:
     """Pages written through the API are cloned, and pushed pages are read there; the project itself is not changed."""
@@ -78,7 +78,7 @@ CALLERS = [
 
 
 @pytest.mark.parametrize(("level", "visibility", "reads", "writes"), CALLERS)
-def test_who_may(
+def test_permissions(
     instance: Instance, api: Api, make: Make, tree: Tree, level: Level, visibility: str, reads: bool, writes: bool
 ) -> None:
     """Reporters clone, developers push, as through the API."""
@@ -130,7 +130,7 @@ def test_tokens_and_deploy_keys(instance: Instance, api: Api, make: Make, tree: 
     assert "Deploy keys cannot push" in tree.git("push", url, "HEAD:refs/heads/new", fails=True)
 
 
-def test_no_project_is_called_like_a_wiki(api: Api, make: Make) -> None:
+def test_no_project_is_named_like_a_wiki(api: Api, make: Make) -> None:
     """The path would be ambiguous."""
     owner = make.user()
     refused = api.post("/projects", owner, name="namesake", path="some.wiki")

@@ -51,9 +51,7 @@ def test_push_and_clone(
     assert Tree(tmp_path / "copy").git("rev-parse", "HEAD") == first
 
 
-def test_whoever_pushes_hears_nothing_of_the_server_itself(
-    make: Make, tree: Tree, git_remote: Callable[[User], GitRemote]
-) -> None:
+def test_a_push_prints_no_internal_messages(make: Make, tree: Tree, git_remote: Callable[[User], GitRemote]) -> None:
     """Only messages about the push, also with branches to compare with."""
     owner = make.user()
     chosen = git_remote(owner)
@@ -64,7 +62,7 @@ def test_whoever_pushes_hears_nothing_of_the_server_itself(
         assert [line for line in said.splitlines() if line.startswith(("remote: error", "error", "fatal"))] == []
 
 
-def test_tags_deletes_and_forces(
+def test_tags_deletions_and_force_pushes(
     instance: Instance, api: Api, make: Make, tree: Tree, git_remote: Callable[[User], GitRemote]
 ) -> None:
     """Unprotected branches may be forced and deleted; each change is recorded."""
@@ -89,7 +87,7 @@ def test_tags_deletes_and_forces(
     assert sorted(recorded(instance, project)[4:]) == [("refs/heads/topic", first, ZERO), ("refs/tags/v1", tag, ZERO)]
 
 
-def test_protected_branches_stand_fast(
+def test_protected_branches(
     instance: Instance, make: Make, tree: Tree, git_remote: Callable[[User], GitRemote]
 ) -> None:
     """They reject force, deletion, and pushes of developers; a rejected push records nothing."""
@@ -132,7 +130,7 @@ def test_shallow_partial_and_fetch(
         assert partial.git("-c", f"protocol.version={version}", "ls-remote", url, "refs/heads/master")
 
 
-def test_what_comes_back_is_what_went_in(
+def test_a_clone_equals_the_pushed_history(
     instance: Instance, make: Make, tree: Tree, git_remote: Callable[[User], GitRemote], tmp_path: Path
 ) -> None:
     """A history with merges, renames, binaries, symlinks, executables and submodules, object for object."""
@@ -163,7 +161,7 @@ def test_what_comes_back_is_what_went_in(
     assert run(repository_of(instance, project).path, "fsck", "--strict") == ""
 
 
-def test_atomic_push_with_one_refused(
+def test_atomic_push_with_one_rejected_ref(
     instance: Instance, make: Make, tree: Tree, git_remote: Callable[[User], GitRemote]
 ) -> None:
     """All or nothing, whether the client asks for it or not."""

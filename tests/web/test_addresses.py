@@ -86,7 +86,7 @@ def _addresses(found: Any) -> Iterator[str]:
                 yield from _addresses(value)
 
 
-def test_every_address_leads_somewhere(
+def test_every_url_is_valid(
     instance: Instance, api: Api, make: Make, person: User, project: Project, open_browser: Callable[[], Browser]
 ) -> None:
     told = set()

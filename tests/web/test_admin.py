@@ -34,7 +34,7 @@ def test_administration_is_for_administrators(
     assert open_browser().get(f"/admin{path}").status_code == 302
 
 
-def test_the_life_of_a_person(admin: Browser, api: Api, make: Make, open_browser: Callable[[], Browser]) -> None:
+def test_life_cycle_of_a_user(admin: Browser, api: Api, make: Make, open_browser: Callable[[], Browser]) -> None:
     name = make.name("clerk")
     typed = {"user[name]": "<b>Clerk</b>", "user[username]": name, "user[email]": f"{name}@example.org"}
     typed["user[password]"] = PASSWORD
@@ -59,7 +59,9 @@ def test_the_life_of_a_person(admin: Browser, api: Api, make: Make, open_browser
     assert admin.post(there, data={"authenticity_token": token, "_method": "delete"}).status_code == 302
 
 
-def test_settings_count_at_once(admin: Browser, api: Api, make: Make, open_browser: Callable[[], Browser]) -> None:
+def test_settings_take_effect_at_once(
+    admin: Browser, api: Api, make: Make, open_browser: Callable[[], Browser]
+) -> None:
     page = "/admin/application_settings"
     form = admin.form(page, page)
     before = api.get("/application/settings", make.root).json()
@@ -74,7 +76,7 @@ def test_settings_count_at_once(admin: Browser, api: Api, make: Make, open_brows
     api.put("/application/settings", make.root, sign_in_text=before["sign_in_text"])
 
 
-def test_messages_to_everybody(admin: Browser) -> None:
+def test_broadcast_messages(admin: Browser) -> None:
     page = "/admin/broadcast_messages"
     assert admin.submit(page, page, fields={"broadcast_message[message]": "The tide <is> high"}).status_code == 302
     shown = admin.get("/explore").text
@@ -83,7 +85,7 @@ def test_messages_to_everybody(admin: Browser) -> None:
     assert admin.submit(page, f"{page}/{number}", fields={"_method": "delete"}).status_code == 302
 
 
-def test_jobs_that_gave_up_run_again_or_go(admin: Browser, instance: Instance) -> None:
+def test_dead_jobs_are_retried_or_dropped(admin: Browser, instance: Instance) -> None:
     def kill_job(db: Connection) -> list[int]:
         numbers = [enqueue(db, "no such kind", {}) for _ in range(2)]
         for number in numbers:
@@ -101,7 +103,7 @@ def test_jobs_that_gave_up_run_again_or_go(admin: Browser, instance: Instance) -
 
 
 @pytest.mark.parametrize("kind", ["project", "system"])
-def test_the_life_of_a_hook(
+def test_life_cycle_of_a_system_hook(
     admin: Browser, open_browser: Callable[[], Browser], person: User, make: Make, kind: str
 ) -> None:
     project = make_project(make, person, visibility="public")
@@ -131,7 +133,7 @@ def test_the_life_of_a_hook(
     assert "other.example.org" not in browser.get(shelf).text
 
 
-def test_nothing_is_offered_to_lie_with_the_placeholder(admin: Browser, api: Api, make: Make) -> None:
+def test_the_ghost_user_has_no_actions(admin: Browser, api: Api, make: Make) -> None:
     owner = make.user()
     project = make_project(make, owner)
 

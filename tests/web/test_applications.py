@@ -27,7 +27,7 @@ def admin(browser: Browser, make: Make) -> Browser:
     return browser.signed_in_as(make.user(password=PASSWORD, admin=True))
 
 
-def test_somebody_registers_changes_and_deletes_an_application(browser: Browser, person: User) -> None:
+def test_a_user_creates_edits_and_deletes_an_application(browser: Browser, person: User) -> None:
     browser.signed_in_as(person)
     page = browser.submit("/profile/applications", "/oauth/applications", fields=FIELDS)
     assert HOSTILE not in page.text
@@ -52,7 +52,7 @@ def test_somebody_registers_changes_and_deletes_an_application(browser: Browser,
     assert browser.get(here).status_code == 404
 
 
-def test_what_cannot_be_registered_stays_in_the_form(browser: Browser, person: User) -> None:
+def test_invalid_input_stays_in_the_form(browser: Browser, person: User) -> None:
     browser.signed_in_as(person)
     fields = {**FIELDS, "doorkeeper_application[redirect_uri]": "nowhere"}
     refused = browser.submit("/profile/applications", "/oauth/applications", fields=fields)
@@ -61,7 +61,7 @@ def test_what_cannot_be_registered_stays_in_the_form(browser: Browser, person: U
     assert "&lt;script&gt;" in refused.text
 
 
-def test_applications_of_others_are_not_there(
+def test_applications_of_others_are_not_found(
     browser: Browser, open_browser: Callable[[], Browser], person: User, make: Make
 ) -> None:
     register(browser.signed_in_as(person))
@@ -75,7 +75,7 @@ def test_applications_of_others_are_not_there(
     assert browser.get(here).status_code == 200
 
 
-def test_administrators_keep_those_of_the_instance(
+def test_administrators_manage_instance_applications(
     admin: Browser, open_browser: Callable[[], Browser], person: User
 ) -> None:
     page = admin.submit("/admin/applications", "/admin/applications", fields=FIELDS)
@@ -97,7 +97,7 @@ def test_administrators_keep_those_of_the_instance(
     assert admin.post(here, data={**token, "_method": "delete"}).status_code == 302
 
 
-def test_the_page_that_asks_shows_names_and_runs_nothing(browser: Browser, person: User) -> None:
+def test_the_authorization_page_escapes_names(browser: Browser, person: User) -> None:
     app = register(browser.signed_in_as(person), name=HOSTILE)
     page = browser.get(app.address(state=HOSTILE, scope="api"))
     assert "<script>alert" not in page.text
@@ -106,7 +106,7 @@ def test_the_page_that_asks_shows_names_and_runs_nothing(browser: Browser, perso
     assert '"' not in heard
 
 
-def test_deleting_an_application_ends_what_it_holds(browser: Browser, person: User) -> None:
+def test_deleting_an_application_revokes_its_tokens(browser: Browser, person: User) -> None:
     app = register(browser.signed_in_as(person))
     held = app.exchange(app.code(browser)).json()["access_token"]
     here = f"/oauth/applications/{_number(browser.get('/oauth/applications').text, '/oauth/applications')}"

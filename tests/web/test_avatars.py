@@ -25,7 +25,7 @@ def _pictured(api: Api, make: Make, owner: User, kind: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("kind", ["projects", "groups"])
-def test_a_token_opens_the_picture_that_it_may_see(instance: Instance, api: Api, make: Make, kind: str) -> None:
+def test_a_token_reads_a_visible_avatar(instance: Instance, api: Api, make: Make, kind: str) -> None:
     """In every position; other users get the same response as for a missing one."""
     owner, stranger = make.user(password="a long password"), make.user()
     view = _pictured(api, make, owner, kind)
@@ -49,7 +49,7 @@ def test_a_token_opens_the_picture_that_it_may_see(instance: Instance, api: Api,
         assert browser.get(url, headers={"PRIVATE-TOKEN": stranger.token}).status_code == 404
 
 
-def test_the_api_gives_the_picture_itself(api: Api, make: Make) -> None:
+def test_the_api_returns_the_avatar_itself(api: Api, make: Make) -> None:
     owner, stranger = make.user(), make.user()
     for kind in ("projects", "groups"):
         view = _pictured(api, make, owner, kind)

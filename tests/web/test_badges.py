@@ -7,7 +7,7 @@ from tests.factories import make_group
 from tests.web.browser import Browser
 
 
-def test_badges_ask_no_other_host(instance: Instance, make: Make, person: User, browser: Browser) -> None:
+def test_badges_load_nothing_from_other_hosts(instance: Instance, make: Make, person: User, browser: Browser) -> None:
     group = make_group(make, person, visibility="public")
     project = filled_project(make, person, group=group, visibility="public")
     tip = commit(make, project, "master", {"cover.png": "x"}, person)
@@ -33,7 +33,7 @@ def test_badges_ask_no_other_host(instance: Instance, make: Make, person: User, 
     assert ".svg" not in shown
 
 
-def test_a_hidden_commit_is_not_named(instance: Instance, make: Make, person: User, browser: Browser) -> None:
+def test_a_hidden_commit_is_not_shown(instance: Instance, make: Make, person: User, browser: Browser) -> None:
     project = filled_project(make, person, visibility="public", repository_access_level="private")
     address = f"{instance.url}/%{{commit_sha}}.png"
     make.api.post(f"{project.url}/badges", person, link_url=address, image_url=address, name="Newest")

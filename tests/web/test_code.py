@@ -54,7 +54,7 @@ def code(instance: Instance, make: Make) -> CodePages:
     return CodePages(instance, make)
 
 
-def test_a_project_shows_its_code(browser: Browser, code: CodePages) -> None:
+def test_project_page_shows_its_code(browser: Browser, code: CodePages) -> None:
     home = browser.get(code())
 
     assert home.status_code == 200
@@ -64,7 +64,7 @@ def test_a_project_shows_its_code(browser: Browser, code: CodePages) -> None:
     assert is_safe(home.text)
 
 
-def test_each_entry_tells_its_last_commit(
+def test_each_entry_shows_its_last_commit(
     browser: Browser, instance: Instance, make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tree_rows, "_SHORT_SECONDS", 60.0)
@@ -89,7 +89,7 @@ def test_each_entry_tells_its_last_commit(
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_name_of_a_file_works_and_is_escaped(browser: Browser, code: CodePages, name: str) -> None:
+def test_every_file_name_works_and_is_escaped(browser: Browser, code: CodePages, name: str) -> None:
     path = quote(as_shown(name))
     pages = {word: browser.get(code(f"{word}/master/{path}")) for word in ("blob", "raw", "blame", "commits")}
 
@@ -145,7 +145,7 @@ def test_every_name_of_a_file_works_and_is_escaped(browser: Browser, code: CodeP
         (f"find_file/master?search={quote(HOSTILE)}", "odd/"),
     ],
 )
-def test_what_pages_show_to_everybody(browser: Browser, code: CodePages, address: str, said: str) -> None:
+def test_pages_for_anonymous_visitors(browser: Browser, code: CodePages, address: str, said: str) -> None:
     page = browser.get(code(address))
 
     assert page.status_code == 200, page.text
@@ -155,13 +155,13 @@ def test_what_pages_show_to_everybody(browser: Browser, code: CodePages, address
     assert 'style="' not in page.text
 
 
-def test_addresses_without_the_mark_lead_to_the_same(browser: Browser, code: CodePages) -> None:
+def test_urls_without_the_separator_redirect(browser: Browser, code: CodePages) -> None:
     commit = f"commit/{code.second}"
     for rest in ("tree/master/lib", "blob/v1/link", "raw/master/empty", "commits/master", commit, "branches", "tags"):
         assert browser.get(f"/{code.project.path}/{rest}").status_code == 200, rest
 
 
-def test_a_project_may_be_called_like_a_page(browser: Browser, make: Make) -> None:
+def test_a_project_may_be_named_like_a_page(browser: Browser, make: Make) -> None:
     inner = make_group(make, parent=make_group(make, visibility="public"), visibility="public")
     project = make_project(make, group=inner, name="tags", visibility="public")
 
@@ -171,7 +171,7 @@ def test_a_project_may_be_called_like_a_page(browser: Browser, make: Make) -> No
     assert browser.get(f"/{inner.path}/branches").status_code == 404
 
 
-def test_every_name_of_a_branch_works_and_is_escaped(browser: Browser, code: CodePages) -> None:
+def test_every_branch_name_works_and_is_escaped(browser: Browser, code: CodePages) -> None:
     ref = quote(UNUSUAL_NAMES)
     for rest in (f"tree/{ref}", f"blob/{ref}/here.txt", f"commits/{ref}", f"compare/master...{ref}", f"graphs/{ref}"):
         page = browser.get(code(rest))
@@ -194,7 +194,7 @@ def test_every_name_of_a_branch_works_and_is_escaped(browser: Browser, code: Cod
         ("compare?from=v1&to=master&straight=true", "compare/v1..master"),
     ],
 )
-def test_what_is_meant_is_led_to(browser: Browser, code: CodePages, address: str, to: str) -> None:
+def test_ambiguous_urls_redirect(browser: Browser, code: CodePages, address: str, to: str) -> None:
     assert browser.get(code(address)).headers["location"] == code(to)
 
 
@@ -226,7 +226,7 @@ def test_what_is_meant_is_led_to(browser: Browser, code: CodePages, address: str
         "find_file/nothing?list=1",
     ],
 )
-def test_what_is_not_there(browser: Browser, code: CodePages, address: str) -> None:
+def test_missing_pages(browser: Browser, code: CodePages, address: str) -> None:
     assert browser.get(code(address)).status_code == 404
 
 
@@ -241,7 +241,7 @@ def test_what_is_not_there(browser: Browser, code: CodePages, address: str) -> N
         ("page.html?inline=false", "application/octet-stream", "attachment"),
     ],
 )
-def test_a_raw_file_can_run_nothing(browser: Browser, code: CodePages, path: str, kind: str, disposition: str) -> None:
+def test_a_raw_file_runs_nothing(browser: Browser, code: CodePages, path: str, kind: str, disposition: str) -> None:
     """Attack: a file of a repository is opened in the browser of a signed-in user."""
     raw = browser.get(code(f"raw/master/{path}"))
 
@@ -251,7 +251,7 @@ def test_a_raw_file_can_run_nothing(browser: Browser, code: CodePages, path: str
     assert "sandbox" in raw.headers["content-security-policy"]
 
 
-def test_a_tree_is_had_in_one_file(browser: Browser, code: CodePages) -> None:
+def test_archive_download(browser: Browser, code: CodePages) -> None:
     answers = [
         browser.get(code(address))
         for address in ("archive/v1/x.zip", "archive/feature/with/slash.zip", "repository/archive.zip?ref=v1")
@@ -265,7 +265,7 @@ def test_a_tree_is_had_in_one_file(browser: Browser, code: CodePages) -> None:
     assert not any(name.endswith("/empty") for name in zipfile.ZipFile(io.BytesIO(part.content)).namelist())
 
 
-def test_the_rest_of_a_long_file_is_had_on_demand(browser: Browser, code: CodePages) -> None:
+def test_the_rest_of_a_long_file_is_loaded_on_request(browser: Browser, code: CodePages) -> None:
     address = code("blob/feature/with/slash/lib/long.py")
     page = browser.get(address).text
     rest = browser.get(f"{address}?rest=1", headers={"HX-Request": "true"}).text
@@ -276,7 +276,7 @@ def test_the_rest_of_a_long_file_is_had_on_demand(browser: Browser, code: CodePa
     assert browser.get(address).text.count('id="L') == 1000, "What is at hand is shown at once."
 
 
-def test_a_commit_is_shown_with_its_difference(browser: Browser, code: CodePages) -> None:
+def test_a_commit_is_shown_with_its_diff(browser: Browser, code: CodePages) -> None:
     page = browser.get(code(f"commit/{code.second}"))
 
     assert page.status_code == 200
@@ -289,7 +289,7 @@ def test_a_commit_is_shown_with_its_difference(browser: Browser, code: CodePages
     assert "<line" in browser.get(code("commits")).text, "A merge has lines in the graph."
 
 
-def test_no_commit_of_the_graph_is_above_its_children(browser: Browser, instance: Instance, make: Make) -> None:
+def test_the_graph_shows_commits_below_their_children(browser: Browser, instance: Instance, make: Make) -> None:
     """Commits of the same second may be listed in any order."""
     project = make_project(make, visibility="public")
     history = History()
@@ -304,7 +304,7 @@ def test_no_commit_of_the_graph_is_above_its_children(browser: Browser, instance
     assert "100%" not in pictures[-1], "Nothing leads on from the first commit."
 
 
-def test_a_part_of_a_difference_is_a_part_of_a_page(browser: Browser, code: CodePages) -> None:
+def test_a_part_of_a_diff_is_an_html_fragment(browser: Browser, code: CodePages) -> None:
     whole = browser.get(code(f"commit/{code.first}?only=1"))
     part = browser.get(code(f"commit/{code.first}?only=1"), headers={"HX-Request": "true"})
 
@@ -312,7 +312,7 @@ def test_a_part_of_a_difference_is_a_part_of_a_page(browser: Browser, code: Code
     assert ("<html" in whole.text, "<html" in part.text) == (True, False)
 
 
-def test_branches_tell_how_far_they_are_from_the_default_one(browser: Browser, code: CodePages) -> None:
+def test_branches_show_ahead_and_behind_counts(browser: Browser, code: CodePages) -> None:
     fresh = browser.get(code("branches")).text
     assert ('hx-get="?counted=1"' in fresh, " behind, " in fresh) == (True, False)
     counted = browser.get(code("branches?counted=1"), headers={"HX-Request": "true"}).text
@@ -346,7 +346,7 @@ def test_a_file_is_found_by_a_part_of_its_path(
     assert "cover the first 2 files" in browser.get(code("find_file/master")).text
 
 
-def test_every_address_that_the_api_gives_answers(browser: Browser, api: Api, make: Make, code: CodePages) -> None:
+def test_every_url_of_the_api_is_valid(browser: Browser, api: Api, make: Make, code: CodePages) -> None:
     url = code.project.url
     api.post(f"{url}/statuses/{code.second}", make.root, state="failed", name="<b>", ref="master")
     made = api.post(f"{url}/releases", make.root, tag_name="v/2", description="**New**").json()
@@ -381,7 +381,7 @@ PRIVATE += [
 ]
 
 
-def test_who_may_not_see_a_project_finds_nothing(
+def test_private_projects_are_not_found(
     open_browser: Callable[[], Browser], instance: Instance, make: Make, person: User
 ) -> None:
     guest = make.user(password=PASSWORD)

@@ -55,7 +55,7 @@ def editing(browser: Browser, api: Api, instance: Instance, make: Make) -> Editi
     return EditingSetup(api, browser.signed_in_as(developer), developer, project, oid)
 
 
-def test_a_file_is_written_changed_renamed_and_deleted(editing: EditingSetup) -> None:
+def test_a_file_is_created_edited_renamed_and_deleted(editing: EditingSetup) -> None:
     made = editing.send("new/work/dir", "new/work/dir", file_path=HOSTILE, content="hello\r\n", commit_message="Say")
     path = f"dir/{HOSTILE}"
 
@@ -70,7 +70,7 @@ def test_a_file_is_written_changed_renamed_and_deleted(editing: EditingSetup) ->
     assert editing.browser.get(editing("blob/work/dir/c")).status_code == 404
 
 
-def test_the_ends_of_lines_and_the_encoding_stay(editing: EditingSetup) -> None:
+def test_line_endings_and_encoding_stay(editing: EditingSetup) -> None:
     editing.send("edit/work/a.txt", "edit/work/a.txt", content="one\r\n2\r\n")
     editing.send("edit/work/latin.txt", "edit/work/latin.txt", content="cafés\r\n")
 
@@ -78,7 +78,7 @@ def test_the_ends_of_lines_and_the_encoding_stay(editing: EditingSetup) -> None:
     assert editing.content("latin.txt") == "cafés\n".encode("latin-1")
 
 
-def test_what_somebody_else_changed_is_told_and_nothing_is_lost(editing: EditingSetup) -> None:
+def test_concurrent_edits_are_reported_without_data_loss(editing: EditingSetup) -> None:
     form = editing.browser.form(editing("edit/work/a.txt"), editing("edit/work/a.txt")).fields
     editing.send("edit/work/a.txt", "edit/work/a.txt", content="theirs")
 
@@ -92,7 +92,7 @@ def test_what_somebody_else_changed_is_told_and_nothing_is_lost(editing: Editing
     assert (again.status_code, editing.content("a.txt")) == (302, b"mine <b>")
 
 
-def test_a_protected_branch_leads_to_a_merge_request(editing: EditingSetup) -> None:
+def test_a_protected_branch_suggests_a_merge_request(editing: EditingSetup) -> None:
     page = editing.browser.get(editing("edit/master/a.txt")).text
     sent = editing.send("edit/master/a.txt", "edit/master/a.txt", content="new")
 
@@ -105,9 +105,7 @@ def test_a_protected_branch_leads_to_a_merge_request(editing: EditingSetup) -> N
     assert (refused.status_code, "forced" in refused.text) == (422, True)
 
 
-def test_a_reader_is_told_what_they_can_do(
-    editing: EditingSetup, open_browser: Callable[[], Browser], person: User
-) -> None:
+def test_readers_are_offered_a_fork(editing: EditingSetup, open_browser: Callable[[], Browser], person: User) -> None:
     reader = open_browser().signed_in_as(person)
 
     for address in ("edit/work/a.txt", "new/work", "upload/work", "new_dir/work", "delete/work/a.txt"):
@@ -139,7 +137,7 @@ def test_uploads_and_folders(editing: EditingSetup) -> None:
     assert editing.browser.get(folder.headers["location"]).status_code == 200
 
 
-def test_the_first_file_of_all(editing: EditingSetup, make: Make) -> None:
+def test_the_first_file(editing: EditingSetup, make: Make) -> None:
     project = make_project(make, members={editing.developer: Level.MASTER})
     address = f"/{project.path}/-/new/master"
 
@@ -197,7 +195,7 @@ def test_tags_and_releases(editing: EditingSetup, open_browser: Callable[[], Bro
     assert editing.browser.get(editing("tags/v/1")).status_code == 404
 
 
-def test_a_download_of_a_release_leads_elsewhere(editing: EditingSetup, make: Make) -> None:
+def test_a_release_link_points_to_another_host(editing: EditingSetup, make: Make) -> None:
     editing.api.post(f"{editing.project.url}/releases", make.root, tag_name="v9", ref="work")
     link = {"name": "tool", "url": "https://example.org/tool.tgz", "filepath": "/bin/tool"}
     editing.api.post(f"{editing.project.url}/releases/v9/assets/links", make.root, **link)
@@ -231,7 +229,7 @@ def test_comments_on_a_commit_and_its_lines(editing: EditingSetup) -> None:
     assert 'name="line"' not in other, "Only a line that changed is written about."
 
 
-def test_comments_on_a_commit_are_answered_and_changed(editing: EditingSetup) -> None:
+def test_comments_on_a_commit_have_replies_and_edits(editing: EditingSetup) -> None:
     commit = editing(f"commit/{editing.first}")
     fields = {"authenticity_token": editing.browser.token()}
     editing.browser.post(f"{commit}/notes", data=fields | {"note[body]": "Why *so*?"})
@@ -253,7 +251,7 @@ def test_comments_on_a_commit_are_answered_and_changed(editing: EditingSetup) ->
     assert ("<p>There</p>" in above, "<p>So</p>" in above, "<p>Here</p>" in above) == (True, True, False)
 
 
-def test_a_commit_is_picked_and_undone(editing: EditingSetup) -> None:
+def test_cherry_pick_and_revert(editing: EditingSetup) -> None:
     editing.send("edit/work/a.txt", "edit/work/a.txt", content="picked")
     listed = f"{editing.project.url}/repository/commits"
     (newest,) = editing.api.get(listed, editing.developer, ref_name="work", per_page=1).json()
@@ -287,7 +285,7 @@ def test_stars_and_forks(editing: EditingSetup) -> None:
     assert "copy" in editing.browser.get(editing("forks")).text
 
 
-def test_an_import_is_shown_until_it_is_done(editing: EditingSetup, instance: Instance, make: Make) -> None:
+def test_an_import_is_shown_until_it_has_finished(editing: EditingSetup, instance: Instance, make: Make) -> None:
     project = make_project(make, members={editing.developer: Level.MASTER})
     home = f"/{project.path}"
 

@@ -89,7 +89,7 @@ def _addresses(setup: ConfidentialPages, iid: int) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("name", OUTSIDERS)
-def test_its_pages_and_forms_answer_like_those_of_none(
+def test_pages_and_forms_respond_like_for_a_missing_issue(
     setup: ConfidentialPages, sign_in: Callable[[str], Browser], name: str
 ) -> None:
     browser = sign_in(name)

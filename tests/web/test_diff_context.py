@@ -35,7 +35,7 @@ def numbers(page: str) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("view", ["", "split"])
-def test_what_a_difference_leaves_out_can_be_had(browser: Browser, long_file: tuple[Project, str], view: str) -> None:
+def test_omitted_lines_are_loaded_on_request(browser: Browser, long_file: tuple[Project, str], view: str) -> None:
     project, oid = long_file
     asked = {"headers": {"HX-Request": "true"}}
     page = browser.get(f"/{project.path}/-/commit/{oid}?view={view}").text
@@ -62,7 +62,7 @@ def test_what_a_difference_leaves_out_can_be_had(browser: Browser, long_file: tu
     assert (numbers(lines)[-1], more(lines)) == (("148", "150"), [])
 
 
-def test_so_it_is_with_merge_requests_and_comparisons(
+def test_merge_requests_and_comparisons_load_context(
     browser: Browser, api: Api, make: Make, long_file: tuple[Project, str]
 ) -> None:
     project, oid = long_file
@@ -78,7 +78,7 @@ def test_so_it_is_with_merge_requests_and_comparisons(
         assert len(numbers(browser.get(parts[0], headers={"HX-Request": "true"}).text)) == 20
 
 
-def test_without_a_script_they_are_in_the_file(browser: Browser, long_file: tuple[Project, str]) -> None:
+def test_without_scripts_the_link_opens_the_file(browser: Browser, long_file: tuple[Project, str]) -> None:
     project, oid = long_file
     page = browser.get(f"/{project.path}/-/commit/{oid}")
     address = html.unescape(re.findall(r'<tr class="hunk"><td[^>]*><a href="([^"]+)"', page.text)[0])

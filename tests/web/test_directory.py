@@ -56,7 +56,7 @@ def _check(second: SecondInstance) -> None:
     DirectoryCheck(second.settings).run(second.app.database, None)
 
 
-def test_people_of_the_directory_come_in_and_have_an_account(second: SecondInstance) -> None:
+def test_directory_users_sign_in_and_get_an_account(second: SecondInstance) -> None:
     assert _signs_in(second, "ann")
     assert _signs_in(second, "ann"), "And once more, as the same."
     shown = _user(second, "ann")
@@ -89,12 +89,12 @@ def test_people_of_the_directory_come_in_and_have_an_account(second: SecondInsta
         ("", SECRET),
     ],
 )
-def test_nobody_else_does(second: SecondInstance, login: str, password: str) -> None:
+def test_other_users_are_rejected(second: SecondInstance, login: str, password: str) -> None:
     """Guests excluded by the filter, disabled entries, and empty passwords."""
     assert not _signs_in(second, login, password)
 
 
-def test_a_name_here_is_not_a_name_there(second: SecondInstance) -> None:
+def test_usernames_of_the_directory_are_separate(second: SecondInstance) -> None:
     """Attack: a directory user with the name of the administrator is another user."""
     root = second.make.root
     assert _signs_in(second, root.username, root.password)
@@ -103,7 +103,7 @@ def test_a_name_here_is_not_a_name_there(second: SecondInstance) -> None:
     assert _user(second, "root")["identities"] == []
 
 
-def test_a_password_of_ours_does_not_open_an_account_of_the_directory(second: SecondInstance) -> None:
+def test_a_local_password_does_not_open_a_directory_account(second: SecondInstance) -> None:
     assert _signs_in(second, "ben")
     number = _user(second, "ben")["id"]
     second.api.put(f"/users/{number}", second.make.root, password="a password of ours")
@@ -127,9 +127,7 @@ def test_a_password_of_ours_does_not_open_an_account_of_the_directory(second: Se
     assert ["your organization's directory" in mail for mail in hints] == [True]
 
 
-def test_who_leaves_the_directory_is_blocked_until_they_are_back(
-    second: SecondInstance, server: LdapServerProcess
-) -> None:
+def test_users_removed_from_the_directory_are_blocked(second: SecondInstance, server: LdapServerProcess) -> None:
     assert _signs_in(second, "cat")
     number = _user(second, "cat")["id"]
     token = second.make.token(int(str(number)))
@@ -148,7 +146,7 @@ def test_who_leaves_the_directory_is_blocked_until_they_are_back(
     assert _signs_in(second, "cat")
 
 
-def test_a_directory_that_is_away_keeps_nobody_else_out(second: SecondInstance, server: LdapServerProcess) -> None:
+def test_an_unreachable_directory_does_not_affect_others(second: SecondInstance, server: LdapServerProcess) -> None:
     server.end()
     root = second.make.root
     try:

@@ -49,9 +49,7 @@ def _chosen(server: LdapServerProcess, tls_mode: str, trusted: str) -> dict[str,
     return {**named, **where, "ldap_ca_file": trusted, "ldap_sign_up": True}
 
 
-def test_people_come_in_by_a_connection_that_is_encrypted(
-    server: LdapServerProcess, tls_mode: str, own: str, tmp_path: Path
-) -> None:
+def test_users_sign_in_over_tls(server: LdapServerProcess, tls_mode: str, own: str, tmp_path: Path) -> None:
     chosen = _chosen(server, tls_mode, own)
     with serving(tmp_path / "data", **chosen) as second, Browser(second.url) as browser:
         assert browser.sign_in("ann", SECRET).status_code == 302
@@ -59,7 +57,7 @@ def test_people_come_in_by_a_connection_that_is_encrypted(
 
 
 @pytest.mark.parametrize("trusted", ["nothing of it", "another", "not even a file"])
-def test_a_certificate_that_nobody_vouches_for_is_refused(
+def test_an_untrusted_certificate_is_rejected(
     server: LdapServerProcess, tls_mode: str, foreign: str, tmp_path: Path, trusted: str
 ) -> None:
     file = {"nothing of it": "", "another": foreign}.get(trusted, str(tmp_path / "gone.pem"))
@@ -76,7 +74,7 @@ def test_a_certificate_that_nobody_vouches_for_is_refused(
 
 # ldap3 leaves the socket of a rejected certificate to the garbage collector.
 @pytest.mark.filterwarnings("ignore:Exception ignored in. <ssl.SSLSocket:pytest.PytestUnraisableExceptionWarning")
-def test_the_certificate_of_another_host_is_refused(tls_mode: str, foreign: str, tmp_path: Path) -> None:
+def test_the_certificate_of_another_host_is_rejected(tls_mode: str, foreign: str, tmp_path: Path) -> None:
     server = LdapServerProcess()
     server.begin(ENTRIES["ann"], tls=(tls_mode, foreign))
     try:
@@ -87,7 +85,7 @@ def test_the_certificate_of_another_host_is_refused(tls_mode: str, foreign: str,
         server.end()
 
 
-def test_what_cannot_be_encrypted_is_not_used(tmp_path: Path, own: str) -> None:
+def test_an_unencrypted_server_is_rejected(tmp_path: Path, own: str) -> None:
     server = LdapServerProcess()
     server.begin(ENTRIES["ann"])
     try:

@@ -51,7 +51,7 @@ def _notes(api: Api, setup: DiscussionSetup, issue: dict[str, Any]) -> list[dict
     return [note for note in api.request("GET", url, setup.owner).json() if not note["system"]]
 
 
-def test_a_note_from_its_writing_to_its_end(
+def test_life_cycle_of_a_note(
     api: Api, open_browser: Callable[[], Browser], setup: DiscussionSetup, issue: dict[str, Any]
 ) -> None:
     page, browser = _page(setup, issue), open_browser().signed_in_as(setup.developer)
@@ -79,7 +79,7 @@ def test_a_note_from_its_writing_to_its_end(
     assert [one["body"] for one in _notes(api, setup, issue)] == ["And so"]
 
 
-def test_only_who_wrote_it_and_masters_change_a_note(
+def test_only_authors_and_masters_edit_a_note(
     api: Api, open_browser: Callable[[], Browser], setup: DiscussionSetup, issue: dict[str, Any]
 ) -> None:
     page = _page(setup, issue)
@@ -94,7 +94,7 @@ def test_only_who_wrote_it_and_masters_change_a_note(
         assert browser.post(url, data=fields).status_code == (302 if may else 403)
 
 
-def test_what_was_typed_stays(
+def test_rejected_text_stays_in_the_form(
     open_browser: Callable[[], Browser], setup: DiscussionSetup, issue: dict[str, Any]
 ) -> None:
     page, browser = _page(setup, issue), open_browser().signed_in_as(setup.owner)
@@ -106,7 +106,7 @@ def test_what_was_typed_stays(
     assert 'name="note[discussion]" value="1"' in refused.text
 
 
-def test_commands_are_obeyed_and_a_button_closes(
+def test_quick_actions_and_the_close_button(
     api: Api, open_browser: Callable[[], Browser], setup: DiscussionSetup, issue: dict[str, Any]
 ) -> None:
     page, browser = _page(setup, issue), open_browser().signed_in_as(setup.owner)
@@ -122,7 +122,7 @@ def test_commands_are_obeyed_and_a_button_closes(
     assert 'class="event"' in browser.get(page).text, "What became of it is told in one line."
 
 
-def test_emoji_are_given_and_taken_back(
+def test_emoji_are_awarded_and_removed(
     api: Api, open_browser: Callable[[], Browser], setup: DiscussionSetup, issue: dict[str, Any]
 ) -> None:
     page, browser = _page(setup, issue), open_browser().signed_in_as(setup.developer)
@@ -140,7 +140,7 @@ def test_emoji_are_given_and_taken_back(
     assert browser.post(f"{page}/award_emoji", data=fields | {"note_id": "999999"}).status_code == 404
 
 
-def test_every_emoji_is_found(
+def test_every_emoji_is_available(
     api: Api, open_browser: Callable[[], Browser], setup: DiscussionSetup, issue: dict[str, Any]
 ) -> None:
     browser, script = open_browser().signed_in_as(setup.owner), {"HX-Request": "true"}
@@ -160,7 +160,7 @@ def test_every_emoji_is_found(
     assert "sailboat" in [one["name"] for one in shown]
 
 
-def test_following_and_the_own_list(
+def test_subscribe_and_own_list(
     api: Api, open_browser: Callable[[], Browser], setup: DiscussionSetup, issue: dict[str, Any]
 ) -> None:
     page, browser = _page(setup, issue), open_browser().signed_in_as(setup.stranger)
@@ -174,7 +174,7 @@ def test_following_and_the_own_list(
     assert [todo["target"]["id"] for todo in api.get("/todos", setup.stranger).json()] == [issue["id"]]
 
 
-def test_commits_are_discussed_too(api: Api, open_browser: Callable[[], Browser], setup: DiscussionSetup) -> None:
+def test_discussions_of_commits(api: Api, open_browser: Callable[[], Browser], setup: DiscussionSetup) -> None:
     browser = open_browser().signed_in_as(setup.stranger)
     page = f"/{setup.project.path}/-/commit/{setup.sha}"
     fields = {"authenticity_token": browser.token(), "note[body]": "Why"}
@@ -186,7 +186,7 @@ def test_commits_are_discussed_too(api: Api, open_browser: Callable[[], Browser]
     assert [note["body"] for note in api.get(url, setup.owner).json()[0]["notes"]] == ["Why", "Why"]
 
 
-def test_a_merge_request_is_settled(
+def test_discussions_of_a_merge_request_are_resolved(
     api: Api, open_browser: Callable[[], Browser], setup: DiscussionSetup, issue: dict[str, Any]
 ) -> None:
     api.post(f"{setup.project.url}/repository/branches", setup.owner, branch="side", ref="master")

@@ -21,7 +21,7 @@ class _Safe(str):
 @pytest.mark.parametrize(
     "value", ["", "plain", "<b a='1' c=\"2\">&</b>", "ü<", Markup("<b>"), 12, 1.5, None, True, _Safe("<")]
 )
-def test_the_same_comes_out_as_elsewhere(value: Any) -> None:
+def test_escaping_matches_markupsafe(value: Any) -> None:
     """In text and in the output of macros."""
     assert escape_value(value) == escape(value)
     templates = {

@@ -113,7 +113,7 @@ def _status(second: SecondInstance, provider: FakeProvider, **said: Any) -> int:
         return came.status_code
 
 
-def test_what_is_right_is_taken(second: SecondInstance, provider: FakeProvider) -> None:
+def test_a_valid_token_is_accepted(second: SecondInstance, provider: FakeProvider) -> None:
     assert _status(second, provider) == 302
     assert _status(second, provider, claims={"aud": ["us", "them"], "azp": "us"}) == 302
     assert second.api.get("/users", second.make.root, search="Some Body").json()[0]["username"] == "somebody"
@@ -139,18 +139,18 @@ def test_what_is_right_is_taken(second: SecondInstance, provider: FakeProvider) 
     ],
     ids=lambda said: next(iter(said)),
 )
-def test_what_is_not_is_refused(second: SecondInstance, provider: FakeProvider, said: dict[str, Any]) -> None:
+def test_invalid_tokens_are_rejected(second: SecondInstance, provider: FakeProvider, said: dict[str, Any]) -> None:
     assert _status(second, provider, **dict(said)) == 502
 
 
-def test_an_address_that_nobody_proved_makes_no_account(second: SecondInstance, provider: FakeProvider) -> None:
+def test_an_unverified_address_creates_no_account(second: SecondInstance, provider: FakeProvider) -> None:
     for claims in ({"email_verified": False}, {"email_verified": None}, {"email": None}, {"email": "nonsense"}):
         assert _status(second, provider, claims={"sub": "43", **claims}) == 403
     taken = {"sub": "44", "email": "admin@example.com"}
     assert _status(second, provider, claims=taken) == 403, "The administrator's, and linking is not allowed."
 
 
-def test_names_that_cannot_be_had_are_changed(second: SecondInstance, provider: FakeProvider) -> None:
+def test_unavailable_usernames_are_changed(second: SecondInstance, provider: FakeProvider) -> None:
     rows = [("45", "root", "root2"), ("46", "../../x y", "x-y"), ("47", "é", "user2"), ("48", "api", "api2")]
     for sub, wanted, made in rows:
         claims = {"sub": sub, "email": f"p{sub}@false.example", "preferred_username": wanted}

@@ -27,7 +27,7 @@ def _send(browser: Browser, path: str, method: str = "post", **fields: Any) -> h
     return browser.post(path, data={"authenticity_token": browser.token(), "_method": method, **fields})
 
 
-def test_a_group_from_its_making_to_its_end(owner: Browser, api: Api, make: Make, person: User) -> None:
+def test_life_cycle_of_a_group(owner: Browser, api: Api, make: Make, person: User) -> None:
     path = make.name("crew")
     typed = {"group[name]": HOSTILE, "group[path]": path, "group[description]": "We **sail**"}
     refused = owner.submit("/groups/new", "/groups", fields=typed)
@@ -62,7 +62,7 @@ def test_a_group_from_its_making_to_its_end(owner: Browser, api: Api, make: Make
 
 
 @pytest.mark.parametrize(("visibility", "status"), [("public", 200), ("internal", 404), ("private", 404)])
-def test_who_finds_a_group(
+def test_group_visibility(
     owner: Browser, open_browser: Callable[[], Browser], make: Make, person: User, visibility: str, status: int
 ) -> None:
     group = make_group(make, person, visibility=visibility)
@@ -77,7 +77,7 @@ def test_who_finds_a_group(
     assert f"/groups/{group.path}" in owner.get(f"/explore/groups?search={group.path}").text
 
 
-def test_strangers_find_only_what_is_public_in_a_group(
+def test_anonymous_visitors_see_public_projects_of_a_group(
     owner: Browser, open_browser: Callable[[], Browser], make: Make, person: User
 ) -> None:
     group, insiders = make_group(make, person, visibility="public"), make_group(make, person, visibility="internal")
@@ -105,7 +105,7 @@ def test_settings_of_a_group_are_for_owners(
     assert _send(other, f"/groups/{group.path}/-/edit", "delete").status_code == 404
 
 
-def test_secrets_of_a_group(owner: Browser, api: Api, make: Make, person: User) -> None:
+def test_variables_and_tokens_of_a_group(owner: Browser, api: Api, make: Make, person: User) -> None:
     group = make_group(make, person)
     settings = f"/groups/{group.path}/-/settings"
 
@@ -120,7 +120,7 @@ def test_secrets_of_a_group(owner: Browser, api: Api, make: Make, person: User) 
 
 
 @pytest.mark.parametrize("kind", ["project", "group"])
-def test_members_come_change_and_go(
+def test_members_are_added_edited_and_removed(
     owner: Browser, open_browser: Callable[[], Browser], api: Api, make: Make, person: User, kind: str
 ) -> None:
     made: Any = (make_project if kind == "project" else make_group)(make, person, visibility="public")
@@ -175,7 +175,7 @@ def test_sharing_with_a_group(owner: Browser, make: Make, person: User, kind: st
     assert "max role: Reporter" not in owner.get(there).text
 
 
-def test_people_are_found_while_one_types(owner: Browser, open_browser: Callable[[], Browser], person: User) -> None:
+def test_users_are_autocompleted(owner: Browser, open_browser: Callable[[], Browser], person: User) -> None:
     found = owner.get("/-/people", params={"member[username]": person.username}, headers={"HX-Request": "true"})
 
     assert f'value="{person.username}"' in found.text
@@ -184,7 +184,7 @@ def test_people_are_found_while_one_types(owner: Browser, open_browser: Callable
     assert open_browser().get("/-/people").status_code == 302
 
 
-def test_administrators_act_as_others(
+def test_administrators_impersonate_users(
     browser: Browser, open_browser: Callable[[], Browser], api: Api, person: User
 ) -> None:
     admin, there = browser, f"/admin/users/{person.id}/impersonation_tokens"
@@ -202,7 +202,7 @@ def test_administrators_act_as_others(
     assert api.get("/user", person.with_token(secret)).status_code == 401
 
 
-def test_a_groups_calendar_counts_what_the_visitor_may_see(
+def test_a_groups_calendar_counts_visible_events(
     owner: Browser, open_browser: Callable[[], Browser], api: Api, make: Make, person: User
 ) -> None:
     group = make_group(make, person, visibility="public")
@@ -232,7 +232,7 @@ def test_a_groups_calendar_counts_what_the_visitor_may_see(
     assert "0 contributions in the last year" in owner.get(f"/groups/{empty.path}").text
 
 
-def test_what_happened_in_a_group_is_told_to_those_who_may_see_it(
+def test_group_activity_shows_visible_events(
     owner: Browser, open_browser: Callable[[], Browser], api: Api, make: Make, person: User
 ) -> None:
     group = make_group(make, person, visibility="public")

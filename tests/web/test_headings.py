@@ -7,9 +7,7 @@ from tests.web.browser import Browser
 TEXT = "# Harbour\n\n## Quay\n\n###### Ring\n"
 
 
-def test_headings_of_texts_stand_below_the_title_of_the_page(
-    browser: Browser, api: Api, make: Make, person: User
-) -> None:
+def test_headings_of_texts_are_below_the_page_title(browser: Browser, api: Api, make: Make, person: User) -> None:
     project = make_project(make, person, visibility="public")
     for file, content in (("README.md", TEXT), ("below.md", "## Quay\n\n### Ring\n")):
         sent = {"branch": "master", "commit_message": "Write", "content": content}

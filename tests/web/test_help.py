@@ -19,7 +19,7 @@ def restored_settings(api: Api, make: Make) -> Iterator[None]:
     assert api.put("/application/settings", make.root, **changed).status_code == 200
 
 
-def test_first_steps_for_everybody(browser: Browser, api: Api, make: Make, restored_settings: None) -> None:
+def test_default_help(browser: Browser, api: Api, make: Make, restored_settings: None) -> None:
     page = browser.get("/help")
 
     assert page.status_code == 200
@@ -36,7 +36,7 @@ def test_first_steps_for_everybody(browser: Browser, api: Api, make: Make, resto
     assert "Ingot hosts git repositories" not in page.text
 
 
-def test_what_administrators_wrote(browser: Browser, restored_settings: None) -> None:
+def test_custom_help_text(browser: Browser, restored_settings: None) -> None:
     assert browser.sign_in("root", ROOT_PASSWORD).status_code == 302
     settings = "/admin/application_settings"
     form = browser.form(settings, settings)

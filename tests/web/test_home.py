@@ -10,7 +10,7 @@ from tests.factories import make_project
 from tests.web.browser import Browser
 
 
-def test_a_project_is_made_in_the_browser(browser: Browser, person: User, api: Api) -> None:
+def test_create_a_project(browser: Browser, person: User, api: Api) -> None:
     browser.signed_in_as(person)
 
     answer = browser.submit("/projects/new", "/projects", fields={"project[name]": "Tide tables"})
@@ -22,7 +22,7 @@ def test_a_project_is_made_in_the_browser(browser: Browser, person: User, api: A
     assert "Tide tables" in browser.get("/").text
 
 
-def test_what_was_typed_stays_where_it_is_refused(browser: Browser, person: User) -> None:
+def test_rejected_input_stays_in_the_form(browser: Browser, person: User) -> None:
     browser.signed_in_as(person)
 
     fields = {"project[name]": "-<b>x</b>", "project[description]": "A long story"}
@@ -34,7 +34,7 @@ def test_what_was_typed_stays_where_it_is_refused(browser: Browser, person: User
     assert 'role="alert"' in answer.text
 
 
-def test_a_project_begins_with_files(browser: Browser, person: User, api: Api) -> None:
+def test_a_project_is_initialized_with_files(browser: Browser, person: User, api: Api) -> None:
     browser.signed_in_as(person)
     chosen = {"project[initialize_with_readme]": "true", "project[gitignore]": "Python", "project[licence]": "mit"}
     refused = browser.submit("/projects/new", "/projects", fields={**chosen, "project[name]": "-"})
@@ -58,7 +58,7 @@ def test_a_project_begins_with_files(browser: Browser, person: User, api: Api) -
 
 
 @pytest.mark.parametrize(("visibility", "status"), [("public", 200), ("internal", 404), ("private", 404)])
-def test_a_stranger_finds_what_is_public(
+def test_anonymous_visitors_find_public_projects(
     browser: Browser, make: Make, person: User, visibility: str, status: int
 ) -> None:
     project = make_project(make, person, visibility=visibility)
@@ -84,7 +84,7 @@ def test_a_readme_is_shown(browser: Browser, make: Make, api: Api, person: User)
     assert "<script>alert" not in home
 
 
-def test_colours_are_chosen_and_kept(browser: Browser) -> None:
+def test_the_color_scheme_is_stored(browser: Browser) -> None:
     answer = browser.submit("/explore", "/-/theme", theme="dark")
 
     assert answer.headers["location"] == "/explore"
@@ -100,7 +100,7 @@ def test_a_text_is_previewed(browser: Browser, person: User) -> None:
     assert browser.post("/-/preview", data={**sent, "field": "a[b][c]"}).status_code in (200, 404)
 
 
-def test_files_of_pages_are_kept_by_browsers(browser: Browser) -> None:
+def test_static_files_are_cacheable(browser: Browser) -> None:
     page = browser.get("/explore").text
     address = page.split('rel="stylesheet" href="')[1].split('"')[0]
 
@@ -108,7 +108,7 @@ def test_files_of_pages_are_kept_by_browsers(browser: Browser) -> None:
     assert browser.get("/static/..%2Fdoor.py").status_code == 404
 
 
-def test_a_page_weighs_little_before_its_content(browser: Browser, person: User, make: Make) -> None:
+def test_size_of_a_page_without_content(browser: Browser, person: User, make: Make) -> None:
     """At most 60 kB of HTML, stylesheet and scripts, compressed."""
     project = make_project(make, person, visibility="public")
     browser.signed_in_as(person)

@@ -117,7 +117,7 @@ def test_every_text_of_the_api_is_hostile(samples: SampleData) -> None:
     assert sorted(ELSEWHERE.keys() - free_texts()) == []
 
 
-def test_no_page_lets_words_live(browsers: dict[str, Browser], samples: SampleData) -> None:
+def test_pages_contain_no_injected_elements(browsers: dict[str, Browser], samples: SampleData) -> None:
     found: dict[str, list[str]] = {}
     held = 0
     for address in addresses(samples):
@@ -130,7 +130,7 @@ def test_no_page_lets_words_live(browsers: dict[str, Browser], samples: SampleDa
     assert held > 180, "The words have come to nearly all pages, those of empty projects aside."
 
 
-def test_no_part_does(browsers: dict[str, Browser], samples: SampleData) -> None:
+def test_page_parts_contain_no_injected_elements(browsers: dict[str, Browser], samples: SampleData) -> None:
     """Including pages that return a part of themselves to scripts."""
     found = {}
     for address in [
@@ -143,7 +143,7 @@ def test_no_part_does(browsers: dict[str, Browser], samples: SampleData) -> None
     assert {path: troubles for path, troubles in found.items() if troubles} == {}
 
 
-def test_nor_does_what_an_address_asks_for(browsers: dict[str, Browser], samples: SampleData) -> None:
+def test_query_parameters_are_escaped(browsers: dict[str, Browser], samples: SampleData) -> None:
     query = "&".join(f"{quote(name)}={quote(samples.words.plain('x', 160))}" for name in QUERY_PARAMETERS)
     found, seen = {}, set()
     for address in addresses(samples):
@@ -155,7 +155,7 @@ def test_nor_does_what_an_address_asks_for(browsers: dict[str, Browser], samples
     assert {path: troubles for path, troubles in found.items() if troubles} == {}
 
 
-def test_nor_does_what_a_form_gives_back(browsers: dict[str, Browser], samples: SampleData) -> None:
+def test_redisplayed_form_values_are_escaped(browsers: dict[str, Browser], samples: SampleData) -> None:
     """A rejected form shows all values except passwords and keys."""
     tokens = {name: browser.token() for name, browser in browsers.items()}
     found = {}
@@ -174,7 +174,7 @@ def test_nor_does_what_a_form_gives_back(browsers: dict[str, Browser], samples: 
     assert {path: troubles for path, troubles in found.items() if troubles} == {}
 
 
-def test_who_looks_sees_what_lives() -> None:
+def test_injected_elements_are_detected() -> None:
     """Each kind of injection is found, and escaped text is not."""
     words = SampleTexts(hostile=True)
     assert (

@@ -31,7 +31,7 @@ def set_settings(api: Api, make: Make) -> Iterator[Callable[..., None]]:
     set_settings(**{name: before[name] for name in SETTINGS})
 
 
-def test_everybody_needs_a_second_factor(
+def test_two_factor_authentication_is_required(
     browser: Browser, person: User, api: Api, make: Make, set_settings: Callable[..., None]
 ) -> None:
     project = make_project(make, visibility="public")
@@ -55,7 +55,7 @@ def test_everybody_needs_a_second_factor(
     assert browser.get("/api/v4/user").status_code == 200
 
 
-def test_the_time_for_a_second_factor_counts_from_when_it_was_required(
+def test_the_grace_period_starts_with_the_requirement(
     person: User, instance: Instance, set_settings: Callable[..., None]
 ) -> None:
     """Saving other settings does not extend it, but disabling and enabling does."""
@@ -82,7 +82,7 @@ def test_the_time_for_a_second_factor_counts_from_when_it_was_required(
         assert is_due()
 
 
-def test_a_requirement_from_before_its_moment_was_kept(
+def test_a_requirement_without_a_stored_date(
     person: User, instance: Instance, set_settings: Callable[..., None]
 ) -> None:
     with day(instance, "2050-01-01"):
@@ -98,7 +98,7 @@ def test_a_requirement_from_before_its_moment_was_kept(
         assert instance.app.database.read(lambda db: is_second_factor_due(db, user))
 
 
-def test_people_may_have_to_leave_applications_to_administrators(
+def test_users_may_be_denied_to_create_applications(
     browser: Browser, person: User, set_settings: Callable[..., None]
 ) -> None:
     browser.signed_in_as(person)
@@ -110,7 +110,7 @@ def test_people_may_have_to_leave_applications_to_administrators(
     assert browser.post("/oauth/applications", data={**form.fields, **named}).status_code == 404
 
 
-def test_the_first_page_of_strangers(browser: Browser, person: User, set_settings: Callable[..., None]) -> None:
+def test_home_page_of_anonymous_visitors(browser: Browser, person: User, set_settings: Callable[..., None]) -> None:
     set_settings(home_page_url="https://harbour.example/start")
 
     assert browser.get("/").headers["location"] == "https://harbour.example/start"
@@ -120,7 +120,7 @@ def test_the_first_page_of_strangers(browser: Browser, person: User, set_setting
     assert browser.get("/").headers["location"] == "/explore"
 
 
-def test_where_nothing_is_public_people_are_not_either(
+def test_users_are_hidden_if_public_is_restricted(
     browser: Browser, person: User, set_settings: Callable[..., None]
 ) -> None:
     assert browser.get(f"/{person.username}").status_code == 200
@@ -131,7 +131,7 @@ def test_where_nothing_is_public_people_are_not_either(
     assert browser.signed_in_as(person).get(f"/{person.username}").status_code == 200
 
 
-def test_administrators_set_it_on_their_page(
+def test_administrators_change_it_on_the_page(
     browser: Browser, api: Api, make: Make, set_settings: Callable[..., None]
 ) -> None:
     """Enabling it sends the hours, which the API requires."""

@@ -44,7 +44,7 @@ def project(make: Make) -> Project:
 
 
 @pytest.mark.parametrize("shape", ["{}[]=x", "{}[a]=x", "{}=99999999999999999999"])
-def test_no_page_breaks_on_what_its_address_asks_for(browser: Browser, project: Project, shape: str) -> None:
+def test_no_page_fails_on_its_query_parameters(browser: Browser, project: Project, shape: str) -> None:
     assert browser.sign_in("root", ROOT_PASSWORD).status_code == 302
     query = "&".join(shape.format(name) for name in NAMES)
 

@@ -65,7 +65,7 @@ def filtered_issues(make: Make, setup: IssuePages) -> dict[str, dict[str, Any]]:
         ("?page=1000000", []),
     ],
 )
-def test_lists_are_filtered_by_their_address(
+def test_lists_are_filtered_by_query_parameters(
     browser: Browser, setup: IssuePages, filtered_issues: dict[str, dict[str, Any]], query: str, found: list[str]
 ) -> None:
     query = query.format(stranger=setup.stranger.username)
@@ -78,7 +78,7 @@ def test_lists_are_filtered_by_their_address(
         assert "<script>alert" not in page.text
 
 
-def test_the_own_list(
+def test_own_issues(
     open_browser: Callable[[], Browser], setup: IssuePages, filtered_issues: dict[str, dict[str, Any]]
 ) -> None:
     browser = open_browser().signed_in_as(setup.stranger)
@@ -88,7 +88,7 @@ def test_the_own_list(
     assert open_browser().get("/dashboard/issues").status_code == 302, "Who is not signed in is asked to."
 
 
-def test_an_issue_from_its_writing_to_its_end(api: Api, open_browser: Callable[[], Browser], setup: IssuePages) -> None:
+def test_life_cycle_of_an_issue(api: Api, open_browser: Callable[[], Browser], setup: IssuePages) -> None:
     browser = open_browser().signed_in_as(setup.owner)
     start = f"/{setup.project.path}/-/issues"
 
@@ -120,7 +120,7 @@ def test_an_issue_from_its_writing_to_its_end(api: Api, open_browser: Callable[[
     assert browser.get(page).status_code == 404
 
 
-def test_who_was_slower_loses_nothing(
+def test_a_conflicting_edit_loses_nothing(
     api: Api, make: Make, open_browser: Callable[[], Browser], setup: IssuePages
 ) -> None:
     issue = make_issue(make, setup.project, setup.owner, description="- [ ] one\n- [x] two")
@@ -137,7 +137,7 @@ def test_who_was_slower_loses_nothing(
     assert api.get(url, setup.owner).json()["description"] == "- [ ] another\n- [ ] two"
 
 
-def test_tasks_are_ticked(api: Api, make: Make, open_browser: Callable[[], Browser], setup: IssuePages) -> None:
+def test_tasks_are_checked(api: Api, make: Make, open_browser: Callable[[], Browser], setup: IssuePages) -> None:
     text = "- [ ] one\n\n```\n- [ ] code\n```\n\n1. [x] two `[ ]`"
     issue = make_issue(make, setup.project, setup.owner, description=text)
     browser, page, url = open_browser().signed_in_as(setup.owner), setup.url(issue), f"{setup.project.url}/issues/"
@@ -155,7 +155,7 @@ def test_tasks_are_ticked(api: Api, make: Make, open_browser: Callable[[], Brows
     assert stranger.post(f"{page}/tasks", data=sent).status_code == 403
 
 
-def test_links_and_moving(api: Api, make: Make, open_browser: Callable[[], Browser], setup: IssuePages) -> None:
+def test_links_and_moves(api: Api, make: Make, open_browser: Callable[[], Browser], setup: IssuePages) -> None:
     issue, other = (make_issue(make, setup.project, setup.owner) for _ in range(2))
     elsewhere = make_project(make, setup.owner)
     browser, page = open_browser().signed_in_as(setup.owner), setup.url(issue)
@@ -175,7 +175,7 @@ def test_links_and_moving(api: Api, make: Make, open_browser: Callable[[], Brows
     assert browser.get(moved.headers["location"]).status_code == 200
 
 
-def test_a_stranger_is_offered_nothing_and_may_nothing(
+def test_other_users_have_no_actions_and_no_permission(
     make: Make, open_browser: Callable[[], Browser], browser: Browser, setup: IssuePages
 ) -> None:
     issue = make_issue(make, setup.project, setup.owner)
@@ -197,7 +197,7 @@ def test_a_stranger_is_offered_nothing_and_may_nothing(
     assert "Sign in</a> to comment" in browser.get(page).text
 
 
-def test_templates_of_the_project_are_offered(api: Api, open_browser: Callable[[], Browser], setup: IssuePages) -> None:
+def test_project_templates_are_offered(api: Api, open_browser: Callable[[], Browser], setup: IssuePages) -> None:
     sent = {"branch": "master", "commit_message": "Ask", "content": "## Steps to <b>repeat</b>"}
     path = ".gitlab%2Fissue_templates%2FBug%20report.md"
     assert api.post(f"{setup.project.url}/repository/files/{path}", setup.owner, **sent).status_code == 201
@@ -222,7 +222,7 @@ def test_templates_of_the_project_are_offered(api: Api, open_browser: Callable[[
         assert f'value="{value}" checked>' in begun
 
 
-def test_commits_of_members_only(make: Make, browser: Browser, open_browser: Callable[[], Browser]) -> None:
+def test_commits_are_shown_to_members_only(make: Make, browser: Browser, open_browser: Callable[[], Browser]) -> None:
     """Pages of hidden commits get 404."""
     owner = make.user(password=PASSWORD)
     guest = make.user(password=PASSWORD)

@@ -21,7 +21,7 @@ def _public(make: Make, kind: str) -> tuple[Project | Group, str, str]:
 
 
 @pytest.mark.parametrize("kind", ["project", "group"])
-def test_asking_taking_back_entering_and_leaving(
+def test_request_withdraw_join_and_leave(
     browser: Browser, open_browser: Callable[[], Browser], api: Api, make: Make, person: User, kind: str
 ) -> None:
     place, home, members = _public(make, kind)
@@ -41,7 +41,7 @@ def test_asking_taking_back_entering_and_leaving(
     assert "Request access" in visitor.get(home).text
 
 
-def test_what_is_ones_own_is_not_left(
+def test_owners_cannot_leave(
     browser: Browser, open_browser: Callable[[], Browser], make: Make, person: User, api: Api
 ) -> None:
     own, group = make_project(make, person), make_group(make, person)
@@ -57,7 +57,7 @@ def test_what_is_ones_own_is_not_left(
     assert ">Leave</button>" not in owner.get(f"/{closed.path}").text
 
 
-def test_a_key_of_another_project_is_let_in(
+def test_a_deploy_key_of_another_project_is_enabled(
     browser: Browser, open_browser: Callable[[], Browser], api: Api, make: Make, person: User
 ) -> None:
     known, here, foreign = make_project(make, person), make_project(make, person), make_project(make)

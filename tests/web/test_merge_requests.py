@@ -55,7 +55,7 @@ def _current(api: Api, setup: MergeRequestPages, request: dict[str, Any]) -> dic
     return found
 
 
-def test_lists_are_filtered_by_the_address(make: Make, setup: MergeRequestPages, open_browser: Open) -> None:
+def test_lists_are_filtered_by_query_parameters(make: Make, setup: MergeRequestPages, open_browser: Open) -> None:
     make.api.post(f"{setup.project.url}/labels", setup.owner, name=HOSTILE, color="#ff0000")
     sent: dict[str, Any] = {"title": f"Tide {HOSTILE}", "labels": HOSTILE, "assignee_id": setup.reporter.id}
     one = make_merge_request(make, setup.project, setup.developer, **sent)
@@ -87,7 +87,7 @@ def test_lists_are_filtered_by_the_address(make: Make, setup: MergeRequestPages,
     assert "Tide" not in stranger.get("/dashboard/merge_requests").text
 
 
-def test_every_page_is_for_those_who_may_see_it(make: Make, setup: MergeRequestPages, open_browser: Open) -> None:
+def test_pages_require_permission(make: Make, setup: MergeRequestPages, open_browser: Open) -> None:
     request = make_merge_request(
         make, setup.project, setup.developer, title=f"Look {HOSTILE}", description=f"**So** {HOSTILE}"
     )
@@ -117,7 +117,7 @@ def test_every_page_is_for_those_who_may_see_it(make: Make, setup: MergeRequestP
     assert _current(make.api, setup, request)["state"] == "opened"
 
 
-def test_opening_one_from_the_link_that_a_push_prints(make: Make, setup: MergeRequestPages, browser: Browser) -> None:
+def test_create_from_the_link_that_a_push_prints(make: Make, setup: MergeRequestPages, browser: Browser) -> None:
     branch = make.name("push")
     message = f"Raise the level {HOSTILE}\n\nBy a foot."
     commit(make, setup.project, branch, {f"{branch}.md": "x\n"}, setup.developer, start="master", message=message)
@@ -142,7 +142,7 @@ def test_opening_one_from_the_link_that_a_push_prints(make: Make, setup: MergeRe
     assert "already exists" in twin.text
 
 
-def test_choosing_branches(setup: MergeRequestPages, browser: Browser, open_browser: Open) -> None:
+def test_branch_selection(setup: MergeRequestPages, browser: Browser, open_browser: Open) -> None:
     base = f"/{setup.project.path}/-/merge_requests/new"
 
     assert "Source branch" in browser.get(base).text
@@ -177,7 +177,7 @@ def test_comparing_with_a_fork_writes_to_neither_repository(instance: Instance, 
     assert list((instance.settings.data / "repositories" / ".trash").glob("*")) == []
 
 
-def test_a_hidden_fork_is_not_named(make: Make, open_browser: Open) -> None:
+def test_a_hidden_fork_is_not_shown(make: Make, open_browser: Open) -> None:
     owner, forker = make.user(password=PASSWORD), make.user(password=PASSWORD)
     project = filled_project(make, owner, visibility="public")
     theirs = fork(make, project, forker)
@@ -206,7 +206,7 @@ def test_a_hidden_fork_is_not_named(make: Make, open_browser: Open) -> None:
     assert "from a project that you cannot see" in open_browser().get(page).text
 
 
-def test_talking_about_a_line(make: Make, setup: MergeRequestPages, browser: Browser, open_browser: Open) -> None:
+def test_line_discussions(make: Make, setup: MergeRequestPages, browser: Browser, open_browser: Open) -> None:
     request = make_merge_request(make, setup.project, setup.owner, description="x")
     page, file = setup.page(request), f"{request['source_branch']}.txt"
     reporter = open_browser().signed_in_as(setup.reporter)
@@ -244,7 +244,7 @@ def test_talking_about_a_line(make: Make, setup: MergeRequestPages, browser: Bro
     assert browser.get(f"{page}/diffs?at=d00_1_1&first=9&only=x&view=y").status_code == 200
 
 
-def test_merging_with_words_of_ones_own(make: Make, setup: MergeRequestPages, browser: Browser) -> None:
+def test_merge_with_a_custom_message(make: Make, setup: MergeRequestPages, browser: Browser) -> None:
     request = make_merge_request(make, setup.project, setup.developer, title=f"Merge {HOSTILE}")
     page = setup.page(request)
     assert "Ready to merge" in browser.get(page).text
@@ -270,7 +270,7 @@ def test_merging_with_words_of_ones_own(make: Make, setup: MergeRequestPages, br
     assert "The merge request is no longer open." in again.text
 
 
-def test_every_reason_why_not(make: Make, setup: MergeRequestPages, browser: Browser) -> None:
+def test_every_reason_against_merging(make: Make, setup: MergeRequestPages, browser: Browser) -> None:
     request = make_merge_request(make, setup.project, setup.developer, title="Draft: Wait")
     page, url = setup.page(request), f"{setup.project.url}/merge_requests/{request['iid']}"
     rules = {"only_allow_merge_if_pipeline_succeeds": True, "only_allow_merge_if_all_discussions_are_resolved": True}
@@ -312,7 +312,7 @@ def test_every_reason_why_not(make: Make, setup: MergeRequestPages, browser: Bro
         make.api.put(setup.project.url, setup.owner, **dict.fromkeys(rules, False))
 
 
-def test_conflicts_say_how_to_solve_them(make: Make, setup: MergeRequestPages, browser: Browser) -> None:
+def test_conflicts_show_how_to_resolve_them(make: Make, setup: MergeRequestPages, browser: Browser) -> None:
     branch = "it's;$(x)"
     commit(make, setup.project, branch, {"clash": "one\n"}, setup.developer, start="master")
     sent = {"source_branch": branch, "target_branch": "master", "title": "Clash"}
@@ -326,7 +326,7 @@ def test_conflicts_say_how_to_solve_them(make: Make, setup: MergeRequestPages, b
     assert f"{setup.page(request)}/merge" not in shown.replace(f"{setup.page(request)}/merge_", "")
 
 
-def test_rebasing_and_closing_and_approving(make: Make, setup: MergeRequestPages, browser: Browser) -> None:
+def test_rebase_close_and_approve(make: Make, setup: MergeRequestPages, browser: Browser) -> None:
     request = make_merge_request(make, setup.project, setup.developer, title="Behind")
     page = setup.page(request)
     commit(make, setup.project, "master", {make.name("moved"): "on\n"}, setup.owner)
@@ -343,7 +343,7 @@ def test_rebasing_and_closing_and_approving(make: Make, setup: MergeRequestPages
     assert _current(make.api, setup, request)["state"] == "opened"
 
 
-def test_editing_and_deleting(make: Make, setup: MergeRequestPages, browser: Browser, open_browser: Open) -> None:
+def test_edit_and_delete(make: Make, setup: MergeRequestPages, browser: Browser, open_browser: Open) -> None:
     request = make_merge_request(make, setup.project, setup.developer, title="Before")
     page, other = setup.page(request), make.name("target")
     make.api.post(f"{setup.project.url}/repository/branches", setup.owner, branch=other, ref="master")
@@ -375,7 +375,7 @@ def test_editing_and_deleting(make: Make, setup: MergeRequestPages, browser: Bro
     assert owner.get(page).status_code == 404
 
 
-def test_branches_that_are_gone(make: Make, setup: MergeRequestPages, browser: Browser) -> None:
+def test_deleted_branches(make: Make, setup: MergeRequestPages, browser: Browser) -> None:
     target = make.name("target")
     make.api.post(f"{setup.project.url}/repository/branches", setup.owner, branch=target, ref="master")
     request = make_merge_request(make, setup.project, setup.developer, target_branch=target)
@@ -438,7 +438,7 @@ def test_templates_are_offered(make: Make, setup: MergeRequestPages, browser: Br
     assert "## " not in browser.get(f"{start}&issuable_template=nothing").text
 
 
-def test_an_author_wished_it_gone(make: Make, setup: MergeRequestPages, browser: Browser) -> None:
+def test_source_branch_removal_set_by_the_author(make: Make, setup: MergeRequestPages, browser: Browser) -> None:
     """The merging user may override it; without the field nothing changes."""
     for removes, ticked, status in ((True, {}, 200), (True, {"should_remove_source_branch": "1"}, 404)):
         request = make_merge_request(make, setup.project, setup.developer, remove_source_branch=removes)

@@ -37,7 +37,7 @@ def app(signed_in: Browser) -> RegisteredApplication:
     return register(signed_in)
 
 
-def test_an_application_acts_for_a_person(signed_in: Browser, app: RegisteredApplication, person: User) -> None:
+def test_an_application_acts_for_a_user(signed_in: Browser, app: RegisteredApplication, person: User) -> None:
     page = signed_in.get(app.address())
     assert "An app" in page.text
     named = [form.fields for form in forms_of(page) if form.action == "/oauth/authorize"]
@@ -61,7 +61,7 @@ def test_an_application_acts_for_a_person(signed_in: Browser, app: RegisteredApp
     assert httpx.get(f"{app.url}/api/v4/user", params={"access_token": token["access_token"]}).status_code == 200
 
 
-def test_whoever_is_signed_out_comes_back_after_signing_in(
+def test_authorization_continues_after_sign_in(
     open_browser: Callable[[], Browser], app: RegisteredApplication, person: User
 ) -> None:
     browser = open_browser()
@@ -76,14 +76,14 @@ def test_whoever_is_signed_out_comes_back_after_signing_in(
     assert browser.get(signed.headers["location"]).status_code == 200
 
 
-def test_who_refuses_says_so_to_the_application(signed_in: Browser, app: RegisteredApplication) -> None:
+def test_a_denial_is_reported_to_the_application(signed_in: Browser, app: RegisteredApplication) -> None:
     heard = callback_parameters(authorize(signed_in, app.address(), refuse=True))
     assert (heard["error"], heard["state"]) == ("access_denied", "x y&z")
     heard = callback_parameters(authorize(signed_in, app.address(response_type="token"), refuse=True))
     assert heard["error"] == "access_denied"
 
 
-def test_nobody_is_asked_twice_unless_for_more(signed_in: Browser, app: RegisteredApplication) -> None:
+def test_consent_is_asked_again_only_for_more_scopes(signed_in: Browser, app: RegisteredApplication) -> None:
     token = app.exchange(app.code(signed_in, scope="read_user")).json()
 
     assert signed_in.get(app.address(scope="read_user")).status_code == 302
@@ -97,7 +97,7 @@ def test_nobody_is_asked_twice_unless_for_more(signed_in: Browser, app: Register
     assert signed_in.get(app.address(scope="read_user")).status_code == 200
 
 
-def test_a_token_is_given_in_the_address_itself(signed_in: Browser, app: RegisteredApplication, person: User) -> None:
+def test_implicit_flow(signed_in: Browser, app: RegisteredApplication, person: User) -> None:
     led = authorize(signed_in, app.address(response_type="token", scope="read_user"))
     heard = callback_parameters(led)
     assert "#" in led.headers["location"]
@@ -106,14 +106,14 @@ def test_a_token_is_given_in_the_address_itself(signed_in: Browser, app: Registe
     assert with_bearer(app.url, heard["access_token"]).json()["id"] == person.id
 
 
-def test_a_program_without_an_address_is_shown_its_code(signed_in: Browser) -> None:
+def test_out_of_band_redirect_shows_the_code(signed_in: Browser) -> None:
     app = register(signed_in, redirect_uri="urn:ietf:wg:oauth:2.0:oob")
     page = authorize(signed_in, app.address())
     assert page.status_code == 200
     assert app.exchange(shown(page, "authorization_code")).status_code == 200
 
 
-def test_a_token_is_renewed_and_the_one_before_ends(signed_in: Browser, app: RegisteredApplication) -> None:
+def test_refreshing_revokes_the_old_token(signed_in: Browser, app: RegisteredApplication) -> None:
     first = app.exchange(app.code(signed_in)).json()
     second = app.refresh(first["refresh_token"])
     assert second.status_code == 200
@@ -126,7 +126,7 @@ def test_a_token_is_renewed_and_the_one_before_ends(signed_in: Browser, app: Reg
     assert app.refresh(second.json()["refresh_token"]).json()["error"] == "invalid_grant"
 
 
-def test_renewing_may_narrow_and_never_widen(signed_in: Browser, app: RegisteredApplication) -> None:
+def test_refreshing_may_narrow_scopes_only(signed_in: Browser, app: RegisteredApplication) -> None:
     token = app.exchange(app.code(signed_in, scope="api read_user")).json()
     assert app.refresh(token["refresh_token"], scope="api openid").json()["error"] == "invalid_scope"
     narrow = app.refresh(token["refresh_token"], scope="read_user").json()
@@ -134,9 +134,7 @@ def test_renewing_may_narrow_and_never_widen(signed_in: Browser, app: Registered
     assert with_bearer(app.url, narrow["access_token"], "/api/v4/projects", "POST").status_code == 403
 
 
-def test_a_password_is_enough_without_any_application(
-    instance: Instance, person: User, app: RegisteredApplication
-) -> None:
+def test_password_grant_without_an_application(instance: Instance, person: User, app: RegisteredApplication) -> None:
     answer = by_password(instance.url, person)
     token = answer.json()
     assert answer.status_code == 200
@@ -157,7 +155,7 @@ def test_a_password_is_enough_without_any_application(
     assert (wrong.status_code, wrong.json()["error"]) == (401, "invalid_grant")
 
 
-def test_whoever_is_blocked_gets_nothing(
+def test_blocked_users_get_no_token(
     signed_in: Browser, app: RegisteredApplication, person: User, make: Make, api: Api
 ) -> None:
     token, code = app.exchange(app.code(signed_in)).json(), app.code(signed_in)
@@ -173,7 +171,7 @@ def test_whoever_is_blocked_gets_nothing(
     assert introspected.json() == {"active": False}
 
 
-def test_an_application_that_keeps_no_secret_proves_itself_otherwise(signed_in: Browser) -> None:
+def test_public_clients_use_pkce(signed_in: Browser) -> None:
     app = register(signed_in, confidential="0")
     assert callback_parameters(signed_in.get(app.address()))["error"] == "invalid_request"
     asked = {"code_challenge": challenge_of(VERIFIER), "code_challenge_method": "S256"}
@@ -189,7 +187,7 @@ def test_an_application_that_keeps_no_secret_proves_itself_otherwise(signed_in: 
     assert signed_in.get(app.address(**asked)).status_code == 200, "Anybody could pretend to be it, so it asks."
 
 
-def test_a_verifier_belongs_to_a_challenge(signed_in: Browser, app: RegisteredApplication) -> None:
+def test_a_verifier_must_match_its_challenge(signed_in: Browser, app: RegisteredApplication) -> None:
     without = app.exchange(app.code(signed_in), code_verifier=VERIFIER)
     assert without.json()["error"] == "invalid_grant"
     missing = app.exchange(app.code(signed_in, code_challenge=challenge_of(VERIFIER), code_challenge_method="S256"))
@@ -199,7 +197,7 @@ def test_a_verifier_belongs_to_a_challenge(signed_in: Browser, app: RegisteredAp
         assert callback_parameters(signed_in.get(app.address(**asked)))["error"] == "invalid_request"
 
 
-def test_a_code_works_once_and_a_second_use_ends_what_it_gave(signed_in: Browser, app: RegisteredApplication) -> None:
+def test_a_second_use_of_a_code_revokes_its_token(signed_in: Browser, app: RegisteredApplication) -> None:
     code = app.code(signed_in)
     token = app.exchange(code).json()
     again = app.exchange(code)
@@ -208,7 +206,7 @@ def test_a_code_works_once_and_a_second_use_ends_what_it_gave(signed_in: Browser
     assert app.refresh(token["refresh_token"]).json()["error"] == "invalid_grant"
 
 
-def test_a_code_is_its_applications_and_its_addresses(signed_in: Browser, app: RegisteredApplication) -> None:
+def test_a_code_is_bound_to_its_application_and_redirect_uri(signed_in: Browser, app: RegisteredApplication) -> None:
     """Attack: a leaked code is useless to others, and failed attempts do not consume it."""
     other = register(signed_in, redirect_uri=CALLBACK)
     code = app.code(signed_in)
@@ -258,7 +256,7 @@ def test_a_code_is_its_applications_and_its_addresses(signed_in: Browser, app: R
         None,
     ],
 )
-def test_nobody_is_led_where_the_application_has_no_address(
+def test_unregistered_redirect_uris_are_rejected(
     signed_in: Browser, app: RegisteredApplication, address: str | None
 ) -> None:
     """Attack: a URI similar to the registered one would receive the code."""
@@ -294,9 +292,7 @@ def test_nobody_is_led_where_the_application_has_no_address(
         ("http://app.example/back", "http://127.0.0.1:41573/back", False),
     ],
 )
-def test_a_program_on_the_persons_machine_listens_at_any_port(
-    signed_in: Browser, registered: str, asked: str, led: bool
-) -> None:
+def test_a_loopback_redirect_uri_allows_any_port(signed_in: Browser, registered: str, asked: str, led: bool) -> None:
     """git-credential-oauth registers http://127.0.0.1 and listens on a free port (RFC 8252, 7.3)."""
     app = register(signed_in, redirect_uri=registered)
     if not led:
@@ -309,7 +305,7 @@ def test_a_program_on_the_persons_machine_listens_at_any_port(
     assert app.exchange(app.code(signed_in, redirect_uri=asked), redirect_uri=asked).status_code == 200
 
 
-def test_what_is_asked_for_in_a_wrong_way(signed_in: Browser, app: RegisteredApplication) -> None:
+def test_invalid_authorization_requests(signed_in: Browser, app: RegisteredApplication) -> None:
     assert signed_in.get(app.address(client_id="nobody")).status_code == 400
     assert signed_in.get("/oauth/authorize").status_code == 400
     rows: list[tuple[dict[str, Any], str]] = [
@@ -326,7 +322,7 @@ def test_what_is_asked_for_in_a_wrong_way(signed_in: Browser, app: RegisteredApp
         assert (heard["error"], heard["state"]) == (error, "x y&z")
 
 
-def test_an_application_gets_no_more_than_it_registered(signed_in: Browser) -> None:
+def test_an_application_gets_only_registered_scopes(signed_in: Browser) -> None:
     app = register(signed_in, scopes="read_user")
     assert callback_parameters(signed_in.get(app.address()))["error"] == "invalid_scope", (
         "Asking for nothing means api."
@@ -336,7 +332,7 @@ def test_an_application_gets_no_more_than_it_registered(signed_in: Browser) -> N
     assert with_bearer(app.url, token, "/api/v4/projects").status_code == 403
 
 
-def test_ways_to_prove_an_application(signed_in: Browser, app: RegisteredApplication) -> None:
+def test_client_authentication_methods(signed_in: Browser, app: RegisteredApplication) -> None:
     sent = {"grant_type": "authorization_code", "redirect_uri": CALLBACK}
     by_header = httpx.post(
         f"{app.url}/oauth/token", data={**sent, "code": app.code(signed_in)}, auth=(app.uid, app.secret)
@@ -355,7 +351,7 @@ def test_ways_to_prove_an_application(signed_in: Browser, app: RegisteredApplica
         assert httpx.post(f"{app.url}/oauth/token", data={**sent, **odd}).status_code in (400, 401)
 
 
-def test_tokens_are_told_about_and_taken_back(signed_in: Browser, app: RegisteredApplication, person: User) -> None:
+def test_token_introspection_and_revocation(signed_in: Browser, app: RegisteredApplication, person: User) -> None:
     token = app.exchange(app.code(signed_in)).json()
     about = with_bearer(app.url, token["access_token"], "/oauth/token/info").json()
     assert (about["resource_owner_id"], about["scopes"]) == (person.id, ["api"])
@@ -386,7 +382,7 @@ def test_tokens_are_told_about_and_taken_back(signed_in: Browser, app: Registere
     assert app.refresh(token["refresh_token"]).json()["error"] == "invalid_grant"
 
 
-def test_what_is_kept_of_codes_and_tokens_is_no_use_to_a_thief(
+def test_codes_and_tokens_are_stored_as_digests(
     signed_in: Browser, app: RegisteredApplication, instance: Instance
 ) -> None:
     code = app.code(signed_in)

@@ -36,7 +36,7 @@ def _claims(url: str, id_token: str) -> tuple[dict[str, object], dict[str, objec
     return dict(read.header), dict(read.claims)
 
 
-def test_a_program_learns_who_signs_in(browser: Browser, app: RegisteredApplication, person: User) -> None:
+def test_an_application_learns_the_user(browser: Browser, app: RegisteredApplication, person: User) -> None:
     code = app.code(browser, scope="openid profile email", nonce="n-1")
     token = app.exchange(code).json()
     header, claims = _claims(app.url, token["id_token"])
@@ -55,9 +55,7 @@ def test_a_program_learns_who_signs_in(browser: Browser, app: RegisteredApplicat
     assert with_bearer(app.url, token["access_token"]).status_code == 403, "It opens no call of the API."
 
 
-def test_who_it_is_is_said_again_when_a_token_is_renewed(
-    browser: Browser, app: RegisteredApplication, person: User
-) -> None:
+def test_refreshing_returns_a_new_id_token(browser: Browser, app: RegisteredApplication, person: User) -> None:
     first = app.exchange(app.code(browser, scope="openid email", nonce="n-1")).json()
     second = app.refresh(first["refresh_token"]).json()
     before, after = (_claims(app.url, token["id_token"])[1] for token in (first, second))
@@ -72,7 +70,7 @@ def test_who_it_is_is_said_again_when_a_token_is_renewed(
     assert "id_token" not in app.refresh("made up").json()
 
 
-def test_only_what_was_asked_for_is_told(browser: Browser, app: RegisteredApplication, person: User) -> None:
+def test_only_requested_claims_are_returned(browser: Browser, app: RegisteredApplication, person: User) -> None:
     token = app.exchange(app.code(browser, scope="openid")).json()
     assert "email" not in with_bearer(app.url, token["access_token"], "/oauth/userinfo").json()
     without = app.exchange(app.code(browser, scope="api")).json()
@@ -84,7 +82,7 @@ def test_only_what_was_asked_for_is_told(browser: Browser, app: RegisteredApplic
     assert httpx.get(f"{app.url}/oauth/userinfo").status_code == 401
 
 
-def test_an_address_counts_as_proven_where_proof_is_asked_for(
+def test_an_address_is_verified_only_if_confirmation_is_required(
     browser: Browser, app: RegisteredApplication, api: Api, make: Make
 ) -> None:
     """Attack: take the email address of another user to open their account at other applications."""
@@ -101,7 +99,7 @@ def test_an_address_counts_as_proven_where_proof_is_asked_for(
         api.put("/application/settings", make.root, send_user_confirmation_email=False)
 
 
-def test_an_address_taken_while_nobody_asked_is_proven_by_its_own_mail_alone(
+def test_an_address_added_without_confirmation_is_verified_by_its_own_mail_only(
     instance: Instance, open_browser: Callable[[], Browser], api: Api, make: Make, app: RegisteredApplication
 ) -> None:
     """Attack: verify another user's address by a mail to one's own, or by an old one."""
@@ -140,7 +138,7 @@ def test_an_address_taken_while_nobody_asked_is_proven_by_its_own_mail_alone(
         api.put("/application/settings", make.root, send_user_confirmation_email=False)
 
 
-def test_the_addresses_are_told_and_lead_somewhere(instance: Instance) -> None:
+def test_the_discovery_document_has_valid_urls(instance: Instance) -> None:
     told = httpx.get(f"{instance.url}/.well-known/openid-configuration").json()
     assert told["issuer"] == instance.url
     assert httpx.get(f"{instance.url}/.well-known/oauth-authorization-server").json() == told
@@ -151,9 +149,7 @@ def test_the_addresses_are_told_and_lead_somewhere(instance: Instance) -> None:
         assert httpx.post(told[name]).status_code in (200, 400, 401)
 
 
-def test_a_program_may_ask_without_showing_anything(
-    browser: Browser, open_browser: Callable[[], Browser], app: RegisteredApplication
-) -> None:
+def test_prompt_none(browser: Browser, open_browser: Callable[[], Browser], app: RegisteredApplication) -> None:
     asked = {"scope": "openid", "prompt": "none"}
     assert callback_parameters(open_browser().get(app.address(**asked)))["error"] == "login_required"
     assert callback_parameters(browser.get(app.address(**asked)))["error"] == "consent_required"
@@ -162,7 +158,7 @@ def test_a_program_may_ask_without_showing_anything(
     assert browser.get(app.address(scope="openid", prompt="consent")).status_code == 200
 
 
-def test_the_key_is_made_once(instance: Instance, tmp_path: Path) -> None:
+def test_the_signing_key_is_created_once(instance: Instance, tmp_path: Path) -> None:
     from ingot.accounts.oauth.signing_key import signing_key
 
     (tmp_path / "secrets").mkdir()
@@ -174,7 +170,7 @@ def test_the_key_is_made_once(instance: Instance, tmp_path: Path) -> None:
     assert file.stat().st_mode & 0o777 == 0o600
 
 
-def test_a_client_library_goes_the_whole_way(browser: Browser, app: RegisteredApplication, person: User) -> None:
+def test_authlib_completes_the_flow(browser: Browser, app: RegisteredApplication, person: User) -> None:
     """With Authlib's client, as applications use it."""
     verifier = "a" * 64
     with OAuth2Session(
@@ -193,7 +189,7 @@ def test_a_client_library_goes_the_whole_way(browser: Browser, app: RegisteredAp
         assert client.get(f"{app.url}/api/v4/user").status_code == 401
 
 
-def test_two_who_bring_one_code_at_once(browser: Browser, app: RegisteredApplication) -> None:
+def test_concurrent_use_of_one_code(browser: Browser, app: RegisteredApplication) -> None:
     for trade in (app.exchange, app.refresh):
         brought = app.code(browser)
         if trade == app.refresh:
@@ -205,7 +201,7 @@ def test_two_who_bring_one_code_at_once(browser: Browser, app: RegisteredApplica
         assert with_bearer(app.url, got[0]["access_token"]).status_code == 401, "One of them has stolen it."
 
 
-def test_whoever_goes_takes_their_applications_along(
+def test_deleting_a_user_deletes_their_applications(
     open_browser: Callable[[], Browser], browser: Browser, person: User, make: Make, api: Api
 ) -> None:
     from tests.web.conftest import PASSWORD
@@ -229,7 +225,7 @@ def _has_no_access(client: httpx.Client, project: Project) -> None:
         assert client.get(path).status_code in (302, 403, 404), path
 
 
-def test_who_may_only_know_somebody_may_do_nothing(instance: Instance, person: User, make: Make) -> None:
+def test_the_openid_scope_grants_nothing_else(instance: Instance, person: User, make: Make) -> None:
     """Attack: use a token with the openid scope for the API, pages, files or repositories."""
     token = by_password(instance.url, person, scope="openid profile email").json()["access_token"]
     project = make_project(make, person, visibility="private")
@@ -239,7 +235,7 @@ def test_who_may_only_know_somebody_may_do_nothing(instance: Instance, person: U
     assert git.status_code == 403
 
 
-def test_git_and_a_client_library_take_the_token(
+def test_git_and_a_client_library_accept_the_token(
     browser: Browser, app: RegisteredApplication, person: User, make: Make, instance: Instance, tmp_path: Path
 ) -> None:
     token = app.exchange(app.code(browser)).json()["access_token"]
@@ -258,7 +254,7 @@ def test_git_and_a_client_library_take_the_token(
         admin.applications.delete(made.id)
 
 
-def test_tries_with_passwords_are_bounded(instance: Instance, person: User) -> None:
+def test_password_attempts_are_limited(instance: Instance, person: User) -> None:
     stranger = User(0, person.username, "", "", "wrong password")
     answered = [by_password(instance.url, stranger) for _ in range(11)]
     assert {answer.status_code for answer in answered[:10]} == {401}

@@ -24,7 +24,7 @@ def app(browser: Browser, person: User) -> RegisteredApplication:
 
 @pytest.mark.parametrize("scope", ["openid", "api"])
 @pytest.mark.parametrize("kind", ["code", "token"])
-def test_a_quiet_question_is_answered_to_the_application(
+def test_prompt_none_redirects_to_the_application(
     browser: Browser, open_browser: Callable[[], Browser], app: RegisteredApplication, scope: str, kind: str
 ) -> None:
     """With an error in the requested response mode, and with its state if any."""
@@ -38,9 +38,7 @@ def test_a_quiet_question_is_answered_to_the_application(
 
 
 @pytest.mark.parametrize("asked", [{"prompt": "login"}, {"max_age": "0"}, {"prompt": "login consent", "max_age": "9"}])
-def test_an_application_may_want_the_password_again(
-    browser: Browser, app: RegisteredApplication, person: User, asked: dict[str, str]
-) -> None:
+def test_prompt_login(browser: Browser, app: RegisteredApplication, person: User, asked: dict[str, str]) -> None:
     code = app.code(browser, scope="openid")
     assert app.exchange(code).status_code == 200, "It need not be asked for again."
     before = browser.cookies["_service_session"]
@@ -57,12 +55,12 @@ def test_an_application_may_want_the_password_again(
     assert old.status_code == 302, "The session before has ended."
 
 
-def test_a_session_that_is_young_enough_will_do(browser: Browser, app: RegisteredApplication) -> None:
+def test_max_age(browser: Browser, app: RegisteredApplication) -> None:
     for age in ("3600", "99999999999999999999", "-1", "x"):
         assert browser.get(app.address(scope="openid", max_age=age)).status_code == 200
 
 
-def test_when_somebody_signed_in_is_when_they_did_so_here(
+def test_auth_time_is_that_of_this_session(
     browser: Browser, app: RegisteredApplication, person: User, instance: Instance
 ) -> None:
     """A later sign-in in another browser does not change it."""
@@ -79,7 +77,7 @@ def test_when_somebody_signed_in_is_when_they_did_so_here(
     assert auth_time() == first
 
 
-def test_programs_on_other_sites_may_ask_for_tokens(app: RegisteredApplication, browser: Browser) -> None:
+def test_token_requests_from_other_sites(app: RegisteredApplication, browser: Browser) -> None:
     """Public clients use PKCE; cookies are ignored."""
     origin = {"Origin": "https://spa.example"}
     for path in ("/oauth/token", "/oauth/revoke", "/oauth/userinfo", "/.well-known/openid-configuration"):
@@ -95,7 +93,7 @@ def test_programs_on_other_sites_may_ask_for_tokens(app: RegisteredApplication, 
     assert httpx.options(f"{app.url}/profile/account", headers=origin).status_code == 405
 
 
-def test_programs_are_refused_in_a_way_that_they_read(app: RegisteredApplication) -> None:
+def test_errors_are_readable_by_other_sites(app: RegisteredApplication) -> None:
     address = f"{app.url}/oauth/token"
     unread = httpx.post(address, content=b"{", headers={"Content-Type": "application/json"})
     unknown = app.token(grant_type="refresh_token", refresh_token="x", client_id="nobody")

@@ -34,7 +34,7 @@ def _git(folder: Path, *args: str, text: bytes = b"") -> str:
     return done.stdout.decode()
 
 
-def test_git_takes_them(make: Make, owner: User, project: Project, browser: Browser, tmp_path: Path) -> None:
+def test_git_applies_patches(make: Make, owner: User, project: Project, browser: Browser, tmp_path: Path) -> None:
     """A merge request is applied with ``git am`` and with ``git apply``, with the same files."""
     request = make_merge_request(make, project, owner, title="Two steps")
     commit(make, project, request["source_branch"], {"süß.txt": "second\n"}, owner, message="Ünd noch eins")
@@ -62,7 +62,7 @@ def test_git_takes_them(make: Make, owner: User, project: Project, browser: Brow
     assert by_mail.strip() == _git(tmp_path / "one", "rev-parse", f"origin/{request['source_branch']}^{{tree}}").strip()
 
 
-def test_of_one_commit(make: Make, owner: User, project: Project, browser: Browser) -> None:
+def test_patch_of_a_commit(make: Make, owner: User, project: Project, browser: Browser) -> None:
     request = make_merge_request(make, project, owner, title="To be merged")
     merged = make.api.put(f"{project.url}/merge_requests/{request['iid']}/merge", owner)
     merge, second = merged.json()["merge_commit_sha"], request["sha"]
@@ -84,7 +84,7 @@ def test_of_one_commit(make: Make, owner: User, project: Project, browser: Brows
     assert browser.get(f"/{project.path}/-/commit/{first}.patch").text.startswith(f"From {first} ")
 
 
-def test_of_branches_and_tags(make: Make, owner: User, project: Project, browser: Browser) -> None:
+def test_patches_of_branches_and_tags(make: Make, owner: User, project: Project, browser: Browser) -> None:
     """A ref with the suffix in its name is a page."""
     first, *_ = _firsts(make, owner, project)
     for name in ("a/b.c", "odd.patch"):
@@ -104,7 +104,7 @@ def _firsts(make: Make, owner: User, project: Project) -> list[str]:
     return [commit["id"] for commit in commits if not commit["parent_ids"]]
 
 
-def test_they_are_for_those_who_see_the_page(make: Make, owner: User, project: Project, browser: Browser) -> None:
+def test_patches_require_permission(make: Make, owner: User, project: Project, browser: Browser) -> None:
     request = make_merge_request(make, project, owner, title="Hidden")
     for ending in ("patch", "diff"):
         for path in (f"commit/{request['sha']}.{ending}", f"merge_requests/{request['iid']}.{ending}"):
@@ -114,7 +114,7 @@ def test_they_are_for_those_who_see_the_page(make: Make, owner: User, project: P
         assert browser.get(f"/{project.path}/-/{path}").status_code == 404, path
 
 
-def test_what_is_too_large_breaks_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_too_large_patch_is_truncated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _git(tmp_path, "init", "-q")
     (tmp_path / "file").write_text("a\n" * 100)
     _git(tmp_path, "add", ".")

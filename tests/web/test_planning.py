@@ -53,7 +53,7 @@ def guest(open_browser: Callable[[], Browser], setup: PlanningSetup) -> Browser:
 
 
 @pytest.mark.parametrize("kind", ["project", "group"])
-def test_a_label_from_its_making_to_its_end(
+def test_life_cycle_of_a_label(
     api: Api, owner: Browser, guest: Browser, browser: Browser, setup: PlanningSetup, kind: str
 ) -> None:
     page, url = f"{setup.page(kind)}/labels", f"{setup.url(kind)}/labels"
@@ -87,7 +87,7 @@ def test_a_label_from_its_making_to_its_end(
     assert [one for one in api.get(url, setup.owner).json() if one["id"] == label["id"]] == []
 
 
-def test_labels_are_ranked(api: Api, make: Make, owner: Browser, guest: Browser, setup: PlanningSetup) -> None:
+def test_labels_are_prioritized(api: Api, make: Make, owner: Browser, guest: Browser, setup: PlanningSetup) -> None:
     page, url = f"{setup.page('project')}/labels", f"{setup.project.url}/labels"
     names = [make.name("rank") for _ in range(3)]
     made = [api.post(url, setup.owner, name=name, color="#111111", priority=7).json()["id"] for name in names[:2]]
@@ -128,7 +128,7 @@ def test_a_label_is_promoted(api: Api, owner: Browser, setup: PlanningSetup) -> 
 
 
 @pytest.mark.parametrize("kind", ["project", "group"])
-def test_a_milestone_from_its_making_to_its_end(
+def test_life_cycle_of_a_milestone(
     api: Api, make: Make, owner: Browser, guest: Browser, browser: Browser, setup: PlanningSetup, kind: str
 ) -> None:
     page, url = f"{setup.page(kind)}/milestones", f"{setup.url(kind)}/milestones"
@@ -164,7 +164,7 @@ def test_a_milestone_from_its_making_to_its_end(
     assert owner.get(one).status_code == 404
 
 
-def test_how_far_milestones_are(
+def test_progress_of_milestones(
     api: Api, make: Make, owner: Browser, guest: Browser, browser: Browser, setup: PlanningSetup
 ) -> None:
     """Hidden issues are not counted."""
@@ -238,7 +238,7 @@ def test_cards_are_moved(api: Api, make: Make, owner: Browser, guest: Browser, s
     assert owner.submit(other, other, does="delete").headers["location"] == f"/{project.path}/-/boards"
 
 
-def test_a_group_has_boards_too(api: Api, make: Make, owner: Browser, guest: Browser, setup: PlanningSetup) -> None:
+def test_group_boards(api: Api, make: Make, owner: Browser, guest: Browser, setup: PlanningSetup) -> None:
     start = f"{setup.page('group')}/boards"
     projects = [make_project(make, setup.owner, group=setup.group) for _ in range(2)]
     issues = [make_issue(make, project, setup.owner, title=HOSTILE) for project in projects]
@@ -290,7 +290,7 @@ def test_todos_are_done(api: Api, make: Make, guest: Browser, setup: PlanningSet
     assert str(two[0]["iid"]) in guest.get("/dashboard/todos?state=done").text
 
 
-def test_todos_about_commits(api: Api, make: Make, owner: Browser, setup: PlanningSetup) -> None:
+def test_todos_for_commits(api: Api, make: Make, owner: Browser, setup: PlanningSetup) -> None:
     project = make_project(make, setup.owner, initialize_with_readme=True)
     url = f"{project.url}/repository/commits/master"
     sha = api.get(url, setup.owner).json()["id"]
@@ -305,7 +305,7 @@ def test_todos_about_commits(api: Api, make: Make, owner: Browser, setup: Planni
     assert owner.submit("/dashboard/todos?type=Commit", f"/dashboard/todos/{todo['id']}/done").status_code == 302
 
 
-def test_every_address_that_the_api_gives_leads_somewhere(
+def test_every_url_of_the_api_is_valid(
     api: Api, make: Make, owner: Browser, guest: Browser, browser: Browser, setup: PlanningSetup
 ) -> None:
     """For permitted users; others get 404."""

@@ -43,7 +43,7 @@ def _send(browser: Browser, path: str, **fields: str) -> httpx.Response:
     return browser.post(path, data={**token, **{name: value for name, value in fields.items() if value is not None}})
 
 
-def test_all_pages_hang_together(own_browser: Browser, open_browser: Callable[[], Browser]) -> None:
+def test_all_tabs_are_linked(own_browser: Browser, open_browser: Callable[[], Browser]) -> None:
     for path in TABS:
         page = own_browser.get(path)
         assert page.status_code == 200, path
@@ -55,7 +55,7 @@ def test_all_pages_hang_together(own_browser: Browser, open_browser: Callable[[]
         assert refused.headers["location"].startswith("/users/sign_in")
 
 
-def test_a_profile_is_changed(own_browser: Browser, person: User, api: Api) -> None:
+def test_edit_profile(own_browser: Browser, person: User, api: Api) -> None:
     fields = {"user[name]": HOSTILE, "user[bio]": HOSTILE, "user[website_url]": "https://me.example/"}
     fields |= {"status[message]": HOSTILE, "status[emoji]": "palm_tree", "status[availability]": "busy"}
     png = b"\x89PNG\r\n\x1a\n" + b"0" * 50
@@ -80,7 +80,7 @@ def test_a_profile_is_changed(own_browser: Browser, person: User, api: Api) -> N
     assert api.get(f"/users/{person.id}", person).json()["avatar_url"] is None
 
 
-def test_what_a_profile_cannot_say_stays_in_the_form(own_browser: Browser) -> None:
+def test_invalid_input_stays_in_the_form(own_browser: Browser) -> None:
     fields = {"user[name]": "", "user[bio]": HOSTILE, "user[website_url]": "javascript:alert(1)"}
     refused = _send(own_browser, "/profile", _method="put", **fields)
     assert refused.status_code == 422
@@ -91,7 +91,7 @@ def test_what_a_profile_cannot_say_stays_in_the_form(own_browser: Browser) -> No
     assert own_browser.post("/profile", data={**token, "user[name]": "x"}, files=svg).status_code == 422
 
 
-def test_addresses_are_added_proven_and_made_the_first(
+def test_addresses_are_added_confirmed_and_made_primary(
     own_browser: Browser, person: User, instance: Instance, api: Api, make: Make, open_browser: Callable[[], Browser]
 ) -> None:
     address = f"{make.name('mail')}@example.org"
@@ -149,7 +149,7 @@ def test_ssh_keys(own_browser: Browser, person: User, make: Make, open_browser: 
     assert _send(own_browser, "/profile/gpg_keys/1", _method="delete").status_code == 302
 
 
-def test_what_somebody_is_told(own_browser: Browser, person: User, make: Make, api: Api) -> None:
+def test_notification_settings(own_browser: Browser, person: User, make: Make, api: Api) -> None:
     group, project = make_group(make, person), make_project(make, person)
     changed = _send(
         own_browser, "/profile/notifications", _method="put", level="mention", notification_email=person.email
@@ -177,7 +177,7 @@ def test_what_somebody_is_told(own_browser: Browser, person: User, make: Make, a
     )
 
 
-def test_sessions_are_seen_and_ended(
+def test_sessions_are_listed_and_revoked(
     own_browser: Browser, person: User, make: Make, open_browser: Callable[[], Browser]
 ) -> None:
     second, third = open_browser().signed_in_as(person), open_browser().signed_in_as(person)
@@ -193,7 +193,7 @@ def test_sessions_are_seen_and_ended(
     assert own_browser.is_signed_in()
 
 
-def test_tries_to_sign_in_are_written_down(
+def test_sign_in_attempts_are_logged(
     own_browser: Browser, person: User, open_browser: Callable[[], Browser], api: Api
 ) -> None:
     thief = open_browser()
@@ -208,7 +208,7 @@ def test_tries_to_sign_in_are_written_down(
     assert own_browser.get("/profile/audit_log?page=99999999999999999999").status_code == 200
 
 
-def test_an_account_ends_when_that_is_meant(
+def test_account_deletion_requires_confirmation(
     own_browser: Browser, person: User, api: Api, make: Make, open_browser: Callable[[], Browser]
 ) -> None:
     for fields in (
@@ -230,7 +230,7 @@ def test_an_account_ends_when_that_is_meant(
         ("/-/profile/personal_access_tokens", ""),
     ],
 )
-def test_clients_lead_people_to_where_tokens_are_made(
+def test_token_page_urls_of_clients_redirect(
     own_browser: Browser, open_browser: Callable[[], Browser], known: str, led: str
 ) -> None:
     """``glab auth login`` prints such a URL, and editors open it."""
@@ -239,7 +239,7 @@ def test_clients_lead_people_to_where_tokens_are_made(
     assert open_browser().get(known).headers["location"] == answer.headers["location"]
 
 
-def test_every_address_that_clients_know_leads_to_a_page(own_browser: Browser) -> None:
+def test_every_url_known_to_clients_is_valid(own_browser: Browser) -> None:
     for name in ("profile", "applications", "ssh_keys", "gpg_keys", "active_sessions", "password/edit"):
         assert own_browser.get(own_browser.get(f"/-/user_settings/{name}").headers["location"]).status_code == 200
     assert own_browser.get("/-/profile").headers["location"] == "/profile"
@@ -249,7 +249,7 @@ def test_every_address_that_clients_know_leads_to_a_page(own_browser: Browser) -
         assert own_browser.get(unknown).status_code == 404
 
 
-def test_what_a_token_is_to_be_called_is_filled_in(own_browser: Browser) -> None:
+def test_token_name_and_scopes_are_prefilled(own_browser: Browser) -> None:
     page = own_browser.get("/profile/personal_access_tokens", params={"name": HOSTILE, "scopes": "api,read_user,none"})
     fields = own_browser.form(
         "/profile/personal_access_tokens?name=An+editor&scopes=api", "/profile/personal_access_tokens"

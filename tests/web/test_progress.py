@@ -55,7 +55,7 @@ def _status(api: Api, home: str, person: User) -> tuple[str, str | None]:
     return state["import_status"], state["import_error"]
 
 
-def test_a_fork_is_shown_until_its_copy_is_there(
+def test_a_fork_is_shown_until_its_copy_exists(
     owner: Browser, original: Project, person: User, api: Api, instance: Instance
 ) -> None:
     home = _fork(owner, original, person)
@@ -74,7 +74,7 @@ def test_a_fork_is_shown_until_its_copy_is_there(
     assert names == [fork["default_branch"]]
 
 
-def test_a_fork_whose_original_goes_meanwhile_says_so(
+def test_a_fork_of_a_deleted_project_shows_an_error(
     owner: Browser, original: Project, person: User, api: Api, instance: Instance
 ) -> None:
     home = _fork(owner, original, person)
@@ -89,7 +89,7 @@ def test_a_fork_whose_original_goes_meanwhile_says_so(
 
 
 @pytest.mark.parametrize("how", ["dropped", "lost", "deleted", "twice"])
-def test_a_copy_that_nobody_makes_or_wants_ends(
+def test_a_dead_or_cancelled_copy_ends(
     owner: Browser, original: Project, person: User, api: Api, instance: Instance, how: str
 ) -> None:
     home, database = _fork(owner, original, person), instance.app.database
@@ -121,7 +121,7 @@ def _delete(browser: Browser, url: str, path: str) -> httpx.Response:
     return browser.post(f"{url}/-/edit", data=sent)
 
 
-def test_a_project_is_watched_until_it_is_gone(
+def test_the_deletion_of_a_project_is_shown_until_it_ends(
     owner: Browser, open_browser: Callable[[], Browser], make: Make, person: User, instance: Instance
 ) -> None:
     project = make_project(make, person, path="leaves")
@@ -144,7 +144,7 @@ def test_a_project_is_watched_until_it_is_gone(
     assert "has been deleted" in owner.get(there).text
 
 
-def test_a_group_is_watched_until_all_of_it_is_gone(
+def test_the_deletion_of_a_group_is_shown_until_it_ends(
     owner: Browser, make: Make, person: User, instance: Instance
 ) -> None:
     group = make_group(make, person)
@@ -170,7 +170,7 @@ def test_a_group_is_watched_until_all_of_it_is_gone(
     assert owner.get(f"/groups/{bystander.path}").status_code == 200
 
 
-def test_a_download_says_that_it_began(browser: Browser, original: Project) -> None:
+def test_a_download_sets_a_cookie_when_it_starts(browser: Browser, original: Project) -> None:
     address = f"/{original.path}/-/archive/master/x.zip"
 
     began = browser.get(f"{address}?began=4f7k").headers.get_list("set-cookie")

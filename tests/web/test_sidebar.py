@@ -63,7 +63,7 @@ def _save(browser: Browser, url: str, fields: dict[str, Any], **options: Any) ->
 
 
 @pytest.mark.parametrize("kind", ["issues", "merge_requests"])
-def test_each_fact_is_changed(api: Api, browser: Browser, setup: SidebarSetup, kind: str) -> None:
+def test_each_field_is_changed(api: Api, browser: Browser, setup: SidebarSetup, kind: str) -> None:
     page = setup.page(kind)
     me, chosen, had = str(setup.owner.id), "fact[chosen][]", "fact[had][]"
     facts = ["assignees", "labels", "milestone", "time"]
@@ -98,7 +98,7 @@ def test_each_fact_is_changed(api: Api, browser: Browser, setup: SidebarSetup, k
 
 
 @pytest.mark.parametrize("kind", ["issues", "merge_requests"])
-def test_what_is_recorded_comes_along(browser: Browser, setup: SidebarSetup, kind: str) -> None:
+def test_new_system_notes_are_returned(browser: Browser, setup: SidebarSetup, kind: str) -> None:
     page, chosen = setup.page(kind), "fact[chosen][]"
     known = browser.get(page).text
 
@@ -118,7 +118,7 @@ def test_what_is_recorded_comes_along(browser: Browser, setup: SidebarSetup, kin
 
 
 @pytest.mark.parametrize("kind", ["issues", "merge_requests"])
-def test_time_is_noted(api: Api, browser: Browser, setup: SidebarSetup, kind: str) -> None:
+def test_time_tracking(api: Api, browser: Browser, setup: SidebarSetup, kind: str) -> None:
     page, estimate, spent = setup.page(kind), "fact[estimate]", "fact[spent]"
     url = f"{page}/facts/time"
 
@@ -149,7 +149,7 @@ def test_a_due_date(api: Api, browser: Browser, setup: SidebarSetup) -> None:
     assert browser.get(f"{setup.page('merge_requests')}/facts/due_date").status_code == 404
 
 
-def test_more_is_found_by_a_search(browser: Browser, setup: SidebarSetup) -> None:
+def test_search_finds_more_options(browser: Browser, setup: SidebarSetup) -> None:
     url = f"{setup.page('issues')}/facts"
 
     found = browser.get(f"{url}/labels?search=firs", headers=SCRIPT).text
@@ -166,7 +166,7 @@ def test_more_is_found_by_a_search(browser: Browser, setup: SidebarSetup) -> Non
     ("who", "kind", "offered"),
     [("reporter", "issues", True), ("reporter", "merge_requests", False), ("guest", "issues", False)],
 )
-def test_facts_are_for_those_who_plan(
+def test_fields_require_a_reporter(
     open_browser: Callable[[], Browser], setup: SidebarSetup, who: str, kind: str, offered: bool
 ) -> None:
     browser, page = open_browser().signed_in_as(getattr(setup, who)), setup.page(kind)

@@ -81,7 +81,7 @@ def provider_browser(browser: Browser, person: User) -> Browser:
     return browser.signed_in_as(person)
 
 
-def test_somebody_signs_in_and_has_an_account_from_then_on(
+def test_sign_in_creates_an_account(
     instance: Instance, provider_browser: Browser, client_browser: Browser, person: User, second: SecondInstance
 ) -> None:
     assert "Sign in with The first" in client_browser.get("/users/sign_in").text
@@ -100,7 +100,7 @@ def test_somebody_signs_in_and_has_an_account_from_then_on(
     assert "OpenID Connect" in client_browser.get("/profile/audit_log").text
 
 
-def test_an_account_with_the_same_proven_address_is_linked(
+def test_an_account_with_the_same_confirmed_address_is_linked(
     instance: Instance, provider_browser: Browser, client_browser: Browser, person: User, second: SecondInstance
 ) -> None:
     held = second.make.user(username=second.make.name("held"), email=person.email)
@@ -108,7 +108,7 @@ def test_an_account_with_the_same_proven_address_is_linked(
     assert f"@{held.username}" in client_browser.get("/profile/account").text
 
 
-def test_who_waits_in_an_account_for_somebody_else_waits_in_vain(
+def test_an_unconfirmed_account_is_not_linked(
     instance: Instance, provider_browser: Browser, client_browser: Browser, person: User, second: SecondInstance
 ) -> None:
     """Attack: create an account with another user's address, and wait for its owner to sign in."""
@@ -118,7 +118,7 @@ def test_who_waits_in_an_account_for_somebody_else_waits_in_vain(
     assert not client_browser.is_signed_in()
 
 
-def test_an_address_that_nobody_had_to_prove_links_nothing(
+def test_an_unverified_address_of_the_provider_links_nothing(
     instance: Instance, provider_browser: Browser, client_browser: Browser, person: User, second: SecondInstance
 ) -> None:
     """Attack: add another user's address at a provider that verifies none."""
@@ -136,7 +136,7 @@ def test_an_address_that_nobody_had_to_prove_links_nothing(
     assert not client_browser.is_signed_in()
 
 
-def test_whoever_is_blocked_stays_out(
+def test_blocked_users_are_rejected(
     instance: Instance, provider_browser: Browser, client_browser: Browser, person: User, second: SecondInstance
 ) -> None:
     held = second.make.user(username=second.make.name("held"), email=person.email)
@@ -144,7 +144,7 @@ def test_whoever_is_blocked_stays_out(
     assert _complete_sign_in(instance, provider_browser, client_browser).status_code == 403
 
 
-def test_what_comes_back_belongs_to_the_browser_that_left(
+def test_the_callback_is_bound_to_the_browser(
     instance: Instance, provider_browser: Browser, client_browser: Browser, second: SecondInstance
 ) -> None:
     returned = authorize(provider_browser, _location(instance, client_browser.get(START))).headers["location"]
@@ -161,9 +161,7 @@ def test_what_comes_back_belongs_to_the_browser_that_left(
     assert client_browser.is_signed_in()
 
 
-def test_who_did_not_agree_is_not_signed_in(
-    instance: Instance, provider_browser: Browser, client_browser: Browser
-) -> None:
+def test_a_denial_creates_no_session(instance: Instance, provider_browser: Browser, client_browser: Browser) -> None:
     returned = authorize(provider_browser, _location(instance, client_browser.get(START)), refuse=True).headers[
         "location"
     ]
@@ -173,9 +171,7 @@ def test_who_did_not_agree_is_not_signed_in(
     assert not client_browser.is_signed_in()
 
 
-def test_nobody_is_led_to_another_host_after_it(
-    instance: Instance, provider_browser: Browser, client_browser: Browser
-) -> None:
+def test_redirects_stay_on_this_host(instance: Instance, provider_browser: Browser, client_browser: Browser) -> None:
     """Attack: open redirect after a sign-in."""
     for back in ("//evil.example", "https://evil.example", "/\\evil.example"):
         came = _complete_sign_in(instance, provider_browser, client_browser, back)
@@ -183,7 +179,7 @@ def test_nobody_is_led_to_another_host_after_it(
         client_browser.cookies.clear()
 
 
-def test_a_second_factor_is_asked_for_here_too(
+def test_two_factor_authentication_applies(
     instance: Instance, provider_browser: Browser, client_browser: Browser, person: User, second: SecondInstance
 ) -> None:
     held = second.make.user(username=second.make.name("held"), email=person.email)
@@ -195,7 +191,7 @@ def test_a_second_factor_is_asked_for_here_too(
     assert not client_browser.is_signed_in()
 
 
-def test_a_provider_that_administrators_turned_off(second: SecondInstance, client_browser: Browser) -> None:
+def test_a_disabled_provider(second: SecondInstance, client_browser: Browser) -> None:
     def disable(names: list[str]) -> None:
         sent = {"disabled_oauth_sign_in_sources": names}
         answer = second.api.put("/application/settings", second.make.root, **sent)
@@ -211,12 +207,12 @@ def test_a_provider_that_administrators_turned_off(second: SecondInstance, clien
     assert client_browser.get(START).status_code == 302
 
 
-def test_without_a_provider_there_is_no_such_page(browser: Browser) -> None:
+def test_without_a_provider_the_page_is_missing(browser: Browser) -> None:
     assert browser.get(START).status_code == 404
     assert browser.get(f"{START}/callback?code=x&state=y").status_code == 404
 
 
-def test_a_provider_that_is_away_or_not_allowed(
+def test_an_unreachable_or_forbidden_provider(
     tmp_path: Any, provider_browser: Browser, instance: Instance, open_browser: Callable[[], Browser]
 ) -> None:
     """Passwords still work; a local address is not reached unless permitted."""
@@ -241,7 +237,7 @@ def _start_linking(instance: Instance, provider_browser: Browser, client_browser
     return client_browser.get(returned)
 
 
-def test_somebody_links_and_unlinks_who_they_are_there(
+def test_an_identity_is_linked_and_unlinked(
     instance: Instance, provider_browser: Browser, client_browser: Browser, person: User, second: SecondInstance
 ) -> None:
     held = second.make.user(username=second.make.name("held"), password="correct horse battery")
@@ -278,7 +274,7 @@ def test_somebody_links_and_unlinks_who_they_are_there(
     assert "Connect The first" in client_browser.get("/profile/account").text
 
 
-def test_nobody_unlinks_their_only_way_in(
+def test_the_only_credential_cannot_be_unlinked(
     instance: Instance, provider_browser: Browser, client_browser: Browser
 ) -> None:
     _complete_sign_in(instance, provider_browser, client_browser)
@@ -292,7 +288,7 @@ def test_nobody_unlinks_their_only_way_in(
     assert client_browser.get(START).headers["location"] == "/"
 
 
-def test_who_comes_back_is_who_left(
+def test_linking_requires_the_same_user(
     instance: Instance, provider_browser: Browser, client_browser: Browser, second: SecondInstance
 ) -> None:
     one, two = (second.make.user(username=second.make.name("held"), password="correct horse battery") for _ in "12")

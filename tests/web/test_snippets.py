@@ -20,7 +20,7 @@ def project(make: Make, person: User) -> Project:
 
 
 @pytest.mark.parametrize("shared", [False, True])
-def test_files_of_a_snippet_have_colours_lines_and_addresses(
+def test_files_have_highlighting_line_numbers_and_links(
     browser: Browser, api: Api, person: User, project: Project, shared: bool
 ) -> None:
     shelf = f"{project.url}/snippets" if shared else "/snippets"
@@ -43,7 +43,7 @@ def test_files_of_a_snippet_have_colours_lines_and_addresses(
     assert 'id="f3-L501"' in browser.get(f"{there}?all=3").text
 
 
-def test_each_file_of_a_snippet_can_be_had_as_it_is(browser: Browser, api: Api, person: User) -> None:
+def test_raw_file_of_a_snippet(browser: Browser, api: Api, person: User) -> None:
     made = api.post("/snippets", person, title="Three", visibility="public", files=FILES).json()
     there = f"/-/snippets/{made['id']}"
 

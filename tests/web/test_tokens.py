@@ -45,7 +45,7 @@ def test_a_token_is_shown_once_and_works(api: Api, browser: Browser, person: Use
     ("name", "scopes", "day"),
     [("", ["api"], ""), ("x", [], ""), ("x", ["everything"], ""), ("x", ["api"], "soon"), ("x" * 256, ["api"], "")],
 )
-def test_what_will_not_do_is_said_and_makes_nothing(
+def test_invalid_input_is_reported_and_creates_nothing(
     api: Api, browser: Browser, person: User, name: str, scopes: list[str], day: str
 ) -> None:
     browser.signed_in_as(person)
@@ -92,7 +92,7 @@ def test_impersonation_tokens_are_not_on_the_page(api: Api, make: Make, browser:
 
 
 @pytest.mark.parametrize(("admin", "offered"), [(False, False), (True, True)])
-def test_the_scope_for_acting_as_others_is_offered_to_administrators(
+def test_the_sudo_scope_is_offered_to_administrators_only(
     make: Make, browser: Browser, admin: bool, offered: bool
 ) -> None:
     browser.signed_in_as(make.user(password=PASSWORD, admin=admin))
@@ -104,7 +104,7 @@ def test_the_scope_for_acting_as_others_is_offered_to_administrators(
     assert 'name="personal_access_token[scopes][]"' in page.text
 
 
-def test_names_of_tokens_are_text(browser: Browser, person: User) -> None:
+def test_names_of_tokens_are_escaped(browser: Browser, person: User) -> None:
     browser.signed_in_as(person)
 
     made = browser.submit(PAGE, PAGE, fields=_fields('"><script>alert(1)</script>', "api"))

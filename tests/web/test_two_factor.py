@@ -56,7 +56,7 @@ def two_factor_user(browser: Browser, person: User) -> tuple[str, list[str]]:
     return enable_two_factor(browser.signed_in_as(person), -1)
 
 
-def test_the_codes_are_those_of_the_standard() -> None:
+def test_codes_match_rfc_6238() -> None:
     """The examples of the RFC, truncated to six digits."""
     secret = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
     rows = [(59, "287082"), (1111111109, "081804"), (1234567890, "005924"), (20000000000, "353130")]
@@ -64,7 +64,7 @@ def test_the_codes_are_those_of_the_standard() -> None:
         assert totp_code(secret, seconds // STEP_SECONDS) == code
 
 
-def test_signing_in_takes_a_second_step(
+def test_sign_in_requires_a_code(
     two_factor_user: tuple[str, list[str]], open_browser: Callable[[], Browser], person: User
 ) -> None:
     secret, _ = two_factor_user
@@ -87,7 +87,7 @@ def test_a_recovery_code_works_once(
     assert _submit_code(open_browser(), person, codes[1]).status_code == 302
 
 
-def test_the_first_step_is_of_this_browser_and_not_for_ever(
+def test_the_first_step_is_bound_to_the_browser_and_expires(
     two_factor_user: tuple[str, list[str]], open_browser: Callable[[], Browser], person: User
 ) -> None:
     _, codes = two_factor_user
@@ -102,7 +102,7 @@ def test_the_first_step_is_of_this_browser_and_not_for_ever(
     assert not thief.is_signed_in()
 
 
-def test_guesses_are_bounded(
+def test_attempts_are_limited(
     two_factor_user: tuple[str, list[str]], open_browser: Callable[[], Browser], person: User
 ) -> None:
     _, codes = two_factor_user
@@ -117,7 +117,7 @@ def test_guesses_are_bounded(
     assert guess(codes[0]) == 429
 
 
-def test_a_password_alone_opens_nothing_any_more(
+def test_a_password_alone_is_rejected_everywhere(
     two_factor_user: tuple[str, list[str]], instance: Instance, api: Api, person: User, make: object
 ) -> None:
     refused = api.post("/session", login=person.username, password=PASSWORD)
@@ -136,7 +136,7 @@ def test_a_password_alone_opens_nothing_any_more(
     assert api.get("/user", person).json()["two_factor_enabled"] is True
 
 
-def test_who_has_no_password_shows_the_factor_to_turn_it_off(
+def test_users_without_a_password_disable_it_with_a_code(
     two_factor_user: tuple[str, list[str]], browser: Browser, person: User, instance: Instance
 ) -> None:
     """Attack: an open session alone must not disable it."""
@@ -157,7 +157,7 @@ def test_who_has_no_password_shows_the_factor_to_turn_it_off(
     assert "<svg" in browser.get(HERE).text
 
 
-def test_who_has_no_password_shows_the_factor_to_delete_the_account(
+def test_users_without_a_password_delete_their_account_with_a_code(
     two_factor_user: tuple[str, list[str]], browser: Browser, person: User, instance: Instance
 ) -> None:
     """Attack: an open session and the public username must not be enough."""
@@ -176,7 +176,7 @@ def test_who_has_no_password_shows_the_factor_to_delete_the_account(
     assert not browser.is_signed_in()
 
 
-def test_turning_it_on_and_off(browser: Browser, person: User, open_browser: Callable[[], Browser]) -> None:
+def test_enable_and_disable(browser: Browser, person: User, open_browser: Callable[[], Browser]) -> None:
     browser.signed_in_as(person)
     elsewhere = open_browser().signed_in_as(person)
     page = browser.get(HERE)

@@ -53,7 +53,7 @@ def sign_in(browser: httpx.Client, person: User) -> None:
     assert browser.post("/users/sign_in", data=form).status_code == 302
 
 
-def test_a_private_file_is_for_those_who_see_the_project(setup: UploadSetup, instance: Instance, make: Make) -> None:
+def test_a_private_file_requires_access_to_the_project(setup: UploadSetup, instance: Instance, make: Make) -> None:
     """Attack: the secret alone is not enough; other users get the same response as for a missing file."""
     view = setup.upload("dk.png")
     path, stranger = view["full_path"], make.user(password="a long password")
@@ -78,7 +78,7 @@ def test_a_private_file_is_for_those_who_see_the_project(setup: UploadSetup, ins
     assert setup.get(path, stranger).status_code == 404, "it is asked each time"
 
 
-def test_a_token_must_reach_it(setup: UploadSetup, make: Make) -> None:
+def test_a_token_requires_a_sufficient_scope(setup: UploadSetup, make: Make) -> None:
     """Attack: a token with the read_user scope reads no files."""
     path = setup.upload("a.txt", b"hello")["full_path"]
     statuses = {
@@ -88,7 +88,7 @@ def test_a_token_must_reach_it(setup: UploadSetup, make: Make) -> None:
     assert statuses == {"api": 200, "read_api": 200, "read_user": 403, "read_repository": 403}
 
 
-def test_a_public_file_is_for_everybody(instance: Instance, api: Api, make: Make) -> None:
+def test_a_public_file_is_readable_by_all(instance: Instance, api: Api, make: Make) -> None:
     """Until the project becomes private."""
     setup = UploadSetup(instance, api, make, "public")
     path = setup.upload("dk.png")["full_path"]
@@ -112,7 +112,7 @@ ATTACHED = ["a.svg", "a.html", "a.xhtml", "a.xml", "a.pdf", "a.js", "a.swf", "a"
 
 
 @pytest.mark.parametrize(("name", "kind"), [*INLINE, *((name, "application/octet-stream") for name in ATTACHED)])
-def test_nothing_that_is_served_can_run(setup: UploadSetup, name: str, kind: str) -> None:
+def test_served_files_run_nothing(setup: UploadSetup, name: str, kind: str) -> None:
     """Attack: an SVG with a script, or an HTML page that reads the visitor's CSRF token."""
     view = setup.upload(name, SCRIPT)
     answer = setup.get(view["full_path"], setup.owner)
@@ -137,7 +137,7 @@ def test_names_in_any_language_are_served(setup: UploadSetup) -> None:
     assert answer.headers["content-disposition"] == expected
 
 
-def test_newer_addresses_lead_there_too(setup: UploadSetup) -> None:
+def test_newer_urls_are_supported(setup: UploadSetup) -> None:
     """By the project's id, and by its path in one segment."""
     view = setup.upload("dk.png")
     encoded = setup.project["path_with_namespace"].replace("/", "%2F")
@@ -146,7 +146,7 @@ def test_newer_addresses_lead_there_too(setup: UploadSetup) -> None:
         assert setup.get(f"/-/project/{name}{view['url']}").status_code == 404
 
 
-def test_nested_groups_and_old_paths_lead_there(instance: Instance, api: Api, make: Make) -> None:
+def test_nested_groups_and_old_paths(instance: Instance, api: Api, make: Make) -> None:
     """Paths of any depth, and the path before a rename."""
     setup = UploadSetup(instance, api, make)
     parent = make.name("outer")
@@ -164,7 +164,7 @@ def test_nested_groups_and_old_paths_lead_there(instance: Instance, api: Api, ma
     assert setup.get(view["full_path"]).status_code == 404
 
 
-def test_another_project_does_not_show_it(instance: Instance, api: Api, make: Make) -> None:
+def test_another_project_does_not_serve_it(instance: Instance, api: Api, make: Make) -> None:
     """Attack: use the secret with another, public project."""
     setup, other = UploadSetup(instance, api, make), UploadSetup(instance, api, make, "public")
     view = setup.upload("dk.png")
@@ -193,7 +193,7 @@ TRAVERSALS = [
 
 
 @pytest.mark.parametrize("name", TRAVERSALS)
-def test_no_name_leads_out_of_the_folder(setup: UploadSetup, name: str) -> None:
+def test_path_traversal_is_rejected(setup: UploadSetup, name: str) -> None:
     """Attack: raw, encoded, and encoded twice; sent unchanged, because clients normalize paths."""
     view = setup.upload("dk.png")
     folder = view["full_path"].removesuffix("dk.png")
@@ -208,7 +208,7 @@ def test_no_name_leads_out_of_the_folder(setup: UploadSetup, name: str) -> None:
 
 
 @pytest.mark.parametrize("secret", ["..%2F..", "%2e%2e", "A" * 32, "0" * 31, "0" * 32, "0" * 33])
-def test_no_secret_but_the_right_one(setup: UploadSetup, secret: str) -> None:
+def test_only_the_correct_secret_is_accepted(setup: UploadSetup, secret: str) -> None:
     """Attack: path traversal in the position of the secret."""
     setup.upload("dk.png")
     project = setup.project
@@ -229,7 +229,7 @@ def raw_get(instance: Instance, path: str, who: User) -> tuple[int, bytes]:
     return int(head.split()[1]), body
 
 
-def test_a_large_file_comes_whole_and_a_reader_may_leave(setup: UploadSetup) -> None:
+def test_a_large_file_is_complete_and_readers_may_disconnect(setup: UploadSetup) -> None:
     """It is sent in chunks; after a disconnect the file is closed."""
     content = bytes(range(256)) * 4096 * 24
     path = setup.upload("large.bin", content)["full_path"]
@@ -240,7 +240,7 @@ def test_a_large_file_comes_whole_and_a_reader_may_leave(setup: UploadSetup) -> 
     assert setup.get(path, setup.owner).status_code == 200
 
 
-def test_a_file_that_is_gone_is_missing(setup: UploadSetup) -> None:
+def test_a_file_missing_on_disk_gets_404(setup: UploadSetup) -> None:
     """As after a manual cleanup."""
     view = setup.upload("dk.png")
     files = upload_files(setup.instance.settings)
@@ -248,7 +248,7 @@ def test_a_file_that_is_gone_is_missing(setup: UploadSetup) -> None:
     assert setup.get(view["full_path"], setup.owner).status_code == 404
 
 
-def test_only_reading(setup: UploadSetup) -> None:
+def test_only_reads_are_supported(setup: UploadSetup) -> None:
     """Other methods are rejected."""
     path = setup.upload("dk.png")["full_path"]
     for method in ("POST", "PUT", "DELETE"):

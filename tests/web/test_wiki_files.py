@@ -25,7 +25,7 @@ def get(instance: Instance, path: str, who: User | None = None) -> httpx.Respons
     return httpx.get(instance.url + path, headers={"PRIVATE-TOKEN": who.token} if who else {})
 
 
-def test_for_those_who_read_the_wiki(instance: Instance, api: Api, make: Make) -> None:
+def test_files_require_access_to_the_wiki(instance: Instance, api: Api, make: Make) -> None:
     owner, stranger = make.user(), make.user()
     project = make_project(make, owner, visibility="private")
     path = attach(api, project, owner, "a.png", PNG)
@@ -46,7 +46,7 @@ def test_for_those_who_read_the_wiki(instance: Instance, api: Api, make: Make) -
 
 
 @pytest.mark.parametrize("name", ["a.svg", "a.html"])
-def test_nothing_runs(instance: Instance, api: Api, make: Make, name: str) -> None:
+def test_served_files_run_nothing(instance: Instance, api: Api, make: Make, name: str) -> None:
     """Attack: files that could run are only downloaded."""
     owner = make.user()
     project = make_project(make, owner)
@@ -58,7 +58,7 @@ def test_nothing_runs(instance: Instance, api: Api, make: Make, name: str) -> No
     assert "sandbox" in shown.headers["content-security-policy"]
 
 
-def test_large_ones_are_sent_in_pieces(instance: Instance, api: Api, make: Make) -> None:
+def test_large_files_are_streamed(instance: Instance, api: Api, make: Make) -> None:
     owner = make.user()
     project = make_project(make, owner)
     content = bytes(range(256)) * 4 * 1024 * 3
@@ -67,7 +67,7 @@ def test_large_ones_are_sent_in_pieces(instance: Instance, api: Api, make: Make)
     assert get(instance, f"/{project.path}/wikis/{path}", owner).content == content
 
 
-def test_only_what_was_attached(instance: Instance, api: Api, make: Make) -> None:
+def test_only_attachments_are_served(instance: Instance, api: Api, make: Make) -> None:
     owner = make.user()
     project = make_project(make, owner)
     path = attach(api, project, owner, "a.txt", b"text")

@@ -22,7 +22,7 @@ def _source(
 
 
 @KINDS
-def test_asking_is_answered_with_the_request(api: Api, make: Make, kind: str) -> None:
+def test_requesting_access_returns_the_request(api: Api, make: Make, kind: str) -> None:
     owner, asking = make.user(), make.user()
     source = _source(make, kind, owner)
 
@@ -50,7 +50,9 @@ def test_asking_is_answered_with_the_request(api: Api, make: Make, kind: str) ->
         ("owner", {}, 403),
     ],
 )
-def test_who_may_ask(api: Api, make: Make, kind: str, who: str, attributes: dict[str, Any], status: int) -> None:
+def test_permission_to_request_access(
+    api: Api, make: Make, kind: str, who: str, attributes: dict[str, Any], status: int
+) -> None:
     owner, guest = make.user(), make.user()
     source = _source(make, kind, owner, {guest: 10}, **attributes)
     stranger = make.user(external=who == "external")
@@ -64,7 +66,7 @@ def test_who_may_ask(api: Api, make: Make, kind: str, who: str, attributes: dict
 @pytest.mark.parametrize(
     ("who", "status"), [("nobody", 401), ("stranger", 403), ("developer", 403), ("asking", 403), ("owner", 201)]
 )
-def test_who_decides(api: Api, make: Make, kind: str, who: str, status: int) -> None:
+def test_permission_to_approve_and_deny(api: Api, make: Make, kind: str, who: str, status: int) -> None:
     owner, developer, asking = make.user(), make.user(), make.user()
     source = _source(make, kind, owner, {developer: 30})
     api.post(f"{source.url}/access_requests", asking)
@@ -82,7 +84,7 @@ def test_who_decides(api: Api, make: Make, kind: str, who: str, status: int) -> 
 
 
 @KINDS
-def test_approving_makes_developers_unless_said_otherwise(api: Api, make: Make, kind: str) -> None:
+def test_approval_grants_developer_access_by_default(api: Api, make: Make, kind: str) -> None:
     owner, asking = make.user(), make.user()
     source = _source(make, kind, owner)
     api.post(f"{source.url}/access_requests", asking)
@@ -95,7 +97,7 @@ def test_approving_makes_developers_unless_said_otherwise(api: Api, make: Make, 
 
 
 @KINDS
-def test_requests_are_denied_and_taken_back(api: Api, make: Make, kind: str) -> None:
+def test_requests_are_denied_and_withdrawn(api: Api, make: Make, kind: str) -> None:
     owner, asking, developer = make.user(), make.user(), make.user()
     source = _source(make, kind, owner, {developer: 30})
     place = f"{source.url}/access_requests/{asking.id}"
@@ -111,7 +113,7 @@ def test_requests_are_denied_and_taken_back(api: Api, make: Make, kind: str) -> 
 
 
 @KINDS
-def test_adding_somebody_settles_their_request(api: Api, make: Make, kind: str) -> None:
+def test_adding_a_member_removes_their_request(api: Api, make: Make, kind: str) -> None:
     owner, asking = make.user(), make.user()
     source = _source(make, kind, owner)
     api.post(f"{source.url}/access_requests", asking)
@@ -122,7 +124,7 @@ def test_adding_somebody_settles_their_request(api: Api, make: Make, kind: str) 
 
 
 @KINDS
-def test_whose_membership_ended_may_ask_again(api: Api, instance: Instance, make: Make, kind: str) -> None:
+def test_expired_members_may_request_access_again(api: Api, instance: Instance, make: Make, kind: str) -> None:
     owner, former = make.user(), make.user()
     source = _source(make, kind, owner)
     add_members(make, source, {former: 30}, expires_at="2888-01-01")

@@ -25,7 +25,7 @@ def _summary(api: Api, project: Project, caller: User | None, **filters: Any) ->
     return [(event["action_name"], event["target_type"]) for event in _events(api, project, caller, **filters)]
 
 
-def test_the_life_of_a_milestone(api: Api, make: Make) -> None:
+def test_milestone_events(api: Api, make: Make) -> None:
     """Events of a deleted milestone omit its title; milestones of groups have no events."""
     owner, stranger = make.user(), make.user()
     group = make_group(make, owner, visibility="public")
@@ -54,7 +54,7 @@ def test_the_life_of_a_milestone(api: Api, make: Make) -> None:
     }
 
 
-def test_the_life_of_an_issue(api: Api, make: Make) -> None:
+def test_issue_events(api: Api, make: Make) -> None:
     owner = make.user()
     project = make_project(make, owner)
     issue = make_issue(make, project, owner, title="first words")
@@ -96,7 +96,7 @@ def test_the_life_of_an_issue(api: Api, make: Make) -> None:
     assert _summary(api, project, owner) == [("created", None)]
 
 
-def test_pushes(api: Api, make: Make) -> None:
+def test_push_events(api: Api, make: Make) -> None:
     """Creating, moving and deleting a branch and a tag; events include the pushed commits."""
     owner = make.user()
     project = make_project(make, owner, initialize_with_readme=True)
@@ -163,7 +163,7 @@ def test_pushes(api: Api, make: Make) -> None:
     assert (tagged["data"]["ref"], first["data"]["commits"][0]["message"]) == ("refs/tags/v1", "Initial commit")
 
 
-def test_members_come_and_go(api: Api, instance: Instance, make: Make) -> None:
+def test_membership_events(api: Api, instance: Instance, make: Make) -> None:
     owner, person, guest = make.user(), make.user(), make.user()
     project = make_project(make, owner, members={person: Level.GUEST})
     api.delete(f"/projects/{project.id}/members/{person.id}", owner)
@@ -203,7 +203,7 @@ def test_filters(api: Api, instance: Instance, make: Make) -> None:
     assert 'rel="next"' in by_key.headers["link"]
 
 
-def test_own_and_others(api: Api, make: Make) -> None:
+def test_event_lists_by_scope(api: Api, make: Make) -> None:
     """A user's own visible events, visible events of others, and events of all their projects."""
     owner, member, stranger = make.user(), make.user(), make.user()
     private = make_project(make, owner, visibility="private", members={member: Level.DEVELOPER})
@@ -259,7 +259,7 @@ def confidential_activity(make: Make) -> tuple[Project, dict[str, User | None]]:
 
 
 @pytest.mark.parametrize("who", ["guest", "external", "stranger", "nobody", "reporter", "author", "administrator"])
-def test_secrets_are_not_told(
+def test_confidential_events_are_hidden(
     api: Api, confidential_activity: tuple[Project, dict[str, User | None]], who: str
 ) -> None:
     """Attack: events of confidential issues and their notes are listed only for users who may see the issue."""
@@ -282,7 +282,7 @@ def test_secrets_are_not_told(
     assert "pushed new" in texts[0]
 
 
-def test_code_is_told_to_those_who_read_it(api: Api, make: Make) -> None:
+def test_push_events_require_read_access_to_code(api: Api, make: Make) -> None:
     """A guest of a private project sees its issues and not its code; a hidden project has no events."""
     guest, reporter, stranger = make.user(), make.user(), make.user()
     members = {guest: Level.GUEST, reporter: Level.REPORTER}
@@ -301,7 +301,7 @@ def test_code_is_told_to_those_who_read_it(api: Api, make: Make) -> None:
     assert _summary(api, project, reporter, target_type="issue") == []
 
 
-def test_what_goes(api: Api, make: Make) -> None:
+def test_events_of_deleted_projects_and_users_are_removed(api: Api, make: Make) -> None:
     """Events of a deleted project, and of a deleted user, appear in no list."""
     owner, leaving = make.user(), make.user()
     gone = make_project(make, owner, visibility="public")

@@ -29,7 +29,7 @@ def test_administrators_register_and_delete_applications(api: Api, make: Make) -
     assert api.post(f"/applications/{view['id']}/renew-secret", make.root).status_code == 404
 
 
-def test_nobody_else_does(api: Api, make: Make) -> None:
+def test_other_users_may_not_manage_applications(api: Api, make: Make) -> None:
     person = make.user()
     kept = api.post("/applications", make.root, **PARAMS).json()["id"]
     assert api.get("/applications", person).status_code == 403
@@ -63,13 +63,13 @@ def test_nobody_else_does(api: Api, make: Make) -> None:
         ({"scopes": "api\u0000"}, "scopes"),
     ],
 )
-def test_what_cannot_be_registered(api: Api, make: Make, changes: dict[str, Any], field: str) -> None:
+def test_invalid_applications_are_rejected(api: Api, make: Make, changes: dict[str, Any], field: str) -> None:
     refused = api.post("/applications", make.root, **{**PARAMS, **changes})
     assert refused.status_code == 400
     assert field in refused.json()["message"]
 
 
-def test_several_addresses_and_programs_that_keep_no_secret(api: Api, make: Make) -> None:
+def test_several_redirect_uris_and_public_clients(api: Api, make: Make) -> None:
     several = "http://a.example/cb\r\nmyapp:/cb  urn:ietf:wg:oauth:2.0:oob http://127.0.0.1:8080/"
     made = api.post("/applications", make.root, **{**PARAMS, "redirect_uri": several, "confidential": False})
     assert made.json()["callback_url"].split("\n") == several.split()

@@ -33,7 +33,7 @@ GROUP_CALLERS = [
 
 
 @pytest.mark.parametrize(("role", "read", "write"), PROJECT_CALLERS)
-def test_masters_change_those_of_a_project(
+def test_masters_manage_project_badges(
     api: Api, make: Make, roles: UsersByRole, role: str, read: int, write: int
 ) -> None:
     project, caller = project_with(make, roles), roles[role]
@@ -52,9 +52,7 @@ def test_masters_change_those_of_a_project(
 
 
 @pytest.mark.parametrize(("role", "read", "write"), GROUP_CALLERS)
-def test_owners_change_those_of_a_group(
-    api: Api, make: Make, roles: UsersByRole, role: str, read: int, write: int
-) -> None:
+def test_owners_manage_group_badges(api: Api, make: Make, roles: UsersByRole, role: str, read: int, write: int) -> None:
     group, caller = group_with(make, roles), roles[role]
     made = api.post(f"/groups/{group.id}/badges", caller, **PARAMS)
     assert made.status_code == (201 if write == 200 else write)
@@ -68,7 +66,7 @@ def test_owners_change_those_of_a_group(
     assert (badge_id in ids(api.get(f"/groups/{group.id}/badges", make.root))) == (write != 200)
 
 
-def test_placeholders_say_what_the_project_is_called(
+def test_placeholders_are_replaced_by_project_values(
     api: Api, make: Make, roles: UsersByRole, instance: Instance
 ) -> None:
     project = make_project(make, roles.owner, name="Ein Größtes", path=make.name("path"))
@@ -97,7 +95,7 @@ def test_placeholders_say_what_the_project_is_called(
     }
 
 
-def test_a_commit_is_named_only_to_those_who_may_read_code(
+def test_a_commit_is_shown_only_with_read_access_to_code(
     api: Api, make: Make, roles: UsersByRole, instance: Instance
 ) -> None:
     """Attack: a guest of a private project learns its newest commit from a badge."""
@@ -114,7 +112,7 @@ def test_a_commit_is_named_only_to_those_who_may_read_code(
         assert seen["rendered_link_url"] == f"https://example.com/{shown}"
 
 
-def test_a_project_shows_the_badges_of_all_groups_around_it(api: Api, make: Make, roles: UsersByRole) -> None:
+def test_projects_list_the_badges_of_parent_groups(api: Api, make: Make, roles: UsersByRole) -> None:
     top = make_group(make, roles.owner)
     inner = make_group(make, roles.owner, parent=top)
     project = make_project(make, roles.owner, group=inner)
@@ -142,7 +140,7 @@ def test_a_project_shows_the_badges_of_all_groups_around_it(api: Api, make: Make
     assert many <= few
 
 
-def test_a_group_shows_its_badges_as_on_a_project_that_one_sees(api: Api, make: Make, roles: UsersByRole) -> None:
+def test_group_badges_are_rendered_for_a_visible_project(api: Api, make: Make, roles: UsersByRole) -> None:
     group = make_group(make, roles.owner, visibility="public", members={roles.guest: Level.GUEST})
     badge = api.post(f"/groups/{group.id}/badges", roles.owner, **PARAMS).json()
     assert badge["rendered_link_url"] == PARAMS["link_url"]
@@ -174,7 +172,7 @@ URLS = [
 
 
 @pytest.mark.parametrize(("url", "status"), URLS, ids=lambda value: str(value)[:30])
-def test_only_addresses_in_the_web_are_kept(api: Api, make: Make, roles: UsersByRole, url: Any, status: int) -> None:
+def test_only_http_urls_are_accepted(api: Api, make: Make, roles: UsersByRole, url: Any, status: int) -> None:
     """Attack: a badge whose link runs a script in the page that shows it."""
     project = project_with(make, roles)
     for field in ("link_url", "image_url"):
@@ -186,7 +184,7 @@ def test_only_addresses_in_the_web_are_kept(api: Api, make: Make, roles: UsersBy
     assert edited.status_code == (200 if status == 201 else 400)
 
 
-def test_what_is_missing_or_gone(api: Api, make: Make, roles: UsersByRole) -> None:
+def test_missing_parameters_and_badges(api: Api, make: Make, roles: UsersByRole) -> None:
     project = project_with(make, roles)
     missing = api.post(f"/projects/{project.id}/badges", roles.owner, link_url="https://example.com")
     assert (missing.status_code, missing.json()["message"]) == (400, '400 (Bad request) "image_url" not given')

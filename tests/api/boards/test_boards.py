@@ -47,7 +47,7 @@ def _order(api: Api, owner: User, path: str) -> list[tuple[str, int]]:
     return [(each["label"]["name"], each["position"]) for each in api.get(path, owner).json()]
 
 
-def test_a_project_has_one_from_the_start(api: Api, make: Make, owner: User, project: Project) -> None:
+def test_a_new_project_has_one_board(api: Api, make: Make, owner: User, project: Project) -> None:
     (board,) = api.get(f"/projects/{project.id}/boards", owner).json()
     assert (board["name"], board["lists"], board["group"]) == ("Development", [], None)
     assert (board["hide_backlog_list"], board["hide_closed_list"]) == (False, False)
@@ -105,7 +105,7 @@ def test_lists(api: Api, owner: User, project: Project) -> None:
     assert _order(api, owner, path) == [("one", 0), ("four", 1)]
 
 
-def test_a_list_needs_a_label_that_is_there(api: Api, make: Make, owner: User, project: Project) -> None:
+def test_a_list_requires_an_existing_label(api: Api, make: Make, owner: User, project: Project) -> None:
     """Attack: a label of another project is not found, and its title is not revealed."""
     path, _ = _lists(api, owner, project, "one")
     label_id = _board(api, owner, project)["lists"][0]["label"]["id"]
@@ -123,7 +123,7 @@ def test_a_list_needs_a_label_that_is_there(api: Api, make: Make, owner: User, p
     assert len(api.get(path, owner).json()) == 1
 
 
-def test_boards_of_other_projects_are_as_good_as_none(api: Api, make: Make, owner: User, project: Project) -> None:
+def test_boards_of_other_projects_are_not_found(api: Api, make: Make, owner: User, project: Project) -> None:
     path, (held,) = _lists(api, owner, project, "secret title")
     board = _board(api, owner, project)
     stranger = make.user()
@@ -144,7 +144,7 @@ def test_boards_of_other_projects_are_as_good_as_none(api: Api, make: Make, owne
     assert len(api.get(path, owner).json()) == 1
 
 
-def test_lists_of_a_label_that_is_promoted_go_on(api: Api, make: Make, owner: User) -> None:
+def test_promoting_a_label_keeps_its_lists(api: Api, make: Make, owner: User) -> None:
     group = make_group(make, owner)
     project = make_project(make, owner, group=group)
     path, (_, second) = _lists(api, owner, project, "one", "two")
@@ -155,7 +155,7 @@ def test_lists_of_a_label_that_is_promoted_go_on(api: Api, make: Make, owner: Us
     assert (first["label"]["id"], last["id"]) == (promoted.json()["id"], second)
 
 
-def test_two_at_once(api: Api, owner: User, project: Project) -> None:
+def test_concurrent_changes_to_lists(api: Api, owner: User, project: Project) -> None:
     """Concurrent moves leave every list with one position, and concurrent creation makes one list per label."""
     path, made = _lists(api, owner, project, *(f"l{number}" for number in range(5)))
     label_id = _label(api, owner, project, "once")
@@ -204,7 +204,7 @@ def private(make: Make, roles: UsersByRole) -> Project:
 
 
 @pytest.mark.parametrize(("role", "reads", "writes"), CALLERS)
-def test_who_may(
+def test_permissions(
     api: Api, make: Make, roles: UsersByRole, private: Project, role: str, reads: int, writes: int
 ) -> None:
     path, (held,) = _lists(api, roles.owner, private, make.name("label"))
@@ -224,7 +224,7 @@ def test_who_may(
     assert api.delete(f"{base}/{board}", caller).status_code == done
 
 
-def test_archived_and_without_issues(api: Api, owner: User, project: Project) -> None:
+def test_archived_projects_and_projects_without_issues(api: Api, owner: User, project: Project) -> None:
     path, (held,) = _lists(api, owner, project, "one")
     api.post(f"/projects/{project.id}/archive", owner)
     assert api.get(path, owner).status_code == 200

@@ -26,7 +26,7 @@ def _set_attribute(api: Api, make: Make, kind: str, number: int, **attributes: s
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_list_is_filtered_by_what_was_noted(api: Api, make: Make, kind: str) -> None:
+def test_lists_filter_by_attribute_values(api: Api, make: Make, kind: str) -> None:
     """All pairs must match; attributes of other objects or keys do not count."""
     team, made = make.name("team"), _create(make, kind)
     both, one, neither = made(), made(), made()
@@ -44,7 +44,7 @@ def test_a_list_is_filtered_by_what_was_noted(api: Api, make: Make, kind: str) -
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_others_can_neither_filter_nor_see(api: Api, make: Make, kind: str) -> None:
+def test_other_users_can_neither_filter_nor_see_attributes(api: Api, make: Make, kind: str) -> None:
     """Attack: a filter would reveal attribute values by the items that it omits."""
     user, team, made = make.user(), make.name("team"), _create(make, kind)
     noted = made()
@@ -59,7 +59,7 @@ def test_others_can_neither_filter_nor_see(api: Api, make: Make, kind: str) -> N
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_was_noted_is_shown_where_asked_for(api: Api, make: Make, kind: str) -> None:
+def test_attributes_are_included_on_request(api: Api, make: Make, kind: str) -> None:
     made = _create(make, kind)
     noted, bare = made(), made()
     _set_attribute(api, make, kind, noted, b="2", a="1")
@@ -82,7 +82,7 @@ def test_what_was_noted_is_shown_where_asked_for(api: Api, make: Make, kind: str
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_filters_that_cannot_be(api: Api, make: Make, kind: str) -> None:
+def test_invalid_filters(api: Api, make: Make, kind: str) -> None:
     wrong = api.get(f"/{kind}?custom_attributes=team", make.root)
     assert (wrong.status_code, wrong.json()) == (400, {"message": {"custom_attributes": ["is invalid"]}})
     many = "&".join(f"custom_attributes[k{number}]=v" for number in range(11))
@@ -92,7 +92,7 @@ def test_filters_that_cannot_be(api: Api, make: Make, kind: str) -> None:
     assert ids(unicode) == []
 
 
-def test_lists_below_a_group_filter_and_show_too(api: Api, make: Make) -> None:
+def test_lists_below_a_group_filter_and_include_attributes(api: Api, make: Make) -> None:
     team, group = make.name("team"), make_group(make)
     inner, other = make_group(make, parent=group), make_group(make, parent=group)
     project = make_project(make, group=group)

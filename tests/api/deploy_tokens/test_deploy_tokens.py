@@ -33,7 +33,7 @@ GROUP_CALLERS = [
 
 
 @pytest.mark.parametrize(("role", "status"), PROJECT_CALLERS)
-def test_masters_manage_those_of_a_project(api: Api, make: Make, roles: UsersByRole, role: str, status: int) -> None:
+def test_masters_manage_project_deploy_tokens(api: Api, make: Make, roles: UsersByRole, role: str, status: int) -> None:
     project, caller = project_with(make, roles), roles[role]
     made = api.post(f"/projects/{project.id}/deploy_tokens", caller, **PARAMS)
     assert made.status_code == (201 if status == 200 else status)
@@ -47,7 +47,7 @@ def test_masters_manage_those_of_a_project(api: Api, make: Make, roles: UsersByR
 
 
 @pytest.mark.parametrize(("role", "read", "write"), GROUP_CALLERS)
-def test_owners_manage_those_of_a_group(
+def test_owners_manage_group_deploy_tokens(
     api: Api, make: Make, roles: UsersByRole, role: str, read: int, write: int
 ) -> None:
     group, caller = group_with(make, roles), roles[role]
@@ -62,7 +62,9 @@ def test_owners_manage_those_of_a_group(
 
 
 @pytest.mark.parametrize(("role", "status"), [("administrator", 200), ("owner", 403), ("nobody", 401)])
-def test_only_administrators_list_all(api: Api, make: Make, roles: UsersByRole, role: str, status: int) -> None:
+def test_only_administrators_list_all_deploy_tokens(
+    api: Api, make: Make, roles: UsersByRole, role: str, status: int
+) -> None:
     project, group = project_with(make, roles), group_with(make, roles)
     made = [
         api.post(f"/projects/{project.id}/deploy_tokens", make.root, **PARAMS).json()["id"],
@@ -74,7 +76,7 @@ def test_only_administrators_list_all(api: Api, make: Make, roles: UsersByRole, 
         assert set(made) <= set(ids(answer))
 
 
-def test_the_secret_is_shown_once_and_only_its_digest_is_kept(
+def test_the_secret_is_shown_once_and_stored_as_a_digest(
     api: Api, make: Make, roles: UsersByRole, instance: Instance
 ) -> None:
     """Attack: a caller who may list tokens, or has a copy of the database, fetches with them."""
@@ -105,7 +107,7 @@ def test_the_secret_is_shown_once_and_only_its_digest_is_kept(
     assert secret not in instance.log.getvalue()
 
 
-def test_credentials_prove_a_token(api: Api, make: Make, roles: UsersByRole, instance: Instance) -> None:
+def test_deploy_token_authentication(api: Api, make: Make, roles: UsersByRole, instance: Instance) -> None:
     """User name and secret must match; both become invalid on expiry, revocation, or deletion of the project."""
     project, other = project_with(make, roles), project_with(make, roles)
     where = f"/projects/{project.id}/deploy_tokens"
@@ -155,7 +157,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("sent", "message"), REFUSED, ids=lambda value: str(value)[:40])
-def test_what_cannot_be_is_refused(
+def test_invalid_deploy_tokens_are_rejected(
     api: Api, make: Make, roles: UsersByRole, sent: dict[str, Any], message: object
 ) -> None:
     group = group_with(make, roles)
@@ -164,7 +166,7 @@ def test_what_cannot_be_is_refused(
     assert api.get(f"/groups/{group.id}/deploy_tokens", roles.owner).json() == []
 
 
-def test_scopes_come_as_a_text_too_and_once_each(api: Api, make: Make, roles: UsersByRole) -> None:
+def test_scopes_may_be_a_string_and_are_deduplicated(api: Api, make: Make, roles: UsersByRole) -> None:
     project = project_with(make, roles)
     sent = {"name": "日本", "scopes": "read_registry,write_registry,read_registry", "expires_at": "2001-01-01"}
     made = api.post(f"/projects/{project.id}/deploy_tokens", roles.owner, **sent).json()
@@ -172,7 +174,7 @@ def test_scopes_come_as_a_text_too_and_once_each(api: Api, make: Make, roles: Us
     assert (made["name"], made["expires_at"], made["expired"]) == ("日本", "2001-01-01T00:00:00.000Z", True)
 
 
-def test_a_token_is_only_found_where_it_belongs(api: Api, make: Make, roles: UsersByRole) -> None:
+def test_a_token_is_found_only_under_its_owner(api: Api, make: Make, roles: UsersByRole) -> None:
     project, other = project_with(make, roles), make_project(make, roles.stranger)
     group = make_group(make, roles.stranger)
     token_id = api.post(f"/projects/{project.id}/deploy_tokens", roles.owner, **PARAMS).json()["id"]
@@ -193,7 +195,7 @@ def test_an_archived_project_is_read_only(api: Api, make: Make, roles: UsersByRo
         assert api.delete(f"/projects/{project.id}/deploy_tokens/{token_id}", caller).status_code == 403
 
 
-def test_a_list_has_pages_and_one_cost(api: Api, make: Make, roles: UsersByRole) -> None:
+def test_list_is_paginated_with_constant_statements(api: Api, make: Make, roles: UsersByRole) -> None:
     project = project_with(make, roles)
     for _ in range(5):
         api.post(f"/projects/{project.id}/deploy_tokens", roles.owner, **PARAMS)

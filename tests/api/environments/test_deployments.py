@@ -40,7 +40,7 @@ def test_developers_report_and_reporters_read(
     assert now["status"] == ("failed" if write == 200 else "running")
 
 
-def test_a_deployment_has_all_its_fields_and_makes_its_environment(api: Api, make: Make, roles: UsersByRole) -> None:
+def test_a_deployment_has_all_fields_and_creates_its_environment(api: Api, make: Make, roles: UsersByRole) -> None:
     project = project_with(make, roles)
     made = api.post(f"/projects/{project.id}/deployments", roles.developer, **{**PARAMS, "sha": SHA.upper()})
     environments = api.get(f"/projects/{project.id}/environments", roles.developer).json()
@@ -65,7 +65,7 @@ def test_a_deployment_has_all_its_fields_and_makes_its_environment(api: Api, mak
     assert other["iid"] == 1
 
 
-def test_a_success_is_what_runs_there(api: Api, make: Make, roles: UsersByRole) -> None:
+def test_a_successful_deployment_becomes_the_last_one(api: Api, make: Make, roles: UsersByRole) -> None:
     project = project_with(make, roles)
     where = f"/projects/{project.id}/deployments"
     first = api.post(where, roles.developer, **PARAMS).json()
@@ -105,7 +105,7 @@ REFUSED: list[tuple[dict[str, Any], object]] = [
 
 
 @pytest.mark.parametrize(("sent", "message"), REFUSED, ids=lambda value: str(value)[:40])
-def test_what_cannot_be_is_refused(
+def test_invalid_deployments_are_rejected(
     api: Api, make: Make, roles: UsersByRole, sent: dict[str, Any], message: object
 ) -> None:
     project = project_with(make, roles)
@@ -114,7 +114,7 @@ def test_what_cannot_be_is_refused(
     assert api.get(f"/projects/{project.id}/environments", roles.owner).json() == []
 
 
-def test_the_list_has_filters_order_and_one_cost(api: Api, make: Make, roles: UsersByRole) -> None:
+def test_list_filters_and_orders_with_constant_statements(api: Api, make: Make, roles: UsersByRole) -> None:
     project = project_with(make, roles)
     where = f"/projects/{project.id}/deployments"
     made = [
@@ -141,7 +141,7 @@ def test_the_list_has_filters_order_and_one_cost(api: Api, make: Make, roles: Us
     assert many <= few
 
 
-def test_a_deployment_is_only_found_where_it_belongs(api: Api, make: Make, roles: UsersByRole) -> None:
+def test_a_deployment_is_found_only_in_its_project(api: Api, make: Make, roles: UsersByRole) -> None:
     project, other = project_with(make, roles), make_project(make, roles.stranger)
     deployment_id = api.post(f"/projects/{project.id}/deployments", roles.owner, **PARAMS).json()["id"]
     where = f"/projects/{other.id}/deployments"
@@ -150,7 +150,7 @@ def test_a_deployment_is_only_found_where_it_belongs(api: Api, make: Make, roles
     assert api.get(f"{where}/x", roles.stranger).status_code == 400
 
 
-def test_numbers_have_no_gaps_however_many_report_at_once(api: Api, make: Make, roles: UsersByRole) -> None:
+def test_concurrent_deployments_get_consecutive_iids(api: Api, make: Make, roles: UsersByRole) -> None:
     project = project_with(make, roles)
     where = f"/projects/{project.id}/deployments"
     with ThreadPoolExecutor(6) as pool:
@@ -159,7 +159,7 @@ def test_numbers_have_no_gaps_however_many_report_at_once(api: Api, make: Make, 
     assert sorted(answer.json()["iid"] for answer in answers) == list(range(1, 13))
 
 
-def test_a_deployment_outlives_who_reported_it(api: Api, make: Make, roles: UsersByRole) -> None:
+def test_a_deployment_outlives_its_reporter(api: Api, make: Make, roles: UsersByRole) -> None:
     person = make.user()
     project = make_project(make, roles.owner, members={person: 30})
     deployment_id = api.post(f"/projects/{project.id}/deployments", person, **PARAMS).json()["id"]

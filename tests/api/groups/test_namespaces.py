@@ -13,7 +13,7 @@ COUNT = "members_count_with_descendants"
 @pytest.mark.parametrize(
     ("level", "counts"), [(Level.OWNER, True), (Level.MASTER, True), (Level.DEVELOPER, False), (Level.GUEST, False)]
 )
-def test_masters_and_owners_see_how_many_belong(api: Api, make: Make, level: Level, counts: bool) -> None:
+def test_masters_and_owners_see_member_counts(api: Api, make: Make, level: Level, counts: bool) -> None:
     user, below_too = make.user(), make.user()
     top = make_group(make, members={user: level, below_too: Level.GUEST})
     below = make_group(make, parent=top, members={below_too: Level.DEVELOPER, make.user(): Level.GUEST})
@@ -32,7 +32,7 @@ def test_masters_and_owners_see_how_many_belong(api: Api, make: Make, level: Lev
     assert (set(own), own["parent_id"]) == (VIEW, None)
 
 
-def test_administrators_see_it_everywhere(api: Api, make: Make) -> None:
+def test_administrators_see_all_member_counts(api: Api, make: Make) -> None:
     group = make_group(make, make.user())
     (found,) = api.get("/namespaces", make.root, search=group.path).json()
 
@@ -40,7 +40,7 @@ def test_administrators_see_it_everywhere(api: Api, make: Make) -> None:
     assert COUNT not in api.get(f"/namespaces/{make.user().username}", make.root).json()
 
 
-def test_strangers_see_no_groups(api: Api, make: Make) -> None:
+def test_other_users_see_no_groups(api: Api, make: Make) -> None:
     group = make_group(make, visibility="public")
 
     assert [each["kind"] for each in api.get("/namespaces", make.user()).json()] == ["user"]
@@ -48,7 +48,7 @@ def test_strangers_see_no_groups(api: Api, make: Make) -> None:
     assert api.get(by_path("namespaces", group.path), make.root).json()["id"] == group.id
 
 
-def test_whether_a_path_below_is_taken_is_for_those_who_belong(api: Api, make: Make) -> None:
+def test_existence_of_nested_paths_is_shown_to_members_only(api: Api, make: Make) -> None:
     """Attack: guess the subgroups of a private group."""
     member = make.user()
     top = make_group(make, members={member: Level.GUEST})
@@ -60,7 +60,7 @@ def test_whether_a_path_below_is_taken_is_for_those_who_belong(api: Api, make: M
     assert api.get(f"/namespaces/{below.id}/exists", member, parent_id=999999999).json()["exists"] is False
 
 
-def test_a_path_that_is_kept_for_what_moved_is_taken(api: Api, make: Make) -> None:
+def test_a_path_reserved_by_a_rename_exists(api: Api, make: Make) -> None:
     group = make_group(make)
     api.put(group.url, make.root, path=make.name("moved"))
 

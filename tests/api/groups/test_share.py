@@ -72,7 +72,7 @@ INVALID: list[tuple[dict[str, Any], int]] = [
 
 
 @pytest.mark.parametrize(("sent", "status"), INVALID, ids=str)
-def test_a_bad_share_is_told(api: Api, make: Make, sent: dict[str, Any], status: int) -> None:
+def test_an_invalid_share_is_rejected(api: Api, make: Make, sent: dict[str, Any], status: int) -> None:
     owner = make.user()
     group = make_group(make, owner)
     groups = {
@@ -96,7 +96,9 @@ def test_a_bad_share_is_told(api: Api, make: Make, sent: dict[str, Any], status:
     ("held", "given", "then"),
     [(10, 50, 10), (50, 10, 10), (40, 40, 40), (50, 40, 40), (40, 50, 40), (50, 50, 50)],
 )
-def test_members_hold_the_lesser_level_here_and_below(api: Api, make: Make, held: int, given: int, then: int) -> None:
+def test_members_get_the_lower_level_in_the_group_and_below(
+    api: Api, make: Make, held: int, given: int, then: int
+) -> None:
     member = make.user()
     group = make_group(make)
     below = make_group(make, parent=group)
@@ -128,7 +130,7 @@ def test_members_hold_the_lesser_level_here_and_below(api: Api, make: Make, held
     assert group.id not in ids(api.get("/groups", member, **AVAILABLE))
 
 
-def test_only_members_of_the_invited_group_itself_belong(api: Api, make: Make) -> None:
+def test_only_direct_members_of_the_invited_group_get_access(api: Api, make: Make) -> None:
     """Not members of its parents, of its subgroups, or of groups invited into it."""
     above, below, further, member = (make.user() for _ in range(4))
     parent = make_group(make, members={above: 50})
@@ -148,7 +150,7 @@ def test_only_members_of_the_invited_group_itself_belong(api: Api, make: Make) -
     assert api.get(elsewhere.url, member).status_code == 404
 
 
-def test_groups_around_the_inviting_one_are_seen_but_not_held(api: Api, make: Make) -> None:
+def test_parents_of_the_inviting_group_are_visible_without_access(api: Api, make: Make) -> None:
     member = make.user()
     top = make_group(make)
     project = make_project(make, group=top)
@@ -162,7 +164,7 @@ def test_groups_around_the_inviting_one_are_seen_but_not_held(api: Api, make: Ma
     assert api.get(project.url, member).status_code == 404
 
 
-def test_it_ends_on_its_day(instance: Instance, api: Api, make: Make) -> None:
+def test_a_share_expires_on_its_date(instance: Instance, api: Api, make: Make) -> None:
     member = make.user()
     group, invited = make_group(make), make_group(make, members={member: 30})
     project = make_project(make, group=group)
@@ -180,7 +182,7 @@ def test_it_ends_on_its_day(instance: Instance, api: Api, make: Make) -> None:
         assert api.get(project.url, member).status_code == 200
 
 
-def test_what_has_ended_is_swept_up(instance: Instance, make: Make) -> None:
+def test_expired_shares_are_deleted(instance: Instance, make: Make) -> None:
     group, invited = make_group(make), make_group(make)
     share(make, group, invited, 40, expires_at="2001-01-01")
 
@@ -188,7 +190,7 @@ def test_what_has_ended_is_swept_up(instance: Instance, make: Make) -> None:
     assert instance.app.database.write(delete_expired_group_shares) == 0
 
 
-def test_it_ends_with_a_membership_and_with_either_group(api: Api, make: Make) -> None:
+def test_a_share_ends_with_the_membership_or_either_group(api: Api, make: Make) -> None:
     members = [make.user() for _ in range(3)]
     invited = [make_group(make, members={member: 40}) for member in members]
     group = make_group(make)
@@ -205,7 +207,7 @@ def test_it_ends_with_a_membership_and_with_either_group(api: Api, make: Make) -
     assert api.get(invited[2].url, members[2]).json()["shared_with_groups"] == []
 
 
-def test_it_moves_along_with_the_group(api: Api, make: Make) -> None:
+def test_a_share_follows_a_transferred_group(api: Api, make: Make) -> None:
     member = make.user()
     above, group = make_group(make), make_group(make)
     project = make_project(make, group=group)
@@ -218,7 +220,7 @@ def test_it_moves_along_with_the_group(api: Api, make: Make) -> None:
     assert api.get(project.url, member).status_code == 404
 
 
-def test_owners_by_invitation_do_not_keep_a_group_owned(api: Api, make: Make) -> None:
+def test_invited_owners_do_not_count_as_the_last_owner(api: Api, make: Make) -> None:
     """The last direct owner must stay, because an invitation can end at any time."""
     owner, guest = make.user(), make.user()
     group = make_group(make, owner)
@@ -228,7 +230,7 @@ def test_owners_by_invitation_do_not_keep_a_group_owned(api: Api, make: Make) ->
     assert api.delete(f"{group.url}/members/{owner.id}", owner).status_code == 403
 
 
-def test_a_group_that_was_invited_is_named_only_to_those_who_see_it(api: Api, make: Make) -> None:
+def test_an_invited_group_is_shown_only_to_users_who_can_see_it(api: Api, make: Make) -> None:
     owner, member = make.user(), make.user()
     group = make_group(make, owner, members={member: 20})
     hidden, shown = make_group(make, owner), make_group(make, visibility="public")
@@ -244,7 +246,7 @@ def test_a_group_that_was_invited_is_named_only_to_those_who_see_it(api: Api, ma
     assert sorted(ids(api.get(f"/groups/{group.id}/invited_groups", owner))) == [hidden.id, shown.id]
 
 
-def test_invited_groups_and_their_filters(api: Api, make: Make) -> None:
+def test_list_of_invited_groups_and_its_filters(api: Api, make: Make) -> None:
     above = make_group(make)
     group = make_group(make, parent=above)
     project = make_project(make, group=group)
@@ -274,7 +276,7 @@ def test_invited_groups_and_their_filters(api: Api, make: Make) -> None:
     }
 
 
-def test_two_at_once_share_once(api: Api, make: Make) -> None:
+def test_concurrent_shares_create_one(api: Api, make: Make) -> None:
     group, invited = make_group(make), make_group(make)
 
     def attempt(_: int) -> int:
@@ -284,7 +286,7 @@ def test_two_at_once_share_once(api: Api, make: Make) -> None:
         assert sorted(pool.map(attempt, range(2))) == [201, 409]
 
 
-def test_unsharing_what_is_not_shared_is_no_error(api: Api, make: Make) -> None:
+def test_unsharing_is_idempotent(api: Api, make: Make) -> None:
     group, invited = make_group(make), make_group(make)
 
     assert api.delete(f"{group.url}/share/{invited.id}", make.root).status_code == 204
@@ -292,7 +294,7 @@ def test_unsharing_what_is_not_shared_is_no_error(api: Api, make: Make) -> None:
     assert api.delete("/groups/999999999/share/1", make.root).status_code == 404
 
 
-def test_external_members_see_what_is_shared(api: Api, make: Make) -> None:
+def test_external_users_see_shared_groups(api: Api, make: Make) -> None:
     external = make.user(external=True)
     group = make_group(make)
     project = make_project(make, group=group)

@@ -65,7 +65,7 @@ def reset_clock(clock: Clock) -> Iterator[None]:
     clock.seconds = 0.0
 
 
-def test_the_headers_of_a_request(hooked: HookedProject, instance: Instance) -> None:
+def test_request_headers(hooked: HookedProject, instance: Instance) -> None:
     """The documented headers, an idempotency key for each message, and a signature if configured."""
     raw = b"0123456789abcdef0123456789abcdef"
     secrets = {"token": "tökén", "signing_token": "whsec_" + base64.b64encode(raw).decode()}
@@ -92,7 +92,7 @@ def test_the_headers_of_a_request(hooked: HookedProject, instance: Instance) -> 
     assert other["x-gitlab-event-uuid"] != headers["x-gitlab-event-uuid"]
 
 
-def test_a_url_adds_nothing_to_a_request(hooked: HookedProject) -> None:
+def test_line_breaks_in_a_url_add_no_headers(hooked: HookedProject) -> None:
     """Attack: line breaks in the user, the path and the query of a URL stay encoded."""
     path = "/a%0d%0aX-Evil:%20b?c=%0d%0a%0d%0aPOST%20/d"
     url = hooked.receiver.url(path).replace("://", "://u%0d%0aX-Evil:%0d%0aX-Worse:%20p@")
@@ -104,7 +104,7 @@ def test_a_url_adds_nothing_to_a_request(hooked: HookedProject) -> None:
     assert base64.b64decode(got.headers["authorization"].split()[1]) == b"u\r\nX-Evil:\r\nX-Worse: p"
 
 
-def test_another_url_takes_the_secrets_away(hooked: HookedProject) -> None:
+def test_changing_the_url_clears_the_secrets(hooked: HookedProject) -> None:
     """Attack: a master who does not know the token redirects it to another server."""
     one = hooked.hook.removeprefix(hooked.url)
     hooked.put(
@@ -124,7 +124,7 @@ def test_another_url_takes_the_secrets_away(hooked: HookedProject) -> None:
     assert hooked.receiver.next().headers["x-gitlab-token"] == "another"
 
 
-def test_a_failure_is_tried_again_and_holds_back_nothing(
+def test_failed_deliveries_are_retried_and_block_no_others(
     hooked: HookedProject, log: DeliveryLog, clock: Clock, dispatcher: HookDispatcher
 ) -> None:
     """After their own delay, with the same idempotency key; later events are delivered at once."""
@@ -150,9 +150,7 @@ def test_a_failure_is_tried_again_and_holds_back_nothing(
 
 
 @pytest.mark.parametrize("status", [302, 400, 404, 410])
-def test_what_the_receiver_does_not_want_is_not_sent_again(
-    hooked: HookedProject, log: DeliveryLog, status: int
-) -> None:
+def test_rejected_deliveries_are_not_retried(hooked: HookedProject, log: DeliveryLog, status: int) -> None:
     """Redirects are never followed."""
     location = (("Location", hooked.receiver.url("/moved")),)
     hooked.receiver.answers[hooked.path] = [Answer(status, headers=location), Answer()]
@@ -169,9 +167,7 @@ def test_what_the_receiver_does_not_want_is_not_sent_again(
 @pytest.mark.parametrize(
     ("wish", "least"), [("3000", 3000), ("Fri, 31 Dec 2100 23:59:59 GMT", 86_400), ("soon", 7), ("-5", 7)]
 )
-def test_the_receiver_says_when_to_come_back(
-    hooked: HookedProject, log: DeliveryLog, clock: Clock, wish: str, least: int
-) -> None:
+def test_retry_after_is_respected(hooked: HookedProject, log: DeliveryLog, clock: Clock, wish: str, least: int) -> None:
     """As seconds or as a date; at most a day."""
     hooked.receiver.answers[hooked.path] = [Answer(429, headers=(("Retry-After", wish),))]
     hooked.post("/issues", title="One")
@@ -184,7 +180,7 @@ def test_the_receiver_says_when_to_come_back(
     assert clock.seconds == 0
 
 
-def test_a_hook_that_keeps_failing_is_left_alone_and_then_tried(
+def test_a_failing_hook_is_paused_and_then_tried(
     hooked: HookedProject, log: DeliveryLog, clock: Clock, dispatcher: HookDispatcher
 ) -> None:
     """The pause is visible; no event is lost, and waiting events are delivered in order."""
@@ -212,7 +208,7 @@ def test_a_hook_that_keeps_failing_is_left_alone_and_then_tried(
     assert (log.hook()["alert_status"], log.hook()["disabled_until"]) == ("executable", None)
 
 
-def test_the_log_leaves_out_what_is_huge(hooked: HookedProject, log: DeliveryLog) -> None:
+def test_the_log_omits_huge_payloads(hooked: HookedProject, log: DeliveryLog) -> None:
     """A page of the log must fit into memory; the receiver still gets the whole payload."""
     hooked.post("/issues", title="Huge", description="x" * 300_000)
     assert len(hooked.next("Issue Hook")["object_attributes"]["description"]) == 300_000
@@ -252,7 +248,7 @@ def _nonsense(handler: BaseHTTPRequestHandler) -> None:
     handler.close_connection = True
 
 
-def test_receivers_that_answer_without_end(
+def test_endless_responses_are_bounded(
     hooked: HookedProject, log: DeliveryLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Attack: an endless response, or one byte at a time. Stored size and time are bounded."""
@@ -273,7 +269,7 @@ def test_receivers_that_answer_without_end(
     assert log.events(4)[-1]["internal_error_message"] == "The server's response is not valid HTTP"
 
 
-def test_the_log_and_sending_again(hooked: HookedProject, log: DeliveryLog, api: Api, make: Make) -> None:
+def test_delivery_log_and_resending(hooked: HookedProject, log: DeliveryLog, api: Api, make: Make) -> None:
     """Attack: the log hides all secrets, also where the receiver echoes them."""
     one = hooked.hook.removeprefix(hooked.url)
     url = hooked.receiver.url(f"{hooked.path}?token=in-the-query").replace("http://", "http://ada:pass-word@")
@@ -321,7 +317,7 @@ TRIGGERS = [
 ]
 
 
-def test_trying_a_hook_out(hooked: HookedProject, api: Api, make: Make) -> None:
+def test_test_deliveries(hooked: HookedProject, api: Api, make: Make) -> None:
     """Uses the newest object of a kind, or reports that there is none."""
     for trigger in (*TRIGGERS[1:], "merge_requests_events", "confidential_issues_events"):
         nothing = api.post(f"{hooked.hook}/test/{trigger}", make.root)
@@ -342,7 +338,7 @@ def test_trying_a_hook_out(hooked: HookedProject, api: Api, make: Make) -> None:
     assert kinds == ["push", "tag_push", "issue", "note", "wiki_page", "release", "pipeline", "build"]
 
 
-def test_a_hook_that_is_deleted_hears_nothing_more(hooked: HookedProject, api: Api, make: Make) -> None:
+def test_a_deleted_hook_receives_nothing_more(hooked: HookedProject, api: Api, make: Make) -> None:
     """Including events that were still queued."""
     release = threading.Event()
 

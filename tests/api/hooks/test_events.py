@@ -58,7 +58,7 @@ def write_file(hooked: HookedProject, path: str, **more: Any) -> str:
     return str(hooked.post("/repository/commits", **sent)["id"])
 
 
-def test_a_commit_through_the_api(hooked: HookedProject, instance: Instance) -> None:
+def test_commit_through_the_api(hooked: HookedProject, instance: Instance) -> None:
     """Sends the documented push event."""
     before = hooked.post("/repository/branches", branch="dev", ref="master")["commit"]["id"]
     created = hooked.next("Push Hook")
@@ -86,9 +86,7 @@ def test_a_commit_through_the_api(hooked: HookedProject, instance: Instance) -> 
     assert (gone["before"], gone["after"], gone["checkout_sha"], gone["commits"]) == (before, ZERO, None, [])
 
 
-def test_a_push_of_many_commits_over_http(
-    hooked: HookedProject, instance: Instance, make: Make, tmp_path: Path
-) -> None:
+def test_push_of_many_commits_over_http(hooked: HookedProject, instance: Instance, make: Make, tmp_path: Path) -> None:
     """At most the twenty newest commits, oldest first; one event for each branch and tag."""
     tree = Tree(tmp_path / "tree")
     url = over_http(instance, hooked.project, make.root)
@@ -110,7 +108,7 @@ def test_a_push_of_many_commits_over_http(
     assert tag.keys() >= PUSH
 
 
-def test_a_push_over_ssh(
+def test_push_over_ssh(
     hooked: HookedProject, instance: Instance, make: Make, tmp_path: Path, ssh_key: Callable[[User], dict[str, str]]
 ) -> None:
     """Sends the same event as a push over HTTP."""
@@ -135,7 +133,7 @@ def test_tags_through_the_api(hooked: HookedProject) -> None:
     assert (gone["after"], gone["before"], gone["checkout_sha"]) == (ZERO, made["after"], None)
 
 
-def test_issues(hooked: HookedProject, instance: Instance) -> None:
+def test_issue_events(hooked: HookedProject, instance: Instance) -> None:
     """Opening, editing, closing and reopening, with previous and current values."""
     issue = hooked.post("/issues", title="One", description="Text", labels="a", assignee_ids=[1])
     opened = hooked.next("Issue Hook")
@@ -165,7 +163,7 @@ def test_issues(hooked: HookedProject, instance: Instance) -> None:
         assert hooked.next("Issue Hook")["object_attributes"]["action"] == action
 
 
-def test_a_payload_shows_what_was_then(hooked: HookedProject, receiver: Receiver) -> None:
+def test_a_payload_shows_the_state_at_the_time_of_the_event(hooked: HookedProject, receiver: Receiver) -> None:
     """Independent of the delay of the delivery and of later changes."""
     issue = hooked.post("/issues", title="First title")
     hooked.put(f"/issues/{issue['iid']}", title="Second title")
@@ -257,7 +255,7 @@ def test_wiki_pages(hooked: HookedProject, instance: Instance, make: Make, tmp_p
     assert (pushed["slug"], pushed["content"], pushed["action"]) == ("home", "Pushed", "create")
 
 
-def test_releases(hooked: HookedProject) -> None:
+def test_release_events(hooked: HookedProject) -> None:
     """With links, in the format of later GitLab versions."""
     links = {"links": [{"name": "Binary", "url": "https://example.com/x"}]}
     sent = {"tag_name": "v1", "ref": "master", "description": "First", "assets": links}
@@ -274,7 +272,7 @@ def test_releases(hooked: HookedProject) -> None:
 
 
 @pytest.mark.parametrize("path", ["", "/notes"])
-def test_confidential_things_only_reach_who_asks(
+def test_confidential_events_require_their_own_flag(
     hooked: HookedProject, api: Api, make: Make, receiver: Receiver, path: str
 ) -> None:
     """Attack: a hook for issues and notes does not receive confidential ones."""
@@ -297,7 +295,7 @@ def test_confidential_things_only_reach_who_asks(
     assert {each.body["object_attributes"]["title"] for each in receiver.some(2)} == {"Open"}
 
 
-def test_what_an_issue_was_while_it_was_confidential_is_not_told(hooked: HookedProject, api: Api, make: Make) -> None:
+def test_changes_do_not_reveal_confidential_values(hooked: HookedProject, api: Api, make: Make) -> None:
     """When an edit makes an issue visible and changes its text, the payload omits the previous text."""
     reader, reporter = make.user(), make.user()
     add_members(make, hooked.project, {reader: Level.GUEST, reporter: Level.REPORTER})
@@ -321,7 +319,7 @@ def test_what_an_issue_was_while_it_was_confidential_is_not_told(hooked: HookedP
     assert hooked.next("Issue Hook")["changes"]["title"] == {"previous": "Clean name", "current": "Other name"}
 
 
-def test_branches_that_a_hook_does_not_want(api: Api, make: Make, hooked: HookedProject, receiver: Receiver) -> None:
+def test_branch_filters(api: Api, make: Make, hooked: HookedProject, receiver: Receiver) -> None:
     """Branches excluded by a wildcard, or all of them."""
     for number, wanted in enumerate(FILTERS):
         url = receiver.url(f"/filtered-{number}")
@@ -332,7 +330,7 @@ def test_branches_that_a_hook_does_not_want(api: Api, make: Make, hooked: Hooked
     assert {got.path for got in receiver.some(2)} == {hooked.path, "/filtered-2"}
 
 
-def test_hooks_of_the_groups_around(api: Api, make: Make, receiver: Receiver, hooked: HookedProject) -> None:
+def test_hooks_of_parent_groups(api: Api, make: Make, receiver: Receiver, hooked: HookedProject) -> None:
     """A hook of a group receives the events of all projects below it, and of no other."""
     outer = make_group(make)
     inner = make_group(make, parent=outer)
@@ -349,7 +347,7 @@ def test_hooks_of_the_groups_around(api: Api, make: Make, receiver: Receiver, ho
     assert receiver.next().body["object_attributes"]["title"] == "Inside"
 
 
-def test_a_call_that_is_refused_tells_nothing(hooked: HookedProject, api: Api, make: Make) -> None:
+def test_rejected_calls_send_no_events(hooked: HookedProject, api: Api, make: Make) -> None:
     """Changes without effect send none either."""
     assert api.post(f"{hooked.url}/issues", make.root, title="").status_code == 400
     issue = hooked.post("/issues", title="One")
@@ -359,7 +357,7 @@ def test_a_call_that_is_refused_tells_nothing(hooked: HookedProject, api: Api, m
     assert hooked.next("Issue Hook")["object_attributes"]["title"] == "Two"
 
 
-def test_what_follows_from_a_push_is_told_after_it(hooked: HookedProject) -> None:
+def test_effects_of_a_push_are_sent_after_it(hooked: HookedProject) -> None:
     """New commits of a merge request, its merge, and the issues closed by either."""
     issues = [hooked.post("/issues", title=str(number))["iid"] for number in range(2)]
     hooked.receiver.some(2)

@@ -87,7 +87,7 @@ def local_listener() -> Iterator[Receiver]:
     "addresses", [["127.0.0.1"], ["93.184.216.34", "127.0.0.1"], ["127.0.0.1", "93.184.216.34"], ["169.254.169.254"],
                   ["::1"], ["::ffff:127.0.0.1"], ["10.0.0.1"], ["0.0.0.0"]],
 )  # fmt: skip
-def test_a_name_that_leads_home_is_blocked(
+def test_names_of_local_addresses_are_blocked(
     api: Api, make: Make, resolver: FakeResolver, local_listener: Receiver, addresses: list[str]
 ) -> None:
     """Attack: a host name resolves to a local address, alone or among others. No connection is made."""
@@ -99,7 +99,7 @@ def test_a_name_that_leads_home_is_blocked(
     assert local_listener.got.empty()
 
 
-def test_a_name_that_changes_its_answer(api: Api, make: Make, resolver: FakeResolver, local_listener: Receiver) -> None:
+def test_dns_rebinding(api: Api, make: Make, resolver: FakeResolver, local_listener: Receiver) -> None:
     """Attack: the host name is public when checked and local a moment later. The first answer is used."""
     host = f"{make.name('host')}.example"
     resolver.answers[host] = [["127.0.0.2"], ["127.0.0.1"]]
@@ -117,7 +117,7 @@ def test_a_name_that_changes_its_answer(api: Api, make: Make, resolver: FakeReso
     assert local_listener.got.empty()
 
 
-def test_a_name_that_nobody_knows(api: Api, make: Make, resolver: FakeResolver) -> None:
+def test_a_failed_lookup_disables_no_check(api: Api, make: Make, resolver: FakeResolver) -> None:
     """Attack: a failed lookup is retried and does not disable the check."""
     hook = NamedHook(api, make, f"http://{make.name('host')}.example/x")
     event = hook.trigger()
@@ -125,7 +125,7 @@ def test_a_name_that_nobody_knows(api: Api, make: Make, resolver: FakeResolver) 
     assert resolver.asked
 
 
-def test_an_operator_allows_a_network(api: Api, make: Make, resolver: FakeResolver, local_listener: Receiver) -> None:
+def test_allowed_networks(api: Api, make: Make, resolver: FakeResolver, local_listener: Receiver) -> None:
     """No other local address is reachable."""
     for address, status in (("127.0.0.2", "200"), ("127.0.0.3", "internal error")):
         host = f"{make.name('host')}.example"

@@ -37,7 +37,7 @@ def project(make: Make) -> Project:
     return make_project(make)
 
 
-def test_a_hook_of_a_project_from_beginning_to_end(api: Api, make: Make, project: Project) -> None:
+def test_life_cycle_of_a_project_hook(api: Api, make: Make, project: Project) -> None:
     """The five endpoints of the specification."""
     sent = {"url": URL, "issues_events": "true", "wiki_events": True, "push_events": False, "token": "s3cret token"}
     older = {"build_events": True}
@@ -72,7 +72,7 @@ def test_a_hook_of_a_project_from_beginning_to_end(api: Api, make: Make, project
     assert api.put(f"/projects/{project.id}/hooks/{hook['id']}", make.root, url=URL).status_code == 404
 
 
-def test_what_a_hook_asks_for_at_first(api: Api, make: Make) -> None:
+def test_default_events(api: Api, make: Make) -> None:
     """Pushes for projects and groups; repository updates for the instance."""
     for owner, at_first in (
         ("projects", "push_events"),
@@ -87,7 +87,7 @@ def test_what_a_hook_asks_for_at_first(api: Api, make: Make) -> None:
 
 
 @pytest.mark.parametrize("owner", OWNERS)
-def test_secrets_are_never_told(api: Api, make: Make, owner: str) -> None:
+def test_secrets_are_never_shown(api: Api, make: Make, owner: str) -> None:
     """Neither on reading nor on creating, editing or deleting; this includes the password in a URL."""
     place = hooks_path(make, owner)
     sent = {
@@ -109,7 +109,7 @@ def test_secrets_are_never_told(api: Api, make: Make, owner: str) -> None:
 
 
 @pytest.mark.parametrize("owner", OWNERS)
-def test_groups_and_the_instance_have_hooks_too(api: Api, make: Make, owner: str) -> None:
+def test_group_hooks_and_system_hooks(api: Api, make: Make, owner: str) -> None:
     """With the same endpoints."""
     place = hooks_path(make, owner)
     hook = api.post(place, make.root, url=URL, tag_push_events=True).json()
@@ -146,7 +146,7 @@ CALLERS = [
 
 
 @pytest.mark.parametrize(("level", "visibility", "status"), CALLERS)
-def test_masters_have_hooks(api: Api, make: Make, level: Level, visibility: str, status: int) -> None:
+def test_masters_manage_project_hooks(api: Api, make: Make, level: Level, visibility: str, status: int) -> None:
     """Other users cannot list them."""
     user = make.user()
     project = make_project(make, visibility=visibility, members={user: level})
@@ -162,7 +162,7 @@ def test_masters_have_hooks(api: Api, make: Make, level: Level, visibility: str,
     assert api.post(f"/projects/{project.id}/hooks", user, url=URL).status_code == (201 if status == 200 else status)
 
 
-def test_owners_have_hooks_of_a_group_and_administrators_those_of_the_instance(api: Api, make: Make) -> None:
+def test_owners_manage_group_hooks_and_administrators_system_hooks(api: Api, make: Make) -> None:
     """Masters and other users may not."""
     owner, master = make.user(), make.user()
     group = make_group(make, owner, members={master: Level.MASTER})
@@ -173,7 +173,7 @@ def test_owners_have_hooks_of_a_group_and_administrators_those_of_the_instance(a
     assert api.get("/hooks").status_code == 401
 
 
-def test_a_hook_is_had_where_it_belongs_only(api: Api, make: Make, project: Project) -> None:
+def test_a_hook_is_found_only_under_its_owner(api: Api, make: Make, project: Project) -> None:
     """Attack: use the id of a hook of another project."""
     mine = make_project(make)
     hook = api.post(f"/projects/{project.id}/hooks", make.root, url=URL).json()["id"]
@@ -205,7 +205,7 @@ def test_a_hook_is_had_where_it_belongs_only(api: Api, make: Make, project: Proj
         {"url": URL, "custom_headers": [{"key": "X"}]},
     ],
 )
-def test_what_is_no_hook_is_refused(api: Api, make: Make, project: Project, wrong: dict[str, Any]) -> None:
+def test_invalid_hooks_are_rejected(api: Api, make: Make, project: Project, wrong: dict[str, Any]) -> None:
     """With errors in the format of the API."""
     answer = api.post(f"/projects/{project.id}/hooks", make.root, **wrong)
     assert answer.status_code == 400, answer.text
@@ -233,7 +233,7 @@ BYPASSES = [
 
 
 @pytest.mark.parametrize("url", BYPASSES)
-def test_urls_that_no_hook_has(api: Api, make: Make, project: Project, url: str) -> None:
+def test_local_urls_are_rejected(api: Api, make: Make, project: Project, url: str) -> None:
     """Attack: every spelling of a local address. Nothing is resolved."""
     for path in (f"/projects/{project.id}/hooks",):
         answer = api.post(path, make.root, url=url)
@@ -242,13 +242,13 @@ def test_urls_that_no_hook_has(api: Api, make: Make, project: Project, url: str)
     assert api.post("/hooks", make.root, url=url).status_code == 400
 
 
-def test_a_name_is_not_looked_up_when_a_hook_is_saved(api: Api, make: Make, project: Project) -> None:
+def test_saving_a_hook_resolves_no_name(api: Api, make: Make, project: Project) -> None:
     """The name may not exist yet, and the caller must not learn names of the internal network."""
     made = api.post(f"/projects/{project.id}/hooks", make.root, url="http://no-such-host.invalid/x")
     assert made.status_code == 201
 
 
-def test_there_is_an_end_to_how_many(api: Api, make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_number_of_hooks_is_limited(api: Api, make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every push is delivered to each hook."""
     monkeypatch.setattr(service, "MAX_HOOKS", 5)
     project = make_project(make)
@@ -260,7 +260,7 @@ def test_there_is_an_end_to_how_many(api: Api, make: Make, monkeypatch: pytest.M
     assert long <= short
 
 
-def test_of_several_at_once_only_so_many_are_added(
+def test_concurrent_creation_respects_the_limit(
     api: Api, make: Make, instance: Instance, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(service, "MAX_HOOKS", 2)
@@ -282,7 +282,7 @@ def test_of_several_at_once_only_so_many_are_added(
         assert len(api.get(f"/{owner.kind}s/{owner.id}/hooks", make.root).json()) == 2
 
 
-def test_who_is_removed_has_no_hooks_any_more(api: Api, make: Make) -> None:
+def test_removed_members_lose_access_to_hooks(api: Api, make: Make) -> None:
     """Immediately."""
     user: User = make.user()
     project = make_project(make, members={user: Level.MASTER})

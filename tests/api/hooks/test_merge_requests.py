@@ -59,7 +59,9 @@ def edit(api: Api, make: Make, hooked: MergeRequestHookProject, merge_request: d
     assert answer.status_code == 200, answer.text
 
 
-def test_from_opening_to_merging(api: Api, make: Make, instance: Instance, hooked: MergeRequestHookProject) -> None:
+def test_events_from_opening_to_merging(
+    api: Api, make: Make, instance: Instance, hooked: MergeRequestHookProject
+) -> None:
     """The documented event, with previous and current values."""
     project = hooked.project
     milestone = make_milestone(make, project, title="v1")
@@ -120,7 +122,9 @@ def test_from_opening_to_merging(api: Api, make: Make, instance: Instance, hooke
     assert hooked.next_attributes()["title"] == "After"
 
 
-def test_pushes(api: Api, make: Make, instance: Instance, hooked: MergeRequestHookProject, tmp_path: Path) -> None:
+def test_push_events_update_and_merge(
+    api: Api, make: Make, instance: Instance, hooked: MergeRequestHookProject, tmp_path: Path
+) -> None:
     """Through the API and git: new commits send an update with the old revision; a push to the target may merge."""
     made = make_merge_request(make, hooked.project)
     branch, place_of_it = made["source_branch"], hooked.next_attributes()["last_commit"]["id"]
@@ -142,7 +146,7 @@ def test_pushes(api: Api, make: Make, instance: Instance, hooked: MergeRequestHo
     assert (part["action"], part["state"], part["merge_commit_sha"]) == ("merge", "merged", None)
 
 
-def test_forks(api: Api, make: Make, hooked: MergeRequestHookProject) -> None:
+def test_merge_requests_from_forks(api: Api, make: Make, hooked: MergeRequestHookProject) -> None:
     """The hook of the target receives the events, also after the fork is deleted; the fork's own hook receives none.
 
     Payloads do not reveal a hidden fork.
@@ -173,7 +177,7 @@ def test_forks(api: Api, make: Make, hooked: MergeRequestHookProject) -> None:
     assert (about["source"], about["last_commit"]["id"]) == (None, second)
 
 
-def test_the_job_that_merges(api: Api, make: Make, instance: Instance, hooked: MergeRequestHookProject) -> None:
+def test_merge_by_the_job(api: Api, make: Make, instance: Instance, hooked: MergeRequestHookProject) -> None:
     """Sent in the name of the user who scheduled it; scheduling and cancelling send no event."""
     made = make_merge_request(make, hooked.project)
     hooked.next()
@@ -187,7 +191,7 @@ def test_the_job_that_merges(api: Api, make: Make, instance: Instance, hooked: M
     assert told["object_attributes"]["merge_commit_sha"]
 
 
-def test_notes(api: Api, make: Make, instance: Instance, hooked: MergeRequestHookProject) -> None:
+def test_note_events(api: Api, make: Make, instance: Instance, hooked: MergeRequestHookProject) -> None:
     """With the noteable; internal notes are sent only to hooks that ask for them."""
     made = make_merge_request(make, hooked.project, title="WIP: One", assignee_id=1)
     hooked.next()
@@ -215,7 +219,7 @@ def test_notes(api: Api, make: Make, instance: Instance, hooked: MergeRequestHoo
     assert (attributes["line_code"].partition("_")[2], attributes["st_diff"]) == ("0_1", None)
 
 
-def test_groups_and_the_instance(api: Api, make: Make, hooked: MergeRequestHookProject) -> None:
+def test_group_and_system_hooks(api: Api, make: Make, hooked: MergeRequestHookProject) -> None:
     """Both receive the events if their flag is set."""
     receiver = hooked.receiver
     group = make_group(make)
@@ -242,7 +246,7 @@ def test_groups_and_the_instance(api: Api, make: Make, hooked: MergeRequestHookP
             api.delete(f"/hooks/{number}", make.root)
 
 
-def test_trying_it_out(api: Api, make: Make, hooked: MergeRequestHookProject) -> None:
+def test_test_delivery(api: Api, make: Make, hooked: MergeRequestHookProject) -> None:
     """Uses the newest merge request, if there is one."""
     (hook,) = api.get(f"{hooked.project.url}/hooks", make.root).json()
     url = f"{hooked.project.url}/hooks/{hook['id']}/test/merge_requests_events"

@@ -14,7 +14,7 @@ JOB_COMMIT = {
 }  # fmt: skip
 
 
-def test_pipelines(hooked: HookedProject) -> None:
+def test_pipeline_events(hooked: HookedProject) -> None:
     """Sent whenever the status of a pipeline changes."""
     oid = write_file(hooked, "a")
     hooked.next("Push Hook")
@@ -38,7 +38,7 @@ def test_pipelines(hooked: HookedProject) -> None:
     assert (build["name"], build["status"]) == ("ci", "success")
 
 
-def test_jobs(hooked: HookedProject, instance: Instance) -> None:
+def test_job_events(hooked: HookedProject, instance: Instance) -> None:
     """Sent for each reported commit status, before the pipeline event that follows."""
     oid = write_file(hooked, "a")
     hooked.next("Push Hook")

@@ -12,7 +12,7 @@ from tests.api.hooks.receiver import DEADLINE_SECONDS, Answer
 from tests.client import Api, Make
 
 
-def test_a_slow_receiver_delays_no_other_one(hooked: HookedProject, api: Api, make: Make) -> None:
+def test_a_hanging_receiver_delays_no_other(hooked: HookedProject, api: Api, make: Make) -> None:
     """Attack: one receiver hangs; the other one receives all events in order."""
     release = threading.Event()
 
@@ -36,7 +36,7 @@ def test_a_slow_receiver_delays_no_other_one(hooked: HookedProject, api: Api, ma
     assert [each.body["object_attributes"]["title"] for each in hooked.receiver.some(7)] == titles[1:]
 
 
-def test_receivers_that_hang_leave_room_for_others(
+def test_hanging_receivers_do_not_block_all_workers(
     hooked: HookedProject, api: Api, make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Attack: as many hooks hang as there are workers. Hooks that failed before share a part of the workers."""

@@ -55,7 +55,7 @@ def system_hook(api: Api, make: Make, receiver: Receiver, dispatcher: HookDispat
     assert api.delete(f"/hooks/{system_hook.id}", make.root).status_code == 200
 
 
-def test_projects_and_their_teams(system_hook: SystemHook, api: Api, make: Make) -> None:
+def test_project_and_team_events(system_hook: SystemHook, api: Api, make: Make) -> None:
     """From creation to deletion; the creator of a personal project becomes its master."""
     project = make_project(make)
     made = system_hook.next("project_create", PROJECT)
@@ -80,7 +80,7 @@ def test_projects_and_their_teams(system_hook: SystemHook, api: Api, make: Make)
     assert gone["project_id"] == project.id
 
 
-def test_groups_and_their_members(system_hook: SystemHook, api: Api, make: Make) -> None:
+def test_group_and_member_events(system_hook: SystemHook, api: Api, make: Make) -> None:
     """The owner's membership follows the group; contents are created after the group and deleted before it."""
     group = make_group(make)
     assert system_hook.next("group_create", GROUP)["owner_name"] == "Administrator"
@@ -104,7 +104,7 @@ def test_groups_and_their_members(system_hook: SystemHook, api: Api, make: Make)
     assert (gone["group_id"], gone["owner_name"]) == (group.id, "Administrator")
 
 
-def test_users_and_their_keys(system_hook: SystemHook, api: Api, make: Make) -> None:
+def test_user_and_key_events(system_hook: SystemHook, api: Api, make: Make) -> None:
     """Creation and deletion."""
     user = make.user()
     made = system_hook.next("user_create", USER)
@@ -119,7 +119,7 @@ def test_users_and_their_keys(system_hook: SystemHook, api: Api, make: Make) -> 
     assert system_hook.next("user_destroy", USER)["user_id"] == user.id
 
 
-def test_pushes(system_hook: SystemHook, hooked: HookedProject, receiver: Receiver) -> None:
+def test_push_events(system_hook: SystemHook, hooked: HookedProject, receiver: Receiver) -> None:
     """One for each branch and tag, and one repository update for all."""
     receiver.some(4)  # The project of the hook, with its first push.
     hooked.post("/repository/tags", tag_name="v1", ref="master", message="One")
@@ -133,7 +133,7 @@ def test_pushes(system_hook: SystemHook, hooked: HookedProject, receiver: Receiv
     assert update.keys() >= {"user_id", "user_name", "user_email", "user_avatar", "project_id", "project"}
 
 
-def test_trying_one_out(system_hook: SystemHook, api: Api, make: Make) -> None:
+def test_test_delivery(system_hook: SystemHook, api: Api, make: Make) -> None:
     """The sample payload is shown, sent, logged, and sent again."""
     sample = {
         "event_name": "project_create",
@@ -153,7 +153,7 @@ def test_trying_one_out(system_hook: SystemHook, api: Api, make: Make) -> None:
     assert system_hook.next("project_create", set(sample)) == sample
 
 
-def test_old_events_are_forgotten(system_hook: SystemHook, api: Api, make: Make) -> None:
+def test_old_events_are_deleted(system_hook: SystemHook, api: Api, make: Make) -> None:
     """After the configured number of days; undelivered events are dropped."""
     from ingot.core.db.times import add_duration
     from ingot.integrations.webhooks.service import delete_old_events

@@ -20,7 +20,7 @@ def hooks_path(make: Make, owner: str) -> str:
 
 
 @pytest.mark.parametrize("owner", ["projects", "groups", "system"])
-def test_what_a_name_stands_for_is_never_shown(api: Api, make: Make, owner: str) -> None:
+def test_values_of_variables_are_never_shown(api: Api, make: Make, owner: str) -> None:
     """Neither on creation nor later; each can be set and, if the URL does not use it, deleted."""
     place = hooks_path(make, owner)
     variables = [{"key": "way", "value": SECRET}, {"key": "spare", "value": "unused"}]
@@ -69,7 +69,7 @@ def _pair(key: str, value: str) -> dict[str, str]:
         (400, {"url": "http://example.com/", "url_variables": "a"}),
     ],
 )
-def test_variables_that_do_not_do(api: Api, make: Make, status: int, sent: dict[str, Any]) -> None:
+def test_invalid_variables_are_rejected(api: Api, make: Make, status: int, sent: dict[str, Any]) -> None:
     """Attack: a variable contains a URL that the address check would reject, or changes the structure of the URL."""
     place = hooks_path(make, "projects")
     refused = api.post(place, make.root, **sent)
@@ -77,9 +77,7 @@ def test_variables_that_do_not_do(api: Api, make: Make, status: int, sent: dict[
     assert api.get(place, make.root).json() == []
 
 
-def test_the_receiver_and_nobody_else_learns_it(
-    hooked: HookedProject, receiver: Receiver, api: Api, make: Make
-) -> None:
+def test_only_the_receiver_gets_the_values(hooked: HookedProject, receiver: Receiver, api: Api, make: Make) -> None:
     """Attack: the log shows variable names, also where the receiver echoes a value, a token or a user."""
     where = receiver.url("/{way}?token=asked-for").replace("://", "://{user}:{word}@")
     variables = [_pair("way", SECRET), _pair("user", "me"), _pair("word", "pass-word")]
@@ -96,9 +94,7 @@ def test_the_receiver_and_nobody_else_learns_it(
     assert set(event["response_body"].split()) == {"*****"}
 
 
-def test_another_server_gets_none_of_the_secrets(
-    hooked: HookedProject, receiver: Receiver, api: Api, make: Make
-) -> None:
+def test_another_server_gets_no_secrets(hooked: HookedProject, receiver: Receiver, api: Api, make: Make) -> None:
     """Attack: a master who does not know the token points a variable at another server."""
     hook = f"/projects/{hooked.project.id}/hooks/{hooked.hook.rpartition('/')[2]}"
     url = f"http://{{host}}:{receiver.port}/{{way}}"
@@ -123,7 +119,7 @@ def test_another_server_gets_none_of_the_secrets(
         assert api.put(f"{hook}/custom_headers/{name}", make.root, value="x").status_code == 400
 
 
-def test_single_headers_of_a_groups_hook(api: Api, make: Make) -> None:
+def test_custom_headers_of_a_group_hook(api: Api, make: Make) -> None:
     """As for a project; values are hidden."""
     group = make_group(make)
     hook = api.post(f"{group.url}/hooks", make.root, url="https://example.com/").json()
@@ -136,7 +132,7 @@ def test_single_headers_of_a_groups_hook(api: Api, make: Make) -> None:
     assert api.get(f"/groups/{group.id}/hooks/{hook['id']}", make.root).json()["custom_headers"] == []
 
 
-def test_names_in_the_url_of_a_system_hook(api: Api, make: Make) -> None:
+def test_url_variables_of_a_system_hook(api: Api, make: Make) -> None:
     """Only administrators set them."""
     hook = api.post("/hooks", make.root, url="https://example.com/").json()
     assert api.put(f"/hooks/{hook['id']}/url_variables/way", make.user(), value="x").status_code == 403

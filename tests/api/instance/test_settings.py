@@ -71,7 +71,7 @@ def test_only_administrators(api: Api, make: Make) -> None:
         )
 
 
-def test_shows_what_clients_know(settings: dict[str, Any]) -> None:
+def test_shows_all_documented_settings(settings: dict[str, Any]) -> None:
     assert settings.keys() >= SHOWN
     assert settings["id"] == 1
     assert settings["default_project_visibility"] == "private"
@@ -80,7 +80,7 @@ def test_shows_what_clients_know(settings: dict[str, Any]) -> None:
     assert settings["polling_interval_multiplier"] == "1.0"
 
 
-def test_changes_what_was_sent_and_nothing_else(api: Api, make: Make, settings: dict[str, Any]) -> None:
+def test_changes_only_sent_settings(api: Api, make: Make, settings: dict[str, Any]) -> None:
     sent = {
         "default_projects_limit": 3,
         "default_snippet_visibility": "internal",
@@ -101,7 +101,7 @@ def test_changes_what_was_sent_and_nothing_else(api: Api, make: Make, settings: 
     assert changed.json()["created_at"] == settings["created_at"]
 
 
-def test_the_same_change_twice_is_one_change(api: Api, make: Make) -> None:
+def test_update_is_idempotent(api: Api, make: Make) -> None:
     first = api.put(PATH, as_user=make.root, sign_in_text="Once").json()
     second = api.put(PATH, as_user=make.root, sign_in_text="Once")
 
@@ -109,13 +109,13 @@ def test_the_same_change_twice_is_one_change(api: Api, make: Make) -> None:
     assert second.json() == first
 
 
-def test_every_setting_that_is_shown_can_be_sent_back(api: Api, make: Make, settings: dict[str, Any]) -> None:
+def test_every_shown_setting_can_be_sent_back(api: Api, make: Make, settings: dict[str, Any]) -> None:
     for name, value in _values(settings).items():
         answer = api.put(PATH, as_user=make.root, **{name: value})
         assert (answer.status_code, answer.json()) == (200, settings), name
 
 
-def test_takes_forms_and_queries_too(api: Api, make: Make) -> None:
+def test_accepts_forms_and_queries(api: Api, make: Make) -> None:
     form = {"signup_enabled": "on", "restricted_visibility_levels[]": ["private", "internal"], "max_pages_size": "7"}
 
     changed = api.request("PUT", PATH, as_user=make.root, data=form).json()
@@ -128,7 +128,7 @@ def test_takes_forms_and_queries_too(api: Api, make: Make) -> None:
 
 
 @pytest.mark.parametrize("sent", [{}, {"no_such_setting": 1}, {"id": 2, "created_at": "2020-01-01"}])
-def test_something_must_be_given(api: Api, make: Make, settings: dict[str, Any], sent: dict[str, Any]) -> None:
+def test_a_parameter_is_required(api: Api, make: Make, settings: dict[str, Any], sent: dict[str, Any]) -> None:
     refused = api.put(PATH, as_user=make.root, **sent)
 
     assert refused.status_code == 400
@@ -186,7 +186,7 @@ INVALID = [
 
 
 @pytest.mark.parametrize(("name", "value"), INVALID)
-def test_refuses_what_does_not_fit(api: Api, make: Make, settings: dict[str, Any], name: str, value: Any) -> None:
+def test_invalid_values_are_rejected(api: Api, make: Make, settings: dict[str, Any], name: str, value: Any) -> None:
     refused = api.put(PATH, as_user=make.root, **{name: value, "max_pages_size": 9})
 
     assert refused.status_code == 400
@@ -194,7 +194,7 @@ def test_refuses_what_does_not_fit(api: Api, make: Make, settings: dict[str, Any
     assert api.get(PATH, as_user=make.root).json() == settings
 
 
-def test_refuses_an_unknown_storage_by_its_old_name(api: Api, make: Make) -> None:
+def test_an_unknown_storage_is_rejected_under_its_old_name(api: Api, make: Make) -> None:
     refused = api.put(PATH, as_user=make.root, repository_storage="other")
 
     assert refused.status_code == 400
@@ -225,7 +225,7 @@ VALID = [
 
 
 @pytest.mark.parametrize(("name", "value", "shown"), VALID)
-def test_keeps_what_fits(api: Api, make: Make, name: str, value: Any, shown: Any) -> None:
+def test_valid_values_are_stored(api: Api, make: Make, name: str, value: Any, shown: Any) -> None:
     changed = api.put(PATH, as_user=make.root, **{name: value})
 
     assert (changed.status_code, changed.json()[name]) == (200, shown)
@@ -241,7 +241,7 @@ SECOND_NAMES = [
 
 
 @pytest.mark.parametrize(("second", "first", "value"), SECOND_NAMES)
-def test_a_setting_has_one_value_under_both_names(
+def test_aliases_share_one_value(
     api: Api, make: Make, settings: dict[str, Any], second: str, first: str, value: Any
 ) -> None:
     for name in (second, first):
@@ -262,7 +262,7 @@ DEPENDENCIES = [
 
 
 @pytest.mark.parametrize(("flag", "companion", "value"), DEPENDENCIES)
-def test_what_is_switched_on_needs_its_companion(
+def test_a_setting_requires_its_dependency(
     api: Api, make: Make, settings: dict[str, Any], flag: str, companion: str, value: Any
 ) -> None:
     alone = api.put(PATH, as_user=make.root, **{flag: True})
@@ -280,7 +280,7 @@ def test_what_is_switched_on_needs_its_companion(
 
 
 @pytest.mark.parametrize("blank", ["", None])
-def test_the_companion_stays_while_it_is_needed(api: Api, make: Make, blank: str | None) -> None:
+def test_a_required_dependency_cannot_be_removed(api: Api, make: Make, blank: str | None) -> None:
     api.put(PATH, as_user=make.root, plantuml_enabled=True, plantuml_url="https://plantuml.example.com")
 
     emptied = api.put(PATH, as_user=make.root, plantuml_url=blank)
@@ -290,7 +290,7 @@ def test_the_companion_stays_while_it_is_needed(api: Api, make: Make, blank: str
     assert api.put(PATH, as_user=make.root, plantuml_enabled=False, plantuml_url=blank).status_code == 200
 
 
-def test_is_in_force_at_once(api: Api, make: Make) -> None:
+def test_changes_take_effect_at_once(api: Api, make: Make) -> None:
     api.put(PATH, as_user=make.root, default_projects_limit=5, user_default_external=False)
 
     assert api.get("/user", as_user=make.user()).json()["projects_limit"] == 5

@@ -80,7 +80,7 @@ CASES: list[tuple[dict[str, Any], str, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("created", "body", "expected"), CASES)
-def test_a_note_commands(
+def test_quick_actions_in_notes(
     api: Api, make: Make, setup: IssueSetup, created: dict[str, Any], body: str, expected: dict[str, Any]
 ) -> None:
     issue = make_issue(make, setup.project, setup.owner, **created)
@@ -95,7 +95,7 @@ def test_a_note_commands(
     assert now["user_notes_count"] == (1 if answer.status_code == 201 else 0)
 
 
-def test_moving_on_the_board(api: Api, make: Make, setup: IssueSetup) -> None:
+def test_board_move(api: Api, make: Make, setup: IssueSetup) -> None:
     """Moves the issue to an existing list and out of the others; other labels stay."""
     url = setup.project.url
     board = api.get(f"{url}/boards", setup.owner).json()[0]["id"]
@@ -115,7 +115,7 @@ def test_moving_on_the_board(api: Api, make: Make, setup: IssueSetup) -> None:
     assert labels("/board_move ~board-done") == ["board-done", "board-other"]
 
 
-def test_people(api: Api, make: Make, setup: IssueSetup) -> None:
+def test_assign_and_unassign(api: Api, make: Make, setup: IssueSetup) -> None:
     issue = make_issue(make, setup.project, setup.owner)
     stranger = make.user()
 
@@ -133,7 +133,7 @@ def test_people(api: Api, make: Make, setup: IssueSetup) -> None:
     assert assignee("/assign @no-such-person") is None
 
 
-def test_what_is_answered(api: Api, make: Make, setup: IssueSetup) -> None:
+def test_response_to_quick_actions(api: Api, make: Make, setup: IssueSetup) -> None:
     """A note with quick actions only is not stored; other text is stored without them."""
     issue = make_issue(make, setup.project, setup.owner)
 
@@ -161,7 +161,7 @@ def _discussion(api: Api, setup: IssueSetup, issue: dict[str, Any]) -> str:
     return next(str(one["id"]) for one in found if not one["notes"][0]["system"])
 
 
-def test_who_may_not_is_passed_over(api: Api, make: Make, setup: IssueSetup) -> None:
+def test_actions_without_permission_are_ignored(api: Api, make: Make, setup: IssueSetup) -> None:
     """A guest may comment and close their own issue; planning requires a reporter."""
     text = (
         '/close\n/title Mine\n/label ~bug\n/assign me\n/milestone %"v 1"\n/due tomorrow\n/estimate 1h\n/spend 1h\n'
@@ -179,7 +179,7 @@ def test_who_may_not_is_passed_over(api: Api, make: Make, setup: IssueSetup) -> 
     assert (now["state"], now["labels"]) == ("closed", [])
 
 
-def test_a_description_commands(api: Api, make: Make, setup: IssueSetup) -> None:
+def test_quick_actions_in_descriptions(api: Api, make: Make, setup: IssueSetup) -> None:
     text = 'It broke.\n\n/label ~bug\n/assign me\n/milestone %"v 1"\n/due 2030-01-02\n/estimate 2h\n/spend 1h\n/close'
     sent = {"description": text, "labels": "old"}
 
@@ -232,7 +232,7 @@ def test_moving(api: Api, make: Make, setup: IssueSetup) -> None:
     assert "Over there." in [note["body"] for note in notes]
 
 
-def test_nothing_is_half_done(api: Api, make: Make, setup: IssueSetup) -> None:
+def test_all_actions_are_applied_or_none(api: Api, make: Make, setup: IssueSetup) -> None:
     """When one action fails, no other action and no note is applied."""
     issue = make_issue(make, setup.project, setup.owner)
     for some in (range(60), range(60, 101)):
@@ -246,7 +246,7 @@ def test_nothing_is_half_done(api: Api, make: Make, setup: IssueSetup) -> None:
     assert (now["state"], now["labels"], now["user_notes_count"]) == ("opened", [], 0)
 
 
-def test_what_is_elsewhere_is_as_good_as_none(api: Api, make: Make, setup: IssueSetup) -> None:
+def test_objects_of_other_projects_are_not_found(api: Api, make: Make, setup: IssueSetup) -> None:
     """Attack: an action reaches, or reveals the existence of, objects of another project."""
     issue = make_issue(make, setup.project, setup.owner)
     hidden = make_project(make, visibility="private")

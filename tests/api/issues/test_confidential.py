@@ -32,7 +32,7 @@ DENIED_BEFORE_LOOKUP = {
 }
 
 
-def test_projects_do_not_count_them(api: Api, make: Make) -> None:
+def test_project_counts_exclude_confidential_issues(api: Api, make: Make) -> None:
     """The count is shown to all who can see a project, so it includes only issues that all of them can see."""
     owner, stranger = make.user(), make.user()
     project = make_project(make, owner, visibility="public")
@@ -105,7 +105,7 @@ def _request(api: Api, setup: ConfidentialIssueSetup, route: str, caller: User |
 
 
 @pytest.mark.parametrize("route", _routes())
-def test_it_answers_like_one_that_is_not_there(api: Api, setup: ConfidentialIssueSetup, route: str) -> None:
+def test_responses_equal_those_for_a_missing_issue(api: Api, setup: ConfidentialIssueSetup, route: str) -> None:
     for name in OUTSIDERS:
         caller = setup.people[name]
         hidden = _request(api, setup, route, caller, setup.issue["iid"])
@@ -116,7 +116,7 @@ def test_it_answers_like_one_that_is_not_there(api: Api, setup: ConfidentialIssu
 
 
 @pytest.mark.parametrize("route", [route for route in _routes() if route.startswith("GET") and route.count(":") == 2])
-def test_who_may_see_it_does(api: Api, setup: ConfidentialIssueSetup, route: str) -> None:
+def test_authorized_users_see_the_issue(api: Api, setup: ConfidentialIssueSetup, route: str) -> None:
     if route in DENIED_BEFORE_LOOKUP:
         return
     for name in INSIDERS:
@@ -163,7 +163,7 @@ def test_counts(api: Api, setup: ConfidentialIssueSetup) -> None:
             assert everything == (name in INSIDERS) + ("labels" not in path), (path, name)
 
 
-def test_all_at_once_when_it_changes(api: Api, make: Make) -> None:
+def test_changes_of_visibility_apply_at_once(api: Api, make: Make) -> None:
     """Attack: use access after it was withdrawn; the next request is denied."""
     stranger, reporter = make.user(), make.user()
     project = make_project(make, visibility="public", members={reporter: Level.REPORTER})

@@ -92,7 +92,7 @@ def _reads() -> list[str]:
 
 
 @pytest.mark.parametrize("name", ["guest", "external", "nobody"])
-def test_nothing_of_it_is_read(api: Api, make: Make, setup: ConfidentialReferences, name: str) -> None:
+def test_no_route_reveals_the_issue(api: Api, make: Make, setup: ConfidentialReferences, name: str) -> None:
     answered = 0
     for route in _reads():
         answer = api.request("GET", _path(setup, make, route), setup.people[name])
@@ -102,7 +102,7 @@ def test_nothing_of_it_is_read(api: Api, make: Make, setup: ConfidentialReferenc
     assert answered > (20 if name == "nobody" else 100)
 
 
-def test_it_is_read_by_who_may(api: Api, make: Make, setup: ConfidentialReferences) -> None:
+def test_authorized_users_find_the_issue(api: Api, make: Make, setup: ConfidentialReferences) -> None:
     """Ensures that the test above requests routes that would reveal it."""
     for route in ROUTES_WITH_ISSUE:
         answer = api.request("GET", _path(setup, make, route), setup.people["reporter"])

@@ -50,7 +50,7 @@ def other(api: Api, make: Make, roles: UsersByRole) -> Project:
 
 
 @pytest.mark.parametrize("role", ["administrator", "owner", "developer", "guest", "stranger"])
-def test_nothing_of_it_is_listed(api: Api, roles: UsersByRole, other: Project, role: str) -> None:
+def test_deleted_projects_are_not_listed(api: Api, roles: UsersByRole, other: Project, role: str) -> None:
     for path in (*LISTS, f"{other.url}/issues/1/links"):
         answer = api.get(path, roles[role])
         assert answer.status_code == 200
@@ -60,5 +60,5 @@ def test_nothing_of_it_is_listed(api: Api, roles: UsersByRole, other: Project, r
 
 
 @pytest.mark.parametrize("role", ["administrator", "owner", "developer", "stranger"])
-def test_nobody_reads_where_it_spoke_of_others(api: Api, roles: UsersByRole, other: Project, role: str) -> None:
+def test_references_from_a_deleted_project_are_hidden(api: Api, roles: UsersByRole, other: Project, role: str) -> None:
     assert api.get(f"{other.url}/issues/1/notes", roles[role]).json() == []

@@ -35,7 +35,7 @@ WRITES: list[tuple[str, str, dict[str, Any], int]] = [
 ]
 
 
-def test_nothing_without_credentials(api: Api, make: Make) -> None:
+def test_authentication_is_required(api: Api, make: Make) -> None:
     """Public projects included."""
     owner = make.user()
     group = make_group(make, owner, visibility="public")
@@ -52,7 +52,7 @@ def test_nothing_without_credentials(api: Api, make: Make) -> None:
         assert answer.status_code == 401, path
 
 
-def test_a_project_without_issues(api: Api, make: Make) -> None:
+def test_projects_with_issues_disabled(api: Api, make: Make) -> None:
     """The issues are hidden from all users, and visible again when the feature is enabled."""
     owner = make.user()
     project, other = make_project(make, owner, visibility="public"), make_project(make, owner)
@@ -74,7 +74,7 @@ def test_a_project_without_issues(api: Api, make: Make) -> None:
 
 
 @pytest.mark.parametrize("as_root", [False, True])
-def test_an_archived_project(api: Api, make: Make, as_root: bool) -> None:
+def test_archived_project(api: Api, make: Make, as_root: bool) -> None:
     """Its issues are read-only."""
     owner = make.user()
     project, other = make_project(make, owner), make_project(make, owner)
@@ -94,7 +94,7 @@ def test_an_archived_project(api: Api, make: Make, as_root: bool) -> None:
     assert {**now, "subscribed": True} == issue
 
 
-def test_what_becomes_of_issues_when_users_go(api: Api, make: Make) -> None:
+def test_issues_of_deleted_users(api: Api, make: Make) -> None:
     """They stay, unless the user is deleted with all contributions."""
     owner, leaver, goner = make.user(), make.user(), make.user()
     project = make_project(make, owner, visibility="public")

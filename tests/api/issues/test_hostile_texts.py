@@ -13,7 +13,7 @@ MAX_NAME_STATEMENTS = 12
 
 
 @pytest.mark.parametrize("name", KNOWN)
-def test_a_busy_text_takes_bounded_work(api: Api, make: Make, name: str) -> None:
+def test_expensive_texts_take_bounded_work(api: Api, make: Make, name: str) -> None:
     """As description, note and search; the text is stored unchanged."""
     owner = make.user()
     project = make_project(make, owner)
@@ -39,7 +39,7 @@ SCRIPTS = ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "javas
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
-def test_scripts_are_words_in_every_field(api: Api, make: Make, script: str) -> None:
+def test_scripts_are_returned_as_json_text(api: Api, make: Make, script: str) -> None:
     """Only the renderer interprets the text."""
     owner = make.user()
     project = make_project(make, owner)

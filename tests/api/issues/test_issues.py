@@ -73,7 +73,7 @@ CALLERS = [(Level.NONE, False), (Level.GUEST, False), (Level.REPORTER, True), (L
 
 
 @pytest.mark.parametrize(("level", "sees"), CALLERS)
-def test_confidential(api: Api, make: Make, level: Level, sees: bool) -> None:
+def test_confidential_issues_are_hidden(api: Api, make: Make, level: Level, sees: bool) -> None:
     """Users who may not see a confidential issue get 404."""
     owner, other = make.user(), make.user()
     project = make_project(make, owner, visibility="public", members={other: level})
@@ -84,7 +84,7 @@ def test_confidential(api: Api, make: Make, level: Level, sees: bool) -> None:
     assert len(api.get("/issues", other, scope="all", search="secret", author_id=owner.id).json()) == (1 if sees else 0)
 
 
-def test_time(api: Api, make: Make) -> None:
+def test_time_tracking(api: Api, make: Make) -> None:
     """Estimates and time spent as durations."""
     owner = make.user()
     project = make_project(make, owner)

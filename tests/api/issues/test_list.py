@@ -121,7 +121,7 @@ def test_filters(api: Api, sample: Sample, params: dict[str, Any], expected: lis
 
 
 @pytest.mark.parametrize(("params", "expected"), FILTERS, ids=lambda value: str(value)[:60])
-def test_filters_that_leave_very_many(
+def test_filters_with_very_many_matches(
     api: Api, monkeypatch: pytest.MonkeyPatch, sample: Sample, params: dict[str, Any], expected: list[str]
 ) -> None:
     """Above a threshold, pages scan in their order and totals use stored counts."""
@@ -130,7 +130,7 @@ def test_filters_that_leave_very_many(
     test_filters(api, sample, params, expected)
 
 
-def test_of_whom(api: Api, make: Make, sample: Sample) -> None:
+def test_scope(api: Api, make: Make, sample: Sample) -> None:
     """``/issues`` lists issues created by the caller by default."""
     owner, helper, group, project, issues = sample
     stranger = make.user()
@@ -157,7 +157,7 @@ def test_of_whom(api: Api, make: Make, sample: Sample) -> None:
     assert everybodys["all"] >= len(issues)
 
 
-def test_details_of_labels(api: Api, sample: Sample) -> None:
+def test_with_labels_details(api: Api, sample: Sample) -> None:
     owner, _, _, project, _ = sample
 
     labelled = api.get(f"/projects/{project.id}/issues", owner, with_labels_details=True, **{"iids[]": 2}).json()
@@ -167,7 +167,7 @@ def test_details_of_labels(api: Api, sample: Sample) -> None:
     assert "subscribed" not in labelled[0]
 
 
-def test_milestones_by_their_time(instance: Any, api: Api, make: Make) -> None:
+def test_milestone_filters_by_date(instance: Any, api: Api, make: Make) -> None:
     owner = make.user()
     project = make_project(make, owner)
     with day(instance, "2025-06-15"):
@@ -209,14 +209,14 @@ def test_milestones_by_their_time(instance: Any, api: Api, make: Make) -> None:
     ],
     ids=lambda value: str(value)[:40],
 )
-def test_bad_filters(api: Api, sample: Sample, params: dict[str, Any]) -> None:
+def test_invalid_filters(api: Api, sample: Sample, params: dict[str, Any]) -> None:
     owner, _, group, project, _ = sample
     for path in ("/issues", f"/groups/{group.id}/issues", f"/projects/{project.id}/issues", "/issues_statistics"):
         answer = api.get(path, owner, **params)
         assert answer.status_code == 400, (path, answer.text)
 
 
-def test_what_a_list_costs(api: Api, make: Make) -> None:
+def test_statement_count_does_not_grow(api: Api, make: Make) -> None:
     """Twenty issues take as many statements as two."""
     owner = make.user()
     project = make_project(make, owner)
@@ -270,7 +270,7 @@ def test_pages(api: Api, make: Make) -> None:
     assert ids(api.get(base, owner, pagination="keyset", per_page=100)) == written[:0:-1]
 
 
-def test_one_by_its_number_in_the_instance(api: Api, make: Make) -> None:
+def test_issue_by_id(api: Api, make: Make) -> None:
     """For administrators."""
     owner = make.user()
     project = make_project(make, owner, visibility="private")

@@ -85,7 +85,7 @@ def _pages(api: Api, caller: User, path: str, **params: Any) -> list[int]:
 @pytest.mark.parametrize("most_looked_up", [2000, -1])
 @pytest.mark.parametrize("sort", ["asc", "desc"])
 @pytest.mark.parametrize("order_by", ["priority", "label_priority", "milestone_due"])
-def test_by_priority(
+def test_order_by_priority(
     api: Api,
     monkeypatch: pytest.MonkeyPatch,
     prioritized: PrioritizedIssues,
@@ -153,7 +153,7 @@ def mixed(make: Make) -> MixedProjects:
 STATES: tuple[Literal["opened", "closed", "all"], ...] = ("opened", "closed", "all")
 
 
-def test_kept_totals_are_what_a_look_at_every_row_counts(make: Make, mixed: MixedProjects) -> None:
+def test_stored_totals_equal_counted_rows(make: Make, mixed: MixedProjects) -> None:
     """For each user, list, state and kind."""
 
     def compare(db: Connection, actor: Actor, confidential: bool | None) -> None:
@@ -178,7 +178,7 @@ def test_kept_totals_are_what_a_look_at_every_row_counts(make: Make, mixed: Mixe
             make.database.read(partial(compare, actor=actor, confidential=confidential))
 
 
-def test_more_than_anybody_counts(api: Api, make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lists_without_a_total(api: Api, make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     """Pages of many rows without a stored count have no total."""
     author = make.user()
     project = make_project(make, author)

@@ -46,7 +46,7 @@ def test_participants(api: Api, make: Make) -> None:
     assert ids(api.get(f"{base}/participants", author, per_page=1, page=2)) == [assignee.id]
 
 
-def test_people_who_are_named_take_part(api: Api, make: Make) -> None:
+def test_mentioned_users_participate(api: Api, make: Make) -> None:
     """By a mention in the description or a visible note, while it exists and they may see the issue."""
     author, named, in_note, in_secret, outsider = (make.user() for _ in range(5))
     members = {named: Level.GUEST, in_note: Level.GUEST, in_secret: Level.REPORTER}
@@ -65,7 +65,7 @@ def test_people_who_are_named_take_part(api: Api, make: Make) -> None:
     assert ids(api.get(f"{base}/participants", author)) == [author.id]
 
 
-def test_merge_requests_of_an_issue(api: Api, make: Make) -> None:
+def test_related_merge_requests(api: Api, make: Make) -> None:
     owner = make.user()
     project = make_project(make, owner)
     iid = make_issue(make, project, owner)["iid"]
@@ -111,7 +111,7 @@ def test_links(api: Api, make: Make) -> None:
     assert ids(api.get(base, owner)) == ids(api.get(back, owner)) == []
 
 
-def test_links_refused(api: Api, make: Make) -> None:
+def test_rejected_links(api: Api, make: Make) -> None:
     owner = make.user()
     project = make_project(make, owner)
     one, other = make_issue(make, project, owner), make_issue(make, project, owner)
@@ -142,7 +142,7 @@ def test_links_refused(api: Api, make: Make) -> None:
         (Level.NONE, Level.REPORTER, 404),
     ],
 )
-def test_who_may_link(api: Api, make: Make, here: Level, there: Level, status: int) -> None:
+def test_permission_to_link(api: Api, make: Make, here: Level, there: Level, status: int) -> None:
     caller = make.user()
     source, target = (make_project(make, members={caller: level}, visibility="private") for level in (here, there))
     one, other = make_issue(make, source, make.root), make_issue(make, target, make.root)
@@ -159,7 +159,7 @@ def test_who_may_link(api: Api, make: Make, here: Level, there: Level, status: i
     assert ids(links) == ([other["id"]] if status == 201 else [])
 
 
-def test_links_show_what_the_caller_sees(api: Api, make: Make) -> None:
+def test_links_to_invisible_issues_are_hidden(api: Api, make: Make) -> None:
     """Attack: hidden projects and confidential issues are not shown as links and cannot be unlinked."""
     owner, reporter = make.user(), make.user()
     public = make_project(make, owner, visibility="public", members={reporter: Level.REPORTER})

@@ -44,7 +44,7 @@ MOVES = [
 
 
 @pytest.mark.parametrize(("moved", "before", "after", "order"), MOVES)
-def test_it_stands_between_those_that_are_named(
+def test_an_issue_moves_between_the_given_neighbours(
     api: Api, owner: User, project: Project, moved: str, before: str | None, after: str | None, order: str
 ) -> None:
     assert _order(api, owner, project) == "abcde"
@@ -61,7 +61,7 @@ def test_it_stands_between_those_that_are_named(
     assert _order(api, owner, project) == order + "f"
 
 
-def test_there_is_always_room(api: Api, owner: User, project: Project) -> None:
+def test_repeated_moves_into_one_gap(api: Api, owner: User, project: Project) -> None:
     """Positions are redistributed when a gap is exhausted."""
     issues = _issues(api, owner, project)
     order = list("abcde")
@@ -77,9 +77,7 @@ def test_there_is_always_room(api: Api, owner: User, project: Project) -> None:
     assert _order(api, owner, project) == "".join(order) + "f"
 
 
-def test_neighbours_are_issues_of_the_project_that_the_caller_sees(
-    api: Api, make: Make, owner: User, project: Project
-) -> None:
+def test_neighbours_must_be_visible_issues_of_the_project(api: Api, make: Make, owner: User, project: Project) -> None:
     """Attack: a confidential issue, or one of another project, as a neighbour."""
     author = make.user()
     mine = api.post(f"/projects/{project.id}/issues", author, title="mine").json()
@@ -94,7 +92,7 @@ def test_neighbours_are_issues_of_the_project_that_the_caller_sees(
     assert api.put(path, owner, move_after_id=secret["id"]).status_code == 200
 
 
-def test_who_may(api: Api, make: Make, owner: User, project: Project) -> None:
+def test_permissions(api: Api, make: Make, owner: User, project: Project) -> None:
     issues = _issues(api, owner, project)
     path, sent = f"/projects/{project.id}/issues/{issues['a']['iid']}/reorder", {"move_after_id": issues["e"]["id"]}
     guest, reporter = make.user(), make.user()

@@ -68,9 +68,7 @@ def _session(instance: Instance, user: User) -> tuple[dict[str, str], str]:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_token_of_every_kind_is_taken_wherever_it_is_put(
-    instance: Instance, api: Api, make: Make, kind: Kind
-) -> None:
+def test_every_kind_of_token_is_accepted_in_every_place(instance: Instance, api: Api, make: Make, kind: Kind) -> None:
     user = make.user()
     token = kind(instance, api, make, user)
 
@@ -85,7 +83,7 @@ def test_a_token_of_every_kind_is_taken_wherever_it_is_put(
 
 
 @pytest.mark.parametrize("path", ["/user", "/users", "/version", "/namespaces", "/templates/licenses"])
-def test_a_wrong_credential_is_refused_even_where_none_is_needed(api: Api, path: str) -> None:
+def test_an_invalid_credential_is_rejected_even_on_public_routes(api: Api, path: str) -> None:
     for place, put in POSITIONS.items():
         answer = api.request("GET", path, **put("nonsense"))
         assert (answer.status_code, answer.json()) == (401, UNAUTHORIZED), place
@@ -93,9 +91,7 @@ def test_a_wrong_credential_is_refused_even_where_none_is_needed(api: Api, path:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("event", ["block", "ban", "deactivate", "delete"])
-def test_no_token_outlives_its_users_right_to_act(
-    instance: Instance, api: Api, make: Make, kind: Kind, event: str
-) -> None:
+def test_tokens_of_blocked_users_are_rejected(instance: Instance, api: Api, make: Make, kind: Kind, event: str) -> None:
     """Attack: use a credential after the user was blocked; the next request is denied."""
     user = make.user()
     caller = user.with_token(kind(instance, api, make, user))
@@ -109,7 +105,7 @@ def test_no_token_outlives_its_users_right_to_act(
     assert api.put("/user/status", caller, message="still here").status_code == 401
 
 
-def test_a_token_stops_when_it_is_revoked(instance: Instance, api: Api, make: Make) -> None:
+def test_a_revoked_token_is_rejected(instance: Instance, api: Api, make: Make) -> None:
     user = make.user()
     database = instance.app.database
 
@@ -141,7 +137,7 @@ def test_a_token_stops_when_it_is_revoked(instance: Instance, api: Api, make: Ma
     ("expires_at", "status"), [("2001-01-01", 401), ("9999-12-31", 200), (None, 200)], ids=["past", "future", "never"]
 )
 @pytest.mark.parametrize("path", ["personal_access_tokens", "impersonation_tokens"])
-def test_an_expired_token_opens_nothing(api: Api, make: Make, path: str, expires_at: str | None, status: int) -> None:
+def test_an_expired_token_is_rejected(api: Api, make: Make, path: str, expires_at: str | None, status: int) -> None:
     user = make.user()
     made = api.post(f"/users/{user.id}/{path}", make.root, name="x", scopes=["api"], expires_at=expires_at)
 
@@ -149,7 +145,7 @@ def test_an_expired_token_opens_nothing(api: Api, make: Make, path: str, expires
     assert api.get("/user", user.with_token(made.json()["token"])).status_code == status
 
 
-def test_a_session_cookie_reads_but_writes_only_with_its_csrf_token(instance: Instance, api: Api, make: Make) -> None:
+def test_a_session_cookie_reads_but_writes_only_with_a_csrf_token(instance: Instance, api: Api, make: Make) -> None:
     """Attack: another site makes a browser post with the cookie alone."""
     user, other = make.user(), make.user()
     cookie, csrf = _session(instance, user)
@@ -166,7 +162,7 @@ def test_a_session_cookie_reads_but_writes_only_with_its_csrf_token(instance: In
         assert message == ("written" if status == 200 else "")
 
 
-def test_a_stale_cookie_is_as_good_as_none(instance: Instance, api: Api, make: Make) -> None:
+def test_an_expired_cookie_counts_as_anonymous(instance: Instance, api: Api, make: Make) -> None:
     user = make.user()
     cookie, _ = _session(instance, user)
     assert api.request("GET", "/user", headers=cookie).status_code == 200
@@ -177,9 +173,7 @@ def test_a_stale_cookie_is_as_good_as_none(instance: Instance, api: Api, make: M
     assert api.request("GET", "/templates/licenses", headers=cookie).status_code == 200
 
 
-def test_a_session_with_a_password_that_somebody_else_set_opens_nothing(
-    instance: Instance, api: Api, make: Make
-) -> None:
+def test_a_session_with_an_administrator_set_password_is_rejected(instance: Instance, api: Api, make: Make) -> None:
     user = make.user(password="first-password")
     api.put(f"/users/{user.id}", make.root, password="second-password")
     cookie, _ = _session(instance, user)
@@ -188,7 +182,7 @@ def test_a_session_with_a_password_that_somebody_else_set_opens_nothing(
     assert api.get("/user", user).status_code == 200, "Tokens have nothing to do with the password."
 
 
-def test_a_token_counts_before_a_cookie(instance: Instance, api: Api, make: Make) -> None:
+def test_a_token_takes_precedence_over_a_cookie(instance: Instance, api: Api, make: Make) -> None:
     user, other = make.user(), make.user()
     cookie, _ = _session(instance, other)
 
@@ -222,5 +216,5 @@ def test_the_api_sets_no_cookie(api: Api, make: Make) -> None:
         {"Cookie": "_service_session=%00; ;;="},
     ],
 )
-def test_what_is_no_credential_proves_nothing(instance: Instance, headers: dict[str, Any]) -> None:
+def test_malformed_credentials_are_rejected(instance: Instance, headers: dict[str, Any]) -> None:
     assert httpx.get(f"{instance.url}/api/v4/user", headers=headers).status_code == 401

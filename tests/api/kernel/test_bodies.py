@@ -17,7 +17,7 @@ EMPTY_PART = b'--x\r\nContent-Disposition: form-data; name="a"\r\n\r\n\r\n'
 EMPTY_FILE = b'--x\r\nContent-Disposition: form-data; name="a"; filename="a"\r\n\r\n\r\n'
 
 
-def test_a_gzipped_body_is_unpacked(api: Api, make: Make) -> None:
+def test_a_gzipped_body_is_decompressed(api: Api, make: Make) -> None:
     user = make.user()
     sent = gzip.compress(json.dumps({"message": "packed"}).encode())
 
@@ -60,7 +60,7 @@ MALFORMED: dict[str, tuple[bytes, dict[str, str], int]] = {
 
 
 @pytest.mark.parametrize("what", MALFORMED)
-def test_a_body_that_cannot_be_read_is_refused_and_changes_nothing(api: Api, make: Make, what: str) -> None:
+def test_an_unreadable_body_is_rejected_and_changes_nothing(api: Api, make: Make, what: str) -> None:
     user = make.user()
     content, headers, status = MALFORMED[what]
 
@@ -82,7 +82,7 @@ def test_a_body_of_a_million_fields_is_read_once_and_ignored(api: Api, make: Mak
     assert answer.status_code == 200
 
 
-def test_a_body_in_chunks_is_held_to_the_limit_too(api: Api, make: Make) -> None:
+def test_a_chunked_body_is_limited_too(api: Api, make: Make) -> None:
     def chunks(size: int) -> Any:
         yield b'{"message": "chunked", "ignored": "'
         for _ in range(size // 65536):
@@ -95,11 +95,11 @@ def test_a_body_in_chunks_is_held_to_the_limit_too(api: Api, make: Make) -> None
 
 
 @pytest.mark.parametrize("content", [b"", b"null", b"{}", b" {} "])
-def test_an_empty_body_says_nothing(api: Api, make: Make, content: bytes) -> None:
+def test_an_empty_body_has_no_parameters(api: Api, make: Make, content: bytes) -> None:
     assert api.request("PUT", "/user/status", make.user(), content=content, headers=JSON).status_code == 200
 
 
-def test_nobody_makes_us_read_a_body_for_a_read(api: Api, make: Make) -> None:
+def test_bodies_of_reads_are_not_read(api: Api, make: Make) -> None:
     answer = api.request("GET", "/user", make.user(), content=b"{" * 100_000, headers=JSON)
 
     assert answer.status_code == 200

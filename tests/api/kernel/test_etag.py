@@ -10,7 +10,7 @@ def _conditional(api: Api, path: str, caller: User, tag: str) -> int:
 
 
 @pytest.mark.parametrize("spelling", ["{tag}", "*", '"other", {tag}', "{strong}", '"other",{tag}'])
-def test_the_same_state_is_not_sent_twice(api: Api, make: Make, spelling: str) -> None:
+def test_an_unchanged_response_is_not_sent_again(api: Api, make: Make, spelling: str) -> None:
     user = make.user()
     first = api.get("/user", user)
     tag = first.headers["etag"]
@@ -24,7 +24,7 @@ def test_the_same_state_is_not_sent_twice(api: Api, make: Make, spelling: str) -
     assert _conditional(api, "/user", user, '"other"') == 200
 
 
-def test_it_changes_with_what_is_shown_and_with_who_looks(api: Api, make: Make) -> None:
+def test_the_etag_depends_on_content_and_caller(api: Api, make: Make) -> None:
     user, path = make.user(), ""
     path = f"/users/{user.id}"
     tag = api.get(path, user).headers["etag"]
@@ -36,7 +36,7 @@ def test_it_changes_with_what_is_shown_and_with_who_looks(api: Api, make: Make) 
     assert _conditional(api, path, user, tag) == 200
 
 
-def test_it_changes_with_the_total_even_where_the_page_does_not(api: Api, make: Make) -> None:
+def test_the_etag_depends_on_the_total(api: Api, make: Make) -> None:
     """A new item on a later page changes the links of the first page."""
     user = make.user()
     for _ in range(2):
@@ -53,7 +53,7 @@ def test_it_changes_with_the_total_even_where_the_page_does_not(api: Api, make: 
     assert _conditional(api, path, user, first.headers["etag"]) == 200
 
 
-def test_writes_and_refusals_have_none(api: Api, make: Make) -> None:
+def test_writes_and_errors_have_no_etag(api: Api, make: Make) -> None:
     user = make.user()
 
     assert "etag" not in api.put("/user/status", user, message="x").headers
@@ -64,5 +64,5 @@ def test_writes_and_refusals_have_none(api: Api, make: Make) -> None:
     assert api.request("GET", "/user", headers=star).status_code == 401
 
 
-def test_answers_are_private_and_asked_for_again(api: Api, make: Make) -> None:
+def test_responses_are_private_and_revalidated(api: Api, make: Make) -> None:
     assert api.get("/user", make.user()).headers["cache-control"] == "max-age=0, private, must-revalidate"

@@ -14,7 +14,7 @@ from tests.client import Api, Make, User
 INVALIDATING_ROUTES = "/personal_access_tokens/self"
 
 
-def test_the_table_speaks_of_every_route_and_of_nothing_else() -> None:
+def test_the_table_lists_exactly_the_declared_routes() -> None:
     assert sorted(TABLE) == declared_routes()
 
 
@@ -25,7 +25,7 @@ def other_user(make: Make) -> User:
 
 
 @pytest.mark.parametrize("route", declared_routes())
-def test_nobody_gets_further_than_the_table_says(api: Api, make: Make, other_user: User, route: str) -> None:
+def test_callers_reach_exactly_the_routes_in_the_table(api: Api, make: Make, other_user: User, route: str) -> None:
     """Attack: anonymous callers, other users and administrators call every route."""
     who, _ = TABLE[route]
     if INVALIDATING_ROUTES in route:

@@ -16,7 +16,7 @@ def scoped_tokens(make: Make) -> dict[str, User]:
 
 
 @pytest.mark.parametrize("route", declared_routes())
-def test_a_token_of_one_scope_gets_no_further_than_that_scope(
+def test_a_token_reaches_exactly_the_routes_of_its_scope(
     api: Api, make: Make, scoped_tokens: dict[str, User], route: str
 ) -> None:
     """Attack: use an administrator's token of one scope for other routes."""

@@ -37,7 +37,7 @@ BODY = {
 
 
 @pytest.mark.parametrize("route", [route for route in declared_routes() if ":" in route])
-def test_junk_in_a_path_is_never_a_fault(api: Api, make: Make, route: str) -> None:
+def test_invalid_path_parameters_cause_no_server_error(api: Api, make: Make, route: str) -> None:
     """Attack: ids without a row, NUL, invalid UTF-8, path traversal."""
     _try_invalid_values(api, make.root, route)
 
@@ -49,7 +49,7 @@ def parents(make: Make) -> dict[str, int]:
 
 
 @pytest.mark.parametrize("route", [route for route in declared_routes() if route.count(":") > 1])
-def test_junk_behind_one_that_is_there_is_never_a_fault(
+def test_invalid_parameters_below_an_existing_parent_cause_no_server_error(
     api: Api, make: Make, parents: dict[str, int], route: str
 ) -> None:
     container = parents.get(route.split("/")[1], NO_ROW)

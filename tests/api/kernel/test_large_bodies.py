@@ -21,7 +21,7 @@ from tests.conftest import Instance
 SPECIAL_CHARACTERS = "\n\r\t =+%&;Aa_é€😀\x00"
 
 
-def test_a_large_form_says_what_a_small_one_would() -> None:
+def test_large_and_small_forms_are_parsed_alike() -> None:
     """Two parsers, one result."""
     dice = random.Random(1)
     for _ in range(300):
@@ -32,13 +32,13 @@ def test_a_large_form_says_what_a_small_one_would() -> None:
 
 
 @pytest.mark.parametrize("tail", [b"%", b"%4", b"%zz", b"%ff", b"&x=1" * 2000])
-def test_a_large_form_that_is_malformed(tail: bytes) -> None:
+def test_a_malformed_large_form_is_rejected(tail: bytes) -> None:
     """None of its fields is used."""
     with pytest.raises(BadRequest):
         parse_query(b"a=" + b"x" * 70_000 + tail)
 
 
-def test_a_body_of_escapes_is_answered(api: Api, make: Make) -> None:
+def test_an_expanding_body_is_answered(api: Api, make: Make) -> None:
     """Attack: ten kilobytes that decode to ten megabytes, from an anonymous caller."""
     body = gzip.compress(b"branch=" + b"%41" * 3_400_000)
     headers = {"content-type": "application/x-www-form-urlencoded", "content-encoding": "gzip"}
@@ -46,7 +46,7 @@ def test_a_body_of_escapes_is_answered(api: Api, make: Make) -> None:
     assert answer.status_code == 401
 
 
-def test_large_bodies_wait_for_their_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_bodies_wait_for_capacity(monkeypatch: pytest.MonkeyPatch) -> None:
     """Bodies within the limit proceed, others wait, and get 503 with Retry-After on timeout."""
     monkeypatch.setattr(body_budget, "SMALL_BODY_BYTES", 10)
     monkeypatch.setattr(body_budget, "WAIT_SECONDS", 0.01)
@@ -67,7 +67,7 @@ def test_large_bodies_wait_for_their_turn(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.mark.parametrize("drips", [False, True])
-def test_who_does_not_send_what_they_promised_is_let_go(
+def test_stalled_uploads_are_disconnected(
     instance: Instance, api: Api, make: Make, monkeypatch: pytest.MonkeyPatch, drips: bool
 ) -> None:
     """Attack: announce a large body, send nothing or a byte at a time, and hold the reserved capacity."""

@@ -10,7 +10,7 @@ def _lines(instance: Instance, since: int) -> list[dict[str, object]]:
     return [json.loads(line) for line in instance.log.getvalue()[since:].splitlines()]
 
 
-def test_a_request_leaves_one_line_that_says_who_what_and_how(instance: Instance, api: Api, make: Make) -> None:
+def test_a_request_logs_one_line_with_user_route_and_status(instance: Instance, api: Api, make: Make) -> None:
     user = make.user()
     since = len(instance.log.getvalue())
 
@@ -23,7 +23,7 @@ def test_a_request_leaves_one_line_that_says_who_what_and_how(instance: Instance
     assert set(line) == {"time", "event", "request_id", "method", "route", "status", "ms", "user"}
 
 
-def test_nothing_secret_is_ever_logged(instance: Instance, api: Api, make: Make) -> None:
+def test_secrets_are_never_logged(instance: Instance, api: Api, make: Make) -> None:
     """Attack: secrets in every part of a request; none appears in the log."""
     since = len(instance.log.getvalue())
     user = make.user(password="a-password-of-the-log")
@@ -49,7 +49,7 @@ def test_nothing_secret_is_ever_logged(instance: Instance, api: Api, make: Make)
     assert [secret for secret in secrets if secret in written] == []
 
 
-def test_what_callers_send_cannot_break_out_of_a_line(instance: Instance, api: Api) -> None:
+def test_request_data_cannot_break_out_of_a_log_line(instance: Instance, api: Api) -> None:
     """Every line is JSON."""
     since = len(instance.log.getvalue())
     api.request("GET", "/users/%22%7D%0A", headers={"User-Agent": '"}\\n{', "X-Request-Id": '"}'})

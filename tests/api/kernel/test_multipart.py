@@ -38,7 +38,7 @@ def parse(body: bytes, *, size: int = 1000, max_parts: int = 10) -> list[tuple[s
 
 
 @pytest.mark.parametrize("size", [1, 7, 1000])
-def test_fields_and_files_come_in_order(size: int) -> None:
+def test_fields_and_files_are_parsed_in_order(size: int) -> None:
     """Independent of chunk boundaries; text that is not UTF-8 is read as Latin-1."""
     body = (
         part('name="a[]"', b"1")
@@ -57,7 +57,7 @@ def test_fields_and_files_come_in_order(size: int) -> None:
     ]
 
 
-def test_a_large_file_is_whole() -> None:
+def test_a_large_file_is_complete() -> None:
     """A file that is spooled to disk."""
     content = bytes(range(256)) * 12_000
     body = part('name="file"; filename="f"', content) + part('name="a"', b"1") + b"--x--\r\n"

@@ -61,13 +61,13 @@ def _unlimited(api: Api, caller: User | None) -> bool:
     return answer.status_code == 200 and "ratelimit-limit" not in answer.headers
 
 
-def test_there_is_no_limit_unless_one_is_configured(api: Api, make: Make) -> None:
+def test_requests_are_unlimited_by_default(api: Api, make: Make) -> None:
     answer = api.get("/user", make.user())
 
     assert not [name for name in answer.headers if name.startswith("ratelimit-")]
 
 
-def test_a_user_is_told_what_is_left_and_then_to_wait(api: Api, make: Make, configure: Configure) -> None:
+def test_a_user_sees_remaining_requests_and_then_retry_after(api: Api, make: Make, configure: Configure) -> None:
     user, other, scout = make.user(), make.user(), make.user()
     configure(ON, _limited(api, scout))
 
@@ -86,7 +86,7 @@ def test_a_user_is_told_what_is_left_and_then_to_wait(api: Api, make: Make, conf
     assert "ratelimit-limit" not in api.get("/templates/licenses/mit").headers, "The other limit is not on."
 
 
-def test_a_refused_write_changes_nothing(api: Api, make: Make, configure: Configure) -> None:
+def test_a_limited_write_changes_nothing(api: Api, make: Make, configure: Configure) -> None:
     user, other, scout = make.user(), make.user(), make.user()
     configure(ON, _limited(api, scout))
     statuses = [
@@ -97,7 +97,7 @@ def test_a_refused_write_changes_nothing(api: Api, make: Make, configure: Config
     assert api.get(f"/users/{user.id}/status", other).json()["message"] == f"number {MAX_REQUESTS - 1}"
 
 
-def test_all_tokens_of_a_user_share_one_count(api: Api, make: Make, configure: Configure) -> None:
+def test_all_tokens_of_a_user_share_one_limit(api: Api, make: Make, configure: Configure) -> None:
     user, scout = make.user(), make.user()
     second = user.with_token(make.token(user.id))
     configure(ON, _limited(api, scout))
@@ -107,7 +107,7 @@ def test_all_tokens_of_a_user_share_one_count(api: Api, make: Make, configure: C
     assert statuses == [200] * MAX_REQUESTS + [429] * MAX_REQUESTS
 
 
-def test_anonymous_callers_are_counted_by_address(api: Api, make: Make, configure: Configure) -> None:
+def test_anonymous_requests_are_limited_by_address(api: Api, make: Make, configure: Configure) -> None:
     user = make.user()
     configure(ANONYMOUS_ON, _limited(api, None))
 
@@ -126,7 +126,7 @@ def test_anonymous_callers_are_counted_by_address(api: Api, make: Make, configur
         ("192.0.2.0/24", "", "192.0.2.1"),
     ],
 )
-def test_an_address_that_the_caller_made_up_has_no_count_of_its_own(proxies: str, sent: str, ip: str) -> None:
+def test_a_forged_address_has_no_limit_of_its_own(proxies: str, sent: str, ip: str) -> None:
     """Forwarded addresses are accepted from trusted proxies only, up to the nearest untrusted one."""
     scope = {"client": ("192.0.2.1", 1234), "scheme": "http"}
 

@@ -77,7 +77,7 @@ def test_each_view_has_exactly_these_keys(
         assert set(each) - {"members_count_with_descendants"} == keys
 
 
-def test_a_key_and_its_user_are_for_administrators(api: Api, make: Make, owner: User) -> None:
+def test_keys_with_their_user_are_for_administrators_only(api: Api, make: Make, owner: User) -> None:
     key_id = api.get("/user/keys", owner).json()[0]["id"]
 
     shown = api.get(f"/keys/{key_id}", make.root).json()
@@ -87,7 +87,7 @@ def test_a_key_and_its_user_are_for_administrators(api: Api, make: Make, owner: 
     assert api.get(f"/keys/{key_id}", owner).status_code == 403
 
 
-def test_a_secret_is_told_in_the_answer_that_made_it_and_never_again(api: Api, make: Make, owner: User) -> None:
+def test_a_secret_is_shown_only_in_the_response_that_created_it(api: Api, make: Make, owner: User) -> None:
     for kind, more in (("impersonation_tokens", {"impersonation"}), ("personal_access_tokens", set[str]())):
         made = api.post(f"/users/{owner.id}/{kind}", make.root, name="once", scopes=["api"]).json()
         assert set(made) == TOKEN | more | {"token"}
@@ -113,7 +113,7 @@ def _reads() -> list[str]:
 
 
 @pytest.mark.parametrize("path", _reads())
-def test_no_read_holds_a_secret(api: Api, make: Make, owner: User, path: str) -> None:
+def test_no_read_contains_a_secret(api: Api, make: Make, owner: User, path: str) -> None:
     """Attack: search every response to every caller for stored secrets."""
     private = api.get("/user", make.root, sudo=owner.username).json()["private_token"]
     secrets = [owner.token, make.root.token, owner.password, make.root.password, private, "$argon2"]
@@ -130,9 +130,7 @@ def test_no_read_holds_a_secret(api: Api, make: Make, owner: User, path: str) ->
             assert "email" not in set(_keys(answer.json()))
 
 
-def test_the_private_token_is_given_to_administrators_and_to_those_who_act_for_them(
-    api: Api, make: Make, owner: User
-) -> None:
+def test_the_private_token_is_shown_to_administrators_with_sudo(api: Api, make: Make, owner: User) -> None:
     assert "private_token" in api.get("/user", make.root).json()
     assert "private_token" in api.get("/user", make.root, sudo=owner.username).json()
     assert "private_token" not in api.get("/user", owner).json()

@@ -47,7 +47,7 @@ def test_a_longer_page_takes_no_more_statements(api: Api, make: Make) -> None:
         assert many <= few
 
 
-def test_two_at_once_make_one_label(api: Api, make: Make) -> None:
+def test_concurrent_creation_makes_one_label(api: Api, make: Make) -> None:
     owner = make.user()
     project = make_project(make, owner)
 

@@ -57,7 +57,7 @@ def test_create_read_edit_delete(api: Api, owner: User, group: Group) -> None:
     assert api.delete(f"/groups/{group.id}/labels", owner, name="again").status_code == 404
 
 
-def test_projects_use_them(api: Api, make: Make, owner: User, group: Group) -> None:
+def test_projects_use_group_labels(api: Api, make: Make, owner: User, group: Group) -> None:
     label = _make(api, owner, group, "wide")
     project = make_project(make, owner, group=make_group(make, owner, parent=group))
     base = f"/projects/{project.id}/labels"
@@ -76,7 +76,7 @@ def test_projects_use_them(api: Api, make: Make, owner: User, group: Group) -> N
     assert len(api.get(base, owner).json()) == 1
 
 
-def test_groups_around_and_below(api: Api, make: Make, owner: User, group: Group) -> None:
+def test_labels_of_parent_groups_and_subgroups(api: Api, make: Make, owner: User, group: Group) -> None:
     """Labels of subgroups and projects are listed only if visible."""
     child = make_group(make, owner, parent=group, visibility="private")
     project = make_project(make, owner, group=child, visibility="private")
@@ -98,7 +98,7 @@ def test_groups_around_and_below(api: Api, make: Make, owner: User, group: Group
     assert _names(api, path, outside, only_group_labels="false", **deep) == ["above"]
 
 
-def test_a_group_below_may_not_take_a_title_from_above(api: Api, make: Make, owner: User, group: Group) -> None:
+def test_a_subgroup_cannot_reuse_a_title_of_its_parent(api: Api, make: Make, owner: User, group: Group) -> None:
     _make(api, owner, group, "taken")
     child = make_group(make, owner, parent=group)
     assert api.post(f"/groups/{child.id}/labels", owner, name="taken", color=RED).status_code == 409
@@ -121,7 +121,9 @@ def private(make: Make, roles: UsersByRole) -> Group:
 
 
 @pytest.mark.parametrize(("role", "reads", "writes"), CALLERS)
-def test_who_may(api: Api, make: Make, roles: UsersByRole, private: Group, role: str, reads: int, writes: int) -> None:
+def test_permissions(
+    api: Api, make: Make, roles: UsersByRole, private: Group, role: str, reads: int, writes: int
+) -> None:
     label = _make(api, roles.owner, private, make.name("label"))
     base, caller = f"/groups/{private.id}/labels", roles[role]
     assert api.get(base, caller).status_code == reads
@@ -132,7 +134,7 @@ def test_who_may(api: Api, make: Make, roles: UsersByRole, private: Group, role:
     assert api.delete(f"{base}/{label['id']}", caller).status_code == done
 
 
-def test_labels_of_other_groups_are_as_good_as_none(api: Api, make: Make, owner: User, group: Group) -> None:
+def test_labels_of_other_groups_are_not_found(api: Api, make: Make, owner: User, group: Group) -> None:
     """Attack: reach a label through the path of another group."""
     secret = _make(api, owner, group, "secret title")
     stranger = make.user()
@@ -143,7 +145,7 @@ def test_labels_of_other_groups_are_as_good_as_none(api: Api, make: Make, owner:
     assert _names(api, f"/groups/{group.id}/labels", owner) == ["secret title"]
 
 
-def test_counts_know_what_the_caller_sees(api: Api, make: Make, owner: User) -> None:
+def test_counts_include_visible_projects_only(api: Api, make: Make, owner: User) -> None:
     """All projects of a group that the caller can see."""
     group = make_group(make, owner, visibility="public")
     label = _make(api, owner, group, "wide")

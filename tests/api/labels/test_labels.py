@@ -95,7 +95,9 @@ INVALID = [
 
 
 @pytest.mark.parametrize(("sent", "message"), INVALID)
-def test_what_is_wrong_is_told(api: Api, owner: User, project: Project, sent: dict[str, Any], message: Any) -> None:
+def test_invalid_labels_are_rejected(
+    api: Api, owner: User, project: Project, sent: dict[str, Any], message: Any
+) -> None:
     answer = api.post(f"/projects/{project.id}/labels", owner, **sent)
     assert (answer.status_code, answer.json()["message"]) == (400, message)
     assert api.get(f"/projects/{project.id}/labels", owner).json() == []
@@ -104,7 +106,7 @@ def test_what_is_wrong_is_told(api: Api, owner: User, project: Project, sent: di
 @pytest.mark.parametrize(
     "name", ["<script>alert(1)</script>", '"><img src=x onerror=x>', "日本語 🦊", "..", "a/b", "100", "?", "promote"]
 )
-def test_hostile_titles_stay_as_typed_and_can_be_reached(api: Api, owner: User, project: Project, name: str) -> None:
+def test_hostile_titles_are_stored_unchanged_and_reachable(api: Api, owner: User, project: Project, name: str) -> None:
     label = _make(api, owner, project, name)
     assert label["name"] == name
     path = f"/projects/{project.id}/labels/{label['id']}"
@@ -130,7 +132,7 @@ def test_colors(api: Api, owner: User, project: Project, given: str, shown: str,
     assert (made["color"], made["text_color"]) == (shown, text)
 
 
-def test_a_title_is_taken_once(api: Api, make: Make, owner: User, project: Project) -> None:
+def test_a_title_is_unique(api: Api, make: Make, owner: User, project: Project) -> None:
     _make(api, owner, project)
     again = api.post(f"/projects/{project.id}/labels", owner, name=" bug ", color=RED)
     assert (again.status_code, again.json()) == (409, {"message": "Label already exists"})
@@ -167,7 +169,7 @@ def test_edit(api: Api, owner: User, project: Project) -> None:
         assert (wrong.status_code, list(wrong.json()["message"])) == (400, [field])
 
 
-def test_what_carries_it_shows_its_new_name(api: Api, owner: User, project: Project) -> None:
+def test_issues_show_the_new_name(api: Api, owner: User, project: Project) -> None:
     label = _make(api, owner, project)
     issue = api.post(f"/projects/{project.id}/issues", owner, title="x", labels="bug").json()
     api.put(f"/projects/{project.id}/labels/{label['id']}", owner, new_name="defect")
@@ -177,7 +179,7 @@ def test_what_carries_it_shows_its_new_name(api: Api, owner: User, project: Proj
     assert api.get(path, owner).json()["labels"] == []
 
 
-def test_delete_twice(api: Api, owner: User, project: Project) -> None:
+def test_deleting_twice(api: Api, owner: User, project: Project) -> None:
     label = _make(api, owner, project)
     path = f"/projects/{project.id}/labels/{label['id']}"
     assert [api.delete(path, owner).status_code for _ in range(2)] == [200, 200]
@@ -185,7 +187,7 @@ def test_delete_twice(api: Api, owner: User, project: Project) -> None:
     assert api.delete(f"/projects/{project.id}/labels", owner).status_code == 400
 
 
-def test_follow(api: Api, make: Make, owner: User, project: Project) -> None:
+def test_subscribe(api: Api, make: Make, owner: User, project: Project) -> None:
     other = make.user()
     public = make_project(make, owner, visibility="public")
     label = _make(api, owner, public)
@@ -201,7 +203,7 @@ def test_follow(api: Api, make: Make, owner: User, project: Project) -> None:
     assert api.post(f"{base}/missing/subscribe", other).status_code == 404
 
 
-def test_labels_of_other_projects_are_as_good_as_none(api: Api, make: Make, owner: User, project: Project) -> None:
+def test_labels_of_other_projects_are_not_found(api: Api, make: Make, owner: User, project: Project) -> None:
     """Attack: reach a label, or learn its title, through another project by id or name."""
     stranger = make.user()
     secret = _make(api, owner, project, "secret title")
@@ -237,7 +239,7 @@ def private(make: Make, roles: UsersByRole) -> Project:
 
 
 @pytest.mark.parametrize(("role", "reads", "writes"), CALLERS)
-def test_who_may(
+def test_permissions(
     api: Api, make: Make, roles: UsersByRole, private: Project, role: str, reads: int, writes: int
 ) -> None:
     label = _make(api, roles.owner, private, make.name("label"))
@@ -252,7 +254,7 @@ def test_who_may(
     assert api.delete(f"{base}/{label['id']}", caller).status_code == done
 
 
-def test_a_public_project_shows_them_to_users_only(api: Api, make: Make, owner: User) -> None:
+def test_labels_of_a_public_project_require_authentication(api: Api, make: Make, owner: User) -> None:
     public = make_project(make, owner, visibility="public")
     _make(api, owner, public)
     stranger = make.user()
@@ -261,7 +263,7 @@ def test_a_public_project_shows_them_to_users_only(api: Api, make: Make, owner: 
     assert api.post(f"/projects/{public.id}/labels", stranger, name="x", color=RED).status_code == 403
 
 
-def test_an_archived_project_is_only_read(api: Api, owner: User, project: Project) -> None:
+def test_an_archived_project_is_read_only(api: Api, owner: User, project: Project) -> None:
     label = _make(api, owner, project)
     api.post(f"/projects/{project.id}/archive", owner)
     base = f"/projects/{project.id}/labels"
@@ -276,7 +278,7 @@ def test_an_archived_project_is_only_read(api: Api, owner: User, project: Projec
     assert [answer.status_code for answer in refused] == [403] * 5
 
 
-def test_they_are_hidden_where_nothing_can_carry_them(api: Api, owner: User, project: Project) -> None:
+def test_labels_are_hidden_if_issues_and_merge_requests_are_disabled(api: Api, owner: User, project: Project) -> None:
     _make(api, owner, project)
     path = f"/projects/{project.id}"
     api.put(path, owner, issues_enabled=False)
@@ -315,7 +317,7 @@ def test_promote(api: Api, make: Make) -> None:
     assert api.put(f"/projects/{one.id}/labels/bug/promote", reporter).status_code == 404
 
 
-def test_promoting_takes_a_group_and_a_say_in_it(api: Api, make: Make, owner: User, project: Project) -> None:
+def test_promotion_requires_a_group_and_permission_in_it(api: Api, make: Make, owner: User, project: Project) -> None:
     _make(api, owner, project)
     alone = api.put(f"/projects/{project.id}/labels/bug/promote", owner)
     assert alone.status_code == 400

@@ -23,7 +23,7 @@ def _fill(api: Api, owner: User, group: Group, project: Project) -> dict[str, An
 
 
 @pytest.mark.parametrize("how", ["project", "group"])
-def test_it_has_its_own_from_now_on(api: Api, make: Make, how: str) -> None:
+def test_group_labels_are_copied_into_the_project(api: Api, make: Make, how: str) -> None:
     owner = make.user()
     group, other = make_group(make, owner), make_group(make, owner)
     inner = make_group(make, owner, parent=group)
@@ -51,7 +51,7 @@ def test_it_has_its_own_from_now_on(api: Api, make: Make, how: str) -> None:
     assert len(held) == (1 if how == "project" else 0)
 
 
-def test_what_is_called_the_same_there_takes_over(api: Api, make: Make) -> None:
+def test_labels_with_the_same_title_in_the_target_are_reused(api: Api, make: Make) -> None:
     owner = make.user()
     group, other = make_group(make, owner), make_group(make, owner)
     project = make_project(make, owner, group=group)

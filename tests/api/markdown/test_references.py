@@ -85,7 +85,7 @@ REFERENCES = [
 
 
 @pytest.mark.parametrize(("sign", "path", "mark"), REFERENCES)
-def test_every_sign_leads_there_for_members_and_nowhere_for_strangers(
+def test_references_are_links_for_members_only(
     api: Api, setup: ReferenceSetup, sign: str, path: str, mark: str
 ) -> None:
     sign, path, mark = (part.format(**setup.ids) for part in (sign, path, mark))
@@ -103,7 +103,7 @@ def test_every_sign_leads_there_for_members_and_nowhere_for_strangers(
     assert hidden.count("see") == hidden.count("there") == 1
 
 
-def test_projects_beside_are_named_alone(api: Api, setup: ReferenceSetup) -> None:
+def test_projects_of_the_same_namespace_are_referenced_by_name(api: Api, setup: ReferenceSetup) -> None:
     name = setup.beside.path.rpartition("/")[2]
 
     html = rendered(api, setup.member, f"{name}#1", setup.project)
@@ -114,7 +114,7 @@ def test_projects_beside_are_named_alone(api: Api, setup: ReferenceSetup) -> Non
     assert "Beside" not in for_guest
 
 
-def test_addresses_become_signs_where_the_reader_sees_what_is_there(api: Api, setup: ReferenceSetup) -> None:
+def test_urls_become_references_for_readers_who_can_see_the_target(api: Api, setup: ReferenceSetup) -> None:
     for path, sign in (("issues/1", "#1"), ("merge_requests/1", "!1")):
         url = f"{api.url.rstrip('/')}/{setup.project.path}/{path}"
         assert f">{sign}</a>" in rendered(api, setup.member, url, setup.project)
@@ -125,7 +125,7 @@ def test_addresses_become_signs_where_the_reader_sees_what_is_there(api: Api, se
         assert "offer" not in hidden
 
 
-def test_confidential_issues_and_code_are_not_for_guests(api: Api, setup: ReferenceSetup) -> None:
+def test_confidential_issues_and_code_are_hidden_from_guests(api: Api, setup: ReferenceSetup) -> None:
     """Attack: learn the title or the existence of an object from a reference."""
     text = f"#1 #2 #77 !1 {setup.ids['newest']} {setup.ids['first']}...{setup.ids['newest']}"
 
@@ -137,20 +137,20 @@ def test_confidential_issues_and_code_are_not_for_guests(api: Api, setup: Refere
     assert "#2 #77 !1" in html
 
 
-def test_titles_are_text(api: Api, setup: ReferenceSetup) -> None:
+def test_titles_are_escaped(api: Api, setup: ReferenceSetup) -> None:
     html = rendered(api, setup.member, "#1", setup.project)
 
     assert "<b>" not in html
     assert 'title="A &lt;b&gt;first&lt;/b&gt; one"' in html
 
 
-def test_what_is_not_there_stays_as_it_was_written(api: Api, setup: ReferenceSetup) -> None:
+def test_unresolvable_references_stay_text(api: Api, setup: ReferenceSetup) -> None:
     text = "#99 !99 ~nope %nope $99999 0123456789 no/such#1 0123456...89abcde #99999999999"
 
     assert rendered(api, setup.member, text, setup.project).strip() == f"<p>{text}</p>"
 
 
-def test_many_references_take_no_more_statements_than_one_of_each(api: Api, make: Make, setup: ReferenceSetup) -> None:
+def test_many_references_take_constant_statements(api: Api, make: Make, setup: ReferenceSetup) -> None:
     def cost(text: str) -> int:
         costs = []
         for _ in range(3):
@@ -165,7 +165,7 @@ def test_many_references_take_no_more_statements_than_one_of_each(api: Api, make
         assert cost(f"{one} {many}") <= cost(one) + 2, "The other project is looked up too."
 
 
-def test_merge_requests_that_are_off_or_gone_are_not_referred_to(api: Api, make: Make) -> None:
+def test_disabled_and_deleted_merge_requests_are_not_linked(api: Api, make: Make) -> None:
     owner = make.user()
     project = filled_project(make, owner)
     first, second = make_merge_request(make, project, owner), make_merge_request(make, project, owner)
@@ -177,7 +177,7 @@ def test_merge_requests_that_are_off_or_gone_are_not_referred_to(api: Api, make:
     assert "<a" not in rendered(api, owner, "!1 !2", project)
 
 
-def test_pages_of_wikis_refer_too(api: Api, setup: ReferenceSetup) -> None:
+def test_wiki_pages_contain_references(api: Api, setup: ReferenceSetup) -> None:
     sent = {"title": "Home", "content": "See #1 and #2 and `#1`."}
     assert api.post(f"{setup.project.url}/wikis", setup.member, **sent).status_code == 201
 
@@ -187,7 +187,7 @@ def test_pages_of_wikis_refer_too(api: Api, setup: ReferenceSetup) -> None:
         assert html.count("<a") == links
 
 
-def test_a_branch_that_looks_like_a_commit_is_not_meant(api: Api, setup: ReferenceSetup) -> None:
+def test_a_branch_named_like_a_commit_is_not_linked(api: Api, setup: ReferenceSetup) -> None:
     sent = {"branch": setup.ids["newest"][:9], "ref": setup.ids["first"]}
     assert api.post(f"{setup.project.url}/repository/branches", setup.member, **sent).status_code == 201
 
@@ -196,7 +196,7 @@ def test_a_branch_that_looks_like_a_commit_is_not_meant(api: Api, setup: Referen
     assert f'data-commit="{setup.ids["newest"]}"' in html
 
 
-def test_a_flood_of_references_is_cut(api: Api, make: Make, setup: ReferenceSetup) -> None:
+def test_the_number_of_references_is_limited(api: Api, make: Make, setup: ReferenceSetup) -> None:
     """Attack: a text with very many references; the first thousand are resolved."""
     before = executed(make.database)
     html = rendered(api, setup.member, "#1 " * 100_000, setup.project)
@@ -205,7 +205,7 @@ def test_a_flood_of_references_is_cut(api: Api, make: Make, setup: ReferenceSetu
     assert executed(make.database) - before < 40
 
 
-def test_a_flood_of_names_is_cut(api: Api, make: Make, setup: ReferenceSetup) -> None:
+def test_the_number_of_mentions_is_limited(api: Api, make: Make, setup: ReferenceSetup) -> None:
     """Attack: a note with ten thousand mentions and @all; it is stored with the work of a few."""
     names = " ".join(["@all", *(f"@nobody-{number}" for number in range(10_000)), f"@{setup.guest.username}"])
 
@@ -217,7 +217,7 @@ def test_a_flood_of_names_is_cut(api: Api, make: Make, setup: ReferenceSetup) ->
     assert cost(names) <= cost(f"@all @{setup.guest.username}") + 10
 
 
-def test_names_that_would_run_do_not(api: Api, make: Make) -> None:
+def test_hostile_names_are_escaped(api: Api, make: Make) -> None:
     """Attack: object names that contain scripts."""
     owner = make.user()
     project = make_project(make, owner)
@@ -240,7 +240,7 @@ def test_names_that_would_run_do_not(api: Api, make: Make) -> None:
     assert set(re.findall(r"<(\w+)", html)) == {"p", "a"}
 
 
-def test_who_has_gone_reads_no_more(api: Api, make: Make) -> None:
+def test_removed_members_see_no_links(api: Api, make: Make) -> None:
     """Attack: after access is withdrawn, the next request shows no reference, URL title or mention."""
     owner, other = make.user(), make.user()
     project = make_project(make, owner, visibility="private", members={other: Level.REPORTER})

@@ -18,7 +18,7 @@ def nested_groups(make: Make) -> tuple[list[Group], Project, list[User]]:
     return groups, make_project(make, group=groups[-1]), people
 
 
-def test_members_of_groups_above_belong(
+def test_members_of_parent_groups_have_access(
     api: Api, make: Make, nested_groups: tuple[list[Group], Project, list[User]]
 ) -> None:
     groups, project, people = nested_groups
@@ -40,7 +40,7 @@ def test_members_of_groups_above_belong(
     assert counts == [2, 3, 4]
 
 
-def test_a_master_of_a_group_above_administers_below(
+def test_masters_of_a_parent_group_administer_projects_below(
     api: Api, nested_groups: tuple[list[Group], Project, list[User]]
 ) -> None:
     _, project, (reporter, developer, master) = nested_groups
@@ -49,7 +49,7 @@ def test_a_master_of_a_group_above_administers_below(
         assert api.put(project.url, person, description="x").status_code == status
 
 
-def test_the_highest_level_counts_wherever_it_is_held(api: Api, make: Make) -> None:
+def test_the_highest_level_counts(api: Api, make: Make) -> None:
     person = make.user()
     top = make_group(make, members={person: Level.MASTER})
     below = make_group(make, parent=top, members={person: Level.GUEST})
@@ -73,7 +73,7 @@ LEVELS = [
 
 @pytest.mark.parametrize(("held", "given", "least"), LEVELS)
 @pytest.mark.parametrize("deep", [0, 2])
-def test_a_share_gives_the_lesser_of_both(
+def test_a_share_grants_the_lower_of_both_levels(
     api: Api, make: Make, held: Level, given: Level, least: int, deep: int
 ) -> None:
     """The project is shared with a group two levels below the group of the member."""
@@ -91,7 +91,7 @@ def test_a_share_gives_the_lesser_of_both(
     assert api.delete(project.url, person).status_code == 403
 
 
-def test_a_share_with_a_group_says_nothing_to_the_group_above(api: Api, make: Make) -> None:
+def test_a_share_grants_nothing_to_the_parent_group(api: Api, make: Make) -> None:
     below_only = make.user()
     top = make_group(make)
     below = make_group(make, parent=top, members={below_only: Level.OWNER})
@@ -109,7 +109,7 @@ def _seen(api: Api, project: Project, person: User) -> tuple[int, list[int], int
 
 
 @pytest.mark.parametrize("by", ["project", "group", "group above", "share", "group of the share"])
-def test_what_has_an_end_stops_counting_on_its_day(api: Api, instance: Instance, make: Make, by: str) -> None:
+def test_expired_access_is_ignored(api: Api, instance: Instance, make: Make, by: str) -> None:
     person = make.user()
     top = make_group(make)
     group = make_group(make, parent=top)
@@ -135,7 +135,7 @@ def test_what_has_an_end_stops_counting_on_its_day(api: Api, instance: Instance,
     assert _seen(api, project, person) == (200, [project.id], 200)
 
 
-def test_what_ended_is_removed_in_time(api: Api, instance: Instance, make: Make) -> None:
+def test_expired_rows_are_deleted(api: Api, instance: Instance, make: Make) -> None:
     from ingot.projects.members.service import delete_expired_memberships
     from ingot.projects.sharing.service import delete_expired_shares
 
@@ -148,7 +148,7 @@ def test_what_ended_is_removed_in_time(api: Api, instance: Instance, make: Make)
     assert make.database.write(delete_expired_memberships) == 0
 
 
-def test_who_is_removed_sees_nothing_at_once(api: Api, make: Make) -> None:
+def test_removed_members_lose_access_at_once(api: Api, make: Make) -> None:
     """No cache keeps a removed membership."""
     person = make.user()
     group = make_group(make, members={person: Level.MASTER})

@@ -39,7 +39,7 @@ def _source(make: Make, kind: str, owner: User, members: dict[User, int], **attr
         ("root", "private", 200),
     ],
 )
-def test_who_sees_the_members(api: Api, make: Make, kind: str, who: str, visibility: str, status: int) -> None:
+def test_visibility_of_members(api: Api, make: Make, kind: str, who: str, visibility: str, status: int) -> None:
     owner, guest = make.user(), make.user()
     source = _source(make, kind, owner, {guest: 10}, visibility=visibility)
     caller = {"nobody": None, "stranger": make.user(), "guest": guest, "root": make.root}[who]
@@ -57,7 +57,7 @@ def test_who_sees_the_members(api: Api, make: Make, kind: str, who: str, visibil
 
 
 @KINDS
-def test_members_are_searched_and_chosen(api: Api, make: Make, kind: str) -> None:
+def test_members_are_searched_and_filtered(api: Api, make: Make, kind: str) -> None:
     owner, other = make.user(), make.user(name="Someone Else")
     source = _source(make, kind, owner, {other: 20})
 
@@ -82,7 +82,7 @@ def test_members_are_searched_and_chosen(api: Api, make: Make, kind: str) -> Non
         (Level.NONE, "private", 404),
     ],
 )
-def test_who_adds_changes_and_removes(
+def test_permissions_to_manage_members(
     api: Api, make: Make, kind: str, level: Level, visibility: str, status: int
 ) -> None:
     owner, caller, member, new = (make.user() for _ in range(4))
@@ -109,7 +109,7 @@ def test_masters_manage_projects_but_not_groups(api: Api, make: Make) -> None:
 
 
 @KINDS
-def test_adding_answers_with_the_member(api: Api, make: Make, kind: str) -> None:
+def test_adding_returns_the_member(api: Api, make: Make, kind: str) -> None:
     owner, new = make.user(), make.user()
     source = _source(make, kind, owner, {})
 
@@ -141,7 +141,7 @@ INVALID: list[tuple[dict[str, Any], int]] = [
 
 @KINDS
 @pytest.mark.parametrize(("sent", "status"), INVALID)
-def test_bad_members_are_refused(api: Api, make: Make, kind: str, sent: dict[str, Any], status: int) -> None:
+def test_invalid_members_are_rejected(api: Api, make: Make, kind: str, sent: dict[str, Any], status: int) -> None:
     owner, other = make.user(), make.user()
     source = _source(make, kind, owner, {})
     if sent.get("user_id") == "other":
@@ -152,7 +152,7 @@ def test_bad_members_are_refused(api: Api, make: Make, kind: str, sent: dict[str
 
 
 @KINDS
-def test_the_placeholder_belongs_nowhere(api: Api, make: Make, kind: str) -> None:
+def test_the_ghost_user_cannot_be_a_member(api: Api, make: Make, kind: str) -> None:
     """The ghost user owns the contributions of deleted users and cannot sign in."""
     owner = make.user()
     source = _source(make, kind, owner, {})
@@ -172,7 +172,7 @@ def test_projects_have_no_owners_by_membership(api: Api, make: Make) -> None:
         assert refused.status_code == (400 if caller is make.root else 404)
 
 
-def test_nobody_grants_more_than_they_hold(api: Api, make: Make) -> None:
+def test_members_cannot_grant_more_than_their_level(api: Api, make: Make) -> None:
     """Attack: a master through a share limited to developers grants, or edits, master access."""
     sharer, new, master = make.user(), make.user(), make.user()
     group = make_group(make, members={sharer: Level.OWNER})
@@ -188,7 +188,7 @@ def test_nobody_grants_more_than_they_hold(api: Api, make: Make) -> None:
 
 
 @KINDS
-def test_an_end_stays_unless_it_is_sent(api: Api, make: Make, kind: str) -> None:
+def test_expiry_changes_only_if_sent(api: Api, make: Make, kind: str) -> None:
     owner, member = make.user(), make.user()
     source = _source(make, kind, owner, {})
     add_members(make, source, {member: 20}, expires_at="2999-12-31")
@@ -211,7 +211,7 @@ def test_an_end_stays_unless_it_is_sent(api: Api, make: Make, kind: str) -> None
 
 
 @KINDS
-def test_everybody_may_leave_and_who_is_gone_is_no_error(api: Api, make: Make, kind: str) -> None:
+def test_members_may_leave_and_removal_is_idempotent(api: Api, make: Make, kind: str) -> None:
     owner, member = make.user(), make.user()
     source = _source(make, kind, owner, {member: 10})
 
@@ -222,7 +222,7 @@ def test_everybody_may_leave_and_who_is_gone_is_no_error(api: Api, make: Make, k
     assert api.delete(f"{source.url}/members/{member.id}", member).status_code == 404
 
 
-def test_the_last_owner_of_a_group_stays(api: Api, make: Make) -> None:
+def test_the_last_owner_of_a_group_cannot_leave(api: Api, make: Make) -> None:
     owner, other = make.user(), make.user()
     group = make_group(make, owner)
     place = f"{group.url}/members/{owner.id}"
@@ -237,7 +237,7 @@ def test_the_last_owner_of_a_group_stays(api: Api, make: Make) -> None:
     assert api.delete(f"{group.url}/members/{other.id}", other).status_code == 403
 
 
-def test_the_owner_of_a_project_stays_in_it(api: Api, make: Make) -> None:
+def test_the_owner_of_a_project_cannot_leave(api: Api, make: Make) -> None:
     owner, master = make.user(), make.user()
     project = make_project(make, owner, members={master: 40})
 

@@ -14,7 +14,7 @@ def _levels(api: Api, where: Group | Project, person: User) -> dict[int, int]:
     return {member["id"]: member["access_level"] for member in answer.json()}
 
 
-def test_members_of_a_group_that_shares_are_people_of_the_project(api: Api, make: Make) -> None:
+def test_members_of_an_invited_group_are_listed(api: Api, make: Make) -> None:
     """With their effective level: the lower of the share and of their level in the group."""
     owner, master, guest, above = make.user(), make.user(), make.user(), make.user()
     top = make_group(make, members={above: Level.MASTER})
@@ -42,7 +42,7 @@ def test_members_of_a_group_that_shares_are_people_of_the_project(api: Api, make
     assert api.get(f"{project.url}/members/{master.id}", make.root).status_code == 404
 
 
-def test_members_of_a_hidden_group_are_not_shown_to_strangers(api: Api, make: Make) -> None:
+def test_members_of_a_hidden_group_are_not_shown_to_others(api: Api, make: Make) -> None:
     """Attack: learn the members of a private group from a public project shared with it."""
     owner, member, stranger, external = make.user(), make.user(), make.user(), make.user(external=True)
     hidden = make_group(make, visibility="private", members={member: Level.DEVELOPER, owner: Level.GUEST})
@@ -65,7 +65,7 @@ def test_members_of_a_hidden_group_are_not_shown_to_strangers(api: Api, make: Ma
     assert total == "0"
 
 
-def test_what_is_over_does_not_count(instance: Instance, api: Api, make: Make) -> None:
+def test_expired_shares_and_memberships_do_not_count(instance: Instance, api: Api, make: Make) -> None:
     """The earlier of both dates is shown as the expiry."""
     owner, brief, lasting = make.user(), make.user(), make.user()
     group = make_group(make, owner, members={lasting: Level.DEVELOPER})
@@ -87,7 +87,7 @@ def test_what_is_over_does_not_count(instance: Instance, api: Api, make: Make) -
         assert lasting.id not in ids(api.get(f"{project.url}/users", owner))
 
 
-def test_members_of_an_invited_group_are_people_of_what_is_below(api: Api, make: Make) -> None:
+def test_members_of_an_invited_group_are_listed_in_subgroups(api: Api, make: Make) -> None:
     """Direct members of the invited group, in the group and its projects; not members of its parents."""
     member, above, stranger = make.user(), make.user(), make.user()
     top = make_group(make, visibility="private", members={above: Level.MASTER})

@@ -102,7 +102,7 @@ CASES: list[tuple[dict[str, Any], str, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("created", "body", "expected"), CASES)
-def test_a_note_commands(
+def test_quick_actions_in_notes(
     api: Api, make: Make, setup: MergeRequestSetup, created: dict[str, Any], body: str, expected: dict[str, Any]
 ) -> None:
     merge_request = make_merge_request(make, setup.project, setup.owner, **created)
@@ -137,7 +137,7 @@ def test_closing_and_reopening(api: Api, make: Make, setup: MergeRequestSetup) -
     assert command(api, setup, merge_request, "/reopen").json()["summary"] == []
 
 
-def test_another_target_is_compared_with(api: Api, make: Make, setup: MergeRequestSetup) -> None:
+def test_target_branch(api: Api, make: Make, setup: MergeRequestSetup) -> None:
     """The diff is updated at once; the source branch and the target of an identical merge request are rejected."""
     merge_request = make_merge_request(make, setup.project, setup.developer)
     branch, url = merge_request["source_branch"], f"{setup.project.url}/merge_requests"
@@ -156,7 +156,7 @@ def test_another_target_is_compared_with(api: Api, make: Make, setup: MergeReque
     assert shown(api, setup, merge_request)["target_branch"] == side
 
 
-def test_people_and_approvals(api: Api, make: Make, setup: MergeRequestSetup) -> None:
+def test_assignees_reviewers_and_approvals(api: Api, make: Make, setup: MergeRequestSetup) -> None:
     merge_request = make_merge_request(make, setup.project, setup.owner)
     name = setup.reporter.username
     assert command(api, setup, merge_request, f"/assign @{name}").status_code == 202
@@ -177,7 +177,7 @@ def test_people_and_approvals(api: Api, make: Make, setup: MergeRequestSetup) ->
     assert command(api, setup, merge_request, "/approve", setup.reporter).json()["summary"] == []
 
 
-def test_merging(api: Api, make: Make, instance: Instance, setup: MergeRequestSetup) -> None:
+def test_merge(api: Api, make: Make, instance: Instance, setup: MergeRequestSetup) -> None:
     """By the job, in the name of the user, at the head sent with the request if any."""
     merge_request = make_merge_request(make, setup.project, setup.developer)
     # The default branch is protected: developers open merge requests, but do not merge.
@@ -192,7 +192,7 @@ def test_merging(api: Api, make: Make, instance: Instance, setup: MergeRequestSe
     assert command(api, setup, merge_request, "/merge\n/close\n/reopen", setup.owner).json()["summary"] == []
 
 
-def test_merging_waits_for_the_pipeline(api: Api, make: Make, instance: Instance, setup: MergeRequestSetup) -> None:
+def test_merge_waits_for_the_pipeline(api: Api, make: Make, instance: Instance, setup: MergeRequestSetup) -> None:
     """While it runs; a failed pipeline prevents the merge, and a push cancels it."""
     merge_request = make_merge_request(make, setup.project, setup.developer)
     report(api, setup.project, merge_request, setup.owner, "failed", name="a")
@@ -213,7 +213,7 @@ def test_merging_waits_for_the_pipeline(api: Api, make: Make, instance: Instance
     assert shown(api, setup, merge_request)["state"] == "merged"
 
 
-def test_what_cannot_be_merged(api: Api, make: Make, instance: Instance, setup: MergeRequestSetup) -> None:
+def test_merge_with_conflicts(api: Api, make: Make, instance: Instance, setup: MergeRequestSetup) -> None:
     """An undetected conflict is found and reported by the job; with a known one the action is ignored."""
     merge_request = conflicting(make, setup.project, setup.owner)
     answer = command(api, setup, merge_request, "/merge", setup.owner)
@@ -225,7 +225,7 @@ def test_what_cannot_be_merged(api: Api, make: Make, instance: Instance, setup: 
     assert not merge_scheduled(api, setup, merge_request, setup.owner)
 
 
-def test_a_description_commands(api: Api, make: Make, setup: MergeRequestSetup) -> None:
+def test_quick_actions_in_descriptions(api: Api, make: Make, setup: MergeRequestSetup) -> None:
     text = 'It works.\n\n/label ~bug\n/assign me\n/milestone %"v 1"\n/estimate 2h\n/target_branch stable\n/wip\n/merge'
     made = make_merge_request(make, setup.project, setup.developer, title="One", description=text, labels="old")
     assert (made["description"], made["labels"], made["title"]) == ("It works.", ["bug", "old"], "WIP: One")
@@ -240,7 +240,7 @@ def test_a_description_commands(api: Api, make: Make, setup: MergeRequestSetup) 
     assert (own["target_branch"], own["description"]) == ("master", None)
 
 
-def test_discussions_command(api: Api, make: Make, setup: MergeRequestSetup) -> None:
+def test_quick_actions_in_discussions(api: Api, make: Make, setup: MergeRequestSetup) -> None:
     """In the first note, also on a line, and in replies."""
     merge_request = make_merge_request(make, setup.project, setup.developer)
     url = f"{setup.project.url}/merge_requests/{merge_request['iid']}/discussions"
@@ -261,7 +261,7 @@ def test_discussions_command(api: Api, make: Make, setup: MergeRequestSetup) -> 
     assert shown(api, setup, merge_request)["state"] == "opened"
 
 
-def test_who_may_not_is_passed_over(api: Api, make: Make, setup: MergeRequestSetup) -> None:
+def test_actions_without_permission_are_ignored(api: Api, make: Make, setup: MergeRequestSetup) -> None:
     """Reporters may comment; actions require a developer or, for some, the author."""
     text = (
         '/close\n/title Mine\n/label ~bug\n/assign me\n/milestone %"v 1"\n/estimate 1h\n/spend 1h\n'
@@ -287,7 +287,7 @@ def test_who_may_not_is_passed_over(api: Api, make: Make, setup: MergeRequestSet
     assert summary["commands_changes"] == {"title": "One", "target_branch": "stable"}
 
 
-def test_who_was_removed_commands_nothing(api: Api, make: Make, setup: MergeRequestSetup) -> None:
+def test_removed_members_execute_nothing(api: Api, make: Make, setup: MergeRequestSetup) -> None:
     """Attack: a removed member acts on their merge request from a fork."""
     person = make.user()
     assert api.post(f"{setup.project.url}/members", setup.owner, user_id=person.id, access_level=20).status_code == 201
@@ -312,7 +312,7 @@ def test_who_was_removed_commands_nothing(api: Api, make: Make, setup: MergeRequ
     assert (now["state"], now["title"], now["user_notes_count"]) == ("opened", "Two", 0)
 
 
-def test_the_same_at_once(api: Api, make: Make, instance: Instance, setup: MergeRequestSetup) -> None:
+def test_concurrent_identical_actions(api: Api, make: Make, instance: Instance, setup: MergeRequestSetup) -> None:
     """The action is executed once, and no request fails."""
     merge_request = make_merge_request(make, setup.project, setup.developer)
     with ThreadPoolExecutor(6) as pool:
@@ -327,7 +327,7 @@ def test_the_same_at_once(api: Api, make: Make, instance: Instance, setup: Merge
     assert shown(api, setup, merge_request)["state"] == "merged"
 
 
-def test_nothing_is_half_done(api: Api, make: Make, setup: MergeRequestSetup) -> None:
+def test_all_actions_are_applied_or_none(api: Api, make: Make, setup: MergeRequestSetup) -> None:
     """When one action fails, no other action and no note is applied."""
     merge_request = make_merge_request(make, setup.project, setup.owner)
     names = [f"l{number}" for number in range(101)]

@@ -8,7 +8,7 @@ from tests.client import Api, Make, User
 from tests.factories import ids, make_group
 
 
-def test_lists_labels_and_milestones_agree(api: Api, make: Make) -> None:
+def test_counts_match_lists_labels_and_milestones(api: Api, make: Make) -> None:
     """A group with a public and a private project: by project, group, label, milestone, and for all."""
     owner, guest, stranger = make.user(), make.user(), make.user()
     group = make_group(make, visibility="public", members={owner: Level.OWNER})
@@ -61,7 +61,7 @@ def test_lists_labels_and_milestones_agree(api: Api, make: Make) -> None:
     assert [each["open_merge_requests_count"] for each in labels if each["id"] == label] == [1]
 
 
-def test_notes_are_counted_as_they_are_read(api: Api, make: Make) -> None:
+def test_note_counts_match_visible_notes(api: Api, make: Make) -> None:
     """User notes from every source; no system notes, internal notes, or notes with quick actions only."""
     owner, reader = make.user(), make.user()
     project = filled_project(make, owner, visibility="public")
@@ -87,7 +87,7 @@ def test_notes_are_counted_as_they_are_read(api: Api, make: Make) -> None:
     check(2)
 
 
-def test_milestones_that_go_take_their_mark_along(api: Api, make: Make) -> None:
+def test_deleted_milestones_are_removed_from_merge_requests(api: Api, make: Make) -> None:
     """The merge request stays without a milestone."""
     owner = make.user()
     project = filled_project(make, owner)

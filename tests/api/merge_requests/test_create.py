@@ -22,7 +22,7 @@ def project(make: Make) -> Project:
     return project
 
 
-def test_a_merge_request_shows_the_contracts_fields(api: Api, make: Make) -> None:
+def test_a_merge_request_has_the_documented_fields(api: Api, make: Make) -> None:
     owner, helper = make.user(), make.user()
     project = filled_project(make, owner, members={helper: Level.DEVELOPER})
     head = commit(make, project, "ready", {"ready": "x\n"}, owner, start="master")
@@ -86,7 +86,7 @@ def test_a_merge_request_shows_the_contracts_fields(api: Api, make: Make) -> Non
     assert api.get(f"/projects/{project.id}/merge_requests/1", owner).json()["id"] == shown["id"]
 
 
-def test_a_merge_request_has_a_reference_that_clients_can_fetch(instance: Instance, make: Make) -> None:
+def test_a_merge_request_has_a_fetchable_ref(instance: Instance, make: Make) -> None:
     project = filled_project(make)
     made = make_merge_request(make, project)
     assert repository_of(instance, project).tip("refs/merge-requests/1/head") == made["sha"]
@@ -115,7 +115,7 @@ INVALID: list[tuple[dict[str, Any], int]] = [
 
 
 @pytest.mark.parametrize(("wrong", "status"), INVALID)
-def test_what_can_be_no_merge_request_is_refused(
+def test_invalid_merge_requests_are_rejected(
     api: Api, make: Make, project: Project, wrong: dict[str, Any], status: int
 ) -> None:
     sent = {"source_branch": "ready", "target_branch": "master", "title": "x", **wrong}
@@ -124,7 +124,7 @@ def test_what_can_be_no_merge_request_is_refused(
     assert api.get(f"/projects/{project.id}/merge_requests", make.root).json() == []
 
 
-def test_what_is_missing_is_said_first(api: Api, make: Make, project: Project) -> None:
+def test_missing_parameters_are_reported_first(api: Api, make: Make, project: Project) -> None:
     url = f"/projects/{project.id}/merge_requests"
     sent = {"source_branch": "ready", "target_branch": "master", "title": "x"}
     for name in sent:
@@ -135,7 +135,7 @@ def test_what_is_missing_is_said_first(api: Api, make: Make, project: Project) -
             assert answer.json() == {"message": f'400 (Bad request) "{name}" not given'}
 
 
-def test_a_second_one_between_the_same_branches_is_refused(api: Api, make: Make) -> None:
+def test_a_duplicate_is_rejected(api: Api, make: Make) -> None:
     project = filled_project(make)
     made = make_merge_request(make, project, branch="once")
     sent = {"source_branch": "once", "target_branch": "master", "title": "Again"}
@@ -146,7 +146,7 @@ def test_a_second_one_between_the_same_branches_is_refused(api: Api, make: Make)
     }
 
 
-def test_of_many_at_once_one_is_opened(api: Api, make: Make) -> None:
+def test_concurrent_creation_opens_one(api: Api, make: Make) -> None:
     project = filled_project(make)
     commit(make, project, "once", {"once": "x\n"}, start="master")
     sent = {"source_branch": "once", "target_branch": "master", "title": "At once"}
@@ -191,7 +191,7 @@ def test_developers_open_merge_requests(
     assert api.post(f"/projects/{project.id}/merge_requests", people[role], **sent).status_code == status
 
 
-def test_a_fork_offers_to_the_project_that_it_comes_from(api: Api, instance: Instance, make: Make) -> None:
+def test_a_fork_opens_merge_requests_to_its_parent(api: Api, instance: Instance, make: Make) -> None:
     project = filled_project(make, visibility="public")
     person = make.user()
     copy = fork(make, project, person)
@@ -219,7 +219,7 @@ def test_a_fork_offers_to_the_project_that_it_comes_from(api: Api, instance: Ins
     assert second.status_code == 201
 
 
-def test_other_projects_take_nothing_from_strangers(api: Api, make: Make) -> None:
+def test_unrelated_projects_are_rejected_as_target(api: Api, make: Make) -> None:
     project, other = filled_project(make, visibility="public"), filled_project(make, visibility="public")
     closed = filled_project(make, visibility="public", merge_requests_enabled=False)
     secret = filled_project(make, visibility="private")

@@ -7,7 +7,7 @@ from tests.conftest import Instance
 from tests.factories import make_group
 
 
-def test_people_go(api: Api, make: Make) -> None:
+def test_deleted_user(api: Api, make: Make) -> None:
     owner, author, helper = make.user(), make.user(), make.user()
     project = filled_project(make, owner, members={author: Level.DEVELOPER, helper: Level.DEVELOPER})
     made = make_merge_request(make, project, author, assignee_id=helper.id, reviewer_ids=[helper.id])
@@ -24,7 +24,7 @@ def test_people_go(api: Api, make: Make) -> None:
     assert api.get(f"{url}/approvals", owner).json()["approved_by"] == []
 
 
-def test_people_go_with_all_that_they_did(api: Api, make: Make) -> None:
+def test_deleted_user_with_contributions(api: Api, make: Make) -> None:
     owner, author = make.user(), make.user()
     project = filled_project(make, owner, members={author: Level.DEVELOPER})
     kept, gone = make_merge_request(make, project, owner), make_merge_request(make, project, author, labels="bug")
@@ -35,7 +35,7 @@ def test_people_go_with_all_that_they_did(api: Api, make: Make) -> None:
     assert api.get(f"/projects/{project.id}/merge_requests/{kept['iid']}", owner).json()["user_notes_count"] == 0
 
 
-def test_projects_move_and_go(api: Api, instance: Instance, make: Make) -> None:
+def test_moved_and_deleted_projects(api: Api, instance: Instance, make: Make) -> None:
     owner = make.user()
     here, there = make_group(make, owner), make_group(make, owner)
     project = filled_project(make, owner, group=here)

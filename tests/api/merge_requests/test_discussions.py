@@ -52,7 +52,7 @@ def test_notes(api: Api, make: Make, sample: Sample) -> None:
     assert api.post(f"{url}/notes", reader, body="").status_code == 400
 
 
-def test_where_talk_is_locked_members_talk(api: Api, make: Make, sample: Sample) -> None:
+def test_locked_discussions_accept_members_only(api: Api, make: Make, sample: Sample) -> None:
     owner, reader, project = sample
     made = make_merge_request(make, project, owner)
     url = f"/projects/{project.id}/merge_requests/{made['iid']}"
@@ -79,7 +79,7 @@ def test_emoji(api: Api, make: Make, sample: Sample) -> None:
     assert api.delete(f"{url}/notes/{note['id']}/award_emoji/{on_note['id']}", reader).status_code == 200
 
 
-def test_what_became_of_it_is_written_below(api: Api, make: Make, sample: Sample) -> None:
+def test_system_notes(api: Api, make: Make, sample: Sample) -> None:
     owner, _, project = sample
     made = make_merge_request(make, project, owner, labels="first")
     url = f"/projects/{project.id}/merge_requests/{made['iid']}"
@@ -143,7 +143,7 @@ def test_mentions(api: Api, make: Make, sample: Sample) -> None:
     ]
 
 
-def test_a_guest_who_sees_an_issue_does_not_hear_of_merge_requests(api: Api, make: Make) -> None:
+def test_guests_get_no_mentions_of_merge_requests_in_issues(api: Api, make: Make) -> None:
     owner, guest, reporter = make.user(), make.user(), make.user()
     members = {guest: Level.GUEST, reporter: Level.REPORTER}
     project = filled_project(make, owner, visibility="private", members=members)
@@ -157,7 +157,7 @@ def test_a_guest_who_sees_an_issue_does_not_hear_of_merge_requests(api: Api, mak
     assert len(api.get(f"{url}/related_merge_requests", reporter).json()) == 1
 
 
-def test_discussions_are_settled(api: Api, make: Make, sample: Sample) -> None:
+def test_discussions_are_resolved(api: Api, make: Make, sample: Sample) -> None:
     owner, reader, project = sample
     made = make_merge_request(make, project, owner)
     url = f"/projects/{project.id}/merge_requests/{made['iid']}"
@@ -193,7 +193,7 @@ def test_discussions_are_settled(api: Api, make: Make, sample: Sample) -> None:
     assert api.delete(again, owner).status_code == 200
 
 
-def test_a_note_alone_is_not_settled(api: Api, make: Make, sample: Sample) -> None:
+def test_an_individual_note_is_not_resolvable(api: Api, make: Make, sample: Sample) -> None:
     owner, _, project = sample
     made = make_merge_request(make, project, owner)
     url = f"/projects/{project.id}/merge_requests/{made['iid']}"
@@ -225,7 +225,7 @@ def unchanged_ten(make: Make, sample: Sample) -> dict[str, Any]:
     return _changed_ten(make, owner, project)
 
 
-def test_discussions_on_lines_go_along_with_them(api: Api, make: Make, sample: Sample) -> None:
+def test_positions_of_line_discussions_follow_the_code(api: Api, make: Make, sample: Sample) -> None:
     owner, reader, project = sample
     made = _changed_ten(make, owner, project)
     url = f"/projects/{project.id}/merge_requests/{made['iid']}"
@@ -282,7 +282,7 @@ INVALID_LINES: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("line", INVALID_LINES)
-def test_lines_that_are_not_there(
+def test_lines_outside_the_diff_are_rejected(
     api: Api, sample: Sample, unchanged_ten: dict[str, Any], line: dict[str, Any]
 ) -> None:
     owner, _, project = sample
@@ -291,7 +291,7 @@ def test_lines_that_are_not_there(
     assert refused.status_code == 400, refused.text
 
 
-def test_reviewers_and_whether_they_approved(api: Api, make: Make, sample: Sample) -> None:
+def test_reviewers_and_their_approval_state(api: Api, make: Make, sample: Sample) -> None:
     owner, reader, project = sample
     helper = make.user()
     api.post(f"/projects/{project.id}/members", owner, user_id=helper.id, access_level=int(Level.DEVELOPER))
@@ -337,7 +337,7 @@ def test_approvals(api: Api, make: Make, sample: Sample) -> None:
     assert api.post(f"{url}/approve", helper).status_code == 401
 
 
-def test_an_issue_takes_over_from_discussions(api: Api, make: Make, sample: Sample) -> None:
+def test_an_issue_resolves_discussions(api: Api, make: Make, sample: Sample) -> None:
     owner, _, project = sample
     made = make_merge_request(make, project, owner)
     url = f"/projects/{project.id}/merge_requests/{made['iid']}"

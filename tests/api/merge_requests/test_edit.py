@@ -22,7 +22,7 @@ def sample(make: Make) -> Sample:
     return owner, filled_project(make, owner)
 
 
-def test_what_is_sent_changes_and_the_rest_stays(api: Api, make: Make, sample: Sample) -> None:
+def test_only_sent_parameters_change(api: Api, make: Make, sample: Sample) -> None:
     owner, project = sample
     helper = make.user()
     api.post(f"/projects/{project.id}/members", owner, user_id=helper.id, access_level=int(Level.DEVELOPER))
@@ -71,7 +71,7 @@ INVALID: list[tuple[dict[str, Any], int]] = [
 
 
 @pytest.mark.parametrize(("wrong", "status"), INVALID)
-def test_a_bad_edit_is_refused(api: Api, make: Make, sample: Sample, wrong: dict[str, Any], status: int) -> None:
+def test_invalid_edits_are_rejected(api: Api, make: Make, sample: Sample, wrong: dict[str, Any], status: int) -> None:
     owner, project = sample
     iid = _any(api, make, sample)["iid"]
     assert api.put(f"/projects/{project.id}/merge_requests/{iid}", owner, **wrong).status_code == status
@@ -84,7 +84,7 @@ def _any(api: Api, make: Make, sample: Sample) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("iid", ["0", "x", str(2**63), "99999"])
-def test_one_that_is_not_there(api: Api, sample: Sample, iid: str) -> None:
+def test_missing_merge_requests(api: Api, sample: Sample, iid: str) -> None:
     owner, project = sample
     for answer in (
         api.get(f"/projects/{project.id}/merge_requests/{iid}", owner),
@@ -110,7 +110,7 @@ def test_closing_and_reopening(api: Api, make: Make, sample: Sample) -> None:
     assert len(api.get(f"{url}/versions", owner).json()) == 2
 
 
-def test_only_one_is_open_between_two_branches(api: Api, make: Make, sample: Sample) -> None:
+def test_one_merge_request_is_open_between_two_branches(api: Api, make: Make, sample: Sample) -> None:
     owner, project = sample
     made = make_merge_request(make, project, owner)
     url = f"/projects/{project.id}/merge_requests"
@@ -125,7 +125,7 @@ def test_only_one_is_open_between_two_branches(api: Api, make: Make, sample: Sam
     assert api.put(f"{url}/{aside['iid']}", owner, target_branch=made["source_branch"]).status_code == 400
 
 
-def test_one_whose_source_is_gone_cannot_be_reopened(api: Api, make: Make, sample: Sample) -> None:
+def test_reopening_requires_the_source_branch(api: Api, make: Make, sample: Sample) -> None:
     owner, project = sample
     made = make_merge_request(make, project, owner)
     url = f"/projects/{project.id}/merge_requests/{made['iid']}"
@@ -135,7 +135,7 @@ def test_one_whose_source_is_gone_cannot_be_reopened(api: Api, make: Make, sampl
     assert api.get(url, owner).json()["state"] == "closed"
 
 
-def test_another_target_is_compared_anew(api: Api, make: Make) -> None:
+def test_changing_the_target_updates_the_diff(api: Api, make: Make) -> None:
     owner = make.user()
     project = filled_project(make, owner)
     commit(make, project, "next", {"next": "x\n"}, owner, start="master")
@@ -147,7 +147,7 @@ def test_another_target_is_compared_anew(api: Api, make: Make) -> None:
     assert moved["diff_refs"]["base_sha"] == made["diff_refs"]["base_sha"]
 
 
-def test_two_at_once_close_it_once(api: Api, make: Make, sample: Sample) -> None:
+def test_concurrent_closing_closes_once(api: Api, make: Make, sample: Sample) -> None:
     owner, project = sample
     made = make_merge_request(make, project, owner)
     url = f"/projects/{project.id}/merge_requests/{made['iid']}"
@@ -180,7 +180,7 @@ def roles(make: Make) -> tuple[UsersByRole, Project]:
 
 
 @pytest.mark.parametrize(("role", "edits", "deletes"), CALLERS)
-def test_who_edits_and_deletes(
+def test_permissions_to_edit_and_delete(
     api: Api, make: Make, roles: tuple[UsersByRole, Project], role: str, edits: int, deletes: int
 ) -> None:
     people, project = roles
@@ -196,7 +196,7 @@ def test_who_edits_and_deletes(
         assert later["iid"] > made["iid"], "Numbers are never given again."
 
 
-def test_an_author_from_outside_edits_but_does_not_label(api: Api, make: Make) -> None:
+def test_an_external_author_edits_but_does_not_label(api: Api, make: Make) -> None:
     project = filled_project(make, visibility="public")
     person = make.user()
     copy = fork(make, project, person)
@@ -210,7 +210,7 @@ def test_an_author_from_outside_edits_but_does_not_label(api: Api, make: Make) -
     assert api.put(url, person, state_event="close").json()["state"] == "closed"
 
 
-def test_following(api: Api, make: Make, sample: Sample) -> None:
+def test_subscribe(api: Api, make: Make, sample: Sample) -> None:
     owner, project = sample
     made = make_merge_request(make, project, owner)
     url = f"/projects/{project.id}/merge_requests/{made['iid']}"
@@ -222,7 +222,7 @@ def test_following(api: Api, make: Make, sample: Sample) -> None:
     assert api.get(url, make.root).json()["subscribed"] is False
 
 
-def test_time(api: Api, make: Make, sample: Sample) -> None:
+def test_time_tracking(api: Api, make: Make, sample: Sample) -> None:
     owner, project = sample
     url = f"/projects/{project.id}/merge_requests/{make_merge_request(make, project, owner)['iid']}"
     estimated = api.post(f"{url}/time_estimate", owner, duration="3h30m")
@@ -242,7 +242,7 @@ def test_time(api: Api, make: Make, sample: Sample) -> None:
     }
 
 
-def test_the_issues_that_it_closes(api: Api, make: Make) -> None:
+def test_closed_issues(api: Api, make: Make) -> None:
     owner, reader = make.user(), make.user()
     project = filled_project(make, owner, visibility="public")
     issues = [make_issue(make, project, owner) for _ in range(3)]
@@ -273,7 +273,7 @@ def test_the_issues_that_it_closes(api: Api, make: Make) -> None:
     assert api.get(closed_by, reader).json() == []
 
 
-def test_people_who_take_part(api: Api, make: Make) -> None:
+def test_participants(api: Api, make: Make) -> None:
     owner, helper = make.user(), make.user()
     project = filled_project(make, owner, members={helper: Level.DEVELOPER})
     made = make_merge_request(make, project, owner, assignee_id=helper.id)
@@ -281,7 +281,7 @@ def test_people_who_take_part(api: Api, make: Make) -> None:
     assert ids(api.get(url, owner)) == [owner.id, helper.id]
 
 
-def test_the_merge_requests_of_a_commit(api: Api, make: Make) -> None:
+def test_merge_requests_of_a_commit(api: Api, make: Make) -> None:
     owner = make.user()
     project = filled_project(make, owner)
     made = make_merge_request(make, project, owner)

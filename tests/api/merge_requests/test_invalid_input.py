@@ -49,7 +49,9 @@ def project(make: Make) -> Project:
 
 
 @pytest.mark.parametrize(("method", "path", "fields"), FIELDS)
-def test_junk(api: Api, make: Make, project: Project, method: str, path: str, fields: list[str]) -> None:
+def test_invalid_parameters_cause_no_server_error(
+    api: Api, make: Make, project: Project, method: str, path: str, fields: list[str]
+) -> None:
     rest = {"source_branch": "topic", "target_branch": "master", "title": "x", "body": "x"} if method == "POST" else {}
     for field in fields:
         for value in INVALID_VALUES:
@@ -67,14 +69,16 @@ POSITIONS: list[Any] = [{"new_line": value} for value in INVALID_VALUES] + [
 
 
 @pytest.mark.parametrize("position", POSITIONS)
-def test_junk_positions(api: Api, make: Make, project: Project, position: dict[str, Any]) -> None:
+def test_invalid_positions_cause_no_server_error(
+    api: Api, make: Make, project: Project, position: dict[str, Any]
+) -> None:
     refs = api.get(f"/projects/{project.id}/merge_requests/1", make.root).json()["diff_refs"]
     sent = {"body": "x", "position": {"position_type": "text", "new_path": "topic.txt", **refs, **position}}
     answer = api.request("POST", f"/projects/{project.id}/merge_requests/1/discussions", make.root, json=sent)
     assert answer.status_code in (201, 400), answer.text
 
 
-def test_names_of_every_sort(api: Api, make: Make) -> None:
+def test_branch_names_of_every_kind(api: Api, make: Make) -> None:
     project = filled_project(make)
     for number, branch in enumerate(["ümläut/🦊", "a.b", "x" * 200, "a'b\"c", "%2F", "100%"], 1):
         commit(make, project, branch, {f"{number}": "x\n"}, start="master")

@@ -40,7 +40,7 @@ def huge(make: Make, instance: Instance) -> tuple[Project, dict[str, dict[str, A
     return project, {name: make_branch_merge_request(make, project, name) for name in ("many", "long")}
 
 
-def test_very_many_files(api: Api, make: Make, huge: tuple[Project, dict[str, dict[str, Any]]]) -> None:
+def test_diff_of_very_many_files(api: Api, make: Make, huge: tuple[Project, dict[str, dict[str, Any]]]) -> None:
     """All files are listed, a thousand are shown, and the rest is marked as omitted."""
     project, offered = huge
     one = offered["many"]
@@ -60,7 +60,9 @@ def test_very_many_files(api: Api, make: Make, huge: tuple[Project, dict[str, di
 
 
 @pytest.mark.parametrize("path", ["/changes", "/diffs", "/raw_diffs", ""])
-def test_a_very_long_line(api: Api, make: Make, huge: tuple[Project, dict[str, dict[str, Any]]], path: str) -> None:
+def test_diff_of_a_very_long_line(
+    api: Api, make: Make, huge: tuple[Project, dict[str, dict[str, Any]]], path: str
+) -> None:
     """It is marked as too large and never held in memory."""
     project, offered = huge
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

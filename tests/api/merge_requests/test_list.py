@@ -88,7 +88,7 @@ FILTERS: list[tuple[dict[str, Any], list[str]]] = [
 
 
 @pytest.mark.parametrize(("asked", "names"), FILTERS)
-def test_a_list_has_what_was_asked_for(api: Api, sample: Sample, asked: dict[str, Any], names: list[str]) -> None:
+def test_filters(api: Api, sample: Sample, asked: dict[str, Any], names: list[str]) -> None:
     owner, _, group, project, _ = sample
     assert _names(api.get(f"/projects/{project.id}/merge_requests", owner, **asked)) == names
     assert _names(api.get(f"/groups/{group.id}/merge_requests", owner, **asked)) == names
@@ -97,7 +97,7 @@ def test_a_list_has_what_was_asked_for(api: Api, sample: Sample, asked: dict[str
     assert [one["source_branch"] for one in everywhere.json() if one["project_id"] == project.id] == names
 
 
-def test_lists_by_people_and_numbers(api: Api, sample: Sample) -> None:
+def test_filters_by_users_and_iids(api: Api, sample: Sample) -> None:
     owner, helper, _, project, made = sample
     ask = partial(api.get, f"/projects/{project.id}/merge_requests", owner)
     assert _names(ask(author_id=helper.id)) == ["helped"]
@@ -131,12 +131,12 @@ INVALID = [
 
 
 @pytest.mark.parametrize("asked", INVALID)
-def test_what_cannot_be_asked_is_refused(api: Api, sample: Sample, asked: dict[str, Any]) -> None:
+def test_invalid_filters_are_rejected(api: Api, sample: Sample, asked: dict[str, Any]) -> None:
     owner, _, _, project, _ = sample
     assert api.get(f"/projects/{project.id}/merge_requests", owner, **asked).status_code == 400
 
 
-def test_a_simple_view_is_short(api: Api, sample: Sample) -> None:
+def test_simple_view(api: Api, sample: Sample) -> None:
     owner, _, _, project, made = sample
     answer = api.get(f"/projects/{project.id}/merge_requests", owner, view="simple", labels="ui")
     one = made["labelled"]
@@ -153,7 +153,7 @@ def test_pages_have_totals(api: Api, sample: Sample) -> None:
     assert opened.headers["x-total"] == "6"
 
 
-def test_labels_can_be_shown_whole(api: Api, sample: Sample) -> None:
+def test_with_labels_details(api: Api, sample: Sample) -> None:
     owner, _, _, project, _ = sample
     asked = {"with_labels_details": "true", "labels": "ui"}
     found = api.get(f"/projects/{project.id}/merge_requests", owner, **asked).json()
@@ -175,7 +175,7 @@ def test_milestones_and_labels_count_merge_requests(api: Api, sample: Sample) ->
     assert {label["name"]: label["open_merge_requests_count"] for label in labels} == {"bug": 2, "ui": 1}
 
 
-def test_lists_hide_what_a_caller_may_not_see(api: Api, make: Make, sample: Sample) -> None:
+def test_invisible_merge_requests_are_not_listed(api: Api, make: Make, sample: Sample) -> None:
     _, _, group, project, _ = sample
     guest, stranger = make.user(), make.user()
     make.api.post(f"/projects/{project.id}/members", make.root, user_id=guest.id, access_level=int(Level.GUEST))
@@ -187,7 +187,7 @@ def test_lists_hide_what_a_caller_may_not_see(api: Api, make: Make, sample: Samp
     assert api.get("/merge_requests", None).status_code == 401
 
 
-def test_switched_off_they_are_hidden(api: Api, make: Make) -> None:
+def test_disabled_merge_requests_are_hidden(api: Api, make: Make) -> None:
     owner = make.user()
     project = filled_project(make, owner)
     make_merge_request(make, project, owner)
@@ -198,7 +198,7 @@ def test_switched_off_they_are_hidden(api: Api, make: Make) -> None:
 
 
 @pytest.mark.parametrize("path", ["/projects/:id/merge_requests", "/groups/:id/merge_requests", "/merge_requests"])
-def test_a_page_costs_the_same_statements_however_long_it_is(api: Api, make: Make, sample: Sample, path: str) -> None:
+def test_statement_count_does_not_grow_with_the_page(api: Api, make: Make, sample: Sample, path: str) -> None:
     owner, _, group, project, _ = sample
     where = path.replace(":id", str(group.id if path.startswith("/groups") else project.id))
     # The oldest two have all relations.

@@ -32,7 +32,7 @@ def _iids(api: Api, url: str, person: User) -> list[int]:
     return [one["iid"] for one in api.get(url, person).json()]
 
 
-def test_addresses_close_and_mention(api: Api, make: Make, instance: Instance, sample: Sample) -> None:
+def test_urls_close_and_mention(api: Api, make: Make, instance: Instance, sample: Sample) -> None:
     """A URL counts like a reference, in texts, notes and commits; one of another instance does not."""
     owner, project = sample
     closed, mentioned, later, foreign = (make_issue(make, project, owner) for _ in range(4))
@@ -66,7 +66,7 @@ def test_addresses_close_and_mention(api: Api, make: Make, instance: Instance, s
     assert _system_notes(api, project, "issues", foreign["iid"], owner) == []
 
 
-def test_an_edit_changes_what_is_closed(api: Api, make: Make, instance: Instance, sample: Sample) -> None:
+def test_an_edit_changes_the_closed_issues(api: Api, make: Make, instance: Instance, sample: Sample) -> None:
     owner, project = sample
     first, second = (make_issue(make, project, owner)["iid"] for _ in range(2))
     made = make_merge_request(make, project, owner, description=f"Closes #{first}")
@@ -107,7 +107,7 @@ def test_commits_mention_merge_requests(api: Api, make: Make, instance: Instance
     assert f"mentioned in commit {shown['sha']}" not in below
 
 
-def test_commits_of_others_mention_nothing_that_they_do_not_see(api: Api, make: Make, sample: Sample) -> None:
+def test_commits_mention_only_objects_visible_to_their_author(api: Api, make: Make, sample: Sample) -> None:
     owner, _ = sample
     hidden, person = filled_project(make, owner), make.user()
     made = make_merge_request(make, hidden, owner)
@@ -122,7 +122,7 @@ def _merge_requests_of(api: Api, project: Project, oid: str, person: User) -> li
     return [one["iid"] for one in answer.json()]
 
 
-def test_every_commit_of_every_version_is_known(api: Api, make: Make, sample: Sample) -> None:
+def test_every_commit_of_every_version_is_recorded(api: Api, make: Make, sample: Sample) -> None:
     """Intermediate commits, commits removed by a force push, and merge commits."""
     owner, project = sample
     made = make_merge_request(make, project, owner, squash=True)
@@ -144,7 +144,7 @@ def test_every_commit_of_every_version_is_known(api: Api, make: Make, sample: Sa
     assert _merge_requests_of(api, project, twin["sha"], owner) == [twin["iid"]]
 
 
-def test_commits_from_forks_are_known_where_they_go(api: Api, make: Make) -> None:
+def test_commits_from_forks_are_recorded_in_the_target(api: Api, make: Make) -> None:
     """Only there, and shown only to users who can see the merge request."""
     owner, person, reader = make.user(), make.user(), make.user()
     project = filled_project(make, owner, visibility="public", members={reader: Level.REPORTER})

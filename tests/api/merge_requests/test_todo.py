@@ -27,7 +27,7 @@ def test_todos(api: Api, make: Make) -> None:
     assert api.get("/todos", owner).json() == []
 
 
-def test_who_is_told(api: Api, instance: Instance, make: Make) -> None:
+def test_assigned_users_are_notified(api: Api, instance: Instance, make: Make) -> None:
     """An assignment and a merge create a todo, an event and a mail, as for issues."""
     author, person, reporter = make.user(), make.user(), make.user()
     project = filled_project(make, author, members={person: Level.MASTER, reporter: Level.REPORTER})

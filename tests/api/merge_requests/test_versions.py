@@ -30,13 +30,13 @@ def sample(make: Make) -> Sample:
     return owner, project, make.api.get(url, owner).json(), head
 
 
-def test_the_head_moves_with_a_push(sample: Sample) -> None:
+def test_a_push_updates_the_head(sample: Sample) -> None:
     _, _, shown, head = sample
     assert shown["sha"] == shown["diff_refs"]["head_sha"] == head
     assert shown["changes_count"] == "2"
 
 
-def test_commits_are_those_that_the_target_lacks(api: Api, instance: Instance, sample: Sample) -> None:
+def test_commits_are_those_missing_in_the_target(api: Api, instance: Instance, sample: Sample) -> None:
     owner, project, shown, _ = sample
     answer = api.get(f"/projects/{project.id}/merge_requests/{shown['iid']}/commits", owner)
     expected = run(repository_of(instance, project).path, "rev-list", "master..topic").split()
@@ -51,7 +51,7 @@ def _names(path: Path, old: str, new: str) -> list[str]:
     return run(path, "diff", "--name-only", f"{old}...{new}").split()
 
 
-def test_changes_are_those_of_git(api: Api, instance: Instance, sample: Sample) -> None:
+def test_changes_match_git(api: Api, instance: Instance, sample: Sample) -> None:
     owner, project, shown, _ = sample
     answer = api.get(f"/projects/{project.id}/merge_requests/{shown['iid']}/changes", owner).json()
     assert [change["new_path"] for change in answer["changes"]] == _names(
@@ -68,7 +68,7 @@ def test_changes_are_those_of_git(api: Api, instance: Instance, sample: Sample) 
     assert raw.text.startswith("diff --git a/README b/README")
 
 
-def test_every_push_is_a_version(api: Api, sample: Sample) -> None:
+def test_every_push_creates_a_version(api: Api, sample: Sample) -> None:
     owner, project, shown, head = sample
     versions = api.get(f"/projects/{project.id}/merge_requests/{shown['iid']}/versions", owner).json()
     assert len(versions) == 2
@@ -94,13 +94,13 @@ def test_every_push_is_a_version(api: Api, sample: Sample) -> None:
 
 
 @pytest.mark.parametrize(("version", "status"), [("0", 404), ("99999999", 404), ("x", 400), (str(2**63), 400)])
-def test_a_version_that_is_not_there(api: Api, sample: Sample, version: str, status: int) -> None:
+def test_a_missing_version(api: Api, sample: Sample, version: str, status: int) -> None:
     owner, project, shown, _ = sample
     url = f"/projects/{project.id}/merge_requests/{shown['iid']}/versions/{version}"
     assert api.get(url, owner).status_code == status
 
 
-def test_versions_of_others_are_not_shown(api: Api, make: Make, sample: Sample) -> None:
+def test_versions_of_other_merge_requests_are_not_found(api: Api, make: Make, sample: Sample) -> None:
     owner, project, shown, _ = sample
     other = make_merge_request(make, project, owner)
     versions = api.get(f"/projects/{project.id}/merge_requests/{other['iid']}/versions", owner).json()
@@ -108,7 +108,7 @@ def test_versions_of_others_are_not_shown(api: Api, make: Make, sample: Sample) 
     assert api.get(url, owner).status_code == 404
 
 
-def test_a_force_push_and_a_lost_source_leave_all_readable(api: Api, instance: Instance, make: Make) -> None:
+def test_versions_survive_force_pushes_and_deleted_sources(api: Api, instance: Instance, make: Make) -> None:
     owner = make.user()
     project = filled_project(make, owner)
     made = make_merge_request(make, project, owner)
@@ -135,7 +135,7 @@ def test_a_force_push_and_a_lost_source_leave_all_readable(api: Api, instance: I
     assert [one["title"] for one in api.get(f"{url}/commits", owner).json()] == ["Anew"]
 
 
-def test_what_a_fork_brings_outlives_it(api: Api, instance: Instance, make: Make) -> None:
+def test_commits_of_a_deleted_fork_are_kept(api: Api, instance: Instance, make: Make) -> None:
     project = filled_project(make, visibility="public")
     person = make.user()
     copy = fork(make, project, person)
@@ -154,7 +154,7 @@ def test_what_a_fork_brings_outlives_it(api: Api, instance: Instance, make: Make
     assert len(api.get(f"{url}/versions", person).json()) == 2
 
 
-def test_who_cannot_see_the_target_any_more_sees_nothing_of_it(api: Api, make: Make) -> None:
+def test_users_without_access_to_the_target_see_nothing(api: Api, make: Make) -> None:
     person = make.user()
     project = filled_project(make, members={person: 20}, visibility="private")
     copy = fork(make, project, person)
@@ -170,7 +170,7 @@ def test_who_cannot_see_the_target_any_more_sees_nothing_of_it(api: Api, make: M
     commit(make, copy, "mine", {"more": "x\n"}, person)
 
 
-def test_histories_without_anything_in_common(api: Api, instance: Instance, make: Make) -> None:
+def test_unrelated_histories(api: Api, instance: Instance, make: Make) -> None:
     owner = make.user()
     project = filled_project(make, owner)
     path = repository_of(instance, project).path
@@ -186,7 +186,7 @@ def test_histories_without_anything_in_common(api: Api, instance: Instance, make
     assert [one["id"] for one in api.get(f"{url}/commits", owner).json()] == [lone]
 
 
-def test_a_source_without_anything_new(api: Api, make: Make) -> None:
+def test_a_source_without_new_commits(api: Api, make: Make) -> None:
     owner = make.user()
     project = filled_project(make, owner)
     api.post(f"/projects/{project.id}/repository/branches", owner, branch="same", ref="master")
@@ -199,7 +199,7 @@ def test_a_source_without_anything_new(api: Api, make: Make) -> None:
     assert api.get(f"{url}/versions", owner).json()[0]["state"] == "empty"
 
 
-def test_a_deleted_one_leaves_no_reference(api: Api, instance: Instance, make: Make) -> None:
+def test_deletion_removes_the_refs(api: Api, instance: Instance, make: Make) -> None:
     owner = make.user()
     project = filled_project(make, owner)
     made = make_merge_request(make, project, owner)
@@ -212,7 +212,7 @@ LISTS = ["commits", "diffs", "versions", "notes", "discussions", "closes_issues"
 
 
 @pytest.mark.parametrize("name", LISTS)
-def test_more_costs_no_more_statements(api: Api, make: Make, sample: Sample, name: str) -> None:
+def test_larger_lists_take_no_more_statements(api: Api, make: Make, sample: Sample, name: str) -> None:
     owner, project, shown, _ = sample
     one, many = (
         f"/projects/{project.id}/merge_requests/{iid}/{name}" for iid in (_small(api, make, sample), shown["iid"])
@@ -238,7 +238,7 @@ def _small(api: Api, make: Make, sample: Sample) -> int:
     return small
 
 
-def test_how_far_the_target_is_ahead(api: Api, sample: Sample) -> None:
+def test_diverged_commits_count(api: Api, sample: Sample) -> None:
     owner, project, shown, _ = sample
     url = f"/projects/{project.id}/merge_requests/{shown['iid']}"
     asked = {"include_diverged_commits_count": "true", "include_rebase_in_progress": "true"}
@@ -247,7 +247,7 @@ def test_how_far_the_target_is_ahead(api: Api, sample: Sample) -> None:
     assert "diverged_commits_count" not in api.get(url, owner).json()
 
 
-def test_what_a_crash_cut_off_is_seen_to_by_a_job(
+def test_a_job_repairs_an_interrupted_update(
     api: Api, instance: Instance, make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project = filled_project(make, visibility="public")
@@ -269,7 +269,7 @@ def test_what_a_crash_cut_off_is_seen_to_by_a_job(
     assert len(api.get(f"{url}/versions", person).json()) == 2
 
 
-def test_a_push_while_it_is_opened_is_not_missed(api: Api, make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_push_during_creation_is_recorded(api: Api, make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     owner = make.user()
     project = filled_project(make, owner)
     commit(make, project, "topic", {"a": "x\n"}, owner, start="master")
@@ -288,7 +288,7 @@ def test_a_push_while_it_is_opened_is_not_missed(api: Api, make: Make, monkeypat
     assert shown["sha"] == shown["diff_refs"]["head_sha"] == pushed[0]
 
 
-def test_a_branch_that_goes_and_comes_back(api: Api, make: Make) -> None:
+def test_a_deleted_and_recreated_branch(api: Api, make: Make) -> None:
     owner = make.user()
     project = filled_project(make, owner)
     made = make_merge_request(make, project, owner)

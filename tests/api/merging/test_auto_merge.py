@@ -53,9 +53,7 @@ def merge_state(api: Api, project: Project, merge_request: dict[str, Any], who: 
     return shown["state"], shown["merge_when_pipeline_succeeds"]
 
 
-def test_it_is_merged_when_the_pipeline_has_succeeded(
-    api: Api, make: Make, instance: Instance, project: Project, owner: User
-) -> None:
+def test_a_successful_pipeline_merges(api: Api, make: Make, instance: Instance, project: Project, owner: User) -> None:
     """By the job, with the user and the options of the scheduling request."""
     message = "When it was ready"
     merge_request = waiting(api, make, project, owner, merge_commit_message=message, should_remove_source_branch=True)
@@ -75,9 +73,7 @@ def test_it_is_merged_when_the_pipeline_has_succeeded(
     assert api.get(branch, owner).status_code == 404
 
 
-def test_several_statuses_make_one_success(
-    api: Api, make: Make, instance: Instance, project: Project, owner: User
-) -> None:
+def test_all_statuses_must_succeed(api: Api, make: Make, instance: Instance, project: Project, owner: User) -> None:
     merge_request = make_merge_request(make, project, owner)
     for name in ("lint", "test"):
         report(api, project, merge_request, owner, "pending", name=name)
@@ -91,7 +87,7 @@ def test_several_statuses_make_one_success(
     assert merge_state(api, project, merge_request, owner) == ("merged", False)
 
 
-def test_there_is_nothing_to_wait_for(api: Api, make: Make, project: Project, owner: User) -> None:
+def test_merge_is_immediate_without_an_active_pipeline(api: Api, make: Make, project: Project, owner: User) -> None:
     """Without a pipeline or with a finished one."""
     merged(api, project, make_merge_request(make, project, owner), owner, merge_when_pipeline_succeeds=True)
     ready = make_merge_request(make, project, owner)
@@ -99,7 +95,7 @@ def test_there_is_nothing_to_wait_for(api: Api, make: Make, project: Project, ow
     merged(api, project, ready, owner, merge_when_pipeline_succeeds=True)
 
 
-def test_cancelling(api: Api, make: Make, instance: Instance, owner: User) -> None:
+def test_cancel(api: Api, make: Make, instance: Instance, owner: User) -> None:
     """By PUT as documented and by POST as clients send it; with specific errors for merged and unscheduled ones."""
     project = filled_project(make, owner)
     author, reporter = make.user(), make.user()
@@ -130,7 +126,7 @@ def test_cancelling(api: Api, make: Make, instance: Instance, owner: User) -> No
     refused(api.put(url(project, second, "/cancel_merge_when_pipeline_succeeds"), owner), 405, "not_open")
 
 
-def test_new_commits_drop_it(api: Api, make: Make, instance: Instance, project: Project, owner: User) -> None:
+def test_new_commits_cancel_the_merge(api: Api, make: Make, instance: Instance, project: Project, owner: User) -> None:
     """The result of the pipeline of the old head does not matter."""
     merge_request = waiting(api, make, project, owner)
     newer = commit(make, project, merge_request["source_branch"], {make.name("file"): "x"}, owner)
@@ -142,7 +138,7 @@ def test_new_commits_drop_it(api: Api, make: Make, instance: Instance, project: 
 
 
 @pytest.mark.parametrize("state", ["failed", "canceled"])
-def test_a_failure_drops_it(
+def test_a_failed_pipeline_cancels_the_merge(
     api: Api, make: Make, instance: Instance, project: Project, owner: User, state: str
 ) -> None:
     merge_request = waiting(api, make, project, owner)
@@ -156,7 +152,7 @@ def test_a_failure_drops_it(
     assert merged(api, project, merge_request, owner)["merge_error"] is None
 
 
-def test_what_cannot_be_merged_any_more(api: Api, make: Make, instance: Instance, owner: User) -> None:
+def test_an_unmergeable_merge_request_is_not_retried(api: Api, make: Make, instance: Instance, owner: User) -> None:
     """The reason is shown."""
     project = filled_project(make, owner)
     clash, lost = waiting(api, make, project, owner), waiting(api, make, project, owner)
@@ -175,7 +171,7 @@ def test_what_cannot_be_merged_any_more(api: Api, make: Make, instance: Instance
     assert merge_state(api, project, lost, owner) == ("opened", True)
 
 
-def test_a_success_may_be_demanded(api: Api, make: Make, instance: Instance, owner: User) -> None:
+def test_projects_may_require_a_successful_pipeline(api: Api, make: Make, instance: Instance, owner: User) -> None:
     """Merging without one is rejected; scheduling a merge is allowed."""
     project = filled_project(make, owner)
     sent = {"name": project.name, "only_allow_merge_if_pipeline_succeeds": True}
@@ -199,7 +195,7 @@ def test_a_success_may_be_demanded(api: Api, make: Make, instance: Instance, own
     assert merge_state(api, project, merge_request, owner) == ("merged", False)
 
 
-def test_who_may_not_merge_may_not_ask_for_it(api: Api, make: Make, owner: User) -> None:
+def test_scheduling_requires_permission_to_merge(api: Api, make: Make, owner: User) -> None:
     project = filled_project(make, owner)
     developer = make.user()
     add_members(make, project, {developer: Level.DEVELOPER})

@@ -24,7 +24,7 @@ def project(make: Make, owner: User) -> Project:
     return filled_project(make, owner)
 
 
-def test_what_is_over_is_406(api: Api, make: Make, project: Project, owner: User) -> None:
+def test_edits_of_merged_ones_get_406(api: Api, make: Make, project: Project, owner: User) -> None:
     merge_request = make_merge_request(make, project, owner)
     merged(api, project, merge_request, owner)
     assert refused(api.put(url(project, merge_request, "/merge"), owner), 406, "not_open") == "406 Not Acceptable"
@@ -65,7 +65,7 @@ def test_issues_are_closed(api: Api, make: Make, owner: User) -> None:
     assert f"closed via merge request !{here['iid']}" in [note["body"] for note in said]
 
 
-def test_issues_of_other_projects_are_closed_by_who_may(api: Api, make: Make, owner: User) -> None:
+def test_issues_of_other_projects_are_closed_with_permission(api: Api, make: Make, owner: User) -> None:
     """Only issues that the merging user may close; others stay open without a note."""
     project, far = filled_project(make, owner), make_project(make, owner, visibility="private")
     author = make.user()
@@ -87,7 +87,7 @@ def test_issues_of_other_projects_are_closed_by_who_may(api: Api, make: Make, ow
     ]
 
 
-def test_discussions_may_have_to_be_resolved(api: Api, make: Make, owner: User) -> None:
+def test_projects_may_require_resolved_discussions(api: Api, make: Make, owner: User) -> None:
     """An unresolved discussion prevents the merge; an individual note does not."""
     project = filled_project(make, owner)
     sent = {"name": project.name, "only_allow_merge_if_all_discussions_are_resolved": True}
@@ -104,7 +104,7 @@ def test_discussions_may_have_to_be_resolved(api: Api, make: Make, owner: User) 
     merged(api, project, merge_request, owner)
 
 
-def test_a_branch_that_was_merged_is_removed_once(api: Api, make: Make, instance: Instance, owner: User) -> None:
+def test_a_merged_source_branch_is_removed_once(api: Api, make: Make, instance: Instance, owner: User) -> None:
     """The removal is not repeated for a new branch at the same commit."""
     project = filled_project(make, owner)
     merge_request = make_merge_request(make, project, owner)

@@ -27,7 +27,7 @@ def project(make: Make, owner: User) -> Project:
     return filled_project(make, owner)
 
 
-def test_a_merge_in_the_next_call_works(api: Api, make: Make, project: Project, owner: User) -> None:
+def test_a_new_merge_request_can_be_merged_at_once(api: Api, make: Make, project: Project, owner: User) -> None:
     """The response is sent when the branch contains the merge."""
     before = tip(api, project, owner)["id"]
     merge_request = make_merge_request(make, project, owner)
@@ -85,7 +85,7 @@ def test_a_merge_fetches_the_head_of_a_fork_that_the_target_lacks(instance: Inst
     assert merged(make.api, project, merge_request, owner)["sha"] == merge_request["sha"]
 
 
-def test_the_verdict_follows_the_commits(api: Api, make: Make, owner: User) -> None:
+def test_mergeability_follows_the_commits(api: Api, make: Make, owner: User) -> None:
     """Computed when one merge request is read, shown in lists while valid, and computed again when a branch moves."""
     project = filled_project(make, owner)
     merge_request = make_merge_request(make, project, owner)
@@ -115,7 +115,7 @@ def test_the_verdict_follows_the_commits(api: Api, make: Make, owner: User) -> N
     assert api.get(path, owner).json()["merge_status"] == "can_be_merged"
 
 
-def test_looking_leaves_no_trace(api: Api, make: Make, instance: Instance, owner: User) -> None:
+def test_mergeability_check_writes_no_objects(api: Api, make: Make, instance: Instance, owner: User) -> None:
     """It adds no object to the repository, and changes only the merge status."""
     project = filled_project(make, owner)
     merge_request = make_merge_request(make, project, owner)
@@ -126,7 +126,7 @@ def test_looking_leaves_no_trace(api: Api, make: Make, instance: Instance, owner
     assert shown["updated_at"] == merge_request["updated_at"]
 
 
-def test_conflicts_are_405(api: Api, make: Make, owner: User) -> None:
+def test_conflicts_get_405(api: Api, make: Make, owner: User) -> None:
     project = filled_project(make, owner)
     merge_request = conflicting(make, project, owner)
     before = tip(api, project, owner)["id"]
@@ -136,7 +136,7 @@ def test_conflicts_are_405(api: Api, make: Make, owner: User) -> None:
     assert api.get(url(project, merge_request), owner).json()["state"] == "opened"
 
 
-def test_nothing_to_merge_is_405(api: Api, make: Make, project: Project, owner: User) -> None:
+def test_nothing_to_merge_gets_405(api: Api, make: Make, project: Project, owner: User) -> None:
     """A branch without new commits, and one whose target is deleted."""
     branch, target = make.name("same"), make.name("target")
     for name in (branch, target):
@@ -155,7 +155,7 @@ def test_nothing_to_merge_is_405(api: Api, make: Make, project: Project, owner: 
 
 
 @pytest.mark.parametrize("lost", ["branch", "branch of a fork", "fork"])
-def test_without_its_source_it_is_not_merged(api: Api, make: Make, owner: User, lost: str) -> None:
+def test_a_deleted_source_branch_cannot_be_merged(api: Api, make: Make, owner: User, lost: str) -> None:
     """Its commits are kept for reading only."""
     project = filled_project(make, owner, visibility="public")
     author = owner if lost == "branch" else make.user()
@@ -180,7 +180,7 @@ def test_without_its_source_it_is_not_merged(api: Api, make: Make, owner: User, 
         merged(api, project, merge_request, owner)
 
 
-def test_another_head_is_409(api: Api, make: Make, project: Project, owner: User) -> None:
+def test_another_head_gets_409(api: Api, make: Make, project: Project, owner: User) -> None:
     """When the sha parameter differs from the head; the message begins as documented."""
     merge_request = make_merge_request(make, project, owner)
     answer = api.put(url(project, merge_request, "/merge"), owner, sha="1" * 40)
@@ -193,7 +193,7 @@ def test_another_head_is_409(api: Api, make: Make, project: Project, owner: User
     assert shown["sha"] == newer
 
 
-def test_who_may_not_merge_is_401(api: Api, make: Make, owner: User) -> None:
+def test_denied_merges_get_401(api: Api, make: Make, owner: User) -> None:
     """The target is protected: masters merge, and developers if the rule allows it."""
     project = filled_project(make, owner)
     master, developer, reporter, guest, stranger = (make.user() for _ in range(5))
@@ -224,7 +224,7 @@ def test_who_may_not_merge_is_401(api: Api, make: Make, owner: User) -> None:
     merged(api, project, other, master)
 
 
-def test_branches_that_nobody_protects(api: Api, make: Make, owner: User) -> None:
+def test_merge_into_unprotected_branches(api: Api, make: Make, owner: User) -> None:
     """Requires permission to push; protection rules may contain slashes and wildcards."""
     project = filled_project(make, owner)
     developer = make.user()
@@ -240,7 +240,7 @@ def test_branches_that_nobody_protects(api: Api, make: Make, owner: User) -> Non
     merged(api, project, closed, owner)
 
 
-def test_own_words(api: Api, make: Make, project: Project, owner: User) -> None:
+def test_custom_commit_messages(api: Api, make: Make, project: Project, owner: User) -> None:
     """A message is used unchanged; without one the default is used."""
     message = "Zusammengeführt 🎉\n\n-m --amend"
     merged(api, project, make_merge_request(make, project, owner), owner, merge_commit_message=message)
@@ -250,13 +250,13 @@ def test_own_words(api: Api, make: Make, project: Project, owner: User) -> None:
 
 
 @pytest.mark.parametrize("sent", [{"should_remove_source_branch": "perhaps"}, {"squash": [1]}, {"sha": {"a": 1}}])
-def test_wrong_types_are_400(api: Api, make: Make, project: Project, owner: User, sent: dict[str, Any]) -> None:
+def test_wrong_types_get_400(api: Api, make: Make, project: Project, owner: User, sent: dict[str, Any]) -> None:
     merge_request = make_merge_request(make, project, owner)
     assert api.put(url(project, merge_request, "/merge"), owner, **sent).status_code == 400
     assert api.put(f"/projects/{project.id}/merge_requests/999999/merge", owner).status_code == 404
 
 
-def test_the_target_moves_meanwhile(api: Api, make: Make, project: Project, owner: User) -> None:
+def test_the_target_moves_during_the_merge(api: Api, make: Make, project: Project, owner: User) -> None:
     """Concurrent commits are merged, not lost."""
     merge_request = make_merge_request(make, project, owner)
     api.get(url(project, merge_request), owner)
@@ -277,7 +277,7 @@ def test_a_source_branch_is_removed(api: Api, make: Make, project: Project, owne
         assert found == (404 if gone else 200)
 
 
-def test_a_branch_that_has_to_stay(api: Api, make: Make, owner: User) -> None:
+def test_protected_source_branches_are_kept(api: Api, make: Make, owner: User) -> None:
     """Protected branches and the default branch are not removed; the merge succeeds."""
     project = filled_project(make, owner)
     assert (
@@ -293,7 +293,7 @@ def test_a_branch_that_has_to_stay(api: Api, make: Make, owner: User) -> None:
         assert api.get(f"/projects/{project.id}/repository/branches/{name}", owner).status_code == 200
 
 
-def test_a_chain_goes_on(api: Api, make: Make, owner: User) -> None:
+def test_chained_merge_requests_are_retargeted(api: Api, make: Make, owner: User) -> None:
     """Attack: the target of one merge request is the removed source of another; no commit is lost."""
     project = filled_project(make, owner)
     first = make_merge_request(make, project, owner, branch="first")
@@ -311,7 +311,7 @@ def test_a_chain_goes_on(api: Api, make: Make, owner: User) -> None:
     assert {"first.txt", "second"} <= set(files)
 
 
-def test_from_a_fork(api: Api, make: Make, owner: User) -> None:
+def test_merge_from_a_fork(api: Api, make: Make, owner: User) -> None:
     """The merging user needs no access to the fork; its branch is removed because its author asked for it."""
     project = filled_project(make, owner, visibility="public")
     author = make.user()

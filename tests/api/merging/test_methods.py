@@ -43,7 +43,7 @@ def two_commits(make: Make, project: Project, owner: User, **sent: Any) -> tuple
     return make_branch_merge_request(make, project, branch, owner, **sent), head
 
 
-def test_a_straight_line(api: Api, make: Make, owner: User) -> None:
+def test_fast_forward(api: Api, make: Make, owner: User) -> None:
     """The target moves to the head; a diverged branch must be rebased first."""
     project = project_with_method(make, owner, merge_method="ff")
     first, second = make_merge_request(make, project, owner), make_merge_request(make, project, owner)
@@ -66,7 +66,7 @@ def test_a_straight_line(api: Api, make: Make, owner: User) -> None:
     assert tip(api, project, owner)["parent_ids"] == [first["sha"]]
 
 
-def test_a_line_with_merge_commits(api: Api, make: Make, owner: User) -> None:
+def test_rebase_with_merge_commits(api: Api, make: Make, owner: User) -> None:
     """A rebased branch is merged with a merge commit."""
     project = project_with_method(make, owner, merge_method="rebase_merge")
     first, second = make_merge_request(make, project, owner), make_merge_request(make, project, owner)
@@ -79,7 +79,7 @@ def test_a_line_with_merge_commits(api: Api, make: Make, owner: User) -> None:
     assert (made["id"], made["parent_ids"]) == (shown["merge_commit_sha"], [before, shown["sha"]])
 
 
-def test_many_commits_as_one(api: Api, make: Make, instance: Instance, owner: User) -> None:
+def test_squash(api: Api, make: Make, instance: Instance, owner: User) -> None:
     """The squashed commit keeps changes and author, below the merge commit."""
     project = filled_project(make, owner)
     merge_request, head = two_commits(make, project, owner, squash=True)
@@ -99,7 +99,7 @@ def test_many_commits_as_one(api: Api, make: Make, instance: Instance, owner: Us
     assert head not in run(repository, "rev-list", "master").split()
 
 
-def test_who_says_whether_to_squash(api: Api, make: Make, owner: User) -> None:
+def test_precedence_of_squash_options(api: Api, make: Make, owner: User) -> None:
     """The merge takes precedence over the merge request, and the project over both; a single commit is not squashed."""
     project = filled_project(make, owner)
     merge_request, head = two_commits(make, project, owner, squash=True)
@@ -120,7 +120,7 @@ def test_who_says_whether_to_squash(api: Api, make: Make, owner: User) -> None:
         assert (shown["squash_commit_sha"] is not None) == expected
 
 
-def test_a_squash_in_a_straight_line(api: Api, make: Make, owner: User) -> None:
+def test_squash_with_fast_forward(api: Api, make: Make, owner: User) -> None:
     project = project_with_method(make, owner, merge_method="ff")
     merge_request, _ = two_commits(make, project, owner, squash=True)
     before = tip(api, project, owner)["id"]
@@ -130,7 +130,7 @@ def test_a_squash_in_a_straight_line(api: Api, make: Make, owner: User) -> None:
     assert (made["parent_ids"], made["message"]) == ([before], merge_request["title"])
 
 
-def test_a_rebase_that_does_not_fit(api: Api, make: Make, owner: User) -> None:
+def test_rebase_with_conflicts(api: Api, make: Make, owner: User) -> None:
     """The response and later reads report the error; no ref moves."""
     project = filled_project(make, owner)
     merge_request = conflicting(make, project, owner)
@@ -142,7 +142,7 @@ def test_a_rebase_that_does_not_fit(api: Api, make: Make, owner: User) -> None:
     assert shown["sha"] == merge_request["sha"]
 
 
-def test_who_may_rebase(api: Api, make: Make, owner: User) -> None:
+def test_permission_to_rebase(api: Api, make: Make, owner: User) -> None:
     """Requires push access to the source branch; a protection rule prevents the forced push."""
     project = filled_project(make, owner)
     developer, reporter, stranger = make.user(), make.user(), make.user()
@@ -164,7 +164,7 @@ def test_who_may_rebase(api: Api, make: Make, owner: User) -> None:
     assert api.put(path, owner).status_code == 403
 
 
-def test_rebasing_a_fork(api: Api, make: Make, owner: User) -> None:
+def test_rebase_of_a_fork(api: Api, make: Make, owner: User) -> None:
     """Commits of the target are copied to the fork; masters of the target have no access to the fork."""
     project = filled_project(make, owner, visibility="public")
     author = make.user()

@@ -32,7 +32,7 @@ def report(api: Api, project: Project, who: User, sha: str, state: str, **sent: 
     return said
 
 
-def test_what_a_pipeline_is_made_of(api: Api, make: Make, project: Project, owner: User) -> None:
+def test_statuses_of_a_pipeline(api: Api, make: Make, project: Project, owner: User) -> None:
     """In the order of creation; superseded ones only on request."""
     head = commit(make, project, make.name("b"), {"x": "1"}, owner, start="master")
     first = report(api, project, owner, head, "failed", name="lint", target_url="https://ci.example.com/1")
@@ -63,7 +63,7 @@ def test_what_a_pipeline_is_made_of(api: Api, make: Make, project: Project, owne
     assert ids(api.get(path, owner, **{"scope[]": ["success", "running"]})) == [second["id"], third["id"]]
 
 
-def test_who_sees_what_a_pipeline_is_made_of(api: Api, make: Make, owner: User) -> None:
+def test_visibility_of_statuses(api: Api, make: Make, owner: User) -> None:
     """As for the pipeline; guests see jobs if the project publishes them, but no code."""
     project = filled_project(make, owner)
     guest, stranger, reporter = make.user(), make.user(), make.user()

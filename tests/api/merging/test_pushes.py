@@ -32,7 +32,7 @@ def checkout(instance: Instance, project: Project, owner: User, tmp_path: Path) 
     return tmp_path / "checkout"
 
 
-def test_a_merge_at_home(api: Api, make: Make, project: Project, owner: User, checkout: Path) -> None:
+def test_a_pushed_local_merge(api: Api, make: Make, project: Project, owner: User, checkout: Path) -> None:
     """Other merge requests stay open."""
     here, other = make_merge_request(make, project, owner), make_merge_request(make, project, owner)
     git(checkout, "fetch", "-q")
@@ -57,7 +57,7 @@ def test_source_and_target_in_one_push(api: Api, make: Make, project: Project, o
     assert (shown["state"], shown["sha"]) == ("merged", head)
 
 
-def test_what_is_not_the_head_merges_nothing(
+def test_pushes_without_the_head_merge_nothing(
     api: Api, make: Make, project: Project, owner: User, checkout: Path
 ) -> None:
     """A part of the commits, a cherry-pick, or a closed merge request."""
@@ -74,7 +74,7 @@ def test_what_is_not_the_head_merges_nothing(
     assert api.get(url(project, part), owner).json()["state"] == "opened"
 
 
-def test_what_brings_another_merges_that_too(api: Api, make: Make, project: Project, owner: User) -> None:
+def test_merging_a_stacked_branch_merges_the_lower_one(api: Api, make: Make, project: Project, owner: User) -> None:
     """The head of the lower branch is contained in the upper one."""
     lower = make_merge_request(make, project, owner, branch="lower")
     commit(make, project, "upper", {"upper": "x"}, owner, start="lower")

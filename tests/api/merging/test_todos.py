@@ -31,7 +31,7 @@ def todos(api: Api, person: User, **sent: Any) -> list[tuple[str, str, int]]:
     return [(each["action_name"], each["author"]["username"], each["target"]["iid"]) for each in found]
 
 
-def test_a_pipeline_that_fails(api: Api, make: Make, project: Project, users: tuple[User, User]) -> None:
+def test_todo_for_a_failed_pipeline(api: Api, make: Make, project: Project, users: tuple[User, User]) -> None:
     """For the author, once, until the pipeline runs again; none for other commits."""
     owner, author = users
     merge_request = make_merge_request(make, project, author)
@@ -53,7 +53,7 @@ def test_a_pipeline_that_fails(api: Api, make: Make, project: Project, users: tu
     assert todos(api, author) == []
 
 
-def test_a_merge_whose_pipeline_fails(api: Api, make: Make, project: Project, users: tuple[User, User]) -> None:
+def test_todo_for_a_failed_scheduled_merge(api: Api, make: Make, project: Project, users: tuple[User, User]) -> None:
     """For the author and for the user who scheduled the merge."""
     owner, author = users
     merge_request = waiting(api, make, project, owner, author)
@@ -66,7 +66,7 @@ def test_a_merge_whose_pipeline_fails(api: Api, make: Make, project: Project, us
     assert todos(api, owner) == todos(api, author) == []
 
 
-def test_a_merge_that_meets_a_conflict(
+def test_todo_for_a_conflict(
     api: Api, make: Make, instance: Instance, project: Project, users: tuple[User, User]
 ) -> None:
     """Found when the pipeline succeeds; users without access get none."""
@@ -91,7 +91,7 @@ def test_a_merge_that_meets_a_conflict(
     assert ("unmergeable", owner.username, second["iid"]) in todos(api, owner)
 
 
-def test_approvals_give_nothing_to_look_at(api: Api, make: Make, project: Project, users: tuple[User, User]) -> None:
+def test_approvals_create_no_todos(api: Api, make: Make, project: Project, users: tuple[User, User]) -> None:
     """Cancelling a scheduled merge creates none either."""
     owner, author = users
     merge_request = waiting(api, make, project, owner, author)

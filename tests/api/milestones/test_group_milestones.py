@@ -45,7 +45,7 @@ def test_create_read_edit_delete(api: Api, instance: Instance, owner: User, grou
     assert api.get(path, owner).status_code == 404
 
 
-def test_above_and_below(api: Api, make: Make, owner: User, group: Group) -> None:
+def test_milestones_of_parents_and_subgroups(api: Api, make: Make, owner: User, group: Group) -> None:
     """Milestones of subgroups and projects are listed only if visible."""
     child = make_group(make, owner, parent=group, visibility="private")
     project = make_project(make, owner, group=child, visibility="private")
@@ -88,7 +88,9 @@ def private(make: Make, roles: UsersByRole) -> Group:
 
 
 @pytest.mark.parametrize(("role", "reads", "writes"), CALLERS)
-def test_who_may(api: Api, make: Make, roles: UsersByRole, private: Group, role: str, reads: int, writes: int) -> None:
+def test_permissions(
+    api: Api, make: Make, roles: UsersByRole, private: Group, role: str, reads: int, writes: int
+) -> None:
     milestone = _make(api, roles.owner, private, make.name("milestone"))
     base, caller = f"/groups/{private.id}/milestones", roles[role]
     assert api.get(base, caller).status_code == reads
@@ -99,7 +101,7 @@ def test_who_may(api: Api, make: Make, roles: UsersByRole, private: Group, role:
     assert api.delete(f"{base}/{milestone['id']}", caller).status_code == done
 
 
-def test_the_issues_of_one_are_those_that_the_caller_sees(api: Api, make: Make, owner: User) -> None:
+def test_milestone_issues_are_those_visible_to_the_caller(api: Api, make: Make, owner: User) -> None:
     """Attack: learn of confidential issues or hidden projects through a milestone."""
     group = make_group(make, owner, visibility="public")
     wide = _make(api, owner, group, "wide")

@@ -118,14 +118,16 @@ INVALID = [
 
 
 @pytest.mark.parametrize(("sent", "message"), INVALID)
-def test_what_is_wrong_is_told(api: Api, owner: User, project: Project, sent: dict[str, Any], message: Any) -> None:
+def test_invalid_milestones_are_rejected(
+    api: Api, owner: User, project: Project, sent: dict[str, Any], message: Any
+) -> None:
     answer = api.post(f"/projects/{project.id}/milestones", owner, **sent)
     assert (answer.status_code, answer.json()["message"]) == (400, message)
     assert api.get(f"/projects/{project.id}/milestones", owner).json() == []
 
 
 @pytest.mark.parametrize("title", ['"><img src=x onerror=x>', "a, b", "日本語 🦊", "100", "../x"])
-def test_hostile_titles_stay_as_typed(api: Api, owner: User, project: Project, title: str) -> None:
+def test_hostile_titles_are_stored_unchanged(api: Api, owner: User, project: Project, title: str) -> None:
     """Attack: scripts in titles; only the renderer escapes them."""
     milestone = _make(api, owner, project, title)
     assert milestone["title"] == title
@@ -154,7 +156,7 @@ def test_edit(api: Api, owner: User, project: Project) -> None:
     assert api.put(f"/projects/{project.id}/milestones/999999", owner, title="x").status_code == 404
 
 
-def test_delete_twice(api: Api, owner: User, project: Project) -> None:
+def test_deleting_twice(api: Api, owner: User, project: Project) -> None:
     milestone = _make(api, owner, project)
     issue = api.post(f"/projects/{project.id}/issues", owner, title="x", milestone_id=milestone["id"]).json()
     path = f"/projects/{project.id}/milestones/{milestone['id']}"
@@ -164,7 +166,7 @@ def test_delete_twice(api: Api, owner: User, project: Project) -> None:
     assert _make(api, owner, project)["iid"] == 2
 
 
-def test_a_title_is_taken_once(api: Api, make: Make, owner: User) -> None:
+def test_a_title_is_unique(api: Api, make: Make, owner: User) -> None:
     """In a project and its parent groups, and in a group and the projects below."""
     group = make_group(make, owner)
     project = make_project(make, owner, group=make_group(make, owner, parent=group))
@@ -180,7 +182,7 @@ def test_a_title_is_taken_once(api: Api, make: Make, owner: User) -> None:
     _make(api, owner, make_project(make, owner), "of the project")
 
 
-def test_two_at_once_make_one_milestone(api: Api, owner: User, project: Project) -> None:
+def test_concurrent_creation_makes_one_milestone(api: Api, owner: User, project: Project) -> None:
     def create(_: int) -> int:
         with Api(api.url) as own:
             return own.post(f"/projects/{project.id}/milestones", owner, title="once").status_code
@@ -190,7 +192,7 @@ def test_two_at_once_make_one_milestone(api: Api, owner: User, project: Project)
     assert len(api.get(f"/projects/{project.id}/milestones", owner).json()) == 1
 
 
-def test_milestones_of_other_projects_are_as_good_as_none(api: Api, make: Make, owner: User, project: Project) -> None:
+def test_milestones_of_other_projects_are_not_found(api: Api, make: Make, owner: User, project: Project) -> None:
     """Attack: read, edit or assign a milestone of another project, or learn its title."""
     secret = _make(api, owner, project, "secret title")
     stranger = make.user()
@@ -228,7 +230,7 @@ def private(make: Make, roles: UsersByRole) -> Project:
 
 
 @pytest.mark.parametrize(("role", "reads", "writes"), CALLERS)
-def test_who_may(
+def test_permissions(
     api: Api, make: Make, roles: UsersByRole, private: Project, role: str, reads: int, writes: int
 ) -> None:
     milestone = _make(api, roles.owner, private, make.name("milestone"))
@@ -242,7 +244,7 @@ def test_who_may(
     assert api.delete(f"{base}/{milestone['id']}", caller).status_code == done
 
 
-def test_an_archived_project_is_only_read(api: Api, owner: User, project: Project) -> None:
+def test_an_archived_project_is_read_only(api: Api, owner: User, project: Project) -> None:
     milestone = _make(api, owner, project)
     api.post(f"/projects/{project.id}/archive", owner)
     base = f"/projects/{project.id}/milestones"
@@ -256,7 +258,9 @@ def test_an_archived_project_is_only_read(api: Api, owner: User, project: Projec
     assert [answer.status_code for answer in refused] == [403] * 4
 
 
-def test_they_are_hidden_where_nothing_can_have_them(api: Api, owner: User, project: Project) -> None:
+def test_milestones_are_hidden_if_issues_and_merge_requests_are_disabled(
+    api: Api, owner: User, project: Project
+) -> None:
     milestone = _make(api, owner, project)
     path = f"/projects/{project.id}"
     api.put(path, owner, issues_enabled=False)

@@ -45,7 +45,7 @@ def commented(instance: Instance, make: Make, roles: UsersByRole) -> tuple[Proje
 
 
 @pytest.mark.parametrize(("role", "read", "write", "read_public", "write_public"), CALLERS)
-def test_readers_of_the_code_comment(
+def test_users_who_can_read_code_may_comment(
     instance: Instance,
     api: Api,
     make: Make,
@@ -67,7 +67,7 @@ def test_readers_of_the_code_comment(
         assert [each["note"] for each in there] == (["Hello"] if writes == 201 else [])
 
 
-def test_nobody_comments_in_an_archived_project(instance: Instance, api: Api, make: Make, roles: UsersByRole) -> None:
+def test_archived_projects_accept_no_comments(instance: Instance, api: Api, make: Make, roles: UsersByRole) -> None:
     project = project_with(make, roles)
     sha = fill(instance, project)[1]
     api.post(f"/projects/{project.id}/archive", make.root)
@@ -132,7 +132,7 @@ POSITIONS: list[tuple[int, dict[str, Any], dict[str, Any] | None]] = [
 
 
 @pytest.mark.parametrize(("commit", "sent", "expected"), POSITIONS, ids=lambda value: str(value)[:60])
-def test_a_comment_is_placed_on_a_line_that_the_commit_changed(
+def test_a_comment_is_placed_on_a_changed_line(
     api: Api,
     roles: UsersByRole,
     commented: tuple[Project, dict[int, str]],
@@ -148,7 +148,9 @@ def test_a_comment_is_placed_on_a_line_that_the_commit_changed(
     assert api.get(where, roles.reporter, per_page=100).json()[-1] == answer.json()
 
 
-def test_a_branch_or_tag_names_no_line(api: Api, roles: UsersByRole, commented: tuple[Project, dict[int, str]]) -> None:
+def test_comments_by_branch_or_tag_have_no_line(
+    api: Api, roles: UsersByRole, commented: tuple[Project, dict[int, str]]
+) -> None:
     """The comment is on its last commit; only a commit id can have a line."""
     project, commits = commented
     for name, placed in (("v1", False), ("side", False), (commits[2], True), (commits[2][:9].upper(), True)):
@@ -176,7 +178,7 @@ INVALID: list[tuple[dict[str, Any], Any]] = [
 
 
 @pytest.mark.parametrize(("sent", "message"), INVALID, ids=lambda value: str(value)[:40])
-def test_wrong_values_say_what_is_wrong(
+def test_invalid_values_are_reported(
     api: Api, roles: UsersByRole, commented: tuple[Project, dict[int, str]], sent: dict[str, Any], message: Any
 ) -> None:
     project, commits = commented
@@ -184,7 +186,7 @@ def test_wrong_values_say_what_is_wrong(
     assert (answer.status_code, answer.json()["message"]) == (400, message)
 
 
-def test_the_longest_is_kept(api: Api, roles: UsersByRole, commented: tuple[Project, dict[int, str]]) -> None:
+def test_the_longest_comment_is_stored(api: Api, roles: UsersByRole, commented: tuple[Project, dict[int, str]]) -> None:
     project, commits = commented
     text = "ü" * 1_000_000
     where = f"/projects/{project.id}/repository/commits/{commits[3]}/comments"
@@ -213,7 +215,7 @@ def test_a_binary_file_and_a_name_in_another_encoding(
     assert api.post(where, roles.reporter, note="x", path="café.txt", line=1).json()["path"] == "café.txt"
 
 
-def test_comments_outlive_their_branch(instance: Instance, api: Api, make: Make, roles: UsersByRole) -> None:
+def test_comments_survive_a_rewritten_branch(instance: Instance, api: Api, make: Make, roles: UsersByRole) -> None:
     """After a force push and garbage collection, commit and comment are kept, without notifications."""
     project = project_with(make, roles)
     sha = fill(instance, project)[4]
@@ -230,9 +232,7 @@ def test_comments_outlive_their_branch(instance: Instance, api: Api, make: Make,
     assert api.get(f"/projects/{project.id}/repository/commits/{sha}/refs", roles.reporter).json() == []
 
 
-def test_another_project_with_the_same_commit_has_its_own(
-    instance: Instance, api: Api, make: Make, roles: UsersByRole
-) -> None:
+def test_comments_are_separate_per_project(instance: Instance, api: Api, make: Make, roles: UsersByRole) -> None:
     one, other = project_with(make, roles), project_with(make, roles)
     sha = fill(instance, one)[1]
     assert fill(instance, other)[1] == sha
@@ -241,7 +241,7 @@ def test_another_project_with_the_same_commit_has_its_own(
 
 
 @pytest.mark.parametrize("hard", [False, True])
-def test_what_a_deleted_user_wrote(instance: Instance, api: Api, make: Make, roles: UsersByRole, hard: bool) -> None:
+def test_comments_of_a_deleted_user(instance: Instance, api: Api, make: Make, roles: UsersByRole, hard: bool) -> None:
     project, leaver = project_with(make, roles, visibility="public"), make.user()
     sha = fill(instance, project)[1]
     where = f"/projects/{project.id}/repository/commits/{sha}/comments"

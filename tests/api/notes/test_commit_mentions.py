@@ -76,7 +76,7 @@ def test_other_branches_close_nothing(instance: Instance, api: Api, project_with
     assert system_notes(api, project, owner, 2) == []
 
 
-def test_over_the_bounds_of_projects(
+def test_references_to_other_projects(
     instance: Instance, api: Api, make: Make, project_with_issues: tuple[User, Project]
 ) -> None:
     """Users without access to the code get no note, and issues are closed only by users who may close them."""
@@ -120,7 +120,7 @@ def test_very_many_references_take_bounded_work(
     assert executed(instance.app.database) - before < 60
 
 
-def test_who_is_blocked_meanwhile_closes_nothing(
+def test_a_user_blocked_meanwhile_closes_nothing(
     instance: Instance, api: Api, make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """When a crash left the closing to the job."""

@@ -110,7 +110,7 @@ CALLERS = [
 
 
 @pytest.mark.parametrize(("role", "read", "write", "read_public", "write_public", "moderate"), CALLERS)
-def test_who_reads_and_writes(
+def test_permissions_to_read_and_write(
     api: Api,
     make: Make,
     roles: UsersByRole,
@@ -136,7 +136,7 @@ def test_who_reads_and_writes(
 
 
 @pytest.mark.parametrize("body", ["", "   \n\t", None])
-def test_blank(api: Api, make: Make, body: str | None) -> None:
+def test_blank_notes_are_rejected(api: Api, make: Make, body: str | None) -> None:
     """On creation and edit."""
     owner = make.user()
     project = make_project(make, owner)
@@ -150,7 +150,7 @@ def test_blank(api: Api, make: Make, body: str | None) -> None:
     assert api.get(f"/projects/{project.id}/issues/1", owner).json()["user_notes_count"] == 1
 
 
-def test_large_and_wrong(api: Api, make: Make) -> None:
+def test_size_limit_and_wrong_types(api: Api, make: Make) -> None:
     """A million characters are stored, one more is rejected."""
     owner = make.user()
     project = make_project(make, owner)
@@ -167,7 +167,7 @@ def test_large_and_wrong(api: Api, make: Make) -> None:
     assert api.post(base, owner, body="x", internal="perhaps").status_code == 400
 
 
-def test_only_owners_say_when(api: Api, make: Make) -> None:
+def test_only_owners_set_the_creation_date(api: Api, make: Make) -> None:
     """The parameter of other users is ignored."""
     owner, master = make.user(), make.user()
     project = make_project(make, owner, members={master: Level.MASTER})
@@ -180,7 +180,7 @@ def test_only_owners_say_when(api: Api, make: Make) -> None:
     )
 
 
-def test_other_parents(api: Api, make: Make) -> None:
+def test_notes_of_another_parent(api: Api, make: Make) -> None:
     """A note is found only below its own noteable."""
     owner = make.user()
     here, there = make_project(make, owner), make_project(make, owner)
@@ -200,7 +200,7 @@ def test_other_parents(api: Api, make: Make) -> None:
     assert api.get(f"/projects/{here.id}/issues/1/notes/{note}", owner).json()["body"] == "one"
 
 
-def test_archived_and_locked(api: Api, make: Make) -> None:
+def test_archived_projects_and_locked_issues(api: Api, make: Make) -> None:
     """Archived projects are read-only; locked issues accept notes of members only."""
     owner, guest, stranger = make.user(), make.user(), make.user()
     project = make_project(make, owner, visibility="public", members={guest: Level.GUEST})
@@ -223,7 +223,7 @@ def test_archived_and_locked(api: Api, make: Make) -> None:
     assert api.post(f"{base}/award_emoji", owner, name="tada").status_code == 403
 
 
-def test_without_issues(api: Api, make: Make) -> None:
+def test_disabled_issues_hide_notes(api: Api, make: Make) -> None:
     """With issues disabled, their notes are hidden."""
     owner = make.user()
     project = make_project(make, owner)
@@ -238,7 +238,7 @@ def test_without_issues(api: Api, make: Make) -> None:
     assert api.post(f"{base}/award_emoji", owner, name="tada").status_code == refused
 
 
-def test_internal(api: Api, make: Make) -> None:
+def test_internal_notes(api: Api, make: Make) -> None:
     """Hidden from users below reporter, also in counts."""
     owner, guest, reporter, author = (make.user() for _ in range(4))
     project = make_project(make, owner, visibility="public", members={guest: Level.GUEST, reporter: Level.REPORTER})
@@ -289,7 +289,7 @@ def test_statements_do_not_grow(api: Api, make: Make) -> None:
     assert len(api.get(f"{base}/discussions", owner).json()) == 6
 
 
-def test_at_once(api: Api, make: Make) -> None:
+def test_concurrent_notes_and_deletions(api: Api, make: Make) -> None:
     """Concurrent notes are all counted; concurrent deletions of one note delete it once."""
     owner = make.user()
     project = make_project(make, owner)
@@ -304,7 +304,7 @@ def test_at_once(api: Api, make: Make) -> None:
     assert api.get(base, owner).json()["user_notes_count"] == 15
 
 
-def test_what_goes_with_an_issue_and_with_a_user(api: Api, make: Make) -> None:
+def test_deleted_issues_and_users(api: Api, make: Make) -> None:
     """Notes of a deleted user move to the ghost user, or are deleted with all contributions and not counted."""
     owner, leaver, other = make.user(), make.user(), make.user()
     project = make_project(make, owner, visibility="public")

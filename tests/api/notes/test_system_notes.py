@@ -35,7 +35,9 @@ CHANGES: list[tuple[dict[str, Any], dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("created", "changed", "sentence"), CHANGES)
-def test_sentences(api: Api, make: Make, created: dict[str, Any], changed: dict[str, Any], sentence: str) -> None:
+def test_system_note_texts(
+    api: Api, make: Make, created: dict[str, Any], changed: dict[str, Any], sentence: str
+) -> None:
     """Each change writes a note, which is not counted as a user note; no change writes none."""
     owner = make.user()
     project = make_project(make, owner)
@@ -48,7 +50,7 @@ def test_sentences(api: Api, make: Make, created: dict[str, Any], changed: dict[
     assert answer.json()["user_notes_count"] == 0
 
 
-def test_people_labels_milestones(api: Api, make: Make) -> None:
+def test_notes_about_users_labels_and_milestones(api: Api, make: Make) -> None:
     """Users by name, labels by id, milestones by title."""
     owner, other = make.user(), make.user()
     project = make_project(make, owner, members={other: Level.DEVELOPER})
@@ -79,7 +81,7 @@ def test_people_labels_milestones(api: Api, make: Make) -> None:
     ]
 
 
-def test_time(api: Api, make: Make) -> None:
+def test_time_tracking_notes(api: Api, make: Make) -> None:
     """Estimates and time spent."""
     owner = make.user()
     project = make_project(make, owner)
@@ -99,7 +101,7 @@ def test_time(api: Api, make: Make) -> None:
     ]
 
 
-def test_nobody_changes_them(api: Api, make: Make) -> None:
+def test_system_notes_are_read_only(api: Api, make: Make) -> None:
     """For owners too."""
     owner = make.user()
     project = make_project(make, owner)
@@ -115,7 +117,7 @@ def test_nobody_changes_them(api: Api, make: Make) -> None:
     assert api.get(f"{base}/notes/{note['id']}/award_emoji", owner).json() == []
 
 
-def test_moved(api: Api, make: Make) -> None:
+def test_notes_about_moves(api: Api, make: Make) -> None:
     """Both issues have one, for users who can see the other project."""
     owner, reader = make.user(), make.user()
     here, there = make_project(make, owner, visibility="public"), make_project(make, owner, visibility="private")
@@ -133,7 +135,7 @@ def test_moved(api: Api, make: Make) -> None:
     assert [award["name"] for award in given] == ["thumbsup", "tada"]
 
 
-def test_mentions(api: Api, make: Make) -> None:
+def test_notes_about_mentions(api: Api, make: Make) -> None:
     """Once per mention, and only from authors who can see the issue."""
     owner, stranger = make.user(), make.user()
     project = make_project(make, owner, visibility="public")
@@ -160,7 +162,7 @@ def test_mentions(api: Api, make: Make) -> None:
     assert system_notes(api, secret, owner) == []
 
 
-def test_mentions_by_address(api: Api, instance: Instance, make: Make) -> None:
+def test_mentions_by_url(api: Api, instance: Instance, make: Make) -> None:
     """A URL counts like a number; one of another instance does not."""
     owner = make.user()
     project = make_project(make, owner)
@@ -173,7 +175,7 @@ def test_mentions_by_address(api: Api, instance: Instance, make: Make) -> None:
     assert system_notes(api, project, owner) == ["mentioned in issue #2"]
 
 
-def test_what_was_said_in_confidence_is_told_when_it_ends(api: Api, make: Make) -> None:
+def test_mentions_are_recorded_when_confidentiality_ends(api: Api, make: Make) -> None:
     """From notes and descriptions: issues and merge requests get notes, and users who could not see it get todos."""
     owner, guest = make.user(), make.user()
     project = make_project(make, owner, members={guest: Level.GUEST}, visibility="public", initialize_with_readme=True)
@@ -201,7 +203,7 @@ def test_what_was_said_in_confidence_is_told_when_it_ends(api: Api, make: Make) 
     assert api.get("/todos", guest).json() == []
 
 
-def test_confidential_ones_are_not_told(api: Api, make: Make) -> None:
+def test_confidential_mentions_are_hidden(api: Api, make: Make) -> None:
     """A mention by a confidential issue is shown to no unauthorized user, also if it becomes confidential later."""
     owner = make.user()
     project = make_project(make, owner, visibility="public")
@@ -268,7 +270,7 @@ ROLES = ["anonymous", "stranger", "external", "guest", "reporter", "author", "as
 
 
 @pytest.mark.parametrize("role", ROLES)
-def test_confidential_issues(api: Api, make: Make, role: str) -> None:
+def test_confidential_issues_are_not_found(api: Api, make: Make, role: str) -> None:
     """Attack: read or write below a confidential issue."""
     people = {name: make.user(external=name == "external") for name in ROLES[1:-1]} | {"administrator": make.root}
     owner, person = make.user(), people.get(role)

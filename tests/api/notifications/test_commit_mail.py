@@ -36,7 +36,7 @@ def _recipients(box: Mailbox) -> set[str]:
         ({"visibility": "public", "repository_access_level": "private"}, {"reporter"}),
     ],
 )
-def test_who_is_named_and_reads_the_code_is_told(
+def test_mentioned_users_with_code_access_are_notified(
     api: Api, make: Make, box: Mailbox, attributes: dict[str, str], hears: set[str]
 ) -> None:
     owner = make.user()
@@ -56,7 +56,7 @@ def test_who_is_named_and_reads_the_code_is_told(
     assert _recipients(box) == {people[name].email for name in hears}, "Who writes does not hear of themselves."
 
 
-def test_what_it_says_and_when(api: Api, instance: Instance, make: Make, box: Mailbox) -> None:
+def test_content_and_edits(api: Api, instance: Instance, make: Make, box: Mailbox) -> None:
     """Text and sanitized HTML; an edit notifies only newly mentioned users."""
     owner, named, later, silent = (make.user() for _ in range(4))
     members = dict.fromkeys((named, later, silent), Level.DEVELOPER)
@@ -84,7 +84,7 @@ def test_what_it_says_and_when(api: Api, instance: Instance, make: Make, box: Ma
     assert "<script>" not in text_of(message, "html")
 
 
-def test_what_is_gone_is_not_told(api: Api, make: Make, box: Mailbox) -> None:
+def test_deleted_comments_and_removed_members(api: Api, make: Make, box: Mailbox) -> None:
     """A deleted comment is not sent, nor is a mail to a user removed before it was written."""
     owner, named = make.user(), make.user()
     project = filled_project(make, owner, members={named: Level.REPORTER})
@@ -99,7 +99,7 @@ def test_what_is_gone_is_not_told(api: Api, make: Make, box: Mailbox) -> None:
     assert _recipients(box) == set()
 
 
-def test_the_title_of_a_commit_begins_no_header(api: Api, make: Make, box: Mailbox) -> None:
+def test_a_commit_title_cannot_inject_a_header(api: Api, make: Make, box: Mailbox) -> None:
     owner, named = make.user(), make.user()
     project = filled_project(make, owner, members={named: Level.REPORTER})
     action = {"action": "create", "file_path": "odd", "content": "x"}

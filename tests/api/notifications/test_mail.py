@@ -39,7 +39,7 @@ def _issue(make: Make, box: Mailbox, project: Project, author: User, **attribute
     return f"/projects/{project.id}/issues/{issue['iid']}", issue
 
 
-def test_a_conversation(api: Api, instance: Instance, make: Make, box: Mailbox) -> None:
+def test_a_thread_of_mails(api: Api, instance: Instance, make: Make, box: Mailbox) -> None:
     """Text and sanitized HTML; all mails of an issue form one thread."""
     author, assignee = make.user(name='Ädä \N{PILE OF POO} "Quote" <x>'), make.user()
     project = make_project(make, author, members={assignee: Level.DEVELOPER})
@@ -71,7 +71,7 @@ def test_a_conversation(api: Api, instance: Instance, make: Make, box: Mailbox) 
     assert "I see" in text_of(second) and "<em>see</em>" in text_of(second, "html")
 
 
-def test_a_text_is_worked_out_once_while_others_write(
+def test_a_text_is_rendered_once_without_blocking_writes(
     instance: Instance, make: Make, box: Mailbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """For any number of recipients; other writes do not wait for the rendering."""
@@ -97,7 +97,7 @@ def test_a_text_is_worked_out_once_while_others_write(
     assert len(rendered) == 1
 
 
-def test_who_is_told(api: Api, make: Make, box: Mailbox) -> None:
+def test_recipients(api: Api, make: Make, box: Mailbox) -> None:
     """Participants, subscribers and mentioned users; never the author, nor users who unsubscribed."""
     author, commenter, follower, named, refusing, aside = (make.user() for _ in range(6))
     members = {commenter: Level.DEVELOPER, follower: Level.GUEST, named: Level.GUEST, refusing: Level.GUEST}
@@ -131,7 +131,7 @@ LEVELS = [
 
 @pytest.mark.parametrize(("level", "hears_of"), LEVELS)
 @pytest.mark.parametrize("place", ["everywhere", "group", "project"])
-def test_levels(api: Api, make: Make, box: Mailbox, place: str, level: str, hears_of: set[str]) -> None:
+def test_notification_levels(api: Api, make: Make, box: Mailbox, place: str, level: str, hears_of: set[str]) -> None:
     """The setting of the nearest parent counts; custom levels select single events."""
     person, author = make.user(), make.user()
     group = make_group(make, members={person: Level.DEVELOPER, author: Level.DEVELOPER})
@@ -154,7 +154,7 @@ def test_levels(api: Api, make: Make, box: Mailbox, place: str, level: str, hear
     assert _recipients(box) == ({person.email} if level == "watch" else set()), "of what was not chosen"
 
 
-def test_each_event_by_itself(api: Api, make: Make, box: Mailbox) -> None:
+def test_custom_events(api: Api, make: Make, box: Mailbox) -> None:
     """A user with one custom event gets only that event, for issues and merge requests."""
     author = make.user()
     flags = ["new_note", "new_issue", "close_issue", "reopen_issue", "reassign_issue"]
@@ -189,7 +189,7 @@ def test_each_event_by_itself(api: Api, make: Make, box: Mailbox) -> None:
         assert _recipients(box) == {choosing[flag].email}, flag
 
 
-def test_of_what_one_does_oneself(api: Api, make: Make, box: Mailbox) -> None:
+def test_notified_of_own_activity(api: Api, make: Make, box: Mailbox) -> None:
     """Only if enabled, and only for events that the user would get from others."""
     author = make.user()
     project = make_project(make, author)
@@ -207,7 +207,7 @@ def test_of_what_one_does_oneself(api: Api, make: Make, box: Mailbox) -> None:
     assert _recipients(box) == set()
 
 
-def test_labels_that_people_follow(api: Api, make: Make, box: Mailbox) -> None:
+def test_label_subscribers(api: Api, make: Make, box: Mailbox) -> None:
     author, follower = make.user(), make.user()
     project = make_project(make, author, visibility="public")
     label = api.post(f"{project.url}/labels", author, name="loud", color="#ff0000").json()
@@ -221,7 +221,7 @@ def test_labels_that_people_follow(api: Api, make: Make, box: Mailbox) -> None:
     assert _recipients(box) == set()
 
 
-def test_who_may_not_see_is_not_told(api: Api, make: Make, box: Mailbox) -> None:
+def test_users_without_access_are_not_notified(api: Api, make: Make, box: Mailbox) -> None:
     """Attack: mail about confidential issues, internal notes, to removed or blocked users, or about deleted objects."""
     guest, reporter, leaving, blocked = (make.user() for _ in range(4))
     members = {guest: Level.GUEST, reporter: Level.REPORTER, leaving: Level.REPORTER, blocked: Level.REPORTER}
@@ -250,7 +250,7 @@ def test_who_may_not_see_is_not_told(api: Api, make: Make, box: Mailbox) -> None
     assert _recipients(box) == {reporter.email}
 
 
-def test_named_only_later(api: Api, make: Make, box: Mailbox) -> None:
+def test_mentions_added_by_an_edit(api: Api, make: Make, box: Mailbox) -> None:
     """Only newly mentioned users are notified."""
     author, other, named = make.user(), make.user(), make.user()
     project = make_project(make, author, visibility="public")
@@ -265,7 +265,7 @@ def test_named_only_later(api: Api, make: Make, box: Mailbox) -> None:
     assert _recipients(box) == {other.email}
 
 
-def test_a_title_begins_no_header(api: Api, make: Make, box: Mailbox) -> None:
+def test_a_title_cannot_inject_a_header(api: Api, make: Make, box: Mailbox) -> None:
     """Line breaks and control characters in titles and names stay within their header."""
     author, person = make.user(), make.user()
     project = make_project(make, author, members={person: Level.DEVELOPER})
@@ -280,7 +280,7 @@ def test_a_title_begins_no_header(api: Api, make: Make, box: Mailbox) -> None:
         assert "\n" not in message["Subject"]
 
 
-def test_unsubscribing_by_the_link(api: Api, instance: Instance, make: Make, box: Mailbox) -> None:
+def test_unsubscribe_link(api: Api, instance: Instance, make: Make, box: Mailbox) -> None:
     """Without signing in: GET changes nothing; the form and the one-click header unsubscribe."""
     author, one, other = make.user(), make.user(), make.user()
     project = make_project(make, author, visibility="public")
@@ -314,7 +314,7 @@ def test_unsubscribing_by_the_link(api: Api, instance: Instance, make: Make, box
     assert _recipients(box) == set()
 
 
-def test_where_mail_goes(api: Api, make: Make, box: Mailbox) -> None:
+def test_notification_address_and_format(api: Api, make: Make, box: Mailbox) -> None:
     """The chosen address, while it belongs to the user; plain text if preferred."""
     author, person = make.user(), make.user()
     project = make_project(make, author, visibility="public", members={person: Level.DEVELOPER})

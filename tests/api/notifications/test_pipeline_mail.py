@@ -35,7 +35,7 @@ def _report(api: Api, project: Project, robot: User, oid: str, state: str, name:
     assert answer.status_code == 201, answer.text
 
 
-def test_a_failure_is_told_to_who_pushed(api: Api, instance: Instance, make: Make, box: Mailbox) -> None:
+def test_a_failure_is_sent_to_the_user_who_pushed(api: Api, instance: Instance, make: Make, box: Mailbox) -> None:
     """Once, as text and HTML, and not to the reporter of the status; a success is not sent."""
     pusher, robot = make.user(), make.user()
     members = {pusher: Level.MASTER, robot: Level.DEVELOPER}
@@ -69,7 +69,7 @@ PREFERENCES: list[tuple[dict[str, Any], set[str]]] = [
 ]
 
 
-def test_as_they_wish(api: Api, make: Make, box: Mailbox) -> None:
+def test_notification_preferences(api: Api, make: Make, box: Mailbox) -> None:
     """Each level and each custom event, at every scope."""
     pusher = make.user()
     project = make_project(make, pusher, initialize_with_readme=True)
@@ -86,7 +86,7 @@ def test_as_they_wish(api: Api, make: Make, box: Mailbox) -> None:
         assert heard == told, wish
 
 
-def test_who_may_not_read_the_code_any_more_hears_nothing(api: Api, make: Make, box: Mailbox) -> None:
+def test_users_without_code_access_are_not_notified(api: Api, make: Make, box: Mailbox) -> None:
     """Access may be lost between the failure and the mail."""
     owner, pusher = make.user(), make.user()
     project = make_project(make, owner, members={pusher: Level.MASTER}, initialize_with_readme=True)

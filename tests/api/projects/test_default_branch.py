@@ -51,7 +51,7 @@ def _fill(instance: Instance, project: dict[str, Any], folder: Path, *branches: 
     )
 
 
-def test_head_follows_when_the_call_answers(
+def test_head_is_updated_before_the_response(
     instance: Instance, api: Api, owner: User, project: dict[str, Any], store: RepositoryStore, tmp_path: Path
 ) -> None:
     _fill(instance, project, tmp_path, "master", "other")
@@ -66,7 +66,7 @@ def test_head_follows_when_the_call_answers(
     assert repository.head_branch() == "other"
 
 
-def test_what_is_refused_as_a_whole_leaves_head(
+def test_a_rejected_edit_leaves_head(
     instance: Instance, api: Api, make: Make, owner: User, project: dict[str, Any], store: RepositoryStore
 ) -> None:
     """A rolled-back edit moves nothing."""
@@ -82,7 +82,7 @@ def test_what_is_refused_as_a_whole_leaves_head(
     assert api.get(f"/projects/{project['id']}", owner).json()["default_branch"] == "master"
 
 
-def test_a_crash_between_commit_and_head_is_made_good_by_the_job(
+def test_a_job_repairs_a_crash_between_commit_and_head(
     instance: Instance, api: Api, owner: User, project: dict[str, Any], store: RepositoryStore
 ) -> None:
     def commit_only(db: Connection) -> None:
@@ -96,7 +96,7 @@ def test_a_crash_between_commit_and_head_is_made_good_by_the_job(
     assert api.get(f"/projects/{project['id']}", owner).json()["default_branch"] == "trunk"
 
 
-def test_a_wish_that_cannot_be_had_any_more_is_given_up(
+def test_an_impossible_default_branch_is_reset(
     instance: Instance, api: Api, owner: User, project: dict[str, Any], store: RepositoryStore, tmp_path: Path
 ) -> None:
     """The branch was deleted between the commit and the job: the row is set to the target of HEAD."""
@@ -112,7 +112,7 @@ def test_a_wish_that_cannot_be_had_any_more_is_given_up(
     assert api.get(f"/projects/{project['id']}", owner).json()["default_branch"] == "master"
 
 
-def test_two_at_once_agree_in_the_end(
+def test_concurrent_edits_agree(
     instance: Instance, api: Api, owner: User, project: dict[str, Any], store: RepositoryStore
 ) -> None:
     def edit(branch: str) -> None:
@@ -128,7 +128,7 @@ def test_two_at_once_agree_in_the_end(
     assert store.open(_key(instance, project)).head_branch() == row
 
 
-def test_a_refused_creation_leaves_no_repository(
+def test_a_rejected_creation_leaves_no_repository(
     api: Api, make: Make, owner: User, project: dict[str, Any], store: RepositoryStore
 ) -> None:
     other = make.user()

@@ -17,7 +17,7 @@ QUOTED = "pass%2Fw%3Ard%20%26%20%C3%BCn%C3%AFque"
 SPELLINGS = (PASSWORD, QUOTED, "ünïque", "%C3%BCn", "somebody-secret")
 
 
-def test_an_import_brings_the_repository_and_says_so(importer: Importer, server: SlowServer) -> None:
+def test_an_import_copies_the_repository(importer: Importer, server: SlowServer) -> None:
     """Branches and tags, the default branch, and the counts, as soon as the status is finished."""
     project_id = importer.create(f"{server.url}/remote.git")
     before = importer.status(project_id)
@@ -41,7 +41,7 @@ def test_an_import_brings_the_repository_and_says_so(importer: Importer, server:
     git(importer.path(project_id), "fsck", "--strict")
 
 
-def test_an_empty_repository_is_imported_too(importer: Importer, server: SlowServer) -> None:
+def test_an_empty_repository_is_imported(importer: Importer, server: SlowServer) -> None:
     """The import succeeds."""
     git(server.root, "init", "-q", "--bare", "-b", "main", "nothing.git")
     project_id = importer.create(f"{server.url}/nothing.git")
@@ -63,7 +63,7 @@ def test_an_administrator_imports_for_a_user(importer: Importer, server: SlowSer
 
 
 @pytest.mark.parametrize("empty", ["", None])
-def test_no_url_is_no_import(api: Api, make: Make, empty: str | None) -> None:
+def test_an_empty_url_starts_no_import(api: Api, make: Make, empty: str | None) -> None:
     """Forms send an empty field."""
     made = api.post("/projects", make.root, name=make.name("plain"), import_url=empty)
     assert (made.status_code, made.json()["import_status"]) == (201, "none")
@@ -71,7 +71,7 @@ def test_no_url_is_no_import(api: Api, make: Make, empty: str | None) -> None:
     assert (status["import_status"], status["import_type"]) == ("none", None)
 
 
-def test_who_sees_how_an_import_goes(api: Api, make: Make) -> None:
+def test_visibility_of_the_import_status(api: Api, make: Make) -> None:
     """For all who can see the project."""
     owner, stranger, guest = make.user(), make.user(), make.user()
     project_id = api.post("/projects", owner, name="hidden", visibility="private").json()["id"]
@@ -117,7 +117,7 @@ def test_credentials_are_used_and_never_shown(importer: Importer, server: SlowSe
     assert any(sent for _, _, sent in server.asked)
 
 
-def test_what_is_not_there_fails_at_once(importer: Importer, server: SlowServer) -> None:
+def test_a_missing_repository_fails_at_once(importer: Importer, server: SlowServer) -> None:
     """Without retries; the project stays empty and usable."""
     project_id = importer.create(f"{server.url}/nowhere.git")
     importer.work()
@@ -147,7 +147,7 @@ def test_progress_is_shown_while_it_runs(importer: Importer, server: SlowServer)
 
 
 @pytest.mark.parametrize("during", [False, True])
-def test_a_deleted_project_ends_its_import(importer: Importer, server: SlowServer, during: bool) -> None:
+def test_deleting_the_project_stops_its_import(importer: Importer, server: SlowServer, during: bool) -> None:
     """Without an error, and no files are left."""
     project_id = importer.create(f"{server.url}/remote.git")
     path = importer.path(project_id)
@@ -167,7 +167,7 @@ def test_a_deleted_project_ends_its_import(importer: Importer, server: SlowServe
     assert "job failed" not in importer.instance.log.getvalue()
 
 
-def test_imports_can_be_switched_off(importer: Importer, server: SlowServer) -> None:
+def test_imports_can_be_disabled(importer: Importer, server: SlowServer) -> None:
     """With git removed from the import sources, the project is not created either."""
     root, name = importer.make.root, importer.make.name("off")
     sent = {"name": name, "import_url": f"{server.url}/remote.git"}
@@ -181,7 +181,7 @@ def test_imports_can_be_switched_off(importer: Importer, server: SlowServer) -> 
     importer.work()
 
 
-def test_an_import_whose_job_was_dropped_fails(importer: Importer, server: SlowServer) -> None:
+def test_an_import_without_a_job_fails(importer: Importer, server: SlowServer) -> None:
     """Otherwise it would stay pending; an import with a job is not touched."""
     lost, waiting = (importer.create(f"{server.url}/remote.git") for _ in range(2))
     job = next(job for job in importer.jobs() if job.payload == f'{{"project_id":{lost}}}')

@@ -66,7 +66,7 @@ def create(importer: Importer, url: str, who: User) -> int:
     return project_id
 
 
-def test_a_server_that_drips_its_references_is_given_up(importer: Importer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_slowly_sent_references_time_out(importer: Importer, monkeypatch: pytest.MonkeyPatch) -> None:
     """Attack: one byte at a time never triggers curl's speed limit; the response has a short timeout of its own."""
     monkeypatch.setattr(fetch, "RESPONSE_SECONDS", 1.0)
     with raw_server(*DRIPS, pause=0.1) as port:
@@ -77,13 +77,13 @@ def test_a_server_that_drips_its_references_is_given_up(importer: Importer, monk
     assert is_empty(importer.path(project_id))
 
 
-def test_the_time_for_an_answer_is_short_and_dripping_is_too_slow() -> None:
+def test_timeout_and_minimum_speed_of_a_response() -> None:
     """Otherwise three such servers could stop all imports for an hour."""
     assert fetch.RESPONSE_SECONDS <= 60
     assert fetch.MIN_BYTES_PER_SECOND >= 1024
 
 
-def test_deleting_the_project_ends_what_waits_for_the_server(importer: Importer) -> None:
+def test_deleting_the_project_stops_the_wait_for_the_server(importer: Importer) -> None:
     """However long the server would delay its references."""
     with raw_server(*DRIPS, pause=0.1) as port:
         project_id = importer.create(f"http://127.0.0.1:{port}/x.git")
@@ -95,7 +95,7 @@ def test_deleting_the_project_ends_what_waits_for_the_server(importer: Importer)
 
 
 @pytest.mark.parametrize("running", [False, True])
-def test_dropping_its_job_ends_an_import_at_once(importer: Importer, running: bool) -> None:
+def test_dropping_its_job_stops_an_import(importer: Importer, running: bool) -> None:
     """The import fails at once, and its worker runs other jobs."""
     with raw_server(*DRIPS, pause=0.1) as port:
         project_id = importer.create(f"http://127.0.0.1:{port}/x.git")
@@ -133,7 +133,7 @@ def test_one_user_runs_one_import_at_a_time(importer: Importer, server: SlowServ
     assert importer.jobs() == []
 
 
-def test_a_failed_import_lets_the_next_one_begin(importer: Importer, server: SlowServer) -> None:
+def test_a_failed_import_starts_the_next_one(importer: Importer, server: SlowServer) -> None:
     """The first may be retried later, or its project deleted."""
     mine = importer.make.user()
     with raw_server(*DRIPS, pause=0.1) as port:
@@ -148,7 +148,7 @@ def test_a_failed_import_lets_the_next_one_begin(importer: Importer, server: Slo
     importer.instance.work()
 
 
-def test_what_was_in_the_way_is_shown_until_it_is_known_to_be_gone(importer: Importer, server: SlowServer) -> None:
+def test_the_last_error_is_shown_until_a_retry_succeeds(importer: Importer, server: SlowServer) -> None:
     """While the import waits for a retry, and while the retry runs."""
     server.redirects["/remote.git"] = (503, "")
     project_id = importer.create(f"{server.url}/remote.git")

@@ -46,7 +46,9 @@ class ImportResolver:
         return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port)) for address in found]
 
 
-def test_a_redirect_into_our_network_is_not_followed(importer: Importer, server: SlowServer, tmp_path: Path) -> None:
+def test_a_redirect_into_the_internal_network_is_not_followed(
+    importer: Importer, server: SlowServer, tmp_path: Path
+) -> None:
     """Attack: the server redirects to an internal address; a redirect within the server works."""
     with socket.create_server(("127.0.0.2", 0)) as inside:
         inside.settimeout(0.5)
@@ -64,7 +66,7 @@ def test_a_redirect_into_our_network_is_not_followed(importer: Importer, server:
             inside.accept()
 
 
-def test_a_server_that_redirects_only_git_gets_nowhere(importer: Importer, server: SlowServer) -> None:
+def test_a_redirect_of_git_itself_is_not_followed(importer: Importer, server: SlowServer) -> None:
     """Attack: the server answers the first request and redirects the next one, made by git."""
     with socket.create_server(("127.0.0.2", 0)) as inside:
         inside.settimeout(0.5)
@@ -83,7 +85,9 @@ def test_a_server_that_redirects_only_git_gets_nowhere(importer: Importer, serve
             inside.accept()
 
 
-def test_credentials_stay_behind_when_a_redirect_leaves(importer: Importer, server: SlowServer, tmp_path: Path) -> None:
+def test_credentials_are_not_sent_after_a_redirect_to_another_host(
+    importer: Importer, server: SlowServer, tmp_path: Path
+) -> None:
     """Attack: the other server asks for them."""
     with serving(GitServer(filled(tmp_path / "other"))) as other:
         server.redirects["/moved.git"] = (302, f"{other.url}/remote.git{{rest}}")
@@ -94,7 +98,7 @@ def test_credentials_stay_behind_when_a_redirect_leaves(importer: Importer, serv
         assert {sent for _, _, sent in other.asked} == {None}
 
 
-def test_unusual_spellings_reach_git_as_usual_ones(importer: Importer, server: SlowServer) -> None:
+def test_unusual_urls_are_normalized_for_git(importer: Importer, server: SlowServer) -> None:
     """Attack: git parses a URL differently; a redirect to a URL with a query is not a repository."""
     server.redirects["/%40me/remote.git"] = (302, f"HTTP://127.0.0.1:{server.port}/remote.git{{rest}}")
     server.redirects["/query.git"] = (302, f"{server.url}/remote.git?x={{rest}}")
@@ -109,7 +113,7 @@ def test_unusual_spellings_reach_git_as_usual_ones(importer: Importer, server: S
     assert "job failed" not in importer.instance.log.getvalue()
 
 
-def test_a_name_is_looked_up_once(importer: Importer, server: SlowServer) -> None:
+def test_a_name_is_resolved_once(importer: Importer, server: SlowServer) -> None:
     """Attack: DNS rebinding; git connects to the checked address."""
     resolver = ImportResolver(["127.0.0.1"], ["127.0.0.2"])
     project_id = importer.create(f"http://git.invalid:{server.port}/remote.git")
@@ -120,7 +124,7 @@ def test_a_name_is_looked_up_once(importer: Importer, server: SlowServer) -> Non
 
 
 @pytest.mark.parametrize("answers", [["127.0.0.1"], ["192.0.2.1", "127.0.0.1"], ["8.8.8.8", "10.0.0.1"]])
-def test_a_name_with_one_local_answer_is_refused(importer: Importer, server: SlowServer, answers: list[str]) -> None:
+def test_a_name_with_one_local_address_is_rejected(importer: Importer, server: SlowServer, answers: list[str]) -> None:
     """Attack: one of several addresses is local."""
     project_id = importer.create(f"http://git.invalid:{server.port}/remote.git")
     importer.work(SsrfGuard(resolve=ImportResolver(answers)))
@@ -129,9 +133,7 @@ def test_a_name_with_one_local_answer_is_refused(importer: Importer, server: Slo
     assert server.asked == []
 
 
-def test_a_name_that_cannot_be_resolved_is_tried_again_and_checked_again(
-    importer: Importer, server: SlowServer
-) -> None:
+def test_an_unresolvable_name_is_retried_and_checked_again(importer: Importer, server: SlowServer) -> None:
     """Attack: a failed lookup, then a local address; the failure disables no check."""
     resolver = ImportResolver([], ["127.0.0.1"])
     project_id = importer.create(f"http://git.invalid:{server.port}/remote.git")
@@ -171,7 +173,7 @@ def _due_now(importer: Importer) -> None:
     importer.instance.app.database.write(lambda db: db.run(update(jobs).values(run_at=db.now)))
 
 
-def test_nobody_listens(importer: Importer) -> None:
+def test_a_refused_connection_is_retried_and_reported(importer: Importer) -> None:
     """Tried again, then given up, with a sentence that tells what happened."""
     with socket.create_server(("127.0.0.1", 0)) as closed:
         port = closed.getsockname()[1]
@@ -180,7 +182,7 @@ def test_nobody_listens(importer: Importer) -> None:
     assert importer.status(project_id)["import_error"] == "The server cannot be reached"
 
 
-def test_reasons_that_pass_are_reasons_that_exist() -> None:
+def test_retryable_reasons_exist() -> None:
     """The list of retryable reasons matches the texts defined elsewhere."""
     worded = {sentence for _, sentence in fetch._REASONS}
     source = Path(client.__file__).read_text() + Path(remotes.__file__).read_text()
@@ -190,7 +192,7 @@ def test_reasons_that_pass_are_reasons_that_exist() -> None:
     assert "The server answered with status {" in source
 
 
-def test_a_repository_that_is_too_large_is_not_kept(importer: Importer, server: SlowServer) -> None:
+def test_a_repository_over_the_size_limit_is_deleted(importer: Importer, server: SlowServer) -> None:
     """Attack: a huge repository; the transfer is stopped and no data stays on disk."""
     project_id = importer.create(f"{server.url}/remote.git")
     importer.work(max_bytes=20_000)
@@ -198,7 +200,7 @@ def test_a_repository_that_is_too_large_is_not_kept(importer: Importer, server: 
     assert is_empty(importer.path(project_id))
 
 
-def test_a_transfer_that_stands_still_ends(importer: Importer, server: SlowServer) -> None:
+def test_a_stalled_transfer_times_out(importer: Importer, server: SlowServer) -> None:
     """Attack: half a pack, then nothing."""
     server.hold()
     project_id = importer.create(f"{server.url}/remote.git")
@@ -252,7 +254,7 @@ FLOODS = [
 
 
 @pytest.mark.parametrize(("pieces", "pause"), FLOODS, ids=["bytes", "references", "header", "drips", "no http"])
-def test_an_answer_without_end_ends(importer: Importer, pieces: tuple[bytes, ...], pause: float) -> None:
+def test_an_endless_response_ends(importer: Importer, pieces: tuple[bytes, ...], pause: float) -> None:
     """Attack: ten gigabytes, or a byte at a time: the import times out, and memory does not grow."""
     import resource
 
@@ -269,7 +271,7 @@ def test_an_answer_without_end_ends(importer: Importer, pieces: tuple[bytes, ...
     assert is_empty(importer.path(project_id))
 
 
-def test_a_half_filled_repository_is_begun_anew(importer: Importer, server: SlowServer) -> None:
+def test_a_partial_repository_is_replaced(importer: Importer, server: SlowServer) -> None:
     """As left by a killed worker: partial packs, references and locks."""
     project_id = importer.create(f"{server.url}/remote.git")
     path = importer.path(project_id)
@@ -284,7 +286,7 @@ def test_a_half_filled_repository_is_begun_anew(importer: Importer, server: Slow
     assert not list(path.rglob("*.lock")) + list(path.rglob("tmp_*"))
 
 
-def test_a_repository_that_is_missing_is_made(importer: Importer, server: SlowServer) -> None:
+def test_a_missing_repository_is_recreated(importer: Importer, server: SlowServer) -> None:
     """After a crash between removing the partial one and creating the next."""
     project_id = importer.create(f"{server.url}/remote.git")
     importer.instance.app.database.write(lambda db: db.run(_START, project=project_id))
@@ -293,7 +295,7 @@ def test_a_repository_that_is_missing_is_made(importer: Importer, server: SlowSe
     assert importer.status(project_id)["import_status"] == "finished"
 
 
-def test_two_workers_never_fill_one_repository(importer: Importer, server: SlowServer) -> None:
+def test_two_workers_never_write_one_repository(importer: Importer, server: SlowServer) -> None:
     """A worker with an expired lease may still run; the second one waits and then has nothing to do."""
     project_id = importer.create(f"{server.url}/remote.git")
     holder = subprocess.Popen(

@@ -60,7 +60,7 @@ LOCAL = [
 
 
 @pytest.mark.parametrize("url", REFUSED + LOCAL)
-def test_unfit_urls_are_refused_at_once(api: Api, make: Make, server: GitServer, url: str) -> None:
+def test_forbidden_urls_are_rejected(api: Api, make: Make, server: GitServer, url: str) -> None:
     """Attack: local files, other protocols, options, and internal addresses; a valid URL is accepted."""
     name = make.name("refused")
     answer = api.post("/projects", make.root, name=name, import_url=url.format(port=server.port))

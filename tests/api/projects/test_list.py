@@ -84,7 +84,7 @@ def test_filters(api: Api, visible_projects: dict[str, Any], params: dict[str, A
     assert _seen(api, visible_projects, visible_projects["user"], **params) == expected
 
 
-def test_everybody_sees_what_is_theirs_to_see(api: Api, make: Make, visible_projects: dict[str, Any]) -> None:
+def test_users_list_visible_projects(api: Api, make: Make, visible_projects: dict[str, Any]) -> None:
     everything = SEEN | {"private"}
 
     assert _seen(api, visible_projects, None) == {"public"}
@@ -102,13 +102,11 @@ def test_everybody_sees_what_is_theirs_to_see(api: Api, make: Make, visible_proj
 @pytest.mark.parametrize(
     ("term", "found"), [("OWN", True), ("-own", True), ("listed", True), ("%", False), ("_wn", False), ("'\";", False)]
 )
-def test_a_search_takes_every_sign_as_itself(
-    api: Api, visible_projects: dict[str, Any], term: str, found: bool
-) -> None:
+def test_search_escapes_special_characters(api: Api, visible_projects: dict[str, Any], term: str, found: bool) -> None:
     assert ("own" in _seen(api, visible_projects, visible_projects["user"], search=term)) is found
 
 
-def test_ids_bound_a_list(api: Api, visible_projects: dict[str, Any]) -> None:
+def test_filters_by_id_range(api: Api, visible_projects: dict[str, Any]) -> None:
     middle = visible_projects["shared"].id
 
     assert _seen(api, visible_projects, visible_projects["user"], id_after=middle) == {"internal", "public", "archived"}
@@ -165,7 +163,7 @@ def test_orders(api: Api, ordered: tuple[User, dict[int, str]], params: dict[str
         *(("min_access_level", value) for value in ("99", "60", "0", "-5", "45", "x")),
     ],
 )
-def test_what_is_no_filter_is_told(api: Api, name: str, value: str) -> None:
+def test_invalid_filters_are_rejected(api: Api, name: str, value: str) -> None:
     refused = api.get("/projects", None, **{name: value})
 
     assert (refused.status_code, refused.json()) == (400, {"message": {name: ["is invalid"]}})
@@ -174,11 +172,11 @@ def test_what_is_no_filter_is_told(api: Api, name: str, value: str) -> None:
 @pytest.mark.parametrize(
     "query", ["page=1e18", "per_page=-1", "per_page=0", "per_page=1000000000", "page=-3", "page=999999999999999999"]
 )
-def test_strange_pages_are_no_trouble(api: Api, query: str) -> None:
+def test_extreme_page_numbers(api: Api, query: str) -> None:
     assert api.request("GET", f"/projects?{query}").status_code in (200, 400)
 
 
-def test_simple_shows_little_and_lists_show_no_secrets(api: Api, make: Make, visible_projects: dict[str, Any]) -> None:
+def test_simple_view_is_short_and_lists_show_no_secrets(api: Api, make: Make, visible_projects: dict[str, Any]) -> None:
     for caller in (make.root, visible_projects["user"], None):
         sent = {"search": visible_projects["stem"], "simple": True}
         assert {frozenset(each) for each in api.get("/projects", caller, **sent).json()} == {
@@ -210,7 +208,7 @@ def test_pages_and_totals(api: Api, make: Make) -> None:
 
 
 @pytest.mark.parametrize("sort", ["asc", "desc"])
-def test_a_walk_by_keys_meets_each_once(api: Api, make: Make, sort: str) -> None:
+def test_keyset_pagination_returns_each_project_once(api: Api, make: Make, sort: str) -> None:
     user = make.user()
     made = [make_project(make, user).id for _ in range(5)]
     path, met = f"/projects?pagination=keyset&order_by=id&sort={sort}&per_page=2&owned=true", []
@@ -274,7 +272,7 @@ def test_a_longer_page_takes_no_more_statements(api: Api, make: Make, path: str,
     assert cost(1) == cost(3) <= 12
 
 
-def test_only_those_who_may_read_the_code_as_members_see_how_much_there_is(api: Api, make: Make) -> None:
+def test_statistics_require_membership_with_code_access(api: Api, make: Make) -> None:
     person, other = make.user(), make.user()
     group = make_group(make, visibility="public", members={person: Level.REPORTER})
     invited = make_group(make, members={person: Level.MASTER})

@@ -31,7 +31,7 @@ def project_of(shown: dict[str, Any]) -> Project:
     return Project(shown["id"], shown["path_with_namespace"], shown["name"], shown["namespace"]["id"])
 
 
-def test_it_is_there_when_the_call_has_answered(api: Api, instance: Instance, make: Make) -> None:
+def test_the_readme_exists_when_the_call_returns(api: Api, instance: Instance, make: Make) -> None:
     owner = make.user()
     shown = create_with_readme(api, owner, name=" Über it ", description="What it\nis for.")
     url = f"/projects/{shown['id']}"
@@ -50,7 +50,7 @@ def test_it_is_there_when_the_call_has_answered(api: Api, instance: Instance, ma
     run(repository_of(instance, project_of(shown)).path, "fsck", "--strict")
 
 
-def test_it_is_recorded_like_any_change(api: Api, instance: Instance, make: Make) -> None:
+def test_the_commit_is_recorded_as_a_push(api: Api, instance: Instance, make: Make) -> None:
     owner = make.user()
     shown = create_with_readme(api, owner, name="recorded", default_branch="trunk/one")
     read = instance.app.database.read
@@ -64,7 +64,7 @@ def test_it_is_recorded_like_any_change(api: Api, instance: Instance, make: Make
     assert len(api.get(f"/projects/{shown['id']}/repository/commits", owner).json()) == 2
 
 
-def test_for_somebody_else_and_in_a_group(api: Api, make: Make) -> None:
+def test_for_another_user_and_in_a_group(api: Api, make: Make) -> None:
     """The project's owner is the author; the path is the title if there is no name."""
     owner = make.user()
     shown = create_with_readme(api, make.root, f"/projects/user/{owner.id}", name="given")
@@ -78,7 +78,7 @@ def test_for_somebody_else_and_in_a_group(api: Api, make: Make) -> None:
     assert nobody.status_code == 404
 
 
-def test_only_who_asks_gets_one(api: Api, make: Make) -> None:
+def test_a_readme_is_created_only_on_request(api: Api, make: Make) -> None:
     owner = make.user()
     choices: list[dict[str, Any]] = [{}, {"initialize_with_readme": False}, {"initialize_with_readme": "0"}]
     for number, choice in enumerate(choices):
@@ -89,7 +89,9 @@ def test_only_who_asks_gets_one(api: Api, make: Make) -> None:
 
 
 @pytest.mark.parametrize("step", ["commit_actions", "update_refs"])
-def test_a_commit_that_cannot_be_made(api: Api, make: Make, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
+def test_a_failed_commit_leaves_an_empty_project(
+    api: Api, make: Make, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
     """The project stays empty until the first push."""
 
     def fail(*_: object, **__: object) -> RefUpdate:

@@ -29,7 +29,7 @@ def test_a_rename_keeps_the_old_path_working(api: Api, make: Make) -> None:
     assert api.get(project.url_by_path).status_code == 404
 
 
-def test_many_renames_all_lead_to_the_last(api: Api, make: Make) -> None:
+def test_repeated_renames_redirect_to_the_last_path(api: Api, make: Make) -> None:
     owner = make.user()
     project = make_project(make, owner)
     paths = [make.name("moved") for _ in range(3)]
@@ -40,7 +40,7 @@ def test_many_renames_all_lead_to_the_last(api: Api, make: Make) -> None:
         assert _found(api, make, path) == project.id
 
 
-def test_back_again_is_no_redirect(api: Api, make: Make) -> None:
+def test_renaming_back_removes_the_redirect(api: Api, make: Make) -> None:
     owner = make.user()
     project = make_project(make, owner)
     api.put(project.url, owner, path="elsewhere")
@@ -50,7 +50,7 @@ def test_back_again_is_no_redirect(api: Api, make: Make) -> None:
 
 
 @pytest.mark.parametrize("what", ["project", "renamed project", "transferred project", "group"])
-def test_a_redirect_dies_when_something_new_lies_there(api: Api, make: Make, what: str) -> None:
+def test_a_reused_path_ends_the_redirect(api: Api, make: Make, what: str) -> None:
     group = make_group(make)
     project = make_project(make, group=group, name="thing")
     api.put(project.url, make.root, path="moved", name="Moved")
@@ -76,7 +76,7 @@ def test_a_redirect_dies_when_something_new_lies_there(api: Api, make: Make, wha
     assert _found(api, make, f"{group.path}/moved") == project.id
 
 
-def test_both_the_project_and_its_group_may_have_moved(api: Api, make: Make) -> None:
+def test_renames_of_project_and_group_combine(api: Api, make: Make) -> None:
     group = make_group(make)
     below = make_group(make, parent=group, path="below")
     project = make_project(make, group=below, name="thing")
@@ -95,7 +95,7 @@ def test_both_the_project_and_its_group_may_have_moved(api: Api, make: Make) -> 
         assert _found(api, make, path) == project.id, path
 
 
-def test_a_users_old_name_leads_on_and_is_nobody_elses(api: Api, make: Make) -> None:
+def test_the_old_name_of_a_user_redirects_and_stays_reserved(api: Api, make: Make) -> None:
     """Attack: register the old name to receive pushes of its users."""
     user, renamed = make.user(), make.name("renamed")
     project = make_project(make, user)
@@ -108,7 +108,7 @@ def test_a_users_old_name_leads_on_and_is_nobody_elses(api: Api, make: Make) -> 
     assert api.post("/groups", make.user(), name="x", path=user.username).status_code == 400
 
 
-def test_only_the_case_may_change(api: Api, make: Make) -> None:
+def test_a_path_may_change_only_in_case(api: Api, make: Make) -> None:
     owner = make.user()
     project = make_project(make, owner, name="Thing", path="thing")
 
@@ -155,7 +155,7 @@ WRITES = [
 
 
 @pytest.mark.parametrize(("method", "rest", "sent"), WRITES)
-def test_only_who_looks_is_led_on(api: Api, make: Make, method: str, rest: str, sent: dict[str, Any]) -> None:
+def test_only_reads_are_redirected(api: Api, make: Make, method: str, rest: str, sent: dict[str, Any]) -> None:
     """A script that deletes by an old path must not delete the renamed project."""
     owner = make.user()
     group = make_group(make, owner)
@@ -174,7 +174,7 @@ def test_only_who_looks_is_led_on(api: Api, make: Make, method: str, rest: str, 
     assert api.request(method, f"{current}{rest}", owner, json=sent).status_code == 404
 
 
-def test_a_file_sent_to_an_old_path_is_not_kept(api: Api, make: Make) -> None:
+def test_an_upload_to_an_old_path_is_rejected(api: Api, make: Make) -> None:
     owner = make.user()
     project = make_project(make, owner)
     api.put(project.url, owner, path="moved")

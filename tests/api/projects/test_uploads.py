@@ -56,7 +56,7 @@ def stored(instance: Instance, project: dict[str, Any]) -> list[Path]:
         ("Makefile", "Makefile", ""),
     ],
 )
-def test_an_upload_is_stored_and_can_be_mentioned(
+def test_an_upload_is_stored_and_returned_as_markdown(
     instance: Instance, api: Api, owner: User, project: dict[str, Any], name: str, alt: str, mark: str
 ) -> None:
     """Images are embedded, other files are linked."""
@@ -103,7 +103,7 @@ NAMES = [
 
 
 @pytest.mark.parametrize(("name", "kept"), NAMES)
-def test_names_are_tidied(name: str, kept: str) -> None:
+def test_file_names_are_sanitized(name: str, kept: str) -> None:
     """No path, no hidden file, no characters special to shells, headers or Markdown; all languages."""
     assert sanitize_file_name(name) == kept
     assert len(kept.encode()) <= 255
@@ -111,7 +111,7 @@ def test_names_are_tidied(name: str, kept: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["../../../etc/passwd", "..", ".git", "a\\..\\b", "x" * 400, "漢字 1.png"])
-def test_no_name_leaves_the_folder(
+def test_no_name_leaves_the_upload_directory(
     instance: Instance, api: Api, owner: User, project: dict[str, Any], name: str
 ) -> None:
     """Attack: path traversal in the file name."""
@@ -122,7 +122,7 @@ def test_no_name_leaves_the_folder(
     assert path.name == sanitize_file_name(name)
 
 
-def test_the_older_prefix_works_for_uploads_and_for_nothing_else(
+def test_the_older_api_prefix_works_for_uploads_only(
     instance: Instance, api: Api, owner: User, project: dict[str, Any]
 ) -> None:
     """Some clients still call it."""
@@ -139,7 +139,7 @@ def test_the_older_prefix_works_for_uploads_and_for_nothing_else(
     assert httpx.get(f"{instance.url}/api/v3/user", headers=headers).status_code == 404
 
 
-def test_who_may_upload(api: Api, make: Make, owner: User, project: dict[str, Any]) -> None:
+def test_permission_to_upload(api: Api, make: Make, owner: User, project: dict[str, Any]) -> None:
     """Users who can see the project, unless it is archived."""
     stranger = make.user()
     reader = owner.with_token(make.token(owner.id, "read_api"))
@@ -155,7 +155,7 @@ def test_who_may_upload(api: Api, make: Make, owner: User, project: dict[str, An
     assert upload(api, project, owner, "a.txt").status_code == 403
 
 
-def test_what_is_no_file_is_refused(instance: Instance, api: Api, owner: User, project: dict[str, Any]) -> None:
+def test_invalid_uploads_are_rejected(instance: Instance, api: Api, owner: User, project: dict[str, Any]) -> None:
     """A missing part, a text field, and a body that is not multipart."""
     path = f"/projects/{project['id']}/uploads"
     missing = api.request("POST", path, owner, files={"other": ("a.txt", b"x")})
@@ -180,7 +180,7 @@ def one_megabyte(api: Api, make: Make) -> Any:
     assert api.put("/application/settings", make.root, max_attachment_size=100).status_code == 200
 
 
-def test_the_limit_is_the_administrators(
+def test_the_attachment_limit_applies(
     instance: Instance, api: Api, owner: User, project: dict[str, Any], one_megabyte: None
 ) -> None:
     """A megabyte is accepted, one byte more is rejected, and a much larger body is not read."""
@@ -193,7 +193,7 @@ def test_the_limit_is_the_administrators(
     assert stored(instance, project)[0].stat().st_size == MEGABYTE
 
 
-def test_a_large_file_goes_through(instance: Instance, api: Api, owner: User, project: dict[str, Any]) -> None:
+def test_a_large_file_is_accepted(instance: Instance, api: Api, owner: User, project: dict[str, Any]) -> None:
     """Larger than other bodies may be; anonymous bodies, which may contain the token, are smaller."""
     content = os.urandom(MEGABYTE) * 20
     answer = upload(api, project, owner, "large.bin", content)
@@ -207,7 +207,7 @@ def test_a_large_file_goes_through(instance: Instance, api: Api, owner: User, pr
 
 
 @pytest.mark.parametrize("named", ["", '; filename="x"'])
-def test_a_hundred_thousand_parts_are_refused(
+def test_too_many_parts_are_rejected(
     instance: Instance, api: Api, owner: User, project: dict[str, Any], named: str
 ) -> None:
     """Attack: parts that are cheap to send and expensive to parse."""
@@ -222,7 +222,9 @@ def test_a_hundred_thousand_parts_are_refused(
     assert stored(instance, project) == []
 
 
-def test_files_go_with_the_project(instance: Instance, api: Api, owner: User, project: dict[str, Any]) -> None:
+def test_uploads_are_deleted_with_the_project(
+    instance: Instance, api: Api, owner: User, project: dict[str, Any]
+) -> None:
     """By the job that removes the repository."""
     assert upload(api, project, owner, "a.txt").status_code == 201
     folder = upload_files(instance.settings).root / str(project["id"])
@@ -241,7 +243,7 @@ class FullDisk(io.BytesIO):
         return super().read(10)
 
 
-def test_a_full_disk_leaves_nothing(tmp_path: Path) -> None:
+def test_a_full_disk_leaves_no_partial_file(tmp_path: Path) -> None:
     """The next upload works."""
     files = UploadFiles(tmp_path / "uploads")
     with pytest.raises(OSError, match="No space"):
@@ -250,7 +252,7 @@ def test_a_full_disk_leaves_nothing(tmp_path: Path) -> None:
     assert files.store(1, "a" * 32, "a.txt", io.BytesIO(b"hello")) == 5
 
 
-def test_what_has_no_row_is_swept_up(instance: Instance, api: Api, owner: User, project: dict[str, Any]) -> None:
+def test_files_without_a_row_are_deleted(instance: Instance, api: Api, owner: User, project: dict[str, Any]) -> None:
     """As left by a crash between file and row; recent files, and files with a row, stay."""
     assert upload(api, project, owner, "kept.lock").status_code == 201
     files = upload_files(instance.settings)

@@ -17,7 +17,9 @@ INSIDE = [
 
 
 @pytest.mark.parametrize(("around", "wanted", "status"), INSIDE)
-def test_no_project_shows_more_than_its_group(api: Api, make: Make, around: str, wanted: str, status: int) -> None:
+def test_a_project_is_not_more_visible_than_its_group(
+    api: Api, make: Make, around: str, wanted: str, status: int
+) -> None:
     group = make_group(make, visibility=around)
 
     made = api.post("/projects", make.root, name="In", namespace_id=group.id, visibility=wanted)
@@ -29,7 +31,7 @@ def test_no_project_shows_more_than_its_group(api: Api, make: Make, around: str,
         assert made.json() == changed.json() == {"message": {"visibility_level": [message]}}
 
 
-def test_the_default_gives_way_to_the_group(api: Api, make: Make) -> None:
+def test_the_default_visibility_is_limited_by_the_group(api: Api, make: Make) -> None:
     api.put("/application/settings", make.root, default_project_visibility="internal")
     try:
         group = make_group(make)
@@ -39,7 +41,7 @@ def test_the_default_gives_way_to_the_group(api: Api, make: Make) -> None:
         api.put("/application/settings", make.root, default_project_visibility="private")
 
 
-def test_restricted_levels_are_for_administrators(api: Api, make: Make) -> None:
+def test_restricted_levels_are_reserved_for_administrators(api: Api, make: Make) -> None:
     user = make.user()
     project, public = make_project(make, user), make_project(make, visibility="public")
     before = make_project(make, user, visibility="public")
@@ -91,7 +93,7 @@ def test_external_users_see_internal_projects_as_members_only(api: Api, make: Ma
         assert api.post(f"{project.url}/star", external).status_code == (201 if status == 200 else 404)
 
 
-def test_a_fork_never_shows_more_than_its_source(api: Api, make: Make) -> None:
+def test_a_fork_is_not_more_visible_than_its_source(api: Api, make: Make) -> None:
     user, other = make.user(), make.user()
     project = make_project(make, visibility="public")
     fork = api.post(f"{project.url}/fork", user).json()
@@ -112,7 +114,7 @@ def test_a_fork_never_shows_more_than_its_source(api: Api, make: Make) -> None:
     assert api.get(f"/projects/{again['id']}", make.root).json()["visibility"] == "private"
 
 
-def test_a_fork_into_a_group_shows_no_more_than_the_group(api: Api, make: Make) -> None:
+def test_a_fork_into_a_group_is_not_more_visible_than_the_group(api: Api, make: Make) -> None:
     user, project = make.user(), make_project(make, visibility="public")
     group = make_group(make, user)
 

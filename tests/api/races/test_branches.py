@@ -31,7 +31,7 @@ def _branch(api: Api, make: Make, project: Project, name: str) -> str:
     return tip
 
 
-def test_the_default_branch_is_always_there(api: Api, make: Make, servers: ConcurrentServers, project: Project) -> None:
+def test_the_default_branch_always_exists(api: Api, make: Make, servers: ConcurrentServers, project: Project) -> None:
     """One of the two calls succeeds, and HEAD points to an existing branch."""
     for turn in range(4):
         name = f"topic-{turn}"
@@ -45,7 +45,7 @@ def test_the_default_branch_is_always_there(api: Api, make: Make, servers: Concu
         assert api.put(project.url, make.root, default_branch="master").status_code == 200
 
 
-def test_a_branch_that_became_the_default_one_meanwhile_stays(
+def test_a_branch_that_became_the_default_is_not_deleted(
     instance: Instance, api: Api, make: Make, project: Project
 ) -> None:
     """It was selected between the check and the deletion."""
@@ -63,7 +63,7 @@ def test_a_branch_that_became_the_default_one_meanwhile_stays(
     assert repository.tip("refs/heads/topic") == tip
 
 
-def test_a_branch_that_is_about_to_go_does_not_become_the_default_one(
+def test_a_branch_being_deleted_does_not_become_the_default(
     instance: Instance, api: Api, make: Make, project: Project
 ) -> None:
     tip = _branch(api, make, project, "topic")

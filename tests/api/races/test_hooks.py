@@ -5,7 +5,7 @@ from tests.client import Api, Make
 from tests.factories import make_project
 
 
-def test_what_many_add_to_a_hook_at_once_is_all_there(api: Api, make: Make, servers: ConcurrentServers) -> None:
+def test_concurrent_additions_to_a_hook_are_all_stored(api: Api, make: Make, servers: ConcurrentServers) -> None:
     """Headers and variables share a column; no addition overwrites another."""
     project = make_project(make)
     made = api.post(f"{project.url}/hooks", make.root, url="https://example.com/").json()

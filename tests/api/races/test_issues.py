@@ -23,7 +23,7 @@ def _check_counts(api: Api, make: Make, project_id: int) -> dict[str, int]:
     return counts
 
 
-def test_thirty_at_once_have_numbers_of_their_own(api: Api, make: Make, servers: ConcurrentServers) -> None:
+def test_concurrent_creation_gives_unique_iids(api: Api, make: Make, servers: ConcurrentServers) -> None:
     """Without gaps; a label named by all issues is created once."""
     owner = make.user()
     project = make_project(make, owner)
@@ -40,7 +40,7 @@ def test_thirty_at_once_have_numbers_of_their_own(api: Api, make: Make, servers:
     assert _check_counts(api, make, project.id)["opened"] == 30
 
 
-def test_edits_at_once_lose_nothing(api: Api, make: Make, servers: ConcurrentServers) -> None:
+def test_concurrent_edits_lose_nothing(api: Api, make: Make, servers: ConcurrentServers) -> None:
     owner = make.user()
     project = make_project(make, owner)
     path = f"/projects/{project.id}/issues/{make_issue(make, project, owner)['iid']}"
@@ -64,7 +64,7 @@ def test_edits_at_once_lose_nothing(api: Api, make: Make, servers: ConcurrentSer
     assert issue["assignee"]["id"] == owner.id
 
 
-def test_closing_and_reopening_at_once_counts_once(api: Api, make: Make, servers: ConcurrentServers) -> None:
+def test_concurrent_closing_and_reopening_is_counted_once(api: Api, make: Make, servers: ConcurrentServers) -> None:
     owner = make.user()
     project = make_project(make, owner)
     paths = [f"/projects/{project.id}/issues/{make_issue(make, project, owner)['iid']}" for _ in range(6)]
@@ -79,7 +79,7 @@ def test_closing_and_reopening_at_once_counts_once(api: Api, make: Make, servers
         _check_counts(api, make, project.id)
 
 
-def test_deleted_at_once_is_deleted_once(api: Api, make: Make, servers: ConcurrentServers) -> None:
+def test_concurrent_deletion_deletes_once(api: Api, make: Make, servers: ConcurrentServers) -> None:
     owner = make.user()
     project = make_project(make, owner)
     path = f"/projects/{project.id}/issues/{make_issue(make, project, owner)['iid']}"
@@ -94,7 +94,7 @@ def test_deleted_at_once_is_deleted_once(api: Api, make: Make, servers: Concurre
     assert _check_counts(api, make, project.id)["all"] == 1
 
 
-def test_time_spent_at_once_adds_up(api: Api, make: Make, servers: ConcurrentServers) -> None:
+def test_concurrent_time_spent_adds_up(api: Api, make: Make, servers: ConcurrentServers) -> None:
     owner = make.user()
     project = make_project(make, owner)
     path = f"/projects/{project.id}/issues/{make_issue(make, project, owner)['iid']}"
@@ -111,7 +111,7 @@ def test_time_spent_at_once_adds_up(api: Api, make: Make, servers: ConcurrentSer
     assert sorted(back) == [201, 400, 400, 400]
 
 
-def test_moved_at_once_is_moved_once(api: Api, make: Make, servers: ConcurrentServers) -> None:
+def test_concurrent_moves_move_once(api: Api, make: Make, servers: ConcurrentServers) -> None:
     """Moves in opposite directions do not deadlock."""
     owner = make.user()
     one, other = make_project(make, owner), make_project(make, owner)
@@ -135,7 +135,7 @@ def test_moved_at_once_is_moved_once(api: Api, make: Make, servers: ConcurrentSe
         _check_counts(api, make, project.id)
 
 
-def test_linked_from_both_ends_at_once_is_linked_once(api: Api, make: Make, servers: ConcurrentServers) -> None:
+def test_concurrent_links_from_both_ends_create_one(api: Api, make: Make, servers: ConcurrentServers) -> None:
     owner = make.user()
     project = make_project(make, owner)
     one, other = (make_issue(make, project, owner)["iid"] for _ in range(2))
@@ -148,7 +148,7 @@ def test_linked_from_both_ends_at_once_is_linked_once(api: Api, make: Make, serv
     assert len(ids(api.get(f"/projects/{project.id}/issues/{one}/links", owner))) == 1
 
 
-def test_followed_at_once_is_followed(api: Api, make: Make, servers: ConcurrentServers) -> None:
+def test_concurrent_subscriptions(api: Api, make: Make, servers: ConcurrentServers) -> None:
     owner, other = make.user(), make.user()
     project = make_project(make, owner, members={other: Level.GUEST})
     path = f"/projects/{project.id}/issues/{make_issue(make, project, owner)['iid']}"
@@ -160,7 +160,7 @@ def test_followed_at_once_is_followed(api: Api, make: Make, servers: ConcurrentS
     assert api.get(path, other).json()["subscribed"] is True
 
 
-def test_labels_made_by_many_at_once(make: Make, servers: ConcurrentServers) -> None:
+def test_concurrent_creation_of_labels(make: Make, servers: ConcurrentServers) -> None:
     """Each of many issues names new labels, in different orders."""
     owner = make.user()
     project = make_project(make, owner)
@@ -176,7 +176,7 @@ def test_labels_made_by_many_at_once(make: Make, servers: ConcurrentServers) -> 
     assert sorted(label["name"] for label in labels) == ["a", "b", "c"]
 
 
-def test_commands_at_once_lose_nothing(api: Api, make: Make, servers: ConcurrentServers) -> None:
+def test_concurrent_quick_actions_lose_nothing(api: Api, make: Make, servers: ConcurrentServers) -> None:
     owner = make.user()
     project = make_project(make, owner)
     make_issue(make, project, owner, labels="a,b,c,d,e,f")

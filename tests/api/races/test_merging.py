@@ -30,7 +30,7 @@ def _open_merge_requests(
     return project, [make_branch_merge_request(make, project, f"b{number}", owner, **sent) for number in range(count)]
 
 
-def test_fifty_into_one_branch(api: Api, make: Make, instance: Instance, servers: ConcurrentServers) -> None:
+def test_fifty_merges_into_one_branch(api: Api, make: Make, instance: Instance, servers: ConcurrentServers) -> None:
     """All are merged with their own commit, and the branch contains the changes of each."""
     owner = make.user()
     project, offered = _open_merge_requests(make, instance, owner, MANY)
@@ -47,7 +47,9 @@ def test_fifty_into_one_branch(api: Api, make: Make, instance: Instance, servers
     assert run(repository, "fsck", "--strict") is not None
 
 
-def test_fifty_merges_of_one(api: Api, make: Make, instance: Instance, servers: ConcurrentServers) -> None:
+def test_fifty_merges_of_one_merge_request(
+    api: Api, make: Make, instance: Instance, servers: ConcurrentServers
+) -> None:
     """Attack: there is one merge commit, and the other calls get an error; also with squash."""
     owner = make.user()
     project = filled_project(make, owner)
@@ -65,7 +67,7 @@ def test_fifty_merges_of_one(api: Api, make: Make, instance: Instance, servers: 
         assert new == [shown["merge_commit_sha"]]
 
 
-def test_a_push_to_the_source_races_a_merge(api: Api, make: Make, servers: ConcurrentServers) -> None:
+def test_push_to_the_source_during_a_merge(api: Api, make: Make, servers: ConcurrentServers) -> None:
     """Attack: the merge contains the new commit, or it stays on the branch, which is then not removed."""
     owner = make.user()
     project = filled_project(make, owner)
@@ -92,7 +94,7 @@ def test_a_push_to_the_source_races_a_merge(api: Api, make: Make, servers: Concu
         assert shown["sha"] == shown["diff_refs"]["head_sha"] == merged_head["parent_ids"][1]
 
 
-def test_commits_to_the_target_race_merges(
+def test_commits_to_the_target_during_merges(
     api: Api, make: Make, instance: Instance, servers: ConcurrentServers
 ) -> None:
     """No commit is overwritten."""
@@ -116,7 +118,7 @@ def test_commits_to_the_target_race_merges(
     assert set(names) == {"README", *(f"{kind}-{number}" for kind in ("file", "direct") for number in range(8))}
 
 
-def test_merging_and_closing_at_once(api: Api, make: Make, instance: Instance, servers: ConcurrentServers) -> None:
+def test_merging_and_closing_concurrently(api: Api, make: Make, instance: Instance, servers: ConcurrentServers) -> None:
     """State and branch agree; chained merge requests lose nothing."""
     owner = make.user()
     project, offered = _open_merge_requests(make, instance, owner, 8)
@@ -132,7 +134,7 @@ def test_merging_and_closing_at_once(api: Api, make: Make, instance: Instance, s
         assert (state == "merged") == (each["sha"] in heads)
 
 
-def test_a_chain_at_once(api: Api, make: Make, instance: Instance, servers: ConcurrentServers) -> None:
+def test_concurrent_chained_merges(api: Api, make: Make, instance: Instance, servers: ConcurrentServers) -> None:
     """Attack: one merge targets a branch that is removed by its own merge at the same time; no commit is lost."""
     owner = make.user()
     project = filled_project(make, owner)
@@ -154,7 +156,7 @@ def test_a_chain_at_once(api: Api, make: Make, instance: Instance, servers: Conc
         assert shown["state"] in ("merged", "opened")
 
 
-def test_without_turns(
+def test_without_a_shared_queue(
     api: Api, make: Make, instance: Instance, servers: ConcurrentServers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Servers on other machines do not share the lock: only the atomic ref update decides."""

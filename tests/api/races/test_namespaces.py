@@ -23,7 +23,7 @@ def _assert_consistent(api: Api, make: Make, group: Group) -> None:
         assert openness.index(project["visibility"]) <= openness.index(shown["visibility"])
 
 
-def test_groups_never_end_up_in_themselves(api: Api, make: Make, servers: ConcurrentServers) -> None:
+def test_groups_never_contain_themselves(api: Api, make: Make, servers: ConcurrentServers) -> None:
     for _ in range(ROUNDS):
         groups = [make_group(make) for _ in range(3)]
         into = [*groups[1:], groups[0]]
@@ -44,7 +44,7 @@ def test_groups_never_end_up_in_themselves(api: Api, make: Make, servers: Concur
                 assert each["full_path"] == f"{shown[each['parent_id']]['full_path']}/{each['path']}"
 
 
-def test_what_is_made_in_a_group_follows_its_renames(api: Api, make: Make, servers: ConcurrentServers) -> None:
+def test_contents_follow_renames_of_their_group(api: Api, make: Make, servers: ConcurrentServers) -> None:
     for _ in range(ROUNDS):
         group = make_group(make)
         calls = []
@@ -62,7 +62,7 @@ def test_what_is_made_in_a_group_follows_its_renames(api: Api, make: Make, serve
         _assert_consistent(api, make, group)
 
 
-def test_what_is_made_in_a_group_shows_no_more_than_the_group(api: Api, make: Make, servers: ConcurrentServers) -> None:
+def test_contents_are_not_more_visible_than_their_group(api: Api, make: Make, servers: ConcurrentServers) -> None:
     for _ in range(ROUNDS):
         group = make_group(make, visibility="public")
         around = {"namespace_id": group.id, "visibility": "public"}
@@ -80,7 +80,7 @@ def test_what_is_made_in_a_group_shows_no_more_than_the_group(api: Api, make: Ma
         _assert_consistent(api, make, group)
 
 
-def test_a_fork_shows_no_more_than_its_source(api: Api, make: Make, servers: ConcurrentServers) -> None:
+def test_a_fork_is_not_more_visible_than_its_source(api: Api, make: Make, servers: ConcurrentServers) -> None:
     people = [make.user() for _ in range(3)]
     for _ in range(ROUNDS):
         source = make_project(make, visibility="public")
@@ -96,7 +96,7 @@ def test_a_fork_shows_no_more_than_its_source(api: Api, make: Make, servers: Con
         assert api.get(source.url, make.root).json()["forks_count"] == len(forks) == answers[1:].count(201)
 
 
-def test_nothing_is_made_in_a_group_that_goes(api: Api, make: Make, servers: ConcurrentServers) -> None:
+def test_nothing_is_created_in_a_deleted_group(api: Api, make: Make, servers: ConcurrentServers) -> None:
     person = make.user()
     for _ in range(ROUNDS):
         group = make_group(make, members={person: Level.OWNER})
@@ -114,7 +114,7 @@ def test_nothing_is_made_in_a_group_that_goes(api: Api, make: Make, servers: Con
         assert api.get(f"/users/{person.id}/memberships", make.root).json() == []
 
 
-def test_a_project_lies_where_its_path_says(api: Api, make: Make, servers: ConcurrentServers) -> None:
+def test_a_project_is_found_at_its_path(api: Api, make: Make, servers: ConcurrentServers) -> None:
     for _ in range(ROUNDS):
         project, group, member = make_project(make), make_group(make), make.user()
 
@@ -131,7 +131,7 @@ def test_a_project_lies_where_its_path_says(api: Api, make: Make, servers: Concu
         assert api.get(group.url, member).status_code == 200
 
 
-def test_a_path_leads_to_a_project_or_to_a_group(api: Api, make: Make, servers: ConcurrentServers) -> None:
+def test_a_path_belongs_to_a_project_or_a_group(api: Api, make: Make, servers: ConcurrentServers) -> None:
     group = make_group(make)
     for number in range(ROUNDS):
         name = f"same-{number}"
@@ -146,7 +146,7 @@ def test_a_path_leads_to_a_project_or_to_a_group(api: Api, make: Make, servers: 
         assert sorted(answers) == [201, 400, 400]
 
 
-def test_nobody_gets_more_projects_than_their_limit(api: Api, make: Make, servers: ConcurrentServers) -> None:
+def test_project_limits_hold(api: Api, make: Make, servers: ConcurrentServers) -> None:
     for _ in range(4):
         person = make.user(projects_limit=2)
 

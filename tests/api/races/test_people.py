@@ -23,7 +23,7 @@ def _owners(api: Api, make: Make, group_id: int) -> list[str]:
     return [each["username"] for each in members if each["access_level"] == 50 and each["expires_at"] is None]
 
 
-def test_of_owners_who_go_at_once_one_stays(api: Api, make: Make, servers: ConcurrentServers) -> None:
+def test_one_owner_remains(api: Api, make: Make, servers: ConcurrentServers) -> None:
     first, second, third = make.user(), make.user(), make.user()
     for _ in range(ROUNDS):
         group = make_group(make, first, members={second: Level.OWNER, third: Level.OWNER})
@@ -39,7 +39,7 @@ def test_of_owners_who_go_at_once_one_stays(api: Api, make: Make, servers: Concu
         assert answers.count(403) == 1
 
 
-def test_a_user_who_is_deleted_leaves_an_owner_behind(api: Api, make: Make, servers: ConcurrentServers) -> None:
+def test_deleting_users_leaves_an_owner(api: Api, make: Make, servers: ConcurrentServers) -> None:
     for _ in range(ROUNDS):
         staying, going = make.user(), make.user()
         group = make_group(make, staying, members={going: Level.OWNER})
@@ -73,9 +73,7 @@ def two_administrators(make: Make) -> Iterator[list[User]]:
         assert make.api.delete(f"/users/{person.id}", make.root).status_code == 200
 
 
-def test_of_administrators_who_go_at_once_one_stays(
-    api: Api, two_administrators: list[User], servers: ConcurrentServers
-) -> None:
+def test_one_administrator_remains(api: Api, two_administrators: list[User], servers: ConcurrentServers) -> None:
     first, second = two_administrators
     for _ in range(ROUNDS):
         answers = servers.race(
@@ -91,7 +89,7 @@ def test_of_administrators_who_go_at_once_one_stays(
             api.put(f"/users/{person.id}", left[0], admin=True)
 
 
-def test_a_star_is_counted_and_taken_back_once(api: Api, make: Make, servers: ConcurrentServers) -> None:
+def test_stars_are_counted_once(api: Api, make: Make, servers: ConcurrentServers) -> None:
     project, person = make_project(make, visibility="public"), make.user()
     for _ in range(ROUNDS):
         for verb in ("star", "unstar"):

@@ -8,7 +8,7 @@ ROUNDS = 5
 RED = "#FF0000"
 
 
-def test_a_label_is_made_once(api: Api, make: Make, servers: ConcurrentServers) -> None:
+def test_a_label_is_created_once(api: Api, make: Make, servers: ConcurrentServers) -> None:
     project = make_project(make)
     path = f"/projects/{project.id}/labels"
     for turn in range(ROUNDS):
@@ -24,7 +24,9 @@ def test_a_label_is_made_once(api: Api, make: Make, servers: ConcurrentServers) 
     assert {label["open_issues_count"] for label in found if label["name"].startswith("by")} == {3}
 
 
-def test_a_milestone_is_made_once_in_a_group_and_its_projects(api: Api, make: Make, servers: ConcurrentServers) -> None:
+def test_a_milestone_is_created_once_in_a_group_and_its_projects(
+    api: Api, make: Make, servers: ConcurrentServers
+) -> None:
     group = make_group(make)
     project = make_project(make, group=group)
     paths = [f"/projects/{project.id}/milestones", f"/groups/{group.id}/milestones"]
@@ -35,7 +37,7 @@ def test_a_milestone_is_made_once_in_a_group_and_its_projects(api: Api, make: Ma
     assert len(api.get(paths[0], make.root, include_ancestors="true").json()) == ROUNDS
 
 
-def test_counts_are_right_after_edits_at_once(api: Api, make: Make, servers: ConcurrentServers) -> None:
+def test_counts_are_correct_after_concurrent_edits(api: Api, make: Make, servers: ConcurrentServers) -> None:
     """An issue is closed while it is labelled: it is counted in its final state."""
     project = make_project(make)
     for turn in range(ROUNDS):
@@ -73,7 +75,7 @@ def test_lists_keep_their_order(api: Api, make: Make, servers: ConcurrentServers
         assert [each["position"] for each in shown] == [0, 1, 2, 3]
 
 
-def test_one_board_stays(api: Api, make: Make, servers: ConcurrentServers) -> None:
+def test_one_board_remains(api: Api, make: Make, servers: ConcurrentServers) -> None:
     for _ in range(ROUNDS):
         project = make_project(make)
         base = f"/projects/{project.id}/boards"

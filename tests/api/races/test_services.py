@@ -6,7 +6,7 @@ from tests.client import Api, Make
 from tests.factories import make_project
 
 
-def test_a_service_that_many_set_up_at_once_is_one(api: Api, make: Make, servers: ConcurrentServers) -> None:
+def test_concurrent_setup_creates_one_service(api: Api, make: Make, servers: ConcurrentServers) -> None:
     """Each call changes the settings it names, and no change is lost."""
     project = make_project(make)
     path = f"{project.url}/services/slack"

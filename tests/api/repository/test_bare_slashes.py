@@ -105,7 +105,7 @@ def test_hostile_paths(call: UnencodedClient, roles: UsersByRole, path: str) -> 
         assert answer.status_code == 400 and "path cannot" in answer.json()["message"], answer.text
 
 
-def test_where_none_are_taken(call: UnencodedClient, roles: UsersByRole) -> None:
+def test_routes_without_unencoded_slashes(call: UnencodedClient, roles: UsersByRole) -> None:
     for path in (
         "/repository/commits/feature/x/y",
         "/releases/rel/2.0/x",

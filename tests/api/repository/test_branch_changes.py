@@ -41,7 +41,9 @@ def branches(api: Api, make: Make, project: Project) -> set[str]:
     return {branch["name"] for branch in shown}
 
 
-def test_from_a_branch_a_tag_and_commits(api: Api, instance: Instance, roles: UsersByRole, project: Project) -> None:
+def test_create_from_a_branch_a_tag_and_commits(
+    api: Api, instance: Instance, roles: UsersByRole, project: Project
+) -> None:
     first = tip(instance, project, "light")
     sources = {
         "feature": tip(instance, project, "refs/heads/feature"),
@@ -69,7 +71,7 @@ def test_from_a_branch_a_tag_and_commits(api: Api, instance: Instance, roles: Us
     ["nope", "f" * 40, "fffffff", "", "master~1", "master^", "..", "a..b", "--output=/tmp/pwn", "-x", "@{-1}", ":/x",
      "HEAD:README.md", "refs/", "heads/master", "master:README.md", "x" * 100_000, "ü\ud7ff"],
 )  # fmt: skip
-def test_what_no_branch_begins_at(api: Api, make: Make, roles: UsersByRole, project: Project, ref: str) -> None:
+def test_invalid_start_refs_are_rejected(api: Api, make: Make, roles: UsersByRole, project: Project, ref: str) -> None:
     """Attack: a ref that looks like an option, a range or an expression is a missing name."""
     before = branches(api, make, project)
     refused = api.post(f"/projects/{project.id}/repository/branches", roles.developer, branch="x", ref=ref)
@@ -78,7 +80,7 @@ def test_what_no_branch_begins_at(api: Api, make: Make, roles: UsersByRole, proj
     assert not Path("/tmp/pwn").exists()
 
 
-def test_a_tree_or_file_is_no_beginning(api: Api, instance: Instance, roles: UsersByRole, project: Project) -> None:
+def test_a_tree_or_file_is_no_start_point(api: Api, instance: Instance, roles: UsersByRole, project: Project) -> None:
     for thing in ("HEAD^{tree}", "HEAD:README.md"):
         oid = run(repository_of(instance, project).path, "rev-parse", thing)
         refused = api.post(f"/projects/{project.id}/repository/branches", roles.developer, branch="x", ref=oid)
@@ -91,7 +93,9 @@ def test_a_tree_or_file_is_no_beginning(api: Api, instance: Instance, roles: Use
      "HEAD", "@", "x.lock", "x.lock/y", "a..b", ":x", "+dev:master", "a^b", "a~1", "a?", "a*", "a[b", "a\\b", "/a",
      "a/", "a//b", ".a", "a.", "a/.b", "@{x", "a\tb", "a\nb", "x" * 300, "a/" * 600 + "b", "ü" * 126, ""],
 )  # fmt: skip
-def test_names_that_no_branch_can_have(api: Api, make: Make, roles: UsersByRole, project: Project, name: str) -> None:
+def test_invalid_branch_names_are_rejected(
+    api: Api, make: Make, roles: UsersByRole, project: Project, name: str
+) -> None:
     """Names forbidden by git, and names that look like options, commit ids or full refs."""
     before = branches(api, make, project)
     for person in (roles.developer, roles.owner, make.root):
@@ -102,14 +106,14 @@ def test_names_that_no_branch_can_have(api: Api, make: Make, roles: UsersByRole,
 
 
 @pytest.mark.parametrize("sent", [{"branch": "a\0b"}, {"branch": ["x"]}, {"branch": {"x": 1}}, {"ref": ["master"]}])
-def test_names_that_are_no_text(api: Api, roles: UsersByRole, project: Project, sent: dict[str, object]) -> None:
+def test_names_of_wrong_types(api: Api, roles: UsersByRole, project: Project, sent: dict[str, object]) -> None:
     whole = {"branch": "x", "ref": "master", **sent}
     refused = api.post(f"/projects/{project.id}/repository/branches", roles.developer, **whole)
     assert refused.json() == {"message": {next(iter(sent)): ["is invalid"]}}
 
 
 @pytest.mark.parametrize("missing", ["branch", "ref"])
-def test_both_are_needed(api: Api, roles: UsersByRole, project: Project, missing: str) -> None:
+def test_both_parameters_are_required(api: Api, roles: UsersByRole, project: Project, missing: str) -> None:
     sent = {"branch": "x", "ref": "master"}
     del sent[missing]
     refused = api.post(f"/projects/{project.id}/repository/branches", roles.developer, **sent)
@@ -121,7 +125,9 @@ def test_both_are_needed(api: Api, roles: UsersByRole, project: Project, missing
     [f"{SHA1}-foo", f"x/{SHA1}", SHA1[:39], "neu/ü", "日本/語", "a.b", "feature-#1", "x@y", "$(id)", "a'b\"c", "%2e%2e",
      "x" * 250, "tags/v1", "1"],
 )  # fmt: skip
-def test_unusual_names_work(api: Api, instance: Instance, roles: UsersByRole, project: Project, name: str) -> None:
+def test_unusual_names_are_accepted(
+    api: Api, instance: Instance, roles: UsersByRole, project: Project, name: str
+) -> None:
     """A created branch is readable by its name at once, and gone after deletion."""
     url = f"/projects/{project.id}/repository/branches"
     made = api.post(url, roles.developer, branch=name, ref="feature")
@@ -135,7 +141,7 @@ def test_unusual_names_work(api: Api, instance: Instance, roles: UsersByRole, pr
     assert api.get(f"{url}/{quote(name, safe='')}", roles.developer).status_code == 404
 
 
-def test_what_exists_is_not_made_again(api: Api, roles: UsersByRole, project: Project) -> None:
+def test_an_existing_branch_is_not_replaced(api: Api, roles: UsersByRole, project: Project) -> None:
     url = f"/projects/{project.id}/repository/branches"
     again = api.post(url, roles.developer, branch="feature", ref="master")
     assert (again.status_code, again.json()["message"]) == (400, "Branch already exists")
@@ -153,7 +159,7 @@ def test_what_exists_is_not_made_again(api: Api, roles: UsersByRole, project: Pr
     assert clash.json()["message"] == "'feature' cannot exist beside the tag 'feature/x'"
 
 
-def test_a_branch_and_a_tag_of_one_name_are_told_apart(
+def test_a_branch_and_a_tag_of_one_name_are_distinct(
     api: Api, instance: Instance, roles: UsersByRole, project: Project
 ) -> None:
     """Attack: a tag named like a branch replaces it."""
@@ -168,7 +174,7 @@ def test_a_branch_and_a_tag_of_one_name_are_told_apart(
     assert tip(instance, project, "refs/tags/feature") == first
 
 
-def test_of_the_same_branch_made_at_once_one_wins(api: Api, roles: UsersByRole, project: Project) -> None:
+def test_concurrent_creation_makes_one_branch(api: Api, roles: UsersByRole, project: Project) -> None:
     url = f"/projects/{project.id}/repository/branches"
 
     def create(ref: str) -> tuple[int, str]:
@@ -182,7 +188,7 @@ def test_of_the_same_branch_made_at_once_one_wins(api: Api, roles: UsersByRole, 
     assert api.get(f"{url}/race", roles.developer).json()["commit"]["id"] == winner
 
 
-def test_several_delete_one_at_once(api: Api, roles: UsersByRole, project: Project) -> None:
+def test_concurrent_deletion(api: Api, roles: UsersByRole, project: Project) -> None:
     """Later calls also succeed or get 404."""
     url = f"/projects/{project.id}/repository/branches"
     for _ in range(3):
@@ -193,7 +199,7 @@ def test_several_delete_one_at_once(api: Api, roles: UsersByRole, project: Proje
         assert api.get(f"{url}/race", roles.developer).status_code == 404
 
 
-def test_a_developer_gets_round_no_protection(
+def test_developers_cannot_bypass_protection(
     api: Api, make: Make, instance: Instance, roles: UsersByRole, project: Project
 ) -> None:
     """Developers neither create nor delete protected branches, including names with slashes."""
@@ -214,7 +220,7 @@ def test_a_developer_gets_round_no_protection(
     assert not {"a/b", "wild/x", "wild/x/y"} & branches(api, make, project)
 
 
-def test_developers_who_can_push_make_a_protected_branch_and_do_not_delete_it(
+def test_developers_with_push_access_create_a_protected_branch_but_do_not_delete_it(
     api: Api, roles: UsersByRole, project: Project
 ) -> None:
     url = f"/projects/{project.id}/repository/branches"
@@ -224,7 +230,7 @@ def test_developers_who_can_push_make_a_protected_branch_and_do_not_delete_it(
     assert api.post(url, roles.developer, branch="feature", ref="master").status_code == 201
 
 
-def test_the_default_branch_stays(api: Api, make: Make, roles: UsersByRole, project: Project) -> None:
+def test_the_default_branch_cannot_be_deleted(api: Api, make: Make, roles: UsersByRole, project: Project) -> None:
     url = f"/projects/{project.id}/repository/branches"
     for person in (roles.developer, roles.owner, make.root):
         refused = api.delete(f"{url}/master", person)
@@ -234,9 +240,7 @@ def test_the_default_branch_stays(api: Api, make: Make, roles: UsersByRole, proj
     assert api.delete(f"{url}/master", roles.owner).status_code == 400
 
 
-def test_deleting_what_is_merged(
-    api: Api, make: Make, instance: Instance, roles: UsersByRole, project: Project
-) -> None:
+def test_delete_merged_branches(api: Api, make: Make, instance: Instance, roles: UsersByRole, project: Project) -> None:
     """Merged branches are deleted; protected and unmerged ones stay, and so do tags."""
     url = f"/projects/{project.id}/repository/branches"
     first = tip(instance, project, "light")
@@ -253,7 +257,7 @@ def test_deleting_what_is_merged(
     assert tip(instance, project, "refs/tags/light") == first
 
 
-def test_an_archived_project_does_not_change(api: Api, make: Make, roles: UsersByRole, project: Project) -> None:
+def test_an_archived_project_is_read_only(api: Api, make: Make, roles: UsersByRole, project: Project) -> None:
     before = branches(api, make, project)
     assert api.post(f"/projects/{project.id}/archive", roles.owner).status_code == 201
     url = f"/projects/{project.id}/repository/branches"

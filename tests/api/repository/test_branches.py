@@ -37,7 +37,7 @@ def names(answer: httpx.Response) -> list[str]:
     return [branch["name"] for branch in answer.json()]
 
 
-def test_the_list_is_sorted_and_open(api: Api, project: Project) -> None:
+def test_the_list_is_sorted_and_public(api: Api, project: Project) -> None:
     """Branches of a public project are visible to all, by name."""
     answer = api.get(f"/projects/{project.id}/repository/branches")
     assert names(answer) == ["feature/a.b", "master", "merged"]
@@ -48,7 +48,7 @@ def test_the_list_is_sorted_and_open(api: Api, project: Project) -> None:
     assert answer.headers["x-total"] == "3"
 
 
-def test_one_branch(api: Api, make: Make, instance: Instance, project: Project) -> None:
+def test_single_branch(api: Api, make: Make, instance: Instance, project: Project) -> None:
     """With its commit, also if the name contains a slash and a dot."""
     answer = api.get(f"/projects/{project.id}/repository/branches/feature%2Fa.b", make.root).json()
     tip = run(repository_of(instance, project).path, "rev-parse", "refs/heads/feature/a.b")
@@ -63,7 +63,7 @@ def test_one_branch(api: Api, make: Make, instance: Instance, project: Project) 
         assert gone.status_code in (400, 404), unknown
 
 
-def test_the_flags_follow_who_asks(api: Api, roles: UsersByRole, project: Project) -> None:
+def test_flags_depend_on_the_caller(api: Api, roles: UsersByRole, project: Project) -> None:
     """The flag for push access; masters push to protected branches."""
     url = f"/projects/{project.id}/repository/branches"
     for who, master, other in (
@@ -98,7 +98,7 @@ CALLERS: list[tuple[str, dict[str, int], dict[str, int], dict[str, int]]] = [
 
 
 @pytest.mark.parametrize("visibility", list(READ))
-def test_who_may(api: Api, make: Make, instance: Instance, roles: UsersByRole, visibility: str) -> None:
+def test_permissions(api: Api, make: Make, instance: Instance, roles: UsersByRole, visibility: str) -> None:
     project = project_with(make, roles, visibility=visibility)
     some_branches().fill(instance, project)
     url = f"/projects/{project.id}/repository/branches"
@@ -118,7 +118,7 @@ def test_who_may(api: Api, make: Make, instance: Instance, roles: UsersByRole, v
     assert everything == ["feature/a.b", "master"]
 
 
-def test_tokens_that_only_read(api: Api, make: Make, roles: UsersByRole, project: Project) -> None:
+def test_read_only_tokens(api: Api, make: Make, roles: UsersByRole, project: Project) -> None:
     reader = roles.master.with_token(make.token(roles.master.id, "read_api"))
     url = f"/projects/{project.id}/repository/branches"
     assert api.get(url, reader).status_code == 200
@@ -127,7 +127,7 @@ def test_tokens_that_only_read(api: Api, make: Make, roles: UsersByRole, project
     assert api.delete(f"{url}/merged", reader).status_code == 403
 
 
-def test_protecting_again_changes_only_what_is_said(api: Api, roles: UsersByRole, project: Project) -> None:
+def test_protecting_again_changes_only_sent_flags(api: Api, roles: UsersByRole, project: Project) -> None:
     """A flag that is not sent stays as it is; one that is sent again changes nothing."""
     url = f"/projects/{project.id}/repository/branches/feature%2Fa.b"
     steps: list[tuple[str, dict[str, Any], tuple[bool, bool, bool]]] = [
@@ -152,7 +152,7 @@ def test_protecting_again_changes_only_what_is_said(api: Api, roles: UsersByRole
         assert api.get(url, roles.master).json() == shown
 
 
-def test_protecting_what_is_not_there(api: Api, roles: UsersByRole, project: Project) -> None:
+def test_protecting_a_missing_branch(api: Api, roles: UsersByRole, project: Project) -> None:
     for verb in ("protect", "unprotect"):
         missing = api.put(f"/projects/{project.id}/repository/branches/nope/{verb}", roles.master)
         assert (missing.status_code, missing.json()["message"]) == (404, "404 Branch Not Found")
@@ -236,7 +236,7 @@ def test_empty_projects(api: Api, make: Make) -> None:
     assert api.delete(f"/projects/{project.id}/repository/merged_branches", make.root).status_code == 200
 
 
-def test_names_that_are_not_utf_8(api: Api, make: Make, instance: Instance, project: Project) -> None:
+def test_names_in_other_encodings(api: Api, make: Make, instance: Instance, project: Project) -> None:
     """A branch with a name that is not UTF-8 is listed without errors."""
     path = repository_of(instance, project).path
     tip = run(path, "rev-parse", "refs/heads/merged")
@@ -249,7 +249,7 @@ def test_names_that_are_not_utf_8(api: Api, make: Make, instance: Instance, proj
     assert swept.status_code == 200, swept.text
 
 
-def test_a_default_branch_that_is_missing(api: Api, make: Make, instance: Instance) -> None:
+def test_a_missing_default_branch(api: Api, make: Make, instance: Instance) -> None:
     """When HEAD names no branch, the others are listed and none is merged."""
     project = make_project(make, visibility="public")
     history = History()

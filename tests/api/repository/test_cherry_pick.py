@@ -23,7 +23,7 @@ def side(writable: WritableRepository) -> dict[int, str]:
     return history.into(writable.repository)
 
 
-def test_a_commit_is_done_again(api: Api, writable: WritableRepository, side: dict[int, str]) -> None:
+def test_cherry_pick_copies_the_commit(api: Api, writable: WritableRepository, side: dict[int, str]) -> None:
     """With changes, message and author; the caller is the committer."""
     writable.commit({"action": "create", "file_path": "meanwhile", "content": "x"})
     before = writable.tip()
@@ -40,14 +40,16 @@ def test_a_commit_is_done_again(api: Api, writable: WritableRepository, side: di
     assert {"o", "meanwhile"} <= set(writable.listed())
 
 
-def test_other_words(api: Api, writable: WritableRepository, side: dict[int, str]) -> None:
+def test_custom_message(api: Api, writable: WritableRepository, side: dict[int, str]) -> None:
     """A short id or a branch name also identifies the commit."""
     path = f"/projects/{writable.project.id}/repository/commits/{side[1][:10]}/cherry_pick"
     assert api.post(path, writable.developer, branch="dev", message="Other words").json()["message"] == "Other words"
     assert writable.content("lines") == LINES.replace("line 3", "side").encode()
 
 
-def test_a_merge_counts_by_its_first_parent(api: Api, writable: WritableRepository, side: dict[int, str]) -> None:
+def test_a_merge_is_picked_against_its_first_parent(
+    api: Api, writable: WritableRepository, side: dict[int, str]
+) -> None:
     """The changes that the merge added to its branch."""
     path = f"/projects/{writable.project.id}/repository/commits/{side[3]}/cherry_pick"
     assert api.post(path, writable.developer, branch="dev").status_code == 201
@@ -55,7 +57,7 @@ def test_a_merge_counts_by_its_first_parent(api: Api, writable: WritableReposito
     assert "o" not in writable.listed()
 
 
-def test_what_cannot_be_done(api: Api, writable: WritableRepository, side: dict[int, str]) -> None:
+def test_conflicts_and_empty_picks_are_rejected(api: Api, writable: WritableRepository, side: dict[int, str]) -> None:
     """With different messages, and without changes."""
     url = f"/projects/{writable.project.id}/repository/commits"
     assert api.post(f"{url}/{side[1]}/cherry_pick", writable.developer, branch="dev").status_code == 201
@@ -71,7 +73,7 @@ def test_what_cannot_be_done(api: Api, writable: WritableRepository, side: dict[
     assert writable.git("for-each-ref") == before
 
 
-def test_a_try(api: Api, writable: WritableRepository, side: dict[int, str]) -> None:
+def test_dry_run_changes_nothing(api: Api, writable: WritableRepository, side: dict[int, str]) -> None:
     """It reports whether the pick would succeed."""
     path = f"/projects/{writable.project.id}/repository/commits/{side[1]}/cherry_pick"
     answer = api.post(path, writable.developer, branch="dev", dry_run=True)
@@ -93,7 +95,7 @@ def test_unknown_commits_and_branches(api: Api, writable: WritableRepository, si
     assert (unknown.status_code, unknown.json()["message"]) == (404, "404 Branch Not Found")
 
 
-def test_who_may(api: Api, make: Make, writable: WritableRepository, side: dict[int, str]) -> None:
+def test_permissions(api: Api, make: Make, writable: WritableRepository, side: dict[int, str]) -> None:
     """As for a push: developers, not to protected branches, not in archived projects."""
     path = f"/projects/{writable.project.id}/repository/commits/{side[1]}/cherry_pick"
     assert message_of(api.post(path, writable.developer)) == '400 (Bad request) "branch" not given'
@@ -108,7 +110,7 @@ def test_who_may(api: Api, make: Make, writable: WritableRepository, side: dict[
     assert api.post(path, writable.developer, branch="dev").status_code == 201
 
 
-def test_twice_at_once(api: Api, writable: WritableRepository, side: dict[int, str]) -> None:
+def test_concurrent_picks(api: Api, writable: WritableRepository, side: dict[int, str]) -> None:
     """One succeeds, and the others are empty."""
     path = f"/projects/{writable.project.id}/repository/commits/{side[1]}/cherry_pick"
     with ThreadPoolExecutor(8) as callers:

@@ -24,7 +24,7 @@ def between(old: str, new: str, **more: Any) -> dict[str, Any]:
     return {"from": old, "to": new, **more}
 
 
-def test_branches(api: Api, branched: BranchedRepository) -> None:
+def test_compare_branches(api: Api, branched: BranchedRepository) -> None:
     """Commits oldest first, the newest separately, and the changed files; anonymous callers may compare."""
     answer = api.get(f"/projects/{branched.project.id}/repository/compare", **between("side/ünï", "ahead"))
     assert answer.status_code == 200, answer.text
@@ -38,7 +38,7 @@ def test_branches(api: Api, branched: BranchedRepository) -> None:
     assert shown["web_url"].endswith(f"/{branched.project.path}/-/compare/{branched.side}...{branched.ahead}")
 
 
-def test_tags_and_ids(api: Api, branched: BranchedRepository) -> None:
+def test_compare_tags_and_ids(api: Api, branched: BranchedRepository) -> None:
     """By any name; surrounding spaces are ignored."""
     url = f"/projects/{branched.project.id}/repository/compare"
     expected = api.get(url, **between("v1", "v2")).json()
@@ -46,7 +46,7 @@ def test_tags_and_ids(api: Api, branched: BranchedRepository) -> None:
     assert api.get(url, **between(branched.merge[:8], f" {branched.ahead} ")).json() == expected
 
 
-def test_another_project(api: Api, make: Make, branched: BranchedRepository) -> None:
+def test_comparison_with_another_project_is_rejected(api: Api, make: Make, branched: BranchedRepository) -> None:
     """It is not supported, and ignoring the parameter would return a wrong result."""
     url = f"/projects/{branched.project.id}/repository/compare"
     here = api.get(url, **between("v1", "v2"))
@@ -59,7 +59,7 @@ def test_another_project(api: Api, make: Make, branched: BranchedRepository) -> 
         )
 
 
-def test_backwards(api: Api, branched: BranchedRepository) -> None:
+def test_compare_backwards(api: Api, branched: BranchedRepository) -> None:
     """The result is empty; a straight comparison shows the removed changes."""
     url = f"/projects/{branched.project.id}/repository/compare"
     shown = api.get(url, **between("ahead", "side/ünï")).json()
@@ -73,13 +73,13 @@ def test_backwards(api: Api, branched: BranchedRepository) -> None:
     assert straight["web_url"].endswith(f"{branched.ahead}..{branched.side}")
 
 
-def test_the_same(api: Api, branched: BranchedRepository) -> None:
+def test_compare_equal_refs(api: Api, branched: BranchedRepository) -> None:
     """Two names of one commit count as equal."""
     shown = api.get(f"/projects/{branched.project.id}/repository/compare", **between("v2", "ahead")).json()
     assert (shown["commit"], shown["commits"], shown["diffs"], shown["compare_same_ref"]) == (None, [], [], True)
 
 
-def test_since_they_parted(instance: Instance, api: Api, make: Make) -> None:
+def test_compare_since_the_merge_base(instance: Instance, api: Api, make: Make) -> None:
     """Later changes of the older side do not count, unless straight; unrelated histories are compared completely."""
     project = make_project(make, visibility="public")
     made = History()
@@ -119,7 +119,7 @@ HOSTILE = ["nope", "--output=/tmp/pwned-by-compare", "-x", "a..b", "master^", ".
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_unknown_references(api: Api, branched: BranchedRepository, name: str) -> None:
+def test_unknown_refs(api: Api, branched: BranchedRepository, name: str) -> None:
     """On either side they are not found, and never reach git."""
     url = f"/projects/{branched.project.id}/repository/compare"
     for sent in (between(name, "master"), between("master", name)):
@@ -172,13 +172,13 @@ INVALID: list[tuple[list[str], str]] = [
 
 
 @pytest.mark.parametrize(("refs", "words"), INVALID)
-def test_merge_base_of_what_is_not_there(api: Api, branched: BranchedRepository, refs: list[str], words: str) -> None:
+def test_merge_base_of_missing_refs(api: Api, branched: BranchedRepository, refs: list[str], words: str) -> None:
     """The error names the missing ref."""
     answer = api.get(f"/projects/{branched.project.id}/repository/merge_base", None, **{"refs[]": refs})
     assert (answer.status_code, answer.json()) == (400, {"message": words})
 
 
-def test_merge_base_without_references(api: Api, branched: BranchedRepository) -> None:
+def test_merge_base_requires_refs(api: Api, branched: BranchedRepository) -> None:
     """Without them the call gets 400."""
     answer = api.get(f"/projects/{branched.project.id}/repository/merge_base")
     assert (answer.status_code, answer.json()) == (400, {"message": '400 (Bad request) "refs" not given'})
@@ -196,7 +196,9 @@ CALLERS = [("administrator", 200), ("reporter", 200), ("guest", 403), ("stranger
 
 
 @pytest.mark.parametrize(("role", "status"), CALLERS)
-def test_who_compares_in_a_private_project(instance: Instance, api: Api, make: Make, role: str, status: int) -> None:
+def test_permission_to_compare_in_a_private_project(
+    instance: Instance, api: Api, make: Make, role: str, status: int
+) -> None:
     """Reporters and above; other users get 404."""
     roles = UsersByRole(make)
     project = BranchedRepository(instance, project_with(make, roles)).project

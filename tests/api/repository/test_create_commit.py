@@ -63,7 +63,7 @@ def test_all_actions_in_one_commit(api: Api, make: Make, writable: WritableRepos
     assert api.get(f"/projects/{writable.project.id}", writable.developer).json()["default_branch"] == "master"
 
 
-def test_all_or_nothing(writable: WritableRepository) -> None:
+def test_all_actions_or_none(writable: WritableRepository) -> None:
     """One invalid action rejects the whole commit."""
     refused = writable.commit(act("create", "fine", content="x"), act("update", "nope", content="x"))
     assert message_of(refused) == "A file with this name doesn't exist"
@@ -104,7 +104,9 @@ REFUSED: list[tuple[dict[str, Any], Any]] = [
 
 
 @pytest.mark.parametrize(("action", "reason"), REFUSED)
-def test_what_does_not_fit(api: Api, writable: WritableRepository, action: dict[str, Any], reason: Any) -> None:
+def test_invalid_actions_are_rejected(
+    api: Api, writable: WritableRepository, action: dict[str, Any], reason: Any
+) -> None:
     """Each with its reason, and the branch does not move."""
     if reason is None:  # JSON can encode a lone surrogate; the client library cannot.
         body = (
@@ -149,7 +151,7 @@ BRANCHES = [
 
 
 @pytest.mark.parametrize("branch", BRANCHES)
-def test_branches_that_are_not_there(writable: WritableRepository, branch: str) -> None:
+def test_missing_branches(writable: WritableRepository, branch: str) -> None:
     """A branch must exist, unless the call names a start branch."""
     before = writable.git("for-each-ref")
     message_of(writable.commit(act("create", "x", content="x"), branch=branch))
@@ -158,7 +160,7 @@ def test_branches_that_are_not_there(writable: WritableRepository, branch: str) 
     assert writable.git("for-each-ref") == before
 
 
-def test_somebody_else_as_the_author(writable: WritableRepository) -> None:
+def test_custom_author(writable: WritableRepository) -> None:
     """The caller stays the committer."""
     said: dict[str, Any] = {"author_name": "Eve\nauthor Root <root@x>", "author_email": "eve@example.org"}
     commit = writable.commit(act("create", "x", content="x"), **said).json()
@@ -176,7 +178,7 @@ def test_without_stats(writable: WritableRepository) -> None:
     assert "stats" not in writable.commit(act("create", "x", content="x"), stats=False).json()
 
 
-def test_forms(api: Api, writable: WritableRepository) -> None:
+def test_form_encoded_actions(api: Api, writable: WritableRepository) -> None:
     """In forms, a repeated field name starts the next action."""
     fields = [
         ("branch", "dev"),
@@ -195,14 +197,14 @@ def test_forms(api: Api, writable: WritableRepository) -> None:
     assert (writable.content("a"), writable.content("README.md")) == (b"1", b"2")
 
 
-def test_base64_in_lines(writable: WritableRepository) -> None:
+def test_base64_with_line_breaks(writable: WritableRepository) -> None:
     """As some libraries encode it."""
     content = base64.encodebytes(b"x" * 200).decode()
     assert writable.commit(act("create", "x", content=content, encoding="base64")).status_code == 201
     assert writable.content("x") == b"x" * 200
 
 
-def test_line_ends_and_empty_files_stay(writable: WritableRepository) -> None:
+def test_line_endings_and_empty_files(writable: WritableRepository) -> None:
     """Content is stored unchanged."""
     assert (
         writable.commit(act("create", "crlf", content="a\r\nb"), act("create", "none", content="")).status_code == 201
@@ -210,7 +212,7 @@ def test_line_ends_and_empty_files_stay(writable: WritableRepository) -> None:
     assert (writable.content("crlf"), writable.content("none")) == (b"a\r\nb", b"")
 
 
-def test_a_first_commit(api: Api, empty_writable: WritableRepository) -> None:
+def test_first_commit(api: Api, empty_writable: WritableRepository) -> None:
     """It creates the default branch of an empty repository; this requires a master."""
     writable = empty_writable
     action = act("create", "README.md", content="hello\n")
@@ -228,7 +230,7 @@ def test_a_first_commit(api: Api, empty_writable: WritableRepository) -> None:
     )
 
 
-def test_a_new_branch(api: Api, make: Make, writable: WritableRepository) -> None:
+def test_new_branch(api: Api, make: Make, writable: WritableRepository) -> None:
     """From another branch or a commit; an existing branch is reset only with force."""
     moved = writable.commit(act("create", "on-dev", content="1")).json()["id"]
     action = act("create", "x", content="x")
@@ -266,14 +268,14 @@ def test_last_commit_id(writable: WritableRepository) -> None:
     assert writable.commit(*known).status_code == 201
 
 
-def test_an_empty_commit(writable: WritableRepository) -> None:
+def test_empty_commit(writable: WritableRepository) -> None:
     """A commit of several actions may change nothing."""
     made = writable.commit(act("update", "README.md", content="hello\n"))
     assert made.status_code == 201
     assert made.json()["stats"] == {"additions": 0, "deletions": 0, "total": 0}
 
 
-def test_who_may(api: Api, make: Make, writable: WritableRepository) -> None:
+def test_permissions(api: Api, make: Make, writable: WritableRepository) -> None:
     """Developers commit, but not to protected branches or archived projects."""
     path = f"/projects/{writable.project.id}/repository/commits"
     said = {"branch": "dev", "commit_message": "x", "actions": [act("create", "who", content="x")]}
@@ -305,7 +307,7 @@ def test_who_may(api: Api, make: Make, writable: WritableRepository) -> None:
     api.post(f"/projects/{writable.project.id}/unarchive", make.root)
 
 
-def test_too_large(api: Api, writable: WritableRepository) -> None:
+def test_too_large_bodies(api: Api, writable: WritableRepository) -> None:
     """A body over the limit is not read."""
     where = urlsplit(api.url)
     connection = HTTPConnection(where.hostname or "", where.port)
@@ -322,7 +324,7 @@ def test_too_large(api: Api, writable: WritableRepository) -> None:
     connection.close()
 
 
-def test_larger_than_other_bodies(writable: WritableRepository) -> None:
+def test_bodies_above_the_default_limit(writable: WritableRepository) -> None:
     """A file larger than the default body limit is accepted."""
     assert writable.commit(act("create", "large", content="x" * (12 * 2**20))).status_code == 201
     assert len(writable.content("large")) == 12 * 2**20

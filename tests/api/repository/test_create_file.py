@@ -12,7 +12,7 @@ from tests.git.conftest import files_in
 PARAMS = {"branch": "dev", "content": "x\n", "commit_message": "Add it"}
 
 
-def test_a_file_is_added(api: Api, writable: WritableRepository) -> None:
+def test_create_a_file(api: Api, writable: WritableRepository) -> None:
     """It is readable at once, in a commit of the caller."""
     answer = api.post(
         f"/projects/{writable.project.id}/repository/files/new%2Ff%C3%BC%2Etxt", writable.developer, **PARAMS
@@ -29,7 +29,7 @@ def test_a_file_is_added(api: Api, writable: WritableRepository) -> None:
     assert (base64.b64decode(read["content"]), read["last_commit_id"]) == (b"x\n", writable.tip())
 
 
-def test_by_the_query(api: Api, writable: WritableRepository) -> None:
+def test_parameters_in_the_query(api: Api, writable: WritableRepository) -> None:
     """Accepted like those in the body."""
     answer = api.request(
         "POST", f"/projects/{writable.project.id}/repository/files/q", writable.developer, params=PARAMS
@@ -54,7 +54,7 @@ def test_binary_content_author_and_mode(api: Api, writable: WritableRepository) 
     assert message_of(api.post(f"{path}2", writable.developer, **odd)) == {"encoding": ["is invalid"]}
 
 
-def test_text_with_a_zero_byte(api: Api, writable: WritableRepository) -> None:
+def test_text_with_a_null_byte(api: Api, writable: WritableRepository) -> None:
     """Allowed in file content only."""
     url = f"/projects/{writable.project.id}/repository/files"
     assert api.post(f"{url}/zero", writable.developer, **{**PARAMS, "content": "a\0b"}).status_code == 201
@@ -81,7 +81,7 @@ def test_missing_parameters(api: Api, writable: WritableRepository) -> None:
         assert message_of(api.post(path, writable.developer, **sent)) == f'400 (Bad request) "{missing}" not given'
 
 
-def test_the_name_is_taken(api: Api, writable: WritableRepository) -> None:
+def test_an_existing_path_is_rejected(api: Api, writable: WritableRepository) -> None:
     """A file or a directory."""
     url = f"/projects/{writable.project.id}/repository/files"
     taken = message_of(api.post(f"{url}/README.md", writable.developer, **PARAMS))
@@ -107,14 +107,14 @@ HOSTILE_PATHS = [
 
 
 @pytest.mark.parametrize("path", HOSTILE_PATHS)
-def test_paths_that_lead_elsewhere(api: Api, writable: WritableRepository, path: str) -> None:
+def test_hostile_paths_are_rejected(api: Api, writable: WritableRepository, path: str) -> None:
     """Attack: write to the repository's hooks, or to files that a checkout interprets."""
     before = files_in(writable.repository.path)
     message_of(api.post(f"/projects/{writable.project.id}/repository/files/{path}", writable.developer, **PARAMS))
     assert files_in(writable.repository.path) == before
 
 
-def test_writing_through_a_link(api: Api, writable: WritableRepository) -> None:
+def test_writing_through_a_symlink(api: Api, writable: WritableRepository) -> None:
     """Attack: push a symlink to /etc, then write below it."""
     before = files_in(writable.repository.path)
     refused = api.post(
@@ -139,7 +139,7 @@ def test_first_files_and_new_branches(api: Api, empty_writable: WritableReposito
     assert "already exists" in message_of(again)
 
 
-def test_who_may(api: Api, make: Make, writable: WritableRepository) -> None:
+def test_permissions(api: Api, make: Make, writable: WritableRepository) -> None:
     """As for a push."""
     url = f"/projects/{writable.project.id}/repository/files"
     assert api.post(f"{url}/x", None, **PARAMS).status_code == 401
@@ -152,7 +152,7 @@ def test_who_may(api: Api, make: Make, writable: WritableRepository) -> None:
     assert api.post(f"{url}/x", writable.developer, **PARAMS).status_code == 201
 
 
-def test_the_same_file_at_once(api: Api, writable: WritableRepository) -> None:
+def test_concurrent_creation_of_one_file(api: Api, writable: WritableRepository) -> None:
     """One call succeeds."""
     path = f"/projects/{writable.project.id}/repository/files/same"
     with ThreadPoolExecutor(10) as callers:

@@ -8,7 +8,7 @@ from tests.client import Api, Make
 PARAMS = {"branch": "dev", "commit_message": "Delete it"}
 
 
-def test_a_file_is_deleted(api: Api, writable: WritableRepository) -> None:
+def test_delete_a_file(api: Api, writable: WritableRepository) -> None:
     """Directories without other files are removed too."""
     said = {**PARAMS, "author_name": "Eve", "author_email": "eve@example.org"}
     path = f"/projects/{writable.project.id}/repository/files/deep%2Fer%2Ffile"
@@ -21,7 +21,7 @@ def test_a_file_is_deleted(api: Api, writable: WritableRepository) -> None:
     assert api.get(path, writable.developer, ref="dev").status_code == 404
 
 
-def test_what_is_gone_already(api: Api, writable: WritableRepository) -> None:
+def test_a_missing_file(api: Api, writable: WritableRepository) -> None:
     """The call succeeds without a commit."""
     url = f"/projects/{writable.project.id}/repository/files"
     assert api.delete(f"{url}/lines", writable.developer, **PARAMS).status_code == 200
@@ -32,7 +32,7 @@ def test_what_is_gone_already(api: Api, writable: WritableRepository) -> None:
     assert writable.tip() == tip
 
 
-def test_folders_are_no_files(api: Api, writable: WritableRepository) -> None:
+def test_directories_are_rejected(api: Api, writable: WritableRepository) -> None:
     """With an error, so that the caller does not assume success."""
     for folder in ("deep", "deep%2Fer"):
         refused = api.delete(f"/projects/{writable.project.id}/repository/files/{folder}", writable.developer, **PARAMS)
@@ -40,7 +40,7 @@ def test_folders_are_no_files(api: Api, writable: WritableRepository) -> None:
     assert writable.tip() == writable.first
 
 
-def test_where_there_is_no_branch(api: Api, writable: WritableRepository, empty_writable: WritableRepository) -> None:
+def test_missing_branch(api: Api, writable: WritableRepository, empty_writable: WritableRepository) -> None:
     """The call succeeds, also in an empty repository."""
     path = f"/projects/{empty_writable.project.id}/repository/files/lines"
     for branch in ("master", "dev"):
@@ -58,7 +58,7 @@ def test_links_and_submodules(api: Api, writable: WritableRepository) -> None:
     assert {"link", "module"}.isdisjoint(writable.listed())
 
 
-def test_what_is_wrong(api: Api, writable: WritableRepository) -> None:
+def test_invalid_requests_are_rejected(api: Api, writable: WritableRepository) -> None:
     """Missing parameters, invalid paths, missing branches, and an outdated last_commit_id."""
     url = f"/projects/{writable.project.id}/repository/files"
     assert message_of(api.delete(f"{url}/lines", writable.developer)) == '400 (Bad request) "branch" not given'
@@ -72,7 +72,7 @@ def test_what_is_wrong(api: Api, writable: WritableRepository) -> None:
     assert writable.git("cat-file", "-e", "HEAD") == ""
 
 
-def test_who_may(api: Api, make: Make, writable: WritableRepository) -> None:
+def test_permissions(api: Api, make: Make, writable: WritableRepository) -> None:
     """As for a push; a missing file does not reveal the existence of a project."""
     for path in (
         f"/projects/{writable.project.id}/repository/files/lines",
@@ -86,7 +86,7 @@ def test_who_may(api: Api, make: Make, writable: WritableRepository) -> None:
     api.post(f"/projects/{writable.project.id}/unarchive", make.root)
 
 
-def test_at_once(api: Api, writable: WritableRepository) -> None:
+def test_concurrent_deletion(api: Api, writable: WritableRepository) -> None:
     """One call deletes the file, the others find it missing."""
     path = f"/projects/{writable.project.id}/repository/files/lines"
     with ThreadPoolExecutor(8) as callers:

@@ -143,7 +143,7 @@ def test_the_error_behind_a_404_is_logged(
     assert "open_repository" in fields["where"]
 
 
-def test_a_repository_that_is_lost_is_no_404(instance: Instance, make: Make, owner: User) -> None:
+def test_a_missing_repository_of_an_existing_project_is_no_404(instance: Instance, make: Make, owner: User) -> None:
     """The caller gets a server error, because the project exists."""
     project = _project(instance, make, owner)
     repository_store(instance.settings).remove(_key(instance, project))

@@ -58,7 +58,7 @@ def test_first_commits_and_merges(api: Api, make: Make, branched: BranchedReposi
     assert [entry["new_path"] for entry in api.get(f"{url}/v1/diff", make.root).json()] == ["b.txt"]
 
 
-def test_all_comes_at_once(instance: Instance, api: Api, make: Make) -> None:
+def test_diffs_are_unpaginated_by_default(instance: Instance, api: Api, make: Make) -> None:
     """More files than the default page size; pages are returned on request."""
     project = make_project(make)
     made = History()

@@ -18,7 +18,7 @@ def branched(instance: Instance, make: Make) -> BranchedRepository:
     return BranchedRepository(instance, make_project(make, visibility="public"))
 
 
-def test_every_name_leads_to_it(api: Api, make: Make, branched: BranchedRepository) -> None:
+def test_every_kind_of_ref(api: Api, make: Make, branched: BranchedRepository) -> None:
     """The full id, a short one, a branch and a tag, annotated or not."""
     names = {
         branched.merge: branched.merge,
@@ -36,7 +36,7 @@ def test_every_name_leads_to_it(api: Api, make: Make, branched: BranchedReposito
         assert answer.json()["id"] == oid, name
 
 
-def test_its_fields(api: Api, make: Make, branched: BranchedRepository) -> None:
+def test_commit_fields(api: Api, make: Make, branched: BranchedRepository) -> None:
     """The fields of lists, statistics, and a null status."""
     shown = api.get(f"/projects/{branched.project.id}/repository/commits/{branched.last}", make.root).json()
     assert shown["title"] == "Last"
@@ -48,7 +48,7 @@ def test_its_fields(api: Api, make: Make, branched: BranchedRepository) -> None:
     assert {name: shown[name] for name in listed} == listed
 
 
-def test_without_numbers(api: Api, make: Make, branched: BranchedRepository) -> None:
+def test_without_statistics(api: Api, make: Make, branched: BranchedRepository) -> None:
     """They are omitted on request."""
     url = f"/projects/{branched.project.id}/repository/commits/{branched.last}"
     assert "stats" not in api.get(url, make.root, stats="false").json()
@@ -77,7 +77,7 @@ UNKNOWN = [
 
 
 @pytest.mark.parametrize("name", UNKNOWN)
-def test_what_leads_to_no_commit(api: Api, make: Make, branched: BranchedRepository, name: str) -> None:
+def test_refs_without_a_commit(api: Api, make: Make, branched: BranchedRepository, name: str) -> None:
     """They are not found, on every endpoint."""
     for question in ("", "/diff", "/refs", "/signature", "/sequence"):
         answer = api.get(f"/projects/{branched.project.id}/repository/commits/{name}{question}", make.root)
@@ -85,7 +85,7 @@ def test_what_leads_to_no_commit(api: Api, make: Make, branched: BranchedReposit
     assert not Path("/tmp/pwned-by-a-sha").exists()
 
 
-def test_files_and_trees_are_no_commits(api: Api, make: Make, branched: BranchedRepository) -> None:
+def test_files_and_trees_are_not_commits(api: Api, make: Make, branched: BranchedRepository) -> None:
     """Their ids are rejected."""
     for name in ("master:a.txt", "master^{tree}"):
         oid = run(branched.repository.path, "rev-parse", name)
@@ -113,7 +113,7 @@ def test_messages_and_names_in_other_encodings(instance: Instance, api: Api, mak
         assert api.get(f"/projects/{project.id}/repository/commits/{name}", make.root).json()["title"] == title
 
 
-def test_references_that_contain_it(api: Api, make: Make, branched: BranchedRepository) -> None:
+def test_refs_that_contain_a_commit(api: Api, make: Make, branched: BranchedRepository) -> None:
     """Branches and tags, or one of both."""
     url = f"/projects/{branched.project.id}/repository/commits/{branched.merge}/refs"
     branches = [{"type": "branch", "name": name} for name in ("ahead", "master")]
@@ -128,7 +128,7 @@ def test_references_that_contain_it(api: Api, make: Make, branched: BranchedRepo
     assert api.get(url, make.root, type="none").status_code == 400
 
 
-def test_no_merge_requests_yet(api: Api, make: Make, branched: BranchedRepository) -> None:
+def test_commit_without_merge_requests(api: Api, make: Make, branched: BranchedRepository) -> None:
     """The list is empty."""
     url = f"/projects/{branched.project.id}/repository/commits"
     for name in (branched.first, branched.last[:10], "master"):
@@ -154,7 +154,7 @@ def test_times_beyond_the_calendar(instance: Instance, api: Api, make: Make, at:
     assert commit["committed_date"] == commit["authored_date"] == shown
 
 
-def test_its_place(api: Api, make: Make, branched: BranchedRepository) -> None:
+def test_sequence(api: Api, make: Make, branched: BranchedRepository) -> None:
     """The number of commits up to it."""
     url = f"/projects/{branched.project.id}/repository/commits"
     assert api.get(f"{url}/{branched.first}/sequence", make.root).json() == {"count": 1}

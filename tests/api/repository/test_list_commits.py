@@ -123,7 +123,7 @@ def test_pages(api: Api, make: Make, branched: BranchedRepository) -> None:
         assert behind.headers["x-total"] == "5"
 
 
-def test_numbers_on_demand(api: Api, make: Make, branched: BranchedRepository) -> None:
+def test_with_stats(api: Api, make: Make, branched: BranchedRepository) -> None:
     """Added and deleted lines, against the first parent."""
     answer = api.get(f"/projects/{branched.project.id}/repository/commits", make.root, with_stats="true")
     assert [commit["stats"] for commit in answer.json()] == [
@@ -135,7 +135,7 @@ def test_numbers_on_demand(api: Api, make: Make, branched: BranchedRepository) -
     ]
 
 
-def test_what_is_pushed_is_seen_at_once(instance: Instance, api: Api, make: Make) -> None:
+def test_pushed_commits_are_listed_at_once(instance: Instance, api: Api, make: Make) -> None:
     """In the list and the total, also if both were cached."""
     branched = BranchedRepository(instance, make_project(make))
     url = f"/projects/{branched.project.id}/repository/commits"
@@ -171,7 +171,7 @@ def test_a_missing_default_branch(instance: Instance, api: Api, make: Make) -> N
 SPELLED = ["master~1", "HEAD^", "HEAD~2", "a..b", "master^", "master:a.txt", "../../x", "@{-1}", "x y", "^master", "@"]
 
 
-def test_an_unknown_reference_lists_nothing(api: Api, make: Make, branched: BranchedRepository) -> None:
+def test_an_unknown_ref_lists_nothing(api: Api, make: Make, branched: BranchedRepository) -> None:
     """It may be created later."""
     for name in ("nope", "nope/ünï", "f" * 40, "fffffff", "x" * 5000, *SPELLED):
         answer = api.get(f"/projects/{branched.project.id}/repository/commits", make.root, ref_name=name)
@@ -182,7 +182,7 @@ HOSTILE = ["--output=/tmp/pwned-by-a-ref", "-x", "--all"]
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_what_can_be_no_reference_is_refused(api: Api, make: Make, branched: BranchedRepository, name: str) -> None:
+def test_invalid_refs_are_rejected(api: Api, make: Make, branched: BranchedRepository, name: str) -> None:
     """They never reach git."""
     answer = api.get(f"/projects/{branched.project.id}/repository/commits", make.root, ref_name=name)
     assert (answer.status_code, answer.json()) == (400, {"message": {"ref_name": ["is invalid"]}})
@@ -205,7 +205,7 @@ INVALID = [
 
 
 @pytest.mark.parametrize("sent", INVALID)
-def test_wrong_values(api: Api, make: Make, branched: BranchedRepository, sent: dict[str, Any]) -> None:
+def test_invalid_values(api: Api, make: Make, branched: BranchedRepository, sent: dict[str, Any]) -> None:
     """The error names the parameter."""
     answer = api.get(f"/projects/{branched.project.id}/repository/commits", make.root, **sent)
     assert answer.status_code == 400, answer.text
@@ -213,7 +213,7 @@ def test_wrong_values(api: Api, make: Make, branched: BranchedRepository, sent: 
 
 
 @pytest.mark.parametrize("sent", [{"ref_name[]": "master"}, {"path[a]": "b"}, {"author[]": "x"}])
-def test_lists_for_texts(api: Api, make: Make, branched: BranchedRepository, sent: dict[str, Any]) -> None:
+def test_arrays_are_no_texts(api: Api, make: Make, branched: BranchedRepository, sent: dict[str, Any]) -> None:
     """Arrays are rejected for both parameters."""
     answer = api.get(f"/projects/{branched.project.id}/repository/commits", make.root, **sent)
     assert answer.status_code == 400, answer.text
@@ -231,7 +231,7 @@ CALLERS = [
 
 
 @pytest.mark.parametrize(("role", "status"), CALLERS)
-def test_who_sees_a_private_project(instance: Instance, api: Api, make: Make, role: str, status: int) -> None:
+def test_visibility_of_a_private_project(instance: Instance, api: Api, make: Make, role: str, status: int) -> None:
     """Reporters and above; other users get 404."""
     roles = UsersByRole(make)
     branched = BranchedRepository(instance, project_with(make, roles))
@@ -246,7 +246,7 @@ def test_who_sees_a_private_project(instance: Instance, api: Api, make: Make, ro
         assert answer.status_code == status, answer.text
 
 
-def test_credentials_are_needed_on_public_projects_too(api: Api, make: Make, branched: BranchedRepository) -> None:
+def test_authentication_is_required_on_public_projects(api: Api, make: Make, branched: BranchedRepository) -> None:
     """Any valid credential is accepted."""
     url = f"/projects/{branched.project.id}/repository/commits"
     for path in (
@@ -267,7 +267,7 @@ def test_statements_do_not_grow_with_the_page(api: Api, make: Make, branched: Br
     assert statements_of(make, lambda: api.get(url, make.root, per_page=100)) == small
 
 
-def test_names_of_files_that_are_no_utf_8(instance: Instance, api: Api, make: Make) -> None:
+def test_file_names_in_other_encodings(instance: Instance, api: Api, make: Make) -> None:
     """Filtered by the shown name; of two names that are shown alike, the UTF-8 one counts."""
     project = make_project(make)
     made = History()

@@ -47,7 +47,7 @@ def git(instance: Instance, project: Project, *args: str) -> str:
     return run(repository_of(instance, project).path, *args)
 
 
-def test_the_list_is_open_and_sorted_backwards(api: Api, instance: Instance, project: Project) -> None:
+def test_the_list_is_public_and_sorted_descending(api: Api, instance: Instance, project: Project) -> None:
     answer = api.get(f"/projects/{project.id}/repository/tags")
     assert names(answer) == ["v1.9", "v1.10", "rel/2.0.x"]
     assert answer.headers["x-total"] == "3"
@@ -78,7 +78,7 @@ def test_order_and_search(api: Api, project: Project) -> None:
     assert api.get(url, sort="up").status_code == 400
 
 
-def test_one_tag(api: Api, project: Project) -> None:
+def test_single_tag(api: Api, project: Project) -> None:
     url = f"/projects/{project.id}/repository/tags"
     for tag in api.get(url).json():
         assert api.get(f"{url}/{quote(tag['name'], safe='')}").json() == tag
@@ -103,7 +103,7 @@ CALLERS: list[tuple[str, dict[str, int], int, int]] = [
 
 
 @pytest.mark.parametrize("visibility", list(READ))
-def test_who_may(api: Api, make: Make, instance: Instance, roles: UsersByRole, visibility: str) -> None:
+def test_permissions(api: Api, make: Make, instance: Instance, roles: UsersByRole, visibility: str) -> None:
     project = project_with(make, roles, visibility=visibility)
     some_tags().fill(instance, project)
     url = f"/projects/{project.id}/repository/tags"
@@ -119,7 +119,7 @@ def test_who_may(api: Api, make: Make, instance: Instance, roles: UsersByRole, v
         assert api.delete(f"{url}/{there}", person).status_code == deleted, who
 
 
-def test_a_plain_tag(api: Api, instance: Instance, roles: UsersByRole, project: Project) -> None:
+def test_a_lightweight_tag(api: Api, instance: Instance, roles: UsersByRole, project: Project) -> None:
     made = api.post(f"/projects/{project.id}/repository/tags", roles.developer, tag_name="neu/ü.1", ref="feature")
     assert made.status_code == 201, made.text
     shown = made.json()
@@ -134,7 +134,7 @@ def test_a_plain_tag(api: Api, instance: Instance, roles: UsersByRole, project: 
     assert blank.json()["target"] == git(instance, project, "rev-parse", "v1.9^{commit}")
 
 
-def test_an_annotated_tag_is_signed_by_its_maker(api: Api, make: Make, instance: Instance, project: Project) -> None:
+def test_an_annotated_tag_names_its_creator(api: Api, make: Make, instance: Instance, project: Project) -> None:
     """git shows the sent message and finds no error."""
     maker = make.user(name="Ann <b> O'\\Neill\t.", username=make.name("ann"))
     api.post(f"/projects/{project.id}/members", make.root, user_id=maker.id, access_level=30)
@@ -164,13 +164,13 @@ def test_an_annotated_tag_is_signed_by_its_maker(api: Api, make: Make, instance:
     ["-d", "--help", "a b", SHA1, f"{SHA1}/x", "refs/tags/x", "heads/x", "HEAD", "@", "x.lock", "a..b", ":x", "a*",
      "x" * 300, "", ".a", "a/"],
 )  # fmt: skip
-def test_names_that_no_tag_can_have(api: Api, make: Make, roles: UsersByRole, project: Project, name: str) -> None:
+def test_invalid_tag_names_are_rejected(api: Api, make: Make, roles: UsersByRole, project: Project, name: str) -> None:
     for person in (roles.developer, make.root):
         refused = api.post(f"/projects/{project.id}/repository/tags", person, tag_name=name, ref="master", message="m")
         assert (refused.status_code, refused.json()["message"]) == (400, "Tag name invalid")
 
 
-def test_what_cannot_be_made(api: Api, roles: UsersByRole, project: Project) -> None:
+def test_invalid_tags_are_rejected(api: Api, roles: UsersByRole, project: Project) -> None:
     url = f"/projects/{project.id}/repository/tags"
     for tag_name, ref, message in (
         ("v1.9", "master", "Tag v1.9 already exists"),
@@ -216,7 +216,7 @@ def test_protected_tags(api: Api, roles: UsersByRole, project: Project) -> None:
     assert api.post(url, roles.owner, tag_name="never", ref="master").status_code == 403
 
 
-def test_deleting(api: Api, instance: Instance, roles: UsersByRole, project: Project) -> None:
+def test_delete(api: Api, instance: Instance, roles: UsersByRole, project: Project) -> None:
     """A deleted tag is gone at once, a second deletion gets 404, and a branch of the same name stays."""
     url = f"/projects/{project.id}/repository/tags"
     git(instance, project, "update-ref", "refs/heads/v1.9", "refs/heads/master")
@@ -229,7 +229,7 @@ def test_deleting(api: Api, instance: Instance, roles: UsersByRole, project: Pro
         assert api.delete(f"{url}/{odd}", roles.master).status_code in (200, 400, 404)
 
 
-def test_what_is_told_about_a_tag(api: Api, roles: UsersByRole, project: Project) -> None:
+def test_release_notes_of_a_tag(api: Api, roles: UsersByRole, project: Project) -> None:
     url = f"/projects/{project.id}/repository/tags"
     told = api.post(
         f"/projects/{project.id}/repository/tags/rel%2F2.0.x/release", roles.developer, description="**Two**"
@@ -250,7 +250,7 @@ def test_what_is_told_about_a_tag(api: Api, roles: UsersByRole, project: Project
         assert bare.json()["message"] == '400 (Bad request) "description" not given'
 
 
-def test_a_tag_takes_what_was_told_with_it(api: Api, roles: UsersByRole, project: Project) -> None:
+def test_deleting_a_tag_deletes_its_release_notes(api: Api, roles: UsersByRole, project: Project) -> None:
     url = f"/projects/{project.id}/repository/tags"
     sent = {"tag_name": "v2", "ref": "master", "release_description": "Second"}
     assert api.post(url, roles.master, **sent).json()["release"] == {"tag_name": "v2", "description": "Second"}
@@ -259,7 +259,7 @@ def test_a_tag_takes_what_was_told_with_it(api: Api, roles: UsersByRole, project
     assert api.post(url, roles.master, tag_name="v2", ref="master").json()["release"] is None
 
 
-def test_of_the_same_tag_made_at_once_one_wins(api: Api, roles: UsersByRole, project: Project) -> None:
+def test_concurrent_creation_makes_one_tag(api: Api, roles: UsersByRole, project: Project) -> None:
     url = f"/projects/{project.id}/repository/tags"
 
     def create(ref: str) -> tuple[int, str]:
@@ -273,7 +273,7 @@ def test_of_the_same_tag_made_at_once_one_wins(api: Api, roles: UsersByRole, pro
     assert api.get(f"{url}/race").json()["message"] == winner
 
 
-def test_several_delete_one_tag_at_once(api: Api, roles: UsersByRole, project: Project) -> None:
+def test_concurrent_deletion(api: Api, roles: UsersByRole, project: Project) -> None:
     url = f"/projects/{project.id}/repository/tags"
     for name in ("v1.9", "v1.10"):
         with ThreadPoolExecutor(4) as pool:
@@ -282,7 +282,7 @@ def test_several_delete_one_tag_at_once(api: Api, roles: UsersByRole, project: P
     assert names(api.get(url)) == ["rel/2.0.x"]
 
 
-def test_a_page_takes_as_many_statements_as_a_short_one(api: Api, make: Make, instance: Instance) -> None:
+def test_statement_count_does_not_grow_with_the_page(api: Api, make: Make, instance: Instance) -> None:
     project = make_project(make, visibility="public")
     history = History()
     first = history.commit(files={"a": "1"})
@@ -295,7 +295,7 @@ def test_a_page_takes_as_many_statements_as_a_short_one(api: Api, make: Make, in
     assert statements_of(make, lambda: api.get(url, per_page=100)) == few
 
 
-def test_tags_of_what_is_no_commit(api: Api, instance: Instance, project: Project) -> None:
+def test_tags_of_other_objects(api: Api, instance: Instance, project: Project) -> None:
     """Tags of a file, a tree or another tag are listed."""
     for name, target in (("file", "HEAD:README.md"), ("tree", "HEAD^{tree}"), ("again", "v1.9")):
         git(instance, project, "update-ref", f"refs/tags/{name}", git(instance, project, "rev-parse", target))

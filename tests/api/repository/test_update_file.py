@@ -13,7 +13,7 @@ from tests.client import Api, Make
 PARAMS = {"branch": "dev", "content": "changed\n", "commit_message": "Change it"}
 
 
-def test_a_file_is_changed(api: Api, writable: WritableRepository) -> None:
+def test_update_a_file(api: Api, writable: WritableRepository) -> None:
     """The mode does not change."""
     answer = api.put(f"/projects/{writable.project.id}/repository/files/run%2Esh", writable.developer, **PARAMS)
     assert answer.status_code == 200, answer.text
@@ -28,7 +28,7 @@ def test_a_file_is_changed(api: Api, writable: WritableRepository) -> None:
     assert writable.listed()["run.sh"] == "100644"
 
 
-def test_a_link_stays_a_link(api: Api, writable: WritableRepository) -> None:
+def test_a_symlink_stays_a_symlink(api: Api, writable: WritableRepository) -> None:
     """Its target is changed as a text in the tree."""
     said = {**PARAMS, "content": "/etc/hostname"}
     assert (
@@ -41,7 +41,7 @@ def test_a_link_stays_a_link(api: Api, writable: WritableRepository) -> None:
     )
 
 
-def test_the_same_content(api: Api, writable: WritableRepository) -> None:
+def test_unchanged_content_is_rejected(api: Api, writable: WritableRepository) -> None:
     """An empty commit is rejected."""
     said = {**PARAMS, "content": "hello\n"}
     refused = api.put(f"/projects/{writable.project.id}/repository/files/README.md", writable.developer, **said)
@@ -63,7 +63,7 @@ def test_last_commit_id(api: Api, writable: WritableRepository) -> None:
     assert api.put(path, writable.developer, **newer, last_commit_id=writable.tip()).status_code == 200
 
 
-def test_what_is_not_there(api: Api, writable: WritableRepository) -> None:
+def test_missing_files_and_branches(api: Api, writable: WritableRepository) -> None:
     """An update creates neither, unless it names a start branch."""
     url = f"/projects/{writable.project.id}/repository/files"
     for path in ("nope", "deep", "deep%2Fer", "README.md%2Fx", "link%2Fx"):
@@ -86,7 +86,7 @@ def test_missing_parameters(api: Api, writable: WritableRepository) -> None:
     assert message_of(api.put(path, writable.developer, **said)) == '400 (Bad request) "commit_message" not given'
 
 
-def test_who_may(api: Api, make: Make, writable: WritableRepository) -> None:
+def test_permissions(api: Api, make: Make, writable: WritableRepository) -> None:
     """As for a push."""
     path = f"/projects/{writable.project.id}/repository/files/README.md"
     assert api.put(path, None, **PARAMS).status_code == 401
@@ -98,7 +98,7 @@ def test_who_may(api: Api, make: Make, writable: WritableRepository) -> None:
     assert api.put(path, writable.developer, **PARAMS).status_code == 200
 
 
-def test_changes_at_once(api: Api, writable: WritableRepository) -> None:
+def test_concurrent_updates(api: Api, writable: WritableRepository) -> None:
     """Without last_commit_id each change is in the history."""
 
     def change(number: int) -> httpx.Response:
@@ -112,7 +112,7 @@ def test_changes_at_once(api: Api, writable: WritableRepository) -> None:
     assert writable.git("rev-list", "--count", f"{writable.first}..dev") == str(len(done))
 
 
-def test_a_branch_that_never_rests(api: Api, writable: WritableRepository, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_constantly_moving_branch(api: Api, writable: WritableRepository, monkeypatch: pytest.MonkeyPatch) -> None:
     """When every attempt loses the race, the commit is rejected, and no push is lost."""
     real = commit_actions
     pushes: list[str] = []

@@ -61,7 +61,7 @@ def _paths(answer: httpx.Response) -> list[str]:
     return [file["path"] for file in answer.json()]
 
 
-def test_lines_around_what_was_found(api: Api, code_search: CodeSearchSetup) -> None:
+def test_context_of_matches(api: Api, code_search: CodeSearchSetup) -> None:
     """Nearby matches are merged; files are also found by name; binary files are skipped."""
     found = api.get(code_search.path, code_search.owner, scope="blobs", search="needle")
     assert found.json()[0] == {
@@ -115,7 +115,7 @@ def test_texts_and_filters(api: Api, code_search: CodeSearchSetup, text: str, pa
     assert not Path("/tmp/x").exists()
 
 
-def test_other_states(api: Api, code_search: CodeSearchSetup) -> None:
+def test_search_in_other_refs(api: Api, code_search: CodeSearchSetup) -> None:
     """A branch, a commit, and a missing ref."""
     found = api.get(code_search.path, code_search.owner, scope="blobs", search="only elsewhere", ref="other")
     assert [(file["path"], file["ref"]) for file in found.json()] == [("elsewhere.txt", "other")]
@@ -126,7 +126,7 @@ def test_other_states(api: Api, code_search: CodeSearchSetup) -> None:
         assert api.get(code_search.path, code_search.owner, scope="blobs", search="needle", ref=ref).status_code == 400
 
 
-def test_commits(api: Api, code_search: CodeSearchSetup) -> None:
+def test_search_commits(api: Api, code_search: CodeSearchSetup) -> None:
     """By message, ignoring case, and by id."""
     found = api.get(code_search.path, code_search.owner, scope="commits", search="the needle")
     assert [commit["title"] for commit in found.json()] == ["Add the NEEDLE"]
@@ -141,7 +141,7 @@ def test_commits(api: Api, code_search: CodeSearchSetup) -> None:
         assert (found.status_code, len(found.json()), found.headers["X-Total"]) == (200, hits, str(hits)), text
 
 
-def test_wiki(api: Api, make: Make, code_search: CodeSearchSetup) -> None:
+def test_search_wiki(api: Api, make: Make, code_search: CodeSearchSetup) -> None:
     """A project without a wiki repository has no results."""
     found = api.get(code_search.path, code_search.guest, scope="wiki_blobs", search="NEEDLE")
     assert [(file["path"], file["basename"], file["startline"]) for file in found.json()] == [("Home.md", "Home", 1)]
@@ -151,14 +151,14 @@ def test_wiki(api: Api, make: Make, code_search: CodeSearchSetup) -> None:
         assert api.get(f"/projects/{empty.id}/search", code_search.owner, scope=scope, search="x").json() == []
 
 
-def test_who_reads_no_code_finds_none(api: Api, make: Make, code_search: CodeSearchSetup) -> None:
+def test_users_without_code_access_find_nothing(api: Api, make: Make, code_search: CodeSearchSetup) -> None:
     """Guests of a private project, and users who cannot see it."""
     for scope in ("blobs", "commits"):
         assert api.get(code_search.path, code_search.guest, scope=scope, search="needle").status_code == 403
         assert api.get(code_search.path, make.user(), scope=scope, search="needle").status_code == 404
 
 
-def test_as_much_as_anybody_reads(api: Api, make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_results_are_bounded(api: Api, make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     """The number of results and the time of git are limited."""
     owner = make.user()
     project = make_project(make, owner)

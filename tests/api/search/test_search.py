@@ -77,7 +77,7 @@ def setup(make: Make) -> SearchSetup:
     return SearchSetup(people, group, public, private, made)
 
 
-def test_everybody_finds_what_they_may_see(api: Api, setup: SearchSetup) -> None:
+def test_users_find_visible_objects_only(api: Api, setup: SearchSetup) -> None:
     """Attack: find confidential issues, private projects or private snippets."""
     public, private = setup.made["public"], setup.made["private"]
     whole, group = {"search": WORD.upper()}, f"/groups/{setup.group.id}/search"
@@ -112,7 +112,7 @@ def test_everybody_finds_what_they_may_see(api: Api, setup: SearchSetup) -> None
             assert ids(api.get("/search", caller, scope=scope, **whole)) == public["snippets"][:1], (name, scope)
 
 
-def test_in_a_project(api: Api, setup: SearchSetup) -> None:
+def test_search_in_a_project(api: Api, setup: SearchSetup) -> None:
     """By both spellings of the path; private projects get 404 for other users."""
     made = setup.made["public"]
     notes = made["notes"]
@@ -144,7 +144,7 @@ def test_in_a_project(api: Api, setup: SearchSetup) -> None:
     assert ids(short) == [notes["open"]]
 
 
-def test_what_happens_is_found_at_once(api: Api, make: Make) -> None:
+def test_results_follow_changes_at_once(api: Api, make: Make) -> None:
     """After edits, deletions and lost access."""
     owner, member = make.user(), make.user()
     project = make_project(make, owner, visibility="private", members={member: Level.REPORTER})
@@ -171,7 +171,7 @@ def test_what_happens_is_found_at_once(api: Api, make: Make) -> None:
     assert ids(api.get("/search", owner, scope="snippet_titles", search="my own")) == []
 
 
-def test_features_that_are_off(api: Api, make: Make) -> None:
+def test_disabled_features(api: Api, make: Make) -> None:
     """Their scope is rejected in the project, and not searched elsewhere."""
     owner = make.user()
     project = make_project(make, owner, visibility="private")
@@ -195,7 +195,7 @@ def test_features_that_are_off(api: Api, make: Make) -> None:
         assert api.get("/search", owner, scope=scope, search="switched off").json() == []
 
 
-def test_users(api: Api, make: Make, setup: SearchSetup) -> None:
+def test_search_users(api: Api, make: Make, setup: SearchSetup) -> None:
     """All users in the instance; members in a group or project."""
     caller, sought = setup.people["stranger"], setup.people["author"]
     assert ids(api.get("/search", caller, scope="users", search=sought.username)) == [sought.id]
@@ -207,7 +207,7 @@ def test_users(api: Api, make: Make, setup: SearchSetup) -> None:
     assert ids(api.get(f"/groups/{setup.group.id}/search", caller, scope="users", search=root)) == [make.root.id]
 
 
-def test_what_further_clients_send(api: Api, setup: SearchSetup) -> None:
+def test_optional_parameters(api: Api, setup: SearchSetup) -> None:
     """State, confidentiality, order and pages."""
     caller, made = setup.people["author"], setup.made["public"]
     path, issues = f"/projects/{setup.public.id}/search", {"scope": "issues", "search": WORD}
@@ -234,7 +234,7 @@ PROJECT_ONLY = [
 ]
 
 
-def test_wrong_calls(api: Api, setup: SearchSetup) -> None:
+def test_invalid_requests_are_rejected(api: Api, setup: SearchSetup) -> None:
     """A missing text, an unknown scope, and unsupported scopes."""
     caller = setup.people["author"]
     for path, scopes in PROJECT_ONLY:
@@ -305,7 +305,7 @@ def test_statements_do_not_grow_with_the_page(api: Api, make: Make, setup: Searc
             assert costs[1] <= costs[0] + 1, (path, scope)
 
 
-def test_a_long_text_is_found_whole_and_does_not_hold_others_up(api: Api, make: Make) -> None:
+def test_a_long_query_is_matched_completely_and_does_not_block(api: Api, make: Make) -> None:
     """Attack: a query of one repeated letter has very many matches in a trigram index."""
     owner = make.user()
     project = make_project(make, owner)

@@ -120,7 +120,7 @@ def test_notes_on_commits_and_snippets(slack: ChatProject) -> None:
     assert f"|commented on snippet ${snippet['id']}> in {slack.link}: *Piece*" in slack.next_text()
 
 
-def test_what_is_confidential_is_only_told_where_somebody_asks(slack: ChatProject) -> None:
+def test_confidential_events_require_their_own_flag(slack: ChatProject) -> None:
     slack.call("POST", "/issues", title="Hidden", confidential=True)
     slack.call("POST", "/issues/1/notes", body="Hidden too")
     slack.call("POST", "/issues", title="Open")
@@ -137,7 +137,7 @@ def test_what_is_confidential_is_only_told_where_somebody_asks(slack: ChatProjec
     assert (told["channel"], told["attachments"][0]["text"]) == ("#all", "Also")
 
 
-def test_pages_of_the_wiki(slack: ChatProject) -> None:
+def test_wiki_page_events(slack: ChatProject) -> None:
     slack.call("POST", "/wikis", title="A page", content="Some *words*")
     message = slack.next()
     assert message["text"] == f"root created <{slack.url}/wikis/A-page|wiki page> in {slack.link}: *A page*"
@@ -146,7 +146,7 @@ def test_pages_of_the_wiki(slack: ChatProject) -> None:
     assert slack.next_text().startswith("root edited ")
 
 
-def test_pipelines_that_break_on_the_default_branch_unless_more_is_wanted(slack: ChatProject) -> None:
+def test_failed_pipelines_of_the_default_branch_by_default(slack: ChatProject) -> None:
     def finish(branch: str, name: str, state: str) -> None:
         oid = slack.call("GET", f"/repository/commits/{branch}")["id"]
         slack.call("POST", f"/statuses/{oid}", state=state, ref=branch, name=name)
@@ -168,7 +168,7 @@ def test_pipelines_that_break_on_the_default_branch_unless_more_is_wanted(slack:
     assert below["color"] == "good"
 
 
-def test_pushes_to_the_default_branch_alone(slack: ChatProject) -> None:
+def test_pushes_to_the_default_branch_only(slack: ChatProject) -> None:
     slack.set(branches_to_be_notified="default", push_channel="#pushes")
     slack.call("POST", "/repository/branches", branch="side", ref="master")
     slack.commit("master", "Write z.txt")
@@ -176,7 +176,7 @@ def test_pushes_to_the_default_branch_alone(slack: ChatProject) -> None:
     assert (told["channel"], "|master> of " in told["text"]) == ("#pushes", True)
 
 
-def test_what_was_not_taken_is_sent_again_and_the_way_is_not_written_down(
+def test_failed_messages_are_retried_and_the_url_is_not_logged(
     slack: ChatProject, make: Make, clock: Clock, dispatcher: HookDispatcher
 ) -> None:
     slack.receiver.answers[slack.path] = [Answer(503, f"no {slack.path}".encode()), Answer()]
@@ -192,7 +192,7 @@ def test_what_was_not_taken_is_sent_again_and_the_way_is_not_written_down(
     assert WEBHOOK_PATH not in str(attempts)
 
 
-def test_what_is_switched_off_or_deleted_says_nothing(slack: ChatProject, api: Api, make: Make) -> None:
+def test_disabled_and_deleted_services_send_nothing(slack: ChatProject, api: Api, make: Make) -> None:
     slack.set(active=False)
     slack.call("POST", "/issues", title="Unheard")
     slack.set(issues_events=False)
@@ -206,7 +206,7 @@ def test_what_is_switched_off_or_deleted_says_nothing(slack: ChatProject, api: A
     assert slack.next()["attachments"][0]["title"] == "#4 Heard"
 
 
-def test_it_is_none_of_the_projects_hooks(slack: ChatProject, api: Api, make: Make) -> None:
+def test_services_are_not_listed_as_hooks(slack: ChatProject, api: Api, make: Make) -> None:
     found = make.database.read(
         lambda db: db.value(select(hooks.c.id).where(hooks.c.project_id == bindparam("id")), id=slack.project.id)
     )
@@ -218,7 +218,7 @@ def test_it_is_none_of_the_projects_hooks(slack: ChatProject, api: Api, make: Ma
     assert slack.next()["attachments"][0]["title"] == "#1 Still heard"
 
 
-def test_mattermost_is_told_alike(
+def test_mattermost_gets_the_same_messages(
     api: Api, make: Make, receiver: Receiver, dispatcher: HookDispatcher, instance: Instance
 ) -> None:
     chat = ChatProject(api, make, receiver, instance, "mattermost", channel="town-square", username="Ingot")

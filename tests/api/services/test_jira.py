@@ -193,7 +193,7 @@ def test_merge_requests(jira_project: JiraProject, api: Api, make: Make) -> None
     assert (jira_project.server.solved, len(jira_project.server.comments["KEY-1"])) == ({"KEY-1"}, 2)
 
 
-def test_a_server_that_is_down_is_tried_again(jira_project: JiraProject, make: Make) -> None:
+def test_failed_requests_are_retried(jira_project: JiraProject, make: Make) -> None:
     """Nothing is sent twice, and the password is not logged."""
     jira_project.server.status = 503
     jira_project.commit("See KEY-1")
@@ -211,7 +211,7 @@ def test_a_server_that_is_down_is_tried_again(jira_project: JiraProject, make: M
 
 
 @pytest.mark.parametrize("more", [{"commit_events": False}, {"active": False}, {"password": ""}, {"username": ""}])
-def test_what_nobody_asked_for_is_not_told(jira_project: JiraProject, more: dict[str, Any]) -> None:
+def test_disabled_events_are_not_sent(jira_project: JiraProject, more: dict[str, Any]) -> None:
     """Without a user, issues are only linked."""
     jira_project.set(**more)
     jira_project.commit("See KEY-1")
@@ -219,7 +219,7 @@ def test_what_nobody_asked_for_is_not_told(jira_project: JiraProject, more: dict
     assert jira_project.server.asked == []
 
 
-def test_a_server_in_our_own_network_is_not_reached(jira_project: JiraProject, instance: Instance) -> None:
+def test_a_server_in_the_internal_network_is_not_reached(jira_project: JiraProject, instance: Instance) -> None:
     """Attack: a URL of an internal address is blocked, logged and not retried."""
     jira_project.commit("See KEY-1")
     jira_project.work(local=False)

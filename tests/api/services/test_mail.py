@@ -56,7 +56,7 @@ def inbox(api: Api, make: Make, instance: Instance) -> PushMailProject:
     return PushMailProject(api, make, instance)
 
 
-def test_a_push_is_told_with_its_commits_and_lines(inbox: PushMailProject, instance: Instance) -> None:
+def test_a_push_is_sent_with_commits_and_diff(inbox: PushMailProject, instance: Instance) -> None:
     inbox.set(recipients=f"{inbox.to}\nother-{inbox.to};{inbox.to}")
     oid = inbox.commit("Add ä\n\nand say why", "ä.txt", "b.txt")
     ((subject, text),) = inbox.mails()
@@ -70,7 +70,7 @@ def test_a_push_is_told_with_its_commits_and_lines(inbox: PushMailProject, insta
     assert inbox.mails(f"other-{inbox.to}") == [(subject, text)]
 
 
-def test_lines_can_be_left_out_and_branches_chosen(inbox: PushMailProject) -> None:
+def test_diffs_can_be_omitted_and_branches_selected(inbox: PushMailProject) -> None:
     inbox.set(disable_diffs=True, branches_to_be_notified="default")
     inbox.call("POST", "/repository/branches", branch="side", ref="master")
     inbox.commit("Not told", "x.txt", branch="side")
@@ -96,7 +96,7 @@ def test_new_and_deleted_branches_and_tags(inbox: PushMailProject) -> None:
     assert len(inbox.mails()) == 3
 
 
-def test_what_is_switched_off_before_it_is_written_is_not_written(inbox: PushMailProject) -> None:
+def test_a_service_disabled_before_delivery_sends_nothing(inbox: PushMailProject) -> None:
     inbox.commit("Too late", "x.txt")
     inbox.set(active=False)
     assert inbox.mails() == []

@@ -49,7 +49,7 @@ def test_merge_requests(action: str, state: str, word: str | None) -> None:
     assert body == (expected if word else None)
 
 
-def test_notes_on_merge_requests_and_what_is_long() -> None:
+def test_notes_on_merge_requests_and_long_texts() -> None:
     told = {"object_kind": "note", "object_attributes": NOTE, "merge_request": MERGE_REQUEST}
     assert (
         message(told)["text"]
@@ -61,7 +61,7 @@ def test_notes_on_merge_requests_and_what_is_long() -> None:
 
 
 @pytest.mark.parametrize("kind", ["build", "release", "deployment", "heard of never"])
-def test_what_chats_do_not_know_is_not_said(kind: str) -> None:
+def test_unsupported_events_send_nothing(kind: str) -> None:
     assert message({"object_kind": kind}) is None
 
 
@@ -82,7 +82,7 @@ def send(outfit: MessageFormat, payload: dict[str, Any]) -> DeliveryOutcome:
         return asyncio.run(sender.send(hook, delivery, told))
 
 
-def test_the_guard_is_asked_about_the_way_that_is_sealed() -> None:
+def test_the_sealed_url_is_checked() -> None:
     """Attack: use the URL of a chat service to reach the internal network."""
     told = {"object_kind": "note", "object_attributes": NOTE, "merge_request": MERGE_REQUEST}
     for url in ("http://127.0.0.1:1/secret-way", "http://[::1]/secret-way", "http://169.254.169.254/secret-way"):
@@ -92,6 +92,6 @@ def test_the_guard_is_asked_about_the_way_that_is_sealed() -> None:
         assert "secret-way" not in str(outcome)
 
 
-def test_what_is_not_worth_a_message_is_done_without_a_request() -> None:
+def test_events_without_a_message_send_no_request() -> None:
     outcome = send(MessageFormat("http://127.0.0.1:1/x"), {"object_kind": "release"})
     assert (outcome.silent, outcome.state, outcome.error) == (True, "done", None)

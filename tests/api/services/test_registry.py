@@ -43,15 +43,13 @@ def rows_of(make: Make, project: Project) -> list[Any]:
     return make.database.read(lambda db: [row for query in _ROWS for row in db.rows(query, project=project.id)])
 
 
-def test_all_of_the_older_version_are_there() -> None:
+def test_all_services_of_gitlab_9_4_exist() -> None:
     assert set(REGISTRY) == OF_9_4
     assert {each.slug for each in REGISTRY.values() if each.kind != "none"} == ACTIVE
 
 
 @each_service
-def test_a_service_from_its_first_day_to_its_last(
-    api: Api, make: Make, project: Project, integration: Integration
-) -> None:
+def test_life_cycle_of_a_service(api: Api, make: Make, project: Project, integration: Integration) -> None:
     url, sent = f"{project.url}/services/{integration.slug}", values_for(integration)
     shown = {name: value for name, value in sent.items() if name not in integration.secrets}
     before = api.get(url, make.root).json()
@@ -81,7 +79,7 @@ def test_a_service_from_its_first_day_to_its_last(
 
 
 @each_service
-def test_what_is_required_must_be_there(api: Api, make: Make, project: Project, integration: Integration) -> None:
+def test_required_fields(api: Api, make: Make, project: Project, integration: Integration) -> None:
     url, needed = f"{project.url}/services/{integration.slug}", values_for(integration, required_only=True)
     for name in needed:
         without = {other: value for other, value in needed.items() if other != name}
@@ -94,7 +92,7 @@ def test_what_is_required_must_be_there(api: Api, make: Make, project: Project, 
 
 
 @each_service
-def test_flags_are_kept_under_both_spellings(api: Api, make: Make, project: Project, integration: Integration) -> None:
+def test_flags_are_accepted_under_both_names(api: Api, make: Make, project: Project, integration: Integration) -> None:
     url, sent = f"{project.url}/integrations/{integration.slug}", values_for(integration, required_only=True)
     made = api.put(url, make.root, **sent, **{EVENTS[event]: False for event in integration.events}, active=False)
     assert made.status_code == 200, made.text
@@ -129,7 +127,7 @@ INVALID: list[tuple[str, dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("slug", "wrong", "field"), INVALID)
-def test_what_does_not_do_is_named(
+def test_invalid_fields_are_named(
     api: Api, make: Make, project: Project, slug: str, wrong: dict[str, Any], field: str
 ) -> None:
     sent = {**values_for(REGISTRY[slug], required_only=True), **wrong}
@@ -139,7 +137,7 @@ def test_what_does_not_do_is_named(
     assert api.get(f"{project.url}/services/{slug}", make.root).json()["id"] is None
 
 
-def test_what_was_not_sent_stays_and_what_was_emptied_goes(api: Api, make: Make, project: Project) -> None:
+def test_unsent_fields_stay_and_empty_ones_are_cleared(api: Api, make: Make, project: Project) -> None:
     url, needed = f"{project.url}/services/slack", values_for(REGISTRY["slack"], required_only=True)
     api.put(url, make.root, **needed, username="Bot", channel="#ä🦊", push_channel="#p", note_events=False)
     changed = api.put(url, make.root, **needed, username=None, channel="").json()
@@ -156,7 +154,7 @@ def test_a_longer_list_needs_no_more_statements(api: Api, make: Make) -> None:
         assert costs[1] <= costs[0]
 
 
-def test_another_place_does_not_get_the_secrets_of_the_first(api: Api, make: Make, project: Project) -> None:
+def test_changing_the_url_clears_the_secrets(api: Api, make: Make, project: Project) -> None:
     url = f"{project.url}/services/jira"
     stored = select(services.c.secrets).where(services.c.project_id == bindparam("project"))
 
@@ -176,7 +174,7 @@ def test_another_place_does_not_get_the_secrets_of_the_first(api: Api, make: Mak
 CALLERS = [("owner", 200), ("master", 200), ("developer", 403), ("guest", 403), ("stranger", 404), (None, 401)]
 
 
-def test_services_are_for_those_who_administer_the_project(api: Api, make: Make) -> None:
+def test_services_are_managed_by_masters(api: Api, make: Make) -> None:
     roles = UsersByRole(make)
     project = project_with(make, roles, visibility="private")
     for role, status in CALLERS:
@@ -194,7 +192,7 @@ def test_services_are_for_those_who_administer_the_project(api: Api, make: Make)
         assert [answer.status_code for answer in answers] == [status] * len(answers), role
 
 
-def test_unknown_ones_are_not_found_and_archived_projects_stay_as_they_are(api: Api, make: Make) -> None:
+def test_unknown_services_are_not_found_and_archived_projects_are_read_only(api: Api, make: Make) -> None:
     project = make_project(make)
     for slug in ("nothing", "Slack", "slack_slash_commands", "%2e%2e"):
         for method in ("GET", "PUT", "DELETE"):
@@ -204,7 +202,7 @@ def test_unknown_ones_are_not_found_and_archived_projects_stay_as_they_are(api: 
     assert api.get(f"{project.url}/services/flowdock", make.root).status_code == 200
 
 
-def test_a_project_takes_its_services_along(api: Api, make: Make, instance: Instance) -> None:
+def test_deleting_a_project_deletes_its_services(api: Api, make: Make, instance: Instance) -> None:
     project = make_project(make)
     assert api.put(f"{project.url}/services/slack", make.root, webhook="https://example.com/x").status_code == 200
     assert len(rows_of(make, project)) == 2
@@ -213,7 +211,7 @@ def test_a_project_takes_its_services_along(api: Api, make: Make, instance: Inst
     assert rows_of(make, project) == []
 
 
-def test_the_page_speaks_of_every_service() -> None:
+def test_the_documentation_lists_every_service() -> None:
     """Once each, with the correct support status."""
     page = (Path(__file__).parents[3] / "docs" / "services.md").read_text()
     rows = [line for line in page.splitlines() if line.startswith("| `")]

@@ -30,7 +30,7 @@ def rendered(api: Api, make: Make, project: Project, text: str) -> str:
 
 
 @pytest.mark.parametrize("slug", ["custom-issue-tracker", "redmine", "bugzilla"])
-def test_numbers_and_keys_lead_to_a_tracker(api: Api, make: Make, slug: str) -> None:
+def test_numbers_and_keys_link_to_the_tracker(api: Api, make: Make, slug: str) -> None:
     project = make_project(make)
     before = rendered(api, make, project, "See #12 and KEY-3.")
     assert "tracker.example.com" not in before
@@ -51,7 +51,7 @@ def test_numbers_and_keys_lead_to_a_tracker(api: Api, make: Make, slug: str) -> 
     assert rendered(api, make, project, "See #12 and KEY-3.") == before
 
 
-def test_jira_knows_keys_alone(api: Api, make: Make) -> None:
+def test_jira_supports_keys_only(api: Api, make: Make) -> None:
     project = make_project(make)
     sent: dict[str, Any] = {"url": "https://jira.example.com/", "username": "u", "password": "p", "project_key": "KEY"}
     assert api.put(f"{project.url}/integrations/jira", make.root, **sent).json()["active"] is True
@@ -66,7 +66,7 @@ def test_jira_knows_keys_alone(api: Api, make: Make) -> None:
     assert external_issue_title("KEY-3") == "External Issue KEY-3"
 
 
-def test_of_two_trackers_the_first_counts(api: Api, make: Make) -> None:
+def test_the_first_of_two_trackers_counts(api: Api, make: Make) -> None:
     project = make_project(make)
     assert configure_tracker(make, project) is None
     api.put(f"{project.url}/services/redmine", make.root, **URLS)
@@ -78,7 +78,7 @@ def test_of_two_trackers_the_first_counts(api: Api, make: Make) -> None:
     assert (found and found.slug) == "jira"
 
 
-def test_what_a_merge_request_closes_elsewhere(api: Api, make: Make) -> None:
+def test_external_issues_closed_by_a_merge_request(api: Api, make: Make) -> None:
     """Their ids are strings."""
     owner = make.user()
     project = filled_project(make, owner)

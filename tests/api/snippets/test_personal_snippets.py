@@ -44,7 +44,7 @@ def test_create_read_edit_delete(api: Api, make: Make) -> None:
 @pytest.mark.parametrize(
     ("visibility", "user", "external"), [("private", 404, 404), ("internal", 200, 404), ("public", 200, 200)]
 )
-def test_who_sees_and_changes(api: Api, make: Make, visibility: str, user: int, external: int) -> None:
+def test_permissions(api: Api, make: Make, visibility: str, user: int, external: int) -> None:
     """Other users see by visibility and edit nothing; administrators see and edit all."""
     author, other, outsider = make.user(), make.user(), make.user(external=True)
     number = _write(api, author, visibility=visibility)
@@ -65,7 +65,7 @@ def test_who_sees_and_changes(api: Api, make: Make, visibility: str, user: int, 
     assert api.put(f"/snippets/{number}", make.root, title="theirs").status_code == 200
 
 
-def test_external_users_write_none(api: Api, make: Make) -> None:
+def test_external_users_create_no_snippets(api: Api, make: Make) -> None:
     """External users get 403."""
     refused = api.post("/snippets", make.user(external=True), title="t", file_name="f", content="c")
     assert refused.status_code == 403
@@ -87,7 +87,7 @@ def test_restricted_visibility(api: Api, make: Make) -> None:
         api.put("/application/settings", make.root, restricted_visibility_levels=[])
 
 
-def test_by_time(api: Api, make: Make) -> None:
+def test_filters_by_creation_date(api: Api, make: Make) -> None:
     """Lists can be limited by time of creation."""
     author = make.user()
     number = _write(api, author)
@@ -161,7 +161,7 @@ INVALID: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("wrong", INVALID, ids=lambda wrong: str(wrong)[:60])
-def test_changes_that_are_refused(api: Api, make: Make, wrong: dict[str, Any]) -> None:
+def test_invalid_changes_are_rejected(api: Api, make: Make, wrong: dict[str, Any]) -> None:
     """Without any effect."""
     author = make.user()
     number = _several(api, author)

@@ -56,7 +56,7 @@ def test_create_read_edit_delete(api: Api, make: Make) -> None:
 
 
 @pytest.mark.parametrize("missing", ["title", "file_name", "code", "visibility"])
-def test_what_must_be_given(api: Api, make: Make, missing: str) -> None:
+def test_required_parameters(api: Api, make: Make, missing: str) -> None:
     """All four are required."""
     owner = make.user()
     project = make_project(make, owner)
@@ -96,7 +96,7 @@ INVALID: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("wrong", INVALID, ids=lambda wrong: str(wrong)[:40])
-def test_what_is_refused(api: Api, make: Make, wrong: dict[str, Any]) -> None:
+def test_invalid_snippets_are_rejected(api: Api, make: Make, wrong: dict[str, Any]) -> None:
     """On creation and edit."""
     owner = make.user()
     project = make_project(make, owner)
@@ -121,7 +121,7 @@ SEEN = [
 
 
 @pytest.mark.parametrize(("level", "external", "seen"), SEEN)
-def test_who_sees_what(api: Api, make: Make, level: Level, external: bool, seen: list[bool]) -> None:
+def test_visibility(api: Api, make: Make, level: Level, external: bool, seen: list[bool]) -> None:
     """The list, the snippet and its content agree; a hidden one gets 404."""
     owner, other = make.user(), make.user(external=external)
     project = make_project(make, owner, visibility="public", members={other: level})
@@ -153,7 +153,7 @@ WRITES = [(Level.NONE, 403), (Level.GUEST, 403), (Level.REPORTER, 201), (Level.D
 
 
 @pytest.mark.parametrize(("level", "status"), WRITES)
-def test_who_writes(api: Api, make: Make, level: Level, status: int) -> None:
+def test_permission_to_write(api: Api, make: Make, level: Level, status: int) -> None:
     """Reporters create; snippets of others are edited by masters only, unless they are internal."""
     owner, other = make.user(), make.user()
     project = make_project(make, owner, visibility="public", members={other: level})
@@ -168,7 +168,7 @@ def test_who_writes(api: Api, make: Make, level: Level, status: int) -> None:
         assert api.get(f"{base}/{number}", owner).status_code == (404 if allowed else 200)
 
 
-def test_an_author_keeps_what_is_theirs(api: Api, make: Make) -> None:
+def test_authors_edit_their_own_snippets(api: Api, make: Make) -> None:
     """Guests included, but not users without access to the project."""
     owner, author = make.user(), make.user()
     project = make_project(make, owner, members={author: Level.REPORTER})
@@ -183,7 +183,7 @@ def test_an_author_keeps_what_is_theirs(api: Api, make: Make) -> None:
     assert ids(api.get("/snippets", author)) == []
 
 
-def test_another_project_has_none_of_them(api: Api, make: Make) -> None:
+def test_snippets_are_found_only_in_their_project(api: Api, make: Make) -> None:
     """Neither those of another project nor personal ones."""
     owner = make.user()
     project, other = make_project(make, owner), make_project(make, owner)
@@ -201,7 +201,7 @@ def test_another_project_has_none_of_them(api: Api, make: Make) -> None:
         assert api.get(f"/projects/{other.id}/snippets/{junk}", owner).status_code in (400, 404)
 
 
-def test_disabled_and_archived(api: Api, make: Make) -> None:
+def test_disabled_and_archived_projects(api: Api, make: Make) -> None:
     """Disabled snippets are hidden; archived projects are read-only."""
     owner = make.user()
     project = make_project(make, owner)
@@ -226,7 +226,7 @@ def test_disabled_and_archived(api: Api, make: Make) -> None:
     assert ids(api.get("/snippets", owner)) == []
 
 
-def test_content_is_never_a_page(api: Api, make: Make) -> None:
+def test_raw_content_is_never_rendered(api: Api, make: Make) -> None:
     """Attack: browsers show every file as text and run nothing."""
     owner = make.user()
     project = make_project(make, owner)
@@ -266,7 +266,7 @@ def test_a_longer_list_takes_no_more_statements(api: Api, make: Make) -> None:
     assert page.headers["x-total"] == "5"
 
 
-def test_snippets_go_with_their_project_and_author(api: Api, make: Make) -> None:
+def test_snippets_are_deleted_with_their_project_and_author(api: Api, make: Make) -> None:
     """Snippets of a deleted project or user are not found."""
     owner, author = make.user(), make.user()
     project = make_project(make, owner, members={author: Level.REPORTER})

@@ -79,7 +79,7 @@ def test_the_latest_of_each_name_and_ref_are_listed(
     assert wrong.status_code == 400
 
 
-def test_a_commit_shows_what_its_pipelines_amount_to(
+def test_a_commit_shows_the_status_of_its_pipelines(
     api: Api, roles: UsersByRole, reported: tuple[Project, str, list[int]]
 ) -> None:
     project, sha, _ = reported

@@ -35,7 +35,7 @@ class CommentedCommit:
 
 
 @pytest.mark.parametrize("visibility", ["private", "public"])
-def test_who_may_read_the_code_looks_there(api: Api, make: Make, visibility: str) -> None:
+def test_mentions_of_users_with_code_access_create_todos(api: Api, make: Make, visibility: str) -> None:
     """With the documented fields; users without code access get none, not even later."""
     place = CommentedCommit(api, make, visibility=visibility)
     people = (place.reporter, place.guest, place.stranger)
@@ -61,7 +61,7 @@ def test_who_may_read_the_code_looks_there(api: Api, make: Make, visibility: str
         assert len(place.todos(place.reporter)) == 1
 
 
-def test_they_are_done_and_come_once(api: Api, make: Make) -> None:
+def test_todos_are_done_and_created_once(api: Api, make: Make) -> None:
     """Done by a reply or explicitly; an edit notifies only newly mentioned users."""
     place = CommentedCommit(api, make)
     name, other = f"@{place.reporter.username}", make.user()
@@ -88,7 +88,7 @@ def test_they_are_done_and_come_once(api: Api, make: Make) -> None:
     assert len(place.todos(place.reporter)) == 1
 
 
-def test_the_same_commit_of_a_fork_is_another(api: Api, make: Make) -> None:
+def test_commits_of_forks_have_their_own_todos(api: Api, make: Make) -> None:
     place = CommentedCommit(api, make, visibility="public")
     copy = api.post(f"{place.project.url}/fork", place.reporter).json()
     place.comment(f"@{place.stranger.username}")

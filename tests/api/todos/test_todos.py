@@ -23,7 +23,7 @@ def _actions(api: Api, person: User, **filters: Any) -> list[str]:
     return [todo["action_name"] for todo in _todos(api, person, **filters)]
 
 
-def test_marked_by_oneself(api: Api, make: Make) -> None:
+def test_mark_a_todo(api: Api, make: Make) -> None:
     """With exactly the documented fields; a second call changes nothing."""
     owner, other = make.user(), make.user()
     project = make_project(make, owner, visibility="public")
@@ -61,7 +61,7 @@ def test_marked_by_oneself(api: Api, make: Make) -> None:
     assert api.post(f"/projects/{project.id}/issues/999/todo", other).status_code == 404
 
 
-def test_targets_tell_whether_one_follows_them(api: Api, make: Make) -> None:
+def test_targets_show_the_subscription(api: Api, make: Make) -> None:
     """As in the single view: for assigned, commented and authored issues."""
     owner, person = make.user(), make.user()
     project = make_project(make, owner, members={person: Level.DEVELOPER}, initialize_with_readme=True)
@@ -81,7 +81,7 @@ def test_targets_tell_whether_one_follows_them(api: Api, make: Make) -> None:
     assert [one["subscribed"] for one in each] == [False, True, True, True, False]
 
 
-def test_marked_by_many_at_once(api: Api, make: Make) -> None:
+def test_concurrent_marking(api: Api, make: Make) -> None:
     owner = make.user()
     project = make_project(make, owner)
     url = f"/projects/{project.id}/issues/{make_issue(make, project, owner)['iid']}/todo"
@@ -93,7 +93,7 @@ def test_marked_by_many_at_once(api: Api, make: Make) -> None:
     assert len(_todos(api, owner)) == 1
 
 
-def test_assigned(api: Api, make: Make) -> None:
+def test_assignment_todos(api: Api, make: Make) -> None:
     """The assignee gets a todo, also on self-assignment; it is kept after reassignment."""
     owner, assignee = make.user(), make.user()
     project = make_project(make, owner, members={assignee: Level.DEVELOPER})
@@ -110,7 +110,7 @@ def test_assigned(api: Api, make: Make) -> None:
     assert _actions(api, owner, state="done") == ["assigned"]
 
 
-def test_mentioned(api: Api, make: Make) -> None:
+def test_mention_todos(api: Api, make: Make) -> None:
     """For users who can see the issue, each once; users at the beginning of a text are directly addressed."""
     owner, spoken_to, named, outsider = (make.user() for _ in range(4))
     project = make_project(make, owner, members={spoken_to: Level.GUEST, named: Level.GUEST})
@@ -136,7 +136,7 @@ def test_mentioned(api: Api, make: Make) -> None:
     assert _actions(api, named, state="done") == ["mentioned"], "What a note was about goes with it."
 
 
-def test_groups_and_everybody_are_named(api: Api, make: Make) -> None:
+def test_mentions_of_groups_and_all(api: Api, make: Make) -> None:
     """``@all`` are the project members, if the author is one; a hidden group is plain text."""
     owner, one, other, stranger = (make.user() for _ in range(4))
     group = make_group(make, members={one: Level.GUEST}, visibility="public")
@@ -150,7 +150,7 @@ def test_groups_and_everybody_are_named(api: Api, make: Make) -> None:
     assert (len(_actions(api, one)), _actions(api, other), _actions(api, stranger)) == (1, ["mentioned"], [])
 
 
-def test_a_flood_of_names_is_bounded(api: Api, make: Make) -> None:
+def test_the_number_of_mentions_is_limited(api: Api, make: Make) -> None:
     """Attack: a text with a hundred thousand mentions; the first ones create todos."""
     owner, first, last = make.user(), make.user(), make.user()
     project = make_project(make, owner, visibility="public")
@@ -162,7 +162,7 @@ def test_a_flood_of_names_is_bounded(api: Api, make: Make) -> None:
 
 
 @pytest.mark.parametrize("act", ["note", "close", "award", "award_note", "label"])
-def test_done_by_doing_something(api: Api, make: Make, act: str) -> None:
+def test_actions_complete_a_todo(api: Api, make: Make, act: str) -> None:
     """Actions of the user on the issue do; those of others do not."""
     owner, person = make.user(), make.user()
     project = make_project(make, owner, members={person: Level.DEVELOPER})
@@ -209,7 +209,7 @@ def test_filters(api: Api, make: Make) -> None:
         assert api.get("/todos", person, **wrong).status_code == 400, wrong
 
 
-def test_done(api: Api, make: Make) -> None:
+def test_mark_as_done(api: Api, make: Make) -> None:
     """Own todos only, idempotent, singly and all at once."""
     owner, other = make.user(), make.user()
     project = make_project(make, owner, visibility="public")
@@ -241,7 +241,7 @@ def _member(make: Make, level: int = Level.GUEST) -> tuple[User, Project, dict[s
 
 
 @pytest.mark.parametrize("how", ["confidential", "removed", "deleted", "disabled", "project deleted"])
-def test_what_is_hidden_is_not_to_be_looked_at(api: Api, make: Make, how: str) -> None:
+def test_todos_of_hidden_targets_are_hidden(api: Api, make: Make, how: str) -> None:
     """Attack: access ends; the todo disappears from the list, the total and by id."""
     person, project, issue, number = _member(make)
     url = f"/projects/{project.id}/issues/{issue['iid']}"
@@ -266,7 +266,7 @@ def test_what_is_hidden_is_not_to_be_looked_at(api: Api, make: Make, how: str) -
         assert ids(api.get("/todos", person)) == [number]
 
 
-def test_only_those_who_may_see_it_are_told(api: Api, make: Make) -> None:
+def test_mentions_of_users_without_access_create_no_todo(api: Api, make: Make) -> None:
     """Attack: mention a guest in a confidential issue, or in an internal note."""
     guest, reporter = make.user(), make.user()
     project = make_project(make, visibility="public", members={guest: Level.GUEST, reporter: Level.REPORTER})
@@ -279,7 +279,7 @@ def test_only_those_who_may_see_it_are_told(api: Api, make: Make) -> None:
     assert len(_actions(api, reporter)) == 2
 
 
-def test_people_who_go(api: Api, make: Make) -> None:
+def test_todos_by_deleted_users(api: Api, make: Make) -> None:
     """They stay with the ghost user as author."""
     leaving, person = make.user(), make.user()
     project = make_project(make, make.user(), members={leaving: Level.DEVELOPER, person: Level.DEVELOPER})
@@ -308,7 +308,7 @@ def test_statements_do_not_grow_with_the_page(api: Api, make: Make) -> None:
     assert many <= few
 
 
-def test_commanded_in_a_note(api: Api, make: Make) -> None:
+def test_quick_actions(api: Api, make: Make) -> None:
     """By /todo and /done; other text of the note completes the todo."""
     owner = make.user()
     project = make_project(make, owner)

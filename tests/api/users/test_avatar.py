@@ -21,7 +21,7 @@ def _put(api: Api, make: Make, user: User, content: bytes, name: str = "face.png
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_picture_is_kept_and_served_with_safe_headers(api: Api, make: Make, kind: str) -> None:
+def test_an_image_is_stored_and_served_with_safe_headers(api: Api, make: Make, kind: str) -> None:
     user = make.user()
     content, content_type = KINDS[kind]
 
@@ -50,7 +50,7 @@ REFUSED: dict[str, tuple[str, bytes]] = {
 
 
 @pytest.mark.parametrize("what", REFUSED)
-def test_what_is_no_picture_is_refused_and_the_old_one_stays(api: Api, make: Make, what: str) -> None:
+def test_invalid_images_are_rejected_and_the_old_one_stays(api: Api, make: Make, what: str) -> None:
     """Attack: content that browsers would run, formats with vulnerable parsers, and wrong extensions."""
     user = make.user()
     before = _put(api, make, user, PNG).json()["avatar_url"]
@@ -63,7 +63,7 @@ def test_what_is_no_picture_is_refused_and_the_old_one_stays(api: Api, make: Mak
     assert httpx.get(before).content == PNG
 
 
-def test_a_new_picture_replaces_the_old_one_and_nothing_removes_it(api: Api, make: Make) -> None:
+def test_a_new_avatar_replaces_the_old_one_and_null_keeps_it(api: Api, make: Make) -> None:
     user = make.user()
     first = _put(api, make, user, PNG, "first.png").json()["avatar_url"]
     second = _put(api, make, user, PNG + b"2", "second.png").json()["avatar_url"]
@@ -80,7 +80,7 @@ def test_a_new_picture_replaces_the_old_one_and_nothing_removes_it(api: Api, mak
 @pytest.mark.parametrize(
     "name", ["../../etc/passwd.png", "a/b.png", "..png", "a\"b'<>.png", "ä" * 300 + ".png", ".png"]
 )
-def test_names_of_files_are_tidied(api: Api, make: Make, name: str) -> None:
+def test_file_names_are_sanitized(api: Api, make: Make, name: str) -> None:
     answer = _put(api, make, make.user(), PNG, name)
 
     assert answer.status_code == 200
@@ -90,7 +90,7 @@ def test_names_of_files_are_tidied(api: Api, make: Make, name: str) -> None:
     assert httpx.get(url).content == PNG
 
 
-def test_a_new_user_may_come_with_a_picture(api: Api, make: Make) -> None:
+def test_create_a_user_with_an_avatar(api: Api, make: Make) -> None:
     username = make.name("pictured")
     form = {"username": username, "email": f"{username}@example.org", "name": "x", "password": "long-enough"}
 
@@ -100,7 +100,7 @@ def test_a_new_user_may_come_with_a_picture(api: Api, make: Make) -> None:
     assert httpx.get(made.json()["avatar_url"]).content == PNG
 
 
-def test_a_picture_is_found_under_its_own_name_only(api: Api, make: Make) -> None:
+def test_an_avatar_is_found_under_its_own_name_only(api: Api, make: Make) -> None:
     user, other = make.user(), make.user()
     url = _put(api, make, user, PNG).json()["avatar_url"]
 

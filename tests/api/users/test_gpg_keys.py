@@ -64,7 +64,7 @@ def test_a_key_is_added_listed_read_and_removed(api: Api, make: Make) -> None:
     assert api.get("/user/gpg_keys", user).json() == []
 
 
-def test_a_key_is_one_users_only_however_it_is_wrapped(api: Api, make: Make) -> None:
+def test_a_key_belongs_to_one_user_in_every_encoding(api: Api, make: Make) -> None:
     owner, other = make.user(), make.user()
     mine = body()
     _add(api, owner, gpg_key(mine))
@@ -97,7 +97,7 @@ VALID = {
 
 
 @pytest.mark.parametrize("key", VALID.values(), ids=VALID)
-def test_every_way_to_write_a_key(api: Api, make: Make, key: str) -> None:
+def test_every_encoding_of_a_key_is_accepted(api: Api, make: Make, key: str) -> None:
     user = make.user()
     key_id = _add(api, user, key)
     assert api.get(f"/user/gpg_keys/{key_id}", user).json()["key"] == key
@@ -142,7 +142,7 @@ BROKEN = _broken()
 
 
 @pytest.mark.parametrize("key", BROKEN.values(), ids=BROKEN)
-def test_what_is_no_key(api: Api, make: Make, key: str) -> None:
+def test_malformed_keys_are_rejected(api: Api, make: Make, key: str) -> None:
     user = make.user()
     for answer in (
         api.post("/user/gpg_keys", user, key=key),
@@ -165,12 +165,12 @@ INVALID = [
 
 
 @pytest.mark.parametrize(("sent", "reason"), INVALID, ids=lambda value: str(value)[:20])
-def test_keys_of_the_wrong_kind(api: Api, make: Make, sent: Any, reason: str) -> None:
+def test_other_kinds_of_keys_are_rejected(api: Api, make: Make, sent: Any, reason: str) -> None:
     answer = api.post("/user/gpg_keys", make.user(), key=sent)
     assert (answer.status_code, answer.json()) == (400, {"message": {"key": [reason]}})
 
 
 @pytest.mark.parametrize("sent", [{}, {"key": None}])
-def test_the_key_must_be_given(api: Api, make: Make, sent: dict[str, Any]) -> None:
+def test_the_key_is_required(api: Api, make: Make, sent: dict[str, Any]) -> None:
     answer = api.post("/user/gpg_keys", make.user(), **sent)
     assert (answer.status_code, answer.json()) == (400, {"message": '400 (Bad request) "key" not given'})

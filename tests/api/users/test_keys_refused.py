@@ -122,7 +122,7 @@ def _unusual_spellings() -> list[Any]:
 
 
 @pytest.mark.parametrize(("key", "reason"), _unusual_spellings())
-def test_what_is_no_key(api: Api, make: Make, key: str, reason: str) -> None:
+def test_malformed_keys_are_rejected(api: Api, make: Make, key: str, reason: str) -> None:
     user = make.user()
     answer = api.post("/user/keys", user, title="laptop", key=key)
     assert (answer.status_code, answer.json()) == (400, {"message": {"key": [reason]}})
@@ -133,7 +133,7 @@ TITLES = [("", "can't be blank"), (" \t", "can't be blank"), ("x" * 256, "is too
 
 
 @pytest.mark.parametrize(("title", "reason"), TITLES)
-def test_titles_that_do_not_do(api: Api, make: Make, title: str, reason: str) -> None:
+def test_invalid_titles_are_rejected(api: Api, make: Make, title: str, reason: str) -> None:
     user = make.user()
     answer = api.post("/user/keys", user, title=title, key=ed25519_line())
     assert (answer.status_code, answer.json()) == (400, {"message": {"title": [reason]}})
@@ -145,7 +145,7 @@ def test_titles_that_do_not_do(api: Api, make: Make, title: str, reason: str) ->
     ("sent", "missing"),
     [({}, "title"), ({"title": "x"}, "key"), ({"key": "x"}, "title"), ({"title": "x", "key": None}, "key")],
 )
-def test_title_and_key_must_be_given(api: Api, make: Make, sent: dict[str, Any], missing: str) -> None:
+def test_title_and_key_are_required(api: Api, make: Make, sent: dict[str, Any], missing: str) -> None:
     user = make.user()
     for path, caller in (("/user/keys", user), (f"/users/{user.id}/keys", make.root)):
         answer = api.post(path, caller, **sent)
@@ -171,7 +171,7 @@ INVALID = [
 
 
 @pytest.mark.parametrize(("name", "value"), INVALID)
-def test_parameters_of_the_wrong_kind(api: Api, make: Make, name: str, value: Any) -> None:
+def test_parameters_of_the_wrong_type(api: Api, make: Make, name: str, value: Any) -> None:
     user = make.user()
     answer = api.post("/user/keys", user, **{"title": "laptop", "key": ed25519_line(), name: value})
     assert (answer.status_code, answer.json()) == (400, {"message": {name: ["is invalid"]}})

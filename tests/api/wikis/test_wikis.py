@@ -91,7 +91,7 @@ INVALID: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("wrong", INVALID, ids=lambda wrong: str(wrong)[:40])
-def test_what_is_refused(api: Api, make: Make, wrong: dict[str, Any]) -> None:
+def test_invalid_pages_are_rejected(api: Api, make: Make, wrong: dict[str, Any]) -> None:
     """On creation and edit."""
     owner = make.user()
     project = make_project(make, owner)
@@ -104,7 +104,7 @@ def test_what_is_refused(api: Api, make: Make, wrong: dict[str, Any]) -> None:
     assert api.get(f"{base}/page", owner).json()["content"] == "c"
 
 
-def test_titles_that_are_taken(api: Api, make: Make) -> None:
+def test_taken_titles(api: Api, make: Make) -> None:
     """A title is unique in all formats."""
     owner = make.user()
     project = make_project(make, owner)
@@ -135,7 +135,9 @@ CALLERS = [
 
 
 @pytest.mark.parametrize(("level", "visibility", "reads", "writes", "deletes"), CALLERS)
-def test_who_may(api: Api, make: Make, level: Level, visibility: str, reads: int, writes: int, deletes: int) -> None:
+def test_permissions(
+    api: Api, make: Make, level: Level, visibility: str, reads: int, writes: int, deletes: int
+) -> None:
     """All who can see the project read, developers write, masters delete."""
     owner, other = make.user(), make.user()
     project = make_project(make, owner, visibility=visibility, members={other: level})
@@ -152,7 +154,7 @@ def test_who_may(api: Api, make: Make, level: Level, visibility: str, reads: int
     assert api.post(base, title="mine", content="x").status_code == 401
 
 
-def test_disabled_and_archived(api: Api, make: Make) -> None:
+def test_disabled_and_archived_projects(api: Api, make: Make) -> None:
     """A disabled wiki is hidden; that of an archived project is read-only."""
     owner = make.user()
     project = make_project(make, owner)
@@ -186,7 +188,7 @@ def test_attachments(api: Api, make: Make) -> None:
     assert api.get(f"/projects/{project.id}/wikis", owner).json() == []
 
 
-def test_two_at_once(api: Api, make: Make) -> None:
+def test_concurrent_writes(api: Api, make: Make) -> None:
     """No page is lost, also in an empty wiki; of equal pages one is created."""
     owner = make.user()
     project = make_project(make, owner)
@@ -202,7 +204,7 @@ def test_two_at_once(api: Api, make: Make) -> None:
     assert len(api.get(base, owner).json()) == 13
 
 
-def test_the_repository_goes_with_the_project(api: Api, make: Make, instance: Instance) -> None:
+def test_the_repository_is_deleted_with_the_project(api: Api, make: Make, instance: Instance) -> None:
     """A fork starts without a wiki; the cleanup job keeps repositories in use."""
     owner = make.user()
     project = make_project(make, owner)
@@ -225,7 +227,7 @@ def _repositories(instance: Instance) -> set[str]:
     return {path.name for path in instance.settings.data.glob("repositories/??/??/*.git")}
 
 
-def test_a_page_of_pages_takes_the_same_work(api: Api, make: Make) -> None:
+def test_statement_count_does_not_grow_with_the_list(api: Api, make: Make) -> None:
     """Contents need no statements either."""
     owner = make.user()
     project = make_project(make, owner)
