@@ -10,7 +10,7 @@ FILES = 10_000
 BRANCHES = 10_000
 TAGS = 10_000
 DEEP = "folder-00/file-00000.txt"
-"""Last touched when half of the commits were still to come."""
+"""Path last changed in the middle of the history."""
 _AUTHOR = b"Ada Writer <ada@example.org> %d +0000"
 
 

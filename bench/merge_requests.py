@@ -30,7 +30,7 @@ OPEN = 500
 WIDE = 200
 FRESH = 60
 BUSY, QUIET = "busy", "quiet"
-"""Two branches alike, into one of which all open ones want."""
+"""Two equal branches; one is the target of all open merge requests."""
 
 
 class FilledProject(NamedTuple):

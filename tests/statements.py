@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 from ingot.core.db.database import Database
 
 _POLLS = ("PRAGMA data_version", "SELECT 1")
-"""Statements by which a watch looks for changes or checks its connection."""
+"""Statements by which a watch polls for changes or checks its connection."""
 _QUERIES = re.compile(r"\s*(select|with|insert|update|delete)\b", re.IGNORECASE)
 _counters: "WeakKeyDictionary[Database, StatementCounter]" = WeakKeyDictionary()
 

@@ -32,7 +32,7 @@ def test_a_wrong_password_is_rejected(window: BrowserWindow, person: User) -> No
     page.get_by_role("button", name="Sign in").click()
 
     page.get_by_role("alert").wait_for()
-    assert page.get_by_label("Username or email").input_value() == person.username, "What was typed stays."
+    assert page.get_by_label("Username or email").input_value() == person.username, "The input stays in the form."
 
 
 def test_light_and_dark(open_window: Callable[..., BrowserWindow]) -> None:
@@ -57,7 +57,7 @@ def test_keyboard_navigation(window: BrowserWindow, person: User) -> None:
     page.goto(window.url + "/")
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
-    assert page.url.endswith("#main"), "The first thing that Tab reaches leads past the menus."
+    assert page.url.endswith("#main"), "Tab first reaches the skip link."
 
 
 def _shell(commands: str, folder: Path) -> None:

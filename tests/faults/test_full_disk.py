@@ -78,7 +78,7 @@ def _fail_and_recover(disk: Path, tree: Tree, remote: Remote) -> None:
         ballast = _fill(disk, leave)
         _commit(tree, 3_000_000)
         said = remote.push(tree, "master:large", fails=True)
-        assert str(disk) not in said, "where things lie is nobody's business"
+        assert str(disk) not in said, "no path of the server is shown"
         made = remote.server.call("POST", f"{files}/large-{leave}", json=sent)
         assert leave or made.status_code in (500, 503, 507), made.text
         assert "refs/heads/master" in tree.git("ls-remote", remote.url, env=remote.env), "reading goes on"

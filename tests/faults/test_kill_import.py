@@ -115,7 +115,7 @@ def test_a_killed_import_starts_over(stopped: Server, remote: SlowServer, with_g
         status = finished(server, project_id)
         remote.release()
         assert (status["import_status"], status["import_error"]) == ("finished", None)
-        assert len(list(store.glob("??/??/*"))) == number + 1, "nothing was left behind, and nothing made twice"
+        assert len(list(store.glob("??/??/*"))) == number + 1, "no leftovers and no duplicates"
     refs = git(remote.root / "remote.git", "for-each-ref", "refs/heads", "refs/tags")
     for repository in store.glob("??/??/*"):
         assert git(repository, "for-each-ref") == refs

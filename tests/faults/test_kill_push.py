@@ -127,7 +127,7 @@ def test_killed_between_ref_update_and_record(server: Server, tmp_path: Path) ->
     update_refs(Repository(remote.repository), change[:1])
     server.start()
     assert remote.recorded()[-1] == ("refs/heads/master", first, second)
-    assert len(remote.recorded()) == 3, "what did not happen is not recorded"
+    assert len(remote.recorded()) == 3, "a failed push is not recorded"
     remote.push(tree, "master:other")
     assert remote.recorded()[-1] == ("refs/heads/other", ZERO, second)
     assert len(remote.recorded()) == 4

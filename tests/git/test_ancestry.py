@@ -28,9 +28,7 @@ def test_new_commits_of_a_change(repository: Repository) -> None:
     assert new_commits_among(repository, ids[ours], ids[merge], wanted) == {ids[side]}
     assert new_commits_among(repository, NO_OID, ids[merge], wanted) == {ids[base], ids[side]}
     assert new_commits_among(repository, ids[merge], ids[other], wanted) == {ids[other]}
-    assert new_commits_among(repository, ids[ours], "1" * 40, wanted) == frozenset(), (
-        "where git cannot tell, it is none"
-    )
+    assert new_commits_among(repository, ids[ours], "1" * 40, wanted) == frozenset(), "unknown commits contain nothing"
     assert is_ancestor(repository, ids[side], ids[merge])
     assert not is_ancestor(repository, ids[merge], ids[side])
     assert not is_ancestor(repository, "1" * 40, ids[merge])

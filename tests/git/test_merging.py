@@ -172,7 +172,7 @@ def in_a_checkout(repository: Repository, folder: Path) -> str | None:
 
 @pytest.mark.parametrize("build", CLEAN)
 def test_clean_merges_match_git(repository: Repository, tmp_path: Path, build: Callable[[History], None]) -> None:
-    """With either implementation."""
+    """The tree is the one of git merge, and the check writes no objects."""
     history = History()
     build(history)
     history.into(repository)

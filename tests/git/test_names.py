@@ -21,7 +21,7 @@ INVALID_FOR_GIT = [
     "a^b", "a:b", "+dev:master", "a?b", "a*b", "a[b", "a\\b", "a@{b", "@{-1}", "HEAD", "a\tb", "a\nb", "a\x7f", "\x01",
     "..", ".", "a/..", "../a", "../../config",
 ]  # fmt: skip
-AMBIGUOUS = [
+INVALID_FOR_INGOT = [
     SHA1, SHA1.upper(), SHA256, f"{SHA1}/x", f"{SHA256}/x/y", "refs/heads/main", "refs/x", "heads/main", "@",
     "HEAD/x", "HEAD/a/b", "x" * 251, "a/" * 600 + "a",
 ]  # fmt: skip
@@ -47,7 +47,7 @@ def test_names_rejected_by_git(name: str) -> None:
     assert not git_accepts(name)
 
 
-@pytest.mark.parametrize("name", AMBIGUOUS)
+@pytest.mark.parametrize("name", INVALID_FOR_INGOT)
 def test_ambiguous_names_are_rejected(name: str) -> None:
     """git would accept them, but they look like a commit or another branch."""
     assert ref_name_error(name) is not None

@@ -55,7 +55,9 @@ def _wait_for_walks() -> None:
             thread.join(60)
 
 
-def test_a_walk_for_many_old_files_finds_all(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_repeated_lookups_of_old_files_start_a_walk_for_all(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
     commits, first, last = _long_history(repository)
 
     for number in range(8):

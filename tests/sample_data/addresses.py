@@ -16,8 +16,8 @@ PARTS = {
     "/:path/-/diff_lines/:rest": "rows of a difference",
     "/:path/-/merge_requests/:merge_request_iid/box": "the box to merge in, which asks for itself anew",
 }
-"""What scripts put into a page, and what it is."""
-OTHER_COMPONENTS = {
+"""Page parts that scripts insert, with a description."""
+REDIRECTS = {
     "/dashboard": "/",
     "/dashboard/projects": "/",
     "/explore/projects": "/explore",
@@ -34,7 +34,7 @@ OTHER_COMPONENTS = {
     "/users/auth/openid_connect": "a provider, which tests of it bring along",
     "/users/auth/openid_connect/callback": "wherever somebody wanted to go",
 }
-"""What has no page of its own, and where it leads."""
+"""Paths that only redirect, with their targets."""
 FILES = {
     "/:path/-/raw/:rest",
     "/:path/-/archive/:rest",
@@ -59,7 +59,7 @@ FILES = {
     "/.well-known/openid-configuration",
     "/.well-known/oauth-authorization-server",
 }
-"""What people download, and what programs read."""
+"""Downloads, and responses for programs."""
 DUPLICATES = {
     "/snippets": "/-/snippets",
     "/snippets/new": "/-/snippets/new",
@@ -72,9 +72,9 @@ DUPLICATES = {
     "/:path/-/settings": "/:path/-/edit",
     "/profile/password/new": "/profile/password/edit",
 }
-"""Further addresses of a page, and the one by which it is visited."""
+"""Additional paths of a page, and the path that is visited."""
 EXCLUDED = {"/api/v4/docs": "a viewer that others made"}
-NOT_PAGES = PARTS.keys() | OTHER_COMPONENTS.keys() | FILES | DUPLICATES.keys() | EXCLUDED.keys()
+NOT_PAGES = PARTS.keys() | REDIRECTS.keys() | FILES | DUPLICATES.keys() | EXCLUDED.keys()
 
 # Variants of each page: a suffix, or a replacement of its last path segment.
 STATES = {
@@ -158,7 +158,7 @@ class Address:
     visitor: Visitor = "owner"
     status: int = 200
     sent: dict[str, str] | None = None
-    """What a form brings there, where it is not only looked at."""
+    """Form fields to submit; empty for a GET request."""
 
 
 def addresses(samples: SampleData) -> list[Address]:

@@ -44,11 +44,11 @@ class SampleData:
     group: Group = field(init=False)
     project: Project = field(init=False)
     empty: Project = field(init=False)
-    """A project in which nobody did anything yet."""
+    """An empty project."""
     named: dict[str, str] = field(default_factory=dict)
-    """What stands for the words of a path, such as ``:issue_iid``."""
+    """Values of path parameters such as ``:issue_iid``."""
     said: set[tuple[str, str]] = field(default_factory=set)
-    """Which field of which call was given hostile words."""
+    """Calls and fields that got hostile texts."""
 
     @property
     def people(self) -> dict[str, User]:

@@ -52,14 +52,14 @@ ELSEWHERE = {
     ("markdown", "text"): "rendered and kept nowhere",
     ("markdown", "project"): "a project that is there",
 }
-"""Texts that the world does not hold, and why."""
+"""Text fields that the sample data does not fill, with the reason."""
 EXCLUDED = {
     "settings": "those that pages show are set where the world opens",
     "features": "switches for programs",
     "user": "projects, made for somebody else",
     "session": "tells who somebody is",
 }
-"""Kinds of things that are not asked about."""
+"""Kinds of objects that are not checked, with the reason."""
 
 
 def noun_of(path: str) -> str:

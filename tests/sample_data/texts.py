@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 MARK = "zqx"
-"""In the names of the elements, attributes and functions that hostile words try to bring in."""
+"""Part of the names of elements, attributes and functions that hostile texts try to inject."""
 _TAGS = (
     "\"'><zqx onzqx=1 zqx=1><script>zqx()</script><img src=x onerror=zqx() zqx=1>`${zqx}{{7*7}}"
     "</title></textarea></select></script><!--"

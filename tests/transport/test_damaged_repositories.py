@@ -65,7 +65,7 @@ def test_a_damaged_repository(
     try:
         _damage(path, what)
         said = tree.git("clone", chosen.url(broken), str(tmp_path / "clone"), fails=True)
-        assert str(instance.settings.data) not in said, "where things lie is nobody's business"
+        assert str(instance.settings.data) not in said, "no path of the server is shown"
         if what in ("no repository", "a bad HEAD", "no HEAD", "a bad config"):
             assert UNREADABLE in said
         assert api.get(f"/projects/{broken.id}", owner).status_code == 200

@@ -69,7 +69,7 @@ def test_ssh_only(
     tree.git("push", "-q", over_ssh(instance, project), "master")
     hidden = make_project(make, owner)
     asked = httpx.get(f"{instance.url}/{hidden.path}.git/info/refs?service=git-upload-pack")
-    assert (asked.status_code, asked.text) == (403, f"{NO_HTTP}\n"), "Nobody learns what is there."
+    assert (asked.status_code, asked.text) == (403, f"{NO_HTTP}\n"), "The existence of projects is not revealed."
 
     refused = lfs.batch(project, owner, "download", b"large")
     assert (refused.status_code, refused.json()["message"]) == (403, NO_HTTP)

@@ -18,15 +18,15 @@ class HiddenMergeRequest(NamedTuple):
     owner: User
     project: Project
     old: str
-    """An early commit of master, with a file that was removed later and that the merge request brought again."""
+    """An early commit of master, with a file that was removed later and restored by the merge request."""
     tip: str
     version: str
-    """What the merge request was before somebody rewrote it."""
+    """Head of the merge request before a force push."""
     head: str
     secret: str
-    """The content that only it has."""
+    """Blob that only the merge request contains."""
     again: str
-    """The content that it shares with the early commit."""
+    """Blob that it shares with the early commit."""
 
 
 @pytest.fixture

@@ -53,7 +53,7 @@ def test_old_and_other_spellings(
     assert "refs/heads/master" in tree.git("ls-remote", url)
     assert "refs/heads/master" in tree.git("ls-remote", chosen.url(f"{group.path}/renamed"))
     make_project(make, owner, name=project.name)
-    assert tree.git("ls-remote", url) == "", "whoever is there now is meant"
+    assert tree.git("ls-remote", url) == "", "the current project at the path counts"
 
 
 HOSTILE = [

@@ -88,7 +88,7 @@ def test_permissions_over_http(instance: Instance, make: Make, roles: UsersByRol
                     {"Content-Type": f"application/x-git-{service}-pack-request"},
                     content=b"0000",
                 )
-                assert body.status_code == status, "what is refused at first is refused without asking first too"
+                assert body.status_code == status, "a direct POST is rejected like the advertisement"
 
 
 def test_permissions_over_ssh(

@@ -83,7 +83,7 @@ def test_the_next_request_is_denied(instance: Instance, setup: RevocationSetup, 
     setup.revoke(what)
     assert responses() == REVOCATIONS[what]
     body = exchange(instance, path, "receive", b"0000", auth)
-    assert body.status_code == REVOCATIONS[what][1], "also of somebody who asked before"
+    assert body.status_code == REVOCATIONS[what][1], "despite earlier requests"
 
 
 def test_a_project_made_private(instance: Instance, setup: RevocationSetup) -> None:
@@ -116,7 +116,7 @@ def test_the_next_command_of_an_open_connection_is_denied(
         assert (said.status, said.out) == (128, b"")
         assert SSH_MESSAGES[what] in said.err
         if what in ("user", "key"):
-            assert connection.run("").status != 0, "not even a greeting"
+            assert connection.run("").status != 0, "no greeting message"
 
 
 REF_CHECK_MESSAGES = {

@@ -29,7 +29,7 @@ def test_badges_load_nothing_from_other_hosts(instance: Instance, make: Make, pe
     assert "<script>alert('badge')" not in home
     assert shown.count("<img") == 1
     assert f'<img src="{instance.url}/{project.path}/-/raw/master/cover.png?at={tip}" alt="Covered"' in shown
-    assert ">group.example.org</a>" in shown, "What has no name is called like its host."
+    assert ">group.example.org</a>" in shown, "A badge without a name shows its host."
     assert ".svg" not in shown
 
 

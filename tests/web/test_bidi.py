@@ -50,4 +50,4 @@ def test_pages_show_control_characters(make: Make, person: User, browser: Browse
         assert "<b>only" not in page.text, path
     for path in (f"{base}/blob/odd/plain.py", f"{base}/commit/master"):
         assert WARNING not in browser.get(path).text
-    assert browser.get(f"{base}/raw/odd/trojan.py").text == TROJAN, "What is downloaded is what is there."
+    assert browser.get(f"{base}/raw/odd/trojan.py").text == TROJAN, "Downloads are unchanged."

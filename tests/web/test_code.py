@@ -23,7 +23,7 @@ from tests.web.hostile import HOSTILE, is_safe
 LONG = "".join(f"value_{number} = {number}\n" for number in range(1, 1001))
 POINTER = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'a' * 64}\nsize 5\n"
 
-UNUSUAL_NAMES = "wild/\"'<img/src=x>#%25&+ü"
+UNUSUAL_NAME = "wild/\"'<img/src=x>#%25&+ü"
 
 
 class CodePages:
@@ -38,7 +38,7 @@ class CodePages:
         second = history.commit(files={"README.md": "# Hello\n\nline 2\n"}, message="Change\n\nWhy")
         side = history.commit("feature/with/slash", {"only.here": "here\n"}, parents=(first,), message="Side")
         merge = history.commit(files={"only.here": "here\n"}, parents=(second, side), message="Merge side")
-        history.commit(UNUSUAL_NAMES, {"here.txt": "x\n"}, parents=(merge,), message="Wild")
+        history.commit(UNUSUAL_NAME, {"here.txt": "x\n"}, parents=(merge,), message="Wild")
         history.tag("v1", first)
         history.tag("v/2", merge, f"A tag {HOSTILE}")
         made = history.fill(instance, self.project)
@@ -80,7 +80,7 @@ def test_each_entry_shows_its_last_commit(
     rows = browser.get(f"{part}&most=500", headers={"HX-Request": "true"}).text
     assert ("<html" in rows, rows.count("<tr>"), rows.count(f"/-/commit/{made[last]}")) == (False, 2, 2)
     again = browser.get(home).text
-    assert rows.strip() in again, "What is known is shown at once."
+    assert rows.strip() in again, "Cached commits are shown at once."
     assert 'hx-trigger="load" hx-swap="outerHTML"' not in again
     folder = browser.get(f"/{project.path}/-/tree/master/old").text
     assert [folder.count(f'said"><a href="{home}/-/commit/{made[mark]}"') for mark in (first, last)] == [1, 1]
@@ -155,7 +155,7 @@ def test_pages_for_anonymous_visitors(browser: Browser, code: CodePages, address
     assert 'style="' not in page.text
 
 
-def test_urls_without_the_separator_redirect(browser: Browser, code: CodePages) -> None:
+def test_urls_without_the_separator_work(browser: Browser, code: CodePages) -> None:
     commit = f"commit/{code.second}"
     for rest in ("tree/master/lib", "blob/v1/link", "raw/master/empty", "commits/master", commit, "branches", "tags"):
         assert browser.get(f"/{code.project.path}/{rest}").status_code == 200, rest
@@ -172,7 +172,7 @@ def test_a_project_may_be_named_like_a_page(browser: Browser, make: Make) -> Non
 
 
 def test_every_branch_name_works_and_is_escaped(browser: Browser, code: CodePages) -> None:
-    ref = quote(UNUSUAL_NAMES)
+    ref = quote(UNUSUAL_NAME)
     for rest in (f"tree/{ref}", f"blob/{ref}/here.txt", f"commits/{ref}", f"compare/master...{ref}", f"graphs/{ref}"):
         page = browser.get(code(rest))
         assert (page.status_code, is_safe(page.text)) == (200, True), rest
@@ -194,7 +194,7 @@ def test_every_branch_name_works_and_is_escaped(browser: Browser, code: CodePage
         ("compare?from=v1&to=master&straight=true", "compare/v1..master"),
     ],
 )
-def test_ambiguous_urls_redirect(browser: Browser, code: CodePages, address: str, to: str) -> None:
+def test_urls_redirect_to_the_canonical_page(browser: Browser, code: CodePages, address: str, to: str) -> None:
     assert browser.get(code(address)).headers["location"] == code(to)
 
 
@@ -273,7 +273,7 @@ def test_the_rest_of_a_long_file_is_loaded_on_request(browser: Browser, code: Co
     assert 'id="L1000"' in rest
     assert "<html" not in rest
     assert page.count('id="L1"') == 1
-    assert browser.get(address).text.count('id="L') == 1000, "What is at hand is shown at once."
+    assert browser.get(address).text.count('id="L') == 1000, "Cached data is shown at once."
 
 
 def test_a_commit_is_shown_with_its_diff(browser: Browser, code: CodePages) -> None:
@@ -301,7 +301,7 @@ def test_the_graph_shows_commits_below_their_children(browser: Browser, instance
 
     pictures = re.findall(r"<svg.*?</svg>", browser.get(f"/{project.path}/-/commits").text)
     assert len(pictures) == 6
-    assert "100%" not in pictures[-1], "Nothing leads on from the first commit."
+    assert "100%" not in pictures[-1], "The line of the graph ends at the root commit."
 
 
 def test_a_part_of_a_diff_is_an_html_fragment(browser: Browser, code: CodePages) -> None:

@@ -266,7 +266,7 @@ def test_cherry_pick_and_revert(editing: EditingSetup) -> None:
     assert "source_branch%5D=picked" in picked.headers["location"]
     assert editing.content("a.txt", "picked") == b"picked"
     assert again.status_code == 422
-    assert editing.browser.get(editing("branches/empty-one")).status_code == 404, "Nothing is left of what failed."
+    assert editing.browser.get(editing("branches/empty-one")).status_code == 404, "The failed pick leaves no branch."
     assert (undone.status_code, editing.content("a.txt")) == (302, b"one\r\ntwo\r\n")
 
 

@@ -18,7 +18,7 @@ OUTSIDERS = ["nobody", "stranger", "external", "guest"]
 INSIDERS = ["author", "assignee", "reporter", "administrator"]
 SECRET = "unspeakable"
 BELOW = "/:path/-/issues/:issue_iid"
-LISTS = [place for pages in ALL_PAGES for place in pages.places if place.path.startswith(BELOW)]
+ISSUE_ROUTES = [place for pages in ALL_PAGES for place in pages.places if place.path.startswith(BELOW)]
 
 
 class ConfidentialPages(NamedTuple):
@@ -79,7 +79,7 @@ def _addresses(setup: ConfidentialPages, iid: int) -> list[tuple[str, str]]:
     words = {":path": setup.project.path, ":issue_iid": str(iid), ":note_id": "1", ":discussion_id": "a" * 40}
     words |= {":issue_link_id": "1", ":fact": "labels"}
     addresses = []
-    for place in LISTS:
+    for place in ISSUE_ROUTES:
         path = place.path
         for word, value in words.items():
             path = path.replace(word, value)

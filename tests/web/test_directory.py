@@ -58,7 +58,7 @@ def _check(second: SecondInstance) -> None:
 
 def test_directory_users_sign_in_and_get_an_account(second: SecondInstance) -> None:
     assert _signs_in(second, "ann")
-    assert _signs_in(second, "ann"), "And once more, as the same."
+    assert _signs_in(second, "ann"), "A second sign-in uses the same account."
     shown = _user(second, "ann")
     assert (shown["name"], shown["email"]) == ("Ann of the directory", "ann@directory.example")
     assert shown["identities"] == [{"provider": "ldapmain", "extern_uid": f"uid=ann,{BASE}"}]
@@ -110,14 +110,14 @@ def test_a_local_password_does_not_open_a_directory_account(second: SecondInstan
     with Browser(second.url) as browser:
         assert browser.sign_in("ben", "a password of ours").status_code == 401
         assert browser.sign_in("ben", SECRET).status_code == 302
-        assert browser.get("/profile/account").status_code == 200, "Nobody asks them to change what opens nothing."
+        assert browser.get("/profile/account").status_code == 200, "No password change is required."
         page = browser.get("/profile/password/edit").text
         assert ("Change your password there" in page, 'name="user[current_password]"' in page) == (True, False)
         sent = {"user[current_password]": SECRET, "user[password]": "another one of ours"}
         sent |= {"user[password_confirmation]": sent["user[password]"], "authenticity_token": browser.token()}
         assert browser.post("/profile/password", data=sent).status_code == 422
         assert browser.submit("/users/password/new", "/users/password", fields={"user[email]": "ben@directory.example"})
-        assert 'name="password"' not in browser.get("/profile/account").text, "Nor to show it."
+        assert 'name="password"' not in browser.get("/profile/account").text, "No password field is shown."
     assert _signs_in(second, "ben")
     worker = job_worker(second.settings, second.app.database, Log("json", io.StringIO()))
     while worker.run_once():
@@ -151,7 +151,7 @@ def test_an_unreachable_directory_does_not_affect_others(second: SecondInstance,
     root = second.make.root
     try:
         _check(second)
-        assert _user(second, "ann")["state"] == "active", "Silence blocks nobody."
+        assert _user(second, "ann")["state"] == "active", "An unreachable directory blocks no users."
         assert not _signs_in(second, "ann")
         assert _signs_in(second, root.username, root.password)
         assert by_password(second.url, root).status_code == 200

@@ -119,7 +119,7 @@ def test_quick_actions_and_the_close_button(
     browser.submit(page, f"{page}/notes", **{"note[body]": "", "note[state_event]": "reopen"})
     assert api.get(url, setup.owner).json()["state"] == "opened"
     assert [note["body"] for note in _notes(api, setup, issue)] == ["Done"]
-    assert 'class="event"' in browser.get(page).text, "What became of it is told in one line."
+    assert 'class="event"' in browser.get(page).text, "A system note describes the change."
 
 
 def test_emoji_are_awarded_and_removed(

@@ -88,14 +88,14 @@ def test_life_cycle_of_a_snippet(browser: Browser, person: User, project: Projec
     made = browser.submit(f"{shelf}/new", shelf, fields={**sent, "snippet[visibility]": "public"})
 
     assert refused.status_code == 422
-    assert "a b.txt" in refused.text, "What was typed stays."
+    assert "a b.txt" in refused.text, "The input stays in the form."
     assert made.status_code == 302, made.text
     there = made.headers["location"]
     assert is_safe(browser.get(there).text)
     assert browser.get(there.replace("/-/", "/")).status_code == 200
     raw = browser.get(f"{there}/raw")
     assert (raw.text, raw.headers["content-type"]) == (HOSTILE, "text/plain; charset=utf-8")
-    assert ("Start discussion" in browser.get(there).text) is shared, "Only those of projects are talked about."
+    assert ("Start discussion" in browser.get(there).text) is shared, "Personal snippets have no discussions."
     if shared:
         browser.submit(there, f"{there}/notes", fields={"note[body]": f"Nice {HOSTILE}"})
         assert browser.get(there).text.count('class="note"') == 1
@@ -228,7 +228,7 @@ def test_all_files_of_a_snippet_are_edited(browser: Browser, person: User, api: 
     saved = browser.post(there, content=_in_turn({**sent, "snippet[title]": "Both"}), headers=FORM)
 
     assert refused.status_code == 422
-    assert ">two</textarea>" in refused.text, "What was typed stays."
+    assert ">two</textarea>" in refused.text, "The input stays in the form."
     assert saved.status_code == 302, saved.text
     raw = [api.get(f"/snippets/{made['id']}/files/main/{name}.txt/raw", person).text for name in "ab"]
     assert raw == ["one", "two"]

@@ -52,7 +52,7 @@ def test_a_project_is_initialized_with_files(browser: Browser, person: User, api
     assert answer.headers["location"] == f"/{path}"
     tree = api.get(f"/projects/{path.replace('/', '%2F')}/repository/tree", person).json()
     assert sorted(entry["name"] for entry in tree) == [".gitignore", "LICENSE", "README.md"]
-    assert api.get(f"/projects/{person.username}%2Fx", person).status_code == 404, "Nothing is made by half."
+    assert api.get(f"/projects/{person.username}%2Fx", person).status_code == 404, "The project was not created."
     bare = browser.submit("/projects/new", "/projects", fields={"project[name]": "Stars", "project[licence]": "mit"})
     assert "LICENSE" in browser.get(bare.headers["location"]).text
 

@@ -127,7 +127,7 @@ def test_pages_contain_no_injected_elements(browsers: dict[str, Browser], sample
             held += MARK in answer.text
 
     assert {path: troubles for path, troubles in found.items() if troubles} == {}
-    assert held > 180, "The words have come to nearly all pages, those of empty projects aside."
+    assert held > 180, "Hostile texts are on nearly all pages, except those of empty projects."
 
 
 def test_page_parts_contain_no_injected_elements(browsers: dict[str, Browser], samples: SampleData) -> None:

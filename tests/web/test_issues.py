@@ -85,7 +85,7 @@ def test_own_issues(
 
     assert "Mine one" in browser.get("/dashboard/issues?scope=created_by_me").text
     assert "Mine one" not in browser.get("/dashboard/issues").text
-    assert open_browser().get("/dashboard/issues").status_code == 302, "Who is not signed in is asked to."
+    assert open_browser().get("/dashboard/issues").status_code == 302, "Anonymous visitors are asked to sign in."
 
 
 def test_life_cycle_of_an_issue(api: Api, open_browser: Callable[[], Browser], setup: IssuePages) -> None:
@@ -193,7 +193,7 @@ def test_other_users_have_no_actions_and_no_permission(
         (f"{page}/move", {"to_project": setup.project.path}),
     ):
         assert stranger.post(path, data=sent | {"authenticity_token": token}).status_code in (403, 422)
-    assert browser.get(page).status_code == 200, "Everybody reads it."
+    assert browser.get(page).status_code == 200, "Anonymous visitors can read it."
     assert "Sign in</a> to comment" in browser.get(page).text
 
 

@@ -51,7 +51,7 @@ def test_owners_cannot_leave(
     refused = owner.submit(f"/groups/{group.path}", f"/groups/{group.path}/-/group_members/leave")
     assert (refused.status_code, "error" in refused.text) == (422, True)
     root = open_browser().signed_in_as(make.root)
-    assert "Request access" not in root.get(f"/groups/{group.path}").text, "Who may do everything needs not ask."
+    assert "Request access" not in root.get(f"/groups/{group.path}").text, "Administrators need no request."
     closed = make_project(make, visibility="public", members={person: Level.REPORTER})
     api.post(f"{closed.url}/archive", make.root)
     assert ">Leave</button>" not in owner.get(f"/{closed.path}").text

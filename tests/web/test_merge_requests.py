@@ -403,7 +403,7 @@ def test_after_a_merge(make: Make, setup: MergeRequestPages, browser: Browser, o
     assert reporter.post(f"{page}/source_branch", data=gone).status_code == 422
 
     more = commit(make, setup.project, request["source_branch"], {"more": "x"}, setup.developer)
-    assert f"{page}/source_branch" not in browser.get(page).text, "What came after the merge is not lost."
+    assert f"{page}/source_branch" not in browser.get(page).text, "Commits after the merge are not lost."
     gone["authenticity_token"] = browser.token()
     assert browser.post(f"{page}/source_branch", data=gone).status_code == 422
     assert make.api.get(branch, setup.owner).json()["commit"]["id"] == more

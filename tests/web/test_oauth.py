@@ -122,7 +122,7 @@ def test_refreshing_revokes_the_old_token(signed_in: Browser, app: RegisteredApp
 
     again = app.refresh(first["refresh_token"])
     assert (again.status_code, again.json()["error"]) == (400, "invalid_grant")
-    assert with_bearer(app.url, second.json()["access_token"]).status_code == 401, "Somebody has a copy."
+    assert with_bearer(app.url, second.json()["access_token"]).status_code == 401, "Reuse revokes the successor."
     assert app.refresh(second.json()["refresh_token"]).json()["error"] == "invalid_grant"
 
 
@@ -184,7 +184,9 @@ def test_public_clients_use_pkce(signed_in: Browser) -> None:
         assert traded.status_code == 200, traded.text
     renewed = app.refresh(traded.json()["refresh_token"], client_secret=None)
     assert renewed.status_code == 200
-    assert signed_in.get(app.address(**asked)).status_code == 200, "Anybody could pretend to be it, so it asks."
+    assert signed_in.get(app.address(**asked)).status_code == 200, (
+        "A public client cannot be trusted, so consent is asked."
+    )
 
 
 def test_a_verifier_must_match_its_challenge(signed_in: Browser, app: RegisteredApplication) -> None:
@@ -373,7 +375,7 @@ def test_token_introspection_and_revocation(signed_in: Browser, app: RegisteredA
     assert introspect(app)["username"] == person.username
     assert introspect(other) == {"active": False}
     assert httpx.post(f"{app.url}/oauth/introspect", data={"token": "x"}).status_code == 401
-    assert revoke().status_code == 200, "Nobody in particular says so, and nothing happens."
+    assert revoke().status_code == 200, "An unauthenticated revocation has no effect."
     assert revoke(client_id=other.uid, client_secret=other.secret).status_code == 200
     assert revoke(client_id=app.uid, client_secret="wrong").json()["error"] == "invalid_client"
     assert introspect(app)["active"] is True

@@ -43,7 +43,7 @@ def test_an_application_learns_the_user(browser: Browser, app: RegisteredApplica
     assert header["kid"]
     assert (claims["iss"], claims["aud"], claims["nonce"]) == (app.url, app.uid, "n-1")
     assert (claims["sub"], claims["preferred_username"]) == (str(person.id), person.username)
-    assert (claims["email"], claims["email_verified"]) == (person.email, False), "Nobody had to prove it."
+    assert (claims["email"], claims["email_verified"]) == (person.email, False), "Confirmation was not required."
     now = time.time()
     assert (
         now - 60 < float(str(claims["auth_time"])) <= float(str(claims["iat"])) <= now + 1 < float(str(claims["exp"]))
@@ -52,7 +52,7 @@ def test_an_application_learns_the_user(browser: Browser, app: RegisteredApplica
     told = with_bearer(app.url, token["access_token"], "/oauth/userinfo").json()
     assert (told["sub"], told["nickname"], told["email"]) == (str(person.id), person.username, person.email)
     assert with_bearer(app.url, token["access_token"], "/oauth/userinfo", "POST").json() == told
-    assert with_bearer(app.url, token["access_token"]).status_code == 403, "It opens no call of the API."
+    assert with_bearer(app.url, token["access_token"]).status_code == 403, "It is not valid for the API."
 
 
 def test_refreshing_returns_a_new_id_token(browser: Browser, app: RegisteredApplication, person: User) -> None:
@@ -119,7 +119,7 @@ def test_an_address_added_without_confirmation_is_verified_by_its_own_mail_only(
     assert mine.submit(emails, emails, fields={"email[email]": victim}).status_code == 302
     api.put("/application/settings", make.root, send_user_confirmation_email=True)
     try:
-        assert is_verified() == (thief.email, True), "An administrator vouched for it."
+        assert is_verified() == (thief.email, True), "An administrator skipped the confirmation."
         number = re.findall(rf"{emails}/(\d+)/primary", mine.get(emails).text)[0]
         assert mine.submit(emails, f"{emails}/{number}/primary").status_code == 302
         assert is_verified() == (victim, False)
@@ -127,7 +127,7 @@ def test_an_address_added_without_confirmation_is_verified_by_its_own_mail_only(
         own = mailed_link(victim)
         assert mine.submit(emails, f"{emails}/{number}/primary").status_code == 302
         assert mine.submit(emails, f"{emails}/{number}/primary").status_code == 302
-        assert mine.get(own).status_code == 404, "It was meant for what stood first then."
+        assert mine.get(own).status_code == 404, "It was sent for the former primary address."
         assert mine.submit(emails, f"{emails}/confirm").status_code == 302
         assert mine.submit(mailed_link(victim), "/users/confirmation").status_code == 302
         assert is_verified() == (victim, True)
@@ -198,7 +198,7 @@ def test_concurrent_use_of_one_code(browser: Browser, app: RegisteredApplication
             answered = list(pool.map(trade, [brought] * 4))
         got = [answer.json() for answer in answered if answer.status_code == 200]
         assert len(got) == 1, [answer.text for answer in answered]
-        assert with_bearer(app.url, got[0]["access_token"]).status_code == 401, "One of them has stolen it."
+        assert with_bearer(app.url, got[0]["access_token"]).status_code == 401, "One of the two may be stolen."
 
 
 def test_deleting_a_user_deletes_their_applications(

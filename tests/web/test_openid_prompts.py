@@ -27,7 +27,7 @@ def app(browser: Browser, person: User) -> RegisteredApplication:
 def test_prompt_none_redirects_to_the_application(
     browser: Browser, open_browser: Callable[[], Browser], app: RegisteredApplication, scope: str, kind: str
 ) -> None:
-    """With an error in the requested response mode, and with its state if any."""
+    """With an error and the state, if any; in the fragment of the URL for the implicit flow."""
     asked = {"scope": scope, "prompt": "none", "response_type": kind}
     for visitor, error in ((open_browser(), "login_required"), (browser, "consent_required")):
         led = visitor.get(app.address(**asked))

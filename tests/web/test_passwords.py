@@ -108,7 +108,7 @@ def test_a_reset_link_works_once(
     chosen = _choose(forgetful, link)
 
     assert (chosen.status_code, chosen.headers["location"]) == (302, "/users/sign_in")
-    assert not signed_in.is_signed_in(), "Whoever knew the old password is out."
+    assert not signed_in.is_signed_in(), "Old sessions have ended."
     assert forgetful.get(link).status_code == 404
     again = {**form.fields, "user[password]": "yet another one", "user[password_confirmation]": "yet another one"}
     assert forgetful.post("/users/password", data=again).status_code == 404

@@ -79,7 +79,7 @@ def test_patch_of_a_commit(make: Make, owner: User, project: Project, browser: B
     assert browser.get(f"/{project.path}/commit/{second[:10]}.diff").text == diff, "Also by the address as it was."
     of_merge = browser.get(f"/{project.path}/-/commit/{merge}.patch").text
     assert of_merge.startswith(f"From {merge} ")
-    assert diff in of_merge, "What it brought to its first parent."
+    assert diff in of_merge, "Against its first parent."
     (first,) = _firsts(make, owner, project)
     assert browser.get(f"/{project.path}/-/commit/{first}.patch").text.startswith(f"From {first} ")
 

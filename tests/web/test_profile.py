@@ -104,7 +104,7 @@ def test_addresses_are_added_confirmed_and_made_primary(
     assert "unconfirmed" in page
     number = re.findall(r"/profile/emails/(\d+)/confirm", page)[0]
     early = _send(own_browser, f"/profile/emails/{number}/primary")
-    assert early.status_code == 422, "Nobody takes an address that they have not proven."
+    assert early.status_code == 422, "Unconfirmed addresses cannot become primary."
     assert _send(own_browser, f"/profile/emails/{number}/confirm").status_code == 302
     written = [quopri.decodestring(mail.encode()).decode() for mail in instance.mails() if address in mail]
     link = re.findall(r"confirmation_token=([\w-]+)", written[-1])[0]

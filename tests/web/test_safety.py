@@ -23,7 +23,7 @@ def project_issue(make: Make) -> str:
     return f"/{project.path}/-/issues/{make_issue(make, project, make.root, title='Open')['iid']}"
 
 
-FORM_PATHS = [place for pages in ALL_PAGES for place in pages.places]
+PAGE_ROUTES = [place for pages in ALL_PAGES for place in pages.places]
 # An unguessable link needs no CSRF token; mail programs send none.
 # Nor do API clients, which send a secret of their own and for which cookies are ignored.
 BY_LINK = [
@@ -35,14 +35,14 @@ BY_LINK = [
 ]
 FORMS = [
     (place.method, place.path.replace(":id", "1"))
-    for place in FORM_PATHS
+    for place in PAGE_ROUTES
     if place.method != "GET" and place.path not in BY_LINK
 ]
 
 
 def test_routes_without_csrf_protection_are_listed() -> None:
     """A new page without CSRF protection must be added here."""
-    assert [place.path for place in FORM_PATHS if place.by_link] == BY_LINK
+    assert [place.path for place in PAGE_ROUTES if place.by_link] == BY_LINK
 
 
 @pytest.mark.parametrize("token", [None, "", "nonsense", ["a"]])
@@ -96,7 +96,7 @@ def test_the_csrf_header_of_scripts_is_accepted(browser: Browser, person: User) 
 
 
 READS = sorted(
-    place.path.replace(":id", "1").replace(":file", "ingot.css") for place in FORM_PATHS if place.method == "GET"
+    place.path.replace(":id", "1").replace(":file", "ingot.css") for place in PAGE_ROUTES if place.method == "GET"
 )
 
 

@@ -77,7 +77,7 @@ def test_valid_and_invalid_settings(owner: Browser, api: Api, person: User, proj
     assert "<script>alert" not in owner.get(place).text
     refused = _send(owner, place, "put", **general | {"general[name]": f"-{HOSTILE}"})
     assert refused.status_code == 422
-    assert "water, moon, " in refused.text, "What was typed stays."
+    assert "water, moon, " in refused.text, "The input stays in the form."
     assert "<script>alert" not in refused.text
     assert 'role="alert"' in refused.text
     assert _send(owner, place, "put", part="nothing").status_code == 404

@@ -113,7 +113,7 @@ def test_new_system_notes_are_returned(browser: Browser, setup: SidebarSetup, ki
     assert f'id="note_{number}"' not in known, "Only what is new is put there."
     assert f'id="note_{number}"' in browser.get(page).text
     assert "<script>alert" not in saved
-    assert "oob" not in again + asked, "Where nothing changed there is nothing to tell."
+    assert "oob" not in again + asked, "No change returns no notes."
     _save(browser, f"{page}/facts/labels", {"fact[had][]": ["third"]})
 
 

@@ -131,7 +131,7 @@ def test_an_address_is_confirmed_first(
         unknown = {"user[email]": "nobody@example.org"}
         said = browser.submit("/users/confirmation/new", "/users/confirmation/new", fields=unknown)
         browser.submit("/users/confirmation/new", "/users/confirmation/new", fields=again)
-        assert said.status_code == 200 and box.receive() == [], "What is proven needs no mail."
+        assert said.status_code == 200 and box.receive() == [], "A confirmed address gets no mail."
 
 
 def test_password_reset_by_a_real_smtp_server(instance: Instance, browser: Browser, make: Make) -> None:

@@ -131,7 +131,7 @@ def test_an_unverified_address_of_the_provider_links_nothing(
         second.api.put("/application/settings", second.make.root, send_user_confirmation_email=True)
     assert refused.status_code == 403
     assert _complete_sign_in(instance, provider_browser, client_browser).status_code == 403, (
-        "What they took then is theirs no more than before."
+        "The address added then stays unconfirmed."
     )
     assert not client_browser.is_signed_in()
 
@@ -149,7 +149,7 @@ def test_the_callback_is_bound_to_the_browser(
 ) -> None:
     returned = authorize(provider_browser, _location(instance, client_browser.get(START))).headers["location"]
     with Browser(second.url) as victim:
-        assert victim.get(returned).status_code == 400, "Else somebody is signed in as the attacker."
+        assert victim.get(returned).status_code == 400, "Otherwise the victim is signed in as the attacker."
         victim.get(START)
         assert victim.get(returned).status_code == 400, "It is of another sign-in."
     heard = {name: values[0] for name, values in parse_qs(urlsplit(returned).query).items()}
@@ -254,7 +254,7 @@ def test_an_identity_is_linked_and_unlinked(
         assert other.post("/profile/identities", data=stolen).status_code == 400
     assert client_browser.post("/profile/identities", data=sent | {"kept": kept + "x"}).status_code == 400
     assert client_browser.post("/profile/identities", data=sent).headers["location"] == "/profile/account"
-    assert client_browser.post("/profile/identities", data=sent).status_code == 302, "Twice is once."
+    assert client_browser.post("/profile/identities", data=sent).status_code == 302, "Linking is idempotent."
     with Browser(second.url) as again:
         _complete_sign_in(instance, provider_browser, again)
         assert f"@{held.username}" in again.get("/profile/account").text

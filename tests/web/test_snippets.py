@@ -36,7 +36,7 @@ def test_files_have_highlighting_line_numbers_and_links(
     assert "More *words*" in browser.get(f"{there}?plain=1").text
     assert 'id="f2-L1"' in browser.get(f"{there}?plain=1").text, "No two lines have the same address."
     assert 'id="f3-L400"' in page
-    assert shared or 'id="f3-L401"' not in page, "At first only the beginning, unless somebody has asked for all of it."
+    assert shared or 'id="f3-L401"' not in page, "Only the beginning, unless the whole file is requested."
     rest = browser.get(f"{there}?rest=3", headers={"hx-request": "true"}).text
     assert rest.startswith('<tbody><tr id="f3-L401">')
     assert 'id="f3-L501"' in rest

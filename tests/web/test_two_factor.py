@@ -124,7 +124,7 @@ def test_a_password_alone_is_rejected_everywhere(
     assert refused.status_code == 401
     assert "personal access token" in refused.json()["message"]
     wrong = api.post("/session", login=person.username, password="wrong password")
-    assert "token" not in wrong.json()["message"], "Only who knows the password hears of it."
+    assert "token" not in wrong.json()["message"], "The hint is shown only with the correct password."
     token = by_password(instance.url, person)
     assert (token.status_code, token.json()["error"]) == (401, "invalid_grant")
     project = make_project(make, person, visibility="private")  # type: ignore[arg-type]

@@ -144,7 +144,7 @@ def test_only_direct_members_of_the_invited_group_get_access(api: Api, make: Mak
 
     assert [api.get(project.url, each).status_code for each in (member, above, below, further)] == [200, 404, 404, 404]
     assert [api.get(group.url, each).status_code for each in (member, above, below, further)] == [200, 404, 404, 404]
-    # Shares of the invited group are not passed on: their members have only guest access to the instance.
+    # Projects shared with the group are not passed on to members of the invited group.
     elsewhere = make_project(make)
     share(make, elsewhere, group, 30)
     assert api.get(elsewhere.url, member).status_code == 404

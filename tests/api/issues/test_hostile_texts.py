@@ -9,7 +9,7 @@ from tests.markup.hostile import KNOWN, PAYLOADS
 from tests.statements import executed
 
 MAX_NAME_STATEMENTS = 12
-"""So many statements more than without any may go into finding out whom and what a text names."""
+"""Maximum number of additional statements for resolving the references and mentions of a text."""
 
 
 @pytest.mark.parametrize("name", KNOWN)

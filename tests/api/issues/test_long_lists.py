@@ -34,7 +34,7 @@ class PrioritizedIssues(NamedTuple):
     owner: User
     project: Project
     issues: list[tuple[str, int, int]]
-    """When its milestone ends, the best priority of its labels, and its number."""
+    """Due date of the milestone, highest label priority, and iid of each issue."""
     closed: set[int]
 
 

@@ -11,7 +11,7 @@ from tests.api.kernel.route_requests import declared_routes, request_route
 from tests.client import Api, Make, User
 
 # Endpoints about the current token invalidate it.
-INVALIDATING_ROUTES = "/personal_access_tokens/self"
+SELF_PREFIX = "/personal_access_tokens/self"
 
 
 def test_the_table_lists_exactly_the_declared_routes() -> None:
@@ -28,9 +28,9 @@ def other_user(make: Make) -> User:
 def test_callers_reach_exactly_the_routes_in_the_table(api: Api, make: Make, other_user: User, route: str) -> None:
     """Attack: anonymous callers, other users and administrators call every route."""
     who, _ = TABLE[route]
-    if INVALIDATING_ROUTES in route:
+    if SELF_PREFIX in route:
         other_user = make.user()
-    administrator = make.root.with_token(make.token(make.root.id)) if INVALIDATING_ROUTES in route else make.root
+    administrator = make.root.with_token(make.token(make.root.id)) if SELF_PREFIX in route else make.root
 
     anonymous = request_route(api, route, None)
     assert (anonymous.status_code == 401) is (who != ANYONE), anonymous.text

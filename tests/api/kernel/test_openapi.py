@@ -66,7 +66,7 @@ def test_the_documentation_page_loads_nothing_from_other_hosts(instance: Instanc
 
     assert (page.status_code, page.headers["content-type"]) == (200, "text/html; charset=utf-8")
     assert not re.search(r"(?:src|href)=\"(?:https?:)?//", page.text)
-    assert page.text.count("<main") == page.text.count("<h1") == 1, "Those who hear it find what it is."
+    assert page.text.count("<main") == page.text.count("<h1") == 1, "The page has one main landmark and one heading."
     assert "default-src 'none'" in page.headers["content-security-policy"]
     for path in re.findall(r"(?:src|href)=\"(/static/[^\"]+)\"", page.text):
         assert httpx.get(instance.url + path).status_code == 200, path

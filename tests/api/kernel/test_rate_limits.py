@@ -82,7 +82,7 @@ def test_a_user_sees_remaining_requests_and_then_retry_after(api: Api, make: Mak
         assert refused.status_code == 429
         assert "Retry later" in refused.text
         assert 0 < int(refused.headers["retry-after"]) <= PERIOD
-    assert api.get("/user", other).status_code == 200, "Everybody has a count of their own."
+    assert api.get("/user", other).status_code == 200, "Each user has a separate limit."
     assert "ratelimit-limit" not in api.get("/templates/licenses/mit").headers, "The other limit is not on."
 
 

@@ -45,7 +45,7 @@ def test_moved_and_deleted_projects(api: Api, instance: Instance, make: Make) ->
     assert api.put(f"/projects/{project.id}/transfer", owner, namespace=there.id).status_code == 200
     shown = api.get(f"/projects/{project.id}/merge_requests/{made['iid']}", owner).json()
     assert (shown["milestone"]["title"], shown["labels"]) == ("Of the group", ["of the group"])
-    assert shown["milestone"]["id"] != milestone["id"], "It takes a copy along."
+    assert shown["milestone"]["id"] != milestone["id"], "The project gets a copy of the milestone."
     assert api.delete(f"/projects/{project.id}", owner).status_code < 300
     assert api.get("/merge_requests", owner).json() == []
     instance.work()

@@ -331,7 +331,7 @@ def test_approvals(api: Api, make: Make, sample: Sample) -> None:
     api.post(f"{url}/approve", helper)
     assert api.put(f"{url}/reset_approvals", helper).status_code == 403
     reset = api.put(f"{url}/reset_approvals", owner)
-    assert (reset.status_code, reset.json()["approved_by"]) == (202, []), "Clients read what is answered."
+    assert (reset.status_code, reset.json()["approved_by"]) == (202, []), "Clients parse the response."
     assert api.get(f"{url}/approvals", owner).json()["approved_by"] == []
     api.put(url, owner, state_event="close")
     assert api.post(f"{url}/approve", helper).status_code == 401

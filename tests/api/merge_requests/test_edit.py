@@ -104,7 +104,7 @@ def test_closing_and_reopening(api: Api, make: Make, sample: Sample) -> None:
     assert api.put(url, owner, state_event="close").json()["state"] == "closed"
     assert ids(api.get(f"/projects/{project.id}/merge_requests", owner, state="closed"))[0] == made["id"]
     head = commit(make, project, made["source_branch"], {"later": "x\n"}, owner)
-    assert api.get(url, owner).json()["sha"] == made["sha"], "What is closed follows no pushes."
+    assert api.get(url, owner).json()["sha"] == made["sha"], "A closed merge request ignores pushes."
     opened = api.put(url, owner, state_event="reopen").json()
     assert (opened["state"], opened["closed_at"], opened["sha"]) == ("opened", None, head)
     assert len(api.get(f"{url}/versions", owner).json()) == 2
@@ -190,10 +190,10 @@ def test_permissions_to_edit_and_delete(
     assert api.delete(url, people[role]).status_code == deletes
     assert api.get(url, people.owner).status_code == (404 if deletes == 200 else 200)
     if deletes == 200:
-        assert api.delete(url, people[role]).status_code == 200, "What is gone is gone."
+        assert api.delete(url, people[role]).status_code == 200, "A deleted merge request is not found."
         assert made["id"] not in ids(api.get(f"/projects/{project.id}/merge_requests", people.owner))
         later = make_merge_request(make, project, people.owner)
-        assert later["iid"] > made["iid"], "Numbers are never given again."
+        assert later["iid"] > made["iid"], "Iids are not reused."
 
 
 def test_an_external_author_edits_but_does_not_label(api: Api, make: Make) -> None:

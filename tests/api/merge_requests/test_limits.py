@@ -16,12 +16,12 @@ from tests.git_history import repository_of, run
 
 FILES = 2_000
 LINE_BYTES = 50_000_000
-CALLERS = ("-c", "user.name=x", "-c", "user.email=x@example.org")
+AUTHOR = ("-c", "user.name=x", "-c", "user.email=x@example.org")
 
 
 def _branch(path: Path, name: str, base: str, entries: str) -> None:
     tree = run(path, "mktree", input=entries.encode())
-    run(path, "update-ref", f"refs/heads/{name}", run(path, *CALLERS, "commit-tree", "-p", base, "-m", name, tree))
+    run(path, "update-ref", f"refs/heads/{name}", run(path, *AUTHOR, "commit-tree", "-p", base, "-m", name, tree))
 
 
 @pytest.fixture(scope="module")

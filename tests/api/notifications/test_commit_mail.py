@@ -53,7 +53,7 @@ def test_mentioned_users_with_code_access_are_notified(
     )
 
     assert said.status_code == 201, said.text
-    assert _recipients(box) == {people[name].email for name in hears}, "Who writes does not hear of themselves."
+    assert _recipients(box) == {people[name].email for name in hears}, "Authors are not notified of their own comments."
 
 
 def test_content_and_edits(api: Api, instance: Instance, make: Make, box: Mailbox) -> None:
@@ -73,7 +73,7 @@ def test_content_and_edits(api: Api, instance: Instance, make: Make, box: Mailbo
     assert api.put(f"{url}/{made['id']}/notes/{note}", owner, body=f"{body} @{later.username}").status_code == 200
     assert _recipients(box) == {later.email}
     assert api.post(url, owner, body=f"Once more, @{named.username}").status_code == 201
-    assert _recipients(box) == {named.email}, "Whatever they still have to look at."
+    assert _recipients(box) == {named.email}, "An open todo does not prevent the mail."
 
     assert to == named.email
     assert message["Subject"].startswith(f"Re: {project.name} | ") and message["Subject"].endswith(f"({oid[:8]})")

@@ -143,15 +143,15 @@ def test_notification_levels(api: Api, make: Make, box: Mailbox, place: str, lev
 
     make_issue(make, project, author)
     make_issue(make, outside, author)
-    assert _recipients(box) == ({person.email} if "other" in hears_of else set()), "of what others write"
+    assert _recipients(box) == ({person.email} if "other" in hears_of else set()), "notes of others"
     api.post(f"{own}/notes", author, body="Well")
-    assert _recipients(box) == ({person.email} if "own" in hears_of else set()), "of what one takes part in"
+    assert _recipients(box) == ({person.email} if "own" in hears_of else set()), "participating"
     other, _ = _issue(make, box, project, author)
     api.post(f"{other}/notes", author, body=f"cc @{person.username}")
-    assert _recipients(box) == ({person.email} if "named" in hears_of else set()), "of what names one"
+    assert _recipients(box) == ({person.email} if "named" in hears_of else set()), "mentions"
     another, _ = _issue(make, box, project, author)
     api.put(another, author, state_event="close")
-    assert _recipients(box) == ({person.email} if level == "watch" else set()), "of what was not chosen"
+    assert _recipients(box) == ({person.email} if level == "watch" else set()), "events that are not selected"
 
 
 def test_custom_events(api: Api, make: Make, box: Mailbox) -> None:
@@ -242,7 +242,7 @@ def test_users_without_access_are_not_notified(api: Api, make: Make, box: Mailbo
     assert _recipients(box) == {guest.email, reporter.email}
     api.post(f"{url}/notes", make.root, body="Before it becomes secret")
     api.put(url, make.root, confidential=True)
-    assert _recipients(box) == {reporter.email}, "What became secret before the mail left stays so."
+    assert _recipients(box) == {reporter.email}, "Issues made confidential before the mail was sent are not sent."
     note = api.post(f"{url}/notes", make.root, body="Taken back").json()["id"]
     api.delete(f"{url}/notes/{note}", make.root)
     assert _recipients(box) == set()

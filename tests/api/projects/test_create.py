@@ -126,7 +126,7 @@ def test_the_path_of_a_group_is_taken_for_projects(api: Api, make: Make) -> None
     assert (refused.status_code, refused.json()) == (400, {"message": {"path": TAKEN}})
 
 
-NAMESPACES = [
+GROUP_LEVELS = [
     (Level.OWNER, 201),
     (Level.MASTER, 201),
     (Level.DEVELOPER, 400),
@@ -135,7 +135,7 @@ NAMESPACES = [
 ]
 
 
-@pytest.mark.parametrize(("level", "status"), NAMESPACES)
+@pytest.mark.parametrize(("level", "status"), GROUP_LEVELS)
 def test_masters_create_in_groups(api: Api, make: Make, level: Level, status: int) -> None:
     user = make.user()
     group = make_group(make, members={user: level})

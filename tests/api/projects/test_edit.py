@@ -157,7 +157,7 @@ def test_unsupported_access_levels_are_rejected(api: Api, make: Make, name: str,
     assert api.put(project.url, owner, repository_access_level="enabled").status_code == 200
 
 
-def test_both_names_of_shared_runners_settings_are_writable(api: Api, make: Make) -> None:
+def test_both_names_of_the_merge_request_link_setting_are_writable(api: Api, make: Make) -> None:
     """Returned values can be sent back."""
     project = make_project(make)
     for name in ("printing_merge_requests_link_enabled", "printing_merge_request_link_enabled"):

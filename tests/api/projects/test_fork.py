@@ -235,7 +235,7 @@ def test_fork_relations_have_no_cycles(api: Api, make: Make) -> None:
     assert api.post(f"{cousin.url}/fork/{again['id']}", make.root).status_code == 201
 
 
-def test_large_repositories_are_copied_by_a_job(api: Api, instance: Instance, make: Make) -> None:
+def test_a_job_copies_the_repository_on_request(api: Api, instance: Instance, make: Make) -> None:
     user, project = make.user(), make_project(make, visibility="public", default_branch="trunk")
     commit = _commit(instance, make, project, "trunk")
 

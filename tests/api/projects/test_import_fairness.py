@@ -20,7 +20,7 @@ from tests.api.projects.test_import_hostile import HEAD, raw_server
 from tests.client import User
 
 DRIPS = (HEAD + b"\r\n", b"0")
-"""An answer of which a byte comes now and then, for ever."""
+"""An endless response sent one byte at a time."""
 
 
 @contextmanager

@@ -27,7 +27,7 @@ def create_with_readme(api: Api, who: User, path: str = "/projects", **attribute
 
 
 def project_of(shown: dict[str, Any]) -> Project:
-    """Return the record with which the repository is opened."""
+    """Return the project of a response as a test project."""
     return Project(shown["id"], shown["path_with_namespace"], shown["name"], shown["namespace"]["id"])
 
 

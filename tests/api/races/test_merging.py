@@ -156,7 +156,7 @@ def test_concurrent_chained_merges(api: Api, make: Make, instance: Instance, ser
         assert shown["state"] in ("merged", "opened")
 
 
-def test_without_a_shared_queue(
+def test_without_a_shared_lock(
     api: Api, make: Make, instance: Instance, servers: ConcurrentServers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Servers on other machines do not share the lock: only the atomic ref update decides."""

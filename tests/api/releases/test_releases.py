@@ -182,7 +182,7 @@ def test_order_and_the_latest_release(api: Api, make: Make, roles: UsersByRole, 
     assert api.get(f"{url}/permalink/latest").json() == api.get(f"{url}/b").json()
     upcoming = api.post(url, roles.developer, tag_name="d", ref="master", released_at="9000-01-01T00:00:00Z")
     assert upcoming.status_code == 201, upcoming.text
-    assert api.get(f"{url}/permalink/latest").json()["tag_name"] == "b", "what is yet to come out is not out"
+    assert api.get(f"{url}/permalink/latest").json()["tag_name"] == "b", "a future release is not the latest"
     few = statements_of(make, lambda: api.get(url, per_page=1))
     assert statements_of(make, lambda: api.get(url, per_page=100)) <= few
 

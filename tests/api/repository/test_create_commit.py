@@ -285,7 +285,7 @@ def test_permissions(api: Api, make: Make, writable: WritableRepository) -> None
     hidden = make_project(make, visibility="private")
     assert api.post(f"/projects/{hidden.id}/repository/commits", writable.developer, **said).status_code == 404
     denied = writable.commit(act("update", "nope", content="x"), branch="master")
-    assert denied.status_code == 403, "Who may not come through hears nothing of the files."
+    assert denied.status_code == 403, "A denied caller learns nothing about files."
     assert "protected branches" in denied.json()["message"]
     assert writable.commit(act("create", "who", content="x"), branch="master", who=writable.master).status_code == 201
     assert writable.commit(act("create", "who", content="x")).status_code == 201

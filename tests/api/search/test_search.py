@@ -12,7 +12,7 @@ from tests.client import Api, Make, User
 from tests.factories import Group, Project, add_members, ids, make_group, make_project, statements_of
 
 WORD = "Quixotic"
-HIDDEN_QUERY = ["stranger", "external", "guest"]
+HIDDEN_FROM = ["stranger", "external", "guest"]
 
 
 class SearchSetup(NamedTuple):
@@ -65,7 +65,7 @@ def _fill(make: Make, project: Project, author: User) -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def setup(make: Make) -> SearchSetup:
     """Return a group, created once; the tests only read."""
-    people = {name: make.user(external=name == "external") for name in (*HIDDEN_QUERY, "author", "reporter")}
+    people = {name: make.user(external=name == "external") for name in (*HIDDEN_FROM, "author", "reporter")}
     people["administrator"] = make.root
     group = make_group(make, visibility="public")
     levels = {people["author"]: Level.DEVELOPER, people["reporter"]: Level.REPORTER}
@@ -98,7 +98,7 @@ def test_users_find_visible_objects_only(api: Api, setup: SearchSetup) -> None:
             every = private["snippets"] + public["snippets"]
             seen = [private["snippets"][0], public["snippets"][0]] if name == "reporter" else every
             assert ids(api.get("/search", caller, scope=scope, **whole)) == seen, name
-    for name in HIDDEN_QUERY:
+    for name in HIDDEN_FROM:
         caller = setup.people[name]
         assert ids(api.get("/search", caller, scope="projects", **whole)) == [setup.public.id]
         assert ids(api.get(group, caller, scope="projects", **whole)) == [setup.public.id]
@@ -127,13 +127,13 @@ def test_search_in_a_project(api: Api, setup: SearchSetup) -> None:
     }
     for name, caller in setup.people.items():
         for path in (f"/projects/{setup.public.id}/search", f"/projects/{setup.public.id}/-/search"):
-            issues = made["issues"][1:] if name in HIDDEN_QUERY else made["issues"]
+            issues = made["issues"][1:] if name in HIDDEN_FROM else made["issues"]
             assert ids(api.get(path, caller, scope="issues", search=WORD)) == issues, name
             assert ids(api.get(path, caller, scope="milestones", search="quixOTIC")) == [made["milestone"]]
             assert ids(api.get(path, caller, scope="notes", search=WORD)) == seen[name], name
             assert ids(api.get(path, caller, scope="merge_requests", search=WORD)) == [made["merge_request"]]
         hidden = api.get(f"/projects/{setup.private.id}/search", caller, scope="issues", search=WORD)
-        assert hidden.status_code == (404 if name in HIDDEN_QUERY else 200), name
+        assert hidden.status_code == (404 if name in HIDDEN_FROM else 200), name
     found = api.get(f"/projects/{setup.public.id}/search", setup.people["stranger"], scope="notes", search="say qu")
     assert [(note["noteable_type"], note["noteable_iid"], note["body"]) for note in found.json()] == [
         ("Issue", 1, f"Say {WORD}")
@@ -227,7 +227,7 @@ def test_optional_parameters(api: Api, setup: SearchSetup) -> None:
     assert ids(api.get(path, caller, **offers, state="merged")) == []
 
 
-PROJECT_ONLY = [
+UNSUPPORTED_SCOPES = [
     ("/search", ("blobs", "commits", "wiki_blobs", "notes", "nonsense", "")),
     ("/groups/{group}/search", ("blobs", "commits", "wiki_blobs", "notes", "snippet_titles")),
     ("/projects/{project}/search", ("projects", "snippet_titles", "snippet_blobs")),
@@ -237,7 +237,7 @@ PROJECT_ONLY = [
 def test_invalid_requests_are_rejected(api: Api, setup: SearchSetup) -> None:
     """A missing text, an unknown scope, and unsupported scopes."""
     caller = setup.people["author"]
-    for path, scopes in PROJECT_ONLY:
+    for path, scopes in UNSUPPORTED_SCOPES:
         address = path.format(group=setup.group.id, project=setup.public.id)
         for scope in scopes:
             answer = api.get(address, caller, scope=scope, search="x")

@@ -43,10 +43,10 @@ def test_templates_are_public(api: Api, make: Make, all_of_them: str, one_of_the
         assert part in one.json()["content"]
 
 
-MIN_COUNT = [("/templates/gitignores", 20), ("/templates/gitlab_ci_ymls", 21), ("/templates/dockerfiles", 6)]
+MIN_COUNTS = [("/templates/gitignores", 20), ("/templates/gitlab_ci_ymls", 21), ("/templates/dockerfiles", 6)]
 
 
-@pytest.mark.parametrize(("path", "least"), MIN_COUNT)
+@pytest.mark.parametrize(("path", "least"), MIN_COUNTS)
 def test_everything_listed_can_be_read(api: Api, path: str, least: int) -> None:
     listed = api.get(path, per_page=100).json()
 
@@ -59,7 +59,7 @@ def test_everything_listed_can_be_read(api: Api, path: str, least: int) -> None:
         assert content.strip()
 
 
-@pytest.mark.parametrize(("path", "least"), MIN_COUNT)
+@pytest.mark.parametrize(("path", "least"), MIN_COUNTS)
 def test_lists_in_pages(api: Api, path: str, least: int) -> None:
     first = api.get(path, per_page=5)
     total = int(first.headers["x-total"])
@@ -129,7 +129,7 @@ def test_popular_licenses(api: Api, asked: str) -> None:
     assert api.get("/templates/licenses", popular="much").status_code == 400
 
 
-PLACEHOLDERS = [
+FILLED_LICENSES = [
     ("mit", "Copyright (c) {year} Anton"),
     ("bsd-2-clause", "Copyright (c) {year}, Anton"),
     ("bsd-3-clause", "Copyright (c) {year}, Anton"),
@@ -141,7 +141,7 @@ PLACEHOLDERS = [
 ]
 
 
-@pytest.mark.parametrize(("key", "filled"), PLACEHOLDERS)
+@pytest.mark.parametrize(("key", "filled"), FILLED_LICENSES)
 def test_placeholders_of_a_license_are_replaced(api: Api, key: str, filled: str) -> None:
     content = api.get(f"/templates/licenses/{key}", project="My Project", fullname="Anton").json()["content"]
 

@@ -77,7 +77,7 @@ def test_todos_are_done_and_created_once(api: Api, make: Make) -> None:
     body = f"{name} and @{other.username}"
     edited = api.put(f"{place.url}/discussions/{note['discussion']}/notes/{note['id']}", place.owner, body=body)
     assert edited.status_code == 200, edited.text
-    assert place.todos(place.reporter) == [], "They have looked at that before."
+    assert place.todos(place.reporter) == [], "The todo was done before."
     assert len(place.todos(other)) == 1
     place.comment(name)
     (again,) = place.todos(place.reporter)

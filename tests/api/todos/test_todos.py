@@ -124,7 +124,7 @@ def test_mention_todos(api: Api, make: Make) -> None:
     url = f"/projects/{project.id}/issues/{issue['iid']}"
     api.post("/todos/mark_as_done", named)
     api.put(url, owner, description=text + " again")
-    assert _actions(api, named) == [], "Named before, told before."
+    assert _actions(api, named) == [], "Users mentioned before are not notified again."
     note = api.post(f"{url}/notes", owner, body=f"hello @{named.username.upper()}").json()
     (todo,) = _todos(api, named)
     assert (todo["body"], todo["action_name"]) == (note["body"], "mentioned")
@@ -133,7 +133,7 @@ def test_mention_todos(api: Api, make: Make) -> None:
     api.put(f"{url}/notes/{note['id']}", owner, body=f"hello @{named.username} and @{spoken_to.username}")
     assert _actions(api, named) == []
     api.delete(f"{url}/notes/{note['id']}", owner)
-    assert _actions(api, named, state="done") == ["mentioned"], "What a note was about goes with it."
+    assert _actions(api, named, state="done") == ["mentioned"], "A deleted note deletes its todos."
 
 
 def test_mentions_of_groups_and_all(api: Api, make: Make) -> None:

@@ -83,7 +83,7 @@ def test_topics_of_projects_are_listed(api: Api, make: Make) -> None:
 
     described = api.put(f"/topics/{topic_id}", make.root, description="Now described").json()
     assert (described["description"], described["total_projects_count"]) == ("Now described", 2)
-    assert api.get(f"/topics/{topic_id}", make.root).json() == described, "the id of the name leads on"
+    assert api.get(f"/topics/{topic_id}", make.root).json() == described, "the old id still works"
     for each in (project, other):
         assert api.put(f"/projects/{each.id}", owner, topics=[]).status_code == 200
     assert found(api, make.root, described["name"]) == {**described, "total_projects_count": 0}

@@ -32,7 +32,7 @@ def test_an_image_is_stored_and_served_with_safe_headers(api: Api, make: Make, k
     assert url.startswith(f"{api.url}/uploads/-/system/user/avatar/{user.id}/")
     served = httpx.get(url)
     assert (served.status_code, served.content) == (200, content)
-    assert served.headers["content-type"] == content_type, "What the uploader says of the type does not count."
+    assert served.headers["content-type"] == content_type, "The declared content type is ignored."
     assert served.headers["x-content-type-options"] == "nosniff"
     assert "sandbox" in served.headers["content-security-policy"]
 
@@ -63,7 +63,7 @@ def test_invalid_images_are_rejected_and_the_old_one_stays(api: Api, make: Make,
     assert httpx.get(before).content == PNG
 
 
-def test_a_new_avatar_replaces_the_old_one_and_null_keeps_it(api: Api, make: Make) -> None:
+def test_a_new_avatar_replaces_the_old_one_and_an_empty_value_removes_it(api: Api, make: Make) -> None:
     user = make.user()
     first = _put(api, make, user, PNG, "first.png").json()["avatar_url"]
     second = _put(api, make, user, PNG + b"2", "second.png").json()["avatar_url"]

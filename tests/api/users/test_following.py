@@ -26,7 +26,7 @@ def test_follow_and_unfollow(api: Api, make: Make) -> None:
 
 @pytest.mark.parametrize(("who", "status"), [("nobody", 401), ("self", 403), ("other", 201)])
 @pytest.mark.parametrize("verb", ["follow", "unfollow"])
-def test_users_cannot_follow_themselves(api: Api, make: Make, verb: str, who: str, status: int) -> None:
+def test_users_follow_others_but_not_themselves(api: Api, make: Make, verb: str, who: str, status: int) -> None:
     star = make.user()
     caller = {"nobody": None, "self": star, "other": make.user()}[who]
     if who == "other" and verb == "unfollow":
