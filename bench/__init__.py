@@ -1,1 +1,1 @@
-"""``make bench``: speed as ratios, measured in one run."""
+"""Benchmarks (``make bench``): speed as ratios, measured in one run."""

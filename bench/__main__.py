@@ -18,14 +18,14 @@ from bench.namespace_data import fill_namespaces
 from bench.pages import PASSWORD, fill_pages, measure_pages
 from bench.process import idle_megabytes, start_seconds
 from bench.projects import SLOWEST, measure
-from bench.repositories import fill_projects, measure_git, measure_moments, measure_reads
-from bench.user_data import PERSON_TOKEN, TOKEN, fill
+from bench.repositories import fill_projects, measure_git, measure_reads, measure_single_calls
+from bench.user_data import TOKEN, USER_TOKEN, fill
 from bench.writes import measure_writes
 from ingot.operations.startup import initialize_instance
 from ingot.settings import Settings
 
 ROUNDS = 3
-PEOPLE = 10_000
+USERS = 10_000
 
 
 @contextmanager
@@ -66,8 +66,8 @@ def main() -> None:
         settings = Settings(data=data, database_url=arguments.database_url, root_token=TOKEN, root_password="-" * 9)
         initialize_instance(settings)
         if not arguments.part or {"calls", "process"} & set(arguments.part):
-            print(f"filling with {PEOPLE} people", flush=True)
-            fill(settings, PEOPLE)
+            print(f"filling with {USERS} people", flush=True)
+            fill(settings, USERS)
         parts: dict[str, Callable[[], None]] = {
             "calls": lambda: _measure_calls(data, arguments.database_url, arguments.seconds),
             "process": lambda: _measure_process(data),
@@ -86,12 +86,12 @@ def main() -> None:
 
 
 def _measure_calls(data: Path, url: str, seconds: float) -> None:
-    last_page = PEOPLE - 400 * 20
+    last_page = USERS - 400 * 20
     dice = random.Random(1)
     calls = {
         "F1": [get("/api/v4/bench")],
-        "GET /user": [get("/api/v4/user", PERSON_TOKEN)],
-        "GET /users/:id": [get(f"/api/v4/users/{dice.randint(3, PEOPLE)}", TOKEN) for _ in range(64)],
+        "GET /user": [get("/api/v4/user", USER_TOKEN)],
+        "GET /users/:id": [get(f"/api/v4/users/{dice.randint(3, USERS)}", TOKEN) for _ in range(64)],
         "GET /users": [get("/api/v4/users", TOKEN)],
         "keyset page 1": [get("/api/v4/users?pagination=keyset&order_by=id", TOKEN)],
         "keyset page 400": [get(f"/api/v4/users?pagination=keyset&order_by=id&id_before={last_page}", TOKEN)],
@@ -138,7 +138,7 @@ def _measure_repositories(folder: Path, seconds: float) -> None:
         large, bulk = fill_projects(settings, port)
         for finding in (
             *measure_reads(port, large, seconds, ROUNDS),
-            *measure_moments(port, large, ROUNDS),
+            *measure_single_calls(port, large, ROUNDS),
             *measure_git(settings, port, pid, large, bulk, ROUNDS),
         ):
             _line(*finding)

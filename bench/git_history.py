@@ -1,4 +1,4 @@
-"""Git histories for measurements, written by ``git fast-import``."""
+"""Git histories for benchmarks, written by ``git fast-import``."""
 
 import random
 import subprocess
@@ -10,12 +10,12 @@ FILES = 10_000
 BRANCHES = 10_000
 TAGS = 10_000
 DEEP = "folder-00/file-00000.txt"
-"""Last touched when half of the commits were still to come."""
-_WHO = b"Ada Writer <ada@example.org> %d +0000"
+"""Path last changed in the middle of the history."""
+_AUTHOR = b"Ada Writer <ada@example.org> %d +0000"
 
 
 def write_history(path: Path) -> list[str]:
-    """Fill a bare repository with many commits, files and references; gives the ids of the commits, oldest first."""
+    """Fill a bare repository with many commits, files and refs; return the ids of the commits, oldest first."""
     marks = path / "bench-marks"
     _import(path, _stream(), f"--export-marks={marks}")
     lines = sorted((int(mark[1:]), oid) for mark, oid in (line.split() for line in marks.read_text().splitlines()))
@@ -24,14 +24,14 @@ def write_history(path: Path) -> list[str]:
 
 
 def write_branches(path: Path, tip: str, changed: dict[str, list[str]]) -> dict[str, str]:
-    """Add branches upon a commit, each with one commit that changes these files, if any; gives their heads."""
+    """Add branches to a commit, each with one commit that changes these files, if any; return their heads."""
 
     def stream() -> Iterator[bytes]:
         for branch, files in changed.items():
             if not files:
                 yield b"reset refs/heads/%s\nfrom %s\n\n" % (branch.encode(), tip.encode())
                 continue
-            yield b"commit refs/heads/%s\ncommitter " % branch.encode() + _WHO % 1_600_000_000
+            yield b"commit refs/heads/%s\ncommitter " % branch.encode() + _AUTHOR % 1_600_000_000
             yield b"\ndata 6\nChange\nfrom %s\n" % tip.encode()
             for file in files:
                 content = b"What %s brings\n" % branch.encode()
@@ -51,11 +51,11 @@ def write_branches(path: Path, tip: str, changed: dict[str, list[str]]) -> dict[
 
 
 def write_bulk(path: Path, megabytes: int) -> None:
-    """Fill a bare repository with files that do not compress."""
+    """Fill a bare repository with incompressible files."""
     dice = random.Random(2)
 
     def stream() -> Iterator[bytes]:
-        yield b"commit refs/heads/master\ncommitter " + _WHO % 1_500_000_000 + b"\ndata 5\nBulk\n"
+        yield b"commit refs/heads/master\ncommitter " + _AUTHOR % 1_500_000_000 + b"\ndata 5\nBulk\n"
         for number in range(megabytes):
             yield b"M 100644 inline bulk-%d\ndata %d\n" % (number, 2**20) + dice.randbytes(2**20) + b"\n"
         yield b"done\n"
@@ -79,7 +79,7 @@ def _stream() -> Iterator[bytes]:
     for number in range(1, COMMITS + 1):
         message = b"Change %d\n\nBecause of %d.\n" % (number, number)
         yield b"commit refs/heads/master\nmark :%d\ncommitter " % number
-        yield _WHO % (1_400_000_000 + 600 * number) + b"\ndata %d\n" % len(message) + message
+        yield _AUTHOR % (1_400_000_000 + 600 * number) + b"\ndata %d\n" % len(message) + message
         touched = range(FILES) if number == 1 else [dice.randrange(1, FILES) for _ in range(2)]
         if number == COMMITS // 2:
             touched = [0, *touched]
@@ -98,6 +98,6 @@ def _name(file: int) -> bytes:
 
 
 def names(how_many: int) -> list[str]:
-    """The paths of files that are there, chosen at random."""
+    """Return random paths of existing files."""
     dice = random.Random(3)
     return [_name(dice.randrange(1, FILES)).decode() for _ in range(how_many)]

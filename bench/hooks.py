@@ -1,4 +1,4 @@
-"""Hooks: what they add to a push, how many deliveries a job worker makes, and whether a dead receiver slows others."""
+"""Webhooks: cost added to a push, deliveries per job worker, and isolation from a dead receiver."""
 
 import asyncio
 import os
@@ -17,7 +17,7 @@ from pathlib import Path
 import httpx
 from sqlalchemy import delete, select
 
-from bench.repositories import Finding
+from bench.repositories import Measurement
 from bench.user_data import TOKEN
 from ingot.app import open_database
 from ingot.core.db.connection import Connection
@@ -32,19 +32,19 @@ _ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 _IDS = select(hooks.c.id).order_by(hooks.c.id)
 
 
-class _Receiving(asyncio.Protocol):
-    """As little as a receiver can be."""
+class _ReceiverProtocol(asyncio.Protocol):
+    """Minimal protocol of a receiver."""
 
     def __init__(self, receiver: "Receiver") -> None:
         self._receiver = receiver
         self._read = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Answer here."""
+        """Store the connection."""
         self._transport = transport
 
     def data_received(self, data: bytes) -> None:
-        """Answer each request once it is whole."""
+        """Respond to each complete request."""
         self._read += data
         while (end := self._read.find(b"\r\n\r\n")) >= 0:
             head = self._read[:end].lower()
@@ -57,7 +57,7 @@ class _Receiving(asyncio.Protocol):
 
 
 class Receiver:
-    """Answers at once, and notes when it was asked."""
+    """Receiver that responds at once, and records the times of requests."""
 
     def __init__(self) -> None:
         self.times: list[float] = []
@@ -65,7 +65,7 @@ class Receiver:
         ready = threading.Event()
 
         async def serve() -> None:
-            server = await asyncio.get_running_loop().create_server(lambda: _Receiving(self), "127.0.0.1", 0)
+            server = await asyncio.get_running_loop().create_server(lambda: _ReceiverProtocol(self), "127.0.0.1", 0)
             self.port = server.sockets[0].getsockname()[1]
             ready.set()
             await server.serve_forever()
@@ -74,7 +74,7 @@ class Receiver:
         ready.wait()
 
     def wait(self, count: int, seconds: float = 120.0) -> float:
-        """Until so many have come; gives how long that took from the first one on."""
+        """Wait for this many requests and return the seconds since the first one."""
         deadline = time.perf_counter() + seconds
         while len(self.times) < count:
             if time.perf_counter() > deadline:
@@ -87,7 +87,7 @@ class Receiver:
 
 @contextmanager
 def _serving(settings: Settings) -> Iterator[str]:
-    """The whole server, with one web worker and one job worker."""
+    """Run the whole server, with one web worker and one job worker."""
     command = [sys.executable, "-m", "ingot", "serve", "--data", str(settings.data), "--workers", "1", "--port", "0"]
     environment = {**os.environ, "INGOT_ALLOW_LOCAL_REQUESTS": "1"}
     address = settings.data / "run" / "address"
@@ -105,8 +105,8 @@ def _serving(settings: Settings) -> Iterator[str]:
         process.wait(20)
 
 
-def measure_hooks(settings: Settings) -> Iterator[Finding]:
-    """All of it."""
+def measure_hooks(settings: Settings) -> Iterator[Measurement]:
+    """Run all webhook benchmarks."""
     receiver = Receiver()
     with (
         _serving(settings) as url,
@@ -126,8 +126,8 @@ def _add_hook(api: httpx.Client, project: int, url: str) -> None:
     api.post(f"/projects/{project}/hooks", json={"url": url}).raise_for_status()
 
 
-def _pushes(url: str, api: httpx.Client, receiver: Receiver) -> Finding:
-    """The same pushes to a project with ten hooks and to one without, in turn."""
+def _pushes(url: str, api: httpx.Client, receiver: Receiver) -> Measurement:
+    """Measure the same pushes to a project with ten hooks and to one without, in turn."""
     told = _project(api, "told")
     _project(api, "quiet")
     for number in range(10):
@@ -149,11 +149,11 @@ def _pushes(url: str, api: httpx.Client, receiver: Receiver) -> Finding:
                 if name == "told":
                     receiver.wait(10)
     ratio = statistics.median(times["told"]) / statistics.median(times["quiet"])
-    return Finding("push with 10 hooks / without", ratio, "<= 1.10", ratio <= 1.10)
+    return Measurement("push with 10 hooks / without", ratio, "<= 1.10", ratio <= 1.10)
 
 
 def _queue(settings: Settings, ports: list[int], count: int) -> None:
-    """Write what there is to tell while nobody tells it; each hook has its port."""
+    """Queue events while no dispatcher runs; each hook has its port."""
     database = open_database(settings)
 
     def work(db: Connection) -> None:
@@ -169,16 +169,16 @@ def _queue(settings: Settings, ports: list[int], count: int) -> None:
     database.close()
 
 
-def _one_hook(settings: Settings, receiver: Receiver) -> Finding:
+def _one_hook(settings: Settings, receiver: Receiver) -> Measurement:
     _queue(settings, [receiver.port], DELIVERIES)
     with _serving(settings):
         seconds = receiver.wait(DELIVERIES)
     rate = DELIVERIES / seconds
-    return Finding("deliveries / s, one receiver", rate, ">= 300", rate >= 300)
+    return Measurement("deliveries / s, one receiver", rate, ">= 300", rate >= 300)
 
 
-def _dead_receiver(settings: Settings, receiver: Receiver) -> Finding:
-    """One of a hundred takes connections and says nothing; the others are as fast as without it."""
+def _dead_receiver(settings: Settings, receiver: Receiver) -> Measurement:
+    """Compare deliveries to a hundred receivers with and without one that never responds."""
     with (
         _serving(settings) as url,
         httpx.Client(base_url=f"{url}/api/v4", headers={"PRIVATE-TOKEN": TOKEN}, timeout=60) as api,
@@ -196,4 +196,4 @@ def _dead_receiver(settings: Settings, receiver: Receiver) -> Finding:
             receiver.times.clear()
     print(f"deliveries/s to 99 hooks: {each * (HOOKS - 1) / taken['dead']:.0f}", flush=True)
     ratio = taken["dead"] / taken["alive"]
-    return Finding("99 hooks beside a dead one / without", ratio, "<= 1.10", ratio <= 1.10)
+    return Measurement("99 hooks beside a dead one / without", ratio, "<= 1.10", ratio <= 1.10)

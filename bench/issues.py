@@ -1,4 +1,4 @@
-"""Issues: a project with a hundred thousand of them and a million notes, read, listed, filtered, searched, written."""
+"""Issues: a project with a hundred thousand issues and a million notes: read, list, filter, search, write."""
 
 import random
 import statistics
@@ -11,7 +11,7 @@ import httpx
 from sqlalchemy import Select, func, insert, literal, select, true
 
 from bench.load import get, post, requests_per_second
-from bench.repositories import Finding
+from bench.repositories import Measurement
 from bench.user_data import TOKEN
 from ingot.app import open_database
 from ingot.collaboration.iids.tables import internal_ids
@@ -34,11 +34,11 @@ _WORDS = ("crash", "button", "slow", "page", "colour", "upload", "search", "bran
 
 
 def fill_issues(settings: Settings, port: int) -> int:
-    """Fill a new project; gives its number."""
+    """Fill a new project and return its id."""
     with httpx.Client(base_url=f"http://127.0.0.1:{port}/api/v4", headers={"PRIVATE-TOKEN": TOKEN}) as client:
         project_id: int = client.post("/projects", json={"name": "tracker"}).json()["id"]
     database = open_database(settings)
-    marks = database.write(partial(_add_marks, project_id=project_id))
+    marks = database.write(partial(_add_labels_and_milestones, project_id=project_id))
     dice = random.Random(5)
     for first in range(0, ISSUES, 5_000):
         database.write(partial(_add_issues, project_id=project_id, first=first, marks=marks, dice=dice))
@@ -48,7 +48,7 @@ def fill_issues(settings: Settings, port: int) -> int:
     return project_id
 
 
-def _add_marks(db: Connection, project_id: int) -> tuple[list[int], list[int]]:
+def _add_labels_and_milestones(db: Connection, project_id: int) -> tuple[list[int], list[int]]:
     times = {"created_at": db.now, "updated_at": db.now}
     made = []
     for number in range(LABELS):
@@ -74,7 +74,7 @@ def _add_issues(
         at = Timestamp(f"20{10 + iid // 10_000:02}-{1 + iid // 900 % 12:02}-{1 + iid // 33 % 28:02}T12:00:00.000Z")
         title = f"The {dice.choice(_WORDS)} of {dice.choice(_WORDS)} number {iid}"
         text = " ".join(dice.choices(_WORDS, k=40)) + (f" {RARE}" if iid % (ISSUES // HITS) == 0 else "")
-        state, confidential = _sort_of(iid)
+        state, confidential = _state_of(iid)
         issue_id = db.insert(
             issues,
             project_id=project_id,
@@ -105,7 +105,7 @@ def _add_issues(
 
 
 def _add_notes(db: Connection) -> None:
-    """All of them by one statement: a million rows one by one would take minutes."""
+    """Add all notes by one statement: a million single inserts would take minutes."""
     first: Select[Any] = select(literal(0).label("number"))
     numbers = first.cte(recursive=True)
     numbers = numbers.union_all(select(numbers.c.number + 1).where(numbers.c.number < NOTES_EACH - 1))
@@ -124,12 +124,12 @@ def _add_notes(db: Connection) -> None:
     db.run(insert(notes).from_select(list(written), select(*written.values()).join_from(issues, numbers, true())))
 
 
-def _sort_of(iid: int) -> tuple[str, bool]:
+def _state_of(iid: int) -> tuple[str, bool]:
     return "closed" if iid % 3 == 0 else "opened", iid % 50 == 0
 
 
 def _add_totals(db: Connection, project_id: int) -> None:
-    rows = [_sort_of(iid) for iid in range(1, ISSUES + 1)]
+    rows = [_state_of(iid) for iid in range(1, ISSUES + 1)]
     for state, confidential in sorted(set(rows)):
         count = rows.count((state, confidential))
         db.insert(issue_counts, project_id=project_id, state=state, confidential=confidential, count=count)
@@ -137,8 +137,8 @@ def _add_totals(db: Connection, project_id: int) -> None:
     db.insert(internal_ids, scope="project", scope_id=project_id, kind="issue", last=ISSUES)
 
 
-def measure_issues(port: int, project_id: int, seconds: float, rounds: int) -> Iterator[Finding]:
-    """One and a page against F1, writing against F1 with a row; what is filtered, searched and far in milliseconds."""
+def measure_issues(port: int, project_id: int, seconds: float, rounds: int) -> Iterator[Measurement]:
+    """Measure reads against F1, writes against F1 with a row, and filters, searches and late pages in milliseconds."""
     dice = random.Random(2)
     base = f"/api/v4/projects/{project_id}/issues"
     some = [dice.randint(1, ISSUES) for _ in range(64)]
@@ -157,7 +157,7 @@ def measure_issues(port: int, project_id: int, seconds: float, rounds: int) -> I
             requests_per_second(port, requests, seconds) / requests_per_second(port, constant, seconds)
             for _ in range(rounds)
         )
-        yield Finding(name, share, f">= {least:.2f}", share >= least)
+        yield Measurement(name, share, f">= {least:.2f}", share >= least)
     moments = {
         "two labels, state, milestone": ("labels=label-1,label-5&state=opened&milestone=milestone-2", 15),
         f"search with {HITS} hits": (f"search={RARE}", 25),
@@ -167,24 +167,24 @@ def measure_issues(port: int, project_id: int, seconds: float, rounds: int) -> I
     with httpx.Client(base_url=f"http://127.0.0.1:{port}", headers={"PRIVATE-TOKEN": TOKEN}) as client:
         for name, (query, most) in moments.items():
             took = _milliseconds(client, f"{base}?{query}", rounds)
-            yield Finding(f"{name}, ms", took, f"<= {most}", took <= most)
+            yield Measurement(f"{name}, ms", took, f"<= {most}", took <= most)
         first, last = _pages_by_key(client, base)
     pages = [
         requests_per_second(port, [get(path, TOKEN)], seconds / 2) for _ in range(rounds) for path in (first, last)
     ]
     share = statistics.median(pages[1::2]) / statistics.median(pages[::2])
-    yield Finding("keyset page 1,000 / page 1", share, ">= 0.90", share >= 0.90)
+    yield Measurement("keyset page 1,000 / page 1", share, ">= 0.90", share >= 0.90)
 
 
 def _pages_by_key(client: httpx.Client, base: str) -> tuple[str, str]:
-    """Where the first and the thousandth page by key begin, among issues alike: those made meanwhile say less."""
+    """Return the cursors of the first and the thousandth keyset page, among similar issues: new ones are shorter."""
     oldest = client.get(f"{base}?per_page=1&sort=asc").json()[0]["id"]
     by_key = f"{base}?pagination=keyset&order_by=id&id_before="
     return f"{by_key}{oldest + ISSUES}", f"{by_key}{oldest + ISSUES - 999 * 20}"
 
 
 def _milliseconds(client: httpx.Client, path: str, rounds: int) -> float:
-    """The median of a few, warm."""
+    """Return the median of several warm calls."""
     times = []
     for number in range(4 * rounds):
         started = time.perf_counter()

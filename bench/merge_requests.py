@@ -1,4 +1,4 @@
-"""Merge requests: thousands of them upon a large repository, read, listed, opened, merged, and pushed beside."""
+"""Merge requests: thousands on a large repository: read, list, open, merge, and pushes beside."""
 
 import random
 import shutil
@@ -15,7 +15,7 @@ import httpx
 
 from bench.git_history import names, write_branches, write_history
 from bench.load import get, requests_per_second
-from bench.repositories import ENV, WHO, Finding, Place, made, ratio, timed
+from bench.repositories import AUTHOR, ENV, FilledRepository, Measurement, create_project, ratio, timed
 from bench.user_data import TOKEN
 from ingot.app import open_database
 from ingot.collaboration.iids.tables import internal_ids
@@ -30,19 +30,19 @@ OPEN = 500
 WIDE = 200
 FRESH = 60
 BUSY, QUIET = "busy", "quiet"
-"""Two branches alike, into one of which all open ones want."""
+"""Two equal branches; one is the target of all open merge requests."""
 
 
-class Filled(NamedTuple):
-    """The project, and the heads of the branches that were added to it."""
+class FilledProject(NamedTuple):
+    """Project, and the heads of its added branches."""
 
-    place: Place
+    place: FilledRepository
     heads: dict[str, str]
 
 
-def fill_merge_requests(settings: Settings, port: int) -> Filled:
-    """Fill a new project; the rows are written as the API would have."""
-    place = made(settings, port, "large")
+def fill_merge_requests(settings: Settings, port: int) -> FilledProject:
+    """Fill a new project; the rows equal those written by the API."""
+    place = create_project(settings, port, "large")
     commits = write_history(place.path)
     tip = commits[-1]
     changed = {f"open-{number}": [f"open/{number}.txt"] for number in range(OPEN)}
@@ -56,7 +56,7 @@ def fill_merge_requests(settings: Settings, port: int) -> Filled:
         database.write(partial(_add, project_id=place.id, first=first, heads=heads, tip=tip))
     database.write(partial(_add_totals, project_id=place.id))
     database.close()
-    return Filled(Place(place.id, place.path, commits), heads)
+    return FilledProject(FilledRepository(place.id, place.path, commits), heads)
 
 
 def _state_of(iid: int) -> str:
@@ -116,8 +116,8 @@ def _add_totals(db: Connection, project_id: int) -> None:
     db.insert(internal_ids, scope="project", scope_id=project_id, kind="merge_request", last=REQUESTS)
 
 
-def measure_merge_requests(port: int, filled: Filled, seconds: float, rounds: int) -> Iterator[Finding]:
-    """One and a page against F1, changes and pushes against git, and what a person waits for in milliseconds."""
+def measure_merge_requests(port: int, filled: FilledProject, seconds: float, rounds: int) -> Iterator[Measurement]:
+    """Measure reads against F1, diffs and pushes against git, and interactive calls in milliseconds."""
     dice = random.Random(2)
     address, base = f"http://127.0.0.1:{port}", f"/api/v4/projects/{filled.place.id}/merge_requests"
     some = [f"{base}/{REQUESTS - dice.randrange(OPEN)}" for _ in range(64)]
@@ -127,7 +127,7 @@ def measure_merge_requests(port: int, filled: Filled, seconds: float, rounds: in
     }
     with httpx.Client(base_url=address, headers={"PRIVATE-TOKEN": TOKEN}, timeout=60) as client:
         for path in (*some, *shares["page of 20 merge requests"][1]):
-            client.get(path).raise_for_status()  # Whether they can be merged is found out once.
+            client.get(path).raise_for_status()  # Mergeability is computed once.
     constant = [get("/api/v4/bench")]
     for name, (least, paths) in shares.items():
         requests = [get(path, TOKEN) for path in paths]
@@ -135,14 +135,14 @@ def measure_merge_requests(port: int, filled: Filled, seconds: float, rounds: in
             requests_per_second(port, requests, seconds) / requests_per_second(port, constant, seconds)
             for _ in range(rounds)
         )
-        yield Finding(f"{name} / F1", share, f">= {least:.2f}", share >= least)
+        yield Measurement(f"{name} / F1", share, f">= {least:.2f}", share >= least)
     with httpx.Client(base_url=address, headers={"PRIVATE-TOKEN": TOKEN}, timeout=60) as client:
         yield _changes(client, base, filled.place, rounds)
-        yield from _moments(client, base)
+        yield from _interactive_calls(client, base)
     yield _pushes(port, filled.place, rounds)
 
 
-def _changes(client: httpx.Client, base: str, large: Place, rounds: int) -> Finding:
+def _changes(client: httpx.Client, base: str, large: FilledRepository, rounds: int) -> Measurement:
     number = _open(client, base, "wide")["iid"]
 
     def ours() -> float:
@@ -153,19 +153,19 @@ def _changes(client: httpx.Client, base: str, large: Place, rounds: int) -> Find
         return _took(lambda: subprocess.run(command, cwd=large.path, env=ENV, capture_output=True, check=True))
 
     found = ratio(max(rounds, 9), ours, theirs)
-    return Finding(f"changes of {WIDE} files / git diff", found, "<= 1.50", found <= 1.5)
+    return Measurement(f"changes of {WIDE} files / git diff", found, "<= 1.50", found <= 1.5)
 
 
-def _moments(client: httpx.Client, base: str) -> Iterator[Finding]:
+def _interactive_calls(client: httpx.Client, base: str) -> Iterator[Measurement]:
     opened: list[int] = []
 
     def open_one(number: int) -> None:
         opened.append(_open(client, base, f"fresh-{number}")["iid"])
 
     creating = _median([_took(partial(open_one, number)) for number in range(FRESH)])
-    yield Finding("opening one, ms", creating, "<= 150", creating <= 150)
+    yield Measurement("opening one, ms", creating, "<= 150", creating <= 150)
     merging = _median([_took(partial(_merge, client, f"{base}/{iid}/merge")) for iid in opened])
-    yield Finding("merging one, ms", merging, "<= 100", merging <= 100)
+    yield Measurement("merging one, ms", merging, "<= 100", merging <= 100)
 
 
 def _open(client: httpx.Client, base: str, branch: str) -> dict[str, Any]:
@@ -178,8 +178,8 @@ def _merge(client: httpx.Client, path: str) -> None:
     client.put(path).raise_for_status()
 
 
-def _pushes(port: int, large: Place, rounds: int) -> Finding:
-    """Two branches alike, pushed in turns: one that all open ones want to be merged into, and one that none wants."""
+def _pushes(port: int, large: FilledRepository, rounds: int) -> Measurement:
+    """Measure pushes to a branch that is the target of all open merge requests, and to one of none, in turns."""
     url = f"http://root:{TOKEN}@127.0.0.1:{port}/root/large.git"
     with tempfile.TemporaryDirectory() as folder:
         tree = Path(folder) / "tree.git"
@@ -188,15 +188,15 @@ def _pushes(port: int, large: Place, rounds: int) -> Finding:
 
         def push(branch: str) -> float:
             args = ["git", "commit-tree", "-p", tips[branch], "-m", branch, f"{large.commits[-1]}^{{tree}}"]
-            done = subprocess.run(args, cwd=tree, env={**ENV, **WHO}, capture_output=True, check=True)
+            done = subprocess.run(args, cwd=tree, env={**ENV, **AUTHOR}, capture_output=True, check=True)
             tips[branch] = done.stdout.decode().strip()
             pushing = ["git", "push", "-q", url, f"{tips[branch]}:refs/heads/{branch}"]
-            # What the server has to say of it is for people.
+            # Messages of the server are for users.
             return _took(lambda: subprocess.run(pushing, cwd=tree, env=ENV, check=True, stderr=subprocess.DEVNULL))
 
         found = ratio(8 * rounds, lambda: push(BUSY), lambda: push(QUIET))
         shutil.rmtree(tree)
-    return Finding(f"push with {OPEN} open / with none", found, "<= 1.10", found <= 1.10)
+    return Measurement(f"push with {OPEN} open / with none", found, "<= 1.10", found <= 1.10)
 
 
 def _took(act: Callable[[], object]) -> float:

@@ -29,8 +29,8 @@ class NamespaceData:
         self._db = db
         self._dice = random.Random(1)
         self._token = db.vault.seal("runners token")
-        self.people = [self._person(f"tree-person-{number}") for number in range(people)]
-        self.member = self._person(MEMBER_NAME)
+        self.people = [self._user(f"tree-person-{number}") for number in range(people)]
+        self.member = self._user(MEMBER_NAME)
         create_token(db, self.member[0], "personal", "Bench", ["api"], secret=MEMBER)
         self.groups: list[tuple[int, str, str]] = []
         self.projects: list[tuple[int, int]] = []
@@ -38,7 +38,7 @@ class NamespaceData:
         """Projects to which the member belongs one by one."""
         self._taken: set[tuple[str, int, int]] = set()
 
-    def _person(self, name: str) -> tuple[int, int]:
+    def _user(self, name: str) -> tuple[int, int]:
         wanted = CreateUser(email=f"{name}@example.org", name=name, username=name, force_random_password=True)
         user = create_user(self._db, wanted, None)
         own = namespaces.select().where(namespaces.c.owner_id == user.id)
@@ -46,7 +46,7 @@ class NamespaceData:
         return user.id, namespace_id
 
     def add_groups(self, how_many: int) -> None:
-        """Of ten groups one is at the top, three are below it, and two below each of these."""
+        """Add groups: of ten, one is at the top, three below it, and two below each of these."""
         for number in range(how_many // 10):
             top = self._group(f"top-{number}", _VISIBILITIES[number % 4], [])
             for middle in range(3):
@@ -81,7 +81,7 @@ class NamespaceData:
         return group
 
     def add_projects(self, how_many: int) -> None:
-        """Six of ten lie in groups."""
+        """Add projects: six of ten are in groups."""
         for number in range(how_many):
             if number % 10 < 6:
                 group_id, full_path, visibility = self._dice.choice(self.groups)
@@ -90,7 +90,7 @@ class NamespaceData:
                 place = number % len(self.people)
                 user_id, own_id = self.people[place]
                 project_id = self._project(number, own_id, f"tree-person-{place}", _VISIBILITIES[number % 4])
-                self._belong("project", project_id, own_id, user_id, 40)
+                self._add_membership("project", project_id, own_id, user_id, 40)
 
     def _project(self, number: int, namespace_id: int, around: str, visibility: str) -> int:
         name = f"project-{number}"
@@ -140,19 +140,19 @@ class NamespaceData:
         return project_id
 
     def add_members(self, how_many: int) -> None:
-        """Two of five belong to groups, all others to projects; one person belongs to five hundred projects."""
-        self._plant_the_member()
+        """Add members: two of five in groups, all others in projects; one user in five hundred projects."""
+        self._add_the_member()
         while len(self._taken) < how_many:
             user_id, _ = self._dice.choice(self.people)
             level = self._dice.choice((10, 20, 30, 40))
             if self._dice.random() < 0.4:
                 group_id = self._dice.choice(self.groups)[0]
-                self._belong("group", group_id, group_id, user_id, level)
+                self._add_membership("group", group_id, group_id, user_id, level)
             else:
-                self._belong("project", *self._dice.choice(self.projects), user_id, level)
+                self._add_membership("project", *self._dice.choice(self.projects), user_id, level)
 
-    def _plant_the_member(self) -> None:
-        """Some of their projects come by groups, the others one by one; half of these may be written to."""
+    def _add_the_member(self) -> None:
+        """Add the member to some projects through groups and to the others directly; half of these are writable."""
         user_id = self.member[0]
         inside: dict[int, int] = {}
         for _, namespace_id in self.projects:
@@ -164,15 +164,15 @@ class NamespaceData:
             if full_path.count("/") == 2 and belonging < BY_GROUPS:
                 groups.add(group_id)
                 belonging += inside.get(group_id, 0)
-                self._belong("group", group_id, group_id, user_id, 30)
+                self._add_membership("group", group_id, group_id, user_id, 30)
         others = [each for each in self.projects if each[1] not in groups]
         for number, (project_id, namespace_id) in enumerate(self._dice.sample(others, BELONGS_TO - belonging)):
-            self._belong("project", project_id, namespace_id, user_id, 20 if number % 2 else 40)
+            self._add_membership("project", project_id, namespace_id, user_id, 20 if number % 2 else 40)
             self.belonging.append(project_id)
         for project_id, _ in self._dice.sample(others, STARRED):
             self._db.insert(stars, user_id=user_id, project_id=project_id, created_at=self._db.now)
 
-    def _belong(self, kind: str, source_id: int, namespace_id: int, user_id: int, level: int) -> None:
+    def _add_membership(self, kind: str, source_id: int, namespace_id: int, user_id: int, level: int) -> None:
         if (kind, source_id, user_id) in self._taken:
             return
         self._taken.add((kind, source_id, user_id))

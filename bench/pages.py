@@ -1,4 +1,4 @@
-"""Pages for somebody signed in: a project, a file, an issue and a merge request; large files and differences."""
+"""Pages for a signed-in user: a project, a file, an issue and a merge request; large files and diffs."""
 
 import re
 import statistics
@@ -9,17 +9,17 @@ from typing import Any, NamedTuple
 import httpx
 
 from bench.load import get, requests_per_second
-from bench.repositories import Finding
+from bench.repositories import Measurement
 from bench.user_data import TOKEN
 
 PASSWORD = "-" * 9
-LEAST = 0.03
-MOST_MILLISECONDS = 50
+MIN_SHARE = 0.03
+MAX_MILLISECONDS = 50
 _CODE = 'def tide_{0}(hour: int) -> float:\n    """How high the water is."""\n    return {0} * hour / 24.0\n\n\n'
 
 
-class Filled(NamedTuple):
-    """What there is to look at, and the cookie of who looks."""
+class FilledPages(NamedTuple):
+    """Paths to measure, and a session cookie."""
 
     cookie: str
     home: str
@@ -30,8 +30,8 @@ class Filled(NamedTuple):
     large_changes: str
 
 
-def fill_pages(port: int) -> Filled:
-    """A project with files, an issue with a discussion, a merge request, and one of 200 files."""
+def fill_pages(port: int) -> FilledPages:
+    """Create a project with files, an issue with a discussion, a merge request, and one of 200 files."""
     with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60) as client:
         client.headers["PRIVATE-TOKEN"] = TOKEN
         project = _post(client, "/projects", name="tidewatch", visibility="public", description="Tells the **tides**.")
@@ -56,7 +56,7 @@ def fill_pages(port: int) -> Filled:
             _post(client, f"{here}/merge_requests/{iids[0]}/notes", body=f"Looks *good*, {number}")
         del client.headers["PRIVATE-TOKEN"]
         requests = f"{path}/-/merge_requests"
-        return Filled(
+        return FilledPages(
             _cookie(client),
             path,
             f"{path}/-/blob/master/tides/part_3.py",
@@ -87,8 +87,8 @@ def _cookie(client: httpx.Client) -> str:
     return f"_service_session={client.cookies['_service_session']}"
 
 
-def measure_pages(port: int, filled: Filled, seconds: float, rounds: int) -> Iterator[Finding]:
-    """Pages as a share of F1, and how long the large ones take when they are warm."""
+def measure_pages(port: int, filled: FilledPages, seconds: float, rounds: int) -> Iterator[Measurement]:
+    """Measure pages as a share of F1, and the time of large ones when warm."""
     pages = {
         "project home": filled.home,
         "file page": filled.file,
@@ -104,11 +104,13 @@ def measure_pages(port: int, filled: Filled, seconds: float, rounds: int) -> Ite
     rate = {name: statistics.median(rates) for name, rates in measured.items()}
     for name in pages:
         share = rate[name] / rate["F1"]
-        yield Finding(f"{name} / F1", share, f">= {LEAST:.2f}", share >= LEAST, f"{rate[name]:.0f} a second")
+        yield Measurement(
+            f"{name} / F1", share, f">= {MIN_SHARE:.2f}", share >= MIN_SHARE, f"{rate[name]:.0f} a second"
+        )
     with httpx.Client(base_url=f"http://127.0.0.1:{port}", headers={"Cookie": filled.cookie}) as client:
         for name, path in (("2,000-line file", filled.long_file), ("200-file diff", filled.large_changes)):
             took = _milliseconds(client, path)
-            yield Finding(f"{name}, ms", took, f"<= {MOST_MILLISECONDS}", took <= MOST_MILLISECONDS)
+            yield Measurement(f"{name}, ms", took, f"<= {MAX_MILLISECONDS}", took <= MAX_MILLISECONDS)
 
 
 def _milliseconds(client: httpx.Client, path: str) -> float:

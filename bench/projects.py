@@ -1,4 +1,4 @@
-"""Projects and groups: single reads and pages against F1, and every list against the same list in a small instance."""
+"""Projects and groups: single reads and pages against F1, and every list against a small instance."""
 
 import statistics
 from typing import NamedTuple
@@ -11,7 +11,7 @@ SLOWEST = 1.5
 
 
 class Measured(NamedTuple):
-    """What came out, by call."""
+    """Results by call."""
 
     shares: dict[str, float]
     """Requests per second over F1."""
@@ -38,7 +38,7 @@ def _lists(namespace_data: NamespaceData) -> dict[str, bytes]:
         "projects, by path": "/projects?order_by=path&sort=asc",
         "projects, by activity": "/projects?order_by=last_activity_at",
         "projects, by stars": "/projects?order_by=star_count",
-        # As many as a page holds are found in both instances.
+        # Both instances contain at least a page.
         "projects, search": "/projects?search=project-77&per_page=5",
         "projects, search, whole page": "/projects?search=project-77",
         "projects, search by name": "/projects/search/project-77?per_page=5",
@@ -63,7 +63,7 @@ def _lists(namespace_data: NamespaceData) -> dict[str, bytes]:
 def measure(
     large: tuple[int, NamespaceData], small: tuple[int, NamespaceData], seconds: float, rounds: int
 ) -> Measured:
-    """Measure on the ports of two servers, in turns, so that what else runs on the machine slows both alike."""
+    """Measure two servers by port, in turns, so that other load on the machine slows both alike."""
     (port, large_data), (other, small_data) = large, small
     of_member = [get(f"/api/v4/projects/{project_id}", MEMBER) for project_id in large_data.belonging[:64]]
     single = {"GET /projects/:id": of_member, "page as a member of 500": [_lists(large_data)["projects, membership"]]}

@@ -36,14 +36,14 @@ BULK_MEGABYTES = 110
 PUSHED_COMMITS = 200
 SSH_OPTIONS = "-F /dev/null -o IdentitiesOnly=yes -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -q"
 ENV = {"PATH": os.environ["PATH"], "HOME": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1", "GIT_TERMINAL_PROMPT": "0"}
-WHO = {f"GIT_{role}_{part}": "ada@example.org" for role in ("AUTHOR", "COMMITTER") for part in ("NAME", "EMAIL")}
+AUTHOR = {f"GIT_{role}_{part}": "ada@example.org" for role in ("AUTHOR", "COMMITTER") for part in ("NAME", "EMAIL")}
 
 
 _KEY = select(projects.c.repository_key).where(projects.c.id == bindparam("project"))
 
 
-class Finding(NamedTuple):
-    """A figure and what is wanted of it."""
+class Measurement(NamedTuple):
+    """Measured value and its target."""
 
     name: str
     value: float
@@ -52,45 +52,47 @@ class Finding(NamedTuple):
     note: str = ""
 
 
-class Place(NamedTuple):
-    """A project that was filled, and where its repository lies."""
+class FilledRepository(NamedTuple):
+    """Filled project, and the path of its repository."""
 
     id: int
     path: Path
     commits: list[str]
 
 
-def fill_projects(settings: Settings, port: int) -> tuple[Place, Place]:
-    """Make two projects through the API, and write histories straight into their repositories."""
-    large = made(settings, port, "large")
+def fill_projects(settings: Settings, port: int) -> tuple[FilledRepository, FilledRepository]:
+    """Create two projects through the API, and write histories directly into their repositories."""
+    large = create_project(settings, port, "large")
     commits = write_history(large.path)
-    bulk = made(settings, port, "bulk")
+    bulk = create_project(settings, port, "bulk")
     write_bulk(bulk.path, BULK_MEGABYTES)
     database = open_database(settings)
     for place in (large, bulk):
         run_housekeeping(place.path)
         database.write(partial(_note, place=place))
     database.close()
-    return Place(large.id, large.path, commits), bulk
+    return FilledRepository(large.id, large.path, commits), bulk
 
 
-def _note(db: Connection, place: Place) -> None:
+def _note(db: Connection, place: FilledRepository) -> None:
     db.update(projects, place.id, empty=False, generation=1)
 
 
-def made(settings: Settings, port: int, name: str) -> Place:
-    """A new project, and where its repository lies."""
+def create_project(settings: Settings, port: int, name: str) -> FilledRepository:
+    """Create a project and return it with the path of its repository."""
     url = f"http://127.0.0.1:{port}/api/v4/projects"
     answer = httpx.post(url, headers={"PRIVATE-TOKEN": TOKEN}, data={"name": name}).raise_for_status()
     number: int = answer.json()["id"]
     database = open_database(settings)
     key: str = database.read(lambda db: db.value(_KEY, project=number))
     database.close()
-    return Place(number, repository_store(settings).path_of(key), [])
+    return FilledRepository(number, repository_store(settings).path_of(key), [])
 
 
-def measure_git(settings: Settings, port: int, pid: int, large: Place, bulk: Place, rounds: int) -> Iterator[Finding]:
-    """Clones and pushes, each against bare git on the same repository in the same round."""
+def measure_git(
+    settings: Settings, port: int, pid: int, large: FilledRepository, bulk: FilledRepository, rounds: int
+) -> Iterator[Measurement]:
+    """Measure clones and pushes, each against bare git on the same repository in the same round."""
     url = f"http://root:{TOKEN}@127.0.0.1:{port}/root"
     with tempfile.TemporaryDirectory() as name, _ssh(settings, Path(name)) as (ssh_url, ssh_env):
         folder = Path(name)
@@ -101,22 +103,22 @@ def measure_git(settings: Settings, port: int, pid: int, large: Place, bulk: Pla
             return timed(folder, ["clone", "-q", "--bare", "--no-local", address, str(target)], more)
 
         found = ratio(rounds, lambda: clone(f"{url}/large.git"), lambda: clone(f"file://{large.path}"))
-        yield Finding("HTTP clone / git clone", found, "<= 1.10", found <= 1.10)
+        yield Measurement("HTTP clone / git clone", found, "<= 1.10", found <= 1.10)
         handshake = statistics.median(_handshake(folder, ssh_url, ssh_env) for _ in range(rounds))
         found = ratio(
             rounds,
             lambda: clone(f"{ssh_url}/bulk.git", **ssh_env) - handshake,
             lambda: clone(f"file://{bulk.path}"),
         )
-        yield Finding(f"SSH clone of {BULK_MEGABYTES} MB / git clone", found, "<= 1.60", found <= 1.60)
+        yield Measurement(f"SSH clone of {BULK_MEGABYTES} MB / git clone", found, "<= 1.60", found <= 1.60)
         if SSHD is not None:
             yield _openssh(settings, folder, bulk, rounds)
         yield _push(folder, f"{url}/large.git", large, rounds)
         yield _many_clones(folder, f"{url}/large.git", pid)
 
 
-def _openssh(settings: Settings, folder: Path, bulk: Place, rounds: int) -> Finding:
-    """Clone through the forced command against bare git over the same sshd, both with their whole start."""
+def _openssh(settings: Settings, folder: Path, bulk: FilledRepository, rounds: int) -> Measurement:
+    """Measure a clone through the forced command against bare git over the same sshd, both including startup."""
     bare_key = folder / "bare-key"
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", bare_key], check=True)
     lines = [line for line in forced_command_lines(settings.data) if not line.startswith("AuthorizedKeysFile")]
@@ -135,10 +137,10 @@ def _openssh(settings: Settings, folder: Path, bulk: Place, rounds: int) -> Find
             lambda: clone(f"{address}/root/bulk.git", folder / "key"),
             lambda: clone(f"{address}{bulk.path}", bare_key),
         )
-    return Finding(f"OpenSSH clone of {BULK_MEGABYTES} MB / git over sshd", found, "<= 1.10", found <= 1.10)
+    return Measurement(f"OpenSSH clone of {BULK_MEGABYTES} MB / git over sshd", found, "<= 1.10", found <= 1.10)
 
 
-def _push(folder: Path, url: str, large: Place, rounds: int) -> Finding:
+def _push(folder: Path, url: str, large: FilledRepository, rounds: int) -> Measurement:
     tree = folder / "tree.git"
     timed(folder, ["clone", "-q", "--bare", "--no-local", f"file://{large.path}", str(tree)], {})
     mirror = folder / "mirror.git"
@@ -147,14 +149,14 @@ def _push(folder: Path, url: str, large: Place, rounds: int) -> Finding:
     for number in range(2 * rounds + 1):
         tip = large.commits[-1]
         for step in range(PUSHED_COMMITS):
-            made = subprocess.run(
+            create_project = subprocess.run(
                 ["git", "commit-tree", "-p", tip, "-m", f"{number} {step}", f"{large.commits[-1]}^{{tree}}"],
                 cwd=tree,
-                env={**ENV, **WHO},
+                env={**ENV, **AUTHOR},
                 capture_output=True,
                 check=True,
             )
-            tip = made.stdout.decode().strip()
+            tip = create_project.stdout.decode().strip()
         tips.append(tip)
     counter = iter(range(10_000))
     turn = iter(tips * 100)
@@ -163,10 +165,10 @@ def _push(folder: Path, url: str, large: Place, rounds: int) -> Finding:
         return timed(tree, ["push", "-q", address, f"{next(turn)}:refs/heads/pushed-{next(counter)}"], {})
 
     found = ratio(rounds, lambda: push(url), lambda: push(f"file://{mirror}"))
-    return Finding(f"push of {PUSHED_COMMITS} commits / git push", found, "<= 1.50", found <= 1.5)
+    return Measurement(f"push of {PUSHED_COMMITS} commits / git push", found, "<= 1.50", found <= 1.5)
 
 
-def _many_clones(folder: Path, url: str, pid: int) -> Finding:
+def _many_clones(folder: Path, url: str, pid: int) -> Measurement:
     before = _megabytes(pid)
     most = [before]
     done = threading.Event()
@@ -185,11 +187,11 @@ def _many_clones(folder: Path, url: str, pid: int) -> Finding:
     done.set()
     watcher.join()
     grown = most[0] - before
-    return Finding("20 clones at once, MB more", grown, "<= 50", grown <= 50 and not failed)
+    return Measurement("20 clones at once, MB more", grown, "<= 50", grown <= 50 and not failed)
 
 
-def measure_reads(port: int, large: Place, seconds: float, rounds: int) -> Iterator[Finding]:
-    """Single reads and pages as a share of F1."""
+def measure_reads(port: int, large: FilledRepository, seconds: float, rounds: int) -> Iterator[Measurement]:
+    """Measure single reads and pages as a share of F1."""
     base = f"/api/v4/projects/{large.id}/repository"
     file, some = names(1)[0], names(1_000)
     calls = {
@@ -210,11 +212,11 @@ def measure_reads(port: int, large: Place, seconds: float, rounds: int) -> Itera
             requests_per_second(port, requests, seconds) / requests_per_second(port, [get("/api/v4/bench")], seconds)
             for _ in range(rounds)
         )
-        yield Finding(f"{name} / F1", share, f">= {least:.2f}", share >= least)
+        yield Measurement(f"{name} / F1", share, f">= {least:.2f}", share >= least)
 
 
-def measure_moments(port: int, large: Place, rounds: int) -> Iterator[Finding]:
-    """Single calls whose time is bounded, and an API commit against git's plumbing."""
+def measure_single_calls(port: int, large: FilledRepository, rounds: int) -> Iterator[Measurement]:
+    """Measure calls with a time limit, and an API commit against git's plumbing."""
     base = f"http://127.0.0.1:{port}/api/v4/projects/{large.id}/repository"
     with httpx.Client(headers={"PRIVATE-TOKEN": TOKEN}, timeout=60) as client:
         tip = client.get(f"{base}/branches/master").json()["commit"]["id"]
@@ -227,51 +229,55 @@ def measure_moments(port: int, large: Place, rounds: int) -> Iterator[Finding]:
             started = time.perf_counter()
             client.get(url).raise_for_status()
             cold = time.perf_counter() - started
-            yield Finding(f"{name}, ms", 1000 * cold, "<= 50", cold <= 0.05, f"of {COMMITS} commits")
+            yield Measurement(f"{name}, ms", 1000 * cold, "<= 50", cold <= 0.05, f"of {COMMITS} commits")
         found = ratio(max(rounds, 9), lambda: _api_commit(client, base), lambda: _plumbing(large.path))
-        yield Finding("API commit / git's plumbing", found, "<= 2.00", found <= 2.0)
+        yield Measurement("API commit / git's plumbing", found, "<= 2.00", found <= 2.0)
 
 
 def _api_commit(client: httpx.Client, base: str) -> float:
     name = f"bench-{time.perf_counter_ns()}.txt"
     action = {"action": "create", "file_path": name, "content": "what it says\n"}
     started = time.perf_counter()
-    made = client.post(f"{base}/commits", json={"branch": "branch-00001", "commit_message": "Add", "actions": [action]})
-    made.raise_for_status()
+    create_project = client.post(
+        f"{base}/commits", json={"branch": "branch-00001", "commit_message": "Add", "actions": [action]}
+    )
+    create_project.raise_for_status()
     return time.perf_counter() - started
 
 
 def _plumbing(path: Path) -> float:
-    """The same with the commands that git offers for it: one file more in the topmost tree."""
+    """Add a file to the root tree with git's plumbing commands."""
 
     def git(*args: str, text: bytes = b"") -> bytes:
-        done = subprocess.run(["git", *args], cwd=path, env={**ENV, **WHO}, input=text, capture_output=True, check=True)
+        done = subprocess.run(
+            ["git", *args], cwd=path, env={**ENV, **AUTHOR}, input=text, capture_output=True, check=True
+        )
         return done.stdout.strip()
 
     tree = git("ls-tree", "branch-00002")
     started = time.perf_counter()
     blob = git("hash-object", "-w", "--stdin", text=b"%d\n" % time.perf_counter_ns())
-    made = git("mktree", text=tree + b"\n100644 blob " + blob + b"\tbench-%d.txt\n" % time.perf_counter_ns())
-    commit = git("commit-tree", "-p", "branch-00002", "-m", "Add", made.decode())
+    create_project = git("mktree", text=tree + b"\n100644 blob " + blob + b"\tbench-%d.txt\n" % time.perf_counter_ns())
+    commit = git("commit-tree", "-p", "branch-00002", "-m", "Add", create_project.decode())
     git("update-ref", "refs/heads/branch-00002", commit.decode())
     return time.perf_counter() - started
 
 
 def ratio(rounds: int, ours: Callable[[], float], theirs: Callable[[], float]) -> float:
-    """The median of ours over theirs, each measured right after the other."""
+    """Return the median of our time over theirs, each measured right after the other."""
     ours(), theirs()
     return statistics.median(ours() / theirs() for _ in range(rounds))
 
 
 def timed(cwd: Path, args: list[str], env: dict[str, str]) -> float:
-    """How long a git command takes, in seconds."""
+    """Return the seconds that a git command takes."""
     started = time.perf_counter()
-    subprocess.run(["git", *args], cwd=cwd, env={**ENV, **WHO, **env}, check=True)
+    subprocess.run(["git", *args], cwd=cwd, env={**ENV, **AUTHOR, **env}, check=True)
     return time.perf_counter() - started
 
 
 def _megabytes(pid: int) -> float:
-    """The private memory of one process, without the git processes that it started."""
+    """Return the private memory of one process, without its git child processes."""
     try:
         lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
     except FileNotFoundError:
@@ -281,7 +287,7 @@ def _megabytes(pid: int) -> float:
 
 @contextlib.contextmanager
 def _ssh(settings: Settings, folder: Path) -> Iterator[tuple[str, dict[str, str]]]:
-    """``ingot ssh`` on a free port, and how root reaches it."""
+    """Run ``ingot ssh`` on a free port, and return the connection of root."""
     key = folder / "key"
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key], check=True)
     database = open_database(settings)

@@ -1,4 +1,4 @@
-"""The servers under measurement: a bare ASGI constant, and the app with one endpoint more that gives the same bytes."""
+"""Servers under measurement: a bare ASGI response (F0), and the app with an endpoint of the same bytes (F1)."""
 
 import asyncio
 import os
@@ -25,19 +25,19 @@ ROWS = Table("bench_rows", MetaData(), Column("id", Integer, primary_key=True), 
 
 @routes.get("/bench", may=anyone, returns=RawResponse)
 def constant(call: Call) -> RawResponse:
-    """The same bytes as the bare server gives."""
+    """Return the same bytes as the bare server."""
     return RawResponse(BODY, "application/json")
 
 
 @routes.post("/bench", may=anyone, returns=RawResponse)
 def insert_one_row(call: Call) -> RawResponse:
-    """The same once one row is written for good."""
+    """Insert one row and return the same bytes."""
     call.db.insert(ROWS, at=call.db.now)
     return RawResponse(BODY, "application/json")
 
 
 async def bare(scope, receive, send):  # type: ignore[no-untyped-def] # As bare as it gets.
-    """F0."""
+    """Respond with constant bytes (F0, the upper bound)."""
     headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(BODY))]
     await send({"type": "http.response.start", "status": 200, "headers": headers})
     await send({"type": "http.response.body", "body": BODY})

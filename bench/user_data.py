@@ -11,7 +11,7 @@ from ingot.core.names import NAMESPACES
 from ingot.settings import Settings
 
 TOKEN = "token-of-the-bench"
-PERSON_TOKEN = "token-of-a-person"
+USER_TOKEN = "token-of-a-person"
 
 
 def fill(settings: Settings, how_many: int) -> None:
@@ -27,7 +27,7 @@ def fill(settings: Settings, how_many: int) -> None:
             )
             person = create_user(db, wanted, None)
             if number == 0:
-                create_token(db, person.id, "personal", "bench", ["api"], secret=PERSON_TOKEN)
+                create_token(db, person.id, "personal", "bench", ["api"], secret=USER_TOKEN)
 
     for first in range(0, how_many, 1000):
         database.write(partial(some, first=first, last=min(first + 1000, how_many)))

@@ -10,7 +10,7 @@ import httpx
 
 from bench.load import LoadResult, get, post, send_load
 from bench.process import running_server
-from bench.repositories import Finding
+from bench.repositories import Measurement
 from bench.user_data import TOKEN
 from ingot.settings import Settings
 
@@ -21,7 +21,7 @@ MAX_TAIL = 4.0
 NOTES_PER_SECOND = 20
 
 
-def measure_writes(settings: Settings, seconds: float, rounds: int) -> Iterator[Finding]:
+def measure_writes(settings: Settings, seconds: float, rounds: int) -> Iterator[Measurement]:
     """Measure how long it takes to create a note, by the number of clients that do so at once."""
     with running_server(settings.data, WORKERS) as server:
         issue = _new_issue(server.port)
@@ -29,11 +29,13 @@ def measure_writes(settings: Settings, seconds: float, rounds: int) -> Iterator[
         for writers in WRITERS:
             results = [send_load(server.port, note, seconds, writers) for _ in range(rounds)]
             tail = statistics.median(result.percentile(0.99) / result.percentile(0.5) for result in results)
-            yield Finding(f"{writers} writers, p99 / p50", tail, f"<= {MAX_TAIL:.2f}", tail <= MAX_TAIL, _text(results))
+            yield Measurement(
+                f"{writers} writers, p99 / p50", tail, f"<= {MAX_TAIL:.2f}", tail <= MAX_TAIL, _text(results)
+            )
         yield from _measure_reads(server.port, issue, seconds, rounds)
 
 
-def _measure_reads(port: int, issue: str, seconds: float, rounds: int) -> Iterator[Finding]:
+def _measure_reads(port: int, issue: str, seconds: float, rounds: int) -> Iterator[Measurement]:
     """Compare reads on an idle database with reads while another client writes, which empties caches of reads."""
     reads = {"one issue": issue, "page of issues": issue.rpartition("/")[0], "user": "/api/v4/user"}
     for name, path in reads.items():
@@ -46,7 +48,7 @@ def _measure_reads(port: int, issue: str, seconds: float, rounds: int) -> Iterat
             shares.append(rates[-1] / idle)
         share = statistics.median(shares)
         note = f"{statistics.median(rates):.0f} requests/s"
-        yield Finding(f"{name} beside {NOTES_PER_SECOND} notes/s / idle", share, ">= 0.50", share >= 0.5, note)
+        yield Measurement(f"{name} beside {NOTES_PER_SECOND} notes/s / idle", share, ">= 0.50", share >= 0.5, note)
 
 
 @contextmanager

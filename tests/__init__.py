@@ -1,1 +1,1 @@
-"""Tests: through the doors that we promise to keep."""
+"""Tests through the public interfaces: HTTP, git, command line, browser."""

@@ -9,7 +9,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 
 def certificate_for(folder: Path, host: str) -> str:
-    """A certificate for a host that nobody but itself vouches for, with its key."""
+    """Return a self-signed certificate for a host, with its key."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, host)])
     now = datetime.datetime.now(datetime.UTC)

@@ -1,4 +1,4 @@
-"""A small client for tests: who calls, what they send, and whether the answer is what the document promises."""
+"""HTTP client for tests: checks every response against the OpenAPI document."""
 
 import re
 from dataclasses import dataclass, field
@@ -18,8 +18,8 @@ USER_AGENT = "client of the tests"
 
 
 @dataclass(frozen=True)
-class Person:
-    """Somebody with a token."""
+class User:
+    """User with a token."""
 
     id: int
     username: str
@@ -27,13 +27,13 @@ class Person:
     token: str
     password: str = ""
 
-    def with_token(self, token: str) -> "Person":
-        """The same person, calling with another token."""
-        return Person(self.id, self.username, self.email, token, self.password)
+    def with_token(self, token: str) -> "User":
+        """Return the same user with another token."""
+        return User(self.id, self.username, self.email, token, self.password)
 
 
-class Contract:
-    """The OpenAPI document, to hold answers against."""
+class OpenApiValidator:
+    """OpenAPI document against which responses are validated."""
 
     def __init__(self) -> None:
         self._document = api_document()
@@ -47,7 +47,7 @@ class Contract:
         self._checks: dict[int, Check] = {}
 
     def check(self, method: str, path: str, answer: httpx.Response) -> None:
-        """Fail where the answer's status or body is not what the document says."""
+        """Fail if status or body of a response does not match the document."""
         operation = self._operation(method, path)
         if answer.status_code in (404, 405) and not operation:
             return
@@ -82,7 +82,7 @@ class Api:
     def __init__(self, url: str) -> None:
         self.url = url
         self._transport = StdlibTransport(url, timeout=60)
-        self._contract = Contract()
+        self._contract = OpenApiValidator()
 
     def __enter__(self) -> "Api":
         return self
@@ -90,8 +90,8 @@ class Api:
     def __exit__(self, *_: object) -> None:
         self._transport.close()
 
-    def request(self, method: str, path: str, as_user: Person | None = None, **options: Any) -> httpx.Response:
-        """Any request, checked against the document."""
+    def request(self, method: str, path: str, as_user: User | None = None, **options: Any) -> httpx.Response:
+        """Send a request and validate the response."""
         headers = {**({"PRIVATE-TOKEN": as_user.token} if as_user else {}), **options.pop("headers", {})}
         answer = self._send(httpx.Request(method, f"{self.url}/api/v4{path}", headers=headers, **options))
         if method != "OPTIONS":
@@ -99,7 +99,7 @@ class Api:
         return answer
 
     def _send(self, request: httpx.Request) -> httpx.Response:
-        """As a client does that keeps no cookies and follows nothing, for less than half of the work."""
+        """Send without cookies and redirects, for less than half of the work."""
         request.headers.setdefault("Accept", "*/*")
         request.headers.setdefault("Accept-Encoding", "gzip")
         request.headers.setdefault("User-Agent", USER_AGENT)
@@ -109,38 +109,38 @@ class Api:
         answer.read()
         return answer
 
-    def get(self, path: str, /, as_user: Person | None = None, **params: Any) -> httpx.Response:
-        """Read."""
+    def get(self, path: str, /, as_user: User | None = None, **params: Any) -> httpx.Response:
+        """Send a GET request."""
         return self.request("GET", path, as_user, **({"params": params} if params else {}))
 
-    def post(self, path: str, /, as_user: Person | None = None, **params: Any) -> httpx.Response:
-        """Create or act."""
+    def post(self, path: str, /, as_user: User | None = None, **params: Any) -> httpx.Response:
+        """Send a POST request."""
         return self.request("POST", path, as_user, json=params)
 
-    def put(self, path: str, /, as_user: Person | None = None, **params: Any) -> httpx.Response:
-        """Edit."""
+    def put(self, path: str, /, as_user: User | None = None, **params: Any) -> httpx.Response:
+        """Send a PUT request."""
         return self.request("PUT", path, as_user, json=params)
 
-    def delete(self, path: str, /, as_user: Person | None = None, **params: Any) -> httpx.Response:
-        """Remove."""
+    def delete(self, path: str, /, as_user: User | None = None, **params: Any) -> httpx.Response:
+        """Send a DELETE request."""
         return self.request("DELETE", path, as_user, **({"params": params} if params else {}))
 
 
 @dataclass
 class Make:
-    """Makes users and the like; names never repeat within a test process."""
+    """Factory of users and tokens; names are unique within a test process."""
 
     api: Api
-    root: Person
+    root: User
     database: Database
     _numbers: Any = field(default_factory=lambda: count(1))
 
     def name(self, stem: str = "person") -> str:
-        """A name that nothing has yet."""
+        """Return an unused name."""
         return f"{stem}-{next(self._numbers)}"
 
-    def user(self, **attributes: Any) -> Person:
-        """A user with a token that reaches everything."""
+    def user(self, **attributes: Any) -> User:
+        """Create a user with a token of full scope."""
         username = attributes.pop("username", None) or self.name()
         email = attributes.pop("email", f"{username}@example.org")
         sent = {"username": username, "email": email, "name": username, **attributes}
@@ -149,10 +149,10 @@ class Make:
         made = self.api.post("/users", self.root, **sent)
         assert made.status_code == 201, made.text
         user_id = made.json()["id"]
-        return Person(user_id, username, email, self.token(user_id), sent.get("password", ""))
+        return User(user_id, username, email, self.token(user_id), sent.get("password", ""))
 
     def token(self, user_id: int, *scopes: str, **attributes: Any) -> str:
-        """A personal access token."""
+        """Create a personal access token."""
         sent = {"name": "token", "scopes": list(scopes) or ["api"], **attributes}
         made = self.api.post(f"/users/{user_id}/personal_access_tokens", self.root, **sent)
         assert made.status_code == 201, made.text

@@ -1,4 +1,4 @@
-"""One real server per test process: the app on a loopback port, a real database, a real HTTP client."""
+"""Shared fixtures: one server per test process, on a loopback port, with a real database and HTTP client."""
 
 import asyncio
 import io
@@ -24,7 +24,7 @@ from ingot.settings import Settings
 from ingot.transport.shell_server import ShellServer
 from ingot.transport.ssh_server import SshServer
 from ingot.transport.ssh_sessions import SshSessions
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.http_transport import share_certificates
 from tests.roles import UsersByRole
 from tests.statements import count_statements
@@ -33,10 +33,10 @@ ROOT_TOKEN = "root-token-of-the-tests"
 ROOT_PASSWORD = "root-password-of-the-tests"
 
 
-# A busy machine may need longer than the usual five seconds, and no test is about how fast an answer comes.
+# A busy machine may need longer than the default five seconds, and no test measures response times.
 DEFAULT_TIMEOUT_CONFIG.read = DEFAULT_TIMEOUT_CONFIG.connect = 60.0
 share_certificates()
-LONGEST: tuple[str, ...] = (
+SLOWEST_FILES: tuple[str, ...] = (
     "/faults/",
     "/browser/",
     "/test_hostile.py",
@@ -51,14 +51,14 @@ LONGEST: tuple[str, ...] = (
     "/test_import_",
 )
 MEMORY = Path("/dev/shm")
-ROOM_NEEDED = 8 * 2**30
+MIN_FREE_BYTES = 8 * 2**30
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Keep the files of tests in memory where there is room, so that no commit of theirs waits for a disk.
+    """Keep files of tests in memory if there is space, so that commits do not wait for a disk.
 
-    Whatever dies in these tests are processes, whose files outlive them there as well.
+    Tests kill processes only, and their files outlive them there as well.
     """
     if config.option.basetemp is not None or not MEMORY.is_dir():
         return
@@ -66,18 +66,18 @@ def pytest_configure(config: pytest.Config) -> None:
         if not Path("/proc", left.name.rpartition("-")[2]).exists():
             shutil.rmtree(left, ignore_errors=True)
     runs_programs = not os.statvfs(MEMORY).f_flag & os.ST_NOEXEC
-    if runs_programs and shutil.disk_usage(MEMORY).free >= ROOM_NEEDED:
+    if runs_programs and shutil.disk_usage(MEMORY).free >= MIN_FREE_BYTES:
         config.option.basetemp = str(MEMORY / f"ingot-tests-{os.getpid()}")
         config.add_cleanup(partial(shutil.rmtree, config.option.basetemp, ignore_errors=True))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the files that take longest, so that no process is left with one of them at the end."""
-    items.sort(key=lambda item: not any(part in item.path.as_posix() for part in LONGEST))
+    """Start with the slowest files, so that no process is left with one of them at the end."""
+    items.sort(key=lambda item: not any(part in item.path.as_posix() for part in SLOWEST_FILES))
 
 
 class Instance:
-    """The server under test, and what a test may look at from inside."""
+    """Server under test, with access to its internals."""
 
     def __init__(self, settings: Settings, app: App, url: str, log: io.StringIO, ssh: SshServer | None = None) -> None:
         self.settings = settings
@@ -89,25 +89,25 @@ class Instance:
         self._worker: JobWorker = job_worker(settings, app.database, Log("json", log))
 
     def work(self) -> None:
-        """Let the job worker empty its queue."""
+        """Run all queued jobs."""
         while self._worker.run_once():
-            self._note_mails()
+            self._record_mails()
 
     def mails(self) -> list[str]:
-        """The mails that were sent, in their order, after the queue is empty."""
+        """Run all queued jobs and return the sent mails in order."""
         self.work()
-        self._note_mails()
+        self._record_mails()
         return [file.read_text() for file in self._mails]
 
-    def _note_mails(self) -> None:
-        """After each job: files that are written within one tick of the kernel's clock bear the same time."""
+    def _record_mails(self) -> None:
+        """Record mails after each job, because files written within one tick of the clock have the same time."""
         new = [file for file in (self.settings.data / "mail").glob("*.eml") if file not in self._mails]
         self._mails |= dict.fromkeys(sorted(new, key=lambda file: file.stat().st_mtime_ns))
 
 
 @pytest.fixture(scope="session")
 def database_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Empty for SQLite, else a PostgreSQL server of this test process."""
+    """Yield an empty string for SQLite, otherwise the URL of a PostgreSQL server of this test process."""
     if os.environ.get("INGOT_TEST_DATABASE", "sqlite") == "sqlite":
         yield ""
         return
@@ -123,7 +123,7 @@ def database_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def instance(tmp_path_factory: pytest.TempPathFactory, database_url: str) -> Iterator[Instance]:
-    """A served instance."""
+    """Yield a running instance."""
     data: Path = tmp_path_factory.mktemp("data")
     listener, ssh_listener = open_socket("127.0.0.1", 0), open_socket("127.0.0.1", 0)
     settings = Settings(
@@ -135,7 +135,7 @@ def instance(tmp_path_factory: pytest.TempPathFactory, database_url: str) -> Ite
         port=listener.getsockname()[1],
         ssh_port=ssh_listener.getsockname()[1],
     )
-    # What a hash costs on purpose would be paid hundreds of times; the servers that are started as processes pay it.
+    # The cost of password hashes would be paid hundreds of times; servers started as processes pay it.
     cheap = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
     patch = pytest.MonkeyPatch()
     patch.setattr(passwords, "_hasher", lambda: cheap)
@@ -179,19 +179,19 @@ def instance(tmp_path_factory: pytest.TempPathFactory, database_url: str) -> Ite
 
 @pytest.fixture(scope="session")
 def api(instance: Instance) -> Iterator[Api]:
-    """Calls the API; every answer is compared with the OpenAPI document."""
+    """Yield a client of the API; every response is compared with the OpenAPI document."""
     with Api(instance.url) as client:
         yield client
 
 
 @pytest.fixture(scope="session")
 def make(instance: Instance, api: Api) -> Make:
-    """Makes what tests need, through the API."""
-    root = Person(1, "root", "admin@example.com", ROOT_TOKEN, ROOT_PASSWORD)
+    """Return a factory of users and tokens through the API."""
+    root = User(1, "root", "admin@example.com", ROOT_TOKEN, ROOT_PASSWORD)
     return Make(api, root, instance.app.database)
 
 
 @pytest.fixture(scope="module")
 def roles(make: Make) -> UsersByRole:
-    """Somebody at every level."""
+    """Return a user of every role."""
     return UsersByRole(make)

@@ -1,4 +1,4 @@
-"""Makes projects, groups and members for tests, through the API."""
+"""Projects, groups and members created through the API."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -11,19 +11,19 @@ import httpx
 from ingot.accounts.instance import limits
 from ingot.core.access.levels import Level
 from ingot.core.db.times import Timestamp
-from tests.client import Make, Person
+from tests.client import Make, User
 from tests.statements import cold_reads, executed
 
-if TYPE_CHECKING:  # What it names here is built out of this.
+if TYPE_CHECKING:  # The types named here are built from this.
     from tests.conftest import Instance
 
-Members = Mapping[Person, int]
-MOST_TRIES = 12
+Members = Mapping[User, int]
+MAX_TRIES = 12
 
 
 @dataclass(frozen=True)
 class Group:
-    """A group that a test made."""
+    """Group created by a test."""
 
     id: int
     path: str
@@ -31,13 +31,13 @@ class Group:
 
     @property
     def url(self) -> str:
-        """Where the API has it."""
+        """Return the API path."""
         return f"/groups/{self.id}"
 
 
 @dataclass(frozen=True)
 class Project:
-    """A project that a test made."""
+    """Project created by a test."""
 
     id: int
     path: str
@@ -46,29 +46,29 @@ class Project:
 
     @property
     def url(self) -> str:
-        """Where the API has it."""
+        """Return the API path."""
         return f"/projects/{self.id}"
 
     @property
     def url_by_path(self) -> str:
-        """The same by its full path."""
+        """Return the API path by full path."""
         return by_path("projects", self.path)
 
 
 def by_path(kind: str, full_path: str) -> str:
-    """Where the API has what lies at this full path."""
+    """Return the API path of the object with this full path."""
     return f"/{kind}/{quote(full_path, safe='')}"
 
 
 def make_group(
     make: Make,
-    owner: Person | None = None,
+    owner: User | None = None,
     *,
     parent: Group | None = None,
     members: Members | None = None,
     **attributes: Any,
 ) -> Group:
-    """A group; root owns it where nobody else is named."""
+    """Create a group, owned by root by default."""
     owner = owner or make.root
     path = attributes.pop("path", None) or make.name("group")
     sent = {"name": path, "path": path, "parent_id": parent.id if parent else None, **attributes}
@@ -81,13 +81,13 @@ def make_group(
 
 def make_project(
     make: Make,
-    owner: Person | None = None,
+    owner: User | None = None,
     *,
     group: Group | None = None,
     members: Members | None = None,
     **attributes: Any,
 ) -> Project:
-    """A project in the owner's own namespace, or in a group; root makes it where nobody is named."""
+    """Create a project in the owner's namespace or in a group, as root by default."""
     name = attributes.pop("name", None) or make.name("project")
     if group is not None:
         attributes["namespace_id"] = group.id
@@ -100,7 +100,7 @@ def make_project(
 
 
 def add_members(make: Make, to: Group | Project, members: Members, **attributes: Any) -> None:
-    """Let people belong; whoever is named at no level stays outside."""
+    """Add users as members; users without a level are skipped."""
     for person, level in members.items():
         if level > Level.NONE:
             sent = {"user_id": person.id, "access_level": int(level), **attributes}
@@ -109,21 +109,21 @@ def add_members(make: Make, to: Group | Project, members: Members, **attributes:
 
 
 def share(make: Make, shared_one: Project | Group, group: Group, level: int, **attributes: Any) -> None:
-    """Let the members of a group use a project, or another group with all in it."""
+    """Share a project or a group with another group."""
     sent = {"group_id": group.id, "group_access": int(level), **attributes}
     shared = make.api.post(f"{shared_one.url}/share", make.root, **sent)
     assert shared.status_code == 201, shared.text
 
 
 def ids(answer: httpx.Response) -> list[int]:
-    """The ids of a list, in its order."""
+    """Return the ids of a list in order."""
     assert answer.status_code == 200, answer.text
     return [item["id"] for item in answer.json()]
 
 
 @contextmanager
 def day(instance: "Instance", date: str) -> Iterator[None]:
-    """Let the server believe that it is noon of this day."""
+    """Set the server's clock to noon of this day."""
     clock = instance.app.database.clock
     instance.app.database.clock = lambda: Timestamp(f"{date}T12:00:00.000Z")
     try:
@@ -133,15 +133,15 @@ def day(instance: "Instance", date: str) -> Iterator[None]:
 
 
 def statements_of(make: Make, call: Callable[[], httpx.Response]) -> int:
-    """Return how many statements a call takes with an empty read cache; the fewest of some tries.
+    """Return the statement count of a call with an empty read cache, as the minimum of several tries.
 
-    Noting a token's use may fall into one of them.
+    Recording the use of a token may add one to some of them.
     """
     costs: list[int] = []
     look_again, limits.RELOAD_SECONDS = limits.RELOAD_SECONDS, float("inf")
     try:
         with cold_reads(make.database):
-            while len(costs) < MOST_TRIES and costs.count(min(costs, default=0)) < 3:
+            while len(costs) < MAX_TRIES and costs.count(min(costs, default=0)) < 3:
                 before = executed(make.database)
                 answer = call()
                 assert answer.status_code in (200, 201), answer.text

@@ -1,7 +1,7 @@
-"""Commands in processes of their own, forked from one that has loaded the code already.
+"""Commands in their own processes, forked from one that has loaded the code.
 
-A command takes over a second of processor time to load, and the tests start hundreds. What a command does is the
-same; those tests that are about starting itself start the interpreter.
+A command takes over a second of processor time to load, and the tests start hundreds. The commands behave the
+same; tests of startup itself start the interpreter.
 """
 
 import atexit
@@ -22,8 +22,8 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 
 
-class Process:
-    """What tests use of ``subprocess.Popen``, for a process that is another one's child."""
+class ForkedProcess:
+    """Subset of ``subprocess.Popen`` for a process that is a grandchild."""
 
     def __init__(self, pid: int, status: int, arguments: list[str]) -> None:
         self.pid = pid
@@ -32,13 +32,13 @@ class Process:
         self._arguments = arguments
 
     def poll(self) -> int | None:
-        """The exit status, if it has ended."""
+        """Return the exit status, or None while it runs."""
         if self.returncode is None and select.select([self._status], [], [], 0)[0]:
             self._ended()
         return self.returncode
 
     def wait(self, timeout: float | None = None) -> int:
-        """The exit status, once it has ended."""
+        """Wait for the exit status."""
         if self.returncode is None:
             if not select.select([self._status], [], [], timeout)[0]:
                 raise subprocess.TimeoutExpired(self._arguments, timeout or 0)
@@ -51,16 +51,16 @@ class Process:
         os.close(self._status)
 
     def send_signal(self, number: int) -> None:
-        """Signal it, unless it has ended."""
+        """Send a signal, unless it has ended."""
         if self.poll() is None:
             os.kill(self.pid, number)
 
     def terminate(self) -> None:
-        """Ask it to end."""
+        """Send SIGTERM."""
         self.send_signal(signal.SIGTERM)
 
     def kill(self) -> None:
-        """End it."""
+        """Send SIGKILL."""
         self.send_signal(signal.SIGKILL)
 
 
@@ -72,8 +72,8 @@ def start(
     stderr: int | None = None,
     env: dict[str, str] | None = None,
     new_session: bool = False,
-) -> Process:
-    """Begin ``python -m module``, whose ``main`` is called; the descriptors are passed on."""
+) -> ForkedProcess:
+    """Start ``python -m module``, whose ``main`` is called; the descriptors are passed on."""
     order = {"module": module, "arguments": arguments, "env": env or dict(os.environ), "new_session": new_session}
     reading, writing = os.pipe()
     descriptors = [0 if stdin is None else stdin, 1 if stdout is None else stdout, 2 if stderr is None else stderr]
@@ -82,13 +82,13 @@ def start(
     socket.send_fds(parent, [len(packed).to_bytes(4)], [*descriptors, writing])
     parent.sendall(packed)
     os.close(writing)
-    return Process(int.from_bytes(_exactly(parent, 4)), reading, [module, *arguments])
+    return ForkedProcess(int.from_bytes(_exactly(parent, 4)), reading, [module, *arguments])
 
 
 def run(
     module: str, *arguments: str, stdin: str = "", timeout: float = 60, env: dict[str, str] | None = None
 ) -> "subprocess.CompletedProcess[str]":
-    """Run it to its end; gives what it has printed."""
+    """Run it to its end and return its output."""
     with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         given.write(stdin.encode())
         given.seek(0)
@@ -107,17 +107,17 @@ def run(
 
 @cache
 def _parent() -> socket.socket:
-    """The process that has loaded the code; it ends with this one."""
+    """Return the process that has loaded the code; it ends with this one."""
     ours, theirs = socket.socketpair()
     command = [sys.executable, "-c", f"from tests.fork_server import serve; serve({theirs.fileno()})"]
     parent = subprocess.Popen(command, pass_fds=[theirs.fileno()], cwd=ROOT)
     theirs.close()
 
-    def end() -> None:
+    def stop() -> None:
         ours.close()
         parent.wait()
 
-    atexit.register(end)
+    atexit.register(stop)
     return ours
 
 
@@ -132,7 +132,7 @@ def _exactly(connection: socket.socket, size: int) -> bytes:
 
 
 def serve(descriptor: int) -> None:
-    """Fork a process for each order, and tell of its end."""
+    """Fork a process for each request, and report its end."""
     import ingot.cli.backup
     import ingot.cli.doctor
     import ingot.cli.jobs
@@ -181,12 +181,12 @@ def _reap(running: dict[int, int]) -> None:
         try:
             os.write(told, str(os.waitstatus_to_exitcode(status)).encode())
         except BrokenPipeError:
-            pass  # Nobody asks any more.
+            pass  # The parent has closed the pipe.
         os.close(told)
 
 
 def _become(order: dict[str, Any], streams: list[int]) -> None:
-    """Do what the interpreter does that starts a module, with the state that it would have."""
+    """Set up the state with which the interpreter starts a module."""
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -210,7 +210,7 @@ def _become(order: dict[str, Any], streams: list[int]) -> None:
         code = end.code if isinstance(end.code, int) else 1 if end.code else 0
         if isinstance(end.code, str):
             sys.stderr.write(f"{end.code}\n")
-    except BaseException:  # noqa: BLE001 - As the interpreter does with whatever nobody caught.
+    except BaseException:  # noqa: BLE001 - As the interpreter handles uncaught exceptions.
         traceback.print_exc()
         code = 1
     for printed in (sys.stdout, sys.stderr):

@@ -1,6 +1,6 @@
-"""Histories for tests: written by ``git fast-import`` straight into a project's repository.
+"""Histories for tests, written by ``git fast-import`` directly into a project's repository.
 
-What comes in this way passes no gate and is announced to nobody; it is for tests of reading.
+Such commits bypass all checks and emit no events; they are for tests of reading.
 """
 
 import subprocess
@@ -27,20 +27,20 @@ WRITER = "Ada Writer <ada@example.org>"
 
 
 def repository_of(instance: Instance, project: Project) -> Repository:
-    """The repository of a project on the disk."""
+    """Return the path of a project's repository."""
     key: str = instance.app.database.read(lambda db: db.value(_KEY, project=project.id))
     return repository_store(instance.settings).open(key)
 
 
 def run(path: Path, *args: str, input: bytes | None = None) -> str:
-    """What the git binary says in a repository."""
+    """Return the output of git in a repository."""
     done = subprocess.run(["git", *args], cwd=path, input=input, capture_output=True, check=False)
     assert done.returncode == 0, done.stderr.decode(errors="replace")
     return done.stdout.decode(errors="replace").strip()
 
 
 class History:
-    """A ``fast-import`` stream under construction; marks count up from 1 over all its commits."""
+    """``fast-import`` stream under construction; marks count up from 1 over all its commits."""
 
     def __init__(self) -> None:
         self._stream = bytearray()
@@ -60,12 +60,12 @@ class History:
         removed: tuple[str, ...] = (),
         at: int | None = None,
     ) -> int:
-        """Add a commit; gives its mark.
+        """Add a commit and return its mark.
 
-        ``files`` maps paths to contents (str or bytes) or to ``(mode, content)``: 100755 for a program, 120000 for
-        a link, 160000 for a submodule, whose content is a commit's id. ``parents`` are marks or ids, the branch's
-        tip where they are left out; an empty tuple begins a history anew. ``at`` is the time in seconds, a minute
-        after the commit before it where it is left out.
+        ``files`` maps paths to contents (str or bytes) or to ``(mode, content)``: 100755 for an executable, 120000 for
+        a symlink, 160000 for a submodule, whose content is a commit's id. ``parents`` are marks or ids, by default the
+        branch's tip; an empty tuple starts a new history. ``at`` is the time in seconds, by default a minute after the
+        previous commit.
         """
         self._marks += 1
         self._seconds = self._seconds + 60 if at is None else at
@@ -87,7 +87,7 @@ class History:
         return self._marks
 
     def tag(self, name: str, target: int | str, message: str | None = None) -> None:
-        """Add a tag: annotated where there is a message."""
+        """Add a tag, annotated if there is a message."""
         at = f":{target}" if isinstance(target, int) else target
         if message is None:
             self._line(f"reset refs/tags/{name}")
@@ -99,7 +99,7 @@ class History:
         self._data(message.encode())
 
     def into(self, repository: Repository) -> dict[int, str]:
-        """Write it all into a repository; gives the id of the commit of each mark."""
+        """Write the stream into a repository and return the commit id of each mark."""
         marks = repository.path / "marks-of-a-test"
         self._line("done")
         run(
@@ -116,7 +116,7 @@ class History:
         return {int(mark[1:]): oid for mark, _, oid in (line.partition(" ") for line in lines if line)}
 
     def fill(self, instance: Instance, project: Project) -> dict[int, str]:
-        """Write it all into a project's repository, and let its row know that something is there."""
+        """Write the stream into a project's repository, and mark its row as not empty."""
         marks = self.into(repository_of(instance, project))
         instance.app.database.write(lambda db: db.run(_FILLED, project=project.id))
         return marks
@@ -136,8 +136,8 @@ class History:
         self._stream += b"data %d\n" % len(data) + data + b"\n"
 
 
-def parting_and_meeting(chance: Random, names: Sequence[str], commits: int) -> tuple[History, list[int]]:
-    """Branches that part and meet again at random, changing and removing these files; gives its marks too."""
+def random_branches(chance: Random, names: Sequence[str], commits: int) -> tuple[History, list[int]]:
+    """Create random branches and merges that change and remove these files; return the marks too."""
     history = History()
     marks = [history.commit(files=dict.fromkeys(names, "0"))]
     for number in range(commits):

@@ -1,6 +1,6 @@
-"""Sends the small requests of tests by the standard library, which takes a quarter of the time.
+"""HTTP transport for small requests by the standard library, in a quarter of the time.
 
-What is large or comes piece by piece goes the usual way, as an answer may come before all of it is sent.
+Large and streamed requests use httpx, because a response may arrive before all of it is sent.
 """
 
 import http.client
@@ -14,28 +14,28 @@ import httpx
 import pytest
 from httpx._transports import default
 
-MOST_BYTES = 65_536
+MAX_BYTES = 65_536
 
 
 @cache
-def _usual_context(_file: str | None, _folder: str | None) -> ssl.SSLContext:
-    """What is trusted where these two say what that is."""
+def _default_context(_file: str | None, _folder: str | None) -> ssl.SSLContext:
+    """Return the default TLS context for these settings."""
     return httpx.create_ssl_context()
 
 
 def share_certificates() -> None:
-    """Let all clients share what they trust: to read it for each one takes longer than most of the calls."""
+    """Share one TLS context between all clients, because loading it takes longer than most calls."""
 
     def context(verify: Any = True, cert: Any = None, trust_env: bool = True) -> ssl.SSLContext:
         if verify is True and cert is None and trust_env:
-            return _usual_context(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))
+            return _default_context(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))
         return httpx.create_ssl_context(verify, cert, trust_env)
 
     pytest.MonkeyPatch().setattr(default, "create_ssl_context", context)
 
 
 class StdlibTransport(httpx.BaseTransport):
-    """Connections to one server that are kept and used again, by any thread, one request at a time."""
+    """Pool of connections to one server, used by any thread, one request at a time."""
 
     def __init__(self, url: str, timeout: float) -> None:
         self._url = httpx.URL(url)
@@ -43,17 +43,17 @@ class StdlibTransport(httpx.BaseTransport):
         self._idle: list[http.client.HTTPConnection] = []
 
     @cached_property
-    def _usual(self) -> httpx.HTTPTransport:
+    def _fallback(self) -> httpx.HTTPTransport:
         return httpx.HTTPTransport()
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        """Send a request, and read the whole answer."""
-        # A target of its own is one that attackers write.
+        """Send a request and read the whole response."""
+        # A raw target is one of an attack.
         if not isinstance(request.stream, httpx.ByteStream) or "target" in request.extensions:
-            return self._usual.handle_request(request)
+            return self._fallback.handle_request(request)
         body = b"".join(request.stream)
-        if len(body) > MOST_BYTES:
-            return self._usual.handle_request(request)
+        if len(body) > MAX_BYTES:
+            return self._fallback.handle_request(request)
         connection = self._connection()
         try:
             answer = _sent(connection, request, body)
@@ -70,18 +70,18 @@ class StdlibTransport(httpx.BaseTransport):
     def _connection(self) -> http.client.HTTPConnection:
         while self._idle:
             connection = self._idle.pop()
-            # A server that has closed it meanwhile made it readable.
+            # A readable idle connection was closed by the server.
             if connection.sock is not None and not select.select([connection.sock], [], [], 0)[0]:
                 return connection
             connection.close()
         return http.client.HTTPConnection(self._url.host, self._url.port, timeout=self._timeout)
 
     def close(self) -> None:
-        """Close what is kept."""
+        """Close the pool."""
         for connection in self._idle:
             connection.close()
         if "_usual" in self.__dict__:
-            self._usual.close()
+            self._fallback.close()
 
 
 def _sent(connection: http.client.HTTPConnection, request: httpx.Request, body: bytes) -> httpx.Response:

@@ -1,4 +1,4 @@
-"""People of a directory, and the real LDAP server that knows them."""
+"""Entries of an LDAP directory, and a real LDAP server that serves them."""
 
 import socket
 import subprocess
@@ -6,11 +6,11 @@ import sys
 
 BASE = "ou=people,dc=example,dc=org"
 SECRET = "secret of the directory"
-LOOKING = ("cn=looking,dc=example,dc=org", "looks people up")
+BIND_USER = ("cn=looking,dc=example,dc=org", "looks people up")
 
 
-def person_of(uid: str, **more: str) -> str:
-    """Somebody in the directory."""
+def entry_of(uid: str, **more: str) -> str:
+    """Return the directory entry of a user."""
     held = {"cn": f"{uid.capitalize()} of the directory", "mail": f"{uid}@directory.example", "sn": uid, **more}
     lines = [f"dn: uid={uid},{BASE}", "objectClass: inetOrgPerson", f"uid: {uid}", f"userPassword: {SECRET}"]
     return "\n".join([*lines, *(f"{name}: {value}" for name, value in held.items())])
@@ -20,20 +20,20 @@ TOP = [
     "dn: dc=org\nobjectClass: dcObject\ndc: org",
     "dn: dc=example,dc=org\nobjectClass: dcObject\ndc: example",
     f"dn: {BASE}\nobjectClass: organizationalUnit\nou: people",
-    f"dn: {LOOKING[0]}\nobjectClass: person\ncn: looking\nsn: x\nuserPassword: {LOOKING[1]}",
+    f"dn: {BIND_USER[0]}\nobjectClass: person\ncn: looking\nsn: x\nuserPassword: {BIND_USER[1]}",
 ]
-PEOPLE = {
-    "ann": person_of("ann"),
-    "ben": person_of("ben"),
-    "cat": person_of("cat"),
-    "dan": person_of("dan", employeeType="guest"),
-    "eve": person_of("eve", userAccountControl="514"),
-    "root": person_of("root"),
+ENTRIES = {
+    "ann": entry_of("ann"),
+    "ben": entry_of("ben"),
+    "cat": entry_of("cat"),
+    "dan": entry_of("dan", employeeType="guest"),
+    "eve": entry_of("eve", userAccountControl="514"),
+    "root": entry_of("root"),
 }
 
 
 class LdapServerProcess:
-    """A directory that can go away and come back with other people in it."""
+    """LDAP server that can be stopped and restarted with other entries."""
 
     def __init__(self) -> None:
         with socket.socket() as probe:
@@ -42,7 +42,7 @@ class LdapServerProcess:
         self._process: subprocess.Popen[bytes] | None = None
 
     def begin(self, *people: str, tls: tuple[str, ...] = ()) -> None:
-        """Serve these people; ``tls`` is how to encrypt, and the certificate with its key."""
+        """Serve these entries; ``tls`` is the kind of encryption, and the certificate with its key."""
         self.end()
         command = [sys.executable, "-W", "ignore", "-m", "tests.ldap_server", str(self.port), *tls]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -53,7 +53,7 @@ class LdapServerProcess:
         assert self._process.stdout.readline() == b"ready\n"
 
     def end(self) -> None:
-        """Serve nobody."""
+        """Stop the server."""
         if self._process is not None:
             self._process.kill()
             self._process.wait()

@@ -1,6 +1,6 @@
-"""A real LDAP server for the tests, in a process of its own: ``python -m tests.ldap_server port``, LDIF on stdin.
+"""Real LDAP server for tests in its own process: ``python -m tests.ldap_server port``, LDIF on stdin.
 
-``… port tls file`` speaks TLS from the first byte, ``… port start file`` once it is asked to; the file holds
+``… port tls file`` uses TLS from the first byte, ``… port start file`` on StartTLS; the file contains
 certificate and key.
 """
 
@@ -10,7 +10,7 @@ from typing import Any
 
 
 def main() -> None:
-    """Serve what stands in the LDIF, on this port of the loopback address, until killed."""
+    """Serve the LDIF on this port of the loopback address, until killed."""
     from ldaptor.inmemory import fromLDIFFile
     from ldaptor.interfaces import IConnectedLDAPEntry
     from ldaptor.protocols.ldap.ldaperrors import LDAPProtocolError
@@ -25,10 +25,10 @@ def main() -> None:
     context = DefaultOpenSSLContextFactory(file, file) if file else None
 
     class Protocol(LDAPServer):  # type: ignore[misc] # The library has no types.
-        """Encrypts the connection when it is asked to."""
+        """Protocol with support for StartTLS."""
 
         def extendedRequest_start_tls(self, _value: Any, reply: Any) -> None:  # noqa: N802 - So the library finds it.
-            """Say yes, and do it."""
+            """Accept StartTLS and switch to TLS."""
             if how != "start":
                 raise LDAPProtocolError("There is no certificate")
             reply(LDAPStartTLSResponse(resultCode=0))
@@ -37,7 +37,7 @@ def main() -> None:
         extendedRequest_start_tls.__dict__["oid"] = LDAPStartTLSRequest.oid
 
     class Factory(ServerFactory):
-        """Gives every connection the same tree."""
+        """Factory whose connections share one tree."""
 
         protocol = Protocol
 

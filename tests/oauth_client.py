@@ -1,4 +1,4 @@
-"""A person in a browser and an application, for the tests of what they do with each other."""
+"""OAuth applications and browsers for tests of OAuth."""
 
 import base64
 import hashlib
@@ -8,14 +8,14 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import httpx
 
-from tests.client import Person
+from tests.client import User
 from tests.web.browser import Browser, forms_of
 
 CALLBACK = "http://app.example/callback?from=ingot"
 
 
-class App:
-    """An application that somebody registered."""
+class RegisteredApplication:
+    """Registered application."""
 
     def __init__(self, url: str, uid: str, secret: str, callback: str = CALLBACK) -> None:
         self.url = url
@@ -24,49 +24,51 @@ class App:
         self.callback = callback
 
     def address(self, **changes: Any) -> str:
-        """Where it sends people to ask them; what is changed to nothing is left out."""
+        """Return the authorization URL; parameters set to None are omitted."""
         asked = {"client_id": self.uid, "redirect_uri": self.callback, "response_type": "code", "state": "x y&z"}
         asked |= changes
         return "/oauth/authorize?" + urlencode({name: value for name, value in asked.items() if value is not None})
 
     def token(self, **sent: Any) -> httpx.Response:
-        """Ask for a token, with the secret unless something else is said."""
+        """Request a token, with the client secret by default."""
         whole = {"client_id": self.uid, "client_secret": self.secret, "redirect_uri": self.callback, **sent}
         whole = {name: value for name, value in whole.items() if value is not None}
         return httpx.post(f"{self.url}/oauth/token", data=whole)
 
-    def trade(self, code: str, **sent: Any) -> httpx.Response:
-        """Ask for a token for a code."""
+    def exchange(self, code: str, **sent: Any) -> httpx.Response:
+        """Exchange a code for a token."""
         return self.token(grant_type="authorization_code", code=code, **sent)
 
     def refresh(self, refresh_token: str, **sent: Any) -> httpx.Response:
-        """Renew a token."""
+        """Refresh a token."""
         return self.token(grant_type="refresh_token", refresh_token=refresh_token, **sent)
 
     def code(self, browser: Browser, **changes: Any) -> str:
-        """Let a person agree; gives the code."""
-        answer = agree(browser, self.address(**changes))
-        return answers(answer)["code"]
+        """Authorize as a user and return the code."""
+        answer = authorize(browser, self.address(**changes))
+        return callback_parameters(answer)["code"]
 
 
-def register(browser: Browser, **fields: str) -> App:
-    """Register an application as a person does."""
+def register(browser: Browser, **fields: str) -> RegisteredApplication:
+    """Register an application through the pages."""
     fields = {"name": "An app", "redirect_uri": CALLBACK, "scopes": "api read_user openid profile email", **fields}
     named = {f"doorkeeper_application[{name}]": value for name, value in fields.items()}
     page = browser.submit("/profile/applications", "/oauth/applications", fields=named)
     assert page.status_code == 200, page.text
-    return App(browser.url, shown(page, "application_id"), shown(page, "secret"), fields["redirect_uri"])
+    return RegisteredApplication(
+        browser.url, shown(page, "application_id"), shown(page, "secret"), fields["redirect_uri"]
+    )
 
 
 def shown(page: httpx.Response, element: str) -> str:
-    """The text of the element with this id."""
+    """Return the text of the element with this id."""
     found = re.search(rf'id="{element}">([^<]+)<', page.text)
     assert found, page.text
     return found[1]
 
 
-def agree(browser: Browser, address: str, *, refuse: bool = False) -> httpx.Response:
-    """Open the page that asks, and send one of its two forms."""
+def authorize(browser: Browser, address: str, *, refuse: bool = False) -> httpx.Response:
+    """Open the authorization page and submit one of its two forms."""
     page = browser.get(address)
     if page.status_code == 302:
         return page
@@ -76,8 +78,8 @@ def agree(browser: Browser, address: str, *, refuse: bool = False) -> httpx.Resp
     return browser.post(form.action, data=form.fields)
 
 
-def answers(led: httpx.Response) -> dict[str, str]:
-    """What an application hears when somebody is led to it."""
+def callback_parameters(led: httpx.Response) -> dict[str, str]:
+    """Return the parameters of a redirect to the application."""
     assert led.status_code == 302, led.text
     parts = urlsplit(led.headers["location"])
     heard = parse_qs(parts.query) | parse_qs(parts.fragment)
@@ -85,16 +87,16 @@ def answers(led: httpx.Response) -> dict[str, str]:
 
 
 def challenge_of(verifier: str) -> str:
-    """What stands for a verifier in public."""
+    """Return the PKCE challenge of a verifier."""
     return base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
 
 
 def with_bearer(url: str, token: str, path: str = "/api/v4/user", method: str = "GET") -> httpx.Response:
-    """A call with a token as applications make it."""
+    """Call with a bearer token."""
     return httpx.request(method, url + path, headers={"Authorization": f"Bearer {token}"})
 
 
-def by_password(url: str, person: Person, **sent: str) -> httpx.Response:
-    """Ask for a token with name and password, as scripts of 9.4 do."""
+def by_password(url: str, person: User, **sent: str) -> httpx.Response:
+    """Request a token with username and password, as scripts of 9.4 do."""
     whole = {"grant_type": "password", "username": person.username, "password": person.password, **sent}
     return httpx.post(f"{url}/oauth/token", data=whole)

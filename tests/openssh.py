@@ -17,7 +17,7 @@ USER = getpass.getuser()
 
 @contextmanager
 def sshd(folder: Path, lines: Sequence[str]) -> Iterator[int]:
-    """Run sshd with these lines of configuration, and give its port."""
+    """Run sshd with these lines of configuration, and yield its port."""
     assert SSHD is not None
     if os.getuid() == 0:
         Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)
@@ -51,7 +51,7 @@ def sshd(folder: Path, lines: Sequence[str]) -> Iterator[int]:
 
 
 def forced_command_lines(data: Path) -> list[str]:
-    """The configuration that lets Ingot look up keys; /usr/bin/env because sshd wants a program that root owns."""
+    """Return the configuration for key lookups by Ingot; /usr/bin/env because sshd requires a program owned by root."""
     command = f"/usr/bin/env {sys.executable} -I -m ingot authorized-keys --data {data} %u %f"
     return [
         "AuthorizedKeysFile none",

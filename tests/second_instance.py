@@ -1,4 +1,4 @@
-"""Another instance beside the one of the tests, with settings of its own."""
+"""Second instance with its own settings."""
 
 import asyncio
 import io
@@ -15,26 +15,26 @@ from ingot.log import Log
 from ingot.operations.startup import initialize_instance
 from ingot.operations.supervisor import open_socket
 from ingot.settings import Settings
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.statements import count_statements
 
 TOKEN, PASSWORD = "root-token-of-the-second", "root-password-of-the-second"
 
 
 class SecondInstance:
-    """What a test needs of it."""
+    """Second instance and its clients."""
 
     def __init__(self, url: str, app: App, settings: Settings, api: Api) -> None:
         self.url = url
         self.app = app
         self.settings = settings
         self.api = api
-        self.make = Make(api, Person(1, "root", "admin@example.com", TOKEN, PASSWORD), app.database)
+        self.make = Make(api, User(1, "root", "admin@example.com", TOKEN, PASSWORD), app.database)
 
 
 @contextmanager
 def serving(data: Path, **chosen: Any) -> Iterator[SecondInstance]:
-    """Serve until the block ends; always from SQLite, since it is what is said of people that is tested."""
+    """Run until the block ends; always with SQLite, because the tests concern users only."""
     listener = open_socket("127.0.0.1", 0)
     port = listener.getsockname()[1]
     settings = Settings(data=data, root_token=TOKEN, root_password=PASSWORD, log_format="json", port=port, **chosen)

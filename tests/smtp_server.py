@@ -1,4 +1,4 @@
-"""A real SMTP server on loopback for tests of mail, and the worker that sends to it."""
+"""SMTP server on loopback for tests of mail, and a worker that sends to it."""
 
 import asyncio
 import threading
@@ -18,7 +18,7 @@ from tests.conftest import Instance
 
 
 class Mailbox:
-    """What arrived, in its order, each with the address that the envelope named."""
+    """Received mails in order, each with its envelope recipient."""
 
     def __init__(self, instance: Instance, port: int) -> None:
         self._instance = instance
@@ -26,14 +26,14 @@ class Mailbox:
         self.arrived: list[tuple[str, EmailMessage]] = []
 
     async def handle_DATA(self, _server: Any, _session: Any, envelope: Envelope) -> str:  # noqa: N802 - The server's name for it.
-        """Take a mail."""
+        """Store a mail."""
         message = message_from_bytes(envelope.original_content or b"", policy=policy.default)
         assert isinstance(message, EmailMessage)
         self.arrived += [(address, message) for address in envelope.rcpt_tos]
         return "250 OK"
 
     def receive(self) -> list[tuple[str, EmailMessage]]:
-        """Let the jobs run that wait, and give what came since the last time."""
+        """Run the queued jobs and return the mails received since the last call."""
         settings = replace(self._instance.settings, smtp_url=f"smtp://127.0.0.1:{self._port}")
         worker = job_worker(settings, self._instance.app.database, Log("json", self._instance.log))
         while worker.run_once():
@@ -42,13 +42,13 @@ class Mailbox:
         return came
 
     def to(self, address: str) -> list[EmailMessage]:
-        """The same for one address."""
+        """Run the queued jobs and return the mails for one address."""
         return [message for to, message in self.receive() if to == address]
 
 
 @contextmanager
 def mailbox(instance: Instance) -> Iterator[Mailbox]:
-    """A server that takes every mail; what was to be sent before goes elsewhere."""
+    """Run a server that accepts every mail; earlier queued mail goes elsewhere."""
     instance.work()
     listener = open_socket("127.0.0.1", 0)
     box = Mailbox(instance, listener.getsockname()[1])
@@ -66,7 +66,7 @@ def mailbox(instance: Instance) -> Iterator[Mailbox]:
 
 
 def text_of(message: EmailMessage, kind: str = "plain") -> str:
-    """What a mail says, in plain text or in HTML."""
+    """Return the body of a mail, as plain text or HTML."""
     part = message.get_body((kind,))
     assert part is not None
     content: str = part.get_content()

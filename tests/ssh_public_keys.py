@@ -1,4 +1,4 @@
-"""Public SSH keys for tests, fresh at each call."""
+"""Public SSH keys for tests, new at each call."""
 
 import base64
 import hashlib
@@ -12,12 +12,12 @@ SK_ECDSA = "sk-ecdsa-sha2-nistp256@openssh.com"
 
 
 def packed(*parts: bytes) -> bytes:
-    """Strings, each behind its length."""
+    """Return strings, each prefixed by its length."""
     return b"".join(len(part).to_bytes(4, "big") + part for part in parts)
 
 
 def line_of(kind: str, *parts: bytes) -> str:
-    """A line of this type with whatever content, so that a test can get it wrong."""
+    """Return a line of this type with any content, so that a test can make it invalid."""
     return f"{kind} {base64.b64encode(packed(kind.encode(), *parts)).decode()}"
 
 
@@ -27,35 +27,35 @@ def _written(private: Any) -> str:
 
 
 def rsa_line(bits: int) -> str:
-    """A fresh RSA key."""
+    """Return a new RSA key."""
     return _written(rsa.generate_private_key(public_exponent=65537, key_size=bits))
 
 
 def ed25519_line() -> str:
-    """A fresh Ed25519 key."""
+    """Return a new Ed25519 key."""
     return _written(ed25519.Ed25519PrivateKey.generate())
 
 
 def ecdsa_line(curve: Any) -> str:
-    """A fresh ECDSA key."""
+    """Return a new ECDSA key."""
     return _written(ec.generate_private_key(curve))
 
 
 def point(form: PublicFormat = PublicFormat.UncompressedPoint) -> bytes:
-    """A fresh point on the curve P-256."""
+    """Return a random point on the curve P-256."""
     return ec.generate_private_key(ec.SECP256R1()).public_key().public_bytes(Encoding.X962, form)
 
 
 def raw_ed25519() -> bytes:
-    """The bytes of a fresh Ed25519 key."""
+    """Return the bytes of a new Ed25519 key."""
     return ed25519.Ed25519PrivateKey.generate().public_key().public_bytes_raw()
 
 
 def blob_of(line: str) -> bytes:
-    """The content of a line."""
+    """Return the content of a line."""
     return base64.b64decode(line.split()[1])
 
 
 def sha256_of(line: str) -> str:
-    """The fingerprint as ``ssh-keygen -l`` prints it."""
+    """Return the fingerprint as printed by ``ssh-keygen -l``."""
     return "SHA256:" + base64.b64encode(hashlib.sha256(blob_of(line)).digest()).decode().rstrip("=")

@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 from ingot.core.db.database import Database
 
 _POLLS = ("PRAGMA data_version", "SELECT 1")
-"""Statements by which a watch looks for changes or checks its connection."""
+"""Statements by which a watch polls for changes or checks its connection."""
 _QUERIES = re.compile(r"\s*(select|with|insert|update|delete)\b", re.IGNORECASE)
 _counters: "WeakKeyDictionary[Database, StatementCounter]" = WeakKeyDictionary()
 
@@ -84,7 +84,7 @@ def recorded_statements(database: Database) -> Iterator[list[str]]:
 
 @contextmanager
 def cold_reads(database: Database) -> Iterator[None]:
-    """Let no unit of work within the block use what earlier ones have cached: each thread has its own cache."""
+    """Disable the read cache within the block: each thread has its own cache."""
     counter = _counters[database]
     counter.cold = True
     try:

@@ -1,1 +1,1 @@
-"""Pages in a real browser."""
+"""Tests of pages in a real browser."""

@@ -1,4 +1,4 @@
-"""A real browser for the tests of pages; whatever it complains about fails the test."""
+"""Fixtures for a real browser; every console error fails the test."""
 
 import shutil
 from collections.abc import Callable, Iterator
@@ -11,16 +11,16 @@ from playwright.sync_api import Browser as Chromium
 from playwright.sync_api import BrowserContext, Page, sync_playwright
 
 from ingot.web.cookies import SESSION_COOKIE
-from tests.client import Make, Person
+from tests.client import Make, User
 from tests.conftest import Instance
 from tests.web.browser import Browser
 
 PASSWORD = "correct horse battery"
-# Nobody sees the windows, so that nothing has to be drawn for them as smoothly as for people.
+# The windows are invisible, so smooth drawing is disabled.
 _ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-threaded-animation", "--disable-features=PaintHolding"]
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
 AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text()
-# What is not asked for takes most of the time: the markup of all that is fine, and style sheets that are read again.
+# Most of the time is spent on the markup of passed rules, and on reloaded style sheets.
 RULES = {
     "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"],
     "resultTypes": ["violations"],
@@ -30,9 +30,9 @@ RULES = {
 
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Chromium]:
-    """The browser that the machine has; Playwright's own is not relied on.
+    """Yield the installed browser, not Playwright's.
 
-    It ends with the file: as long as it is there, an event loop runs in this thread, and no test can run another.
+    It is closed after each file: while it runs, an event loop runs in this thread, and no test can run another.
     """
     path = next((found for name in _NAMES if (found := shutil.which(name))), None)
     if path is None:
@@ -43,21 +43,21 @@ def chromium() -> Iterator[Chromium]:
         browser.close()
 
 
-class Window:
-    """A window with its own cookies, and what went wrong in it."""
+class BrowserWindow:
+    """Window with its own cookies and the errors that occurred in it."""
 
     def __init__(self, context: BrowserContext, url: str) -> None:
         self.context = context
         self.page: Page = context.new_page()
         self.url = url
         self.complaints: list[str] = []
-        self.page.on("console", self._hear)
+        self.page.on("console", self._record)
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.on("request", self._watch)
         self.page.set_default_timeout(15_000)
 
-    def _hear(self, message: Any) -> None:
-        # A page that answers 404 or 422 is logged as an error of the network; tests look at those themselves.
+    def _record(self, message: Any) -> None:
+        # A response of 404 or 422 is logged as a network error; tests check those themselves.
         if message.type == "error" and "Failed to load resource" not in message.text:
             self.complaints.append(message.text)
 
@@ -70,8 +70,8 @@ class Window:
         self.page.goto(self.url + path)
         return self.page
 
-    def sign_in(self, person: Person) -> "Window":
-        """Fill in the form as a person does."""
+    def sign_in(self, person: User) -> "BrowserWindow":
+        """Fill in the sign-in form."""
         page = self.open("/users/sign_in")
         page.get_by_label("Username or email").fill(person.username)
         page.get_by_label("Password").fill(person.password)
@@ -79,34 +79,34 @@ class Window:
         page.get_by_text(f"@{person.username}").first.wait_for()
         return self
 
-    def enter(self, person: Person) -> "Window":
-        """Be signed in without filling in anything."""
+    def set_session(self, person: User) -> "BrowserWindow":
+        """Sign in by a cookie, without the form."""
         with Browser(self.url) as browser:
             browser.signed_in_as(person)
             cookie = {"name": SESSION_COOKIE, "value": browser.cookies[SESSION_COOKIE], "url": self.url}
         self.context.add_cookies([cookie])  # type: ignore[list-item]  # It is a dictionary of three texts.
         return self
 
-    def barriers(self) -> list[str]:
-        """What axe-core finds that keeps people out of the page that is open."""
+    def violations(self) -> list[str]:
+        """Return the violations that axe-core finds in the open page."""
         self.page.evaluate(AXE)
-        return told(self.page.evaluate("rules => axe.run(document, rules)", RULES)["violations"])
+        return describe(self.page.evaluate("rules => axe.run(document, rules)", RULES)["violations"])
 
 
-def told(violations: list[dict[str, Any]]) -> list[str]:
-    """What axe-core found, to be read by people."""
+def describe(violations: list[dict[str, Any]]) -> list[str]:
+    """Return the violations as readable text."""
     return [
         f"{broken['id']}: {broken['help']}: {node['html'][:200]}" for broken in violations for node in broken["nodes"]
     ]
 
 
 @pytest.fixture
-def open_window(chromium: Chromium, instance: Instance) -> Iterator[Callable[..., Window]]:
-    """Opens windows that share nothing; options are those of a context, such as ``color_scheme``."""
-    windows: list[Window] = []
+def open_window(chromium: Chromium, instance: Instance) -> Iterator[Callable[..., BrowserWindow]]:
+    """Yield a function that opens isolated windows; options are those of a context, such as ``color_scheme``."""
+    windows: list[BrowserWindow] = []
 
-    def open_one(**options: Any) -> Window:
-        windows.append(Window(chromium.new_context(**options), instance.url))
+    def open_one(**options: Any) -> BrowserWindow:
+        windows.append(BrowserWindow(chromium.new_context(**options), instance.url))
         return windows[-1]
 
     yield open_one
@@ -116,12 +116,12 @@ def open_window(chromium: Chromium, instance: Instance) -> Iterator[Callable[...
 
 
 @pytest.fixture
-def window(open_window: Callable[..., Window]) -> Window:
-    """A window in which nobody signed in."""
+def window(open_window: Callable[..., BrowserWindow]) -> BrowserWindow:
+    """Return a window without a session."""
     return open_window()
 
 
 @pytest.fixture
-def person(make: Make) -> Person:
-    """Somebody with a password."""
+def person(make: Make) -> User:
+    """Return a user with a password."""
     return make.user(password=PASSWORD)

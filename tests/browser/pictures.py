@@ -1,4 +1,4 @@
-"""Takes the pictures in docs/pictures: a new instance with the people of the demo, seen by its administrator."""
+"""Screenshots in docs/pictures: a new instance with demo data, seen by its administrator."""
 
 import os
 import shutil
@@ -53,7 +53,7 @@ def _wait(url: str) -> None:
 
 
 def main() -> None:
-    """Take them all."""
+    """Take all screenshots."""
     FOLDER.mkdir(exist_ok=True)
     with _served() as url, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])

@@ -3,15 +3,15 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import Window
-from tests.client import Api, Make, Person
+from tests.browser.conftest import BrowserWindow
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project, make_project
 from tests.git_history import History
 
 
 @pytest.fixture
-def project(instance: Instance, make: Make, person: Person) -> Project:
+def project(instance: Instance, make: Make, person: User) -> Project:
     """A file of a hundred lines, of which the last commit has changed one in the middle."""
     made = make_project(make, person, visibility="public")
     lines = [f"line {number}" for number in range(1, 101)]
@@ -23,8 +23,8 @@ def project(instance: Instance, make: Make, person: Person) -> Project:
     return made
 
 
-def test_code_is_read_and_talked_about(window: Window, person: Person, project: Project, api: Api) -> None:
-    page = window.enter(person).open(f"/{project.path}")
+def test_code_is_read_and_talked_about(window: BrowserWindow, person: User, project: Project, api: Api) -> None:
+    page = window.set_session(person).open(f"/{project.path}")
     expect(page.locator(".files td.commit").get_by_text("Change the middle")).to_be_visible()
 
     page.keyboard.press("t")
@@ -43,7 +43,7 @@ def test_code_is_read_and_talked_about(window: Window, person: Person, project: 
     expect(page.locator("table.diff tr").get_by_text("line 46", exact=True)).to_be_visible()
     page.get_by_role("link", name="Show 20 more lines below").click()
     expect(page.locator("table.diff tr").get_by_text("line 73", exact=True)).to_be_visible()
-    assert window.barriers() == []
+    assert window.violations() == []
 
     page.locator("table.diff .add a").click()
     page.get_by_label("Comment on line 50").fill("Is this in metres?")

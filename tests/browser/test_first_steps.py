@@ -1,15 +1,15 @@
-"""Somebody new: signing in, making a project, the first push, and the page that shows it."""
+"""First steps of a new user: sign-in, project, first push, and the project page."""
 
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.browser.conftest import Window
-from tests.client import Person
+from tests.browser.conftest import BrowserWindow
+from tests.client import User
 
 
-def test_from_nothing_to_a_first_push(window: Window, person: Person, tmp_path: Path) -> None:
-    """The commands that the empty project shows are copied and run as they are."""
+def test_from_sign_in_to_a_first_push(window: BrowserWindow, person: User, tmp_path: Path) -> None:
+    """The commands shown by the empty project are copied and run."""
     page = window.sign_in(person).page
     page.get_by_role("link", name="New project").click()
     page.get_by_label("Name", exact=True).fill("Tide tables")
@@ -25,18 +25,18 @@ def test_from_nothing_to_a_first_push(window: Window, person: Person, tmp_path: 
     assert page.get_by_text("First commit").count() >= 1
 
 
-def test_a_wrong_password_is_told(window: Window, person: Person) -> None:
+def test_a_wrong_password_is_rejected(window: BrowserWindow, person: User) -> None:
     page = window.open("/users/sign_in")
     page.get_by_label("Username or email").fill(person.username)
     page.get_by_label("Password").fill("a wrong one")
     page.get_by_role("button", name="Sign in").click()
 
     page.get_by_role("alert").wait_for()
-    assert page.get_by_label("Username or email").input_value() == person.username, "What was typed stays."
+    assert page.get_by_label("Username or email").input_value() == person.username, "The input stays in the form."
 
 
-def test_light_and_dark(open_window: Callable[..., Window]) -> None:
-    """The system's wish counts until somebody chooses."""
+def test_light_and_dark(open_window: Callable[..., BrowserWindow]) -> None:
+    """The system's preference applies until the user chooses."""
     window = open_window(color_scheme="dark")
     page = window.open("/explore")
     ground = "() => getComputedStyle(document.body).backgroundColor"
@@ -50,14 +50,14 @@ def test_light_and_dark(open_window: Callable[..., Window]) -> None:
     assert page.evaluate(ground) == dark
 
 
-def test_by_keyboard_alone(window: Window, person: Person) -> None:
+def test_keyboard_navigation(window: BrowserWindow, person: User) -> None:
     page = window.sign_in(person).page
     page.keyboard.press("/")
     assert page.evaluate("() => document.activeElement.name") == "search"
     page.goto(window.url + "/")
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
-    assert page.url.endswith("#main"), "The first thing that Tab reaches leads past the menus."
+    assert page.url.endswith("#main"), "Tab first reaches the skip link."
 
 
 def _shell(commands: str, folder: Path) -> None:

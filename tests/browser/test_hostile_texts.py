@@ -1,11 +1,11 @@
-"""Hostile words stay words in a real browser too: nothing runs, nothing is asked for elsewhere, no dialog opens."""
+"""Hostile texts in a real browser: nothing runs, no external request is made, no dialog opens."""
 
 from collections.abc import Callable, Iterator
 from urllib.parse import quote
 
 import pytest
 
-from tests.browser.conftest import Window
+from tests.browser.conftest import BrowserWindow
 from tests.client import Make
 from tests.conftest import Instance
 from tests.sample_data.records import SampleData, open_sample_data
@@ -13,7 +13,7 @@ from tests.sample_data.texts import MARK, SampleTexts
 
 OF_PROJECT = ["", "/-/issues", "/-/issues/1", "/-/boards", "/-/merge_requests/1", "/-/merge_requests/1/diffs"]
 OF_PROJECT += ["/-/branches", "/-/releases", "/-/commits/master", "/-/wikis", "/-/labels", "/-/hooks", "/-/find_file"]
-# Elements and attributes that came out of words, anywhere in the page, and what their scripts would have left.
+# Elements and attributes created from texts anywhere in the page, and the effects of their scripts.
 _ALIVE = """mark => [
   ...document.querySelectorAll("script:not([src]), style, [style*=zqx], iframe, base"),
   ...[...document.querySelectorAll("*")].filter((each) => each.localName.includes(mark)
@@ -23,13 +23,13 @@ _ALIVE = """mark => [
 
 @pytest.fixture(scope="module")
 def samples(instance: Instance, make: Make) -> Iterator[SampleData]:
-    """Everything in it is hostile."""
+    """Yield sample data of hostile texts."""
     with open_sample_data(instance, make, SampleTexts(hostile=True)) as samples:
         yield samples
 
 
-def test_nothing_runs(open_window: Callable[..., Window], samples: SampleData) -> None:
-    window = open_window().enter(samples.owner)
+def test_hostile_texts_run_nothing(open_window: Callable[..., BrowserWindow], samples: SampleData) -> None:
+    window = open_window().set_session(samples.owner)
     page = window.page
     page.on("dialog", lambda dialog: window.complaints.append(f"a dialog: {dialog.message}"))
     page.add_init_script(f"window.{MARK} = () => console.error('it ran')")
@@ -47,9 +47,9 @@ def test_nothing_runs(open_window: Callable[..., Window], samples: SampleData) -
     assert {path: elements for path, elements in found.items() if elements} == {}
 
 
-def test_nor_does_it_where_scripts_show_words(open_window: Callable[..., Window], samples: SampleData) -> None:
-    """Scripts build elements where files are found, a text is previewed and people are completed."""
-    window = open_window().enter(samples.owner)
+def test_scripts_insert_hostile_texts_safely(open_window: Callable[..., BrowserWindow], samples: SampleData) -> None:
+    """File finder, preview and autocompletion build elements by script."""
+    window = open_window().set_session(samples.owner)
     window.page.add_init_script(f"window.{MARK} = () => console.error('it ran')")
 
     page = window.open(f"/{samples.project.path}/-/find_file/master")
@@ -58,7 +58,7 @@ def test_nor_does_it_where_scripts_show_words(open_window: Callable[..., Window]
     assert page.evaluate(_ALIVE, MARK) == []
 
     page = window.open(f"/{samples.project.path}/-/issues/new")
-    page.get_by_role("textbox", name="Description").fill(samples.words.write("Seen"))
+    page.get_by_role("textbox", name="Description").fill(samples.words.markdown("Seen"))
     page.get_by_role("button", name="Preview").click()
     page.get_by_text("Seen").last.wait_for()
     assert page.evaluate(_ALIVE, MARK) == []

@@ -1,24 +1,24 @@
-"""An issue in a real browser: written with a preview, ticked, talked about, closed."""
+"""Life cycle of an issue in a real browser: preview, task list, comments, closing."""
 
 from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Dialog, expect
 
-from tests.browser.conftest import Window
-from tests.client import Api, Make, Person
+from tests.browser.conftest import BrowserWindow
+from tests.client import Api, Make, User
 from tests.factories import Project, make_project
 
 
 @pytest.fixture
-def project(make: Make, person: Person) -> Project:
-    """A project of the person's own."""
+def project(make: Make, person: User) -> Project:
+    """Return a project of the user."""
     return make_project(make, person, visibility="public")
 
 
-def test_the_life_of_an_issue(window: Window, person: Person, project: Project, api: Api) -> None:
+def test_issue_life_cycle(window: BrowserWindow, person: User, project: Project, api: Api) -> None:
     api.post(f"{project.url}/labels", person, name="leak", color="#d9534f")
-    page = window.enter(person).open(f"/{project.path}/-/issues")
+    page = window.set_session(person).open(f"/{project.path}/-/issues")
     page.get_by_role("link", name="New issue").first.click()
     page.get_by_label("Title").fill("Water in the cellar")
     page.get_by_label("Description").fill("It is **wet**\n\n- [ ] find the leak\n- [ ] mend it")
@@ -39,12 +39,12 @@ def test_the_life_of_an_issue(window: Window, person: Person, project: Project, 
     assert api.get(f"{project.url}/issues/1", person).json()["state"] == "closed"
 
 
-def test_two_people_and_one_description(
-    open_window: Callable[..., Window], person: Person, project: Project, api: Api
+def test_concurrent_edits_of_a_description(
+    open_window: Callable[..., BrowserWindow], person: User, project: Project, api: Api
 ) -> None:
-    """Who ticks a task of a text that has changed meanwhile changes nothing else in it."""
+    """Checking a task of an outdated description changes nothing else."""
     api.post(f"{project.url}/issues", person, title="Tasks", description="- [ ] one\n- [ ] two")
-    page = open_window().enter(person).open(f"/{project.path}/-/issues/1")
+    page = open_window().set_session(person).open(f"/{project.path}/-/issues/1")
     api.put(f"{project.url}/issues/1", person, description="All is different now\n\n- [ ] three")
 
     page.locator(".prose li").first.locator("button, input").first.click()
@@ -54,12 +54,12 @@ def test_two_people_and_one_description(
     assert text.startswith("All is different now")
 
 
-def test_facts_and_emoji_by_keyboard(window: Window, person: Person, project: Project, api: Api) -> None:
-    """What is chosen stays while one searches for more, Escape leaves things as they are, and focus is not lost."""
+def test_sidebar_and_emoji_by_keyboard(window: BrowserWindow, person: User, project: Project, api: Api) -> None:
+    """Selections stay during a search, Escape cancels, and focus is kept."""
     for name in ("leak", "cellar"):
         api.post(f"{project.url}/labels", person, name=name, color="#d9534f")
     api.post(f"{project.url}/issues", person, title="Water")
-    page = window.enter(person).open(f"/{project.path}/-/issues/1")
+    page = window.set_session(person).open(f"/{project.path}/-/issues/1")
     edit = page.get_by_role("link", name="Edit labels")
 
     edit.click()
@@ -68,7 +68,7 @@ def test_facts_and_emoji_by_keyboard(window: Window, person: Person, project: Pr
     page.get_by_label("cellar").press("Space")
     page.get_by_role("searchbox", name="Search labels").fill("leak")
     page.get_by_label("leak").press("Space")
-    assert window.barriers() == []
+    assert window.violations() == []
     page.get_by_role("button", name="Save").press("Enter")
     expect(edit).to_be_focused()
     expect(page.locator(".sidebar-field .label")).to_have_text(["cellar", "leak"])
@@ -82,16 +82,16 @@ def test_facts_and_emoji_by_keyboard(window: Window, person: Person, project: Pr
     page.get_by_role("link", name="Add reaction").press("Enter")
     page.get_by_role("searchbox", name="Search emoji").fill("sailb")
     expect(page.get_by_role("button", name="React with thumbsup")).to_have_count(0)
-    assert window.barriers() == []
+    assert window.violations() == []
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
     expect(page.get_by_role("button", name="sailboat: 1")).to_be_visible()
     assert api.get(f"{project.url}/issues/1", person).json()["labels"] == ["cellar", "leak"]
 
 
-def test_a_card_is_moved_by_keyboard(window: Window, person: Person, project: Project, api: Api) -> None:
+def test_a_card_is_moved_by_keyboard(window: BrowserWindow, person: User, project: Project, api: Api) -> None:
     api.post(f"{project.url}/issues", person, title="A card")
-    page = window.enter(person).open(f"/{project.path}/-/boards")
+    page = window.set_session(person).open(f"/{project.path}/-/boards")
 
     page.get_by_role("combobox").first.focus()
     page.get_by_role("combobox").first.select_option(label="Closed")
@@ -102,14 +102,14 @@ def test_a_card_is_moved_by_keyboard(window: Window, person: Person, project: Pr
     assert api.get(f"{project.url}/issues/1", person).json()["state"] == "closed"
 
 
-def test_a_template_replaces_what_was_typed_only_after_a_question(
-    window: Window, person: Person, project: Project, api: Api
+def test_a_template_replaces_typed_text_only_after_confirmation(
+    window: BrowserWindow, person: User, project: Project, api: Api
 ) -> None:
     for name in ("Bug", "Idea"):
         sent = {"branch": "master", "commit_message": "Offer it", "content": f"What is the {name.lower()}?"}
         made = api.post(f"{project.url}/repository/files/.gitlab%2Fissue_templates%2F{name}.md", person, **sent)
         assert made.status_code == 201
-    page = window.enter(person).open(f"/{project.path}/-/issues/new")
+    page = window.set_session(person).open(f"/{project.path}/-/issues/new")
     asked: list[str] = []
 
     def refuse(dialog: Dialog) -> None:
@@ -123,7 +123,7 @@ def test_a_template_replaces_what_was_typed_only_after_a_question(
     expect(text).to_have_value("What is the bug?")
     page.get_by_role("link", name="Idea").click()
     expect(text).to_have_value("What is the idea?")
-    assert asked == [], "Nothing that somebody typed was lost."
+    assert asked == [], "No input was lost."
     text.fill("My own words")
     page.get_by_role("link", name="Bug").click()
 

@@ -1,4 +1,4 @@
-"""A merge request in a real browser: from a push over a conflict and a discussion on a line to the merge."""
+"""Life cycle of a merge request in a real browser: push, conflict, line discussion, merge."""
 
 import subprocess
 from pathlib import Path
@@ -6,16 +6,16 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import Window
-from tests.client import Api, Make, Person
+from tests.browser.conftest import BrowserWindow
+from tests.client import Api, Make, User
 from tests.factories import Project, make_project
 
 FILE = "tides.txt"
 
 
 @pytest.fixture
-def project(make: Make, person: Person, api: Api) -> Project:
-    """A project with a branch that changes a file."""
+def project(make: Make, person: User, api: Api) -> Project:
+    """Return a project with a branch that changes a file."""
     made = make_project(make, person, visibility="public")
     _write(api, person, made, "POST", "master", "low\nhigh\n")
     api.post(f"{made.url}/repository/branches", person, branch="topic", ref="master")
@@ -23,16 +23,16 @@ def project(make: Make, person: Person, api: Api) -> Project:
     return made
 
 
-def _write(api: Api, person: Person, project: Project, method: str, branch: str, content: str) -> None:
+def _write(api: Api, person: User, project: Project, method: str, branch: str, content: str) -> None:
     sent = {"branch": branch, "content": content, "commit_message": f"Write {content.split()[-1]}"}
     answer = api.request(method, f"{project.url}/repository/files/{FILE}", person, json=sent)
     assert answer.status_code in (200, 201), answer.text
 
 
-def test_from_open_to_merged_with_a_conflict_on_the_way(
-    window: Window, person: Person, project: Project, api: Api, tmp_path: Path
+def test_from_open_to_merged_with_a_conflict(
+    window: BrowserWindow, person: User, project: Project, api: Api, tmp_path: Path
 ) -> None:
-    page = window.enter(person).open(f"/{project.path}/-/merge_requests/new?merge_request[source_branch]=topic")
+    page = window.set_session(person).open(f"/{project.path}/-/merge_requests/new?merge_request[source_branch]=topic")
     _open(page)
     expect(page.get_by_role("heading", name="Ready to merge")).to_be_visible()
 
@@ -43,7 +43,7 @@ def test_from_open_to_merged_with_a_conflict_on_the_way(
     page.clock.install()
     page.reload()
     _solve(f"{window.url}/{project.path}.git".replace("://", f"://x:{person.token}@"), tmp_path)
-    page.clock.fast_forward(15_000)  # The box looks again by itself.
+    page.clock.fast_forward(15_000)  # The merge box refreshes itself.
     expect(page.get_by_role("heading", name="Ready to merge")).to_be_visible()
 
     page.get_by_role("button", name="Merge", exact=True).click()
@@ -52,7 +52,7 @@ def test_from_open_to_merged_with_a_conflict_on_the_way(
 
 
 def _solve(url: str, folder: Path) -> None:
-    """On one's own computer, as the page says it."""
+    """Resolve the conflict locally, as the page describes."""
     who = ["-c", "user.name=Somebody", "-c", "user.email=somebody@example.org"]
     commands = (
         ["clone", "-q", "-b", "topic", url, "."],
@@ -71,10 +71,10 @@ def _open(page: Page) -> None:
     expect(page.get_by_role("heading", name="Say how high")).to_be_visible()
 
 
-def test_a_discussion_on_a_line(window: Window, person: Person, project: Project, api: Api) -> None:
+def test_a_discussion_on_a_line(window: BrowserWindow, person: User, project: Project, api: Api) -> None:
     sent = {"source_branch": "topic", "target_branch": "master", "title": "Say how high"}
     api.post(f"{project.url}/merge_requests", person, **sent)
-    page = window.enter(person).open(f"/{project.path}/-/merge_requests/1/diffs")
+    page = window.set_session(person).open(f"/{project.path}/-/merge_requests/1/diffs")
 
     page.locator("table.diff a[href*='at=']").last.click()
     page.locator("textarea").first.fill("Is this in metres?")

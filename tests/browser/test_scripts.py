@@ -1,4 +1,4 @@
-"""What scripts add to pages that work without them."""
+"""Scripts of pages that also work without them."""
 
 from pathlib import Path
 from zipfile import ZipFile
@@ -7,22 +7,22 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.api.issues.factories import make_issue
-from tests.browser.conftest import Window
-from tests.client import Api, Make, Person
+from tests.browser.conftest import BrowserWindow
+from tests.client import Api, Make, User
 from tests.factories import Project, make_project
 
 
 @pytest.fixture
-def project(make: Make, person: Person) -> Project:
-    """One with an issue."""
+def project(make: Make, person: User) -> Project:
+    """Return a project with an issue."""
     made = make_project(make, person)
     make_issue(make, made, person, title="Rust on the hinge")
     return made
 
 
-def test_copying_works_where_the_connection_is_not_encrypted(window: Window, person: Person, project: Project) -> None:
+def test_copying_works_without_https(window: BrowserWindow, person: User, project: Project) -> None:
     window.page.add_init_script("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
-    page = window.enter(person).open(f"/{project.path}/-/issues/1")
+    page = window.set_session(person).open(f"/{project.path}/-/issues/1")
     reference = page.get_by_label("Reference", exact=True)
     reference.locator("xpath=..").get_by_role("button").click()
     expect(reference.locator("xpath=..").get_by_role("button")).to_have_text("Copied")
@@ -31,9 +31,11 @@ def test_copying_works_where_the_connection_is_not_encrypted(window: Window, per
     expect(page.get_by_role("textbox", name="Comment")).to_have_value(f"{project.path}#1")
 
 
-def test_the_commands_of_a_first_push_are_copied_whole(window: Window, person: Person, project: Project) -> None:
+def test_the_commands_of_a_first_push_are_copied_completely(
+    window: BrowserWindow, person: User, project: Project
+) -> None:
     window.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    page = window.enter(person).open(f"/{project.path}")
+    page = window.set_session(person).open(f"/{project.path}")
     page.get_by_role("button", name="Copy the commands of step 2").click()
     expect(page.get_by_text("Copied")).to_be_visible()
 
@@ -42,8 +44,8 @@ def test_the_commands_of_a_first_push_are_copied_whole(window: Window, person: P
     assert copied[2] == 'git add . && git commit -m "First commit"'
 
 
-def test_a_second_click_sends_nothing_twice(window: Window, person: Person, project: Project, api: Api) -> None:
-    page = window.enter(person).open(f"/{project.path}/-/issues/1")
+def test_a_double_click_submits_once(window: BrowserWindow, person: User, project: Project, api: Api) -> None:
+    page = window.set_session(person).open(f"/{project.path}/-/issues/1")
     page.get_by_role("textbox", name="Comment").fill("Only once")
     page.get_by_role("button", name="Comment", exact=True).dblclick()
     expect(page.get_by_text("Only once")).to_be_visible()
@@ -52,8 +54,10 @@ def test_a_second_click_sends_nothing_twice(window: Window, person: Person, proj
     assert [note["body"] for note in said].count("Only once") == 1
 
 
-def test_who_was_signed_out_hears_so_and_keeps_the_text(window: Window, person: Person, project: Project) -> None:
-    page = window.enter(person).open(f"/{project.path}/-/issues/1")
+def test_an_expired_session_is_reported_and_keeps_the_text(
+    window: BrowserWindow, person: User, project: Project
+) -> None:
+    page = window.set_session(person).open(f"/{project.path}/-/issues/1")
     page.get_by_role("textbox", name="Comment").fill("Oil it *well*, and oil it often")
     window.context.clear_cookies()
 
@@ -70,34 +74,34 @@ def test_who_was_signed_out_hears_so_and_keeps_the_text(window: Window, person: 
     expect(page.get_by_role("heading", name="Rust on the hinge")).to_be_visible()
 
 
-def test_a_narrow_screen_shows_where_one_is(window: Window, person: Person, project: Project) -> None:
+def test_a_narrow_screen_shows_the_current_section(window: BrowserWindow, person: User, project: Project) -> None:
     window.page.set_viewport_size({"width": 360, "height": 740})
-    page = window.enter(person).open(f"/{project.path}/-/hooks")
+    page = window.set_session(person).open(f"/{project.path}/-/hooks")
 
     expect(page.get_by_role("navigation", name="Project").get_by_role("link", name="Settings")).to_be_in_viewport()
     expect(page.get_by_role("link", name="Hooks")).to_be_in_viewport()
 
 
-def test_a_name_does_not_turn_what_stands_beside_it(
-    window: Window, person: Person, project: Project, make: Make
+def test_a_name_does_not_change_the_direction_of_its_line(
+    window: BrowserWindow, person: User, project: Project, make: Make
 ) -> None:
-    """A sign that turns the direction of writing would let a title rewrite the rest of its line."""
+    """Attack: a bidirectional control character in a title reorders the rest of the line."""
     make_issue(make, project, person, title="abc \u202e fed")
-    page = window.enter(person).open(f"/{project.path}/-/issues")
+    page = window.set_session(person).open(f"/{project.path}/-/issues")
 
     title = page.get_by_role("link", name="abc").first
     assert title.evaluate("element => getComputedStyle(element).unicodeBidi") == "isolate"
 
 
-def test_a_download_says_that_it_is_being_made(
-    window: Window, person: Person, project: Project, api: Api, tmp_path: Path
+def test_a_download_shows_its_progress(
+    window: BrowserWindow, person: User, project: Project, api: Api, tmp_path: Path
 ) -> None:
-    """Until it begins; a second click meanwhile begins no other."""
+    """Until it starts; a second click meanwhile starts no other."""
     file = {"branch": "master", "content": "x", "commit_message": "Begin"}
     assert api.post(f"{project.url}/repository/files/hinge.txt", person, **file).status_code == 201
     asked: list[str] = []
     window.page.on("request", lambda request: asked.append(request.url))
-    page = window.enter(person).open(f"/{project.path}")
+    page = window.set_session(person).open(f"/{project.path}")
     page.get_by_text("Clone", exact=True).click()
     link = page.get_by_role("link", name="Download zip")
 
@@ -112,14 +116,16 @@ def test_a_download_says_that_it_is_being_made(
     assert sum("/-/archive/" in address for address in asked) == 1
 
 
-def test_single_keys_are_listed_and_can_be_turned_off(window: Window, person: Person, project: Project) -> None:
-    """Who speaks to the machine would press them by speaking (WCAG 2.1.4)."""
-    page = window.enter(person).open(f"/{project.path}/-/issues/1")
+def test_keyboard_shortcuts_are_listed_and_can_be_disabled(
+    window: BrowserWindow, person: User, project: Project
+) -> None:
+    """Speech input would trigger them (WCAG 2.1.4)."""
+    page = window.set_session(person).open(f"/{project.path}/-/issues/1")
     keys = page.get_by_role("checkbox", name="Enable keyboard shortcuts")
     expect(keys).not_to_be_visible()
     page.keyboard.press("?")
     expect(keys).to_be_checked()
-    assert window.barriers() == []
+    assert window.violations() == []
     page.keyboard.press("Escape")
     expect(keys).not_to_be_visible()
     page.keyboard.press("/")

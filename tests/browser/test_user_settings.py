@@ -1,17 +1,17 @@
-"""What people set up for themselves and their programs, in a real browser."""
+"""User settings, tokens and applications in a real browser."""
 
 import httpx
 from playwright.sync_api import expect
 
-from tests.browser.conftest import Window
-from tests.client import Api, Make, Person
+from tests.browser.conftest import BrowserWindow
+from tests.client import Api, Make, User
 from tests.factories import make_project
 
 OUT_OF_BAND = "urn:ietf:wg:oauth:2.0:oob"
 
 
-def test_a_token_is_shown_once_and_works(window: Window, person: Person) -> None:
-    page = window.enter(person).open("/profile/personal_access_tokens")
+def test_a_token_is_shown_once_and_works(window: BrowserWindow, person: User) -> None:
+    page = window.set_session(person).open("/profile/personal_access_tokens")
     page.get_by_label("Name", exact=True).fill("For my script")
     page.get_by_role("checkbox", name="read_api").check()
     page.get_by_role("button", name="Create personal access token").click()
@@ -25,9 +25,9 @@ def test_a_token_is_shown_once_and_works(window: Window, person: Person) -> None
     assert token not in page.content()
 
 
-def test_a_program_is_let_in(window: Window, person: Person) -> None:
-    """An application is made, asks for consent, and acts with what it got for its code."""
-    page = window.enter(person).open("/profile/applications")
+def test_an_application_is_authorized(window: BrowserWindow, person: User) -> None:
+    """An application is created, asks for consent, and uses its token."""
+    page = window.set_session(person).open("/profile/applications")
     page.locator("[name='doorkeeper_application[name]']").fill("Tide bot")
     page.locator("[name='doorkeeper_application[redirect_uri]']").fill(OUT_OF_BAND)
     page.locator("form:has([name='doorkeeper_application[name]']) button[type=submit]").click()
@@ -48,9 +48,9 @@ def test_a_program_is_let_in(window: Window, person: Person) -> None:
     assert httpx.get(f"{window.url}/api/v4/user", headers=bearer).json()["username"] == person.username
 
 
-def test_settings_and_hooks_of_a_project(window: Window, person: Person, make: Make, api: Api) -> None:
+def test_settings_and_hooks_of_a_project(window: BrowserWindow, person: User, make: Make, api: Api) -> None:
     project = make_project(make, person)
-    page = window.enter(person).open(f"/{project.path}")
+    page = window.set_session(person).open(f"/{project.path}")
     page.get_by_role("link", name="Settings").last.click()
     page.get_by_label("Description", exact=True).fill("Tells the tides")
     page.get_by_role("button", name="Save").first.click()

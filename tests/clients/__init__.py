@@ -1,1 +1,1 @@
-"""Tests."""
+"""Tests of API clients against the server."""

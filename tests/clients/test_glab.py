@@ -1,4 +1,4 @@
-"""What glab sends beside what the other clients do, call by call."""
+"""Requests of glab that the tests of other clients do not cover."""
 
 import shutil
 
@@ -9,7 +9,7 @@ from tests.git_history import repository_of
 from tests.roles import UsersByRole, project_with
 
 
-def test_linked_issues_are_of_the_same_project(api: Api, make: Make) -> None:
+def test_linked_issues_default_to_the_same_project(api: Api, make: Make) -> None:
     """``glab issue create --linked-issues 1`` sends null for the project and the number as a text."""
     project = make_project(make)
     one, two = (api.post(f"/projects/{project.id}/issues", make.root, title=title).json() for title in ("one", "two"))
@@ -21,8 +21,8 @@ def test_linked_issues_are_of_the_same_project(api: Api, make: Make) -> None:
     assert [each["iid"] for each in api.get(url, make.root).json()] == [one["iid"]]
 
 
-def test_there_are_no_incidents(api: Api, make: Make) -> None:
-    """``glab incident list`` asks for issues of that type; ``glab issue list`` for those of any."""
+def test_incidents_are_an_empty_list(api: Api, make: Make) -> None:
+    """``glab incident list`` requests issues of that type; ``glab issue list`` those of any."""
     project = make_project(make)
     issue = api.post(f"/projects/{project.id}/issues", make.root, title="one").json()
     url = f"/projects/{project.id}/issues"
@@ -34,8 +34,8 @@ def test_there_are_no_incidents(api: Api, make: Make) -> None:
     assert api.get(url, make.root, issue_type="nonsense").status_code == 400
 
 
-def test_a_project_says_where_its_readme_is(api: Api, make: Make, roles: UsersByRole) -> None:
-    """``glab repo view`` takes branch and file out of that address."""
+def test_a_project_has_the_url_of_its_readme(api: Api, make: Make, roles: UsersByRole) -> None:
+    """``glab repo view`` takes branch and file from that URL."""
     project = project_with(make, roles, visibility="internal", path=make.name("readme"))
     url = f"/projects/{project.id}"
     address = f"{api.get(url, make.root).json()['web_url']}/-/blob"
@@ -54,7 +54,7 @@ def test_a_project_says_where_its_readme_is(api: Api, make: Make, roles: UsersBy
     assert api.get(url, roles.reporter).json()["readme_url"] == f"{address}/master/readme.rst"
 
 
-def test_a_project_is_shown_though_its_repository_cannot_be_read(api: Api, make: Make, instance: Instance) -> None:
+def test_a_project_is_shown_if_its_repository_is_unreadable(api: Api, make: Make, instance: Instance) -> None:
     project = make_project(make, initialize_with_readme=True)
     shutil.rmtree(repository_of(instance, project).path)
     shown = api.get(f"/projects/{project.id}", make.root)

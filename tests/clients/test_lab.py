@@ -1,4 +1,4 @@
-"""What lab and other programs on GitLab's Go library send beside what the other clients do, call by call."""
+"""Requests of lab and other clients of the Go library that the tests of other clients do not cover."""
 
 import httpx
 
@@ -7,8 +7,8 @@ from tests.conftest import Instance
 from tests.factories import make_project
 
 
-def test_a_position_in_which_nothing_is_said_is_none(api: Api, make: Make) -> None:
-    """``lab mr discussion 1 -m text`` sends one whose only field is null."""
+def test_a_position_of_nulls_is_ignored(api: Api, make: Make) -> None:
+    """``lab mr discussion 1 -m text`` sends a position whose only field is null."""
     project = make_project(make, initialize_with_readme=True)
     url = f"/projects/{project.id}"
     sent = {"branch": "topic", "start_branch": "master", "content": "x", "commit_message": "Add"}
@@ -24,8 +24,8 @@ def test_a_position_in_which_nothing_is_said_is_none(api: Api, make: Make) -> No
     assert half.status_code == 400
 
 
-def test_whoever_looks_for_another_api_reads_that_there_is_none(instance: Instance, make: Make) -> None:
-    """``glab api graphql`` and editors read the answer as JSON."""
+def test_a_missing_api_is_reported_as_json(instance: Instance, make: Make) -> None:
+    """``glab api graphql`` and editors parse the response as JSON."""
     headers = {"Authorization": f"Bearer {make.root.token}"}
     for path in ("/api/graphql", "/api/graphql/", "/api/v5/user", "/api", "/api/"):
         answer = httpx.post(instance.url + path, headers=headers, json={"query": "{ currentUser { username } }"})
@@ -33,6 +33,6 @@ def test_whoever_looks_for_another_api_reads_that_there_is_none(instance: Instan
         assert answer.headers["content-type"] == "application/json"
 
 
-def test_settings_are_of_the_types_that_clients_decode(api: Api, make: Make) -> None:
-    """The Go library decodes this one number from a text, and refuses all settings where it is none."""
+def test_settings_have_the_types_that_clients_decode(api: Api, make: Make) -> None:
+    """The Go library decodes one number from a string, and rejects all settings otherwise."""
     assert isinstance(api.get("/application/settings", make.root).json()["polling_interval_multiplier"], str)

@@ -1,4 +1,4 @@
-"""python-gitlab against our server: what its own functional tests and its users do."""
+"""python-gitlab against the server: the calls of its functional tests and of typical users."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -20,7 +20,7 @@ from tests.ssh_public_keys import ed25519_line
 
 @pytest.fixture
 def gl(instance: Instance, make: Make) -> Iterator[gitlab.Gitlab]:
-    """The client of the administrator."""
+    """Yield the client of the administrator."""
     with gitlab.Gitlab(instance.url, private_token=make.root.token) as client:
         yield client
 
@@ -32,7 +32,7 @@ def _created(gl: gitlab.Gitlab, make: Make, **more: Any) -> Any:
 
 
 @pytest.mark.parametrize("how", ["private_token", "oauth_token"])
-def test_who_one_is(instance: Instance, make: Make, how: str) -> None:
+def test_current_user(instance: Instance, make: Make, how: str) -> None:
     user = make.user()
     credentials: dict[str, Any] = {how: user.token}
     with gitlab.Gitlab(instance.url, **credentials) as client:
@@ -49,7 +49,7 @@ def test_a_wrong_token_is_an_authentication_error(instance: Instance) -> None:
         client.auth()
 
 
-def test_users_are_made_found_changed_and_deleted(gl: gitlab.Gitlab, make: Make) -> None:
+def test_users_are_created_found_changed_and_deleted(gl: gitlab.Gitlab, make: Make) -> None:
     user = _created(gl, make)
     assert gl.users.get(user.id).email == user.email
     (found,) = gl.users.list(username=user.username, get_all=True)
@@ -70,7 +70,7 @@ def test_users_are_made_found_changed_and_deleted(gl: gitlab.Gitlab, make: Make)
     assert gone.value.response_code == 404
 
 
-def test_a_user_comes_with_a_picture(gl: gitlab.Gitlab, make: Make) -> None:
+def test_create_a_user_with_an_avatar(gl: gitlab.Gitlab, make: Make) -> None:
     user = _created(gl, make)
     user.avatar = b"\x89PNG\r\n\x1a\n"
 
@@ -79,7 +79,7 @@ def test_a_user_comes_with_a_picture(gl: gitlab.Gitlab, make: Make) -> None:
     assert gl.users.get(user.id).avatar_url.startswith(gl.url)
 
 
-def test_blocking_says_what_it_did(gl: gitlab.Gitlab, make: Make) -> None:
+def test_block_returns_its_result(gl: gitlab.Gitlab, make: Make) -> None:
     user = _created(gl, make)
 
     assert [user.block(), user.block()] == [True, None]
@@ -93,7 +93,7 @@ def test_blocking_says_what_it_did(gl: gitlab.Gitlab, make: Make) -> None:
     assert gl.users.get(user.id).state == "active"
 
 
-def test_keys_addresses_and_signatures(gl: gitlab.Gitlab, make: Make) -> None:
+def test_keys_and_emails(gl: gitlab.Gitlab, make: Make) -> None:
     user = _created(gl, make)
 
     key = user.keys.create({"title": "Key", "key": ed25519_line()})
@@ -118,7 +118,7 @@ def test_gpg_keys(gl: gitlab.Gitlab, make: Make) -> None:
     assert user.gpgkeys.list(get_all=True) == []
 
 
-def test_ones_own_keys_and_addresses(instance: Instance, make: Make) -> None:
+def test_keys_and_emails_of_the_current_user(instance: Instance, make: Make) -> None:
     with gitlab.Gitlab(instance.url, private_token=make.user().token) as client:
         client.auth()
         assert client.user is not None
@@ -251,7 +251,7 @@ def test_namespaces(gl: gitlab.Gitlab, make: Make) -> None:
     assert gl.namespaces.exists(user.username).exists is True
 
 
-def test_lists_are_walked_page_by_page(gl: gitlab.Gitlab, make: Make) -> None:
+def test_lists_by_page(gl: gitlab.Gitlab, make: Make) -> None:
     stem = make.name("walked")
     made = sorted(make.user(username=f"{stem}-{letter}").id for letter in "abcde")
 
@@ -262,7 +262,7 @@ def test_lists_are_walked_page_by_page(gl: gitlab.Gitlab, make: Make) -> None:
     assert len(gl.users.list(search=stem, per_page=2, page=3)) == 1
 
 
-def test_lists_are_walked_by_keys(gl: gitlab.Gitlab, make: Make) -> None:
+def test_lists_by_keyset(gl: gitlab.Gitlab, make: Make) -> None:
     stem = make.name("keyed")
     made = sorted(make.user(username=f"{stem}-{letter}").id for letter in "abcde")
 
@@ -271,13 +271,13 @@ def test_lists_are_walked_by_keys(gl: gitlab.Gitlab, make: Make) -> None:
     assert [each.id for each in walked] == made
 
 
-def test_head_tells_the_total(gl: gitlab.Gitlab) -> None:
+def test_head_returns_the_total(gl: gitlab.Gitlab) -> None:
     headers = gl.users.head() if hasattr(gl.users, "head") else gl.http_head("/users")
 
     assert int(headers["x-total"]) > 1
 
 
-def test_an_administrator_acts_as_another(gl: gitlab.Gitlab, api: Api, make: Make) -> None:
+def test_sudo(gl: gitlab.Gitlab, api: Api, make: Make) -> None:
     user = make.user()
 
     key = gl.http_post("/user/keys", post_data={"title": "By sudo", "key": ed25519_line()}, sudo=user.username)
@@ -289,7 +289,7 @@ def test_an_administrator_acts_as_another(gl: gitlab.Gitlab, api: Api, make: Mak
     assert unknown.value.error_message == "404 Not Found: No user id or username for: no-such-user"
 
 
-def test_errors_are_told_in_words(gl: gitlab.Gitlab, make: Make) -> None:
+def test_errors_have_messages(gl: gitlab.Gitlab, make: Make) -> None:
     with pytest.raises(GitlabCreateError) as wrong:
         _created(gl, make, password="short")
     assert wrong.value.response_code == 400

@@ -1,4 +1,4 @@
-"""python-gitlab's managers for what writes to repositories: commits and files."""
+"""python-gitlab's managers for commits and files."""
 
 import base64
 from collections.abc import Iterator
@@ -15,13 +15,13 @@ from tests.factories import make_project
 
 @pytest.fixture
 def project(instance: Instance, make: Make) -> Iterator[Any]:
-    """An empty project, as the administrator's client sees it."""
+    """Yield an empty project, as seen by the administrator's client."""
     with gitlab.Gitlab(instance.url, private_token=make.root.token) as client:
         yield client.projects.get(make_project(make).id)
 
 
 def test_files(project: Any) -> None:
-    """A file is made on an empty repository, read, saved, and deleted in both ways."""
+    """A file is created in an empty repository, read, saved, and deleted in both ways."""
     made = project.files.create(
         {
             "file_path": "docs/README.rst",
@@ -55,7 +55,7 @@ def test_files(project: Any) -> None:
 
 
 def test_commits(project: Any) -> None:
-    """Commits are made, done again on another branch, and undone."""
+    """Commits are created, cherry-picked, and reverted."""
     commit = project.commits.create(
         {
             "branch": "main",

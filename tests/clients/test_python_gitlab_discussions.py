@@ -1,4 +1,4 @@
-"""python-gitlab's managers for what people say: notes, discussions, emoji, and who changed what."""
+"""python-gitlab's managers for notes, discussions, emoji, and resource events."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -14,7 +14,7 @@ from tests.factories import make_project
 
 @pytest.fixture
 def issue(instance: Instance, make: Make) -> Iterator[Any]:
-    """An issue of another author, as the administrator's client sees it."""
+    """Yield an issue of another author, as seen by the administrator's client."""
     project = make_project(make, make.user())
     author = make.user()
     sent = {"user_id": author.id, "access_level": 30}
@@ -25,7 +25,7 @@ def issue(instance: Instance, make: Make) -> Iterator[Any]:
 
 
 def test_notes(issue: Any) -> None:
-    """A note is written, read, saved, rewarded and deleted."""
+    """A note is created, read, saved, awarded and deleted."""
     note = issue.notes.create({"body": "Hello"})
     assert [each.id for each in issue.notes.list(get_all=True)] == [note.id]
     note = issue.notes.get(note.id)
@@ -43,7 +43,7 @@ def test_notes(issue: Any) -> None:
 
 
 def test_discussions(issue: Any) -> None:
-    """A discussion is begun and answered."""
+    """A discussion is started and replied to."""
     discussion = issue.discussions.create({"body": "First"})
     answer = discussion.notes.create({"body": "Second"})
     again = issue.discussions.get(discussion.id)
@@ -58,7 +58,7 @@ def test_discussions(issue: Any) -> None:
 
 
 def test_award_emoji(issue: Any) -> None:
-    """An emoji is given once, and counted."""
+    """An emoji is awarded once, and counted."""
     award = issue.awardemojis.create({"name": "thumbsup"})
     with pytest.raises(GitlabCreateError):
         issue.awardemojis.create({"name": "thumbsup"})
@@ -70,7 +70,7 @@ def test_award_emoji(issue: Any) -> None:
 
 
 def test_resource_events(issue: Any) -> None:
-    """Labels and states leave events, and notes of the system."""
+    """Changes of labels and states create events and system notes."""
     issue.labels = ["bug"]
     issue.state_event = "close"
     issue.save()
@@ -83,7 +83,7 @@ def test_resource_events(issue: Any) -> None:
 
 
 def test_commit_discussions(issue: Any, instance: Instance, make: Make) -> None:
-    """A commit is discussed."""
+    """A discussion of a commit."""
     with gitlab.Gitlab(instance.url, private_token=make.root.token) as client:
         project = client.projects.get(issue.project_id)
         made = {"file_path": "a", "branch": "master", "content": "a", "commit_message": "a"}
@@ -98,8 +98,8 @@ def test_commit_discussions(issue: Any, instance: Instance, make: Make) -> None:
         assert [each.id for each in commit.discussions.list(get_all=True)] == [discussion.id]
 
 
-def test_commands(issue: Any) -> None:
-    """A note of nothing but commands makes none, and clients go on."""
+def test_quick_actions(issue: Any) -> None:
+    """A note of quick actions only is not created, and clients accept the response."""
     done = issue.notes.create({"body": "/close\n/title two"})
     assert done.commands_changes == {"state_event": "close", "title": "two"}
     now = issue.manager.get(issue.iid)

@@ -13,12 +13,12 @@ from tests.factories import make_group, make_project, share
 
 @pytest.fixture
 def gl(instance: Instance, make: Make) -> Iterator[gitlab.Gitlab]:
-    """The client of the administrator."""
+    """Yield the client of the administrator."""
     with gitlab.Gitlab(instance.url, private_token=make.root.token) as client:
         yield client
 
 
-def test_groups_are_made_found_changed_and_deleted(gl: gitlab.Gitlab, make: Make) -> None:
+def test_groups_are_created_found_changed_and_deleted(gl: gitlab.Gitlab, make: Make) -> None:
     path = make.name("client")
     group = gl.groups.create({"name": path, "path": path})
     assert gl.groups.get(path).id == group.id
@@ -93,7 +93,7 @@ def test_members(gl: gitlab.Gitlab, make: Make) -> None:
 
 
 def make_group_of(make: Make, group_id: int):  # type: ignore[no-untyped-def] # A small adapter for this file.
-    """The group with this number as tests know groups."""
+    """Return the group with this id as a test group."""
     from tests.factories import Group
 
     shown = make.api.get(f"/groups/{group_id}", make.root).json()

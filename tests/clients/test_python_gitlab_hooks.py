@@ -13,7 +13,7 @@ URL = "https://example.com/hook"
 
 
 def test_hooks_of_projects_and_groups(instance: Instance, make: Make) -> None:
-    """Made, read, listed, changed, saved as read, tried out and deleted."""
+    """Create, read, list, edit, save, test and delete."""
     with Gitlab(instance.url, private_token=make.root.token) as client:
         owners: list[Any] = [client.projects.get(make_project(make).id), client.groups.get(make_group(make).id)]
         for owner in owners:

@@ -1,4 +1,4 @@
-"""python-gitlab, as people use it: importing projects and uploading files."""
+"""python-gitlab: imports of projects and uploads of files."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +15,7 @@ from tests.server.process import fresh_database
 
 @pytest.fixture(scope="module")
 def importer(tmp_path_factory: pytest.TempPathFactory, database_url: str) -> Iterator[Importer]:
-    """A served instance whose imports may reach loopback."""
+    """Yield a running instance whose imports may reach loopback."""
     url = fresh_database(database_url, "python_gitlab_imports")
     with serving_importer(tmp_path_factory.mktemp("imports"), url) as running:
         yield running
@@ -23,13 +23,13 @@ def importer(tmp_path_factory: pytest.TempPathFactory, database_url: str) -> Ite
 
 @pytest.fixture
 def client(importer: Importer) -> Iterator[gitlab.Gitlab]:
-    """Its client, signed in as root."""
+    """Yield a client of the instance, authenticated as root."""
     with gitlab.Gitlab(importer.instance.url, private_token=ROOT_TOKEN) as client:
         yield client
 
 
 def test_a_project_is_imported(importer: Importer, client: gitlab.Gitlab, tmp_path: Path) -> None:
-    """Created with a URL, then watched until it is there."""
+    """Created with a URL, then polled until it has finished."""
     with serving(SlowServer(filled(tmp_path / "served"))) as server:
         project = client.projects.create({"name": "imported", "import_url": f"{server.url}/remote.git"})
         assert project.import_status == "scheduled"
@@ -42,8 +42,8 @@ def test_a_project_is_imported(importer: Importer, client: gitlab.Gitlab, tmp_pa
         assert not hasattr(again, "import_url")
 
 
-def test_a_bad_url_is_told(client: gitlab.Gitlab) -> None:
-    """The client raises, with our words."""
+def test_an_invalid_url_is_rejected(client: gitlab.Gitlab) -> None:
+    """The client raises an error with our message."""
     with pytest.raises(gitlab.exceptions.GitlabCreateError) as raised:
         client.projects.create({"name": "bad", "import_url": "file:///etc"})
     assert raised.value.response_code == 400
@@ -51,7 +51,7 @@ def test_a_bad_url_is_told(client: gitlab.Gitlab) -> None:
 
 
 def test_a_file_is_uploaded_and_served(importer: Importer, client: gitlab.Gitlab, tmp_path: Path) -> None:
-    """By content and by path; what comes back leads to it."""
+    """By content and by path; the returned URL works."""
     project = client.projects.create({"name": "attachments"})
     (tmp_path / "notes.txt").write_text("hello")
     uploads = [

@@ -12,12 +12,12 @@ from tests.factories import make_group, make_project
 
 @pytest.fixture(scope="module")
 def client(instance: Instance, make: Make) -> Iterator[Gitlab]:
-    """The administrator's client."""
+    """Yield the administrator's client."""
     with Gitlab(instance.url, private_token=make.root.token) as made:
         yield made
 
 
-def test_write_edit_close_delete(client: Gitlab, make: Make) -> None:
+def test_create_edit_close_delete(client: Gitlab, make: Make) -> None:
     project = client.projects.get(make_project(make).id)
     issue = project.issues.create({"title": "one", "description": "text", "labels": ["a", "b"]})
     assert (issue.iid, issue.state, issue.labels) == (1, "opened", ["a", "b"])
@@ -68,7 +68,7 @@ def test_statistics(client: Gitlab, make: Make) -> None:
     assert client.issues_statistics.get().statistics["counts"]["all"] >= 3
 
 
-def test_move_links_and_who_takes_part(client: Gitlab, make: Make) -> None:
+def test_move_links_and_participants(client: Gitlab, make: Make) -> None:
     source, target = (client.projects.get(make_project(make).id) for _ in range(2))
     issue = source.issues.create({"title": "wanders"})
     other = target.issues.create({"title": "waits"})
@@ -88,7 +88,7 @@ def test_move_links_and_who_takes_part(client: Gitlab, make: Make) -> None:
     assert source.issues.get(1).moved_to_id == target.issues.get(2).id
 
 
-def test_time_and_following(client: Gitlab, make: Make) -> None:
+def test_time_tracking_and_subscription(client: Gitlab, make: Make) -> None:
     project = client.projects.get(make_project(make).id)
     issue = project.issues.create({"title": "takes long"})
     assert issue.time_estimate("30m")["time_estimate"] == 1800

@@ -13,7 +13,7 @@ from tests.factories import make_group
 
 @pytest.fixture(scope="module")
 def client(instance: Instance, make: Make) -> Iterator[Gitlab]:
-    """The administrator's client."""
+    """Yield the administrator's client."""
     with Gitlab(instance.url, private_token=make.root.token) as made:
         yield made
 
@@ -72,7 +72,7 @@ def test_lists(client: Gitlab, make: Make) -> None:
     assert len(client.mergerequests.list(scope="all", search="Topic 2", get_all=True)) >= 1
 
 
-def test_talk(client: Gitlab, make: Make) -> None:
+def test_notes_and_discussions(client: Gitlab, make: Make) -> None:
     made = filled_project(make)
     commit(make, made, "topic", {"a": "x\n"}, start="master")
     project = client.projects.get(made.id)

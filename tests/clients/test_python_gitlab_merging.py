@@ -12,13 +12,13 @@ from tests.conftest import Instance
 
 @pytest.fixture(scope="module")
 def client(instance: Instance, make: Make) -> Iterator[Gitlab]:
-    """The administrator's client."""
+    """Yield the administrator's client."""
     with Gitlab(instance.url, private_token=make.root.token) as made:
         yield made
 
 
-def test_merging(client: Gitlab, make: Make) -> None:
-    """Now, with words and a wish for the branch; a second time the client hears that it is closed."""
+def test_merge(client: Gitlab, make: Make) -> None:
+    """With a message and removal of the source branch; a second merge raises an error."""
     made = filled_project(make)
     project = client.projects.get(made.id)
     request = project.mergerequests.get(make_merge_request(make, made)["iid"])
@@ -34,7 +34,7 @@ def test_merging(client: Gitlab, make: Make) -> None:
         request.merge()
 
 
-def test_rebasing(client: Gitlab, make: Make) -> None:
+def test_rebase(client: Gitlab, make: Make) -> None:
     made = filled_project(make)
     project = client.projects.get(made.id)
     request = project.mergerequests.get(make_merge_request(make, made)["iid"])
@@ -45,7 +45,7 @@ def test_rebasing(client: Gitlab, make: Make) -> None:
     assert project.commits.get(moved.sha).parent_ids == [newest]
 
 
-def test_merging_when_the_pipeline_succeeds(client: Gitlab, make: Make, instance: Instance) -> None:
+def test_merge_when_the_pipeline_succeeds(client: Gitlab, make: Make, instance: Instance) -> None:
     made = filled_project(make)
     project = client.projects.get(made.id)
     request = project.mergerequests.get(make_merge_request(make, made)["iid"])

@@ -14,20 +14,20 @@ from tests.factories import make_group, make_project
 
 @pytest.fixture(scope="module")
 def client(instance: Instance, make: Make) -> Iterator[Gitlab]:
-    """The administrator's client."""
+    """Yield the administrator's client."""
     with Gitlab(instance.url, private_token=make.root.token) as made:
         yield made
 
 
 @pytest.fixture
 def group(client: Gitlab, make: Make) -> Group:
-    """A group of its own for each test."""
+    """Return a new group for each test."""
     return client.groups.get(make_group(make).id)
 
 
 @pytest.fixture
 def project(client: Gitlab, make: Make, group: Group) -> Project:
-    """A project in it."""
+    """Return a project in the group."""
     return client.projects.get(make_project(make, namespace_id=group.id).id)
 
 
@@ -55,7 +55,7 @@ def test_labels(project: Project, group: Group) -> None:
             manager.get("other")
 
 
-def test_labels_are_ranked_and_promoted(project: Project, group: Group) -> None:
+def test_labels_are_prioritized_and_promoted(project: Project, group: Group) -> None:
     label: Any = project.labels.create({"name": "wide", "color": "red", "priority": 1})
     assert (label.priority, label.color) == (1, "#FF0000")
     promoted: Any = label.promote()

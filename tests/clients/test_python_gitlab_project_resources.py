@@ -1,4 +1,4 @@
-"""python-gitlab's managers for what lies around projects, unmodified, against the server."""
+"""python-gitlab's managers for variables, tokens, topics, badges, environments and other project resources."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -14,20 +14,20 @@ from tests.factories import make_group, make_project
 
 @pytest.fixture(scope="module")
 def client(instance: Instance, make: Make) -> Iterator[Gitlab]:
-    """The administrator's client."""
+    """Yield the administrator's client."""
     with Gitlab(instance.url, private_token=make.root.token) as made:
         yield made
 
 
 @pytest.fixture
 def project(client: Gitlab, make: Make) -> Project:
-    """A project of its own for each test."""
+    """Return a new project for each test."""
     return client.projects.get(make_project(make, visibility="public").id)
 
 
 @pytest.fixture
 def group(client: Gitlab, make: Make) -> Group:
-    """A group of its own for each test."""
+    """Return a new group for each test."""
     return client.groups.get(make_group(make).id)
 
 

@@ -14,23 +14,23 @@ from gitlab.exceptions import (
     GitlabUpdateError,
 )
 
-from tests.client import Make, Person
+from tests.client import Make, User
 from tests.conftest import Instance
 from tests.factories import make_group, make_project
 
 
 @pytest.fixture
 def gl(instance: Instance, make: Make) -> Iterator[gitlab.Gitlab]:
-    """The client of the administrator."""
+    """Yield the client of the administrator."""
     with gitlab.Gitlab(instance.url, private_token=make.root.token) as client:
         yield client
 
 
-def _client(instance: Instance, person: Person) -> gitlab.Gitlab:
+def _client(instance: Instance, person: User) -> gitlab.Gitlab:
     return gitlab.Gitlab(instance.url, private_token=person.token)
 
 
-def test_projects_are_made_found_changed_and_deleted(gl: gitlab.Gitlab, make: Make) -> None:
+def test_projects_are_created_found_changed_and_deleted(gl: gitlab.Gitlab, make: Make) -> None:
     group = gl.groups.get(make_group(make).id)
     name = make.name("client")
     project = gl.projects.create({"name": name, "namespace_id": group.id, "description": "Made"})
@@ -52,7 +52,7 @@ def test_projects_are_made_found_changed_and_deleted(gl: gitlab.Gitlab, make: Ma
     assert gone.value.response_code == 404
 
 
-def test_projects_are_walked_through(instance: Instance, make: Make) -> None:
+def test_all_projects_are_iterated(instance: Instance, make: Make) -> None:
     user = make.user()
     made = [make_project(make, user).id for _ in range(5)]
     with _client(instance, user) as client:
@@ -142,7 +142,7 @@ def test_stars(instance: Instance, make: Make) -> None:
         assert client.projects.get(project.id).star_count == 0
 
 
-def test_archive_share_transfer_and_the_rest(gl: gitlab.Gitlab, make: Make) -> None:
+def test_archive_share_transfer_and_others(gl: gitlab.Gitlab, make: Make) -> None:
     project = gl.projects.get(make_project(make).id)
     group, other = make_group(make), make_group(make)
 
@@ -164,7 +164,7 @@ def test_archive_share_transfer_and_the_rest(gl: gitlab.Gitlab, make: Make) -> N
     project.housekeeping()
 
 
-def test_errors_say_what_is_wrong(gl: gitlab.Gitlab, instance: Instance, make: Make) -> None:
+def test_errors_have_messages(gl: gitlab.Gitlab, instance: Instance, make: Make) -> None:
     user = make.user()
     project = make_project(make)
     with _client(instance, user) as client:

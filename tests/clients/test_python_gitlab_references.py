@@ -1,4 +1,4 @@
-"""python-gitlab's managers for branches, tags, what protects them, and releases."""
+"""python-gitlab's managers for branches, tags, their protection, and releases."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -15,7 +15,7 @@ from tests.git_history import History
 
 @pytest.fixture
 def project(instance: Instance, make: Make) -> Iterator[Any]:
-    """A project with a branch and a tag."""
+    """Yield a project with a branch and a tag."""
     made = make_project(make)
     history = History()
     first = history.commit(files={"README.md": "hello\n"})

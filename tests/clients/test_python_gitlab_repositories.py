@@ -20,7 +20,7 @@ def sample(instance: Instance, make: Make) -> SampleRepository:
 
 @pytest.fixture
 def project(instance: Instance, make: Make, sample: SampleRepository) -> Iterator[Any]:
-    """The project as the administrator's client has it."""
+    """Yield the project as seen by the administrator's client."""
     with gitlab.Gitlab(instance.url, private_token=make.root.token) as client:
         yield client.projects.get(sample.project.id)
 

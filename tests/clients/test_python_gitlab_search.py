@@ -14,7 +14,7 @@ from tests.factories import make_group, make_project
 
 @pytest.fixture(scope="module")
 def client(instance: Instance, make: Make) -> Iterator[Gitlab]:
-    """The administrator's client."""
+    """Yield the administrator's client."""
     with Gitlab(instance.url, private_token=make.root.token) as made:
         yield made
 

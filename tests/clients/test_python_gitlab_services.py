@@ -13,7 +13,7 @@ WEBHOOK = "https://hooks.example.com/services/T/B/x"
 
 
 def test_services_and_integrations(instance: Instance, make: Make) -> None:
-    """Set, read, listed, saved as read and deleted."""
+    """Set, read, list, save and delete."""
     with Gitlab(instance.url, private_token=make.root.token) as client:
         project = client.projects.get(make_project(make).id)
         managers: list[Any] = [project.services, project.integrations]
@@ -35,11 +35,11 @@ def test_services_and_integrations(instance: Instance, make: Make) -> None:
             assert manager.list(get_all=True) == []
 
 
-def test_what_the_client_says_that_services_need_is_enough(instance: Instance, make: Make) -> None:
-    """Every service that both know, with the attributes that the client calls required."""
+def test_required_attributes_of_the_client_are_sufficient(instance: Instance, make: Make) -> None:
+    """Every service known to both, with the attributes that the client calls required."""
     with Gitlab(instance.url, private_token=make.root.token) as client:
         project: Any = client.projects.get(make_project(make).id)
-        known = [each for each in project.integrations.available() if each not in LATER]
+        known = [each for each in project.integrations.available() if each not in UNSUPPORTED]
         for slug in known:
             needed, _ = project.integrations._service_attrs[slug]
             values = {name: "https://example.com/:id" if _is_url(name) else "a@example.com" for name in needed}
@@ -47,7 +47,7 @@ def test_what_the_client_says_that_services_need_is_enough(instance: Instance, m
         assert {each.slug for each in project.services.list(get_all=True)} == set(known)
 
 
-LATER = {"circuit", "github", "hangouts-chat", "packagist", "jenkins", "youtrack"}
+UNSUPPORTED = {"circuit", "github", "hangouts-chat", "packagist", "jenkins", "youtrack"}
 
 
 def _is_url(name: str) -> bool:

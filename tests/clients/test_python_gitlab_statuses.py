@@ -15,14 +15,14 @@ from tests.git_history import History
 
 @pytest.fixture(scope="module")
 def client(instance: Instance, make: Make) -> Iterator[Gitlab]:
-    """The administrator's client."""
+    """Yield the administrator's client."""
     with Gitlab(instance.url, private_token=make.root.token) as made:
         yield made
 
 
 @pytest.fixture
 def project(instance: Instance, client: Gitlab, make: Make) -> Project:
-    """A project with a commit, of its own for each test."""
+    """Return a new project with a commit for each test."""
     made = make_project(make, visibility="public")
     history = History()
     history.commit(files={"file.txt": "one\ntwo\n"})

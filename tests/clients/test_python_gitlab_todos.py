@@ -12,7 +12,7 @@ from tests.factories import Project, make_project
 
 @pytest.fixture
 def client(instance: Instance, make: Make) -> Iterator[gitlab.Gitlab]:
-    """The client of somebody who is new."""
+    """Yield the client of a new user."""
     with gitlab.Gitlab(instance.url, private_token=make.user().token) as new:
         new.auth()
         yield new
@@ -20,7 +20,7 @@ def client(instance: Instance, make: Make) -> Iterator[gitlab.Gitlab]:
 
 @pytest.fixture
 def project(client: gitlab.Gitlab, make: Make) -> Project:
-    """A project of others, to which they belong."""
+    """Return a project of other users, with this user as a member."""
     assert client.user is not None
     made = make_project(make, make.user())
     sent = {"user_id": client.user.id, "access_level": 30}

@@ -1,1 +1,1 @@
-"""Tests."""
+"""Tests of project conventions: language, imports, documentation."""

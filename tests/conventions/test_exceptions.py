@@ -1,4 +1,4 @@
-"""No exception is swallowed silently: what a part of the system failed at is raised, reported or logged."""
+"""Exceptions are never swallowed silently: failures of components are raised, reported or logged."""
 
 import ast
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 BROAD = {"Exception", "BaseException", "OSError", "ConnectionError", "RuntimeError"}
-OF_PARTS = {
+COMPONENT_ERRORS = {
     "DamagedRepository",
     "DirectoryTrouble",
     "GitError",
@@ -38,28 +38,30 @@ def _types(handler: ast.ExceptHandler) -> set[str]:
     return set(map(ast.unparse, handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]))
 
 
-def _is_told(handler: ast.ExceptHandler) -> bool:
-    """Raised again, or the exception is used, as by the function that logs it."""
+def _is_reported(handler: ast.ExceptHandler) -> bool:
+    """Return whether the exception is raised again or used, for example logged."""
     inner = [node for statement in handler.body for node in ast.walk(statement)]
     used = {node.id for node in inner if isinstance(node, ast.Name)}
     return any(isinstance(node, ast.Raise) for node in inner) or handler.name in used
 
 
-def test_a_failure_of_a_part_is_logged_or_the_code_says_why_not() -> None:
-    """Refusals of callers and malformed values are expected; what git, the disk or a server failed at is not."""
+def test_failures_of_components_are_logged_or_explained() -> None:
+    """Rejected requests and malformed values are expected; failures of git, the disk or a server are not."""
     silent = [
         where
         for where, handler, lines in _handlers()
-        if _types(handler) & (BROAD | OF_PARTS) and not _is_told(handler) and not any("# " in line for line in lines)
+        if _types(handler) & (BROAD | COMPONENT_ERRORS)
+        and not _is_reported(handler)
+        and not any("# " in line for line in lines)
     ]
     assert silent == []
 
 
-def test_catching_everything_is_never_silent() -> None:
-    """Not even with a comment, except where a child of the supervisor prints it and ends."""
+def test_broad_handlers_are_never_silent() -> None:
+    """Not even with a comment, except where a child of the supervisor prints the error and exits."""
     silent = [
         where
         for where, handler, _ in _handlers()
-        if _types(handler) & {"Exception", "BaseException"} and not _is_told(handler)
+        if _types(handler) & {"Exception", "BaseException"} and not _is_reported(handler)
     ]
     assert [where for where in silent if "supervisor.py:" not in where] == []

@@ -18,7 +18,7 @@ from ingot.registry import all_endpoints
 WEB = Path(__file__).parents[2] / "ingot" / "web"
 METHODS = ("ask", "find", "may")
 PAGING = {"page", "per_page"}
-# What the receiver of a call adds to the parameters of the path.
+# Path parameters added by the receiver of a call.
 ADDED = ({"id"}, {"id", "issue_iid"}, {"id", "merge_request_iid"})
 
 
@@ -67,12 +67,12 @@ def test_pages_call_endpoints() -> None:
     assert [call.where for call in CALLS if not call.endpoints] == []
 
 
-def test_pages_name_the_parameters_of_the_path() -> None:
+def test_pages_pass_the_parameters_of_the_path() -> None:
     wrong = []
     for call in CALLS:
         given = {keyword.arg for keyword in call.node.keywords}
         if None in given:
-            continue  # What ``**named`` holds is seen when the page is tested.
+            continue  # The contents of ``**named`` are checked when the page is tested.
         own = call.receiver.endswith("visit")
         fits = [given] if own else [given | added for added in ADDED]
         if not any(parameters(endpoint) in fits for endpoint in call.endpoints):
@@ -80,7 +80,7 @@ def test_pages_name_the_parameters_of_the_path() -> None:
     assert wrong == []
 
 
-def test_pages_send_what_the_endpoint_takes() -> None:
+def test_pages_send_accepted_parameters() -> None:
     wrong = []
     for call in CALLS:
         sent = call.node.args[1] if len(call.node.args) > 1 else None
@@ -96,7 +96,7 @@ def test_pages_send_what_the_endpoint_takes() -> None:
     assert wrong == []
 
 
-def test_a_call_that_fits_no_path_or_several_is_refused() -> None:
+def test_an_ambiguous_or_unknown_path_is_rejected() -> None:
     def serve(call: Call) -> None:
         """Do nothing."""
 

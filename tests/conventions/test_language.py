@@ -1,4 +1,4 @@
-"""Names and prose that a newcomer can read: see docs/glossary.md for the few terms that are ours."""
+"""Language rules for names and docstrings; docs/glossary.md defines project-specific terms."""
 
 import ast
 import re
@@ -9,6 +9,7 @@ from pathlib import Path
 from tests.conventions.labels import CATALOGUE, ROOT, template_labels
 
 PACKAGE = ROOT / "ingot"
+TESTS = (ROOT / "tests", ROOT / "bench")
 # Public class names that may be defined in more than one module.
 SHARED_CLASS_NAMES: frozenset[str] = frozenset()
 # Module names that look like participles, each with the reason why it is a noun here.
@@ -36,17 +37,28 @@ _BAD_OPENING = re.compile(
 _PRIVATE_WORDS = re.compile(
     r"\b(whoever|whatever|somebody|nobody|mends?|mended|wish|wishes|is led|leads on)\b", re.IGNORECASE
 )
+# Tests name an attack or a fault in words, not by the number of a list kept elsewhere.
+_PRIVATE_TEST_WORDS = re.compile(
+    r"\b(everybody|anybody|house|doors?|tidy|tidie[sd]|tidying|as good as none|[Dd]\d{1,2}|[Ff]aults? \d+)\b"
+)
+_PRIVATE_TEST_NAMES = re.compile(
+    r"^test_(who|whom|whose|where|how|why)_"
+    r"|_(what|whoever|whatever|somebody|nobody|everybody|anybody|strangers?|people|house|doors?|told|tells?|said|says"
+    r"|heard|hears?|mend(s|ed)?|tidy|tidied|weighs?|wish(es|ed)?|led|leads|junk|odd|talk(s|ed)?|comes?|goes"
+    r"|as_good_as|none_of|let_go|let_in)(?=_|$)"
+)
 _BAD_LABEL = re.compile(r"(What|Who|Whom|Whose|Whoever|Whatever|Where|How|Those|Somebody|Nobody)\b(?!.*\?$)")
 
 
-def _modules() -> Iterator[tuple[Path, ast.Module]]:
-    for path in sorted(PACKAGE.rglob("*.py")):
-        if not {"vendor", "versions"} & set(path.parts):
-            yield path, ast.parse(path.read_text())
+def _modules(*folders: Path) -> Iterator[tuple[Path, ast.Module]]:
+    for folder in folders or (PACKAGE,):
+        for path in sorted(folder.rglob("*.py")):
+            if not {"vendor", "versions"} & set(path.parts):
+                yield path, ast.parse(path.read_text())
 
 
-def _docstrings() -> Iterator[tuple[str, str]]:
-    for path, tree in _modules():
+def _docstrings(*folders: Path) -> Iterator[tuple[str, str]]:
+    for path, tree in _modules(*folders):
         for node in ast.walk(tree):
             if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
                 text = ast.get_docstring(node)
@@ -72,15 +84,36 @@ def test_module_names_are_nouns() -> None:
 
 
 def test_docstrings_open_with_a_noun_phrase_or_a_verb() -> None:
-    assert [(place, text[:60]) for place, text in _docstrings() if _BAD_OPENING.match(text)] == []
+    docstrings = _docstrings(PACKAGE, *TESTS)
+    assert [(place, text[:60]) for place, text in docstrings if _BAD_OPENING.match(text)] == []
 
 
 def test_docstrings_use_the_terms_of_the_field() -> None:
-    assert [(place, text[:60]) for place, text in _docstrings() if _PRIVATE_WORDS.search(text)] == []
+    docstrings = _docstrings(PACKAGE, *TESTS)
+    assert [(place, text[:60]) for place, text in docstrings if _PRIVATE_WORDS.search(text)] == []
+
+
+def test_docstrings_of_tests_use_the_terms_of_the_field() -> None:
+    assert [(place, text[:60]) for place, text in _docstrings(*TESTS) if _PRIVATE_TEST_WORDS.search(text)] == []
+
+
+def test_docstrings_of_test_packages_name_their_subject() -> None:
+    assert [place for place, text in _docstrings(*TESTS) if text in ("Tests.", "Test.", "Fixtures.")] == []
+
+
+def test_names_of_tests_state_subject_and_expectation() -> None:
+    """A test is named in standard terms, so that a failure is understood from its name."""
+    names = [
+        f"{path.relative_to(ROOT)}::{node.name}"
+        for path, tree in _modules(*TESTS)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_")
+    ]
+    assert [name for name in names if _PRIVATE_TEST_NAMES.search(name.partition("::")[2])] == []
 
 
 def test_page_labels_are_in_the_catalogue() -> None:
-    """``make labels`` writes it, so that a reviewer reads every new label as a reader of the page does."""
+    """``make labels`` writes it, so that every new label is reviewed."""
     assert template_labels() == set(CATALOGUE.read_text().splitlines())
 
 

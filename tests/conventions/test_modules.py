@@ -13,15 +13,15 @@ from ingot.registry import all_endpoints
 from ingot.settings import Settings
 
 ROOT = Path(__file__).parents[2]
-DUMPING_GROUNDS = {"utils", "helpers", "common", "lib", "misc"}
-LONGEST = 500
+FORBIDDEN_NAMES = {"utils", "helpers", "common", "lib", "misc"}
+MAX_LINES = 500
 
 
 def _sources(folder: str) -> list[Path]:
     return [path for path in sorted((ROOT / folder).rglob("*.py")) if "versions" not in path.parts]
 
 
-def _lines_that_count(path: Path) -> int:
+def _code_lines(path: Path) -> int:
     return len(path.read_text().splitlines())
 
 
@@ -29,24 +29,24 @@ def _named(paths: Iterable[Path]) -> list[str]:
     return [str(path.relative_to(ROOT)) for path in paths]
 
 
-def test_a_module_says_what_lives_there() -> None:
-    """Every module has a docstring, packages run no code at import, and no module is a dumping ground."""
+def test_modules_have_docstrings_and_specific_names() -> None:
+    """Every module has a docstring, packages run no code at import, and no module has a generic name."""
     trees = {path: ast.parse(path.read_text()) for path in _sources("ingot")}
     assert _named(path for path, tree in trees.items() if not ast.get_docstring(tree)) == []
-    assert _named(path for path in trees if DUMPING_GROUNDS & set(path.relative_to(ROOT).with_suffix("").parts)) == []
+    assert _named(path for path in trees if FORBIDDEN_NAMES & set(path.relative_to(ROOT).with_suffix("").parts)) == []
     packages = {path: tree for path, tree in trees.items() if path.name == "__init__.py"}
     assert _named(path for path, tree in packages.items() if len(tree.body) != 1) == [], (
         "only a docstring belongs there"
     )
 
 
-def test_a_file_stays_small() -> None:
+def test_files_are_small() -> None:
     """Test modules are limited too."""
     sources = _sources("ingot") + _sources("tests")
-    assert _named(path for path in sources if _lines_that_count(path) > LONGEST) == []
+    assert _named(path for path in sources if _code_lines(path) > MAX_LINES) == []
 
 
-def test_a_silenced_check_says_why() -> None:
+def test_suppressed_checks_have_a_reason() -> None:
     """A reason is required, so that a suppression can be removed later."""
     silent = []
     for path in _sources("ingot"):
@@ -57,26 +57,26 @@ def test_a_silenced_check_says_why() -> None:
     assert silent == []
 
 
-def test_an_endpoint_says_what_it_does() -> None:
+def test_endpoints_have_docstrings() -> None:
     """The docstring is the published summary."""
     assert [endpoint.path for endpoint in all_endpoints() if not endpoint.summary.endswith(".")] == []
 
 
-def test_an_endpoint_is_found_by_its_path() -> None:
+def test_endpoints_are_found_by_their_path() -> None:
     """One search for a path, as the specification writes it, finds its declaration."""
     text = "\n".join(path.read_text() for path in (ROOT / "ingot").rglob("*.py"))
     assert sorted({endpoint.path for endpoint in all_endpoints() if f'"{endpoint.path}"' not in text}) == []
 
 
-def test_an_endpoint_is_tested() -> None:
+def test_endpoints_are_tested() -> None:
     """A test other than the generated ones calls each endpoint."""
     texts = [path.read_text() for path in _sources("tests") if path.name != "test_every_route.py"]
     paths = {endpoint.path for endpoint in all_endpoints()}
-    assert sorted(path for path in paths if not any(map(_calling(path).search, texts))) == []
+    assert sorted(path for path in paths if not any(map(_callers(path).search, texts))) == []
 
 
-def _calling(path: str) -> re.Pattern[str]:
-    # Tests often keep the prefix up to the project or group in a variable.
+def _callers(path: str) -> re.Pattern[str]:
+    # Tests often store the prefix up to the project or group in a variable.
     written = re.sub(r"^/(projects|groups)/:id(?=/)", "", path)
     pattern = re.sub(r":\w+", r"(?:\\{[^{}]+\\}|[^/\"'\\s?]+)", written)
     return re.compile(rf"""{'["]' if written == path else ""}{pattern}[/?"']""")
@@ -96,7 +96,7 @@ def test_every_command_is_documented() -> None:
         assert f"`ingot {command}" in text, command
 
 
-def test_the_table_of_who_may_what_is_current() -> None:
+def test_the_permission_table_is_current() -> None:
     """docs/access.md matches the declarations; ``make access`` regenerates it."""
     written = (ROOT / "docs" / "access.md").read_text()
     for endpoint in all_endpoints():
@@ -104,6 +104,6 @@ def test_the_table_of_who_may_what_is_current() -> None:
         assert f"| {endpoint.method} | `{endpoint.path}` | {rule} | {scopes} |" in written, endpoint.path
 
 
-def test_the_page_of_events_is_current() -> None:
-    """docs/events.md is what ``app.py`` subscribes, in that order; ``make events`` writes it."""
+def test_the_event_table_is_current() -> None:
+    """docs/events.md lists the subscriptions of ``app.py`` in order; ``make events`` writes it."""
     assert (ROOT / "docs" / "events.md").read_text() == event_table()

@@ -27,7 +27,7 @@ def _rows(connection: sqlite3.Connection) -> dict[str, list[tuple[object, ...]]]
     return {name: connection.execute(f'SELECT * FROM "{name}"').fetchall() for name in ours}
 
 
-def test_a_first_start_makes_what_the_scripts_make(tmp_path: Path) -> None:
+def test_a_first_start_creates_the_schema_of_the_migrations(tmp_path: Path) -> None:
     """Tables, indexes, triggers, search tables and rows are identical; `make schema` regenerates the file."""
     for name in ("at_once", "by_scripts"):
         (tmp_path / name).mkdir()
@@ -40,11 +40,11 @@ def test_a_first_start_makes_what_the_scripts_make(tmp_path: Path) -> None:
     by_scripts.close()
 
 
-def test_a_first_start_and_the_next_load_nothing_to_migrate_with(tmp_path: Path) -> None:
+def test_starts_without_migrations_load_no_migration_modules(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-c", LOADED, str(tmp_path)], check=True)
 
 
-def test_a_database_that_holds_something_else_is_left_to_the_scripts(tmp_path: Path) -> None:
+def test_a_database_with_other_tables_is_migrated(tmp_path: Path) -> None:
     """Existing tables are kept."""
     with sqlite3.connect(tmp_path / "ingot.db") as connection:
         connection.execute("CREATE TABLE of_somebody (id INTEGER)")

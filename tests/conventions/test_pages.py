@@ -4,7 +4,7 @@ from collections import Counter
 
 from ingot.core.names import RESERVED_AT_TOP
 from ingot.web.component import ALL_PAGES
-from tests.sample_data.addresses import ELSEWHERE, FILES, LEFT_OUT, NOT_PAGES, PARTS, ROUTES, STATES, THE_SAME
+from tests.sample_data.addresses import DUPLICATES, EXCLUDED, FILES, NOT_PAGES, PARTS, REDIRECTS, ROUTES, STATES
 
 HANDLERS = {
     route.path: route.handler.__module__ for pages in ALL_PAGES for route in pages.routes if route.method == "GET"
@@ -13,7 +13,7 @@ HANDLERS = {
 
 def test_what_is_not_visited_is_there_and_listed_once() -> None:
     """New pages are covered automatically, because the tests iterate over the routes."""
-    listed = Counter([*PARTS, *ELSEWHERE, *FILES, *THE_SAME, *LEFT_OUT])
+    listed = Counter([*PARTS, *REDIRECTS, *FILES, *DUPLICATES, *EXCLUDED])
 
     assert [route for route, times in listed.items() if times > 1 or route not in ROUTES] == []
     assert [route for route in STATES if route in NOT_PAGES or route not in ROUTES] == []
@@ -28,4 +28,4 @@ def test_first_segments_of_pages_are_reserved() -> None:
 
 
 def test_the_same_page_comes_from_the_same_module() -> None:
-    assert [path for path, other in THE_SAME.items() if HANDLERS[path] != HANDLERS[other] or other in NOT_PAGES] == []
+    assert [path for path, other in DUPLICATES.items() if HANDLERS[path] != HANDLERS[other] or other in NOT_PAGES] == []

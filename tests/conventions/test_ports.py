@@ -26,7 +26,7 @@ def _declared() -> list[type]:
 
 
 def test_every_declared_port_is_filled(tmp_path: Path) -> None:
-    """A port that is not filled would fail at its first use, long after the start."""
+    """An unfilled port would fail at its first use, long after startup."""
     ports = fill_ports(RepositoryStore(tmp_path))
     declared = _declared()
     assert len(declared) >= 6
@@ -35,7 +35,7 @@ def test_every_declared_port_is_filled(tmp_path: Path) -> None:
 
 
 def test_a_port_is_filled_once() -> None:
-    """Two implementations of one port are a mistake, not a choice."""
+    """Two implementations of one port are a mistake."""
     (port, *_) = _declared()
     filled: object = object.__new__(port)
     with pytest.raises(TypeError):

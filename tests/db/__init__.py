@@ -1,1 +1,1 @@
-"""Tests."""
+"""Tests of the database layer."""

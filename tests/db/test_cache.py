@@ -1,4 +1,4 @@
-"""Cached query results are those that a new query would return: any commit by any connection empties the cache."""
+"""Read cache: results equal those of a new query, because any commit by any connection empties the cache."""
 
 import threading
 from functools import partial
@@ -13,8 +13,8 @@ from ingot.core.db.connection import Connection
 from tests.client import Api, Make
 
 
-class Question:
-    """Counts how often it is asked."""
+class CountingQuery:
+    """Query that counts its executions."""
 
     def __init__(self, answer: Any = "answer") -> None:
         self.asked = 0
@@ -25,41 +25,41 @@ class Question:
         return self._answer
 
 
-def _ask(make: Make, key: str, question: Question, size: int = 10) -> Any:
+def _run(make: Make, key: str, question: CountingQuery, size: int = 10) -> Any:
     return make.database.read(lambda db: db.cached(key, question, lambda _: size))
 
 
 def _change(make: Make) -> None:
-    """Any commit will do."""
+    """Commit any change."""
     make.database.write(lambda db: db.update(users, make.root.id, updated_at=db.now))
 
 
-def test_nothing_is_asked_twice_while_nothing_changes(make: Make) -> None:
-    question, key = Question(), make.name()
-    # Other parts of the server may commit at any time, so two questions in a row are tried more than once.
+def test_a_query_runs_once_without_changes(make: Make) -> None:
+    question, key = CountingQuery(), make.name()
+    # Other parts of the server may commit at any time, so this is tried more than once.
     for _ in range(20):
-        assert _ask(make, key, question) == "answer"
+        assert _run(make, key, question) == "answer"
 
     assert question.asked < 20
 
 
-def test_a_commit_of_anybody_counts_at_once(make: Make) -> None:
-    question, key = Question(), make.name()
+def test_any_commit_invalidates_at_once(make: Make) -> None:
+    question, key = CountingQuery(), make.name()
 
     for number in range(1, 4):
-        _ask(make, key, question)
+        _run(make, key, question)
         assert question.asked >= number
         other = threading.Thread(target=_change, args=(make,))
         other.start()
         other.join()
         before = question.asked
-        _ask(make, key, question)
+        _run(make, key, question)
         assert question.asked == before + 1
 
 
-def test_a_commit_of_one_that_was_under_way_counts_too(make: Make) -> None:
-    """It had begun, and changed something, before the question was first asked; only then it commits."""
-    question, key = Question(), make.name()
+def test_a_commit_of_a_running_transaction_invalidates(make: Make) -> None:
+    """It changed a row before the query first ran, and commits afterwards."""
+    question, key = CountingQuery(), make.name()
     changed, asked = threading.Event(), threading.Event()
 
     def change_and_wait(db: Connection) -> None:
@@ -70,15 +70,15 @@ def test_a_commit_of_one_that_was_under_way_counts_too(make: Make) -> None:
     other = threading.Thread(target=make.database.write, args=(change_and_wait,))
     other.start()
     assert changed.wait(60)
-    _ask(make, key, question)
+    _run(make, key, question)
     before = question.asked
     asked.set()
     other.join()
-    _ask(make, key, question)
+    _run(make, key, question)
     assert question.asked == before + 1
 
 
-def test_a_transaction_keeps_nothing_since_it_sees_its_own_changes(make: Make) -> None:
+def test_a_writing_transaction_bypasses_the_cache(make: Make) -> None:
     user = make.user()
 
     def rename(db: Connection) -> list[Any]:
@@ -92,10 +92,10 @@ def test_a_transaction_keeps_nothing_since_it_sees_its_own_changes(make: Make) -
     assert make.database.write(rename) == ["One", "Two"]
 
 
-def test_what_gave_nothing_is_asked_again(make: Make) -> None:
-    question = Question(None)
+def test_empty_results_are_not_cached(make: Make) -> None:
+    question = CountingQuery(None)
 
-    assert [_ask(make, "nothing", question) for _ in range(3)] == [None] * 3
+    assert [_run(make, "nothing", question) for _ in range(3)] == [None] * 3
     assert question.asked == 3
 
 
@@ -103,13 +103,13 @@ def _stats() -> CacheStats:
     return next(stats for stats in REGISTRY.stats() if stats.name == "database-reads")
 
 
-def test_the_memory_is_bounded_and_counted(make: Make) -> None:
+def test_memory_is_bounded_and_counted(make: Make) -> None:
     def fill(db: Connection) -> None:
         for number in range(2 * cache._MAX_KEYS):
-            db.cached(("small", number), Question(), lambda _: 10)
+            db.cached(("small", number), CountingQuery(), lambda _: 10)
         for number in range(10):
-            db.cached(("large", number), Question(), lambda _: REGISTRY.largest_entry // 2)
-        db.cached("too large", Question(), lambda _: REGISTRY.largest_entry + 1)
+            db.cached(("large", number), CountingQuery(), lambda _: REGISTRY.largest_entry // 2)
+        db.cached("too large", CountingQuery(), lambda _: REGISTRY.largest_entry + 1)
 
     before = _stats()
     make.database.read(fill)
@@ -118,12 +118,12 @@ def test_the_memory_is_bounded_and_counted(make: Make) -> None:
     assert _stats().entries <= 2 * cache._MAX_KEYS
     assert REGISTRY.bytes <= REGISTRY.budget_bytes
     _change(make)
-    make.database.read(lambda db: db.cached("one", Question(), lambda _: 10))
+    make.database.read(lambda db: db.cached("one", CountingQuery(), lambda _: 10))
     assert _stats().bytes < 2**20, "The commit has emptied it."
 
 
-def test_what_is_taken_away_is_gone_at_the_next_call(api: Api, make: Make) -> None:
-    """D29: a membership, a visibility, a token, a user's state, each asked for right before and right after."""
+def test_withdrawn_access_ends_with_the_next_request(api: Api, make: Make) -> None:
+    """Attack: use a membership, visibility, token or user state right after it was withdrawn."""
     owner, member = make.user(), make.user()
     other = member.with_token(make.token(member.id))
     project = api.post("/projects", owner, name=make.name("kept"), visibility="private").json()
@@ -144,8 +144,8 @@ def test_what_is_taken_away_is_gone_at_the_next_call(api: Api, make: Make) -> No
     assert api.get(path, member).status_code == 401
 
 
-def test_yes_and_no_come_back_as_such(make: Make) -> None:
-    """Also where a statement works them out, and where there is neither."""
+def test_booleans_are_restored(make: Make) -> None:
+    """Computed ones and null included."""
     admin = select(users.c.admin, users.c.id, exists().where(users.c.id == make.root.id)).where(
         users.c.id == make.root.id
     )

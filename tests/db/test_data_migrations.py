@@ -1,4 +1,4 @@
-"""What migrations make of the rows of instances that are in use."""
+"""Data migrations of existing rows."""
 
 from pathlib import Path
 from typing import Any
@@ -19,15 +19,15 @@ def _table(connection: Connection, name: str) -> Table:
 
 
 def _add(connection: Connection, place: str, /, **values: Any) -> None:
-    """A row of which only this matters; what else it must have is empty."""
+    """Insert a row with these values; other required columns are empty."""
     table = _table(connection, place)
     needed = [column for column in table.c if not column.nullable and column.name != "id"]
     filled = {column.name: column.type.python_type() for column in needed if column.server_default is None}
     connection.execute(insert(table).values(**{**filled, **values}))
 
 
-def test_names_that_projects_carry_get_a_row_and_projects_merge_as_before(tmp_path: Path, database_url: str) -> None:
-    """Each name once, whatever its case; one that was described keeps what was said."""
+def test_topics_of_projects_get_rows_and_merge_methods_stay(tmp_path: Path, database_url: str) -> None:
+    """Each name once, ignoring case; descriptions are kept."""
     settings = Settings(data=tmp_path, database_url=fresh_database(database_url, "older"))
     migrate(settings, "0003")
     engine = create_engine(_url(settings))
@@ -54,8 +54,8 @@ def test_names_that_projects_carry_get_a_row_and_projects_merge_as_before(tmp_pa
     engine.dispose()
 
 
-def test_projects_that_are_there_get_their_board(tmp_path: Path, database_url: str) -> None:
-    """As new ones do from the start."""
+def test_existing_projects_get_a_board(tmp_path: Path, database_url: str) -> None:
+    """Like new projects."""
     settings = Settings(data=tmp_path, database_url=fresh_database(database_url, "boardless"))
     migrate(settings, "0004")
     engine = create_engine(_url(settings))

@@ -1,4 +1,4 @@
-"""What a read finds out and writes down."""
+"""Deferred writes: results of reads that are stored after the response."""
 
 from functools import partial
 
@@ -21,14 +21,14 @@ def _fail(db: Connection) -> None:
     raise Unavailable
 
 
-def test_a_finding_is_there_when_the_read_ends(make: Make) -> None:
-    """And one that cannot be written down takes nothing from the answer, nor from the others."""
+def test_a_deferred_write_is_stored_when_the_read_ends(make: Make) -> None:
+    """A failing write affects neither the response nor the others."""
     project = make_project(make)
 
-    def look(db: Connection) -> str:
+    def read(db: Connection) -> str:
         db.deferred_writes.append(_fail)
         db.deferred_writes.append(partial(_describe, project_id=project.id, text="found"))
         return "answer"
 
-    assert make.database.read(look) == "answer"
+    assert make.database.read(read) == "answer"
     assert make.database.read(lambda db: db.value(_TEXT, project=project.id)) == "found"

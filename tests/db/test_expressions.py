@@ -1,4 +1,4 @@
-"""SQL that must be written so that indexes serve it."""
+"""SQL expressions that can use indexes."""
 
 from functools import partial
 
@@ -15,8 +15,8 @@ from tests.client import Make
 
 
 @pytest.mark.parametrize("around", [and_, or_])
-def test_one_of_a_list_is_looked_up_by_its_index(make: Make, around: object) -> None:
-    """SQLAlchemy compares conditions with 1 where an engine has no booleans, and then every row is read."""
+def test_membership_in_a_list_uses_the_index(make: Make, around: object) -> None:
+    """SQLAlchemy compares conditions with 1 on engines without booleans, which would read every row."""
     condition = around(in_list(users.c.id, "some"), in_list(users.c.id, "others"))  # type: ignore[operator]
     for statement in (select(users.c.id).where(condition), select(users.c.id).where(in_list(users.c.id, "some"))):
         text = make.database.statements.compiled(statement).text
@@ -27,8 +27,8 @@ def test_one_of_a_list_is_looked_up_by_its_index(make: Make, around: object) -> 
     assert make.database.read(lambda db: db.rows(not_one, some=[1])) == [(2,)]
 
 
-def test_a_column_can_be_kept_from_its_index(make: Make) -> None:
-    """Which index is best is known to whoever writes a list, and not to an engine without statistics."""
+def test_a_column_can_be_excluded_from_its_index(make: Make) -> None:
+    """The author of a list knows the best index, and an engine without statistics does not."""
     statement = select(projects.c.id).where(without_index(projects.c.id) == 1)
     if make.database.engine.dialect.name != "sqlite":
         return
@@ -41,8 +41,8 @@ def test_a_column_can_be_kept_from_its_index(make: Make) -> None:
     assert "SEARCH" not in make.database.read(plan)
 
 
-def test_a_list_is_a_table(make: Make) -> None:
-    """Texts come back as they were, whatever they hold."""
+def test_a_list_as_a_table(make: Make) -> None:
+    """Texts are returned unchanged."""
     texts = ["b", "a", "", "1", 'ü"\\\n', "b"]
     each = list_as_table("texts").table_valued("value")
     assert make.database.read(lambda db: db.rows(select(each.c.value), texts=texts)) == [(text,) for text in texts]
@@ -50,8 +50,8 @@ def test_a_list_is_a_table(make: Make) -> None:
 
 
 @pytest.mark.parametrize("text", ["Plain", "null", "true", "1", 'ünï "quoted" \\ \n\t🦊', "x" * 100_000])
-def test_records_in_one_are_the_same_records(make: Make, text: str) -> None:
-    """Whatever a text holds that looks like something else; and yes and no stay what they are."""
+def test_records_in_json_are_restored(make: Make, text: str) -> None:
+    """Including texts that look like other types, and booleans."""
     project = filled_project(make)
     made = make_merge_request(make, project, description=text, squash=True)
     this = merge_requests.c.id == made["id"]

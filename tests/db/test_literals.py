@@ -1,4 +1,4 @@
-"""Words that a statement always carries stand in it, so that indexes over some of the rows are thought of."""
+"""Constants are inlined in statements, so that partial indexes are used."""
 
 from sqlalchemy import bindparam, or_, select
 
@@ -15,14 +15,14 @@ def _compiled(instance: Instance, *conditions: object) -> CompiledStatement:
     return statements.compiled(select(_C.id).where(*conditions))  # type: ignore[arg-type] # They are conditions.
 
 
-def test_a_word_stands_in_the_statement(instance: Instance) -> None:
+def test_a_constant_is_inlined(instance: Instance) -> None:
     text, carried, *_ = _compiled(instance, _C.state == "pending", _C.user_id == bindparam("user"))
     assert "'pending'" in text
     assert carried == {}
 
 
-def test_what_is_no_plain_word_or_may_be_bound_anew_is_bound(instance: Instance) -> None:
-    """A default can be overridden by whoever runs the statement."""
+def test_other_values_and_defaults_are_bound(instance: Instance) -> None:
+    """A default can be overridden when the statement runs."""
     conditions = or_(_C.state == "it's", _C.state == "", _C.state == "%(a)s :b", _C.state == bindparam("word", "open"))
     text, carried, *_ = _compiled(instance, conditions, _C.user_id == 7)
     assert "'" not in text

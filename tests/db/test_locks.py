@@ -1,4 +1,4 @@
-"""Locks by name: who needs one is stopped without it, and only a transaction can hold one."""
+"""Named locks: required by some changes, and held by transactions only."""
 
 import threading
 
@@ -14,7 +14,7 @@ from ingot.projects.namespaces.service import add_namespace
 from tests.client import Make
 
 
-def test_a_change_without_its_lock_is_a_fault(make: Make) -> None:
+def test_a_change_without_its_lock_fails(make: Make) -> None:
     path = make.name("unlocked")
 
     with pytest.raises(RuntimeError, match=NAMESPACES):
@@ -22,7 +22,7 @@ def test_a_change_without_its_lock_is_a_fault(make: Make) -> None:
 
 
 def test_a_lock_ends_with_its_transaction(make: Make) -> None:
-    """Also where that fails; and each transaction takes it anew."""
+    """A failed transaction releases it too; each transaction acquires it again."""
 
     def fail(db: Connection) -> None:
         db.lock(NAMESPACES)
@@ -39,14 +39,14 @@ def test_a_lock_ends_with_its_transaction(make: Make) -> None:
     assert done == [None]
 
 
-def test_who_holds_it_sees_what_the_last_holder_did(make: Make) -> None:
-    """Each adds one to what it reads; without the lock two would read the same."""
+def test_the_holder_sees_the_changes_of_the_previous_one(make: Make) -> None:
+    """Each adds one to the value it reads; without the lock, two would read the same value."""
     counter = {"number": 0}
 
     def count(db: Connection) -> None:
         db.lock("counting")
         read = counter["number"]
-        # While this is on its way to the database and back, others run; without the lock they would read the same.
+        # During this round trip others run; without the lock they would read the same value.
         db.rows(select(users.c.id))
         counter["number"] = read + 1
 
@@ -59,7 +59,7 @@ def test_who_holds_it_sees_what_the_last_holder_did(make: Make) -> None:
     assert counter["number"] == 8
 
 
-def test_a_read_cannot_declare_one() -> None:
+def test_a_read_cannot_declare_a_lock() -> None:
     routes = Routes("nowhere")
 
     def read(call: Call) -> None:

@@ -1,4 +1,4 @@
-"""Searches by an index find what a look at every row finds, whatever is written and however it changes."""
+"""Indexed search finds the same rows as a full scan, for all texts and changes."""
 
 import random
 from typing import Any
@@ -15,7 +15,7 @@ from ingot.projects.projects.tables import projects
 from tests.client import Api, Make
 from tests.factories import ids, make_group, make_project
 
-# Letters that fold, signs that patterns, phrases and query languages know, and characters of two to four bytes.
+# Letters with case folding, special characters of patterns and query languages, and characters of two to four bytes.
 ALPHABET = "abAB12-_%.\\\"'*(){}:^+ äßİıſΣςé中文字🚀👩‍🚀\u200b\u0301"
 SEARCHED: list[tuple[Any, tuple[Any, ...]]] = [
     (projects, (projects.c.name_key, projects.c.full_path_key)),
@@ -28,7 +28,7 @@ _ROW = select(projects).where(projects.c.id == bindparam("project"))
 
 
 def _compare(db: Connection, sought: list[str], *places: tuple[Any, tuple[Any, ...]]) -> int:
-    """How many rows were found, by the index and by ``LIKE`` alike."""
+    """Return the number of rows found by the index, which must equal those found by ``LIKE``."""
     found = 0
     for table, columns in places:
         by_index = select(table.c.id).where(text_search(table.c.id, "needle", *columns)).order_by(table.c.id)
@@ -51,7 +51,7 @@ def _pieces(dice: random.Random, texts: list[str]) -> list[str]:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_random_texts(make: Make, seed: int) -> None:
-    """Names as no rule of ours would let them be, written past the rules, changed and removed."""
+    """Names that the API would reject, inserted, changed and deleted directly."""
     dice = random.Random(seed)
     texts = [*_texts(dice, 60, 30), *_texts(dice, 10, 300)]
     sought = [*_pieces(dice, texts), *_texts(dice, 40, 5), *texts]
@@ -83,8 +83,8 @@ def test_random_texts(make: Make, seed: int) -> None:
     make.database.write(work)
 
 
-def test_everything_that_was_written_by_other_ways(api: Api, make: Make) -> None:
-    """Rows that were made, renamed, moved and deleted through the API."""
+def test_rows_created_through_the_api(api: Api, make: Make) -> None:
+    """Rows that were created, renamed, moved and deleted."""
     user = make.user(name="Ünïcodé Nämé 中文字")
     api.post(f"/users/{user.id}/emails", make.root, email=f"further-{user.email}", skip_confirmation=True)
     top, group = make_group(make), make_group(make)
@@ -106,8 +106,8 @@ def test_everything_that_was_written_by_other_ways(api: Api, make: Make) -> None
 
 
 @pytest.mark.parametrize("length", [1, 2, 3, 4])
-def test_short_ones_find_the_same(api: Api, make: Make, length: int) -> None:
-    """Below three characters there is nothing to go by, and nobody notices."""
+def test_short_queries_find_the_same(api: Api, make: Make, length: int) -> None:
+    """Below three characters there are no trigrams."""
     owner = make.user()
     hit = make_project(make, owner, name="zqxw", path="zqxw-path")
     text = "ZqXw"[:length]
@@ -119,12 +119,25 @@ def test_short_ones_find_the_same(api: Api, make: Make, length: int) -> None:
     api.delete(hit.url, owner)
 
 
-SIGNS = ['"""', "'''", "a OR b", "NEAR(a b)", "-abc", "abc*", "^abc", "{name_key} : abc", "(((", "%%%", "___", "\\\\\\"]
+SPECIAL_CHARACTERS = [
+    '"""',
+    "'''",
+    "a OR b",
+    "NEAR(a b)",
+    "-abc",
+    "abc*",
+    "^abc",
+    "{name_key} : abc",
+    "(((",
+    "%%%",
+    "___",
+    "\\\\\\",
+]
 
 
-@pytest.mark.parametrize("text", [*SIGNS, "x" * 8000])
+@pytest.mark.parametrize("text", [*SPECIAL_CHARACTERS, "x" * 8000])
 @pytest.mark.parametrize("path", ["/projects", "/groups", "/users", "/namespaces"])
-def test_every_sign_stands_for_itself(api: Api, make: Make, path: str, text: str) -> None:
+def test_special_characters_are_literal(api: Api, make: Make, path: str, text: str) -> None:
     found = api.get(path, make.root, search=text)
 
     assert found.status_code == 200
@@ -132,13 +145,13 @@ def test_every_sign_stands_for_itself(api: Api, make: Make, path: str, text: str
 
 
 @pytest.mark.parametrize("path", ["/projects", "/groups", "/users", "/namespaces"])
-def test_what_is_too_long_is_told(api: Api, make: Make, path: str) -> None:
+def test_too_long_queries_are_rejected(api: Api, make: Make, path: str) -> None:
     assert api.get(path, make.root, search="x" * 8001).status_code == 400
 
 
 @pytest.mark.parametrize("most_looked_up", [250, 0])
-def test_few_and_many(api: Api, make: Make, monkeypatch: pytest.MonkeyPatch, most_looked_up: int) -> None:
-    """A text that very many hold is answered on another way, with the same rows in the same order."""
+def test_few_and_many_matches(api: Api, make: Make, monkeypatch: pytest.MonkeyPatch, most_looked_up: int) -> None:
+    """A query with very many matches takes another plan, with the same rows in the same order."""
     monkeypatch.setattr("ingot.projects.projects.queries.MAX_LOOKUP_IDS", most_looked_up)
     owner, word = make.user(), make.name("many")
     made = [make_project(make, owner, name=f"{word} {number:03}").id for number in range(12)]

@@ -1,1 +1,1 @@
-"""Tests."""
+"""Tests of faults: killed processes, full disks, clock changes, missing services."""

@@ -1,5 +1,5 @@
-"""The same processes as in ``tests/server``."""
+"""Fixtures shared with ``tests/server``."""
 
-from tests.server.conftest import begun, empty_database, place, server, stopped
+from tests.server.conftest import data_folder, empty_database, initialized_instance, server, stopped
 
-__all__ = ["begun", "empty_database", "place", "server", "stopped"]
+__all__ = ["data_folder", "empty_database", "initialized_instance", "server", "stopped"]

@@ -1,4 +1,4 @@
-"""People who do something without a pause while the server dies, and what must hold when it is back."""
+"""Concurrent writers while the server is killed, and consistency checks after its restart."""
 
 import threading
 from collections import Counter
@@ -43,7 +43,7 @@ _REDIRECTS = select(project_redirects.c.namespace_id, project_redirects.c.path_k
 
 
 class LoadGenerator:
-    """Calls ``act`` with the number of a writer and of its call, until it gives nothing or the load ends."""
+    """Threads that call ``act`` with the numbers of writer and call, until it returns nothing or the load ends."""
 
     def __init__(self, act: Act) -> None:
         self._act = act
@@ -59,7 +59,7 @@ class LoadGenerator:
             try:
                 answer = self._act(writer, number)
             except httpx.TransportError:
-                return  # The server has died, and nobody knows what became of this call.
+                return  # The server has died, and the result of this call is unknown.
             if answer is None:
                 return
             with self._lock:
@@ -70,7 +70,7 @@ class LoadGenerator:
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Work for the length of a block."""
+        """Run the load for the duration of a block."""
         threads = [threading.Thread(target=self._run, args=(writer,)) for writer in range(WRITERS)]
         for thread in threads:
             thread.start()
@@ -81,20 +81,20 @@ class LoadGenerator:
             for thread in threads:
                 thread.join()
 
-    def reached(self, enough: int) -> bool:
-        """Whether so many calls were acknowledged; what went wrong otherwise is told at once."""
+    def has_acknowledged(self, enough: int) -> bool:
+        """Return whether this many calls were acknowledged; raise other errors at once."""
         assert self.other == []
         return len(self.acknowledged) >= enough
 
 
 def store_of(server: Server) -> RepositoryStore:
-    """The repositories of a server."""
+    """Return the repository store of a server."""
     return RepositoryStore(server.data / "repositories")
 
 
 @contextmanager
 def database_of(server: Server) -> Iterator[Database]:
-    """The database of a server, for the length of a block."""
+    """Open the database of a server for the duration of a block."""
     database = open_database(Settings(data=server.data, database_url=server.database_url))
     try:
         yield database
@@ -102,24 +102,24 @@ def database_of(server: Server) -> Iterator[Database]:
         database.close()
 
 
-def let_leases_lapse(server: Server) -> None:
-    """As if the minute were over for which a dead worker holds its jobs."""
+def expire_leases(server: Server) -> None:
+    """Expire the leases of a dead worker."""
 
-    def lapse(db: Connection) -> None:
+    def expire(db: Connection) -> None:
         db.run(update(jobs).where(jobs.c.state == "running").values(leased_until=add_duration(db.now, seconds=-1)))
 
     with database_of(server) as database:
-        database.write(lapse)
+        database.write(expire)
 
 
 def jobs_left(server: Server, kind: str) -> int:
-    """How many jobs of a kind there are."""
+    """Return the number of jobs of a kind."""
     with database_of(server) as database:
         return len(database.read(lambda db: db.rows(select(jobs.c.id).where(jobs.c.kind == kind))))
 
 
 def check_projects(server: Server) -> None:
-    """No half project, no path that leads nowhere, and after a sweep no repository without a row; nobody works now."""
+    """Check projects: complete rows, valid paths and, after a cleanup, no repository without a row."""
     store = store_of(server)
     with database_of(server) as database:
         rows = database.read(lambda db: db.rows(_PROJECTS))
@@ -143,7 +143,7 @@ def check_projects(server: Server) -> None:
 
 
 def _check_namespaces(database: Database) -> dict[int, str]:
-    """The full paths of all namespaces, each of which must follow from the one around it."""
+    """Return the full paths of all namespaces, each of which must follow from its parent."""
     rows = database.read(lambda db: db.rows(_NAMESPACES))
     paths = {row[0]: row[3] for row in rows}
     for _, parent_id, path, full_path in rows:

@@ -1,4 +1,4 @@
-"""Pushes to a server that is a process of its own, over HTTP and over SSH, and what must hold of them afterwards."""
+"""Pushes to a server process over HTTP and SSH, and their consistency checks."""
 
 import os
 import signal
@@ -23,7 +23,7 @@ ZERO = "0" * 40
 
 
 class Remote:
-    """A project on a server, as git reaches it in one of the two ways."""
+    """Project on a server, as reached by git over HTTP or SSH."""
 
     def __init__(self, server: Server, name: str, way: str, folder: Path) -> None:
         made = server.call("POST", "/projects", json={"name": name})
@@ -42,14 +42,14 @@ class Remote:
 
     @property
     def url(self) -> str:
-        """Where it is now; a server that was started again listens elsewhere."""
+        """Return the current URL; a restarted server listens on another port."""
         if self.way == "http":
             return self.server.url.replace("http://", f"http://root:{TOKEN}@") + f"/{self.path}.git"
         port = (self.server.data / "run" / "ssh_port").read_text().strip()
         return f"ssh://git@127.0.0.1:{port}/{self.path}.git"
 
     def begin(self, tree: Tree, *args: str) -> "subprocess.Popen[bytes]":
-        """Begin a git command that names the project's address after its first word."""
+        """Start a git command with the project's URL after its first argument."""
         command = ["git", args[0], self.url, *args[1:]]
         return subprocess.Popen(
             command,
@@ -61,25 +61,25 @@ class Remote:
         )
 
     def push(self, tree: Tree, *specs: str, fails: bool = False) -> str:
-        """Push to the end."""
+        """Push and wait for the result."""
         return tree.git("push", self.url, *specs, env=self.env, fails=fails)
 
     @property
     def repository(self) -> Path:
-        """Where the repository lies."""
+        """Return the path of the repository."""
         with database_of(self.server) as database:
             key: str = database.read(lambda db: db.value(_KEY, project=self.id))
         return store_of(self.server).path_of(key)
 
     def recorded(self) -> list[tuple[str, str, str]]:
-        """The changes that were recorded."""
+        """Return the recorded changes."""
         with database_of(self.server) as database:
             rows = database.read(lambda db: db.rows(_CHANGES, project=self.id))
         return [(ref, old, new) for ref, old, new in rows]
 
 
 def git_processes(server: Server) -> list[int]:
-    """The processes that work in the server's repositories."""
+    """Return the processes that work in the server's repositories."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         try:
@@ -93,7 +93,7 @@ def git_processes(server: Server) -> list[int]:
 
 
 def kill_git(server: Server) -> None:
-    """End them too, as a power cut would."""
+    """Kill them too, as a power cut would."""
     for pid in git_processes(server):
         try:
             os.kill(pid, signal.SIGKILL)
@@ -103,5 +103,5 @@ def kill_git(server: Server) -> None:
 
 
 def leftovers(repository: Path) -> list[Path]:
-    """What a transfer leaves that was cut off."""
+    """Return the leftovers of an interrupted transfer."""
     return [*repository.glob("objects/*incoming-*"), *repository.rglob("*.lock"), *repository.glob("objects/*/tmp_*")]

@@ -11,17 +11,17 @@ from ingot.core.jobs.admin import list_jobs
 from ingot.core.jobs.queue import enqueue
 from ingot.core.jobs.schedule import RecurringJob
 from ingot.core.jobs.worker import JobWorker
-from tests.server.in_process_server import Clock, InProcessServer, first_settings, serve_in_process
+from tests.server.in_process_server import AdjustableClock, InProcessServer, first_settings, serve_in_process
 from tests.server.process import PASSWORD
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
+def clock() -> AdjustableClock:
+    return AdjustableClock()
 
 
 @pytest.fixture
-def inside(place: Path, empty_database: str, clock: Clock) -> Iterator[InProcessServer]:
+def inside(place: Path, empty_database: str, clock: AdjustableClock) -> Iterator[InProcessServer]:
     with serve_in_process(first_settings(place, empty_database), clock) as inside:
         yield inside
 
@@ -51,7 +51,7 @@ def _sign_in_by_page(inside: InProcessServer) -> None:
     assert inside.client.post("/users/sign_in", data=sent).status_code == 302
 
 
-def test_tokens_end_with_the_year_and_no_earlier(inside: InProcessServer, clock: Clock) -> None:
+def test_tokens_end_with_the_year_and_no_earlier(inside: InProcessServer, clock: AdjustableClock) -> None:
     soon = (clock()[:4], int(clock()[:4]) + 3)
     lasting = _token(inside)
     long = _token(inside, expires_at=f"{soon[1]}-01-01")
@@ -71,7 +71,7 @@ def test_tokens_end_with_the_year_and_no_earlier(inside: InProcessServer, clock:
     assert inside.call("GET", "/user", long).status_code == 200
 
 
-def test_sessions_end_ahead_and_survive_the_way_back(inside: InProcessServer, clock: Clock) -> None:
+def test_sessions_end_ahead_and_survive_the_way_back(inside: InProcessServer, clock: AdjustableClock) -> None:
     _sign_in_by_page(inside)
     assert _open_page(inside) == 200
     clock.jump(days=-1)
@@ -83,7 +83,7 @@ def test_sessions_end_ahead_and_survive_the_way_back(inside: InProcessServer, cl
     assert _open_page(inside) == 200
 
 
-def test_a_window_of_failed_sign_ins_is_never_stretched(inside: InProcessServer, clock: Clock) -> None:
+def test_a_window_of_failed_sign_ins_is_never_stretched(inside: InProcessServer, clock: AdjustableClock) -> None:
     """Whoever is locked out for ten minutes must not be for a day because the clock was set back."""
     for _ in range(MAX_FAILURES):
         assert _sign_in(inside, "wrong password") == 401
@@ -99,7 +99,7 @@ def test_a_window_of_failed_sign_ins_is_never_stretched(inside: InProcessServer,
 
 
 @pytest.mark.parametrize("days", [365, -1])
-def test_lists_keep_their_order(inside: InProcessServer, clock: Clock, days: int) -> None:
+def test_lists_keep_their_order(inside: InProcessServer, clock: AdjustableClock, days: int) -> None:
     def create(name: str) -> None:
         sent = {"username": name, "name": name, "email": f"{name}@example.org", "force_random_password": True}
         assert inside.call("POST", "/users", json=sent).status_code == 201
@@ -112,7 +112,7 @@ def test_lists_keep_their_order(inside: InProcessServer, clock: Clock, days: int
 
 
 @pytest.mark.parametrize("days", [365, -1])
-def test_recurring_work_goes_on(inside: InProcessServer, clock: Clock, days: int) -> None:
+def test_recurring_work_goes_on(inside: InProcessServer, clock: AdjustableClock, days: int) -> None:
     done: list[str] = []
 
     def work(db: Connection) -> None:
@@ -130,7 +130,7 @@ def test_recurring_work_goes_on(inside: InProcessServer, clock: Clock, days: int
 
 
 @pytest.mark.parametrize("days", [365, -1])
-def test_jobs_run_although_the_clock_jumped(inside: InProcessServer, clock: Clock, days: int) -> None:
+def test_jobs_run_although_the_clock_jumped(inside: InProcessServer, clock: AdjustableClock, days: int) -> None:
     """What was queued before runs now, and what failed is tried again within the hour, not after a day."""
     ran: list[str] = []
     fails = [True]
@@ -156,7 +156,7 @@ def test_jobs_run_although_the_clock_jumped(inside: InProcessServer, clock: Cloc
     assert inside.database.read(lambda db: list_jobs(db, None, 1)[1]) == 0
 
 
-def test_a_job_that_keeps_failing_is_tried_ever_less_often(inside: InProcessServer, clock: Clock) -> None:
+def test_a_job_that_keeps_failing_is_tried_ever_less_often(inside: InProcessServer, clock: AdjustableClock) -> None:
     """Also while the clock jumps about: each time it fails, the pause is counted from then."""
     tries: list[int] = []
 

@@ -1,4 +1,4 @@
-"""Faults 5 and 6: the disk is full, or cannot be written: refused in words, nothing half written, well afterwards."""
+"""Full and read-only disks: errors with a message, no partial writes, and recovery."""
 
 import os
 import subprocess
@@ -17,7 +17,7 @@ MEGABYTES = 24
 
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[Path]:
-    """A small disk of its own, where that may be mounted."""
+    """Yield a small disk, if mounting is permitted."""
     folder = tmp_path / "disk"
     folder.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", f"size={MEGABYTES}m", "none", str(folder)]
@@ -45,7 +45,7 @@ def _commit(tree: Tree, size: int) -> None:
 
 
 def _fill(disk: Path, leave: int) -> Path:
-    """Leave so many bytes and no more, while the server takes some for itself."""
+    """Fill the disk up to this many free bytes, while the server also writes."""
     ballast = disk / "ballast"
     with ballast.open("wb") as file:
         while True:
@@ -57,20 +57,20 @@ def _fill(disk: Path, leave: int) -> Path:
             return ballast
 
 
-def test_no_room(disk: Path, empty_database: str, tmp_path: Path) -> None:
-    """For the pack, and for anything at all; over both ways and through the API."""
+def test_full_disk(disk: Path, empty_database: str, tmp_path: Path) -> None:
+    """For packs and for all writes; over HTTP, SSH and the API."""
     server = Server(disk, empty_database)
     try:
         server.start()
         for way in ("http", "ssh"):
             folder = tmp_path / way
             folder.mkdir()
-            _refuse_and_recover(disk, _tree(folder), Remote(server, f"full-{way}", way, folder))
+            _fail_and_recover(disk, _tree(folder), Remote(server, f"full-{way}", way, folder))
     finally:
         server.kill()
 
 
-def _refuse_and_recover(disk: Path, tree: Tree, remote: Remote) -> None:
+def _fail_and_recover(disk: Path, tree: Tree, remote: Remote) -> None:
     files = f"/projects/{remote.id}/repository/files"
     sent = {"branch": "master", "commit_message": "x", "content": "x" * 1000}
     remote.push(tree, "master")
@@ -78,7 +78,7 @@ def _refuse_and_recover(disk: Path, tree: Tree, remote: Remote) -> None:
         ballast = _fill(disk, leave)
         _commit(tree, 3_000_000)
         said = remote.push(tree, "master:large", fails=True)
-        assert str(disk) not in said, "where things lie is nobody's business"
+        assert str(disk) not in said, "no path of the server is shown"
         made = remote.server.call("POST", f"{files}/large-{leave}", json=sent)
         assert leave or made.status_code in (500, 503, 507), made.text
         assert "refs/heads/master" in tree.git("ls-remote", remote.url, env=remote.env), "reading goes on"
@@ -94,8 +94,8 @@ def _refuse_and_recover(disk: Path, tree: Tree, remote: Remote) -> None:
     assert remote.server.call("POST", f"{files}/small", json=sent).status_code == 201
 
 
-def test_a_disk_that_cannot_be_written(disk: Path, empty_database: str, tmp_path: Path) -> None:
-    """Repositories become read-only: pushes are refused in words, and clones go on."""
+def test_read_only_disk(disk: Path, empty_database: str, tmp_path: Path) -> None:
+    """Pushes are rejected with a message, and clones work."""
     server = Server(tmp_path / "data", empty_database)
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "repositories").symlink_to(disk)

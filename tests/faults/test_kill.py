@@ -1,4 +1,4 @@
-"""What must always hold, 1: an answer of 2xx survives kill -9 of every process at any moment after it."""
+"""After kill -9 of any process, every change answered with 2xx persists."""
 
 import os
 import random
@@ -22,8 +22,8 @@ ROUNDS = int(os.environ.get("INGOT_SOAK_ROUNDS", "3"))
 WRITERS = 4
 
 
-class LoadGenerator:
-    """People who create users without a pause, and remember who was acknowledged."""
+class UserLoad:
+    """Threads that create users, and record acknowledged ones."""
 
     def __init__(self, server: Server, name: str) -> None:
         self._server = server
@@ -49,7 +49,7 @@ class LoadGenerator:
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Create users for the length of a block."""
+        """Create users for the duration of a block."""
         threads = [threading.Thread(target=self._create, args=(writer,)) for writer in range(WRITERS)]
         for thread in threads:
             thread.start()
@@ -61,10 +61,10 @@ class LoadGenerator:
                 thread.join()
 
 
-def _check_whole(data: Path, database_url: str, usernames: list[str]) -> None:
+def _check_complete(data: Path, database_url: str, usernames: list[str]) -> None:
     database = open_database(Settings(data=data, database_url=database_url))
 
-    def look(db: Connection) -> None:
+    def read(db: Connection) -> None:
         for username in usernames:
             user = user_by_username_or_none(db, username)
             assert user is not None, f"{username} was acknowledged, and is lost"
@@ -73,7 +73,7 @@ def _check_whole(data: Path, database_url: str, usernames: list[str]) -> None:
             assert private_token_or_none(db, user.id)
 
     try:
-        database.read(look)
+        database.read(read)
     finally:
         database.close()
     if not database_url:
@@ -82,12 +82,12 @@ def _check_whole(data: Path, database_url: str, usernames: list[str]) -> None:
         connection.close()
 
 
-def test_what_was_acknowledged_survives(stopped: Server) -> None:
+def test_acknowledged_changes_survive(stopped: Server) -> None:
     chance = random.Random(ROUNDS)
     stopped.start("--workers", 2)
     known: list[str] = []
     for round_number in range(ROUNDS):
-        load = LoadGenerator(stopped, f"round-{round_number}")
+        load = UserLoad(stopped, f"round-{round_number}")
         enough = chance.randint(1, 40)
         with load.running():
             until("some users", lambda load=load, enough=enough: len(load.acknowledged) >= enough)  # type: ignore[misc]
@@ -95,18 +95,18 @@ def test_what_was_acknowledged_survives(stopped: Server) -> None:
         known += load.acknowledged
         assert load.other == []
         stopped.start("--workers", 2)
-        _check_whole(stopped.data, stopped.database_url, known)
+        _check_complete(stopped.data, stopped.database_url, known)
     options = ["--database-url", stopped.database_url] if stopped.database_url else []
     assert ingot("doctor", "--data", stopped.data, *options).stdout == "No problems found.\n"
 
 
-def test_a_signal_under_load_loses_nothing(stopped: Server) -> None:
-    """Fault 16: what is in flight is answered, what was answered is kept, and the exit status is 0."""
+def test_sigterm_under_load_loses_nothing(stopped: Server) -> None:
+    """Running requests are answered, acknowledged changes are kept, and the exit status is 0."""
     stopped.start("--workers", 2)
-    load = LoadGenerator(stopped, "drained")
+    load = UserLoad(stopped, "drained")
     with load.running():
         until("some users", lambda: len(load.acknowledged) >= 20)
         assert stopped.stop() == 0
     assert load.other == []
     stopped.start()
-    _check_whole(stopped.data, stopped.database_url, load.acknowledged)
+    _check_complete(stopped.data, stopped.database_url, load.acknowledged)

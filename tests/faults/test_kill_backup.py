@@ -1,4 +1,4 @@
-"""Killing a backup and the server while it is made: what is there then is a whole backup, or is not called one."""
+"""Killing a backup and the server: the result is a complete backup, or none."""
 
 import os
 import random
@@ -21,13 +21,13 @@ def _options(data: Path, database_url: str) -> list[str]:
     return ["--data", str(data), *(["--database-url", database_url] if database_url else [])]
 
 
-def _begin(server: Server, file: Path) -> fork_server.Process:
+def _begin(server: Server, file: Path) -> fork_server.ForkedProcess:
     words = ("backup", str(file), *_options(server.data, server.database_url))
     return fork_server.start("ingot", *words, env=environment(), new_session=True)
 
 
 def _written(file: Path) -> int:
-    """How much of a backup lies there under whichever name."""
+    """Return the size of a backup under any name."""
     sizes = []
     for path in (file, *file.parent.glob(f".{file.name}.*.partial")):
         try:
@@ -37,7 +37,7 @@ def _written(file: Path) -> int:
     return max(sizes, default=-1)
 
 
-def _reached(file: Path, backup: fork_server.Process, enough: int) -> bool:
+def _reached(file: Path, backup: fork_server.ForkedProcess, enough: int) -> bool:
     return _written(file) >= enough or backup.poll() is not None
 
 
@@ -45,8 +45,8 @@ def _restore(database_url: str, file: Path, target: Path) -> "subprocess.Complet
     return ingot("restore", file, *_options(target, fresh_database(database_url, f"restored_{target.name}")))
 
 
-def test_a_backup_is_whole_or_none(stopped: Server, database_url: str, tmp_path: Path) -> None:
-    """It is killed at any of its bytes; every other time the server dies with it, in the middle of its own work."""
+def test_a_backup_is_complete_or_missing(stopped: Server, database_url: str, tmp_path: Path) -> None:
+    """It is killed at any byte; every other time together with the server, which is under load."""
     server, chance = stopped, random.Random(ROUNDS)
     start(server)
     source = filled_project(server, tmp_path)
@@ -81,7 +81,7 @@ def test_a_backup_is_whole_or_none(stopped: Server, database_url: str, tmp_path:
         for left in place.glob(".*.partial"):
             target = tmp_path / f"partial-{round_number}"
             refused = _restore(database_url, left, target)
-            # Between its last byte and its name, a backup is whole already.
+            # Between its last byte and its renaming, a backup is already complete.
             assert (refused.returncode == 1 and not target.exists()) or left.stat().st_size >= size
         if file.exists():
             target = tmp_path / f"target-{round_number}"
@@ -91,11 +91,11 @@ def test_a_backup_is_whole_or_none(stopped: Server, database_url: str, tmp_path:
     done = ingot("backup", file, *_options(server.data, server.database_url))
     assert done.returncode == 0, done.stderr
     assert sorted(path.name for path in place.iterdir()) == ["killed.tar.gz", "whole.tar.gz"]
-    check_projects(server)  # Among other things, nothing is left of what was copied for the backup.
+    check_projects(server)  # In particular, no copy made for the backup is left.
 
 
 def test_a_backup_under_load_restores(stopped: Server, database_url: str, tmp_path: Path) -> None:
-    """Projects come and go while it is made: those of its moment are there, and none that was deleted meanwhile."""
+    """Projects are created and deleted during the backup: it contains the state of one moment."""
     server = stopped
     start(server)
     source = filled_project(server, tmp_path)
@@ -110,7 +110,7 @@ def test_a_backup_under_load_restores(stopped: Server, database_url: str, tmp_pa
     load = LoadGenerator(change)
     file, target = tmp_path / "backup.tar.gz", tmp_path / "target"
     with load.running():
-        until("some forks", lambda: load.reached(3), SECONDS)
+        until("some forks", lambda: load.has_acknowledged(3), SECONDS)
         written = ingot("backup", file, *_options(server.data, server.database_url))
     assert (written.returncode, written.stderr) == (0, "")
     assert load.other == []

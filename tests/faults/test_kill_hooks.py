@@ -1,4 +1,4 @@
-"""Faults 15 and 16: all processes die, or are asked to end, while hooks have something to tell; nothing is lost."""
+"""Killing or stopping all processes while webhooks are queued: no event is lost."""
 
 import os
 import threading
@@ -16,14 +16,14 @@ ROUNDS = int(os.environ.get("INGOT_SOAK_ROUNDS", "3"))
 
 @pytest.fixture
 def receiver() -> Iterator[Receiver]:
-    """Somebody who is told, and who does not die."""
+    """Yield a server that receives deliveries and is not killed."""
     receiver = Receiver()
     yield receiver
     receiver.close()
 
 
-def begun(server: Server, receiver: Receiver, *paths: str) -> int:
-    """A project that tells of issues."""
+def create_hooked_project(server: Server, receiver: Receiver, *paths: str) -> int:
+    """Return a project with a hook for issues."""
     server.start(INGOT_ALLOW_LOCAL_REQUESTS="1")
     project: int = server.call("POST", "/projects", json={"name": "told"}).json()["id"]
     for path in paths:
@@ -33,13 +33,13 @@ def begun(server: Server, receiver: Receiver, *paths: str) -> int:
 
 
 def write(server: Server, project: int, title: str) -> None:
-    """Open an issue; the answer says that it is there."""
+    """Open an issue; it must be acknowledged."""
     assert server.call("POST", f"/projects/{project}/issues", json={"title": title}).status_code == 201
 
 
-def test_killed_right_after_the_answer(stopped: Server, receiver: Receiver) -> None:
-    """Each hook, and a chat's too, hears of all that was acknowledged, in order, and knows by the key what it knows."""
-    project = begun(stopped, receiver, "/one", "/two")
+def test_killed_after_the_response(stopped: Server, receiver: Receiver) -> None:
+    """Hooks and chats receive all acknowledged events in order, with idempotency keys for duplicates."""
+    project = create_hooked_project(stopped, receiver, "/one", "/two")
     chat = {"webhook": receiver.url("/chat")}
     assert stopped.call("PUT", f"/projects/{project}/services/slack", json=chat).status_code == 200
     for number in range(ROUNDS):
@@ -54,7 +54,7 @@ def test_killed_right_after_the_answer(stopped: Server, receiver: Receiver) -> N
     paths = ("/one", "/two", "/chat")
     while not all(heard[path][-1:] == ["last"] for path in paths):
         got = receiver.next()
-        # A chat hears the same in other clothes: the title comes after the issue's number.
+        # A chat gets the same event as text: the title follows the issue's number.
         title = (
             got.body["attachments"][0]["title"].split(" ", 1)[1]
             if got.path == "/chat"
@@ -68,15 +68,15 @@ def test_killed_right_after_the_answer(stopped: Server, receiver: Receiver) -> N
     assert len({key for each in keys.values() for key in each}) == len(keys)
 
 
-def test_asked_to_end_during_a_delivery(stopped: Server, receiver: Receiver) -> None:
-    """It ends in time although the receiver hangs, and tells it again when it is up again."""
+def test_sigterm_during_a_delivery(stopped: Server, receiver: Receiver) -> None:
+    """The server exits in time although the receiver hangs, and delivers again after its restart."""
     release = threading.Event()
 
     def hang(handler: BaseHTTPRequestHandler) -> None:
         release.wait(DEADLINE_SECONDS)
         handler.close_connection = True
 
-    project = begun(stopped, receiver, "/slow", "/quick")
+    project = create_hooked_project(stopped, receiver, "/slow", "/quick")
     receiver.answers["/slow"] = [hang, Answer()]
     write(stopped, project, "One")
     first = {got.path: got for got in receiver.some(2)}
@@ -90,8 +90,8 @@ def test_asked_to_end_during_a_delivery(stopped: Server, receiver: Receiver) -> 
     hooks = stopped.call("GET", f"/projects/{project}/hooks").json()
     slow = next(hook for hook in hooks if hook["url"].endswith("/slow"))
 
-    def tries() -> list[int]:
+    def attempts() -> list[int]:
         listed = stopped.call("GET", f"/projects/{project}/hooks/{slow['id']}/events").json()
         return [event["attempt"] for event in listed]
 
-    assert until("the log", tries) == [1]
+    assert until("the log", attempts) == [1]

@@ -1,4 +1,4 @@
-"""Killing every process of a real server while it imports: after the next start the import ends, and whole."""
+"""Killing all processes during an import: after a restart it finishes completely."""
 
 import os
 import signal
@@ -27,19 +27,19 @@ pytestmark = pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks for gi
 
 @pytest.fixture
 def remote(tmp_path: Path) -> Iterator[SlowServer]:
-    """A git server with one repository."""
+    """Yield a git server with one repository."""
     with serving(SlowServer(filled(tmp_path / "served"))) as running:
         yield running
         running.release()
 
 
 def start(server: Server) -> None:
-    """Start it so that it may import from loopback."""
+    """Start the server with imports from loopback permitted."""
     server.start(INGOT_ALLOW_LOCAL_REQUESTS="1")
 
 
 def create(server: Server, remote: SlowServer, name: str) -> int:
-    """A project that is to be imported."""
+    """Create a project with an import."""
     sent = {"name": name, "import_url": f"{remote.url}/remote.git"}
     made = server.call("POST", "/projects", json=sent)
     assert made.status_code == 201, made.text
@@ -48,23 +48,23 @@ def create(server: Server, remote: SlowServer, name: str) -> int:
 
 
 def status_of(server: Server, project_id: int) -> dict[str, Any]:
-    """How an import goes."""
+    """Return the status of an import."""
     status: dict[str, Any] = server.call("GET", f"/projects/{project_id}/import").json()
     return status
 
 
-def ended(server: Server, project_id: int) -> dict[str, Any]:
-    """How an import went, once it has."""
+def finished(server: Server, project_id: int) -> dict[str, Any]:
+    """Wait for the end of an import and return its status."""
 
-    def look() -> dict[str, Any] | None:
+    def read() -> dict[str, Any] | None:
         status = status_of(server, project_id)
         return status if status["import_status"] in ("finished", "failed") else None
 
-    return until("the import's end", look, SECONDS)
+    return until("the import's end", read, SECONDS)
 
 
 def git_processes(server: Server) -> list[int]:
-    """The processes that work in the server's repositories."""
+    """Return the processes that work in the server's repositories."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         try:
@@ -76,14 +76,14 @@ def git_processes(server: Server) -> list[int]:
     return found
 
 
-def let_leases_lapse(server: Server) -> None:
-    """As if the minute were over for which a dead worker holds its jobs."""
+def expire_leases(server: Server) -> None:
+    """Expire the leases of a dead worker."""
     database = open_database(Settings(data=server.data, database_url=server.database_url))
 
-    def lapse(db: Connection) -> None:
+    def expire(db: Connection) -> None:
         db.run(update(jobs).where(jobs.c.state == "running").values(leased_until=add_duration(db.now, seconds=-1)))
 
-    database.write(lapse)
+    database.write(expire)
     database.close()
 
 
@@ -93,8 +93,8 @@ def _has_started(server: Server, project_id: int) -> bool:
 
 
 @pytest.mark.parametrize("with_git", [True, False], ids=["git dies too", "git lives on"])
-def test_an_import_that_is_killed_is_begun_anew(stopped: Server, remote: SlowServer, with_git: bool) -> None:
-    """Half of the pack has come when the power fails (fault 3)."""
+def test_a_killed_import_starts_over(stopped: Server, remote: SlowServer, with_git: bool) -> None:
+    """Killed when half of the pack was transferred."""
     server = stopped
     start(server)
     store = server.data / "repositories"
@@ -108,14 +108,14 @@ def test_an_import_that_is_killed_is_begun_anew(stopped: Server, remote: SlowSer
         if with_git:
             for pid in git_processes(server):
                 os.kill(pid, signal.SIGKILL)
-        remote.holds = False  # The transfer that is half done stays so until the other one has ended.
-        let_leases_lapse(server)
+        remote.holds = False  # The interrupted transfer stays until the other one has ended.
+        expire_leases(server)
         start(server)
 
-        status = ended(server, project_id)
+        status = finished(server, project_id)
         remote.release()
         assert (status["import_status"], status["import_error"]) == ("finished", None)
-        assert len(list(store.glob("??/??/*"))) == number + 1, "nothing was left behind, and nothing made twice"
+        assert len(list(store.glob("??/??/*"))) == number + 1, "no leftovers and no duplicates"
     refs = git(remote.root / "remote.git", "for-each-ref", "refs/heads", "refs/tags")
     for repository in store.glob("??/??/*"):
         assert git(repository, "for-each-ref") == refs
@@ -125,11 +125,11 @@ def test_an_import_that_is_killed_is_begun_anew(stopped: Server, remote: SlowSer
     assert not server.events("job failed")
 
 
-def test_an_import_that_was_promised_is_made(stopped: Server, remote: SlowServer) -> None:
-    """Killed right after the answer: what was scheduled happens after the next start."""
+def test_an_acknowledged_import_is_executed(stopped: Server, remote: SlowServer) -> None:
+    """Killed right after the response: the import runs after the next start."""
     start(stopped)
     project_id = create(stopped, remote, "promised")
     stopped.kill()
-    let_leases_lapse(stopped)
+    expire_leases(stopped)
     start(stopped)
-    assert ended(stopped, project_id)["import_status"] == "finished"
+    assert finished(stopped, project_id)["import_status"] == "finished"

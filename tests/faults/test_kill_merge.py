@@ -1,4 +1,4 @@
-"""Fault 2: every process dies at some moment of a merge; a merge request is merged exactly when its target has it."""
+"""Killing all processes during merges: a merge request is merged exactly if its target contains it."""
 
 import os
 import queue
@@ -25,7 +25,7 @@ from ingot.git.writing.commits import CommitMetadata
 from ingot.git.writing.merge_commits import merge_commit
 from ingot.git.writing.ref_updates import RefUpdate, update_refs
 from ingot.repositories.ref_changes.service import open_intent
-from tests.faults.load_generator import LoadGenerator, database_of, let_leases_lapse
+from tests.faults.load_generator import LoadGenerator, database_of, expire_leases
 from tests.faults.push_remote import Remote, git_processes, kill_git
 from tests.faults.test_kill_push import _age_locks
 from tests.git_history import History, run
@@ -37,8 +37,8 @@ WORKERS = ("--workers", 2)
 pytestmark = pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks for git processes in /proc")
 
 
-class Offers:
-    """A project with branches that wait to be merged."""
+class OpenMergeRequests:
+    """Project with open merge requests."""
 
     def __init__(self, server: Server, folder: Path) -> None:
         self.server = server
@@ -49,8 +49,8 @@ class Offers:
         self.repository = Repository(self.remote.repository)
         self._count = 0
 
-    def more(self, count: int) -> list[dict[str, Any]]:
-        """So many further merge requests, each of a file of its own."""
+    def create(self, count: int) -> list[dict[str, Any]]:
+        """Create this many merge requests, each with its own file."""
         history, base = History(), self.repository.tip("refs/heads/master") or ""
         names = [f"b{number}" for number in range(self._count, self._count + count)]
         self._count += count
@@ -66,16 +66,16 @@ class Offers:
         return offered
 
     def shown(self, offered: dict[str, Any]) -> dict[str, Any]:
-        """A merge request as it is now."""
+        """Return the current state of a merge request."""
         shown: dict[str, Any] = self.server.call("GET", self.path(offered)).json()
         return shown
 
     def path(self, offered: dict[str, Any]) -> str:
-        """Where the API has it."""
+        """Return the API path."""
         return f"/projects/{self.remote.id}/merge_requests/{offered['iid']}"
 
     def check(self, offered: list[dict[str, Any]]) -> list[str]:
-        """Rows and branch agree; gives the states."""
+        """Check that rows and branch agree, and return the states."""
         commits = set(run(self.repository.path, "rev-list", "master").split())
         merges = set(run(self.repository.path, "rev-list", "--first-parent", "--merges", "master").split())
         shown = [self.shown(each) for each in offered]
@@ -89,13 +89,13 @@ class Offers:
         return [each["state"] for each in shown]
 
 
-def test_merges_are_cut_off(stopped: Server, tmp_path: Path) -> None:
-    """At random moments, while several are merged at once; in half of the rounds git itself lives on."""
+def test_killed_during_merges(stopped: Server, tmp_path: Path) -> None:
+    """At random moments of concurrent merges; in half of the rounds git processes survive."""
     server, dice = stopped.start(*WORKERS), random.Random(int(os.environ.get("INGOT_SOAK_SEED", "1")))
-    offers = Offers(server, tmp_path)
+    offers = OpenMergeRequests(server, tmp_path)
     everything: list[dict[str, Any]] = []
     for _ in range(ROUNDS):
-        offered = offers.more(AT_ONCE)
+        offered = offers.create(AT_ONCE)
         everything += offered
         waiting: queue.Queue[dict[str, Any]] = queue.Queue()
         for each in offered:
@@ -109,7 +109,7 @@ def test_merges_are_cut_off(stopped: Server, tmp_path: Path) -> None:
 
         load, enough = LoadGenerator(merge), dice.randint(0, AT_ONCE - 3)
         with load.running():
-            until("some answers", partial(load.reached, enough), 60.0)
+            until("some answers", partial(load.has_acknowledged, enough), 60.0)
             time.sleep(dice.random() * 0.15)
             server.kill()
         if dice.random() < 0.5:
@@ -117,7 +117,7 @@ def test_merges_are_cut_off(stopped: Server, tmp_path: Path) -> None:
         until("the end of git", lambda: not git_processes(server))
         assert load.other == []
         _age_locks(offers.repository.path)
-        let_leases_lapse(server)
+        expire_leases(server)
         server.start(*WORKERS)
         states = offers.check(offered)
         for _, _, answer in load.acknowledged:
@@ -130,8 +130,8 @@ def test_merges_are_cut_off(stopped: Server, tmp_path: Path) -> None:
     _check_rest(server, offers, len(everything))
 
 
-def _check_rest(server: Server, offers: Offers, merged: int) -> None:
-    """Nothing is left over, nothing is lost, nothing happened twice."""
+def _check_rest(server: Server, offers: OpenMergeRequests, merged: int) -> None:
+    """Check that nothing is left over, lost or repeated."""
     path = offers.repository.path
     assert len(run(path, "ls-tree", "--name-only", "master").split()) == merged + 1
     assert len(run(path, "rev-list", "--first-parent", "--merges", "master").split()) == merged
@@ -145,13 +145,13 @@ def _check_rest(server: Server, offers: Offers, merged: int) -> None:
         }
 
 
-def test_killed_between_the_branch_and_the_row(server: Server, tmp_path: Path) -> None:
-    """The one moment at which both could disagree: they agree before anybody is served.
+def test_killed_between_ref_update_and_commit(server: Server, tmp_path: Path) -> None:
+    """The only moment at which both could disagree: they agree before the server accepts requests.
 
-    Of two who were about to move the same branch, only one has.
+    Of two merges about to move the same branch, only one did.
     """
-    offers = Offers(server, tmp_path)
-    lost, won = offers.more(2)
+    offers = OpenMergeRequests(server, tmp_path)
+    lost, won = offers.create(2)
     server.kill()
     repository, old = offers.repository, offers.repository.tip("refs/heads/master") or ""
     somebody = Signature("Somebody", "somebody@example.com", 1_600_000_000, 0)

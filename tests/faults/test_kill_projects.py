@@ -1,4 +1,4 @@
-"""Killing every process while projects are forked, deleted and moved: each call was made whole, or not at all."""
+"""Killing all processes during forks, deletions and transfers: each call is applied completely or not at all."""
 
 import os
 import queue
@@ -18,8 +18,8 @@ from tests.faults.load_generator import (
     LoadGenerator,
     check_projects,
     database_of,
+    expire_leases,
     jobs_left,
-    let_leases_lapse,
     store_of,
 )
 from tests.git.conftest import Clone, git
@@ -31,21 +31,21 @@ LOOSE_OBJECTS = 30
 
 
 def start(server: Server) -> None:
-    """Start it, as after a power cut: the lease of what ran then is over."""
+    """Start the server as after a power cut: leases have expired."""
     if server.process is not None:
-        let_leases_lapse(server)
+        expire_leases(server)
     server.start("--workers", 2)
 
 
-def made(answer: httpx.Response) -> dict[str, Any]:
-    """What a call that creates gave."""
+def created(answer: httpx.Response) -> dict[str, Any]:
+    """Return the response of a call that creates."""
     assert answer.status_code == 201, answer.text
     document: dict[str, Any] = answer.json()
     return document
 
 
 def filled_project(server: Server, folder: Path, name: str = "source") -> int:
-    """A project with two branches and a tag, in packs and in many loose objects, so that copying it takes a while."""
+    """Return a project with two branches and a tag, in packs and many loose objects, so that copying takes time."""
     (key,) = _new_keys(server, lambda: server.call("POST", "/projects", json={"name": name, "visibility": "public"}))
     path = store_of(server).path_of(key)
     clone = Clone(folder / name)
@@ -66,27 +66,27 @@ def filled_project(server: Server, folder: Path, name: str = "source") -> int:
 
 def _new_keys(server: Server, act: Callable[[], httpx.Response]) -> set[str]:
     before = set(store_of(server).keys())
-    made(act())
+    created(act())
     return set(store_of(server).keys()) - before
 
 
 def kill_under(server: Server, load: LoadGenerator, enough: int) -> None:
-    """Kill all processes once so many calls were acknowledged, and start anew."""
+    """Kill all processes after this many acknowledged calls, and restart."""
     with load.running():
-        until("some answers", lambda: load.reached(enough), SECONDS)
+        until("some answers", lambda: load.has_acknowledged(enough), SECONDS)
         server.kill()
     assert load.other == []
     start(server)
 
 
 def refs_of(server: Server, project_id: int) -> str:
-    """All branches and tags of a project."""
+    """Return all branches and tags of a project."""
     with database_of(server) as database:
         key = database.read(lambda db: existing_project(db, project_id)).repository_key
     return git(store_of(server).path_of(key), "for-each-ref")
 
 
-def test_a_fork_is_whole_or_not_there(stopped: Server, tmp_path: Path) -> None:
+def test_a_fork_is_complete_or_missing(stopped: Server, tmp_path: Path) -> None:
     server, chance = stopped, random.Random(ROUNDS)
     start(server)
     source = filled_project(server, tmp_path)
@@ -106,8 +106,8 @@ def test_a_fork_is_whole_or_not_there(stopped: Server, tmp_path: Path) -> None:
         assert server.call("GET", f"/projects/{source}").json()["forks_count"] >= len(load.acknowledged)
 
 
-def test_a_deleted_project_goes_whole(stopped: Server, tmp_path: Path) -> None:
-    """Its path is free at once; its files and rows are gone soon after the next start."""
+def test_a_deletion_is_complete(stopped: Server, tmp_path: Path) -> None:
+    """The path is free at once; files and rows are removed soon after the restart."""
     server, chance = stopped, random.Random(ROUNDS)
     start(server)
     source = filled_project(server, tmp_path)
@@ -116,7 +116,7 @@ def test_a_deleted_project_goes_whole(stopped: Server, tmp_path: Path) -> None:
         for number in range(10):
             name = f"doomed-{round_number}-{number}"
             sent = {"name": name, "path": name}
-            fork = made(server.call("POST", f"/projects/{source}/fork", json=sent))
+            fork = created(server.call("POST", f"/projects/{source}/fork", json=sent))
             uploaded = server.call("POST", f"/projects/{fork['id']}/uploads", files={"file": ("a.txt", b"hello")})
             assert uploaded.status_code == 201
             doomed.put((fork["id"], name))
@@ -147,20 +147,20 @@ def test_a_deleted_project_goes_whole(stopped: Server, tmp_path: Path) -> None:
             status = server.call("GET", f"/projects/root%2F{name}").status_code
             assert status in (200, 404)
             assert (server.data / "uploads" / str(project_id)).exists() == (status == 200)
-        assert made(server.call("POST", "/projects", json={"name": f"doomed-{round_number}-0-again"}))
+        assert created(server.call("POST", "/projects", json={"name": f"doomed-{round_number}-0-again"}))
     assert not server.events("job failed")
 
 
-def test_what_moves_arrives_or_stays(stopped: Server) -> None:
-    """Projects go to and fro between two groups while one of these, with what it holds, moves as well."""
+def test_a_transfer_is_complete_or_undone(stopped: Server) -> None:
+    """Projects are moved between two groups while one of these is moved as well."""
     server, chance = stopped, random.Random(ROUNDS)
     start(server)
-    tops = [made(server.call("POST", "/groups", json={"name": name, "path": name}))["id"] for name in ("up", "down")]
+    tops = [created(server.call("POST", "/groups", json={"name": name, "path": name}))["id"] for name in ("up", "down")]
     sent = {"name": "rolling", "path": "rolling", "parent_id": tops[0]}
-    rolling = made(server.call("POST", "/groups", json=sent))["id"]
+    rolling = created(server.call("POST", "/groups", json=sent))["id"]
     homes = [tops[0], rolling]
     movers = [
-        made(server.call("POST", "/projects", json={"name": f"mover-{writer}", "namespace_id": tops[0]}))["id"]
+        created(server.call("POST", "/projects", json={"name": f"mover-{writer}", "namespace_id": tops[0]}))["id"]
         for writer in range(WRITERS)
     ]
     where = [0] * WRITERS
@@ -190,7 +190,7 @@ def test_what_moves_arrives_or_stays(stopped: Server) -> None:
             assert project["namespace"]["id"] in (homes[where[writer]], homes[begun[writer]])
             where[writer] = homes.index(project["namespace"]["id"])
         for writer, _, answer in load.acknowledged:
-            if writer:  # Wherever it lay before leads to where it lies now.
+            if writer:  # Every earlier path redirects to the current one.
                 old = server.call("GET", f"/projects/{quote(answer['path_with_namespace'], safe='')}")
                 assert (old.status_code, old.json()["id"]) == (200, movers[writer])
     options = ["--database-url", server.database_url] if server.database_url else []

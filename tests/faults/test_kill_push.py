@@ -1,4 +1,4 @@
-"""Fault 1: every process dies at some moment of a push; the reference is old or new, and the record agrees with it."""
+"""Killing all processes during pushes: the ref is old or new, and its record matches."""
 
 import os
 import random
@@ -23,15 +23,15 @@ pytestmark = pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks for gi
 
 
 def commit(tree: Tree, size: int) -> str:
-    """A commit of a file that does not compress; gives its id."""
+    """Create a commit of an incompressible file and return its id."""
     (tree.folder / "file").write_bytes(os.urandom(size))
     tree.git("add", "file")
     tree.git("commit", "-q", "-m", "Large")
     return tree.git("rev-parse", "HEAD")
 
 
-def made(tmp_path: Path) -> Tree:
-    """An empty checkout."""
+def create_checkout(tmp_path: Path) -> Tree:
+    """Return an empty checkout."""
     tree = Tree(tmp_path / "tree")
     tree.folder.mkdir()
     tree.git("init", "-q", "-b", "master")
@@ -39,30 +39,30 @@ def made(tmp_path: Path) -> Tree:
 
 
 def _age_locks(repository: Path) -> None:
-    """As if the time were over for which a lock may be somebody's."""
+    """Age all locks beyond their timeout."""
     then = time.time() - STALE_LOCK_SECONDS - 1
     for lock in repository.rglob("*.lock"):
         os.utime(lock, (then, then))
 
 
 class Pusher:
-    """Somebody who pushes to one branch, and what they know of it."""
+    """Client that pushes to one branch and records the results."""
 
     def __init__(self, server: Server, way: str, folder: Path) -> None:
         folder.mkdir()
-        self.tree, self.remote = made(folder), Remote(server, f"kill-{way}", way, folder)
+        self.tree, self.remote = create_checkout(folder), Remote(server, f"kill-{way}", way, folder)
         self.tip = commit(self.tree, LARGE)
         self.remote.push(self.tree, "master")
         self.refs = [("refs/heads/master", ZERO, self.tip)]
         self.new = self.tip
 
     def begin(self, size: int) -> "subprocess.Popen[bytes]":
-        """Begin a push of something new."""
+        """Start a push of new commits."""
         self.new = commit(self.tree, size)
         return self.remote.begin(self.tree, "push", "master:master")
 
     def check(self, status: int, said: bytes) -> None:
-        """The server is up again: the branch is old or new, and new where the client was told so."""
+        """Check after a restart that the branch is old or new, and new if the push was acknowledged."""
         listed = self.tree.git("ls-remote", self.remote.url, "refs/heads/master", env=self.remote.env)
         seen = listed.split()[0]
         assert seen in (self.tip, self.new)
@@ -74,8 +74,8 @@ class Pusher:
         assert self.remote.recorded() == self.refs
 
 
-def test_pushes_are_cut_off(server: Server, tmp_path: Path) -> None:
-    """At random moments, one over each way; in half of the rounds git itself lives on for as long as it can."""
+def test_killed_during_pushes(server: Server, tmp_path: Path) -> None:
+    """At random moments, over HTTP and SSH; in half of the rounds git processes survive."""
     dice = random.Random(int(os.environ.get("INGOT_SOAK_SEED", "1")))
     pushers = [Pusher(server, way, tmp_path / way) for way in ("http", "ssh")]
     started = time.monotonic()
@@ -86,14 +86,14 @@ def test_pushes_are_cut_off(server: Server, tmp_path: Path) -> None:
     for pusher in pushers:
         pusher.check(0, b"")
     for number in range(ROUNDS):
-        # A small one gets further in the same time: between the gate and the record, where the most happens.
+        # A small push gets further in the same time: between the pre-receive check and the record.
         pushing = [pusher.begin(LARGE if number % 2 else 2000) for pusher in pushers]
         _wait(pushing[0], length * dice.random())
         server.kill()
         if dice.random() < 0.5:
             kill_git(server)
         said = [each.communicate(timeout=60)[0] for each in pushing]
-        # Housekeeping that was under way goes on, and takes its time on a busy machine.
+        # Running housekeeping continues, and takes time on a busy machine.
         until("the end of git", lambda: not git_processes(server), 120)
         for pusher in pushers:
             _age_locks(pusher.remote.repository)
@@ -113,9 +113,9 @@ def _wait(process: "subprocess.Popen[bytes]", seconds: float) -> None:
         pass
 
 
-def test_killed_between_the_reference_and_the_record(server: Server, tmp_path: Path) -> None:
-    """The one moment at which both disagree: after the next start they agree, before anybody is served."""
-    tree, remote = made(tmp_path), Remote(server, "between", "http", tmp_path)
+def test_killed_between_ref_update_and_record(server: Server, tmp_path: Path) -> None:
+    """The only moment at which both disagree: they agree before the restarted server accepts requests."""
+    tree, remote = create_checkout(tmp_path), Remote(server, "between", "http", tmp_path)
     first = commit(tree, 100)
     remote.push(tree, "master")
     second = commit(tree, 100)
@@ -127,7 +127,7 @@ def test_killed_between_the_reference_and_the_record(server: Server, tmp_path: P
     update_refs(Repository(remote.repository), change[:1])
     server.start()
     assert remote.recorded()[-1] == ("refs/heads/master", first, second)
-    assert len(remote.recorded()) == 3, "what did not happen is not recorded"
+    assert len(remote.recorded()) == 3, "a failed push is not recorded"
     remote.push(tree, "master:other")
     assert remote.recorded()[-1] == ("refs/heads/other", ZERO, second)
     assert len(remote.recorded()) == 4

@@ -1,4 +1,4 @@
-"""Faults 19 and 21: too few descriptors, and a log that cannot be written."""
+"""Resource limits: too few file descriptors, and a log that cannot be written."""
 
 import os
 import socket
@@ -18,7 +18,7 @@ def _request(path: str) -> bytes:
 
 
 def _status(connection: socket.socket) -> int:
-    """The status of the next answer, which is read to its end."""
+    """Return the status of the next response, which is read completely."""
     answer = HTTPResponse(connection)
     answer.begin()
     answer.read()
@@ -26,8 +26,8 @@ def _status(connection: socket.socket) -> int:
 
 
 def test_more_connections_than_descriptors(stopped: Server) -> None:
-    """Whoever has a connection keeps it; when the others leave, all is as before."""
-    stopped.start_anew(nofile=256)
+    """Established connections stay; after the others are closed, all requests work."""
+    stopped.start_by_interpreter(nofile=256)
     parts = urlsplit(stopped.url)
     held: list[socket.socket] = []
     try:
@@ -37,9 +37,9 @@ def test_more_connections_than_descriptors(stopped: Server) -> None:
         for connection in held:
             try:
                 connection.sendall(_request("/api/v4/user"))
-            except OSError:  # One that the server could not keep.
+            except OSError:  # A connection that the server could not accept.
                 pass
-        # What it cannot do without another descriptor, it says may be tried again.
+        # A request that needs another descriptor gets 503.
         assert _status(held[0]) in (200, 503)
         held[0].sendall(_request("/api/v4/version"))
         assert _status(held[0]) == 200

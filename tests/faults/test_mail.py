@@ -1,4 +1,4 @@
-"""What goes on while mail cannot leave."""
+"""Operation without a mail server."""
 
 import dataclasses
 import io
@@ -15,8 +15,8 @@ from tests.conftest import Instance
 from tests.factories import make_project
 
 
-def test_no_mail_server_answers(instance: Instance, api: Api, make: Make) -> None:
-    """Fault 20: people sign in and use git all the same, and their mail leaves once it can."""
+def test_unreachable_mail_server(instance: Instance, api: Api, make: Make) -> None:
+    """Sign-in and git work, and queued mail is sent later."""
     instance.work()
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))

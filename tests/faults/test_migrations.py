@@ -1,4 +1,4 @@
-"""Fault 4: kill -9 in the middle of a migration, a schema from the future, two migrators at once."""
+"""Migrations: kill -9 during a migration, a newer schema, and concurrent migrations."""
 
 import os
 import shutil
@@ -13,7 +13,7 @@ import pytest
 from ingot.core.migrations.run import SCRIPTS, newest_revision
 from tests.server.process import ROOT, Server, environment, ingot, serving, until
 
-# The commands, with scripts from another folder: a version of Ingot that is one script ahead of this one.
+# The commands with a copy of the migrations that has one more: a newer version of Ingot.
 NEWER_VERSION = """
 import sys
 from pathlib import Path
@@ -48,7 +48,7 @@ def upgrade() -> None:
 
 
 class NewerVersion:
-    """Runs commands of that version on one instance."""
+    """Runner of commands of the newer version on one instance."""
 
     def __init__(self, folder: Path, server: Server) -> None:
         self.folder = folder
@@ -58,16 +58,16 @@ class NewerVersion:
         self._options += ["--database-url", server.database_url] if server.database_url else []
         self._started: list[subprocess.Popen[str]] = []
 
-    def wait_in_the_middle(self) -> None:
-        """Let the script stop there from now on."""
+    def pause_in_the_middle(self) -> None:
+        """Make the migration pause from now on."""
         (self.folder / "wait").touch()
 
-    def go_on(self) -> None:
-        """Let it finish."""
+    def resume(self) -> None:
+        """Make it finish."""
         (self.folder / "wait").unlink()
 
     def times_reached(self) -> int:
-        """How often the script came to its middle."""
+        """Return how often the migration reached its middle."""
         try:
             return len((self.folder / "reached").read_text().splitlines())
         except FileNotFoundError:
@@ -88,14 +88,14 @@ class NewerVersion:
         return process
 
     def clean_up(self) -> None:
-        """Leave no process behind."""
+        """Kill remaining processes."""
         for process in self._started:
             _kill(process)
 
 
 @pytest.fixture
 def newer(stopped: Server, tmp_path: Path) -> Iterator[NewerVersion]:
-    """A newer version, and an instance of the present one with somebody in it."""
+    """Yield a newer version, and an instance of the current one with a user."""
     with serving(stopped.data, stopped.database_url) as server:
         sent = {"username": "kept", "name": "Kept", "email": "kept@example.org", "force_random_password": True}
         assert server.call("POST", "/users", json=sent).status_code == 201
@@ -120,56 +120,56 @@ def _finished(process: subprocess.Popen[str]) -> str:
 
 
 def _tables(server: Server) -> str:
-    """What the present version thinks of the database."""
+    """Return the tables that the current version sees."""
     options = ["--database-url", server.database_url] if server.database_url else []
     return ingot("doctor", "--data", server.data, *options).stdout
 
 
-def test_a_migration_that_was_killed_starts_over(newer: NewerVersion, stopped: Server) -> None:
-    newer.wait_in_the_middle()
+def test_a_killed_migration_starts_over(newer: NewerVersion, stopped: Server) -> None:
+    newer.pause_in_the_middle()
     killed = newer.migrate()
     until("the middle of the migration", lambda: newer.times_reached() == 1)
     _kill(killed)
 
-    # The script left nothing behind, so the version from before can go on serving.
+    # The migration left nothing, so the old version can still serve.
     assert _tables(stopped) == "No problems found.\n"
     with serving(stopped.data, stopped.database_url) as server:
         assert len(server.call("GET", "/users?username=kept").json()) == 1
         assert server.stop() == 0
 
-    newer.go_on()
+    newer.resume()
     assert "The database is at revision 9000." in _finished(newer.migrate())
     assert newer.times_reached() == 2
     assert "The database is at revision 9000." in _finished(newer.migrate())
     assert newer.times_reached() == 2
 
 
-def test_a_first_start_that_was_killed_starts_over(stopped: Server, tmp_path: Path) -> None:
-    """Not even the first script's tables are there, and root must still get a password."""
+def test_a_killed_first_start_starts_over(stopped: Server, tmp_path: Path) -> None:
+    """No tables of the first migration exist, and root must still get a password."""
     newer = NewerVersion(tmp_path / "versions", stopped)
-    newer.wait_in_the_middle()
+    newer.pause_in_the_middle()
     try:
         killed = newer.migrate()
         until("the middle of the migration", lambda: newer.times_reached() == 1)
         _kill(killed)
-        newer.go_on()
+        newer.resume()
         assert "Sign in as root with the password" in _finished(newer.migrate())
     finally:
         newer.clean_up()
 
 
-def test_two_migrators_at_once_do_it_once(newer: NewerVersion) -> None:
-    newer.wait_in_the_middle()
+def test_concurrent_migrations_run_once(newer: NewerVersion) -> None:
+    newer.pause_in_the_middle()
     first = newer.migrate()
     until("the middle of the migration", lambda: newer.times_reached() == 1)
     second = newer.migrate()
-    newer.go_on()
+    newer.resume()
     assert "The database is at revision 9000." in _finished(first)
     assert "The database is at revision 9000." in _finished(second)
     assert newer.times_reached() == 1
 
 
-def test_two_first_starts_at_once_make_one_instance(place: Path, empty_database: str) -> None:
+def test_concurrent_first_starts_create_one_instance(place: Path, empty_database: str) -> None:
     options = ["--data", str(place), *(["--database-url", empty_database] if empty_database else [])]
     command = [sys.executable, "-m", "ingot", "migrate", *options]
     both = [
@@ -181,7 +181,7 @@ def test_two_first_starts_at_once_make_one_instance(place: Path, empty_database:
     assert ingot("doctor", *options).stdout == "No problems found.\n"
 
 
-def test_a_schema_from_the_future_is_refused(newer: NewerVersion, stopped: Server) -> None:
+def test_a_newer_schema_is_rejected(newer: NewerVersion, stopped: Server) -> None:
     _finished(newer.migrate())
     options = ["--data", str(stopped.data)]
     options += ["--database-url", stopped.database_url] if stopped.database_url else []

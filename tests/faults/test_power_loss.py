@@ -19,7 +19,7 @@ import pytest
 
 from ingot.git.maintenance.integrity import find_problems
 from tests.faults.durable_state import SYNC_CALLS, DurableState
-from tests.faults.load_generator import LoadGenerator, let_leases_lapse
+from tests.faults.load_generator import LoadGenerator, expire_leases
 from tests.faults.push_remote import Remote
 from tests.faults.syscall_filter import FilteredServer
 from tests.faults.test_kill_push import _age_locks
@@ -86,7 +86,7 @@ def _serve_after_power_loss(folder: Path, checks: Checks) -> None:
     for repository in (folder / "repositories").glob("??/??/*"):
         _age_locks(repository)
     server = Server(folder)
-    let_leases_lapse(server)
+    expire_leases(server)
     try:
         server.start()
         for check in checks.values():
@@ -256,7 +256,7 @@ def test_power_fails_under_load(recorded: FilteredServer, state: DurableState, t
         load = LoadGenerator(write)
         with load.running():
             enough = dice.randint(1, 20)
-            until("some writes", lambda load=load, enough=enough: load.reached(enough))  # type: ignore[misc]
+            until("some writes", lambda load=load, enough=enough: load.has_acknowledged(enough))  # type: ignore[misc]
             acknowledged = list(load.acknowledged)
             state.restore_to(tmp_path / f"round-{number}")
         checks: Checks = {}

@@ -1,4 +1,4 @@
-"""Real repositories, made and changed with the real git binary."""
+"""Real repositories, created and changed with the git binary."""
 
 import os
 import subprocess
@@ -22,7 +22,7 @@ ENVIRONMENT = {
 
 
 def git(where: Path, *args: str | Path, fails: bool = False, text: str = "") -> str:
-    """Type a git command; gives what it says on both streams where it is meant to fail."""
+    """Run a git command; return both streams if it is expected to fail."""
     done = subprocess.run(
         ["git", *map(str, args)], cwd=where, env=ENVIRONMENT, capture_output=True, text=True, input=text, check=False
     )
@@ -31,7 +31,7 @@ def git(where: Path, *args: str | Path, fails: bool = False, text: str = "") -> 
 
 
 class Clone:
-    """A person's checkout."""
+    """Working copy of a user."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -39,7 +39,7 @@ class Clone:
         git(folder, "init", "-q", "-b", "master")
 
     def commit(self, file: str = "README", content: str = "hello\n", message: str = "A change") -> str:
-        """Write a file and commit it; gives the commit's id."""
+        """Write a file, commit it and return the commit's id."""
         path = self.folder / file
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content)
@@ -54,24 +54,24 @@ class Clone:
 
 @pytest.fixture
 def store(tmp_path: Path) -> RepositoryStore:
-    """An empty store."""
+    """Return an empty store."""
     return RepositoryStore(tmp_path / "repositories")
 
 
 @pytest.fixture
 def clone(tmp_path: Path) -> Clone:
-    """An empty checkout."""
+    """Return an empty checkout."""
     return Clone(tmp_path / "clone")
 
 
 @pytest.fixture
 def key(store: RepositoryStore) -> str:
-    """The key of an empty repository."""
+    """Return the key of an empty repository."""
     key = new_key()
     store.create(key, "master")
     return key
 
 
 def files_in(folder: Path) -> list[str]:
-    """All files and folders below one, but the empty shards."""
+    """Return all files and folders below one, except empty shards."""
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file() or ".git" in path.name)

@@ -1,4 +1,4 @@
-"""A real git server over HTTP on loopback: git's own http-backend as CGI, with passwords and redirects on demand."""
+"""Real git server over HTTP on loopback: git's http-backend as CGI, with optional passwords and redirects."""
 
 import base64
 import os
@@ -12,7 +12,7 @@ from typing import Any
 
 
 class GitServer(ThreadingHTTPServer):
-    """Serves the bare repositories below a folder, and remembers what it was asked."""
+    """Server of the bare repositories below a folder, which records its requests."""
 
     daemon_threads = True
 
@@ -29,18 +29,18 @@ class GitServer(ThreadingHTTPServer):
 
     @property
     def port(self) -> int:
-        """Where it listens."""
+        """Return the port."""
         return int(self.server_address[1])
 
     @property
     def url(self) -> str:
-        """How it is reached by its address."""
+        """Return the URL of a repository."""
         return f"http://127.0.0.1:{self.port}"
 
 
 @contextmanager
 def serving(server: ThreadingHTTPServer) -> Iterator[Any]:
-    """Serve until the block ends."""
+    """Run until the block ends."""
     thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     try:
@@ -55,7 +55,7 @@ class _Handler(BaseHTTPRequestHandler):
     server: GitServer
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
     def do_GET(self) -> None:
         self._serve()

@@ -1,4 +1,4 @@
-"""Killing a process with SIGKILL at each step that it takes in the file system, one after the other."""
+"""Killing a process with SIGKILL at each of its file system calls in turn."""
 
 import signal
 import subprocess
@@ -9,7 +9,7 @@ from pathlib import Path
 from ingot.git.maintenance.store import new_key
 
 ROOT = Path(__file__).parents[2]
-# It splits off a process for each step, since starting Python anew for each would take most of the time.
+# It forks for each step, because starting Python each time would take most of the time.
 _SCRIPT = """
 import os, signal, sys
 from pathlib import Path
@@ -34,9 +34,9 @@ for line in sys.stdin:
 
 
 def killed_at_each_step(root: Path, statement: str) -> Iterator[str]:
-    """Run a statement on ``store`` and ``key`` again and again, killed one step later each time, until it ends.
+    """Run a statement on ``store`` and ``key`` repeatedly, killed one step later each time, until it completes.
 
-    Gives the key after each run, the last one too, which nothing killed.
+    Yield the key after each run, including the last, complete one.
     """
     with subprocess.Popen(
         [sys.executable, "-c", _SCRIPT, str(root), statement],

@@ -1,4 +1,4 @@
-"""Which commits contain which."""
+"""Ancestry of commits."""
 
 import pytest
 
@@ -11,12 +11,12 @@ from tests.git_history import History
 
 @pytest.fixture
 def repository(store: RepositoryStore, key: str) -> Repository:
-    """An empty repository."""
+    """Return an empty repository."""
     return store.open(key)
 
 
-def test_what_a_change_brings(repository: Repository) -> None:
-    """Of the commits that somebody waits for, those that were there before do not count, nor those that are nowhere."""
+def test_new_commits_of_a_change(repository: Repository) -> None:
+    """Of the given commits, those that were contained before or are unreachable do not count."""
     history = History()
     base = history.commit(files={"a": "1"})
     side = history.commit("side", files={"b": "1"}, parents=(base,))
@@ -28,9 +28,7 @@ def test_what_a_change_brings(repository: Repository) -> None:
     assert new_commits_among(repository, ids[ours], ids[merge], wanted) == {ids[side]}
     assert new_commits_among(repository, NO_OID, ids[merge], wanted) == {ids[base], ids[side]}
     assert new_commits_among(repository, ids[merge], ids[other], wanted) == {ids[other]}
-    assert new_commits_among(repository, ids[ours], "1" * 40, wanted) == frozenset(), (
-        "where git cannot tell, it is none"
-    )
+    assert new_commits_among(repository, ids[ours], "1" * 40, wanted) == frozenset(), "unknown commits contain nothing"
     assert is_ancestor(repository, ids[side], ids[merge])
     assert not is_ancestor(repository, ids[merge], ids[side])
     assert not is_ancestor(repository, "1" * 40, ids[merge])

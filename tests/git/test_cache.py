@@ -1,4 +1,4 @@
-"""The registry of caches: eviction within the budget, shares, threads, and how accurate the accounted sizes are."""
+"""Registry of caches: eviction within the budget, shares, threads, and accuracy of the accounted sizes."""
 
 import gc
 import sys
@@ -33,7 +33,7 @@ from ingot.git.trees.listing import list_tree
 from ingot.git.trees.search import search_files
 from tests.git_history import History
 
-ROOMY = 10 * 2**20
+LARGE_BUDGET = 10 * 2**20
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def test_an_entry_that_is_too_large_is_not_stored() -> None:
 
 
 def test_a_newer_value_replaces_the_old_one_and_its_size() -> None:
-    cache = CacheRegistry(ROOMY).declare("one", share=100)
+    cache = CacheRegistry(LARGE_BUDGET).declare("one", share=100)
     for size in (5000, 100, 300):
         cache.put("key", size, size)
     assert cache.get("key") == 300
@@ -68,7 +68,7 @@ def test_a_newer_value_replaces_the_old_one_and_its_size() -> None:
     assert cache.bytes == 0
 
 
-def test_a_cache_borrows_what_others_do_not_use_and_gives_it_back() -> None:
+def test_a_cache_borrows_unused_budget_and_returns_it() -> None:
     registry = CacheRegistry(100 * (ENTRY_BYTES + 100))
     large, small = registry.declare("large", share=80), registry.declare("small", share=20)
     for number in range(200):
@@ -84,13 +84,13 @@ def test_a_cache_borrows_what_others_do_not_use_and_gives_it_back() -> None:
 
 
 def test_a_smaller_budget_evicts_at_once() -> None:
-    registry = CacheRegistry(ROOMY)
+    registry = CacheRegistry(LARGE_BUDGET)
     caches = [registry.declare(name, share=50) for name in ("one", "two")]
     for number in range(1_000):
         for cache in caches:
             cache.put(number, number, 100)
-    registry.configure(ROOMY // 100)
-    assert 0 < registry.bytes <= ROOMY // 100
+    registry.configure(LARGE_BUDGET // 100)
+    assert 0 < registry.bytes <= LARGE_BUDGET // 100
     registry.configure(0)
     assert registry.bytes == 0
     assert caches[0].put("x", "X", 0) == "X"
@@ -128,7 +128,7 @@ def test_threads_lose_no_bytes() -> None:
 
 
 def _deep_size(roots: Iterable[Any], seen: set[int]) -> int:
-    """Add up the memory of objects and all that they hold, each once."""
+    """Return the memory of objects and all that they refer to, each counted once."""
     total, waiting = 0, list(roots)
     while waiting:
         one = waiting.pop()

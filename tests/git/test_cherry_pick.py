@@ -1,4 +1,4 @@
-"""Doing commits again and undoing them, upon others."""
+"""Cherry-picks and reverts in a repository."""
 
 import subprocess
 from pathlib import Path
@@ -18,12 +18,12 @@ MODULE = "2" * 40
 
 @pytest.fixture
 def repository(store: RepositoryStore, key: str) -> Repository:
-    """An empty repository."""
+    """Return an empty repository."""
     return store.open(key)
 
 
 class Commits:
-    """The commits of a history, by their marks."""
+    """Commits of a history by their marks."""
 
     def __init__(self, repository: Repository, history: History) -> None:
         self._repository = repository
@@ -36,17 +36,17 @@ class Commits:
 
 
 def listed(repository: Repository, tree: str) -> dict[str, str]:
-    """The paths of a tree with their modes."""
+    """Return the paths of a tree with their modes."""
     return {line.split("\t")[1]: line.split()[0] for line in git(repository.path, "ls-tree", "-r", tree).splitlines()}
 
 
 def text(repository: Repository, tree: str, path: str) -> str:
-    """A file of a tree."""
+    """Return a file of a tree."""
     return git(repository.path, "cat-file", "blob", f"{tree}:{path}")
 
 
-def test_changes_of_both_sides_meet(repository: Repository, tmp_path: Path) -> None:
-    """Two changes of one file at its two ends go together, and the result is git's own."""
+def test_changes_of_both_sides_are_combined(repository: Repository, tmp_path: Path) -> None:
+    """Changes at both ends of one file are merged, with git's own result."""
     history = History()
     files = {"file": LINES, "run": ("100755", "x"), "link": ("120000", "file"), "module": ("160000", MODULE)}
     base = history.commit(files=files)
@@ -70,8 +70,8 @@ def test_changes_of_both_sides_meet(repository: Repository, tmp_path: Path) -> N
     assert git(tmp_path / "checkout", "rev-parse", "HEAD^{tree}") == tree
 
 
-def test_conflicts_and_nothing_left(repository: Repository) -> None:
-    """What was changed otherwise meanwhile, or in the same way already, is for a person to decide."""
+def test_conflicts_and_empty_results(repository: Repository) -> None:
+    """Conflicting changes, and changes that are already present, are reported."""
     history = History()
     base = history.commit(files={"file": LINES, "gone": "x\n"})
     ours = history.commit(files={"file": LINES.replace("line 5", "ours")}, removed=("gone",))
@@ -87,8 +87,8 @@ def test_conflicts_and_nothing_left(repository: Repository) -> None:
     assert "gone/now/a/folder" in listed(repository, picked_tree(repository, commits[turns], commits[base]))
 
 
-def test_first_commits(repository: Repository) -> None:
-    """The first commit of a history brought all its files, and takes them with it."""
+def test_root_commits(repository: Repository) -> None:
+    """The root commit of a history adds all its files, and its revert removes them."""
     history = History()
     base = history.commit(files={"a": "1\n"})
     after = history.commit(files={"b": "2\n"})
@@ -99,8 +99,8 @@ def test_first_commits(repository: Repository) -> None:
     assert listed(repository, reverted_tree(repository, commits[base], commits[base])) == {}
 
 
-def test_merges_count_by_their_first_parent(repository: Repository) -> None:
-    """Reverting a merge takes out what it brought to the branch that it was made on."""
+def test_merges_use_their_first_parent(repository: Repository) -> None:
+    """Reverting a merge removes the changes that it added to its branch."""
     history = History()
     base = history.commit(files={"a": "1\n"})
     side = history.commit("side", files={"s": "side\n"}, parents=(base,))
@@ -111,8 +111,8 @@ def test_merges_count_by_their_first_parent(repository: Repository) -> None:
     assert set(listed(repository, picked_tree(repository, commits[merge], commits[base]))) == {"a", "s"}
 
 
-def test_reverting_what_was_reverted(repository: Repository) -> None:
-    """A second time there is nothing left to undo."""
+def test_a_second_revert_is_empty(repository: Repository) -> None:
+    """Nothing is left to revert."""
     history = History()
     history.commit(files={"a": "1\n"})
     changed = history.commit(files={"a": "2\n"})
@@ -122,8 +122,8 @@ def test_reverting_what_was_reverted(repository: Repository) -> None:
         reverted_tree(repository, commits[changed], commits[back])
 
 
-def test_odd_names(repository: Repository) -> None:
-    """Names that are no UTF-8 take part like all others."""
+def test_names_in_other_encodings(repository: Repository) -> None:
+    """Names that are not UTF-8 are handled like all others."""
     history = History()
     base = history.commit(files={"caf\udce9": "1\n"})
     ours = history.commit(files={"x": "1\n"})

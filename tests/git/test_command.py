@@ -1,4 +1,4 @@
-"""git runs in a clean room, for a bounded time, with bounded output."""
+"""Running git: clean environment, bounded time and output."""
 
 import time
 from pathlib import Path
@@ -14,12 +14,12 @@ from ingot.git.maintenance.store import RepositoryStore
 
 @pytest.fixture
 def path(store: RepositoryStore, key: str) -> Path:
-    """An empty repository."""
+    """Return an empty repository."""
     return store.path_of(key)
 
 
-def test_nothing_of_the_user_or_the_machine_counts(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Attack: whoever starts the server has a home with aliases, hooks and proxies, and a nasty environment."""
+def test_user_and_system_configuration_is_ignored(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Attack: a home directory with aliases, hooks and proxies, and a hostile environment."""
     (tmp_path / ".gitconfig").write_text("[core]\n\thooksPath = /evil\n[http]\n\tproxy = http://evil\n")
     for name, value in {
         "HOME": str(tmp_path),
@@ -45,8 +45,8 @@ def test_nothing_of_the_user_or_the_machine_counts(path: Path, tmp_path: Path, m
     assert "GIT_SSL_NO_VERIFY" not in seen
 
 
-def test_what_a_caller_gives_cannot_become_an_option(path: Path, tmp_path: Path) -> None:
-    """Attack: a reference called --output=/tmp/file."""
+def test_arguments_cannot_become_options(path: Path, tmp_path: Path) -> None:
+    """Attack: a ref named --output=/tmp/file."""
     target = tmp_path / "pwned"
     with pytest.raises(ValueError, match="option"):
         run_git(["log"], path, operands=[f"--output={target}"])
@@ -54,20 +54,20 @@ def test_what_a_caller_gives_cannot_become_an_option(path: Path, tmp_path: Path)
     assert run_git(["check-ref-format"], path, operands=["refs/heads/x"]).status == 0
 
 
-def test_input_and_output_do_not_wait_for_each_other(path: Path) -> None:
-    """More than any pipe holds, both ways at once."""
+def test_input_and_output_do_not_block_each_other(path: Path) -> None:
+    """More than a pipe buffers, in both directions at once."""
     lines = b"0" * 40 + b"\n"
     answer = run_git(["cat-file", "--batch-check"], path, lines * 50_000)
     assert answer.out == (b"0" * 40 + b" missing\n") * 50_000
 
 
-def test_a_command_that_does_not_listen(path: Path) -> None:
-    """It ends before it has read all, and that is no error of ours."""
+def test_a_command_that_does_not_read_its_input(path: Path) -> None:
+    """It ends before it has read all, without an error."""
     assert run_git(["--version"], path, b"x" * 1_000_000).out.startswith(b"git version")
 
 
-def test_failures_are_told(path: Path) -> None:
-    """By an error, or by the status where the caller wants to look at it."""
+def test_failures_are_reported(path: Path) -> None:
+    """By an error, or by the status if the caller wants it."""
     with pytest.raises(GitError) as failure:
         run_git(["rev-parse", "--verify", "refs/heads/none"], path)
     assert failure.value.status == 128
@@ -76,17 +76,17 @@ def test_failures_are_told(path: Path) -> None:
     assert run_git(["rev-parse", "--verify", "-q", "refs/heads/none"], path, check=False).status == 1
 
 
-def test_the_time_is_bounded_and_helpers_die_too(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """git's helper starts one of its own; neither outlives the deadline, which comes once both are there."""
+def test_the_time_is_bounded_and_child_processes_are_killed(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """git's helper starts another one; neither outlives the timeout, which starts once both run."""
     nap = [("alias.nap", "!echo $$ >nap; sleep 600 & echo $! >>nap; wait; true")]
 
     beginning = [0.0]
 
-    def time_that_both_end() -> float:
+    def timeout_until_both_end() -> float:
         both_run = (path / "nap").exists() and (path / "nap").read_text().count("\n") == 2
         return beginning.pop() if beginning else float(both_run)
 
-    monkeypatch.setattr(command, "time", SimpleNamespace(monotonic=time_that_both_end))
+    monkeypatch.setattr(command, "time", SimpleNamespace(monotonic=timeout_until_both_end))
     with pytest.raises(GitTimeout):
         run_git(["nap"], path, timeout=1.0, config=nap)
     pids = [int(line) for line in (path / "nap").read_text().split()]
@@ -94,8 +94,8 @@ def test_the_time_is_bounded_and_helpers_die_too(path: Path, monkeypatch: pytest
     assert not [pid for pid in pids if _outlives(pid)]
 
 
-def test_the_output_is_bounded(path: Path) -> None:
-    """A command that never stops talking is stopped; of its complaints the last are kept."""
+def test_output_is_bounded(path: Path) -> None:
+    """Endless output is stopped; the end of stderr is kept."""
     with pytest.raises(GitOutputTooLarge):
         run_git(["talk"], path, config=[("alias.talk", "!yes")], max_bytes=100_000)
     loud = run_git(["complain"], path, config=[("alias.complain", "!yes no | head -c 1000000 >&2; echo end >&2")])
@@ -103,8 +103,8 @@ def test_the_output_is_bounded(path: Path) -> None:
     assert loud.stderr.endswith("end\n")
 
 
-def test_the_memory_is_bounded(path: Path) -> None:
-    """What a remote makes git allocate, it cannot take from the machine."""
+def test_memory_is_bounded(path: Path) -> None:
+    """A remote cannot make git exhaust the machine's memory."""
     hungry = ["hash-object", "--stdin", "--path=x"]
     body = b"x" * 50_000_000
     assert run_git(hungry, path, body).status == 0
@@ -112,8 +112,8 @@ def test_the_memory_is_bounded(path: Path) -> None:
         run_git(hungry, path, body, max_memory=20_000_000)
 
 
-def test_an_observer_can_stop_it(path: Path) -> None:
-    """What it raises comes out, and the command is gone."""
+def test_an_observer_can_stop_a_command(path: Path) -> None:
+    """Its exception is raised, and the command is killed."""
 
     class Enough(Exception):
         pass
@@ -128,7 +128,7 @@ def test_an_observer_can_stop_it(path: Path) -> None:
 
 
 def _outlives(pid: int, seconds: float = 60.0) -> bool:
-    """Whether the process runs on; a killed one may take a moment, and one that nobody has buried yet is dead."""
+    """Return whether the process still runs; a killed one may take a moment, and a zombie counts as dead."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         try:

@@ -1,4 +1,4 @@
-"""Lines of a file in a patch, and commits that are kept."""
+"""Lines of a file in a patch, and commits protected from garbage collection."""
 
 from pathlib import Path
 
@@ -41,7 +41,7 @@ def test_a_patch_without_lines_has_none(patch: str) -> None:
     assert not changes_line(patch, 1, "old")
 
 
-def test_a_kept_commit_survives_and_is_not_shown(tmp_path: Path) -> None:
+def test_a_protected_commit_survives_and_is_hidden(tmp_path: Path) -> None:
     make_bare_repository(tmp_path, b"refs/heads/master")
     repository = Repository(tmp_path)
     history = History()

@@ -1,4 +1,4 @@
-"""Diffs are as git shows them, and bounded."""
+"""Diffs: equal to git's, and bounded."""
 
 import subprocess
 from pathlib import Path
@@ -21,12 +21,12 @@ LINES = "".join(f"line {number}\n" for number in range(40))
 
 @pytest.fixture
 def repository(store: RepositoryStore, key: str) -> Repository:
-    """An empty repository."""
+    """Return an empty repository."""
     return store.open(key)
 
 
 def two(repository: Repository, before: dict[str, object], after: dict[str, object], *removed: str) -> tuple[str, str]:
-    """Two commits, with these files each."""
+    """Create two commits with these files."""
     made = History()
     first = made.commit(files=before)
     second = made.commit(files=after, removed=removed)
@@ -35,13 +35,13 @@ def two(repository: Repository, before: dict[str, object], after: dict[str, obje
 
 
 def one(repository: Repository, before: dict[str, object], after: dict[str, object], *removed: str) -> FileDiff:
-    """The only change between two commits."""
+    """Return the only change between two commits."""
     (change,) = diff_between(repository, *two(repository, before, after, *removed)).changes
     return change
 
 
 def shown_by_git(path: Path, *args: str) -> str:
-    """Each patch that git shows, without the lines before the names."""
+    """Return each patch shown by git, without the lines before the names."""
     said = subprocess.run(
         ["git", "-c", "core.quotePath=false", "diff-tree", "-r", "-M", "-p", *args],
         cwd=path,
@@ -57,7 +57,7 @@ def shown_by_git(path: Path, *args: str) -> str:
 
 
 def test_an_edit(repository: Repository) -> None:
-    """The names and the hunks, to the letter."""
+    """Names and hunks are exact."""
     change = one(repository, {"a/b.txt": LINES}, {"a/b.txt": LINES.replace("line 7\n", "line seven\n")})
     assert change.diff.startswith("--- a/a/b.txt\n+++ b/a/b.txt\n@@ -5,7 +5,7 @@ line 3\n line 4\n")
     assert "-line 7\n+line seven\n" in change.diff
@@ -67,7 +67,7 @@ def test_an_edit(repository: Repository) -> None:
 
 
 def test_a_new_and_a_deleted_file(repository: Repository) -> None:
-    """The side that is missing has mode 0, and the path of the other."""
+    """The missing side has mode 0, and the path of the other."""
     new, gone = diff_between(repository, *two(repository, {"z": "1\n"}, {"a": "2\n"}, "z")).changes
     assert new == FileDiff(b"a", b"a", "0", "100644", True, False, False, "--- /dev/null\n+++ b/a\n@@ -0,0 +1 @@\n+2\n")
     assert gone.diff == "--- a/z\n+++ /dev/null\n@@ -1 +0,0 @@\n-1\n"
@@ -76,14 +76,14 @@ def test_a_new_and_a_deleted_file(repository: Repository) -> None:
 
 
 def test_the_first_commit(repository: Repository) -> None:
-    """It is compared with nothing."""
+    """It is compared with the empty tree."""
     first, _ = two(repository, {"a": "1\n", "b/c": "2\n"}, {})
     changes = diff_between(repository, None, first).changes
     assert [(change.new_path, change.new_file) for change in changes] == [(b"a", True), (b"b/c", True)]
 
 
 def test_renames(repository: Repository) -> None:
-    """With and without an edit."""
+    """With and without changes of content."""
     change = one(repository, {"old.txt": LINES}, {"new.txt": LINES}, "old.txt")
     assert (change.old_path, change.new_path, change.diff) == (b"old.txt", b"new.txt", "")
     assert change.renamed_file
@@ -94,13 +94,13 @@ def test_renames(repository: Repository) -> None:
 
 
 def test_modes(repository: Repository) -> None:
-    """A file that became a program; its lines did not change."""
+    """A file becomes executable; its lines do not change."""
     change = one(repository, {"run": "x\n"}, {"run": ("100755", "x\n")})
     assert (change.a_mode, change.b_mode, change.diff) == ("100644", "100755", "")
 
 
-def test_a_file_that_became_a_link(repository: Repository) -> None:
-    """It is deleted and made anew, as in git's own patch."""
+def test_a_file_that_became_a_symlink(repository: Repository) -> None:
+    """It is deleted and created, as in git's patch."""
     before, after = two(repository, {"a": "1\n", "b": "b\n"}, {"a": ("120000", "target"), "c": "c\n"})
     gone, link, other = diff_between(repository, before, after).changes
     assert (gone.a_mode, gone.b_mode, gone.deleted_file) == ("100644", "0", True)
@@ -110,25 +110,25 @@ def test_a_file_that_became_a_link(repository: Repository) -> None:
 
 
 def test_submodules(repository: Repository) -> None:
-    """They change from one commit to another."""
+    """From one commit to another."""
     change = one(repository, {"sub": ("160000", "1" * 40)}, {"sub": ("160000", "2" * 40)})
     assert (change.a_mode, change.b_mode) == ("160000", "160000")
     assert change.diff.endswith(f"-Subproject commit {'1' * 40}\n+Subproject commit {'2' * 40}\n")
 
 
 def test_binary_files(repository: Repository) -> None:
-    """They only differ."""
+    """Only the difference is reported."""
     assert one(repository, {"a": b"\0\1"}, {"a": b"\0\2"}).diff == "Binary files a/a and b/a differ\n"
 
 
 def test_no_final_newline(repository: Repository) -> None:
-    """git says so below the line."""
+    """git's marker follows the line."""
     change = one(repository, {"a": "1"}, {"a": "1\n"})
     assert change.diff.endswith("@@ -1 +1 @@\n-1\n\\ No newline at end of file\n+1\n")
 
 
 def test_other_encodings(repository: Repository) -> None:
-    """Lines in another encoding are read as Latin-1, those in UTF-8 beside them as what they are."""
+    """Lines that are not UTF-8 are read as Latin-1, others as UTF-8."""
     change = one(repository, {"ü": "a\n"}, {"ü": "a\nä\n".encode() + "ä\n".encode("latin-1")})
     assert change.diff == "--- a/ü\n+++ b/ü\n@@ -1 +1,3 @@\n a\n+ä\n+ä\n"
 
@@ -137,8 +137,8 @@ NAMES = ["a b", 'q"uote', "new\nline", "tab\tx", "--- x", "ü/日本", "\udcff\u
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_any_name(repository: Repository, name: str) -> None:
-    """Paths are bytes, and no name is taken for something else."""
+def test_unusual_names(repository: Repository, name: str) -> None:
+    """Paths are bytes, and no name is misinterpreted."""
     changes = diff_between(repository, *two(repository, {"x": "1\n"}, {name: "2\n", "zz": "3\n"})).changes
     by_path = {change.new_path: change.diff for change in changes}
     assert by_path[name.encode(errors="surrogateescape")].endswith("@@ -0,0 +1 @@\n+2\n")
@@ -146,7 +146,7 @@ def test_any_name(repository: Repository, name: str) -> None:
 
 
 def test_contents_that_look_like_a_diff(repository: Repository) -> None:
-    """They stand behind a sign, and so begin nothing."""
+    """They follow a prefix, and so start no header."""
     text = "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n\ndiff --git a/y b/y\n"
     first, second = diff_between(repository, *two(repository, {"x": "1\n"}, {"a": text, "b": "-- x\n"})).changes
     assert first.diff.count("\n+diff --git ") == 2
@@ -154,7 +154,7 @@ def test_contents_that_look_like_a_diff(repository: Repository) -> None:
 
 
 def everything(repository: Repository) -> tuple[str, str]:
-    """Two commits with one of each kind between them."""
+    """Create two commits with a change of each kind."""
     before: dict[str, object] = {f"file{number:02}": LINES + f"{number}\n" for number in range(30)}
     after: dict[str, object] = {f"file{number:02}": LINES + f"{number}\nmore {number}\n" for number in range(0, 30, 2)}
     before |= {"bin": b"\0", "link": "file", "moved": LINES * 2, "same": "same\n"}
@@ -162,8 +162,8 @@ def everything(repository: Repository) -> tuple[str, str]:
     return two(repository, before, after, "moved", "file01", "file03")
 
 
-def test_many_files_as_git_shows_them(repository: Repository) -> None:
-    """In its order and its words."""
+def test_many_files_match_git(repository: Repository) -> None:
+    """In order and content."""
     old, new = everything(repository)
     changes = diff_between(repository, old, new).changes
     assert "|".join(change.diff for change in changes) == shown_by_git(repository.path, old, new)
@@ -172,23 +172,23 @@ def test_many_files_as_git_shows_them(repository: Repository) -> None:
 
 
 @pytest.mark.parametrize("size", [1, 2, 7, 64])
-def test_output_comes_in_any_pieces(repository: Repository, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Wherever it is cut, it says the same."""
+def test_output_in_any_chunks(repository: Repository, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Chunk boundaries do not change the result."""
     old, new = everything(repository)
     whole = diff_between(repository, old, new)
     monkeypatch.setattr(diffs, "_diff_cache", CacheRegistry(0).declare("diffs", share=100))
     take = diffs._DiffParser.take
 
-    def take_in_pieces(self: diffs._DiffParser, piece: bytes) -> None:
+    def parse_in_chunks(self: diffs._DiffParser, piece: bytes) -> None:
         for at in range(0, len(piece), size):
             take(self, piece[at : at + size])
 
-    monkeypatch.setattr(diffs._DiffParser, "take", take_in_pieces)
+    monkeypatch.setattr(diffs._DiffParser, "take", parse_in_chunks)
     assert diff_between(repository, old, new) == whole
 
 
-def test_it_is_kept(repository: Repository) -> None:
-    """The second time nobody waits."""
+def test_diffs_are_cached(repository: Repository) -> None:
+    """The second call runs no git."""
     old, new = everything(repository)
     with forbid_blocking(), pytest.raises(WouldBlock):
         diff_between(repository, old, new)
@@ -197,8 +197,8 @@ def test_it_is_kept(repository: Repository) -> None:
         assert diff_between(repository, old, new) == first
 
 
-def test_a_patch_that_is_too_large(repository: Repository) -> None:
-    """It is named without its lines; its neighbours are whole."""
+def test_a_patch_over_the_limit(repository: Repository) -> None:
+    """It is listed without lines; its neighbours are complete."""
     long_line = "x" * 5_000_000
     before, after = two(repository, {"k": "k\n"}, {"a": "a\n", "b": long_line, "c": "y\n" * 110_000, "d": "d\n"})
     a, b, c, d = diff_between(repository, before, after).changes
@@ -209,8 +209,8 @@ def test_a_patch_that_is_too_large(repository: Repository) -> None:
     assert not d.too_large
 
 
-def test_a_text_too_large_to_compare(repository: Repository) -> None:
-    """git is not let to hold it, and it is not called binary."""
+def test_a_text_over_the_comparison_limit(repository: Repository) -> None:
+    """git does not load it, and it is not called binary."""
     before, after = two(repository, {"k": "k\n"}, {"a": "x" * (33 * 2**20), "b": b"\0"})
     a, b = diff_between(repository, before, after).changes
     assert (a.diff, a.too_large) == ("", True)
@@ -219,7 +219,7 @@ def test_a_text_too_large_to_compare(repository: Repository) -> None:
 
 
 def test_too_many_files(repository: Repository) -> None:
-    """Of 20,000 files the first thousand are shown, and all are named."""
+    """Of 20,000 files the first thousand are shown, and all are listed."""
     before, after = two(
         repository, {"k": "k\n"}, {f"{number % 100}/{number}": f"{number}\n" for number in range(20_500)}
     )
@@ -244,7 +244,7 @@ def test_too_many_files(repository: Repository) -> None:
     ],
 )
 def test_each_limit(repository: Repository, limits: DiffLimits, shown: int) -> None:
-    """What goes beyond is named, and no more."""
+    """Files beyond a limit are listed without content."""
     old, new = two(repository, {"k": "k\n"}, {f"file{number}": "x\n" for number in range(10)})
     diff = diff_between(repository, old, new, limits)
     assert [bool(change.diff) for change in diff.changes] == [True] * shown + [False] * (min(10, limits.listed) - shown)
@@ -252,8 +252,8 @@ def test_each_limit(repository: Repository, limits: DiffLimits, shown: int) -> N
     assert diff.overflow == (shown < 10)
 
 
-def test_numbers(repository: Repository) -> None:
-    """Against the first parent, renames counted as such; many commits at once."""
+def test_statistics(repository: Repository) -> None:
+    """Against the first parent, with renames; many commits at once."""
     made = History()
     first = made.commit(files={"a": LINES, "b": b"\0", "c": "no newline"})
     empty = made.commit()

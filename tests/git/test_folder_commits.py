@@ -1,4 +1,4 @@
-"""The last commits of all entries of a folder are those that git names for each of them."""
+"""Last commits of all entries of a folder, compared with git."""
 
 import random
 
@@ -10,7 +10,7 @@ from ingot.git.history.folder_commits import NOT_FOUND_IN_TIME, cached_last_comm
 from ingot.git.maintenance.store import RepositoryStore
 from ingot.offload import WouldBlock, forbid_blocking
 from tests.git.conftest import git
-from tests.git_history import History, parting_and_meeting
+from tests.git_history import History, random_branches
 
 
 @pytest.fixture
@@ -28,15 +28,15 @@ def _by_git(repository: Repository, commit: str, path: str) -> str:
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("walk_seconds", [5.0, 0.0])
-def test_in_any_history_they_are_what_git_says(
+def test_random_histories_match_git(
     repository: Repository, monkeypatch: pytest.MonkeyPatch, seed: int, walk_seconds: float
 ) -> None:
-    """Branches that part and meet again at random; by our own walk, and by what follows where that takes too long."""
+    """Random branches and merges; by our own walk, and by the fallback for long walks."""
     monkeypatch.setattr(folder_commits, "_WALK_SECONDS", walk_seconds)
     monkeypatch.setattr(folder_commits, "_GIT_LOG_SECONDS", 60.0)
     chance = random.Random(seed)
     names = ["a", "b/c", "b/d", "b/*", "b/e/f", "b/-x", ":(top)a", "ünï"]
-    history, marks = parting_and_meeting(chance, names, 100)
+    history, marks = random_branches(chance, names, 100)
     commits = history.into(repository)
 
     for mark in [*chance.sample(marks[:-1], 3), marks[-1]]:
@@ -49,9 +49,7 @@ def test_in_any_history_they_are_what_git_says(
             assert {name: found[name] for name in held} == wanted
 
 
-def test_what_takes_long_is_left_and_what_was_found_is_kept(
-    repository: Repository, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_long_walks_stop_and_keep_their_results(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     history = History()
     first = history.commit(files={"old": "x", "busy": "0"})
     for number in range(100):
@@ -80,7 +78,7 @@ def test_what_takes_long_is_left_and_what_was_found_is_kept(
     assert again == {b"new": after, b"old": commits[first], b"busy": commits[last]}, "It goes on from what is known."
 
 
-def test_what_is_no_folder_was_changed_by_the_commit_itself(repository: Repository) -> None:
+def test_a_path_that_is_no_folder(repository: Repository) -> None:
     history = History()
     mark = history.commit(files={"a": "x"})
     commit = history.into(repository)[mark]

@@ -1,4 +1,4 @@
-"""A fork holds the branches and tags of its source, on the same bytes of the disk."""
+"""Forks: branches and tags of the source, sharing its files on disk."""
 
 import os
 import shutil
@@ -18,7 +18,7 @@ from tests.git.kill_points import killed_at_each_step
 
 
 def fork(store: RepositoryStore, source: str) -> str:
-    """Fork; gives the new key."""
+    """Fork a repository and return the new key."""
     key = new_key()
     store.fork(source, key)
     git(store.path_of(key), "fsck", "--strict")
@@ -27,7 +27,7 @@ def fork(store: RepositoryStore, source: str) -> str:
 
 @pytest.fixture
 def full(store: RepositoryStore, key: str, clone: Clone) -> str:
-    """A repository with packed and loose references, tags of both kinds, packs and loose objects."""
+    """Return a repository with packed and loose refs, tags of both kinds, packs and loose objects."""
     path = store.path_of(key)
     clone.commit()
     git(clone.folder, "tag", "light")
@@ -43,7 +43,7 @@ def full(store: RepositoryStore, key: str, clone: Clone) -> str:
 
 
 def test_a_fork_has_branches_tags_and_head(store: RepositoryStore, full: str) -> None:
-    """As git lists them, with what annotated tags point at."""
+    """As listed by git, with peeled tags."""
     git(store.path_of(full), "symbolic-ref", "HEAD", "refs/heads/feature/x")
     key = fork(store, full)
     assert git(store.path_of(key), "show-ref", "-d") == git(store.path_of(full), "show-ref", "-d")
@@ -52,7 +52,7 @@ def test_a_fork_has_branches_tags_and_head(store: RepositoryStore, full: str) ->
 
 
 def test_a_fork_takes_no_space_and_outlives_its_source(store: RepositoryStore, full: str) -> None:
-    """Packs and loose objects are the same files; deleting the source takes nothing from the fork."""
+    """Packs and loose objects are hard links; deleting the source removes nothing from the fork."""
     key = fork(store, full)
     shared = [path.stat().st_nlink for path in (store.path_of(key) / "objects").rglob("*") if path.is_file()]
     assert shared
@@ -63,8 +63,8 @@ def test_a_fork_takes_no_space_and_outlives_its_source(store: RepositoryStore, f
     assert git(store.path_of(key), "show-ref") == listed
 
 
-def test_a_tidied_source_forks_as_well(store: RepositoryStore, full: str) -> None:
-    """Its multi-pack-index stays behind, since it speaks of packs that the fork may drop; its commit graph comes."""
+def test_a_repacked_source_can_be_forked(store: RepositoryStore, full: str) -> None:
+    """Its multi-pack-index is not copied, because it names packs that the fork may drop; its commit graph is."""
     run_housekeeping(store.path_of(full))
     key = fork(store, full)
     assert (store.path_of(key) / "objects/info/commit-graph").is_file()
@@ -76,8 +76,8 @@ def test_a_tidied_source_forks_as_well(store: RepositoryStore, full: str) -> Non
     git(store.path_of(key), "fsck", "--strict")
 
 
-def test_what_is_not_public_stays_behind(store: RepositoryStore, full: str) -> None:
-    """References of merge requests and our own are the source's alone, loose or packed."""
+def test_internal_refs_are_not_copied(store: RepositoryStore, full: str) -> None:
+    """Refs of merge requests and internal refs, loose or packed."""
     path = store.path_of(full)
     tip = git(path, "rev-parse", "master")
     for packed in (True, False):
@@ -90,8 +90,8 @@ def test_what_is_not_public_stays_behind(store: RepositoryStore, full: str) -> N
     assert {name.split(b"/")[1] for name in names} == {b"heads", b"tags"}
 
 
-def test_objects_that_only_other_references_reach_stay_behind(store: RepositoryStore, full: str, clone: Clone) -> None:
-    """Git serves every object that a repository holds by its id, whoever asks."""
+def test_objects_of_internal_refs_are_not_copied(store: RepositoryStore, full: str, clone: Clone) -> None:
+    """git serves every object of a repository by its id."""
     path = store.path_of(full)
     tip = git(path, "rev-parse", "master")
     hidden = clone.commit(content="of a private fork\n")
@@ -114,8 +114,8 @@ def test_an_empty_repository_can_be_forked(store: RepositoryStore) -> None:
 
 
 @pytest.fixture
-def elsewhere() -> Iterator[Path]:
-    """A folder on another file system."""
+def other_file_system() -> Iterator[Path]:
+    """Yield a folder on another file system."""
     if not os.access("/dev/shm", os.W_OK):
         pytest.skip("there is no second file system")
     folder = Path(tempfile.mkdtemp(dir="/dev/shm"))
@@ -123,12 +123,12 @@ def elsewhere() -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
-def test_across_file_systems_a_fork_is_a_copy(store: RepositoryStore, full: str, elsewhere: Path) -> None:
-    """As when a part of the store is another volume."""
-    if elsewhere.stat().st_dev == store.root.stat().st_dev:
+def test_across_file_systems_a_fork_is_a_copy(store: RepositoryStore, full: str, other_file_system: Path) -> None:
+    """As with a store on several volumes."""
+    if other_file_system.stat().st_dev == store.root.stat().st_dev:
         pytest.skip("there is no second file system")
     shard = "00" if full[:2] != "00" else "01"
-    (store.root / shard).symlink_to(elsewhere)
+    (store.root / shard).symlink_to(other_file_system)
     key = shard + new_key()[2:]
     store.fork(full, key)
     git(store.path_of(key), "fsck", "--strict")
@@ -137,8 +137,8 @@ def test_across_file_systems_a_fork_is_a_copy(store: RepositoryStore, full: str,
     assert store.open(key).commit_count() == 2
 
 
-def test_borrowed_objects_are_fetched(store: RepositoryStore, full: str) -> None:
-    """A source that an administrator gave alternates has objects that no link brings."""
+def test_objects_of_alternates_are_fetched(store: RepositoryStore, full: str) -> None:
+    """They cannot be linked."""
     borrower = new_key()
     store.create(borrower, "master")
     path = store.path_of(borrower)
@@ -152,8 +152,8 @@ def test_borrowed_objects_are_fetched(store: RepositoryStore, full: str) -> None
     assert len(store.open(key).refs()) == 5
 
 
-def test_a_damaged_source_is_an_error_and_no_half_fork(store: RepositoryStore, full: str) -> None:
-    """A fork that lacks branches would look whole; and one of nothing is refused."""
+def test_a_damaged_source_is_an_error(store: RepositoryStore, full: str) -> None:
+    """No incomplete fork is created, and a missing source is rejected."""
     before = files_in(store.root)
     with pytest.raises(MissingRepository):
         store.fork(new_key(), new_key())
@@ -167,8 +167,8 @@ def test_a_damaged_source_is_an_error_and_no_half_fork(store: RepositoryStore, f
     assert files_in(store.root) == before
 
 
-def test_a_kill_while_forking_leaves_nothing_that_counts(store: RepositoryStore, full: str) -> None:
-    """SIGKILL at each step: afterwards there is the whole fork or none, and sweeping removes the rest."""
+def test_a_killed_fork_is_complete_or_missing(store: RepositoryStore, full: str) -> None:
+    """SIGKILL at each step; the cleanup removes the rest."""
     before = files_in(store.root)
     listed = git(store.path_of(full), "show-ref")
     whole = []
@@ -183,8 +183,8 @@ def test_a_kill_while_forking_leaves_nothing_that_counts(store: RepositoryStore,
     assert not any(whole[:-2])
 
 
-def test_forks_are_whole_while_others_push_and_tidy(store: RepositoryStore, full: str, tmp_path: Path) -> None:
-    """Pushes and repacks run all the time; every fork is some past state of the source, with all its objects."""
+def test_forks_during_pushes_and_housekeeping(store: RepositoryStore, full: str, tmp_path: Path) -> None:
+    """Every fork is a past state of the source, with all its objects."""
     path = store.path_of(full)
     over = threading.Event()
 

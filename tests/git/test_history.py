@@ -1,4 +1,4 @@
-"""Lists of commits are those of the real ``git log``."""
+"""Lists of commits, compared with ``git log``."""
 
 import random
 from pathlib import Path
@@ -27,17 +27,17 @@ START = 1_500_000_000
 
 @pytest.fixture
 def repository(store: RepositoryStore, key: str) -> Repository:
-    """An empty repository."""
+    """Return an empty repository."""
     return store.open(key)
 
 
 def log(path: Path, *args: str) -> list[str]:
-    """The ids that git itself lists."""
+    """Return the ids listed by git."""
     return git(path, "log", "--format=%H", *args).split()
 
 
-def grown(repository: Repository, commits: int = 120, seed: int = 7) -> str:
-    """A history with many merges, with equal times and with clocks that went wrong; gives its tip."""
+def create_history(repository: Repository, commits: int = 120, seed: int = 7) -> str:
+    """Create a history with many merges, equal times and wrong clocks, and return its tip."""
     chance = random.Random(seed)
     made = History()
     marks: list[int] = []
@@ -78,11 +78,9 @@ FILTERS = [
 
 @pytest.mark.parametrize(("wanted", "args"), FILTERS)
 @pytest.mark.parametrize("graph", [False, True])
-def test_order_and_totals_are_those_of_git(
-    repository: Repository, wanted: CommitFilter, args: list[str], graph: bool
-) -> None:
-    """Whatever is filtered, with merges, equal times and wrong clocks, with and without a commit-graph."""
-    tip = grown(repository)
+def test_order_and_totals_match_git(repository: Repository, wanted: CommitFilter, args: list[str], graph: bool) -> None:
+    """With every filter, merges, equal times and wrong clocks, with and without a commit-graph."""
+    tip = create_history(repository)
     if graph:
         git(repository.path, "repack", "-adbq")
         git(repository.path, "commit-graph", "write", "--reachable", "--changed-paths")
@@ -93,9 +91,9 @@ def test_order_and_totals_are_those_of_git(
     assert {total for _, total in pages} == {len(expected)}
 
 
-def test_pages_walk_no_commit_twice(repository: Repository) -> None:
-    """What a page has shown, it shows again without waiting for git."""
-    tip = grown(repository)
+def test_pages_read_no_commit_twice(repository: Repository) -> None:
+    """A repeated page runs no git."""
+    tip = create_history(repository)
     with forbid_blocking(), pytest.raises(WouldBlock):
         list_commits(repository, [tip], ALL_COMMITS, 0, 20)
     first = list_commits(repository, [tip], ALL_COMMITS, 0, 20)
@@ -106,9 +104,9 @@ def test_pages_walk_no_commit_twice(repository: Repository) -> None:
         assert count_commits(repository, tip) == first[1]
 
 
-def test_a_new_tip_is_seen_at_once(repository: Repository) -> None:
-    """Nothing is kept by the name of a branch."""
-    tip = grown(repository)
+def test_a_new_tip_is_listed_at_once(repository: Repository) -> None:
+    """Nothing is cached by the name of a branch."""
+    tip = create_history(repository)
     before = list_commits(repository, [tip], ALL_COMMITS, 0, 20)
     made = History()
     mark = made.commit("master", {"new": "1"}, parents=(tip,), at=START + 10**6)
@@ -122,11 +120,11 @@ def test_a_new_tip_is_seen_at_once(repository: Repository) -> None:
     "wanted",
     [ALL_COMMITS, CommitFilter(path="lib"), CommitFilter(author="ada"), CommitFilter(path="a.txt", follow=True)],
 )
-def test_lists_longer_than_what_is_kept(
+def test_lists_longer_than_the_cache(
     repository: Repository, wanted: CommitFilter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The bounds change nothing but the effort."""
-    tip = grown(repository, seed=8)
+    """The cache limits change only the cost."""
+    tip = create_history(repository, seed=8)
     whole = list_commits(repository, [tip], wanted, 0, 1000)
     monkeypatch.setattr(history, "_list_cache", CacheRegistry(400_000).declare("lists", share=100))
     monkeypatch.setattr(history, "_FIRST_WALK_LENGTH", 4)
@@ -137,8 +135,8 @@ def test_lists_longer_than_what_is_kept(
     assert list_commits(repository, [tip], wanted, 10**18, 5) == ([], whole[1])
 
 
-def test_renames_are_followed_on_demand(repository: Repository) -> None:
-    """Only then does the list go on below the file's older name."""
+def test_renames_are_followed_on_request(repository: Repository) -> None:
+    """The list then continues with the file's older name."""
     made, text = History(), "".join(f"line {number}\n" for number in range(30))
     old = made.commit(files={"old.txt": text})
     moved = made.commit(files={"new.txt": text}, removed=("old.txt",))
@@ -151,7 +149,7 @@ def test_renames_are_followed_on_demand(repository: Repository) -> None:
 
 
 def test_all_branches_and_tags(repository: Repository) -> None:
-    """Tags of trees and files lead to no commit, and our own references are nobody's business."""
+    """Tags of trees and files have no commit, and internal refs are excluded."""
     made = History()
     first = made.commit(files={"a": "1"})
     made.commit("side/ünïcode", files={"b": "1"}, parents=(first,))
@@ -172,8 +170,8 @@ def test_all_branches_and_tags(repository: Repository) -> None:
 
 
 def test_no_tips_and_impossible_filters(repository: Repository) -> None:
-    """They list nothing, and git is not even asked."""
-    tip = grown(repository, 3)
+    """They list nothing, without running git."""
+    tip = create_history(repository, 3)
     assert list_commits(repository, [], ALL_COMMITS, 0, 20) == ([], 0)
     with forbid_blocking():
         for path in ("..", "../x", "a/../b", "a//b", "./a", "x" * 70_000):
@@ -184,8 +182,8 @@ def test_no_tips_and_impossible_filters(repository: Repository) -> None:
 @pytest.mark.parametrize(
     "path", ["-x", "--output=pwned", ":(glob)**", ":!a.txt", "*", "[a]", "a\nb", "\\a.txt", "x" * 5000]
 )
-def test_paths_are_names_and_nothing_else(repository: Repository, path: str) -> None:
-    """Neither options nor patterns: only the very file counts."""
+def test_paths_are_literal(repository: Repository, path: str) -> None:
+    """Neither options nor patterns."""
     made = History()
     made.commit(files={"a.txt": "1"})
     mark = made.commit(files={"b.txt": "1"})
@@ -201,15 +199,15 @@ def test_paths_are_names_and_nothing_else(repository: Repository, path: str) -> 
 
 
 @pytest.mark.parametrize("author", ["-x", "--all", "*", ".*", "\\(", "[^", "Ada\nBob", "x" * 255])
-def test_authors_are_texts_and_nothing_else(repository: Repository, author: str) -> None:
-    """Nobody is called so."""
-    tip = grown(repository, 4)
+def test_authors_are_literal(repository: Repository, author: str) -> None:
+    """Patterns match no author."""
+    tip = create_history(repository, 4)
     expected = 5 if "\n" in author else 0
     assert list_commits(repository, [tip], CommitFilter(author=author), 0, 20)[1] == expected
 
 
 def test_times_are_inclusive(repository: Repository) -> None:
-    """To the second, at both ends, and also beyond what 32 bits hold."""
+    """To the second, at both ends, and beyond 32 bits."""
     made = History()
     times = [START, START + 1, START + 2, 2**33]
     marks = [made.commit(files={"a": str(at)}, at=at) for at in times]
@@ -228,9 +226,9 @@ def test_times_are_inclusive(repository: Repository) -> None:
     assert listed(since=-(10**10), until=2**34) == times
 
 
-def test_between(repository: Repository) -> None:
-    """As ``git log --reverse``, and the newest where there are too many."""
-    tip = grown(repository)
+def test_commits_between_two_refs(repository: Repository) -> None:
+    """As ``git log --reverse``, limited to the newest."""
+    tip = create_history(repository)
     old = log(repository.path, tip)[40]
     expected = log(repository.path, f"{old}..{tip}")[::-1]
     assert commits_between(repository, old, tip, 1000) == expected
@@ -238,8 +236,8 @@ def test_between(repository: Repository) -> None:
     assert commits_between(repository, tip, old, 5) == []
 
 
-def test_references_that_contain(repository: Repository) -> None:
-    """Of the one kind or the other; known as long as nothing changes, and no longer."""
+def test_refs_that_contain_a_commit(repository: Repository) -> None:
+    """Branches or tags; cached until a ref changes."""
     made = History()
     first = made.commit(files={"a": "1"})
     second = made.commit(files={"a": "2"})
@@ -259,8 +257,8 @@ def test_references_that_contain(repository: Repository) -> None:
     assert refs_containing(repository, ids[first], heads, 2) == [*names[:2], "refs/heads/ü/y".encode()]
 
 
-def test_counting(repository: Repository) -> None:
+def test_count(repository: Repository) -> None:
     """Along all parents, or only the first."""
-    tip = grown(repository)
+    tip = create_history(repository)
     assert count_commits(repository, tip) == len(log(repository.path, tip))
     assert count_commits(repository, tip, first_parent=True) == len(log(repository.path, "--first-parent", tip))

@@ -1,4 +1,4 @@
-"""Tidying makes a repository fast, and takes nothing from it."""
+"""Housekeeping: repacks, and loses no object."""
 
 import fcntl
 import os
@@ -15,8 +15,8 @@ from ingot.git.maintenance.store import RepositoryStore
 from tests.git.conftest import Clone, git
 
 
-def test_many_pushes_become_few_packs(store: RepositoryStore, key: str, clone: Clone) -> None:
-    """With a multi-pack-index and its bitmap, a commit graph, and packed references; all objects are there."""
+def test_many_packs_become_few(store: RepositoryStore, key: str, clone: Clone) -> None:
+    """With a multi-pack-index and its bitmap, a commit graph, and packed refs; all objects are kept."""
     path = store.path_of(key)
     for number in range(6):
         clone.commit(content=f"{number}\n")
@@ -39,7 +39,7 @@ def test_many_pushes_become_few_packs(store: RepositoryStore, key: str, clone: C
 
 
 def test_loose_objects_are_packed(store: RepositoryStore, key: str, clone: Clone) -> None:
-    """Also those that no reference holds yet: somebody may be about to make one."""
+    """Unreachable ones included, because a ref may be about to be created."""
     path = store.path_of(key)
     git(path, "config", "transfer.unpackLimit", "1000")
     clone.commit()
@@ -50,14 +50,14 @@ def test_loose_objects_are_packed(store: RepositoryStore, key: str, clone: Clone
     assert git(path, "count-objects").startswith("0 objects") or (path / "objects" / lonely[:2] / lonely[2:]).exists()
 
 
-def test_an_empty_repository_can_be_tidied(store: RepositoryStore, key: str) -> None:
-    """There is nothing to do, and no error."""
+def test_housekeeping_of_an_empty_repository(store: RepositoryStore, key: str) -> None:
+    """It does nothing."""
     assert run_housekeeping(store.path_of(key))
     assert store.open(key).is_empty()
 
 
-def test_two_do_not_tidy_at_once(store: RepositoryStore, key: str) -> None:
-    """The second leaves it to the first, and no lock outlives its holder."""
+def test_concurrent_housekeeping(store: RepositoryStore, key: str) -> None:
+    """The second run skips, and no lock outlives its holder."""
     descriptor = os.open(store.path_of(key) / "objects", os.O_RDONLY)
     fcntl.flock(descriptor, fcntl.LOCK_EX)
     assert not run_housekeeping(store.path_of(key))
@@ -65,8 +65,8 @@ def test_two_do_not_tidy_at_once(store: RepositoryStore, key: str) -> None:
     assert run_housekeeping(store.path_of(key))
 
 
-def test_leftovers_of_killed_processes_go_when_they_are_old(store: RepositoryStore, key: str) -> None:
-    """Half-written packs and objects, quarantines and locks; those of living processes stay."""
+def test_old_leftovers_of_killed_processes_are_removed(store: RepositoryStore, key: str) -> None:
+    """Partial packs and objects, quarantines and locks; those of running processes stay."""
     path = store.path_of(key)
     (path / "objects/ab").mkdir()
     (path / "objects/tmp_objdir-incoming-abc/pack").mkdir(parents=True)
@@ -91,8 +91,8 @@ def test_leftovers_of_killed_processes_go_when_they_are_old(store: RepositorySto
     assert (path / "HEAD").exists()
 
 
-def test_a_stale_lock_is_in_nobodys_way(store: RepositoryStore, key: str, clone: Clone) -> None:
-    """Without this a killed pack-refs would end the housekeeping for good."""
+def test_a_stale_lock_is_removed(store: RepositoryStore, key: str, clone: Clone) -> None:
+    """Otherwise a killed pack-refs would end the housekeeping for good."""
     clone.commit()
     path = store.path_of(key)
     clone.push(path)
@@ -105,8 +105,8 @@ def test_a_stale_lock_is_in_nobodys_way(store: RepositoryStore, key: str, clone:
     assert run_housekeeping(path)
 
 
-def test_tidying_while_others_push(store: RepositoryStore, key: str, tmp_path: Path) -> None:
-    """No push fails and none is lost."""
+def test_housekeeping_during_pushes(store: RepositoryStore, key: str, tmp_path: Path) -> None:
+    """No push fails or is lost."""
     path = store.path_of(key)
     over = threading.Event()
 

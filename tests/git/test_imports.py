@@ -1,4 +1,4 @@
-"""Importing from a real server over HTTP, and from some that mean no good."""
+"""Imports from a real server over HTTP, and from hostile ones."""
 
 import re
 import socket
@@ -18,8 +18,8 @@ from tests.git.git_server import GitServer, serving
 SECRET = "pass/w:rd & ünïque"
 
 
-class Pin(NamedTuple):
-    """Where to connect."""
+class FixedAddress(NamedTuple):
+    """Address to connect to."""
 
     host: str
     port: int
@@ -28,7 +28,7 @@ class Pin(NamedTuple):
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[GitServer]:
-    """An empty git server."""
+    """Yield an empty git server."""
     (tmp_path / "served").mkdir()
     with serving(GitServer(tmp_path / "served")) as running:
         yield running
@@ -36,7 +36,7 @@ def server(tmp_path: Path) -> Iterator[GitServer]:
 
 @pytest.fixture
 def remote(server: GitServer, clone: Clone) -> Path:
-    """A served repository with two branches and two tags, whose HEAD is not the first of them."""
+    """Return a served repository with two branches and two tags, whose HEAD is not the first of them."""
     path = server.root / "remote.git"
     git(server.root, "init", "-q", "--bare", "remote.git")
     clone.commit()
@@ -50,20 +50,23 @@ def remote(server: GitServer, clone: Clone) -> Path:
 
 
 def is_empty_but_valid(path: Path) -> bool:
-    """Whether nothing is left of an import, and git can still use the repository."""
+    """Return whether nothing is left of an import, and git can still use the repository."""
     git(path, "fsck", "--strict")
     objects = [file for file in (path / "objects").rglob("*") if file.is_file()]
     return git(path, "for-each-ref") == "" and not objects and not (path / "packed-refs").exists()
 
 
-def test_an_import_brings_branches_tags_and_head(
+def test_an_import_copies_branches_tags_and_head(
     store: RepositoryStore, key: str, server: GitServer, remote: Path
 ) -> None:
-    """And nothing else: no other references, no trace of the remote in the configuration."""
+    """No other refs, and no configuration of the remote."""
     path = store.path_of(key)
     before = (path / "config").read_bytes()
     heard: list[str] = []
-    assert fetch_into(path, f"{server.url}/remote.git", Pin("127.0.0.1", server.port), on_progress=heard.append) is None
+    assert (
+        fetch_into(path, f"{server.url}/remote.git", FixedAddress("127.0.0.1", server.port), on_progress=heard.append)
+        is None
+    )
     wanted = git(remote, "for-each-ref", "refs/heads", "refs/tags")
     assert git(path, "for-each-ref") == wanted
     assert store.open(key).head_branch() == "trunk"
@@ -71,35 +74,33 @@ def test_an_import_brings_branches_tags_and_head(
     assert heard
     assert all(re.match(r"(Receiving|Resolving) \w+: +\d+%", line) for line in heard)
     git(path, "fsck", "--strict")
-    # Run again, as a job may be, it takes over what changed.
+    # A repeated run, as of a job, updates the changes.
     git(remote, "update-ref", "-d", "refs/heads/devel")
-    assert fetch_into(path, f"{server.url}/remote.git", Pin("127.0.0.1", server.port)) is None
+    assert fetch_into(path, f"{server.url}/remote.git", FixedAddress("127.0.0.1", server.port)) is None
     assert not store.open(key).branch_exists("devel")
 
 
 def test_git_connects_to_the_pinned_address(store: RepositoryStore, key: str, server: GitServer, remote: Path) -> None:
-    """The name resolves to nothing, so only the pinned address can have been used; not a proxy either."""
+    """The name does not resolve, so only the pinned address can have been used, and no proxy."""
     url = f"http://repo.invalid:{server.port}/remote.git"
-    assert fetch_into(store.path_of(key), url, Pin("repo.invalid", server.port)) is None
+    assert fetch_into(store.path_of(key), url, FixedAddress("repo.invalid", server.port)) is None
     assert {host for _, host, _ in server.asked} == {f"repo.invalid:{server.port}"}
-    other = fetch_into(store.path_of(key), url, Pin("other.invalid", server.port))
+    other = fetch_into(store.path_of(key), url, FixedAddress("other.invalid", server.port))
     assert other == "The server cannot be reached"
 
 
 def test_no_proxy_of_the_environment_is_used(
     store: RepositoryStore, key: str, server: GitServer, remote: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It would resolve the name itself, and so get round the pin."""
+    """It would resolve the name itself and so bypass the pinned address."""
     for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")
-    assert fetch_into(store.path_of(key), f"{server.url}/remote.git", Pin("127.0.0.1", server.port)) is None
+    assert fetch_into(store.path_of(key), f"{server.url}/remote.git", FixedAddress("127.0.0.1", server.port)) is None
 
 
-def test_credentials_reach_the_server_and_nothing_else(
-    store: RepositoryStore, key: str, server: GitServer, remote: Path
-) -> None:
-    """Not the list of processes, nor any file of the repository; wrong ones are told of without being shown."""
-    path, url, pin = store.path_of(key), f"{server.url}/remote.git", Pin("127.0.0.1", server.port)
+def test_credentials_reach_only_the_server(store: RepositoryStore, key: str, server: GitServer, remote: Path) -> None:
+    """Neither the list of processes nor a file of the repository; errors do not show wrong ones."""
+    path, url, pin = store.path_of(key), f"{server.url}/remote.git", FixedAddress("127.0.0.1", server.port)
     server.password = ("ada", SECRET)
     for username, password in (("", ""), ("ada", "wrong-secret"), ("other", SECRET)):
         reason = fetch_into(path, url, pin, username, password)
@@ -107,14 +108,14 @@ def test_credentials_reach_the_server_and_nothing_else(
         assert is_empty_but_valid(path)
     commands: list[bytes] = []
 
-    def look() -> None:
+    def inspect() -> None:
         for file in Path("/proc").glob("[0-9]*/cmdline"):
             try:
                 commands.append(file.read_bytes())
             except OSError:  # It has ended.
                 pass
 
-    server.while_asked = look
+    server.while_asked = inspect
     assert fetch_into(path, url, pin, "ada", SECRET) is None
     assert any(b"fetch" in command and b"remote.git" in command for command in commands)
     header = (server.asked[-1][2] or "").removeprefix("Basic ").encode()
@@ -123,31 +124,33 @@ def test_credentials_reach_the_server_and_nothing_else(
         assert not [file for file in path.rglob("*") if file.is_file() and secret in file.read_bytes()]
 
 
-def test_confusing_names_do_not_come_along(store: RepositoryStore, key: str, server: GitServer, remote: Path) -> None:
-    """Attack: a branch that looks like a commit's id, or like another branch; neighbours of such names are fine."""
+def test_ambiguous_ref_names_are_not_imported(
+    store: RepositoryStore, key: str, server: GitServer, remote: Path
+) -> None:
+    """Attack: a branch that looks like a commit id, or like another branch; similar valid names are imported."""
     tip = git(remote, "rev-parse", "trunk")
     good = f"refs/heads/{tip}-fix"
     for ref in (f"refs/heads/{tip}", f"refs/tags/{'a' * 64}", "refs/heads/heads/trunk", "refs/heads/refs/x", good):
         git(remote, "update-ref", ref, tip)
     git(remote, "symbolic-ref", "HEAD", f"refs/heads/{tip}")
-    assert fetch_into(store.path_of(key), f"{server.url}/remote.git", Pin("127.0.0.1", server.port)) is None
+    assert fetch_into(store.path_of(key), f"{server.url}/remote.git", FixedAddress("127.0.0.1", server.port)) is None
     names = [name.decode() for name in store.open(key).refs()]
     assert names == sorted([good, "refs/heads/devel", "refs/heads/trunk", "refs/tags/light", "refs/tags/v1"])
     assert store.open(key).head_branch() in (f"{tip}-fix", "devel")
 
 
 def test_an_empty_remote(store: RepositoryStore, key: str, server: GitServer) -> None:
-    """It is imported as what it is."""
+    """The import succeeds."""
     git(server.root, "init", "-q", "--bare", "remote.git")
-    assert fetch_into(store.path_of(key), f"{server.url}/remote.git", Pin("127.0.0.1", server.port)) is None
+    assert fetch_into(store.path_of(key), f"{server.url}/remote.git", FixedAddress("127.0.0.1", server.port)) is None
     assert store.open(key).is_empty()
     assert store.open(key).head_branch() == "master"
 
 
 def test_git_follows_no_redirect(store: RepositoryStore, key: str, server: GitServer, remote: Path) -> None:
-    """Attack: the server answers the first question from elsewhere. Nobody asks there."""
+    """Attack: the server redirects the first request. No request is made to the target."""
     server.redirects["/moved"] = (302, f"{server.url}/remote.git{{rest}}")
-    reason = fetch_into(store.path_of(key), f"{server.url}/moved", Pin("127.0.0.1", server.port))
+    reason = fetch_into(store.path_of(key), f"{server.url}/moved", FixedAddress("127.0.0.1", server.port))
     assert reason == "The server redirects to another address"
     assert all(path.startswith("/moved") for path, _, _ in server.asked)
     assert is_empty_but_valid(store.path_of(key))
@@ -158,10 +161,10 @@ def test_git_follows_no_redirect(store: RepositoryStore, key: str, server: GitSe
     ["ext::sh -c id", "file:///etc", "/etc", "--upload-pack=id", "ssh://h/x", "http://u:p@h/x", "http://h/x\nhost=y",
      "http://h/x y", "git://h/x", "ftp://h/x", "http://h/x?y", "http://h\\@x/", ""],
 )  # fmt: skip
-def test_other_addresses_never_reach_git(store: RepositoryStore, key: str, url: str) -> None:
-    """Attack: make git run something, read a file, or take a part of the address for its configuration."""
+def test_forbidden_urls_never_reach_git(store: RepositoryStore, key: str, url: str) -> None:
+    """Attack: make git run a command, read a file, or interpret a part of the URL as configuration."""
     with pytest.raises(ValueError, match="http"):
-        fetch_into(store.path_of(key), url, Pin("h", 80))
+        fetch_into(store.path_of(key), url, FixedAddress("h", 80))
 
 
 @pytest.mark.parametrize(
@@ -170,12 +173,14 @@ def test_other_addresses_never_reach_git(store: RepositoryStore, key: str, url: 
      "--upload-pack=touch", ";touch%20pwned;", "$(touch%20pwned)", "`touch%20pwned`", "%0ahost=127.0.0.1:{trap}%0a",
      "x.git/hooks/post-checkout"],
 )  # fmt: skip
-def test_what_looks_like_configuration_is_a_path(store: RepositoryStore, key: str, server: GitServer, odd: str) -> None:
-    """Attack (D17): an address that git would take for a proxy, an option or a command. It asks for it."""
+def test_urls_that_look_like_configuration_are_paths(
+    store: RepositoryStore, key: str, server: GitServer, odd: str
+) -> None:
+    """Attack: a URL that git would parse as a proxy, an option or a command is requested as a path."""
     before = (store.path_of(key) / "config").read_bytes()
     with socket.create_server(("127.0.0.1", 0)) as trap:
         path = "/" + odd.format(trap=trap.getsockname()[1])
-        reason = fetch_into(store.path_of(key), f"{server.url}{path}", Pin("127.0.0.1", server.port))
+        reason = fetch_into(store.path_of(key), f"{server.url}{path}", FixedAddress("127.0.0.1", server.port))
         assert reason is not None
         trap.setblocking(False)
         with pytest.raises(BlockingIOError):
@@ -185,22 +190,22 @@ def test_what_looks_like_configuration_is_a_path(store: RepositoryStore, key: st
     assert is_empty_but_valid(store.path_of(key))
 
 
-def test_credentials_that_would_name_another_server(
+def test_credentials_cannot_name_another_server(
     store: RepositoryStore, key: str, server: GitServer, remote: Path
 ) -> None:
-    """Attack (D17, CVE-2020-5260): a line break among them is a part of them and of nothing else."""
+    """Attack (CVE-2020-5260): a line break in the credentials stays a part of them."""
     username, password = "ada\nhost=elsewhere.example", "word\r\nX-More: header"
     server.password = (username, password)
-    url, pin = f"{server.url}/remote.git", Pin("127.0.0.1", server.port)
+    url, pin = f"{server.url}/remote.git", FixedAddress("127.0.0.1", server.port)
     assert fetch_into(store.path_of(key), url, pin, username, password) is None
     assert {host for _, host, _ in server.asked} == {f"127.0.0.1:{server.port}"}
 
 
-def test_failures_leave_nothing_and_can_be_repeated(
+def test_failures_leave_nothing_and_can_be_retried(
     store: RepositoryStore, key: str, server: GitServer, remote: Path
 ) -> None:
-    """A wrong path, a repository that is too large, a broken one, a closed port; then it works."""
-    path, pin = store.path_of(key), Pin("127.0.0.1", server.port)
+    """A wrong path, a repository over the limit, a damaged one, a closed port; then it works."""
+    path, pin = store.path_of(key), FixedAddress("127.0.0.1", server.port)
     url = f"{server.url}/remote.git"
     assert fetch_into(path, f"{server.url}/none.git", pin) == "There is no repository there"
     assert fetch_into(path, url, pin, max_bytes=1000) == "The repository is too large"
@@ -215,17 +220,20 @@ def test_failures_leave_nothing_and_can_be_repeated(
         file.write_bytes(content)
     with socket.create_server(("127.0.0.1", 0)) as closed:
         port = closed.getsockname()[1]
-    assert fetch_into(path, f"http://127.0.0.1:{port}/x", Pin("127.0.0.1", port)) == "The server cannot be reached"
+    assert (
+        fetch_into(path, f"http://127.0.0.1:{port}/x", FixedAddress("127.0.0.1", port))
+        == "The server cannot be reached"
+    )
     assert is_empty_but_valid(path)
     assert fetch_into(path, url, pin) is None
     assert store.open(key).commit_count() == 2
 
 
-def test_bad_objects_are_refused_and_harmless_slips_are_not(
+def test_malicious_objects_are_rejected_and_harmless_errors_are_not(
     store: RepositoryStore, server: GitServer, remote: Path
 ) -> None:
-    """Attack: a tree with an entry called .git. Old commits with odd time zones are history, and come along."""
-    pin = Pin("127.0.0.1", server.port)
+    """Attack: a tree with an entry named .git. Old commits with invalid time zones are imported."""
+    pin = FixedAddress("127.0.0.1", server.port)
     tree = git(remote, "rev-parse", "trunk^{tree}")
     slip = f"tree {tree}\nauthor A <a@b> 1 +051800\ncommitter A <a@b> 1 +051800\n\nold\n"
     oid = git(remote, "hash-object", "-t", "commit", "-w", "--literally", "--stdin", text=slip)
@@ -246,7 +254,7 @@ def test_bad_objects_are_refused_and_harmless_slips_are_not(
 
 @contextmanager
 def answering(answer: Callable[[socket.socket], None]) -> Iterator[int]:
-    """A server that reads each request's head and then does as it is told; gives its port."""
+    """Run a server that reads each request's head and calls a function; return its port."""
     listener = socket.create_server(("127.0.0.1", 0))
 
     def serve() -> None:
@@ -260,7 +268,7 @@ def answering(answer: Callable[[socket.socket], None]) -> Iterator[int]:
                     while b"\r\n\r\n" not in connection.recv(65536):
                         pass
                     answer(connection)
-                except OSError:  # The other side has had enough.
+                except OSError:  # The client has disconnected.
                     pass
 
     thread = Thread(target=serve)
@@ -276,20 +284,22 @@ def answering(answer: Callable[[socket.socket], None]) -> Iterator[int]:
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/x-git-upload-pack-advertisement\r\nConnection: close\r\n"
 
 
-def test_a_server_that_says_nothing(store: RepositoryStore, key: str) -> None:
-    """Attack: keep the importer waiting. The deadline ends it."""
+def test_a_silent_server_times_out(store: RepositoryStore, key: str) -> None:
+    """Attack: keep the importer waiting."""
 
     def stay_silent(connection: socket.socket) -> None:
         connection.recv(1)
 
     with answering(stay_silent) as port:
-        reason = fetch_into(store.path_of(key), f"http://127.0.0.1:{port}/x", Pin("127.0.0.1", port), timeout=1.0)
+        reason = fetch_into(
+            store.path_of(key), f"http://127.0.0.1:{port}/x", FixedAddress("127.0.0.1", port), timeout=1.0
+        )
     assert reason == "The import took too long"
     assert is_empty_but_valid(store.path_of(key))
 
 
-def test_what_a_server_says_is_not_passed_on(store: RepositoryStore, key: str) -> None:
-    """Attack: the server sends the credentials back in its error, which is then shown to others."""
+def test_server_messages_do_not_reveal_credentials(store: RepositoryStore, key: str) -> None:
+    """Attack: the server returns the credentials in its error, which is then shown to others."""
     message = f"# service=git-upload-pack\n0000{len(SECRET.encode()) + 8:04x}ERR {SECRET}".encode()
 
     def echo(connection: socket.socket) -> None:
@@ -297,7 +307,7 @@ def test_what_a_server_says_is_not_passed_on(store: RepositoryStore, key: str) -
 
     with answering(echo) as port:
         url = f"http://127.0.0.1:{port}/x"
-        reason = fetch_into(store.path_of(key), url, Pin("127.0.0.1", port), "ada", SECRET)
+        reason = fetch_into(store.path_of(key), url, FixedAddress("127.0.0.1", port), "ada", SECRET)
     assert reason
     assert SECRET not in reason
     assert "ada" not in reason

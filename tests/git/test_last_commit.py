@@ -1,4 +1,4 @@
-"""The last commit that touched a path is the one that git names."""
+"""Last commit of a path, compared with git."""
 
 import random
 
@@ -12,7 +12,7 @@ from ingot.git.maintenance.housekeeping import run_housekeeping
 from ingot.git.maintenance.store import RepositoryStore
 from ingot.offload import WouldBlock, forbid_blocking
 from tests.git.conftest import git
-from tests.git_history import History, parting_and_meeting
+from tests.git_history import History, random_branches
 
 
 @pytest.fixture
@@ -25,11 +25,11 @@ def _by_git(repository: Repository, commit: str, path: str) -> str:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_in_any_history_it_is_what_git_says(repository: Repository, seed: int) -> None:
-    """Branches that part and meet again at random; every path, seen from many commits."""
+def test_random_histories_match_git(repository: Repository, seed: int) -> None:
+    """Random branches and merges; every path, from many commits."""
     chance = random.Random(seed)
     names = ["a", "b/c", "b/d", "*", ":(top)a", "-x", "ünï", "e/f/g"]
-    history, marks = parting_and_meeting(chance, names, 150)
+    history, marks = random_branches(chance, names, 150)
     commits = history.into(repository)
 
     for mark in chance.sample(marks, 20) + marks[-1:]:
@@ -43,7 +43,7 @@ def _has(repository: Repository, commit: str, name: str) -> bool:
     return bool(git(repository.path, "--literal-pathspecs", "ls-tree", commit, "--", name))
 
 
-def test_far_back_git_is_asked_once(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_git_runs_once_for_old_commits(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(last_commit, "_INLINE_SECONDS", 60.0)
     history = History()
     first = history.commit(files={"old": "x", "sub/old": "x"})
@@ -57,10 +57,10 @@ def test_far_back_git_is_asked_once(repository: Repository, monkeypatch: pytest.
         last_commit_id(repository, tip, b"old")
     assert last_commit_id(repository, tip, b"old") == commits[first]
 
-    def refuse(*_: object) -> str:
+    def fail(*_: object) -> str:
         raise AssertionError("It was known")
 
-    monkeypatch.setattr(last_commit, "log_last_commit", refuse)
+    monkeypatch.setattr(last_commit, "log_last_commit", fail)
     with forbid_blocking():
         assert last_commit_id(repository, tip, b"old") == commits[first]
     more = History()
@@ -71,7 +71,7 @@ def test_far_back_git_is_asked_once(repository: Repository, monkeypatch: pytest.
         assert last_commit_id(repository, after, b"old") == commits[first]
 
 
-def test_the_root_is_touched_by_every_commit(repository: Repository) -> None:
+def test_the_root_is_changed_by_every_commit(repository: Repository) -> None:
     history = History()
     history.commit(files={"a": "x"})
     commits = history.into(repository)

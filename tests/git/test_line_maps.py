@@ -1,4 +1,4 @@
-"""Where lines go in patches, compared with git's own."""
+"""Line positions across patches, compared with git."""
 
 import difflib
 import random
@@ -19,7 +19,7 @@ def test_a_patch_moves_lines() -> None:
     assert (lines.removed, lines.added) == ({3}, {3, 4})
 
 
-def test_without_a_patch_all_stays() -> None:
+def test_without_a_patch_lines_stay() -> None:
     lines = LineMap("")
     assert (lines.forth(7), lines.back(7)) == (7, 7)
 
@@ -31,7 +31,7 @@ def test_sides_without_lines() -> None:
 
 
 @pytest.mark.parametrize("context", [0, 1, 3])
-def test_random_patches_move_lines_to_where_they_are(context: int) -> None:
+def test_random_patches_match_the_actual_positions(context: int) -> None:
     dice = random.Random(context)
     for _ in range(100):
         before = [f"line {number}" for number in range(dice.randrange(1, 40))]

@@ -1,4 +1,4 @@
-"""Merging real histories without a work tree: what comes out is what git's own merge gives in a checkout."""
+"""Merges without a work tree, compared with git's own merge in a checkout."""
 
 import subprocess
 from collections.abc import Callable
@@ -20,12 +20,12 @@ LINES = "".join(f"line {number}\n" for number in range(60))
 MODULE, MOVED, ELSEWHERE = "2" * 40, "3" * 40, "4" * 40
 BINARY = bytes(range(256)) * 4
 CALLER = Signature("Grace", "grace@example.com", 1_600_000_000, 0)
-WORDS = CommitMetadata("Merge it", CALLER, CALLER)
+MESSAGE = CommitMetadata("Merge it", CALLER, CALLER)
 
 
 @pytest.fixture
 def repository(store: RepositoryStore, key: str) -> Repository:
-    """An empty repository."""
+    """Return an empty repository."""
     return store.open(key)
 
 
@@ -66,7 +66,7 @@ def _criss_cross(history: History) -> None:
 
 
 def _criss_cross_conflict(history: History) -> None:
-    """Each side settled the same conflict in its own way, so that there is no single base to tell who is right."""
+    """Return each side resolved the same conflict differently, so that there is no single merge base."""
     base = history.commit(files={"file": LINES})
     left = history.commit(files={"file": LINES.replace("line 5\n", "left\n")})
     right = history.commit("side", files={"file": LINES.replace("line 5\n", "right\n")}, parents=(base,))
@@ -150,7 +150,7 @@ CONFLICTS = (
 
 
 def tips(repository: Repository) -> tuple[str, str]:
-    """Both sides."""
+    """Return both sides."""
     ours, theirs = repository.tip("refs/heads/master"), repository.tip("refs/heads/side")
     assert ours is not None
     assert theirs is not None
@@ -158,7 +158,7 @@ def tips(repository: Repository) -> tuple[str, str]:
 
 
 def in_a_checkout(repository: Repository, folder: Path) -> str | None:
-    """The tree that ``git merge`` leaves in a checkout; nothing where it asks a person."""
+    """Return the tree of ``git merge`` in a checkout, or None on conflicts."""
     git(folder, "clone", "-q", repository.path, "checkout")
     done = subprocess.run(
         ["git", "merge", "-q", "--no-ff", "-m", "x", "origin/side"],
@@ -171,8 +171,8 @@ def in_a_checkout(repository: Repository, folder: Path) -> str | None:
 
 
 @pytest.mark.parametrize("build", CLEAN)
-def test_what_goes_together(repository: Repository, tmp_path: Path, build: Callable[[History], None]) -> None:
-    """A merge has the tree that git's own merge has, whichever way it is asked for."""
+def test_clean_merges_match_git(repository: Repository, tmp_path: Path, build: Callable[[History], None]) -> None:
+    """The tree is the one of git merge, and the check writes no objects."""
     history = History()
     build(history)
     history.into(repository)
@@ -183,7 +183,7 @@ def test_what_goes_together(repository: Repository, tmp_path: Path, build: Calla
 
     expected = in_a_checkout(repository, tmp_path)
     assert write_merged_tree(repository, ours, theirs) == expected
-    made = commit_or_none(repository, merge_commit(repository, ours, theirs, WORDS).commit)
+    made = commit_or_none(repository, merge_commit(repository, ours, theirs, MESSAGE).commit)
     assert made is not None
     assert (made.tree, made.parents, made.message) == (expected, (ours, theirs), "Merge it")
     git(repository.path, "update-ref", "refs/heads/merged", made.oid)
@@ -191,8 +191,8 @@ def test_what_goes_together(repository: Repository, tmp_path: Path, build: Calla
 
 
 @pytest.mark.parametrize("build", CONFLICTS)
-def test_what_asks_for_a_person(repository: Repository, tmp_path: Path, build: Callable[[History], None]) -> None:
-    """What git's own merge leaves to a person is left to one here too, and an attempt leaves nothing behind."""
+def test_conflicts_match_git(repository: Repository, tmp_path: Path, build: Callable[[History], None]) -> None:
+    """A failed attempt leaves no files."""
     history = History()
     build(history)
     history.into(repository)
@@ -205,8 +205,8 @@ def test_what_asks_for_a_person(repository: Repository, tmp_path: Path, build: C
         write_merged_tree(repository, ours, theirs)
 
 
-def test_conflicts_are_named(repository: Repository) -> None:
-    """The paths are told, each once, also odd ones."""
+def test_conflicting_paths_are_listed(repository: Repository) -> None:
+    """Each once, including unusual names."""
     history = History()
     base = history.commit(files={"a": "1\n", "new\nline": "1\n", "fine": "1\n"})
     history.commit(files={"a": "2\n", "new\nline": "2\n"})
@@ -217,8 +217,8 @@ def test_conflicts_are_named(repository: Repository) -> None:
     assert refused.value.paths == ("a", "new\nline")
 
 
-def test_what_is_not_there(repository: Repository) -> None:
-    """A commit that is missing is a fault and no conflict, for a verdict would be kept."""
+def test_a_missing_commit_is_an_error(repository: Repository) -> None:
+    """Not a conflict, because that result would be cached."""
     history = History()
     history.commit(files={"a": "1\n"})
     (oid,) = history.into(repository).values()
@@ -229,8 +229,8 @@ def test_what_is_not_there(repository: Repository) -> None:
             can_merge(repository, ours, theirs)
 
 
-def test_squashing(repository: Repository) -> None:
-    """All that a line did becomes one commit where it began, also where it had merged the other one meanwhile."""
+def test_squash(repository: Repository) -> None:
+    """All changes of a branch become one commit, also if it had merged the target meanwhile."""
     history = History()
     base = history.commit(files={"file": LINES})
     side = history.commit("side", files={"file": LINES + "end\n"}, parents=(base,))
@@ -241,7 +241,7 @@ def test_squashing(repository: Repository) -> None:
     marks = history.into(repository)
     ours, theirs = tips(repository)
     squashed = CommitMetadata("All at once", CALLER, CALLER)
-    made = squash_merge(repository, ours, theirs, squashed, WORDS)
+    made = squash_merge(repository, ours, theirs, squashed, MESSAGE)
     assert made.squashed is not None
     single, merge = (commit_or_none(repository, oid) for oid in (made.squashed, made.commit))
     assert single is not None
@@ -253,17 +253,17 @@ def test_squashing(repository: Repository) -> None:
     assert merge.tree == write_merged_tree(repository, ours, theirs)
 
 
-def test_squashing_what_never_met(repository: Repository) -> None:
-    """Lines without a common beginning have none to stand on."""
+def test_squash_of_unrelated_histories(repository: Repository) -> None:
+    """There is no merge base, so it fails."""
     history = History()
     _unrelated(history)
     history.into(repository)
     with pytest.raises(MergeConflict):
-        squash_commit(repository, *tips(repository), WORDS)
+        squash_commit(repository, *tips(repository), MESSAGE)
 
 
-def test_rebasing(repository: Repository, tmp_path: Path) -> None:
-    """Commits are done again in their order; what is there already, and merges, are passed over, as git does."""
+def test_rebase(repository: Repository, tmp_path: Path) -> None:
+    """Commits are applied in order; present changes and merges are skipped, as by git."""
     history = History()
     base = history.commit(files={"file": LINES, "a": "1\n"})
     first = history.commit(
@@ -289,8 +289,8 @@ def test_rebasing(repository: Repository, tmp_path: Path) -> None:
     )
 
 
-def test_nothing_to_rebase(repository: Repository) -> None:
-    """A line that stands there already stays what it is, and one that is all there is left with nothing."""
+def test_empty_rebase(repository: Repository) -> None:
+    """An up-to-date branch stays unchanged, and a contained one has no commits."""
     history = History()
     base = history.commit(files={"a": "1\n"})
     onto = history.commit(files={"b": "1\n"})
@@ -305,8 +305,8 @@ def test_nothing_to_rebase(repository: Repository) -> None:
     assert tip.parents == (ours,)
 
 
-def test_rebasing_into_a_conflict(repository: Repository) -> None:
-    """One commit that does not fit stops it all."""
+def test_rebase_with_conflicts(repository: Repository) -> None:
+    """One conflict stops it."""
     history = History()
     base = history.commit(files={"a": "1\n"})
     history.commit("side", files={"b": "1\n"}, parents=(base,))
@@ -317,8 +317,8 @@ def test_rebasing_into_a_conflict(repository: Repository) -> None:
         rebase_commits(repository, *tips(repository), CALLER)
 
 
-def test_rebasing_too_much(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
-    """There is a bound."""
+def test_rebase_of_too_many_commits(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The number of commits is limited."""
     monkeypatch.setattr("ingot.git.writing.merge_commits.MAX_REBASED_COMMITS", 2)
     history = History()
     base = history.commit(files={"a": "1\n"})

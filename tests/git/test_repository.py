@@ -1,4 +1,4 @@
-"""What one asks of a repository most often."""
+"""Basic operations of a repository."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from tests.git.conftest import Clone, git
 
 
 def test_an_empty_repository(store: RepositoryStore, key: str) -> None:
-    """It has a HEAD, and nothing else."""
+    """It has a HEAD and no refs."""
     repository = store.open(key)
     assert repository.is_empty()
     assert not repository.branches_exist()
@@ -24,8 +24,8 @@ def test_an_empty_repository(store: RepositoryStore, key: str) -> None:
 
 
 @pytest.mark.parametrize("packed", [False, True])
-def test_references(store: RepositoryStore, key: str, clone: Clone, packed: bool) -> None:
-    """Loose and packed ones look the same, and agree with git."""
+def test_refs(store: RepositoryStore, key: str, clone: Clone, packed: bool) -> None:
+    """Loose and packed ones are equivalent, and match git."""
     path, repository = store.path_of(key), store.open(key)
     first = clone.commit()
     clone.push(path, "HEAD:refs/tags/v1")
@@ -46,8 +46,8 @@ def test_references(store: RepositoryStore, key: str, clone: Clone, packed: bool
     assert list(repository.refs().items()) == [(name.encode(), oid) for oid, name in listed]
 
 
-def test_a_loose_reference_wins_over_a_packed_one(store: RepositoryStore, key: str, clone: Clone) -> None:
-    """As it is the newer; and a deleted one is gone from both."""
+def test_a_loose_ref_takes_precedence_over_a_packed_one(store: RepositoryStore, key: str, clone: Clone) -> None:
+    """It is newer; a deleted one is removed from both."""
     path, repository = store.path_of(key), store.open(key)
     clone.commit()
     clone.push(path)
@@ -60,15 +60,15 @@ def test_a_loose_reference_wins_over_a_packed_one(store: RepositoryStore, key: s
     assert repository.refs() == {}
 
 
-def test_packed_references_in_any_order(store: RepositoryStore, key: str, clone: Clone) -> None:
-    """Written by somebody who does not sort them: what lies between is not taken for what is asked for."""
+def test_unsorted_packed_refs(store: RepositoryStore, key: str, clone: Clone) -> None:
+    """Written by another program: lookups still find the exact name."""
     path, repository = store.path_of(key), store.open(key)
     tip = clone.commit()
     clone.push(path)
     git(path, "pack-refs", "--all")
     other = "1" * 40
     lines = [f"{tip} refs/heads/z", f"{other} refs/tags/t", f"^{tip}", f"{tip} refs/heads/a", f"{tip} refs/keep/x"]
-    (path / "packed-refs").write_text("\n".join(lines))  # Nor does it end its last line.
+    (path / "packed-refs").write_text("\n".join(lines))  # The last line has no newline either.
     heads = {b"refs/heads/a": tip, b"refs/heads/z": tip}
     assert list(read_refs(path, (b"refs/heads/",)).items()) == list(heads.items())
     assert read_refs(path, (b"refs/tags/",)) == {b"refs/tags/t": other}
@@ -81,7 +81,7 @@ def test_packed_references_in_any_order(store: RepositoryStore, key: str, clone:
     "name",
     ["../../config", "../../HEAD", "", ".", "..", "master/../master", "master\n", "mas*er", "\0", "\ud800", "x" * 300],
 )
-def test_names_cannot_lead_out_of_the_references(store: RepositoryStore, key: str, clone: Clone, name: str) -> None:
+def test_names_cannot_leave_the_refs_folder(store: RepositoryStore, key: str, clone: Clone, name: str) -> None:
     """Attack: read another file of the repository as a branch."""
     clone.commit()
     clone.push(store.path_of(key))
@@ -91,8 +91,8 @@ def test_names_cannot_lead_out_of_the_references(store: RepositoryStore, key: st
     assert repository.tip(name) is None
 
 
-def test_broken_files_are_passed_over(store: RepositoryStore, key: str, clone: Clone) -> None:
-    """An empty reference, as a power cut may leave, hides no other; a broken HEAD is told as what it is."""
+def test_broken_files_are_skipped(store: RepositoryStore, key: str, clone: Clone) -> None:
+    """An empty ref, as left by a power cut, hides no other; a broken HEAD is reported."""
     oid = clone.commit()
     clone.push(store.path_of(key))
     path, repository = store.path_of(key), store.open(key)
@@ -108,8 +108,8 @@ def test_broken_files_are_passed_over(store: RepositoryStore, key: str, clone: C
             repository.head_branch()
 
 
-def test_setting_head(store: RepositoryStore, key: str, clone: Clone) -> None:
-    """git sees the new branch, bad names change nothing, and no lock of a killed process is in the way."""
+def test_set_head(store: RepositoryStore, key: str, clone: Clone) -> None:
+    """git sees the new branch, invalid names change nothing, and stale locks do not prevent it."""
     path, repository = store.path_of(key), store.open(key)
     (path / "HEAD.lock").write_text("")
     repository.set_head("feature/é")
@@ -122,7 +122,7 @@ def test_setting_head(store: RepositoryStore, key: str, clone: Clone) -> None:
 
 
 def test_size(store: RepositoryStore, key: str, clone: Clone) -> None:
-    """It grows with what is pushed."""
+    """It grows with pushes."""
     before = store.open(key).size_bytes()
     clone.commit("noise", "".join(str(number * number) for number in range(20_000)))
     clone.push(store.path_of(key))
@@ -130,7 +130,7 @@ def test_size(store: RepositoryStore, key: str, clone: Clone) -> None:
 
 
 def test_languages(store: RepositoryStore, key: str, clone: Clone) -> None:
-    """By bytes of code; no vendored folders, generated or huge files, binaries, links or prose."""
+    """By bytes of code; without vendored folders, generated or huge files, binaries, symlinks and prose."""
     clone.commit("src/main.py", "x" * 750)
     clone.commit("lib/a.C", "y" * 200)
     clone.commit("Makefile", "z" * 50)
@@ -145,8 +145,8 @@ def test_languages(store: RepositoryStore, key: str, clone: Clone) -> None:
     assert store.open(key).languages() == {"Python": 75.0, "C": 20.0, "Makefile": 5.0}
 
 
-def test_a_tree_of_ten_billion_folders_is_looked_at_in_passing(store: RepositoryStore, key: str, clone: Clone) -> None:
-    """Attack: ten trees, each holding the one below ten times, stand for more files than any disk has."""
+def test_a_tree_bomb_is_scanned_partially(store: RepositoryStore, key: str, clone: Clone) -> None:
+    """Attack: ten trees, each containing the next one ten times, expand to ten billion folders."""
     path = store.path_of(key)
     blob = git(path, "hash-object", "-w", "--stdin", text="print()\n")
     tree = git(path, "mktree", text="".join(f"100644 blob {blob}\tf{n}.py\n" for n in range(10)))
@@ -157,8 +157,8 @@ def test_a_tree_of_ten_billion_folders_is_looked_at_in_passing(store: Repository
     assert store.open(key).languages() == {}
 
 
-def test_the_outer_repository_is_never_meant(tmp_path: Path) -> None:
-    """A data directory inside a checkout: a broken repository must not stand for the checkout around it."""
+def test_an_enclosing_repository_is_never_used(tmp_path: Path) -> None:
+    """With a data directory inside a checkout, a broken repository must not resolve to the checkout."""
     outer = Clone(tmp_path / "outer")
     outer.commit()
     store = RepositoryStore(outer.folder / "data")

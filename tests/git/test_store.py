@@ -1,4 +1,4 @@
-"""Repositories come and go whole, or not at all."""
+"""Repository store: repositories are created and removed completely or not at all."""
 
 import os
 from pathlib import Path
@@ -11,8 +11,8 @@ from tests.git.conftest import Clone, files_in, git
 from tests.git.kill_points import killed_at_each_step
 
 
-def test_a_new_repository_is_one(store: RepositoryStore, clone: Clone, tmp_path: Path) -> None:
-    """git finds nothing to complain of, and one can push to it and clone it."""
+def test_a_new_repository_is_valid(store: RepositoryStore, clone: Clone, tmp_path: Path) -> None:
+    """git fsck passes, and push and clone work."""
     key = new_key()
     store.create(key, "trunk")
 
@@ -28,8 +28,8 @@ def test_a_new_repository_is_one(store: RepositoryStore, clone: Clone, tmp_path:
     assert git(tmp_path / "copy", "rev-parse", "HEAD") == oid
 
 
-def test_its_settings_keep_what_was_acknowledged(store: RepositoryStore, key: str) -> None:
-    """Objects and references are synced and checked, nothing repacks by itself, no hook comes from the repository."""
+def test_settings_of_a_repository(store: RepositoryStore, key: str) -> None:
+    """Objects and refs are synced and checked, no automatic gc, no hooks from the repository."""
     path = store.path_of(key)
     for name, value in {
         "core.fsync": "all",
@@ -43,7 +43,7 @@ def test_its_settings_keep_what_was_acknowledged(store: RepositoryStore, key: st
 
 
 def test_a_hook_inside_the_repository_does_not_run(store: RepositoryStore, key: str, clone: Clone) -> None:
-    """Attack: somebody gets a file into hooks/. It is ignored."""
+    """Attack: write a file into hooks/."""
     hook = store.path_of(key) / "hooks" / "pre-receive"
     hook.parent.mkdir()
     hook.write_text("#!/bin/sh\nexit 1\n")
@@ -53,10 +53,10 @@ def test_a_hook_inside_the_repository_does_not_run(store: RepositoryStore, key: 
 
 
 @pytest.mark.parametrize("version", ["0", "1", "2"])
-def test_internal_references_are_not_shown_nor_served(
+def test_internal_refs_are_neither_listed_nor_served(
     store: RepositoryStore, key: str, clone: Clone, version: str
 ) -> None:
-    """Attack: list, fetch or push what is ours alone. Others' references are there all the same."""
+    """Attack: list, fetch or push internal refs. Other refs work."""
     path = store.path_of(key)
     oid = clone.commit()
     clone.push(path)
@@ -75,15 +75,15 @@ def test_internal_references_are_not_shown_nor_served(
 
 
 @pytest.mark.parametrize("bad", ["", "abc", "../" * 21 + "x", "A" * 64, "0" * 63, "0" * 65, "0" * 64 + "\n"])
-def test_only_keys_lead_to_paths(store: RepositoryStore, bad: str) -> None:
-    """Nothing else can name a folder."""
+def test_only_keys_are_mapped_to_paths(store: RepositoryStore, bad: str) -> None:
+    """No other value names a folder."""
     with pytest.raises(ValueError, match="64"):
         store.path_of(bad)
     assert store.path_of("0" * 64)
 
 
-def test_keys_are_not_taken_twice(store: RepositoryStore, key: str) -> None:
-    """Neither by a new repository nor by a fork; the first stays as it is."""
+def test_a_key_is_used_once(store: RepositoryStore, key: str) -> None:
+    """Neither creation nor a fork replaces an existing repository."""
     before = files_in(store.root)
     with pytest.raises(FileExistsError):
         store.create(key, "main")
@@ -94,8 +94,8 @@ def test_keys_are_not_taken_twice(store: RepositoryStore, key: str) -> None:
         store.create(new_key(), "--upload-pack=x")
 
 
-def test_removing_leaves_nothing_and_may_be_repeated(store: RepositoryStore, key: str, clone: Clone) -> None:
-    """A second removal, or one of what never was, is no error."""
+def test_removal_is_complete_and_idempotent(store: RepositoryStore, key: str, clone: Clone) -> None:
+    """Removing a missing repository is no error."""
     clone.commit()
     clone.push(store.path_of(key))
     assert store.exists(key)
@@ -108,8 +108,8 @@ def test_removing_leaves_nothing_and_may_be_repeated(store: RepositoryStore, key
         store.open(key)
 
 
-def test_keys_lists_repositories_and_nothing_else(store: RepositoryStore) -> None:
-    """Not what is unfinished, trash, or a stranger's file."""
+def test_keys_lists_repositories_only(store: RepositoryStore) -> None:
+    """No unfinished ones, trash or other files."""
     assert list(store.keys()) == []
     keys = {new_key() for _ in range(5)}
     for key in keys:
@@ -120,8 +120,8 @@ def test_keys_lists_repositories_and_nothing_else(store: RepositoryStore) -> Non
     assert set(store.keys()) == keys
 
 
-def test_sweeping_takes_what_nobody_knows(store: RepositoryStore) -> None:
-    """Orphans, unfinished ones and trash go once they are old; known and young ones and strangers' files stay."""
+def test_cleanup_removes_unknown_repositories(store: RepositoryStore) -> None:
+    """Old orphans, unfinished ones and trash are removed; known, recent and other files stay."""
     known, orphan = new_key(), new_key()
     for key in (known, orphan):
         store.create(key, "master")
@@ -142,8 +142,8 @@ def test_sweeping_takes_what_nobody_knows(store: RepositoryStore) -> None:
     assert stranger.exists()
 
 
-def test_a_kill_while_creating_leaves_nothing_that_counts(store: RepositoryStore) -> None:
-    """SIGKILL at each step: afterwards there is the whole repository or none, and sweeping removes the rest."""
+def test_a_killed_creation_is_complete_or_missing(store: RepositoryStore) -> None:
+    """SIGKILL at each step; the cleanup removes the rest."""
     whole = []
     for key in killed_at_each_step(store.root, "store.create(key, 'master')"):
         whole.append(store.exists(key))
@@ -152,12 +152,12 @@ def test_a_kill_while_creating_leaves_nothing_that_counts(store: RepositoryStore
         store.sweep(lambda _: False, 0)
         assert files_in(store.root) == []
     assert len(whole) > 8
-    assert whole[-2:] == [True, True]  # Killed before the last step, which is the disk's; and left alone.
+    assert whole[-2:] == [True, True]  # Killed before the last step, a sync of the disk; and not killed.
     assert not any(whole[:-2])
 
 
-def test_a_repository_of_another_user_opens(store: RepositoryStore, key: str, clone: Clone) -> None:
-    """On a shared volume files may belong to others; git's guard against that is for people's own folders."""
+def test_a_repository_of_another_user_can_be_opened(store: RepositoryStore, key: str, clone: Clone) -> None:
+    """On a shared volume files may belong to others; git's ownership check is for user directories."""
     clone.commit("main.c", "int main;\n")
     clone.push(store.path_of(key))
     if os.geteuid() == 0:

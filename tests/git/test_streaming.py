@@ -1,4 +1,4 @@
-"""What git writes comes in pieces, ends with whoever reads it, and is never taken for whole when it is not."""
+"""Streamed output of git: stopped with its reader, and never mistaken for complete."""
 
 import bz2
 import gzip
@@ -37,20 +37,20 @@ def _oid(repository: Repository, path: str = "large") -> str:
 
 
 @pytest.fixture
-def started(monkeypatch: pytest.MonkeyPatch) -> "list[subprocess.Popen[bytes]]":
-    """Every process that is started."""
+def started_processes(monkeypatch: pytest.MonkeyPatch) -> "list[subprocess.Popen[bytes]]":
+    """Return all processes that are started."""
     processes: list[subprocess.Popen[bytes]] = []
     plain = subprocess.Popen
 
-    def remember(*args: Any, **options: Any) -> "subprocess.Popen[bytes]":
+    def record(*args: Any, **options: Any) -> "subprocess.Popen[bytes]":
         processes.append(plain(*args, **options))
         return processes[-1]
 
-    monkeypatch.setattr(streaming.subprocess, "Popen", remember)  # type: ignore[attr-defined]
+    monkeypatch.setattr(streaming.subprocess, "Popen", record)  # type: ignore[attr-defined]
     return processes
 
 
-def test_parts_of_a_content(repository: Repository) -> None:
+def test_ranges_of_a_blob(repository: Repository) -> None:
     blob, size = read_blob(repository, _oid(repository)), len(CONTENT)
     for start, stop in ((0, size), (0, 1), (65_535, 65_537), (100, 4_000_000), (size - 1, size), (5, 5), (9, 3)):
         assert b"".join(stream_blob(blob, start, stop)) == CONTENT[start:stop]
@@ -58,35 +58,39 @@ def test_parts_of_a_content(repository: Repository) -> None:
     assert content_digest(blob) == sha256(CONTENT).hexdigest()
 
 
-def test_a_reader_who_leaves_ends_it(repository: Repository, started: "list[subprocess.Popen[bytes]]") -> None:
+def test_closing_the_reader_stops_the_process(
+    repository: Repository, started_processes: "list[subprocess.Popen[bytes]]"
+) -> None:
     for pieces in (
         stream_blob(read_blob(repository, _oid(repository)), 0, len(CONTENT)),
         stream_archive(repository, "master", "tar", "x/"),
         stream_archive(repository, "master", "tar.gz", "x/"),
     ):
         assert next(pieces)
-        process = started.pop()
+        process = started_processes.pop()
         pieces.close()
         assert process.returncode is not None
         with pytest.raises(ProcessLookupError):
             os.kill(process.pid, 0)
 
 
-def test_what_is_not_read_is_not_started(repository: Repository, started: "list[subprocess.Popen[bytes]]") -> None:
+def test_an_unread_stream_starts_no_process(
+    repository: Repository, started_processes: "list[subprocess.Popen[bytes]]"
+) -> None:
     blob = read_blob(repository, _oid(repository))
-    started.clear()
+    started_processes.clear()
     stream_blob(blob, 0, 10).close()
     stream_archive(repository, "master", "tar.bz2", "x/").close()
 
-    assert started == []
+    assert started_processes == []
 
 
-def test_a_bad_end_is_heard_of(repository: Repository) -> None:
+def test_a_failed_process_raises(repository: Repository) -> None:
     with pytest.raises(GitError):
         list(stream_git(["cat-file", "blob", "0" * 40], repository.path))
 
 
-def test_a_reader_who_takes_for_ever_is_left(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_slow_reader_times_out(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(streaming, "MAX_SECONDS", -1.0)
 
     with pytest.raises(GitTimeout):
@@ -98,7 +102,7 @@ def test_no_process_is_started_on_an_event_loop(repository: Repository) -> None:
         next(stream_git(["cat-file", "blob", _oid(repository)], repository.path))
 
 
-def test_archives_are_those_of_git(repository: Repository, tmp_path: Path) -> None:
+def test_archives_match_git(repository: Repository, tmp_path: Path) -> None:
     by_git = subprocess.run(
         ["git", "archive", "--format=tar", "--prefix=x/", "master"],
         cwd=repository.path,

@@ -1,4 +1,4 @@
-"""The last commits of all paths of a tree are those that git names for each of them."""
+"""Last commits of all paths of a tree, compared with git."""
 
 import random
 import threading
@@ -13,7 +13,7 @@ from ingot.git.history.tree_commits import cached_last_commit, cached_tree_commi
 from ingot.git.maintenance.store import RepositoryStore
 from ingot.offload import forbid_blocking
 from tests.git.conftest import git
-from tests.git_history import History, parting_and_meeting
+from tests.git_history import History, random_branches
 
 
 @pytest.fixture
@@ -28,12 +28,12 @@ def _by_git(repository: Repository, commit: str) -> dict[bytes, str]:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_in_any_history_they_are_what_git_says(repository: Repository, seed: int) -> None:
-    """Branches that part and meet again at random; each walk also takes over what those before it found."""
+def test_random_histories_match_git(repository: Repository, seed: int) -> None:
+    """Random branches and merges; each walk also reuses the results of earlier ones."""
     chance = random.Random(seed)
     forged = "\x01" + "0" * 40
     names = ["a", "b/c", "b/d", "*", ":(top)a", "-x", "ünï", "e/f/g", "\n", forged, "b/\nline"]
-    history, marks = parting_and_meeting(chance, names, 100)
+    history, marks = random_branches(chance, names, 100)
     commits = history.into(repository)
 
     for mark in [*chance.sample(marks[:-1], 3), marks[-1]]:
@@ -41,7 +41,7 @@ def test_in_any_history_they_are_what_git_says(repository: Repository, seed: int
 
 
 def _long_history(repository: Repository) -> tuple[dict[int, str], int, int]:
-    """Ten old files below a folder, and many commits since; gives the ids, and the first and the last of them."""
+    """Create ten old files in a folder and many later commits; return their ids, the first and the last."""
     history = History()
     first = history.commit(files={f"old/{number}": "x" for number in range(10)})
     for number in range(60):
@@ -55,7 +55,7 @@ def _wait_for_walks() -> None:
             thread.join(60)
 
 
-def test_whoever_asks_for_many_old_files_gets_the_rest_at_once(
+def test_repeated_lookups_of_old_files_start_a_walk_for_all(
     repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     commits, first, last = _long_history(repository)
@@ -72,10 +72,10 @@ def test_whoever_asks_for_many_old_files_gets_the_rest_at_once(
         b"busy": commits[last],
     }
 
-    def refuse(*_: object) -> str:
+    def fail(*_: object) -> str:
         raise AssertionError("It was known")
 
-    monkeypatch.setattr(last_commit, "log_last_commit", refuse)
+    monkeypatch.setattr(last_commit, "log_last_commit", fail)
     more = History()
     mark = more.commit(files={"busy": "once more"}, parents=(commits[last],))
     after = more.into(repository)[mark]
@@ -83,9 +83,7 @@ def test_whoever_asks_for_many_old_files_gets_the_rest_at_once(
     assert last_commits(repository, after, b"old", [b"7", b"9"]) == {b"7": commits[first], b"9": commits[first]}
 
 
-def test_a_folder_that_took_too_long_is_known_when_it_is_looked_at_again(
-    repository: Repository, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_slow_folder_is_cached_for_the_next_request(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(folder_commits, "_WALK_SECONDS", 0.0)
     monkeypatch.setattr(folder_commits, "_GIT_LOG_SECONDS", 0.0)
     commits, first, last = _long_history(repository)
@@ -98,7 +96,7 @@ def test_a_folder_that_took_too_long_is_known_when_it_is_looked_at_again(
     assert last_commits(repository, commits[last], b"old", names) == dict.fromkeys(names, commits[first])
 
 
-def test_what_lies_too_far_back_is_left_to_git(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_commits_beyond_the_limit_are_left_to_git(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tree_commits, "_WALK_SECONDS", -1.0)
     commits, first, last = _long_history(repository)
 
@@ -107,7 +105,7 @@ def test_what_lies_too_far_back_is_left_to_git(repository: Repository, monkeypat
     assert last_commit_id(repository, commits[last], b"old/1") == commits[first]
 
 
-def test_a_tree_that_is_too_large_is_not_tried_again(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_too_large_tree_is_not_retried(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tree_commits, "_MAX_TREE_BYTES", 10)
     commits, first, last = _long_history(repository)
 

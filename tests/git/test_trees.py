@@ -1,4 +1,4 @@
-"""Listing trees, and finding what lies at a path."""
+"""Trees: listing and lookup of paths."""
 
 from itertools import count
 
@@ -51,7 +51,7 @@ def _whole(repository: Repository, size: int, *, recursive: bool) -> list[TreeEn
 
 
 @pytest.mark.parametrize("size", [1, 3, 7, 100])
-def test_any_pages_make_up_what_git_lists(repository: Repository, size: int) -> None:
+def test_pages_match_gits_listing(repository: Repository, size: int) -> None:
     history = History()
     names = ["a", "a.b", "a-b/x", "ab/y", "b/a/a", "b/a/b/c", "b/c", "b/d/e", "c/d/e/f/g", "z", "zz/a"]
     modules = {"m": ("160000", "1" * 40), "b/m": ("160000", "2" * 40), "b/a/m": ("160000", "3" * 40)}
@@ -63,7 +63,7 @@ def test_any_pages_make_up_what_git_lists(repository: Repository, size: int) -> 
         assert [tuple(entry) for entry in listed] == _by_git(repository, *options)
 
 
-def test_a_hundred_thousand_files_are_paged_without_being_unfolded(
+def test_a_hundred_thousand_files_are_paginated_without_reading_all(
     repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     history = History()
@@ -95,7 +95,7 @@ def test_a_hundred_thousand_files_are_paged_without_being_unfolded(
     assert made < 100
 
 
-def test_what_is_large_is_not_read_on_an_event_loop(repository: Repository) -> None:
+def test_large_trees_are_not_read_on_an_event_loop(repository: Repository) -> None:
     history = History()
     history.commit(files={f"{number:03}-{'x' * 200}": "x" for number in range(400)})
     history.into(repository)
@@ -108,8 +108,8 @@ def test_what_is_large_is_not_read_on_an_event_loop(repository: Repository) -> N
         assert entry_or_none(repository, tip, b"nothing") is None
 
 
-def test_a_name_within_an_id_is_no_entry(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The bytes of an id may read like the beginning of an entry."""
+def test_a_name_within_an_id_is_not_an_entry(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bytes of an id may look like the start of an entry."""
     monkeypatch.setattr(entries, "_LARGE_BYTES", 0)
     history = History()
     history.commit(files={"module": ("160000", b" x\0 y\0100644 z\0......".hex()[:40].ljust(40, "0")), "w": "w"})
@@ -121,7 +121,7 @@ def test_a_name_within_an_id_is_no_entry(repository: Repository, monkeypatch: py
     assert entry_or_none(repository, _tip(repository), b"module") is not None
 
 
-def test_too_many_folders_are_refused(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_folders_are_rejected(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     history = History()
     history.commit(files={f"{number}/{number}": str(number) for number in range(30)})
     history.into(repository)
@@ -131,7 +131,7 @@ def test_too_many_folders_are_refused(repository: Repository, monkeypatch: pytes
         list_tree(repository, _tip(repository), b"", 0, 20, recursive=True)
 
 
-def test_a_tree_deeper_than_our_stack(repository: Repository) -> None:
+def test_a_tree_deeper_than_the_stack(repository: Repository) -> None:
     history = History()
     history.commit(files={"a/" * 1500 + "end": "x"})
     history.into(repository)
@@ -145,7 +145,7 @@ def test_a_tree_deeper_than_our_stack(repository: Repository) -> None:
 @pytest.mark.parametrize(
     "path", [b"", b"/", b"a//b", b"a/", b"/a", b"nowhere", b"a/b/c/d", b"f/x", b".", b"..", b"a\0b"]
 )
-def test_paths_that_lead_nowhere(repository: Repository, path: bytes) -> None:
+def test_missing_paths(repository: Repository, path: bytes) -> None:
     history = History()
     history.commit(files={"a/b/c": "x", "f": "x"})
     history.into(repository)
@@ -153,7 +153,7 @@ def test_paths_that_lead_nowhere(repository: Repository, path: bytes) -> None:
     assert entry_or_none(repository, _tip(repository), path) is None
 
 
-def test_names_that_are_no_text(repository: Repository) -> None:
+def test_names_in_other_encodings(repository: Repository) -> None:
     history = History()
     history.commit(files={"caf\udce9/\udcff": "x"})
     history.into(repository)

@@ -1,4 +1,4 @@
-"""Commits without a work tree: what was asked for is in them, and all else is as it was."""
+"""Commits without a work tree: requested changes are applied, everything else is unchanged."""
 
 import subprocess
 from pathlib import Path
@@ -17,19 +17,19 @@ from tests.git.conftest import files_in, git
 from tests.git_history import History
 
 ADA = Signature("Ada", "ada@example.com", 1_700_000_000, 0)
-WORDS = CommitMetadata("Change\n\nWith a body\n", ADA, ADA)
+MESSAGE = CommitMetadata("Change\n\nWith a body\n", ADA, ADA)
 MODULE = "1" * 40
 
 
 @pytest.fixture
 def repository(store: RepositoryStore, key: str) -> Repository:
-    """An empty repository."""
+    """Return an empty repository."""
     return store.open(key)
 
 
 @pytest.fixture
-def begun(repository: Repository) -> Commit:
-    """A commit with one of everything."""
+def first_commit(repository: Repository) -> Commit:
+    """Return a commit with an entry of each kind."""
     history = History()
     files = {
         "README": "hello\n",
@@ -49,38 +49,38 @@ def begun(repository: Repository) -> Commit:
 
 
 def listed(repository: Repository, oid: str) -> dict[str, str]:
-    """All paths of a commit with their modes and ids."""
+    """Return all paths of a commit with their modes and ids."""
     raw = subprocess.run(["git", "ls-tree", "-rz", oid], cwd=repository.path, capture_output=True, check=True).stdout
     lines = [line.decode(errors="surrogateescape") for line in raw.split(b"\0") if line]
     return {line.split("\t")[1]: line.split("\t")[0] for line in lines}
 
 
 def change(repository: Repository, parent: Commit | None, *actions: TreeAction) -> str:
-    """A commit of these actions, in a repository that git finds sound then."""
-    oid = commit_actions(repository, parent, actions, WORDS)
+    """Commit these actions and check the repository with git fsck."""
+    oid = commit_actions(repository, parent, actions, MESSAGE)
     git(repository.path, "update-ref", "refs/heads/made", oid)
     git(repository.path, "fsck", "--strict")
     return oid
 
 
-def test_what_is_not_touched_stays(repository: Repository, begun: Commit) -> None:
-    """A new file changes nothing but the folders above it; modes, links and submodules survive."""
-    before = listed(repository, begun.oid)
-    made = change(repository, begun, TreeAction("create", "deep/er/new", content=b"\0binary\xff"))
+def test_other_entries_stay_unchanged(repository: Repository, first_commit: Commit) -> None:
+    """A new file changes only the folders above it; modes, symlinks and submodules stay."""
+    before = listed(repository, first_commit.oid)
+    made = change(repository, first_commit, TreeAction("create", "deep/er/new", content=b"\0binary\xff"))
     after = listed(repository, made)
     assert after.pop("deep/er/new").startswith("100644 blob")
     assert after == before
     assert git(repository.path, "cat-file", "commit", made).endswith("\n\nChange\n\nWith a body")
     assert git(repository.path, "log", "-1", "--format=%an <%ae> %ad %cn %P", "--date=iso", made) == (
-        f"Ada <ada@example.com> 2023-11-14 22:13:20 +0000 Ada {begun.oid}"
+        f"Ada <ada@example.com> 2023-11-14 22:13:20 +0000 Ada {first_commit.oid}"
     )
 
 
-def test_git_builds_the_same_tree(repository: Repository, begun: Commit, tmp_path: Path) -> None:
-    """The tree is the one that the git binary makes of the same files, to the byte."""
+def test_trees_equal_those_of_git(repository: Repository, first_commit: Commit, tmp_path: Path) -> None:
+    """To the byte, for the same files."""
     made = change(
         repository,
-        begun,
+        first_commit,
         TreeAction("update", "README", content=b"changed\n"),
         TreeAction("create", "deep-er/x", content=b"x"),
         TreeAction("delete", "one/only"),
@@ -100,7 +100,7 @@ def test_git_builds_the_same_tree(repository: Repository, begun: Commit, tmp_pat
 
 
 def test_the_first_commit(repository: Repository) -> None:
-    """A repository begins with a commit that has no parent; deleting all of it leaves an empty one."""
+    """It has no parent; deleting all files leaves an empty tree."""
     made = change(repository, None, TreeAction("create", "a/b/c", content=b"1"))
     first = commit_or_none(repository, made)
     assert first is not None
@@ -109,11 +109,11 @@ def test_the_first_commit(repository: Repository) -> None:
     assert listed(repository, emptied) == {}
 
 
-def test_actions_build_on_one_another(repository: Repository, begun: Commit) -> None:
-    """Each action sees what those before it did, also where a file takes the place of a folder."""
+def test_actions_build_on_one_another(repository: Repository, first_commit: Commit) -> None:
+    """Each action sees the results of earlier ones, also if a file replaces a folder."""
     made = change(
         repository,
-        begun,
+        first_commit,
         TreeAction("delete", "one/only"),
         TreeAction("create", "one", content=b"a file now"),
         TreeAction("move", "README/inside", "README"),
@@ -147,20 +147,22 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("action", "reason"), REFUSED)
-def test_what_does_not_fit_is_refused(repository: Repository, begun: Commit, action: TreeAction, reason: str) -> None:
-    """Whatever is refused leaves no object behind, not even those of the actions before it."""
+def test_invalid_actions_are_rejected(
+    repository: Repository, first_commit: Commit, action: TreeAction, reason: str
+) -> None:
+    """No objects are left, not even those of earlier actions."""
     before = files_in(repository.path)
     with pytest.raises(InvalidAction) as refused:
-        commit_actions(repository, begun, [TreeAction("create", "fine", content=b"fine"), action], WORDS)
+        commit_actions(repository, first_commit, [TreeAction("create", "fine", content=b"fine"), action], MESSAGE)
     assert str(refused.value).startswith(reason)
     assert files_in(repository.path) == before
 
 
-def test_links_and_submodules_move(repository: Repository, begun: Commit) -> None:
-    """A link stays a link wherever it goes and whatever it says; a submodule moves as it is."""
+def test_symlinks_and_submodules_move(repository: Repository, first_commit: Commit) -> None:
+    """Their mode and content stay."""
     made = change(
         repository,
-        begun,
+        first_commit,
         TreeAction("move", "a/link", "link"),
         TreeAction("update", "a/link", content=b"/etc/passwd"),
         TreeAction("move", "a/module", "module"),
@@ -170,45 +172,47 @@ def test_links_and_submodules_move(repository: Repository, begun: Commit) -> Non
     assert after["a/module"] == f"160000 commit {MODULE}"
 
 
-def test_names_that_are_no_utf8(repository: Repository, begun: Commit) -> None:
-    """Such a name is shown as Latin-1, and under that text the file is changed and deleted."""
-    made = change(repository, begun, TreeAction("update", "caf\xe9", content=b"new"))
-    assert set(listed(repository, made)) == set(listed(repository, begun.oid))
-    gone = change(repository, begun, TreeAction("delete", "caf\xe9"))
+def test_names_in_other_encodings(repository: Repository, first_commit: Commit) -> None:
+    """A name that is not UTF-8 is shown as Latin-1, and the file is updated and deleted by that name."""
+    made = change(repository, first_commit, TreeAction("update", "caf\xe9", content=b"new"))
+    assert set(listed(repository, made)) == set(listed(repository, first_commit.oid))
+    gone = change(repository, first_commit, TreeAction("delete", "caf\xe9"))
     assert "caf\udce9" not in listed(repository, gone)
     with pytest.raises(NoSuchFile):
-        commit_actions(repository, begun, [TreeAction("delete", "caf\xea")], WORDS)
+        commit_actions(repository, first_commit, [TreeAction("delete", "caf\xea")], MESSAGE)
 
 
-def test_nothing_to_commit(repository: Repository, begun: Commit) -> None:
-    """Where that counts, a content that is there already is refused."""
+def test_empty_changes(repository: Repository, first_commit: Commit) -> None:
+    """Unchanged content is rejected where required."""
     same = [TreeAction("update", "README", content=b"hello\n")]
     with pytest.raises(InvalidAction, match="nothing to commit"):
-        commit_actions(repository, begun, same, WORDS, may_be_empty=False)
-    made = change(repository, begun, *same)
-    assert git(repository.path, "rev-parse", f"{made}^{{tree}}") == begun.tree
+        commit_actions(repository, first_commit, same, MESSAGE, may_be_empty=False)
+    made = change(repository, first_commit, *same)
+    assert git(repository.path, "rev-parse", f"{made}^{{tree}}") == first_commit.tree
 
 
-def test_many_files_are_one_pack(repository: Repository, begun: Commit) -> None:
-    """A thousand files take a few files on the disk."""
+def test_many_files_become_one_pack(repository: Repository, first_commit: Commit) -> None:
+    """A thousand files create few files on disk."""
     before = len(files_in(repository.path))
-    made = change(repository, begun, *(TreeAction("create", f"many/{n}", content=b"%d" % n) for n in range(1000)))
+    made = change(
+        repository, first_commit, *(TreeAction("create", f"many/{n}", content=b"%d" % n) for n in range(1000))
+    )
     assert len(listed(repository, made)) == 1009
     assert len(files_in(repository.path)) < before + 10
 
 
 def test_very_deep_paths(repository: Repository) -> None:
-    """A path of two thousand folders is no more than a path."""
+    """A path of two thousand folders works."""
     path = "a/" * 1500 + "x"
-    made = commit_actions(repository, None, [TreeAction("create", path, content=b"deep")], WORDS)
+    made = commit_actions(repository, None, [TreeAction("create", path, content=b"deep")], MESSAGE)
     found = commit_or_none(repository, made)
     assert found is not None
-    gone = commit_actions(repository, found, [TreeAction("delete", path)], WORDS)
+    gone = commit_actions(repository, found, [TreeAction("delete", path)], MESSAGE)
     assert listed(repository, gone) == {}
 
 
-def test_names_of_people_cannot_forge(repository: Repository) -> None:
-    """Somebody calls themselves so that the line would end early, and a second author begin."""
+def test_author_names_cannot_forge_headers(repository: Repository) -> None:
+    """Attack: a name with a line break adds a second author."""
     forged = Signature("Ada <x@y> 1 +0000\nauthor Eve", "a>b\n@c", -5, -90)
     made = commit_actions(repository, None, [], CommitMetadata("m", forged, Signature("", "", 1, 0)))
     git(repository.path, "update-ref", "refs/heads/made", made)
@@ -218,7 +222,7 @@ def test_names_of_people_cannot_forge(repository: Repository) -> None:
     assert "committer unknown <> 1 +0000" in shown
 
 
-EVIL = [
+HOSTILE_PATHS = [
     "",
     "/etc/passwd",
     "a//b",
@@ -255,18 +259,32 @@ EVIL = [
 ]
 
 
-@pytest.mark.parametrize("path", EVIL)
-def test_paths_that_lead_elsewhere(path: str) -> None:
-    """Nobody writes where a checkout, on any file system, would take it for something of git's or of the machine's."""
+@pytest.mark.parametrize("path", HOSTILE_PATHS)
+def test_hostile_paths_are_rejected(path: str) -> None:
+    """Attack: paths that a checkout on any file system would treat as git's own or the system's."""
     assert new_path_error(path) is not None
 
 
-FINE = [".gitignore", ".github/x", "git", "a.git", "x/git~2", "...", ".. ", "a b", "ü/é", "-x", "a\nb", ".gitx", "\\"]
+UNUSUAL_PATHS = [
+    ".gitignore",
+    ".github/x",
+    "git",
+    "a.git",
+    "x/git~2",
+    "...",
+    ".. ",
+    "a b",
+    "ü/é",
+    "-x",
+    "a\nb",
+    ".gitx",
+    "\\",
+]
 
 
-@pytest.mark.parametrize("path", FINE)
-def test_paths_that_only_look_odd(path: str) -> None:
-    """Whatever git takes is taken."""
+@pytest.mark.parametrize("path", UNUSUAL_PATHS)
+def test_unusual_paths_are_accepted(path: str) -> None:
+    """All paths that git accepts."""
     assert new_path_error(path) is None
 
 
@@ -278,18 +296,18 @@ MANY = {
 
 
 @pytest.mark.parametrize("name", MANY)
-def test_actions_that_would_take_too_long(repository: Repository, begun: Commit, name: str) -> None:
-    """A call that fits into the limit of bodies could keep us busy for minutes; it is refused at once."""
+def test_expensive_actions_are_rejected(repository: Repository, first_commit: Commit, name: str) -> None:
+    """Attack: a call within the body limit that would take minutes."""
     before = files_in(repository.path)
     with pytest.raises(InvalidAction, match="too many actions"):
-        commit_actions(repository, begun, MANY[name], WORDS)
+        commit_actions(repository, first_commit, MANY[name], MESSAGE)
     assert files_in(repository.path) == before
-    commit_actions(repository, begun, MANY["deep"][:50], WORDS)
+    commit_actions(repository, first_commit, MANY["deep"][:50], MESSAGE)
 
 
-@pytest.mark.parametrize("path", [each for each in EVIL if each and "\0" not in each and each.isprintable()])
-def test_git_agrees(repository: Repository, path: str) -> None:
-    """Every name that git's own check of trees refuses is refused; it is asked about each part by itself."""
+@pytest.mark.parametrize("path", [each for each in HOSTILE_PATHS if each and "\0" not in each and each.isprintable()])
+def test_path_checks_match_git(repository: Repository, path: str) -> None:
+    """Every name rejected by git's tree check is rejected; each component is tested."""
     blob = write_object(repository, "blob", b"")
     unsound = False
     for part in set(path.split("/")):
@@ -306,30 +324,30 @@ def test_git_agrees(repository: Repository, path: str) -> None:
 
 
 @pytest.mark.parametrize("name", [".gitmodules", "sub/.gitmodules", ".GITMODULES", ".gitm\u200codules", "gitmod~1"])
-def test_submodules_that_run_options(repository: Repository, begun: Commit, name: str) -> None:
-    """A submodule whose address is an option of git would run it at the next recursive clone; pushes refuse it too."""
+def test_submodule_urls_cannot_be_options(repository: Repository, first_commit: Commit, name: str) -> None:
+    """Attack: a submodule URL that is an option would run at the next recursive clone; pushes reject it too."""
     assert is_git_special_file(name)
     evil = b'[submodule "x"]\n\tpath = x\n\turl = --upload-pack=touch\n'
     before = files_in(repository.path)
     if name == ".gitmodules":
         with pytest.raises(InvalidAction, match="git rejects"):
-            commit_actions(repository, begun, [TreeAction("create", name, content=evil)], WORDS)
+            commit_actions(repository, first_commit, [TreeAction("create", name, content=evil)], MESSAGE)
         assert files_in(repository.path) == before
     fine = b'[submodule "module"]\n\tpath = module\n\turl = https://example.org/x.git\n'
-    change(repository, begun, TreeAction("create", name, content=fine))
+    change(repository, first_commit, TreeAction("create", name, content=fine))
 
 
-def test_a_link_cannot_become_gitmodules(repository: Repository, begun: Commit) -> None:
-    """What git reads must be a file, so that it reads nothing outside of the checkout."""
+def test_gitmodules_cannot_be_a_symlink(repository: Repository, first_commit: Commit) -> None:
+    """git would read a file outside of the checkout."""
     with pytest.raises(InvalidAction, match="git rejects"):
-        commit_actions(repository, begun, [TreeAction("move", ".gitmodules", "link")], WORDS)
+        commit_actions(repository, first_commit, [TreeAction("move", ".gitmodules", "link")], MESSAGE)
 
 
-def test_writing_while_housekeeping_removes_folders(repository: Repository, begun: Commit) -> None:
-    """Each write finds the folders of loose objects gone again, and makes its own."""
-    parent = begun
+def test_writing_during_housekeeping(repository: Repository, first_commit: Commit) -> None:
+    """Folders of loose objects disappear, and each write creates them again."""
+    parent = first_commit
     for number in range(5):
-        made = commit_actions(repository, parent, [TreeAction("create", f"n{number}", content=b"%d" % number)], WORDS)
+        made = commit_actions(repository, parent, [TreeAction("create", f"n{number}", content=b"%d" % number)], MESSAGE)
         git(repository.path, "update-ref", "refs/heads/master", made)
         assert run_housekeeping(repository.path)
         found = commit_or_none(repository, made)
@@ -339,15 +357,15 @@ def test_writing_while_housekeeping_removes_folders(repository: Repository, begu
     assert git(repository.path, "rev-list", "--count", "master") == "6"
 
 
-def test_a_folder_that_vanishes_in_between(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The folder of an object is removed just before the object is put into it: the second try works."""
+def test_a_folder_removed_during_a_write(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The folder of an object is removed just before the object is written: the retry works."""
     from ingot.git.writing import new_objects
 
     real = open_repository(repository.path)
     tries = []
 
     class Vanishing:
-        """The library's view of the repository, whose first write fails as it does then."""
+        """Repository of the library whose first write fails like that."""
 
         def write(self, kind: int, content: bytes) -> object:
             """Fail once."""

@@ -1,1 +1,1 @@
-"""The queue and its workers, through a real database and real processes."""
+"""Tests of the job queue and its workers, with a real database and real processes."""

@@ -1,4 +1,4 @@
-"""An instance of its own for the queue: other tests must not take its jobs."""
+"""Separate instance for the queue, so that other tests do not run its jobs."""
 
 import io
 import time
@@ -23,8 +23,8 @@ DEADLINE_SECONDS = 60.0
 _ALL = select(jobs).order_by(jobs.c.id)
 
 
-class Clock:
-    """A clock that tests set."""
+class SettableClock:
+    """Clock that tests set."""
 
     def __init__(self) -> None:
         self.now = wall_clock()
@@ -36,10 +36,10 @@ class Clock:
         self.now = add_duration(self.now, **delta)
 
 
-class Bench:
-    """The database of the queue, and what tests look at in it."""
+class JobQueue:
+    """Database of the queue with accessors for tests."""
 
-    def __init__(self, settings: Settings, clock: Clock) -> None:
+    def __init__(self, settings: Settings, clock: SettableClock) -> None:
         self.settings = settings
         self.clock = clock
         self.database = count_statements(open_database(settings, clock))
@@ -50,13 +50,13 @@ class Bench:
         return self.database.read(lambda db: db.all(Job, _ALL))
 
     def job(self, kind: str = "") -> Job:
-        """The only job, or the only one of its kind."""
+        """Return the only job, or the only one of its kind."""
         (job,) = (job for job in self.jobs() if kind in ("", job.kind))
         return job
 
 
 def until(holds: Callable[[], object]) -> None:
-    """Wait until something holds."""
+    """Wait for a condition."""
     deadline = time.monotonic() + DEADLINE_SECONDS
     while not holds():
         assert time.monotonic() < deadline, "it did not happen in time"
@@ -65,14 +65,14 @@ def until(holds: Callable[[], object]) -> None:
 
 @pytest.fixture(scope="session")
 def queue_settings(tmp_path_factory: pytest.TempPathFactory, database_url: str) -> Settings:
-    """An instance that nothing serves."""
+    """Return the settings of an instance without a server."""
     if database_url:
         import psycopg
 
         with psycopg.connect(database_url, autocommit=True) as connection:
             connection.execute("CREATE DATABASE queue")
         parts = urlsplit(database_url)
-        # Not ``urlunsplit``, which drops the empty host of a socket's URL.
+        # Not ``urlunsplit``, which drops the empty host of a socket URL.
         database_url = database_url.replace(f"{parts.path}?", "/queue?", 1)
     data: Path = tmp_path_factory.mktemp("queue")
     settings = Settings(data=data, database_url=database_url, root_password="a long password", log_format="json")
@@ -81,15 +81,15 @@ def queue_settings(tmp_path_factory: pytest.TempPathFactory, database_url: str) 
 
 
 @pytest.fixture
-def bench(queue_settings: Settings) -> Iterator[Bench]:
-    """An empty queue."""
-    bench = Bench(queue_settings, Clock())
+def job_queue(queue_settings: Settings) -> Iterator[JobQueue]:
+    """Yield an empty queue."""
+    job_queue = JobQueue(queue_settings, SettableClock())
 
     def empty(db: Connection) -> None:
         for table in (jobs, recurring_jobs, job_failures):
             db.run(delete(table))
 
-    bench.database.write(empty)
-    yield bench
-    bench.database.close()
-    bench.database.engine.close()
+    job_queue.database.write(empty)
+    yield job_queue
+    job_queue.database.close()
+    job_queue.database.engine.close()

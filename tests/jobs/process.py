@@ -1,4 +1,4 @@
-"""``python -m tests.jobs.process``: a worker in a process of its own, with handlers that leave traces in a folder."""
+"""``python -m tests.jobs.process``: a worker process whose handlers write to files in a folder."""
 
 import os
 import signal
@@ -17,7 +17,7 @@ from ingot.settings import Settings
 
 
 def note(folder: Path, text: str) -> None:
-    """Add one line; whole, also when several processes write."""
+    """Append a line atomically, also with several processes."""
     with (folder / "notes").open("ab", buffering=0) as file:
         file.write(f"{text}\n".encode())
 

@@ -1,4 +1,4 @@
-"""What dispatchers agree on: one at a time sends for a hook, those who die are followed, clocks may be set."""
+"""Claims of webhook dispatchers: one per hook, leases, and clock changes."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -21,41 +21,41 @@ from ingot.integrations.webhooks.delivery.claims import (
 from ingot.integrations.webhooks.delivery.outcome import DeliveryOutcome
 from ingot.integrations.webhooks.outbox import queue_event
 from ingot.integrations.webhooks.tables import EVENT_FLAGS, hook_deliveries, hook_events, hooks
-from tests.jobs.conftest import Bench
+from tests.jobs.conftest import JobQueue
 
 _STATES = select(hook_deliveries.c.state, hook_deliveries.c.attempts).order_by(hook_deliveries.c.id)
 
 
-class Queue:
-    """Hooks with something to tell, and dispatchers that nobody started."""
+class DeliveryQueue:
+    """Hooks with deliveries, and dispatchers that are not running."""
 
-    def __init__(self, bench: Bench) -> None:
-        self.clock = bench.clock
-        self.write = bench.database.write
-        self.read = bench.database.read
+    def __init__(self, job_queue: JobQueue) -> None:
+        self.clock = job_queue.clock
+        self.write = job_queue.database.write
+        self.read = job_queue.database.read
 
     def hook(self) -> int:
-        """A system hook."""
+        """Create a system hook."""
         flags: dict[str, Any] = dict.fromkeys(EVENT_FLAGS, False)
         fixed = {"kind": "system", "url": "http://example.com/", "failures": 0, "enable_ssl_verification": True}
         return self.write(
             lambda db: db.insert(hooks, **flags, **fixed, branch_filter_strategy="wildcard", created_at=db.now)
         )
 
-    def tell(self, *hook_ids: int) -> None:
-        """Something for these."""
+    def enqueue(self, *hook_ids: int) -> None:
+        """Enqueue an event for these hooks."""
         self.write(lambda db: queue_event(db, "system_events", {"event_name": "x"}, hook_ids))
 
     def due(self, mine: str) -> list[int]:
-        """For which hooks somebody could send now."""
+        """Return the hooks that could be claimed now."""
         return self.read(lambda db: find_due_hooks(db, mine))[0]
 
     def claim(self, mine: str) -> list[int]:
-        """Take them."""
+        """Claim them."""
         return self.write(lambda db: claim_hooks(db, mine, self.due(mine)))
 
     def outcome(self, hook_id: int, status: int | None, attempt: int = 1) -> DeliveryOutcome:
-        """What became of the hook's first delivery."""
+        """Return the result of the hook's first delivery."""
         batch = self.read(lambda db: next_batch(db, "a", hook_id))
         assert batch is not None
         number = batch.deliveries[0].id
@@ -64,33 +64,33 @@ class Queue:
     def settle(
         self, mine: str, *outcomes: DeliveryOutcome, released: tuple[int, ...] = (), health: tuple[HookHealth, ...] = ()
     ) -> None:
-        """Write it down."""
+        """Record the result."""
         self.write(lambda db: save_outcomes(db, mine, outcomes, (), health, released))
 
     def states(self) -> list[tuple[str, int]]:
-        """How deliveries stand."""
+        """Return the states of deliveries."""
         return self.read(lambda db: [(state, attempts) for state, attempts in db.rows(_STATES)])
 
 
 @pytest.fixture
-def queue(bench: Bench) -> Iterator[Queue]:
-    """Nothing to tell yet."""
+def queue(job_queue: JobQueue) -> Iterator[DeliveryQueue]:
+    """Yield an empty queue."""
 
     def empty(db: Connection) -> None:
         for table in (hook_events, hooks):
             db.run(delete(table))
 
-    bench.database.write(empty)
-    yield Queue(bench)
-    bench.database.write(empty)
+    job_queue.database.write(empty)
+    yield DeliveryQueue(job_queue)
+    job_queue.database.write(empty)
 
 
-def test_one_at_a_time_sends_for_a_hook(queue: Queue) -> None:
-    """Until it lets go, or has not been heard of for a while."""
+def test_a_hook_is_claimed_by_one_dispatcher(queue: DeliveryQueue) -> None:
+    """Until it is released or the lease expires."""
     one, two = queue.hook(), queue.hook()
-    queue.tell(one)
+    queue.enqueue(one)
     assert queue.claim("a") == [one]
-    queue.tell(one, two)
+    queue.enqueue(one, two)
     assert queue.due("b") == [two]
     assert queue.claim("b") == [two]
     assert queue.read(lambda db: next_batch(db, "b", one)) is None
@@ -100,7 +100,7 @@ def test_one_at_a_time_sends_for_a_hook(queue: Queue) -> None:
     queue.clock.step(seconds=8)
     queue.write(lambda db: renew_leases(db, "a"))
     queue.clock.step(seconds=8)
-    # The second one has died; the first one was heard of.
+    # The second one has died; the first one renewed its lease.
     assert queue.due("c") == [two]
     queue.settle("a", released=(one,))
     assert queue.due("c") == [one, two]
@@ -109,18 +109,18 @@ def test_one_at_a_time_sends_for_a_hook(queue: Queue) -> None:
     assert queue.claim("d") == [one, two]
 
 
-def test_what_is_sent_is_not_sent_again(queue: Queue) -> None:
-    """A failure is, at its time; what comes after it goes first."""
+def test_delivered_events_are_not_sent_again(queue: DeliveryQueue) -> None:
+    """Failed ones are, after their delay; later events go first."""
     hook = queue.hook()
-    queue.tell(hook)
-    queue.tell(hook)
+    queue.enqueue(hook)
+    queue.enqueue(hook)
     queue.claim("a")
     queue.settle("a", queue.outcome(hook, 200))
     assert queue.states() == [("done", 1), ("waiting", 0)]
     queue.settle("a", queue.outcome(hook, None))
     assert queue.states() == [("done", 1), ("waiting", 1)]
     assert queue.due("a") == []
-    queue.tell(hook)
+    queue.enqueue(hook)
     batch = queue.read(lambda db: next_batch(db, "a", hook))
     assert batch is not None
     assert [each.attempts for each in batch.deliveries] == [0]
@@ -133,10 +133,10 @@ def test_what_is_sent_is_not_sent_again(queue: Queue) -> None:
     assert queue.states() == [("done", 1), ("failed", 16), ("done", 1)]
 
 
-def test_a_hook_that_is_left_alone(queue: Queue) -> None:
-    """Nobody claims it before its time is over; it is known when that is."""
+def test_a_paused_hook_is_not_claimed(queue: DeliveryQueue) -> None:
+    """Before the end of its pause, which is known."""
     hook = queue.hook()
-    queue.tell(hook)
+    queue.enqueue(hook)
     queue.claim("a")
     until = queue.clock()
     queue.clock.step(seconds=-60)
@@ -146,10 +146,10 @@ def test_a_hook_that_is_left_alone(queue: Queue) -> None:
     assert queue.due("b") == [hook]
 
 
-def test_a_clock_that_was_set_back(queue: Queue) -> None:
-    """Fault 14: what was to wait for seconds does not wait for a day; nor does a lease or a pause."""
+def test_a_clock_set_back(queue: DeliveryQueue) -> None:
+    """Delays, leases and pauses of seconds do not last a day."""
     hook = queue.hook()
-    queue.tell(hook)
+    queue.enqueue(hook)
     queue.claim("a")
     queue.settle("a", queue.outcome(hook, 503))
     later = queue.clock.now

@@ -1,4 +1,4 @@
-"""Who holds a job, for how long, and what a clock that is set does to it."""
+"""Leases of jobs, and clock changes."""
 
 import os
 import threading
@@ -17,12 +17,12 @@ from ingot.core.jobs.queue import MAX_ATTEMPTS, enqueue
 from ingot.core.jobs.statistics import queue_stats
 from ingot.core.jobs.tables import jobs
 from ingot.core.jobs.worker import JobWorker
-from tests.jobs.conftest import DEADLINE_SECONDS, Bench, until
+from tests.jobs.conftest import DEADLINE_SECONDS, JobQueue, until
 
 
 @contextmanager
-def working(worker: JobWorker) -> Iterator[None]:
-    """A worker at work beside the test."""
+def running_worker(worker: JobWorker) -> Iterator[None]:
+    """Run a worker beside the test."""
     stop, stopper = os.pipe()
     thread = threading.Thread(target=worker.run, args=([stop],))
     thread.start()
@@ -35,37 +35,37 @@ def working(worker: JobWorker) -> Iterator[None]:
     assert not thread.is_alive()
 
 
-def test_a_held_job_is_nobody_elses_until_the_lease_is_over(bench: Bench) -> None:
-    bench.database.write(lambda db: enqueue(db, "note", 1))
-    (first,) = bench.database.write(lambda db: claim_jobs(db, JobCapacity(1), 60))
-    bench.clock.step(seconds=59)
-    assert bench.database.write(lambda db: claim_jobs(db, JobCapacity(1), 60)) == []
-    bench.clock.step(seconds=2)
-    assert bench.database.write(lambda db: claim_jobs(db, JobCapacity(1, takeovers=False), 60)) == []
-    (second,) = bench.database.write(lambda db: claim_jobs(db, JobCapacity(1), 60))
+def test_a_claimed_job_is_protected_until_its_lease_expires(job_queue: JobQueue) -> None:
+    job_queue.database.write(lambda db: enqueue(db, "note", 1))
+    (first,) = job_queue.database.write(lambda db: claim_jobs(db, JobCapacity(1), 60))
+    job_queue.clock.step(seconds=59)
+    assert job_queue.database.write(lambda db: claim_jobs(db, JobCapacity(1), 60)) == []
+    job_queue.clock.step(seconds=2)
+    assert job_queue.database.write(lambda db: claim_jobs(db, JobCapacity(1, takeovers=False), 60)) == []
+    (second,) = job_queue.database.write(lambda db: claim_jobs(db, JobCapacity(1), 60))
     assert (second.id, second.attempts) == (first.id, 2)
-    assert bench.database.read(queue_stats).failures == {"note": 1}
+    assert job_queue.database.read(queue_stats).failures == {"note": 1}
 
-    # Whoever had it before comes back from the dead, and cannot end it any more, in whatever way.
-    assert not bench.database.write(lambda db: finish_job(db, first))
-    assert not bench.database.write(lambda db: fail_job(db, first, "x"))
-    assert not bench.database.write(lambda db: postpone_job(db, first, 1))
-    assert bench.job().lease == second.lease
-    assert bench.database.write(lambda db: finish_job(db, second))
-    assert bench.jobs() == []
+    # The former holder returns and cannot finish the job in any way.
+    assert not job_queue.database.write(lambda db: finish_job(db, first))
+    assert not job_queue.database.write(lambda db: fail_job(db, first, "x"))
+    assert not job_queue.database.write(lambda db: postpone_job(db, first, 1))
+    assert job_queue.job().lease == second.lease
+    assert job_queue.database.write(lambda db: finish_job(db, second))
+    assert job_queue.jobs() == []
 
 
-def test_a_job_that_kills_its_workers_is_given_up(bench: Bench) -> None:
-    bench.database.write(lambda db: enqueue(db, "note", 1))
+def test_a_job_that_kills_its_workers_becomes_dead(job_queue: JobQueue) -> None:
+    job_queue.database.write(lambda db: enqueue(db, "note", 1))
     for _ in range(MAX_ATTEMPTS):
-        assert bench.database.write(lambda db: claim_jobs(db, JobCapacity(1), 60))
-        bench.clock.step(seconds=61)
-    assert bench.database.write(lambda db: claim_jobs(db, JobCapacity(1), 60)) == []
-    assert (bench.job().state, bench.job().last_error) == ("dead", "The worker died")
+        assert job_queue.database.write(lambda db: claim_jobs(db, JobCapacity(1), 60))
+        job_queue.clock.step(seconds=61)
+    assert job_queue.database.write(lambda db: claim_jobs(db, JobCapacity(1), 60)) == []
+    assert (job_queue.job().state, job_queue.job().last_error) == ("dead", "The worker died")
 
 
-def test_a_long_job_keeps_its_lease_while_another_worker_looks_for_work(bench: Bench) -> None:
-    database = open_database(bench.settings)
+def test_a_long_job_keeps_its_lease(job_queue: JobQueue) -> None:
+    database = open_database(job_queue.settings)
     seen: list[Any] = []
     runs: list[int] = []
 
@@ -73,27 +73,27 @@ def test_a_long_job_keeps_its_lease_while_another_worker_looks_for_work(bench: B
         runs.append(payload)
 
         def renewed() -> bool:
-            until_when = bench.job().leased_until
+            until_when = job_queue.job().leased_until
             if until_when not in seen:
                 seen.append(until_when)
             return len(seen) > 4
 
         until(renewed)
 
-    others = [open_database(bench.settings) for _ in range(2)]
-    workers = [JobWorker(each, {"note": handler}, [], bench.log, lease_seconds=2.0) for each in others]
-    with working(workers[0]), working(workers[1]):
+    others = [open_database(job_queue.settings) for _ in range(2)]
+    workers = [JobWorker(each, {"note": handler}, [], job_queue.log, lease_seconds=2.0) for each in others]
+    with running_worker(workers[0]), running_worker(workers[1]):
         database.write(lambda db: enqueue(db, "note", 1))
-        until(lambda: runs and not bench.jobs())
+        until(lambda: runs and not job_queue.jobs())
     assert runs == [1]
     assert database.read(queue_stats).failures == {}
     for each in (database, *others):
         each.close()
 
 
-def test_one_kind_never_holds_every_thread(bench: Bench) -> None:
-    """Many long imports at once, and a mail after them."""
-    database = open_database(bench.settings)
+def test_one_kind_never_uses_all_threads(job_queue: JobQueue) -> None:
+    """Many long imports, and a mail after them."""
+    database = open_database(job_queue.settings)
     go = threading.Event()
     mails: list[Any] = []
     running: list[Any] = []
@@ -102,77 +102,77 @@ def test_one_kind_never_holds_every_thread(bench: Bench) -> None:
         running.append(payload)
         go.wait(DEADLINE_SECONDS)
 
-    worker = JobWorker(database, {"import": long, "mail": lambda _, payload: mails.append(payload)}, [], bench.log)
+    worker = JobWorker(database, {"import": long, "mail": lambda _, payload: mails.append(payload)}, [], job_queue.log)
     for number in range(6):
         database.write(partial(enqueue, kind="import", payload=number))
-    with working(worker):
+    with running_worker(worker):
         until(lambda: len(running) == 3)
         database.write(lambda db: enqueue(db, "mail", 1))
         until(lambda: mails)
         assert sorted(running) == [0, 1, 2]
         go.set()
-        until(lambda: not bench.jobs())
+        until(lambda: not job_queue.jobs())
     assert sorted(running) == [0, 1, 2, 3, 4, 5]
     database.close()
 
 
 class TestClockSet:
-    """Nothing may wait for a moment that only the old clock would have reached."""
+    """Tests of a clock that is set: no job may wait for a time of the old clock."""
 
     @pytest.mark.parametrize("back", [{"days": -1}, {"days": -366}])
-    def test_back(self, bench: Bench, back: dict[str, float]) -> None:
+    def test_clock_set_back(self, job_queue: JobQueue, back: dict[str, float]) -> None:
         ran: list[Any] = []
-        bench.database.write(lambda db: enqueue(db, "note", "now"))
-        bench.database.write(lambda db: enqueue(db, "note", "in an hour", add_duration(db.now, hours=1)))
-        bench.database.write(lambda db: enqueue(db, "dies", "held"))
-        (held,) = bench.database.write(lambda db: claim_jobs(db, JobCapacity(1, ["note"]), 60))
+        job_queue.database.write(lambda db: enqueue(db, "note", "now"))
+        job_queue.database.write(lambda db: enqueue(db, "note", "in an hour", add_duration(db.now, hours=1)))
+        job_queue.database.write(lambda db: enqueue(db, "dies", "held"))
+        (held,) = job_queue.database.write(lambda db: claim_jobs(db, JobCapacity(1, ["note"]), 60))
         assert held.kind == "dies"
-        bench.clock.step(**back)
+        job_queue.clock.step(**back)
         handlers = {kind: (lambda _, payload: ran.append(payload)) for kind in ("note", "dies")}
-        worker = JobWorker(bench.database, handlers, [], bench.log, lease_seconds=60)
+        worker = JobWorker(job_queue.database, handlers, [], job_queue.log, lease_seconds=60)
         while worker.run_once():
             pass
         assert ran == ["now"]
-        bench.clock.step(seconds=61)
-        # Another worker, since this one gives the holders time after each step of its clock.
-        worker = JobWorker(bench.database, handlers, [], bench.log, lease_seconds=60)
+        job_queue.clock.step(seconds=61)
+        # Another worker, because this one grants holders extra time after each step of its clock.
+        worker = JobWorker(job_queue.database, handlers, [], job_queue.log, lease_seconds=60)
         while worker.run_once():
             pass
         assert ran == ["now", "held"]
-        bench.clock.step(hours=1)
+        job_queue.clock.step(hours=1)
         while worker.run_once():
             pass
         assert ran == ["now", "held", "in an hour"]
 
-    def test_a_worker_that_sees_the_clock_step_does_not_take_living_ones_for_dead(self, bench: Bench) -> None:
-        worker = JobWorker(bench.database, {"note": lambda *_: None}, [], bench.log)
-        bench.database.write(lambda db: enqueue(db, "note", 1))
-        (job,) = bench.database.write(lambda db: claim_jobs(db, JobCapacity(1), 60))
-        bench.clock.step(days=366)
+    def test_a_clock_step_does_not_expire_running_jobs(self, job_queue: JobQueue) -> None:
+        worker = JobWorker(job_queue.database, {"note": lambda *_: None}, [], job_queue.log)
+        job_queue.database.write(lambda db: enqueue(db, "note", 1))
+        (job,) = job_queue.database.write(lambda db: claim_jobs(db, JobCapacity(1), 60))
+        job_queue.clock.step(days=366)
         assert not worker.run_once()
-        assert bench.job().lease == job.lease
-        bench.database.write(lambda db: enqueue(db, "note", 2))
+        assert job_queue.job().lease == job.lease
+        job_queue.database.write(lambda db: enqueue(db, "note", 2))
         assert worker.run_once()
-        assert [each.id for each in bench.jobs()] == [job.id]
+        assert [each.id for each in job_queue.jobs()] == [job.id]
 
-    def test_clocks_that_differ_a_little_are_left_alone(self, bench: Bench) -> None:
-        bench.database.write(lambda db: enqueue(db, "note", 1))
-        bench.clock.step(seconds=-30)
-        worker = JobWorker(bench.database, {"note": lambda *_: None}, [], bench.log)
+    def test_small_clock_differences_are_ignored(self, job_queue: JobQueue) -> None:
+        job_queue.database.write(lambda db: enqueue(db, "note", 1))
+        job_queue.clock.step(seconds=-30)
+        worker = JobWorker(job_queue.database, {"note": lambda *_: None}, [], job_queue.log)
         assert not worker.run_once()
-        bench.clock.step(seconds=30)
+        job_queue.clock.step(seconds=30)
         assert worker.run_once()
 
 
-def test_a_lease_that_was_lost_for_good_does_not_stop_the_worker(bench: Bench) -> None:
+def test_a_lost_lease_does_not_stop_the_worker(job_queue: JobQueue) -> None:
     """An administrator drops a job while it runs."""
-    database = open_database(bench.settings)
+    database = open_database(job_queue.settings)
 
     def handler(_: Database, payload: Any) -> None:
-        bench.database.write(lambda db: db.delete(jobs, bench.job().id))
+        job_queue.database.write(lambda db: db.delete(jobs, job_queue.job().id))
 
-    worker = JobWorker(database, {"note": handler}, [], bench.log)
+    worker = JobWorker(database, {"note": handler}, [], job_queue.log)
     database.write(lambda db: enqueue(db, "note", wall_clock()))
     assert worker.run_once()
-    assert "job was taken over" in bench.lines.getvalue()
+    assert "job was taken over" in job_queue.lines.getvalue()
     database.close()

@@ -1,4 +1,4 @@
-"""What Prometheus reads of the queue."""
+"""Prometheus metrics of the queue."""
 
 import re
 from functools import partial
@@ -18,7 +18,7 @@ def _numbers(instance: Instance) -> dict[str, float]:
     return {name: float(value) for name, value in re.findall(r"^(ingot_jobs\S+) (\S+)$", text, re.MULTILINE)}
 
 
-def test_depth_age_and_failures_are_read_when_asked(instance: Instance) -> None:
+def test_depth_age_and_failures_are_current(instance: Instance) -> None:
     instance.work()
     before = _numbers(instance)
     assert before["ingot_jobs_oldest_seconds"] < 7200

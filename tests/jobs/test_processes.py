@@ -1,4 +1,4 @@
-"""Several processes on one queue, and how they end."""
+"""Several worker processes on one queue, and their shutdown."""
 
 import os
 import signal
@@ -12,18 +12,24 @@ import pytest
 from ingot.app import open_database
 from ingot.core.jobs.queue import enqueue
 from tests import fork_server
-from tests.jobs.conftest import DEADLINE_SECONDS, Bench, until
+from tests.jobs.conftest import DEADLINE_SECONDS, JobQueue, until
 
-Start = Callable[..., fork_server.Process]
+Start = Callable[..., fork_server.ForkedProcess]
 
 
 @pytest.fixture
-def start(bench: Bench, tmp_path: Path) -> Iterator[Start]:
-    """Starts workers that leave traces in the test's folder."""
-    processes: list[fork_server.Process] = []
+def start(job_queue: JobQueue, tmp_path: Path) -> Iterator[Start]:
+    """Yield a function that starts workers that write to the test's folder."""
+    processes: list[fork_server.ForkedProcess] = []
 
-    def begin(lease: float = 60.0, grace: float = 8.0) -> fork_server.Process:
-        arguments = [str(bench.settings.data), bench.settings.database_url, str(tmp_path), str(lease), str(grace)]
+    def begin(lease: float = 60.0, grace: float = 8.0) -> fork_server.ForkedProcess:
+        arguments = [
+            str(job_queue.settings.data),
+            job_queue.settings.database_url,
+            str(tmp_path),
+            str(lease),
+            str(grace),
+        ]
         process = fork_server.start("tests.jobs.process", *arguments)
         processes.append(process)
         return process
@@ -39,59 +45,59 @@ def notes(folder: Path) -> list[str]:
     return file.read_text().splitlines() if file.exists() else []
 
 
-def add(bench: Bench, kind: str, *payloads: object) -> None:
-    database = open_database(bench.settings)
+def add(job_queue: JobQueue, kind: str, *payloads: object) -> None:
+    database = open_database(job_queue.settings)
     for payload in payloads:
         database.write(partial(enqueue, kind=kind, payload=payload))
     database.close()
 
 
-def test_the_job_of_a_killed_worker_is_taken_over(bench: Bench, start: Start, tmp_path: Path) -> None:
-    add(bench, "hang", "done")
+def test_the_job_of_a_killed_worker_is_taken_over(job_queue: JobQueue, start: Start, tmp_path: Path) -> None:
+    add(job_queue, "hang", "done")
     first = start(lease=1.5)
     until((tmp_path / f"hanging-{first.pid}").exists)
     second = start(lease=1.5)
-    # The first renews its lease as long as it lives, so the second gets nothing.
-    held = bench.job("hang").leased_until
-    until(lambda: bench.job("hang").leased_until != held)
+    # The first renews its lease while it lives, so the second gets nothing.
+    held = job_queue.job("hang").leased_until
+    until(lambda: job_queue.job("hang").leased_until != held)
     assert not (tmp_path / f"hanging-{second.pid}").exists()
     first.kill()
     until((tmp_path / f"hanging-{second.pid}").exists)
     (tmp_path / "go").touch()
-    until(lambda: "done" in notes(tmp_path) and not bench.jobs())
+    until(lambda: "done" in notes(tmp_path) and not job_queue.jobs())
     assert notes(tmp_path).count("done") == 1
 
 
-def test_two_workers_share_the_jobs_and_run_each_once(bench: Bench, start: Start, tmp_path: Path) -> None:
+def test_two_workers_share_the_jobs_and_run_each_once(job_queue: JobQueue, start: Start, tmp_path: Path) -> None:
     expected = [str(number) for number in range(60)]
-    add(bench, "note", *expected[:30])
+    add(job_queue, "note", *expected[:30])
     start(), start()
-    add(bench, "note", *expected[30:])
-    until(lambda: not bench.jobs() and len(notes(tmp_path)) >= 61)
-    # What recurs comes once too, although both began at the same time.
+    add(job_queue, "note", *expected[30:])
+    until(lambda: not job_queue.jobs() and len(notes(tmp_path)) >= 61)
+    # Recurring jobs run once too, although both started at the same time.
     assert Counter(notes(tmp_path)) == Counter([*expected, "recurred"])
 
 
-def test_sigterm_lets_a_running_job_end(bench: Bench, start: Start, tmp_path: Path) -> None:
+def test_sigterm_lets_a_running_job_finish(job_queue: JobQueue, start: Start, tmp_path: Path) -> None:
     worker = start()
-    add(bench, "hang", "done")
+    add(job_queue, "hang", "done")
     until((tmp_path / f"hanging-{worker.pid}").exists)
-    until(lambda: [job.kind for job in bench.jobs()] == ["hang"])
+    until(lambda: [job.kind for job in job_queue.jobs()] == ["hang"])
     worker.terminate()
-    add(bench, "note", "too late")
+    add(job_queue, "note", "too late")
     (tmp_path / "go").touch()
     assert worker.wait(DEADLINE_SECONDS) == 0
     assert [note for note in notes(tmp_path) if note != "recurred"] == ["done"]
-    assert bench.job("note").state == "waiting"
+    assert job_queue.job("note").state == "waiting"
 
 
-def test_sigterm_gives_a_job_back_that_takes_too_long(bench: Bench, start: Start, tmp_path: Path) -> None:
+def test_sigterm_releases_a_job_that_takes_too_long(job_queue: JobQueue, start: Start, tmp_path: Path) -> None:
     worker = start(grace=0.1)
-    add(bench, "hang", "done")
+    add(job_queue, "hang", "done")
     until((tmp_path / f"hanging-{worker.pid}").exists)
     worker.terminate()
     assert worker.wait(DEADLINE_SECONDS) == 0
-    job = bench.job("hang")
+    job = job_queue.job("hang")
     assert (job.state, job.attempts, job.lease) == ("waiting", 0, None)
     (tmp_path / "go").touch()
     start()
@@ -99,21 +105,21 @@ def test_sigterm_gives_a_job_back_that_takes_too_long(bench: Bench, start: Start
 
 
 def _states(pid: int) -> set[str]:
-    """Whether its threads run, sleep or are stopped."""
+    """Return whether its threads run, sleep or are stopped."""
     return {stat.read_text().rpartition(")")[2].split()[0] for stat in Path(f"/proc/{pid}/task").glob("*/stat")}
 
 
-def _stopped_without_lock(bench: Bench, pid: int) -> bool:
-    """Stop a process; not in the middle of a transaction, which would stop everybody on the embedded engine."""
+def _stopped_without_lock(job_queue: JobQueue, pid: int) -> bool:
+    """Stop a process outside of a transaction, which would block all others on SQLite."""
     os.kill(pid, signal.SIGSTOP)
     until(lambda: _states(pid) == {"T"})  # The signal takes effect a little later, for each thread by itself.
-    raw = bench.database.engine.connect(read_only=False)
+    raw = job_queue.database.engine.connect(read_only=False)
     try:
-        if bench.settings.embedded:
+        if job_queue.settings.embedded:
             raw.execute("PRAGMA busy_timeout = 0")
-        raw.execute(bench.database.engine.begin_statement)
+        raw.execute(job_queue.database.engine.begin_statement)
         raw.execute("ROLLBACK")
-    except bench.database.engine.errors:
+    except job_queue.database.engine.errors:
         os.kill(pid, signal.SIGCONT)
         return False
     finally:
@@ -121,15 +127,15 @@ def _stopped_without_lock(bench: Bench, pid: int) -> bool:
     return True
 
 
-def test_a_stopped_process_wakes_up_to_find_its_job_gone(bench: Bench, start: Start, tmp_path: Path) -> None:
-    """SIGSTOP for longer than the lease: two run the job, and only one ends it."""
+def test_a_suspended_process_loses_its_job(job_queue: JobQueue, start: Start, tmp_path: Path) -> None:
+    """SIGSTOP for longer than the lease: two run the job, and only one finishes it."""
     first = start(lease=1.0)
-    add(bench, "hang", "done")
+    add(job_queue, "hang", "done")
     until((tmp_path / f"hanging-{first.pid}").exists)
-    until(lambda: _stopped_without_lock(bench, first.pid))
+    until(lambda: _stopped_without_lock(job_queue, first.pid))
     second = start(lease=1.0)
     until((tmp_path / f"hanging-{second.pid}").exists)
-    assert bench.job("hang").attempts == 2
+    assert job_queue.job("hang").attempts == 2
     os.kill(first.pid, signal.SIGCONT)
     (tmp_path / "go").touch()
-    until(lambda: notes(tmp_path).count("done") == 2 and not bench.jobs())
+    until(lambda: notes(tmp_path).count("done") == 2 and not job_queue.jobs())

@@ -1,4 +1,4 @@
-"""How a worker hears of work: bounded looks, no busy waiting."""
+"""Wake-up of workers: bounded polling, no busy waiting."""
 
 import os
 import threading
@@ -12,37 +12,37 @@ from ingot.app import open_database
 from ingot.core.db.engines import POLL_SECONDS, SqliteWatch, Watch
 from ingot.core.jobs.queue import enqueue
 from ingot.core.jobs.worker import MAX_SLEEP_SECONDS, JobWorker
-from tests.jobs.conftest import Bench, until
+from tests.jobs.conftest import JobQueue, until
 from tests.statements import count_statements, executed, polls
 
 
 @pytest.fixture
-def watch(bench: Bench) -> Iterator[Watch]:
-    """A watch that has seen all there is."""
-    with closing(bench.database.engine.watch("jobs")) as watch:
+def watch(job_queue: JobQueue) -> Iterator[Watch]:
+    """Yield a watch that has seen all jobs."""
+    with closing(job_queue.database.engine.watch("jobs")) as watch:
         watch.wait(0, [])
         yield watch
 
 
-def test_work_that_came_before_the_wait_ends_it_at_the_first_look(bench: Bench, watch: Watch) -> None:
-    """A worker looks at the queue, then waits; what is committed in between must not be missed."""
-    bench.database.write(lambda db: enqueue(db, "note", 1))
-    before = polls(bench.database)
+def test_work_enqueued_before_the_wait_ends_it_at_the_first_poll(job_queue: JobQueue, watch: Watch) -> None:
+    """Jobs committed between polling the queue and waiting must not be missed."""
+    job_queue.database.write(lambda db: enqueue(db, "note", 1))
+    before = polls(job_queue.database)
     watch.wait(MAX_SLEEP_SECONDS, [])
-    assert polls(bench.database) - before <= 1
+    assert polls(job_queue.database) - before <= 1
 
 
-def test_work_that_comes_during_the_wait_ends_it_at_the_next_look(bench: Bench, watch: Watch) -> None:
-    """0.2 seconds are four looks of the embedded engine; the server needs none."""
+def test_work_enqueued_during_the_wait_ends_it_at_the_next_poll(job_queue: JobQueue, watch: Watch) -> None:
+    """0.2 seconds are four polls on SQLite; PostgreSQL notifies."""
     assert POLL_SECONDS <= 0.1
     committed: list[int] = []
     waiting = threading.Event()
 
     def add() -> None:
         waiting.wait()
-        database = open_database(bench.settings)
+        database = open_database(job_queue.settings)
         database.write(lambda db: enqueue(db, "note", 1))
-        committed.append(polls(bench.database))
+        committed.append(polls(job_queue.database))
         database.close()
 
     thread = threading.Thread(target=add)
@@ -50,52 +50,52 @@ def test_work_that_comes_during_the_wait_ends_it_at_the_next_look(bench: Bench, 
     waiting.set()
     watch.wait(MAX_SLEEP_SECONDS, [])
     thread.join()
-    assert polls(bench.database) - committed[0] <= 2
+    assert polls(job_queue.database) - committed[0] <= 2
 
 
-def test_a_rolled_back_job_wakes_nobody(bench: Bench, watch: Watch) -> None:
-    raw = bench.database.engine.connect(read_only=False)
-    raw.execute(bench.database.engine.begin_statement)
+def test_a_rolled_back_job_wakes_no_worker(job_queue: JobQueue, watch: Watch) -> None:
+    raw = job_queue.database.engine.connect(read_only=False)
+    raw.execute(job_queue.database.engine.begin_statement)
     raw.execute("DELETE FROM jobs")
     raw.execute("ROLLBACK")
     raw.close()
-    before, began = polls(bench.database), time.monotonic()
+    before, began = polls(job_queue.database), time.monotonic()
     watch.wait(POLL_SECONDS * 3, [])
-    assert polls(bench.database) - before >= (2 if isinstance(watch, SqliteWatch) else 1)
+    assert polls(job_queue.database) - before >= (2 if isinstance(watch, SqliteWatch) else 1)
     assert time.monotonic() - began >= POLL_SECONDS * 3, "It waited until the time was over."
 
 
-def test_a_descriptor_that_can_be_read_ends_the_wait_at_once(bench: Bench, watch: Watch) -> None:
+def test_a_readable_descriptor_ends_the_wait_at_once(job_queue: JobQueue, watch: Watch) -> None:
     stop, stopper = os.pipe()
     os.close(stopper)
-    before = polls(bench.database)
+    before = polls(job_queue.database)
     watch.wait(MAX_SLEEP_SECONDS, [stop])
     os.close(stop)
-    assert polls(bench.database) - before <= 1
+    assert polls(job_queue.database) - before <= 1
 
 
-def test_a_watch_is_what_readiness_sees(bench: Bench) -> None:
-    engine = bench.database.engine
+def test_a_watch_is_reported_by_readiness(job_queue: JobQueue) -> None:
+    engine = job_queue.database.engine
     assert not engine.is_served("jobs")
     with closing(engine.watch("jobs")):
         assert engine.is_served("jobs")
     until(lambda: not engine.is_served("jobs"))
 
 
-def test_an_idle_worker_asks_the_queue_nothing(bench: Bench) -> None:
-    """It looks once, then sleeps; a hundred looks at the counter later it has asked nothing more."""
-    database = count_statements(open_database(bench.settings))
-    worker = JobWorker(database, {}, [], bench.log)
+def test_an_idle_worker_runs_no_queries(job_queue: JobQueue) -> None:
+    """It polls once, then sleeps; a hundred reads of the counter later it has run no other query."""
+    database = count_statements(open_database(job_queue.settings))
+    worker = JobWorker(database, {}, [], job_queue.log)
     stop, stopper = os.pipe()
     thread = threading.Thread(target=worker.run, args=([stop],))
     thread.start()
-    if bench.settings.embedded:
+    if job_queue.settings.embedded:
         until(lambda: polls(database) >= 5)
         before, seen = executed(database), polls(database)
         until(lambda: polls(database) >= seen + 40)
         assert executed(database) == before
-    bench.database.write(lambda db: enqueue(db, "unknown", 1))
-    until(lambda: bench.job().attempts == 1)
+    job_queue.database.write(lambda db: enqueue(db, "unknown", 1))
+    until(lambda: job_queue.job().attempts == 1)
     os.close(stopper)
     thread.join(60)
     assert not thread.is_alive()
@@ -104,11 +104,11 @@ def test_an_idle_worker_asks_the_queue_nothing(bench: Bench) -> None:
     database.close()
 
 
-def test_a_lost_connection_comes_back_and_serves_again(bench: Bench) -> None:
-    """The server restarts; the worker must be seen again without being restarted itself."""
-    if bench.settings.embedded:
+def test_a_lost_connection_is_restored(job_queue: JobQueue) -> None:
+    """After a restart of the database, the worker is ready again without its own restart."""
+    if job_queue.settings.embedded:
         pytest.skip("there is no server to lose")
-    engine = bench.database.engine
+    engine = job_queue.database.engine
     with closing(engine.watch("jobs")) as watch:
         raw = engine.connect(read_only=False)
         raw.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'")
@@ -117,7 +117,7 @@ def test_a_lost_connection_comes_back_and_serves_again(bench: Bench) -> None:
         for _ in range(3):
             watch.wait(MAX_SLEEP_SECONDS, [])  # Ends each time, because the connection did.
         assert engine.is_served("jobs")
-        before = polls(bench.database)
-        bench.database.write(lambda db: enqueue(db, "note", 1))
+        before = polls(job_queue.database)
+        job_queue.database.write(lambda db: enqueue(db, "note", 1))
         watch.wait(MAX_SLEEP_SECONDS, [])
-        assert polls(bench.database) == before
+        assert polls(job_queue.database) == before

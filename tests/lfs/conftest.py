@@ -1,4 +1,4 @@
-"""A client that speaks Git LFS' protocol, as the real one does."""
+"""Client of the Git LFS protocol."""
 
 import hashlib
 from collections.abc import Iterator
@@ -8,26 +8,26 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.client import Person
+from tests.client import User
 from tests.conftest import Instance
 from tests.factories import Project
 
-KIND = "application/vnd.git-lfs+json"
+MEDIA_TYPE = "application/vnd.git-lfs+json"
 
 
 def oid_of(content: bytes) -> str:
-    """What content is called."""
+    """Return the digest of content."""
     return hashlib.sha256(content).hexdigest()
 
 
-def named(content: bytes) -> dict[str, Any]:
-    """How a batch names it."""
+def object_of(content: bytes) -> dict[str, Any]:
+    """Return the object as named in a batch."""
     return {"oid": oid_of(content), "size": len(content)}
 
 
 @dataclass
-class Lfs:
-    """Calls below a project's repository; whoever holds a token uses it as password."""
+class LfsClient:
+    """Calls below a project's repository; tokens are sent as password."""
 
     url: str
     client: httpx.Client
@@ -37,29 +37,29 @@ class Lfs:
         method: str,
         project: Project | str,
         path: str,
-        who: Person | tuple[str, str] | None = None,
+        who: User | tuple[str, str] | None = None,
         **options: Any,
     ) -> httpx.Response:
-        """Any request."""
-        auth = (who.username, who.token) if isinstance(who, Person) else who
+        """Send a request."""
+        auth = (who.username, who.token) if isinstance(who, User) else who
         place = project if isinstance(project, str) else project.path
         return self.client.request(method, f"{self.url}/{place}.git/{path}", auth=auth, **options)
 
     def json(
-        self, project: Project | str, path: str, who: Person | tuple[str, str] | None = None, /, **sent: Any
+        self, project: Project | str, path: str, who: User | tuple[str, str] | None = None, /, **sent: Any
     ) -> httpx.Response:
-        """A call with a body in the protocol's own type."""
-        headers = {"Accept": KIND, "Content-Type": f"{KIND}; charset=utf-8"}
+        """Send a body in the protocol's media type."""
+        headers = {"Accept": MEDIA_TYPE, "Content-Type": f"{MEDIA_TYPE}; charset=utf-8"}
         content = httpx.Request("POST", "http://x", json=sent).read()
         answer = self.call("POST", project, path, who, content=content, headers=headers)
-        assert answer.headers["content-type"] == KIND
+        assert answer.headers["content-type"] == MEDIA_TYPE
         return answer
 
     def batch(
-        self, project: Project | str, who: Person | tuple[str, str] | None, operation: str, *contents: bytes
+        self, project: Project | str, who: User | tuple[str, str] | None, operation: str, *contents: bytes
     ) -> httpx.Response:
-        """Ask what to do with files."""
-        objects = [named(content) for content in contents]
+        """Send a batch request."""
+        objects = [object_of(content) for content in contents]
         return self.json(
             project,
             "info/lfs/objects/batch",
@@ -72,29 +72,29 @@ class Lfs:
         )
 
     def follow(self, method: str, action: dict[str, Any], **options: Any) -> httpx.Response:
-        """Do what a batch said, with the headers that it gave."""
+        """Execute an action of a batch, with its headers."""
         headers = {**action["header"], **options.pop("headers", {})}
         return self.client.request(method, action["href"], headers=headers, **options)
 
-    def bring(self, project: Project, who: Person | tuple[str, str], content: bytes) -> str:
-        """Upload a file as clients do; gives its digest."""
+    def upload(self, project: Project, who: User | tuple[str, str], content: bytes) -> str:
+        """Upload a file like a client, and return its digest."""
         answer = self.batch(project, who, "upload", content)
         assert answer.status_code == 200, answer.text
         actions = answer.json()["objects"][0].get("actions")
         if actions is not None:
             put = self.follow("PUT", actions["upload"], content=content)
             assert put.status_code == 200, put.text
-            verified = self.follow("POST", actions["verify"], json=named(content))
+            verified = self.follow("POST", actions["verify"], json=object_of(content))
             assert verified.status_code == 200, verified.text
         return oid_of(content)
 
-    def get(self, project: Project | str, who: Person | tuple[str, str] | None, content: bytes) -> httpx.Response:
-        """Ask for a file directly."""
+    def get(self, project: Project | str, who: User | tuple[str, str] | None, content: bytes) -> httpx.Response:
+        """Download a file directly."""
         return self.call("GET", project, f"gitlab-lfs/objects/{oid_of(content)}", who)
 
 
 @pytest.fixture(scope="session")
-def lfs(instance: Instance) -> Iterator[Lfs]:
-    """Such a client."""
+def lfs(instance: Instance) -> Iterator[LfsClient]:
+    """Yield a client."""
     with httpx.Client(timeout=60) as client:
-        yield Lfs(instance.url, client)
+        yield LfsClient(instance.url, client)

@@ -1,4 +1,4 @@
-"""Locks: who takes them, who sees them, who gives them back."""
+"""LFS locks: create, list and unlock."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -6,20 +6,20 @@ from typing import Any
 import pytest
 
 from ingot.core.access.levels import Level
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.factories import Project, make_project
-from tests.lfs.conftest import Lfs
+from tests.lfs.conftest import LfsClient
 from tests.roles import UsersByRole, project_with
 
 
-def _lock(lfs: Lfs, project: Project, who: Person, path: str) -> dict[str, Any]:
+def _lock(lfs: LfsClient, project: Project, who: User, path: str) -> dict[str, Any]:
     made = lfs.json(project, "info/lfs/locks", who, path=path, ref={"name": "refs/heads/master"})
     assert made.status_code == 201, made.text
     lock: dict[str, Any] = made.json()["lock"]
     return lock
 
 
-def test_a_lock_is_taken_seen_and_given_back(make: Make, lfs: Lfs, roles: UsersByRole) -> None:
+def test_life_cycle_of_a_lock(make: Make, lfs: LfsClient, roles: UsersByRole) -> None:
     project = project_with(make, roles)
     lock = _lock(lfs, project, roles.developer, "art/big file.psd")
     assert lock == {
@@ -55,7 +55,7 @@ def test_a_lock_is_taken_seen_and_given_back(make: Make, lfs: Lfs, roles: UsersB
     assert lfs.call("GET", project, "info/lfs/locks", roles.reporter).json() == {"locks": []}
 
 
-WHO = [
+CALLERS = [
     ("administrator", 200, 201, 403, 200),
     ("owner", 200, 201, 403, 200),
     ("master", 200, 201, 403, 200),
@@ -67,11 +67,11 @@ WHO = [
 ]
 
 
-@pytest.mark.parametrize(("role", "sees", "locks", "unlocks", "forces"), WHO)
-def test_who_may_what(
-    make: Make, lfs: Lfs, roles: UsersByRole, role: str, sees: int, locks: int, unlocks: int, forces: int
+@pytest.mark.parametrize(("role", "sees", "locks", "unlocks", "forces"), CALLERS)
+def test_permissions(
+    make: Make, lfs: LfsClient, roles: UsersByRole, role: str, sees: int, locks: int, unlocks: int, forces: int
 ) -> None:
-    """Those who push lock; a lock is its owner's, and a master's by force."""
+    """Locking requires push access; unlocking requires the owner, or a master with force."""
     project, caller = project_with(make, roles), roles[role]
     other = make.user()
     make.api.post(f"/projects/{project.id}/members", make.root, user_id=other.id, access_level=30)
@@ -85,8 +85,8 @@ def test_who_may_what(
     assert lfs.json(project, path, caller, force=True).status_code == forces
 
 
-def test_a_lock_is_only_found_where_it_belongs(make: Make, lfs: Lfs, roles: UsersByRole) -> None:
-    """Attack: give back, by its number, a lock of a project that one does not see."""
+def test_a_lock_is_found_only_in_its_project(make: Make, lfs: LfsClient, roles: UsersByRole) -> None:
+    """Attack: unlock, by its id, a lock of a hidden project."""
     project, own = project_with(make, roles), make_project(make, roles.stranger)
     lock = _lock(lfs, project, roles.owner, "file")
     for number in (lock["id"], "0", "x", "9" * 30, "..%2f..", "%00"):
@@ -112,12 +112,12 @@ def test_a_lock_is_only_found_where_it_belongs(make: Make, lfs: Lfs, roles: User
     ],
     ids=lambda value: str(value)[:30],
 )
-def test_paths_that_can_be(make: Make, lfs: Lfs, body: bytes, status: int) -> None:
+def test_valid_and_invalid_paths(make: Make, lfs: LfsClient, body: bytes, status: int) -> None:
     project = make_project(make)
     assert lfs.call("POST", project, "info/lfs/locks", make.root, content=body).status_code == status
 
 
-def test_locks_come_in_parts(make: Make, lfs: Lfs) -> None:
+def test_locks_are_paginated(make: Make, lfs: LfsClient) -> None:
     owner = make.user()
     project = make_project(make, owner)
     ids = [_lock(lfs, project, owner, f"file {number}")["id"] for number in range(5)]
@@ -135,7 +135,7 @@ def test_locks_come_in_parts(make: Make, lfs: Lfs) -> None:
         assert lfs.json(project, "info/lfs/locks/verify", owner, limit=limit).status_code == 200
 
 
-def test_of_many_at_once_one_gets_the_lock(make: Make, lfs: Lfs) -> None:
+def test_concurrent_locking_creates_one(make: Make, lfs: LfsClient) -> None:
     people = [make.user() for _ in range(4)]
     project = make_project(make, members=dict.fromkeys(people, Level.DEVELOPER))
     with ThreadPoolExecutor(4) as pool:
@@ -144,7 +144,7 @@ def test_of_many_at_once_one_gets_the_lock(make: Make, lfs: Lfs) -> None:
     assert len({answer.json()["lock"]["id"] for answer in answers}) == 1
 
 
-def test_locks_go_with_their_owner(api: Api, make: Make, lfs: Lfs) -> None:
+def test_locks_are_deleted_with_their_owner(api: Api, make: Make, lfs: LfsClient) -> None:
     owner, member = make.user(), make.user()
     project = make_project(make, owner, members={member: Level.DEVELOPER})
     _lock(lfs, project, member, "file")

@@ -1,4 +1,4 @@
-"""The way to large files over SSH: ``git-lfs-authenticate`` gives a token, and runs nothing."""
+"""LFS over SSH: ``git-lfs-authenticate`` returns a token, and runs nothing."""
 
 import base64
 import json
@@ -11,16 +11,16 @@ import pytest
 
 from ingot.core.access.levels import Level
 from ingot.core.db.times import add_duration
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project, make_project
-from tests.lfs.conftest import Lfs
+from tests.lfs.conftest import LfsClient
 from tests.transport.conftest import BASE, ssh_command
 
 
 @pytest.fixture
 def keys(tmp_path: Path) -> Callable[[], tuple[str, Path]]:
-    """Fresh keys: the public line, and where the private one lies."""
+    """Return a function that creates keys: the public line, and the path of the private one."""
 
     def make_one() -> tuple[str, Path]:
         key = tmp_path / f"key-{len(list(tmp_path.iterdir()))}"
@@ -30,56 +30,58 @@ def keys(tmp_path: Path) -> Callable[[], tuple[str, Path]]:
     return make_one
 
 
-def _ask(instance: Instance, key: Path, *words: str) -> subprocess.CompletedProcess[str]:
+def _authenticate(instance: Instance, key: Path, *words: str) -> subprocess.CompletedProcess[str]:
     ssh = [*ssh_command(key).split(), "-T", "-p", str(instance.settings.ssh_port), "git@127.0.0.1"]
     return subprocess.run([*ssh, " ".join(words)], env=BASE, capture_output=True, text=True, check=False)
 
 
-def _way(instance: Instance, key: Path, project: Project, operation: str) -> dict[str, Any]:
-    answer = _ask(instance, key, "git-lfs-authenticate", f"/{project.path}.git", operation)
+def _credentials(instance: Instance, key: Path, project: Project, operation: str) -> dict[str, Any]:
+    answer = _authenticate(instance, key, "git-lfs-authenticate", f"/{project.path}.git", operation)
     assert answer.returncode == 0, answer.stderr
-    way: dict[str, Any] = json.loads(answer.stdout)
-    return way
+    credentials: dict[str, Any] = json.loads(answer.stdout)
+    return credentials
 
 
-def _who(way: dict[str, Any]) -> tuple[str, str]:
-    name, _, secret = base64.b64decode(way["header"]["Authorization"].removeprefix("Basic ")).decode().partition(":")
+def _identity(credentials: dict[str, Any]) -> tuple[str, str]:
+    name, _, secret = (
+        base64.b64decode(credentials["header"]["Authorization"].removeprefix("Basic ")).decode().partition(":")
+    )
     return name, secret
 
 
-def _person_with_key(api: Api, make: Make, keys: Callable[[], tuple[str, Path]]) -> tuple[Person, Path, int]:
+def _user_with_key(api: Api, make: Make, keys: Callable[[], tuple[str, Path]]) -> tuple[User, Path, int]:
     person = make.user()
     line, key = keys()
     added = api.post("/user/keys", person, title="laptop", key=line)
     return person, key, added.json()["id"]
 
 
-def test_a_person_goes_on_over_http(
-    instance: Instance, api: Api, make: Make, lfs: Lfs, keys: Callable[[], tuple[str, Path]]
+def test_a_user_continues_over_http(
+    instance: Instance, api: Api, make: Make, lfs: LfsClient, keys: Callable[[], tuple[str, Path]]
 ) -> None:
-    owner, key, _ = _person_with_key(api, make, keys)
+    owner, key, _ = _user_with_key(api, make, keys)
     project = make_project(make, owner, visibility="private")
-    way = _way(instance, key, project, "upload")
-    assert way["href"] == f"{instance.url}/{project.path}.git/info/lfs"
-    assert way["expires_in"] == 1800
-    assert _who(way)[0] == owner.username
+    credentials = _credentials(instance, key, project, "upload")
+    assert credentials["href"] == f"{instance.url}/{project.path}.git/info/lfs"
+    assert credentials["expires_in"] == 1800
+    assert _identity(credentials)[0] == owner.username
     content = b"brought with a key"
-    lfs.bring(project, _who(way), content)
-    lock = lfs.json(project, "info/lfs/locks", _who(way), path="file").json()["lock"]
+    lfs.upload(project, _identity(credentials), content)
+    lock = lfs.json(project, "info/lfs/locks", _identity(credentials), path="file").json()["lock"]
     assert lock["owner"]["name"] == owner.username
-    down = _who(_way(instance, key, project, "download"))
+    down = _identity(_credentials(instance, key, project, "download"))
     assert lfs.get(project, down, content).content == content
     refused = lfs.batch(project, down, "upload", content)
     assert refused.status_code == 403
 
 
-def test_a_token_opens_nothing_else(
-    instance: Instance, api: Api, make: Make, lfs: Lfs, keys: Callable[[], tuple[str, Path]]
+def test_a_token_is_valid_for_nothing_else(
+    instance: Instance, api: Api, make: Make, lfs: LfsClient, keys: Callable[[], tuple[str, Path]]
 ) -> None:
-    """Attack: use the token in another project, for git itself, for the API, altered, or when its time is over."""
-    owner, key, _ = _person_with_key(api, make, keys)
+    """Attack: use the token in another project, for git itself, for the API, altered, or after its expiry."""
+    owner, key, _ = _user_with_key(api, make, keys)
     project, other = (make_project(make, owner, visibility="private") for _ in range(2))
-    name, token = _who(_way(instance, key, project, "upload"))
+    name, token = _identity(_credentials(instance, key, project, "upload"))
     content = b"x"
     assert lfs.batch(project, (name, token), "upload", content).status_code == 200
     assert lfs.batch(other, (name, token), "upload", content).status_code == 404
@@ -111,16 +113,16 @@ def test_a_token_opens_nothing_else(
     assert token not in instance.log.getvalue()
 
 
-def test_a_token_ends_with_its_key_and_its_holder(
-    instance: Instance, api: Api, make: Make, lfs: Lfs, keys: Callable[[], tuple[str, Path]]
+def test_a_token_ends_with_its_key_and_its_user(
+    instance: Instance, api: Api, make: Make, lfs: LfsClient, keys: Callable[[], tuple[str, Path]]
 ) -> None:
-    """Attack D29: go on with the token when the key is removed, the membership is over, or the user blocked."""
+    """Attack: use the token after the key is removed, the membership ended, or the user was blocked."""
     owner = make.user()
-    person, key, key_id = _person_with_key(api, make, keys)
+    person, key, key_id = _user_with_key(api, make, keys)
     project = make_project(make, owner, visibility="private", members={person: Level.DEVELOPER})
     content = b"x"
-    lfs.bring(project, owner, content)
-    who = _who(_way(instance, key, project, "upload"))
+    lfs.upload(project, owner, content)
+    who = _identity(_credentials(instance, key, project, "upload"))
     assert lfs.get(project, who, content).status_code == 200
     api.put(f"/projects/{project.id}/members/{person.id}", owner, access_level=20)
     assert lfs.batch(project, who, "upload", content).status_code == 403
@@ -134,8 +136,8 @@ def test_a_token_ends_with_its_key_and_its_holder(
     assert lfs.get(project, who, content).status_code == 401
 
 
-def test_a_deploy_key_reads_and_brings_as_it_may(
-    instance: Instance, api: Api, make: Make, lfs: Lfs, keys: Callable[[], tuple[str, Path]]
+def test_a_deploy_key_reads_and_writes_as_permitted(
+    instance: Instance, api: Api, make: Make, lfs: LfsClient, keys: Callable[[], tuple[str, Path]]
 ) -> None:
     owner = make.user()
     project, other = (make_project(make, owner, visibility="private") for _ in range(2))
@@ -143,26 +145,26 @@ def test_a_deploy_key_reads_and_brings_as_it_may(
     added = api.post(f"/projects/{project.id}/deploy_keys", owner, title="robot", key=line, can_push=True).json()
     where = f"/projects/{project.id}/deploy_keys/{added['id']}"
     content = b"of a machine"
-    up = _who(_way(instance, key, project, "upload"))
+    up = _identity(_credentials(instance, key, project, "upload"))
     assert up[0] == f"deploy-key-{added['id']}"
-    lfs.bring(project, up, content)
+    lfs.upload(project, up, content)
     lock = lfs.json(project, "info/lfs/locks", up, path="file").json()["lock"]
     assert lock["owner"]["name"] == owner.username
     assert lfs.json(project, "info/lfs/locks/verify", owner).json()["ours"] == [lock]
     api.put(where, owner, can_push=False)
     assert lfs.batch(project, up, "upload", b"more").status_code == 403
-    refused = _ask(instance, key, "git-lfs-authenticate", project.path, "upload")
+    refused = _authenticate(instance, key, "git-lfs-authenticate", project.path, "upload")
     assert (refused.returncode, "write access" in refused.stderr, refused.stdout) == (128, True, "")
-    down = _who(_way(instance, key, project, "download"))
+    down = _identity(_credentials(instance, key, project, "download"))
     assert lfs.get(project, down, content).content == content
-    assert "could not be found" in _ask(instance, key, "git-lfs-authenticate", other.path, "download").stderr
+    assert "could not be found" in _authenticate(instance, key, "git-lfs-authenticate", other.path, "download").stderr
     api.delete(where, owner)
     assert lfs.get(project, down, content).status_code == 401
 
 
-def test_nothing_is_run(instance: Instance, api: Api, make: Make, keys: Callable[[], tuple[str, Path]]) -> None:
-    """Attack: add words, signs of the shell, or another operation to the command."""
-    owner, key, _ = _person_with_key(api, make, keys)
+def test_no_command_is_executed(instance: Instance, api: Api, make: Make, keys: Callable[[], tuple[str, Path]]) -> None:
+    """Attack: add arguments, shell characters, or another operation to the command."""
+    owner, key, _ = _user_with_key(api, make, keys)
     project = make_project(make, owner)
     for words in (
         [project.path],
@@ -174,8 +176,8 @@ def test_nothing_is_run(instance: Instance, api: Api, make: Make, keys: Callable
         ["''", "download"],
         ["../../etc/passwd", "download"],
     ):
-        answer = _ask(instance, key, "git-lfs-authenticate", *words)
+        answer = _authenticate(instance, key, "git-lfs-authenticate", *words)
         assert (answer.returncode, answer.stdout) == (128, ""), words
     api.put(f"/projects/{project.id}", owner, lfs_enabled=False)
-    off = _ask(instance, key, "git-lfs-authenticate", project.path, "download")
+    off = _authenticate(instance, key, "git-lfs-authenticate", project.path, "download")
     assert (off.returncode, "not enabled" in off.stderr) == (128, True)

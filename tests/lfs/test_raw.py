@@ -1,34 +1,34 @@
-"""The raw content of a file that stands for a large one."""
+"""Raw content of LFS pointer files."""
 
 import secrets
 
 import pytest
 
 from ingot.repositories.lfs.pointers import parse_pointer
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.factories import Project, make_project
-from tests.lfs.conftest import Lfs, oid_of
+from tests.lfs.conftest import LfsClient, oid_of
 from tests.roles import UsersByRole, project_with
 
 VERSION = "version https://git-lfs.github.com/spec/v1\n"
 
 
 def pointer_to(content: bytes) -> str:
-    """What clients commit instead of it."""
+    """Return the pointer file that clients commit."""
     return f"{VERSION}oid sha256:{oid_of(content)}\nsize {len(content)}\n"
 
 
-def commit(api: Api, person: Person, project: Project, name: str, text: str) -> str:
-    """Commit a file; gives where its content is had."""
+def commit(api: Api, person: User, project: Project, name: str, text: str) -> str:
+    """Commit a file and return the URL of its raw content."""
     sent = {"branch": "master", "commit_message": f"Add {name}", "content": text}
     assert api.post(f"/projects/{project.id}/repository/files/{name}", person, **sent).status_code == 201
     return f"/projects/{project.id}/repository/files/{name}/raw"
 
 
-def test_the_large_file_or_what_stands_for_it(api: Api, make: Make, roles: UsersByRole, lfs: Lfs) -> None:
+def test_raw_content_is_the_lfs_object_or_the_pointer(api: Api, make: Make, roles: UsersByRole, lfs: LfsClient) -> None:
     project = project_with(make, roles, visibility="private")
     content = secrets.token_bytes(300_000)
-    lfs.bring(project, roles.developer, content)
+    lfs.upload(project, roles.developer, content)
     pointer = pointer_to(content)
     url = commit(api, roles.owner, project, "big.bin", pointer)
     for without in ({}, {"lfs": False}):
@@ -54,10 +54,12 @@ def test_the_large_file_or_what_stands_for_it(api: Api, make: Make, roles: Users
     assert api.get(url, roles.reporter, ref="master", lfs=True).text == pointer
 
 
-def test_a_pointer_opens_no_other_project(api: Api, make: Make, roles: UsersByRole, lfs: Lfs) -> None:
-    """Whoever knows the digest of a file elsewhere gets nothing by committing it (D10, D45)."""
+def test_a_pointer_reveals_no_object_of_another_project(
+    api: Api, make: Make, roles: UsersByRole, lfs: LfsClient
+) -> None:
+    """Attack: commit a pointer with the digest of a file in another project."""
     secret = secrets.token_bytes(1000)
-    lfs.bring(project_with(make, roles, visibility="private"), roles.owner, secret)
+    lfs.upload(project_with(make, roles, visibility="private"), roles.owner, secret)
     own = make_project(make, roles.stranger)
     for name, text in {"theirs": pointer_to(secret), "nowhere": pointer_to(b"never brought")}.items():
         url = commit(api, roles.stranger, own, name, text)
@@ -66,7 +68,7 @@ def test_a_pointer_opens_no_other_project(api: Api, make: Make, roles: UsersByRo
 
 
 OID = "5" * 64
-STANDS_FOR_ITSELF = [
+NOT_POINTERS = [
     "",
     f"oid sha256:{OID}\nsize 1\n",
     f"{VERSION}oid sha256:{'5' * 63}/\nsize 1\n",
@@ -79,12 +81,12 @@ STANDS_FOR_ITSELF = [
 ]
 
 
-@pytest.mark.parametrize("text", STANDS_FOR_ITSELF)
-def test_what_is_no_pointer(text: str) -> None:
+@pytest.mark.parametrize("text", NOT_POINTERS)
+def test_other_texts_are_not_pointers(text: str) -> None:
     assert parse_pointer(text.encode()) is None
 
 
 @pytest.mark.parametrize("between", ["", f"ext-0-case-inverter sha256:{'6' * 64}\n"])
-def test_what_is_one(between: str) -> None:
+def test_pointers_are_recognized(between: str) -> None:
     assert parse_pointer(f"{VERSION}{between}oid sha256:{OID}\nsize 12345\n".encode()) == OID
     assert parse_pointer(None) is None

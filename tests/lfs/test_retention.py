@@ -1,4 +1,4 @@
-"""What becomes of large files when projects are forked, moved and removed, and what is swept up."""
+"""LFS objects of forked, moved and deleted projects, and their cleanup."""
 
 import os
 import secrets
@@ -11,10 +11,10 @@ from ingot.repositories.lfs.files import lfs_files_of
 from ingot.repositories.lfs.jobs import SWEEP_AFTER_SECONDS, enqueue_lfs_sweep
 from ingot.repositories.lfs.params import LfsObjectParams
 from ingot.repositories.lfs.views import upload_views
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project, make_project
-from tests.lfs.conftest import Lfs, named, oid_of
+from tests.lfs.conftest import LfsClient, object_of, oid_of
 
 
 def _place(instance: Instance, content: bytes) -> Path:
@@ -26,32 +26,32 @@ def _age(path: Path) -> None:
     os.utime(path, (long_ago, long_ago))
 
 
-def _sweep(instance: Instance) -> None:
+def _clean_up(instance: Instance) -> None:
     instance.app.database.write(enqueue_lfs_sweep)
     instance.work()
 
 
-def _counted(api: Api, person: Person, project_id: int) -> int:
+def _counted(api: Api, person: User, project_id: int) -> int:
     size: int = api.get(f"/projects/{project_id}", person, statistics=True).json()["statistics"]["lfs_objects_size"]
     return size
 
 
-def _fork(api: Api, who: Person, project: Project) -> Project:
+def _fork(api: Api, who: User, project: Project) -> Project:
     made = api.post(f"/projects/{project.id}/fork", who)
     assert made.status_code == 201, made.text
     shown = made.json()
     return Project(shown["id"], shown["path_with_namespace"], shown["name"], shown["namespace"]["id"])
 
 
-def test_a_fork_has_what_its_source_has(instance: Instance, api: Api, make: Make, lfs: Lfs) -> None:
-    """It keeps that when the source goes; what comes later is each one's own."""
+def test_a_fork_shares_the_objects_of_its_source(instance: Instance, api: Api, make: Make, lfs: LfsClient) -> None:
+    """They stay when the source is deleted; later uploads belong to one project only."""
     owner, other = make.user(), make.user()
     source = make_project(make, owner, visibility="public")
     first, second, third = secrets.token_bytes(1000), secrets.token_bytes(20), secrets.token_bytes(3)
-    lfs.bring(source, owner, first)
+    lfs.upload(source, owner, first)
     fork = _fork(api, other, source)
-    lfs.bring(fork, other, second)
-    lfs.bring(source, owner, third)
+    lfs.upload(fork, other, second)
+    lfs.upload(source, owner, third)
     assert [lfs.get(fork, other, each).status_code for each in (first, second, third)] == [200, 200, 404]
     assert [lfs.get(source, other, each).status_code for each in (first, second, third)] == [200, 404, 200]
     assert (_counted(api, owner, source.id), _counted(api, other, fork.id)) == (1003, 1020)
@@ -59,20 +59,20 @@ def test_a_fork_has_what_its_source_has(instance: Instance, api: Api, make: Make
     for content in (first, second, third):
         _age(_place(instance, content))
     instance.work()
-    _sweep(instance)
+    _clean_up(instance)
     assert lfs.get(fork, other, first).content == first
     assert lfs.get(fork, other, second).content == second
     assert not _place(instance, third).exists()
 
 
-def test_what_nobody_has_is_swept_up(instance: Instance, api: Api, make: Make, lfs: Lfs) -> None:
-    """What is young is left alone: whoever brought it is about to say whose it is."""
+def test_unreferenced_objects_are_deleted(instance: Instance, api: Api, make: Make, lfs: LfsClient) -> None:
+    """Recent ones stay, because their upload may still be verified."""
     owner = make.user()
     kept, doomed = make_project(make, owner), make_project(make, owner)
     content, young, shared = (secrets.token_bytes(100) for _ in range(3))
     for each in (content, young, shared):
-        lfs.bring(doomed, owner, each)
-    lfs.bring(kept, owner, shared)
+        lfs.upload(doomed, owner, each)
+    lfs.upload(kept, owner, shared)
     files = lfs_files_of(instance.settings)
     stray, cut_off = secrets.token_bytes(10), files.receive("a" * 64, 10)
     cut_off.write(b"12345")
@@ -83,27 +83,27 @@ def test_what_nobody_has_is_swept_up(instance: Instance, api: Api, make: Make, l
     instance.work()
     for each in (content, shared, stray):
         _age(_place(instance, each))
-    _sweep(instance)
+    _clean_up(instance)
     assert [_place(instance, each).exists() for each in (content, young, shared, stray)] == [False, True, True, False]
     partial = next((instance.settings.data / "lfs" / "incoming").iterdir())
     _age(partial)
     _age(_place(instance, young))
-    _sweep(instance)
+    _clean_up(instance)
     assert (partial.exists(), _place(instance, young).exists()) == (False, False)
     assert lfs.get(kept, owner, shared).content == shared
     cut_off.discard()
 
     for each in (content, young):
-        lfs.bring(kept, owner, each)
+        lfs.upload(kept, owner, each)
         assert lfs.get(kept, owner, each).content == each
 
 
-def test_a_file_follows_its_project(api: Api, make: Make, lfs: Lfs) -> None:
-    """A renamed project has its files, at the old path too; hrefs name the new one."""
+def test_objects_follow_a_renamed_project(api: Api, make: Make, lfs: LfsClient) -> None:
+    """They are found at the old path too; hrefs contain the new one."""
     owner = make.user()
     project = make_project(make, owner)
     content = secrets.token_bytes(10)
-    lfs.bring(project, owner, content)
+    lfs.upload(project, owner, content)
     name = make.name("moved")
     moved = api.put(f"/projects/{project.id}", owner, path=name).json()["path_with_namespace"]
     for path in (project.path, moved):
@@ -112,11 +112,11 @@ def test_a_file_follows_its_project(api: Api, make: Make, lfs: Lfs) -> None:
         assert lfs.follow("GET", found).content == content
 
 
-def test_a_damaged_file_is_mended_by_bringing_it_again(instance: Instance, make: Make, lfs: Lfs) -> None:
+def test_a_damaged_file_is_repaired_by_uploading_it_again(instance: Instance, make: Make, lfs: LfsClient) -> None:
     owner = make.user()
     project = make_project(make, owner)
     content = secrets.token_bytes(10)
-    lfs.bring(project, owner, content)
+    lfs.upload(project, owner, content)
     _place(instance, content).unlink()
     assert lfs.get(project, owner, content).status_code == 404
     path = f"gitlab-lfs/objects/{oid_of(content)}/{len(content)}"
@@ -125,8 +125,8 @@ def test_a_damaged_file_is_mended_by_bringing_it_again(instance: Instance, make:
     assert lfs.get(project, owner, content).content == content
 
 
-def test_what_is_larger_than_allowed_is_refused_before_it_comes() -> None:
-    wanted = [LfsObjectParams(**named(b"x")), LfsObjectParams("a" * 64, 2**20 + 1)]
+def test_objects_over_the_limit_are_rejected_before_the_upload() -> None:
+    wanted = [LfsObjectParams(**object_of(b"x")), LfsObjectParams("a" * 64, 2**20 + 1)]
     small, large = msgspec.to_builtins(upload_views(wanted, {}, "http://here/a/b.git", {}, 1))["objects"]
     assert "upload" in small["actions"]
     assert (large["error"]["code"], "1 MB" in large["error"]["message"]) == (422, True)

@@ -1,4 +1,4 @@
-"""Large files come and go: whole, checked, counted, and only where they belong."""
+"""LFS transfers: complete, verified, counted, and separate per project."""
 
 import secrets
 from concurrent.futures import ThreadPoolExecutor
@@ -8,10 +8,10 @@ from urllib.parse import unquote
 import pytest
 
 from ingot.core.access.levels import Level
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project, make_project
-from tests.lfs.conftest import KIND, Lfs, named, oid_of
+from tests.lfs.conftest import MEDIA_TYPE, LfsClient, object_of, oid_of
 from tests.roles import UsersByRole, project_with
 
 
@@ -24,12 +24,12 @@ def _place(instance: Instance, content: bytes) -> Path:
     return instance.settings.data / "lfs" / oid[:2] / oid[2:4] / oid[4:]
 
 
-def _counted(api: Api, person: Person, project: Project) -> int:
+def _counted(api: Api, person: User, project: Project) -> int:
     size: int = api.get(f"/projects/{project.id}", person, statistics=True).json()["statistics"]["lfs_objects_size"]
     return size
 
 
-def test_a_file_comes_and_goes_as_clients_do_it(instance: Instance, api: Api, make: Make, lfs: Lfs) -> None:
+def test_upload_and_download(instance: Instance, api: Api, make: Make, lfs: LfsClient) -> None:
     owner = make.user()
     project = make_project(make, owner, visibility="private")
     content, empty = _fresh(3_000_001), b""
@@ -37,15 +37,18 @@ def test_a_file_comes_and_goes_as_clients_do_it(instance: Instance, api: Api, ma
     assert (asked["transfer"], asked["hash_algo"]) == ("basic", "sha256")
     first = asked["objects"][0]
     base = f"{instance.url}/{project.path}.git"
-    assert {name: first[name] for name in ("oid", "size", "authenticated")} == {**named(content), "authenticated": True}
+    assert {name: first[name] for name in ("oid", "size", "authenticated")} == {
+        **object_of(content),
+        "authenticated": True,
+    }
     assert first["actions"]["upload"]["href"] == f"{base}/gitlab-lfs/objects/{oid_of(content)}/{len(content)}"
     assert first["actions"]["verify"]["href"] == f"{base}/info/lfs/objects/verify"
-    assert lfs.follow("POST", first["actions"]["verify"], json=named(content)).status_code == 404
+    assert lfs.follow("POST", first["actions"]["verify"], json=object_of(content)).status_code == 404
     for each in (content, empty):
-        lfs.bring(project, owner, each)
+        lfs.upload(project, owner, each)
     assert _place(instance, content).read_bytes() == content
     assert list((instance.settings.data / "lfs" / "incoming").iterdir()) == []
-    assert lfs.batch(project, owner, "upload", content).json()["objects"] == [named(content)]
+    assert lfs.batch(project, owner, "upload", content).json()["objects"] == [object_of(content)]
     wrong = lfs.json(project, "info/lfs/objects/verify", owner, oid=oid_of(content), size=1)
     assert wrong.status_code == 422
 
@@ -59,11 +62,11 @@ def test_a_file_comes_and_goes_as_clients_do_it(instance: Instance, api: Api, ma
     assert _counted(api, owner, project) == len(content)
 
 
-def test_a_download_goes_on_where_it_was_cut_off(make: Make, lfs: Lfs) -> None:
+def test_a_download_is_resumed(make: Make, lfs: LfsClient) -> None:
     owner = make.user()
     project = make_project(make, owner)
     content = _fresh(600_000)
-    lfs.bring(project, owner, content)
+    lfs.upload(project, owner, content)
     path = f"gitlab-lfs/objects/{oid_of(content)}"
     rest = lfs.call("GET", project, path, owner, headers={"Range": "bytes=500000-"})
     assert (rest.status_code, rest.content) == (206, content[500_000:])
@@ -73,25 +76,25 @@ def test_a_download_goes_on_where_it_was_cut_off(make: Make, lfs: Lfs) -> None:
     assert (head.status_code, head.headers["content-length"], head.content) == (200, "600000", b"")
 
 
-WRONG = [
+INVALID = [
     (b"other bytes of the same length", None, 422),
     (b"short", None, 422),
     (b"the very bytes that were promised and more", None, 422),
 ]
 
 
-@pytest.mark.parametrize(("sent", "size", "status"), WRONG, ids=["content", "short", "long"])
+@pytest.mark.parametrize(("sent", "size", "status"), INVALID, ids=["content", "short", "long"])
 @pytest.mark.parametrize("streamed", [True, False])
-def test_what_is_not_what_it_says_is_refused(
-    instance: Instance, api: Api, make: Make, lfs: Lfs, sent: bytes, size: int | None, status: int, streamed: bool
+def test_mismatching_uploads_are_rejected(
+    instance: Instance, api: Api, make: Make, lfs: LfsClient, sent: bytes, size: int | None, status: int, streamed: bool
 ) -> None:
-    """Nothing of it stays, and the project has not got it."""
+    """No file is left, and the project does not get the object."""
     owner = make.user()
     project = make_project(make, owner)
     promised = b"the very bytes that were said.."[: len(b"other bytes of the same length")]
     path = f"gitlab-lfs/objects/{oid_of(promised)}/{len(promised) if size is None else size}"
     answer = lfs.call("PUT", project, path, owner, content=iter([sent]) if streamed else sent)
-    assert (answer.status_code, answer.headers["content-type"]) == (status, KIND)
+    assert (answer.status_code, answer.headers["content-type"]) == (status, MEDIA_TYPE)
     assert set(answer.json()) == {"message", "documentation_url", "request_id"}
     assert lfs.get(project, owner, promised).status_code == 404
     assert not _place(instance, promised).exists()
@@ -99,22 +102,22 @@ def test_what_is_not_what_it_says_is_refused(
     assert _counted(api, owner, project) == 0
 
 
-def test_a_digest_alone_proves_nothing(instance: Instance, make: Make, lfs: Lfs) -> None:
-    """Attack: know the digest of a file in a hidden project, and say that one's own project has it too."""
+def test_a_digest_grants_no_access(instance: Instance, make: Make, lfs: LfsClient) -> None:
+    """Attack: claim, by its digest, a file of a hidden project for another project."""
     owner, thief = make.user(), make.user()
     hidden, own = make_project(make, owner, visibility="private"), make_project(make, thief)
     content = _fresh()
-    lfs.bring(hidden, owner, content)
+    lfs.upload(hidden, owner, content)
     asked = lfs.batch(own, thief, "upload", content).json()["objects"][0]
     assert "upload" in asked["actions"]
-    assert lfs.follow("POST", asked["actions"]["verify"], json=named(content)).status_code == 404
+    assert lfs.follow("POST", asked["actions"]["verify"], json=object_of(content)).status_code == 404
     for guess in (b"", b"x" * len(content)):
         assert lfs.follow("PUT", asked["actions"]["upload"], content=guess).status_code == 422
     assert lfs.batch(own, thief, "download", content).json()["objects"][0]["error"]["code"] == 404
     assert lfs.get(own, thief, content).status_code == 404
     assert lfs.get(hidden, thief, content).status_code == 404
     assert lfs.get(hidden, owner, content).content == content
-    lfs.bring(own, thief, content)
+    lfs.upload(own, thief, content)
     assert lfs.get(own, thief, content).content == content
 
 
@@ -133,15 +136,15 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("oid", HOSTILE)
-def test_no_name_leads_out_of_the_store(instance: Instance, make: Make, lfs: Lfs, oid: str) -> None:
-    """Attack D10: name a file so that it lies, or is looked for, outside of the store."""
+def test_no_oid_leaves_the_store(instance: Instance, make: Make, lfs: LfsClient, oid: str) -> None:
+    """Attack: an oid that points outside of the store."""
     owner = make.user()
     project = make_project(make, owner)
     kept = instance.settings.data / "lfs"
     before = sorted(kept.rglob("*"))
     auth = (owner.username, owner.token)
     target = f"/{project.path}.git/gitlab-lfs/objects/{oid}".encode()
-    # As written: a client that is no attacker would tidy the path up.
+    # Sent unchanged: other clients would normalize the path.
     assert lfs.client.get(instance.url, auth=auth, extensions={"target": target}).status_code == 400
     put = lfs.client.put(instance.url, auth=auth, content=b"abc", extensions={"target": target + b"/3"})
     assert put.status_code == 400
@@ -153,7 +156,7 @@ def test_no_name_leads_out_of_the_store(instance: Instance, make: Make, lfs: Lfs
     assert sorted(kept.rglob("*")) == before
 
 
-BAD_BATCHES = [
+INVALID_BATCHES = [
     b"",
     b"{}",
     b"[]",
@@ -170,29 +173,29 @@ BAD_BATCHES = [
 ]
 
 
-WORDS = ("The body is not JSON.", "A field of the body is missing or has the wrong type.")
+MESSAGES = ("The body is not JSON.", "A field of the body is missing or has the wrong type.")
 
 
-@pytest.mark.parametrize("body", BAD_BATCHES, ids=lambda body: body[:50].decode("latin-1"))
-def test_what_no_client_sends_is_refused(make: Make, lfs: Lfs, body: bytes) -> None:
+@pytest.mark.parametrize("body", INVALID_BATCHES, ids=lambda body: body[:50].decode("latin-1"))
+def test_invalid_batches_are_rejected(make: Make, lfs: LfsClient, body: bytes) -> None:
     project = make_project(make)
     answer = lfs.call("POST", project, "info/lfs/objects/batch", make.root, content=body)
-    assert (answer.status_code, answer.headers["content-type"]) == (400, KIND)
-    assert answer.json()["message"] in WORDS
+    assert (answer.status_code, answer.headers["content-type"]) == (400, MEDIA_TYPE)
+    assert answer.json()["message"] in MESSAGES
 
 
-def test_what_is_too_much_or_of_another_kind_is_refused(make: Make, lfs: Lfs) -> None:
+def test_too_large_and_unsupported_batches_are_rejected(make: Make, lfs: LfsClient) -> None:
     project = make_project(make)
     one = {"oid": "a" * 64, "size": 1}
 
-    def asked(**sent: object) -> int:
+    def request(**sent: object) -> int:
         return lfs.json(project, "info/lfs/objects/batch", make.root, operation="upload", **sent).status_code
 
-    assert asked(objects=[]) == 200
-    assert asked(objects=[one], ref=None, transfers=None) == 200
-    assert asked(objects=[one] * 5001) == 413
-    assert asked(objects=[one], transfers=["tus"]) == 422
-    assert asked(objects=[one], hash_algo="sha512") == 409
+    assert request(objects=[]) == 200
+    assert request(objects=[one], ref=None, transfers=None) == 200
+    assert request(objects=[one] * 5001) == 413
+    assert request(objects=[one], transfers=["tus"]) == 422
+    assert request(objects=[one], hash_algo="sha512") == 409
     assert lfs.call("POST", project, "info/lfs/objects/batch", make.root, content=b" " * 5 * 2**20).status_code == 413
     for path in ("info/lfs/objects", f"info/lfs/objects/{'a' * 64}", "info/lfs/objects/batch/more"):
         assert lfs.call("POST", project, path, make.root).status_code == 501
@@ -203,7 +206,7 @@ def test_what_is_too_much_or_of_another_kind_is_refused(make: Make, lfs: Lfs) ->
         assert lfs.call("PUT", project, f"gitlab-lfs/objects/{'a' * 64}/{size}", make.root).status_code == 400
 
 
-WHO = [
+CALLERS = [
     ("administrator", 200, 200),
     ("owner", 200, 200),
     ("master", 200, 200),
@@ -215,11 +218,11 @@ WHO = [
 ]
 
 
-@pytest.mark.parametrize(("role", "down", "up"), WHO)
-def test_who_may_what(make: Make, lfs: Lfs, roles: UsersByRole, role: str, down: int, up: int) -> None:
+@pytest.mark.parametrize(("role", "down", "up"), CALLERS)
+def test_permissions(make: Make, lfs: LfsClient, roles: UsersByRole, role: str, down: int, up: int) -> None:
     project, caller = project_with(make, roles), roles[role]
     content = _fresh()
-    lfs.bring(project, roles.owner, content)
+    lfs.upload(project, roles.owner, content)
     answers = [lfs.batch(project, caller, "download", content), lfs.get(project, caller, content)]
     assert [each.status_code for each in answers] == [down, down]
     fresh = _fresh()
@@ -234,11 +237,11 @@ def test_who_may_what(make: Make, lfs: Lfs, roles: UsersByRole, role: str, down:
     assert (lfs.get(project, roles.owner, fresh).status_code == 200) == (up == 200)
 
 
-def test_a_public_project_is_read_by_everybody(make: Make, lfs: Lfs) -> None:
+def test_a_public_project_is_readable_by_all(make: Make, lfs: LfsClient) -> None:
     owner = make.user()
     project = make_project(make, owner, visibility="public")
     content = _fresh()
-    lfs.bring(project, owner, content)
+    lfs.upload(project, owner, content)
     asked = lfs.batch(project, None, "download", content)
     action = asked.json()["objects"][0]["actions"]["download"]
     assert action["header"] == {}
@@ -250,11 +253,11 @@ def test_a_public_project_is_read_by_everybody(make: Make, lfs: Lfs) -> None:
     assert lfs.batch(project, (owner.username, "wrong"), "download", content).status_code == 401
 
 
-def test_tokens_reach_what_their_scopes_say(api: Api, make: Make, lfs: Lfs) -> None:
+def test_token_scopes(api: Api, make: Make, lfs: LfsClient) -> None:
     owner = make.user(password="a-long-password-of-mine")
     project = make_project(make, owner, visibility="private")
     content = _fresh()
-    lfs.bring(project, (owner.username, "a-long-password-of-mine"), content)
+    lfs.upload(project, (owner.username, "a-long-password-of-mine"), content)
     for scopes, down, up in (
         (["api"], 200, 200),
         (["read_repository"], 200, 403),
@@ -276,11 +279,11 @@ def test_tokens_reach_what_their_scopes_say(api: Api, make: Make, lfs: Lfs) -> N
     assert by_header.content == content
 
 
-def test_where_large_files_are_off_or_the_project_is_archived(api: Api, make: Make, lfs: Lfs) -> None:
+def test_disabled_lfs_and_archived_projects(api: Api, make: Make, lfs: LfsClient) -> None:
     owner = make.user()
     project = make_project(make, owner, visibility="private")
     content = _fresh()
-    lfs.bring(project, owner, content)
+    lfs.upload(project, owner, content)
     api.put(f"/projects/{project.id}", owner, lfs_enabled=False)
     off = lfs.batch(project, owner, "download", content)
     assert (off.status_code, off.json()["message"]) == (404, "Git LFS is not enabled for this project.")
@@ -293,12 +296,12 @@ def test_where_large_files_are_off_or_the_project_is_archived(api: Api, make: Ma
     assert (refused.status_code, "archived" in refused.json()["message"]) == (403, True)
 
 
-def test_what_is_taken_from_somebody_is_gone_at_once(api: Api, make: Make, lfs: Lfs) -> None:
-    """Attack D29: go on with what a batch gave after the membership, the token or the level is gone."""
+def test_withdrawn_access_ends_at_once(api: Api, make: Make, lfs: LfsClient) -> None:
+    """Attack: use the actions of a batch after the membership, the token or the level is gone."""
     owner, member = make.user(), make.user()
     project = make_project(make, owner, visibility="private", members={member: Level.DEVELOPER})
     content, more = _fresh(), _fresh()
-    lfs.bring(project, member, content)
+    lfs.upload(project, member, content)
     down = lfs.batch(project, member, "download", content).json()["objects"][0]["actions"]["download"]
     up = lfs.batch(project, member, "upload", more).json()["objects"][0]["actions"]["upload"]
     api.put(f"/projects/{project.id}/members/{member.id}", owner, access_level=20)
@@ -310,25 +313,25 @@ def test_what_is_taken_from_somebody_is_gone_at_once(api: Api, make: Make, lfs: 
     assert lfs.follow("GET", down).status_code == 401
 
 
-def test_the_right_is_asked_again_when_a_long_upload_ends(api: Api, make: Make, lfs: Lfs) -> None:
-    """Attack: begin an upload, lose the membership, and end it then."""
+def test_permission_is_checked_again_at_the_end_of_an_upload(api: Api, make: Make, lfs: LfsClient) -> None:
+    """Attack: start an upload, lose the membership, then finish it."""
     owner, member = make.user(), make.user()
     project = make_project(make, owner, visibility="private", members={member: Level.DEVELOPER})
     content = _fresh(300_000)
 
-    def pieces() -> object:
+    def chunks() -> object:
         yield content[:200_000]
         assert api.delete(f"/projects/{project.id}/members/{member.id}", owner).status_code == 200
         yield content[200_000:]
 
     path = f"gitlab-lfs/objects/{oid_of(content)}/{len(content)}"
-    assert lfs.call("PUT", project, path, member, content=pieces()).status_code in (403, 404)
+    assert lfs.call("PUT", project, path, member, content=chunks()).status_code in (403, 404)
     assert lfs.get(project, owner, content).status_code == 404
     assert _counted(api, owner, project) == 0
 
 
-def test_the_same_file_from_many_at_once(api: Api, make: Make, lfs: Lfs) -> None:
-    """It is kept once, and counted once in each project."""
+def test_concurrent_uploads_of_one_file(api: Api, make: Make, lfs: LfsClient) -> None:
+    """It is stored once, and counted once in each project."""
     owner = make.user()
     places = [make_project(make, owner), make_project(make, owner)]
     content = _fresh(100_000)
@@ -344,19 +347,19 @@ def test_the_same_file_from_many_at_once(api: Api, make: Make, lfs: Lfs) -> None
         assert _counted(api, owner, project) == len(content)
 
 
-def test_a_client_that_goes_leaves_nothing(instance: Instance, make: Make, lfs: Lfs) -> None:
+def test_a_disconnecting_client_leaves_no_file(instance: Instance, make: Make, lfs: LfsClient) -> None:
     owner = make.user()
     project = make_project(make, owner)
     content = _fresh(400_000)
 
-    def pieces() -> object:
+    def chunks() -> object:
         yield content[:300_000]
         raise ConnectionAbortedError
 
     path = f"gitlab-lfs/objects/{oid_of(content)}/{len(content)}"
     with pytest.raises(ConnectionAbortedError):
-        lfs.call("PUT", project, path, owner, content=pieces())
-    lfs.bring(project, owner, content)
+        lfs.call("PUT", project, path, owner, content=chunks())
+    lfs.upload(project, owner, content)
     assert lfs.get(project, owner, content).content == content
     folder = instance.settings.data / "lfs" / "incoming"
     for _ in range(200):

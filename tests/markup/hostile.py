@@ -1,9 +1,9 @@
-"""Texts that were made to keep a renderer busy, each of about a million characters."""
+"""Expensive texts for renderers, each of about a million characters."""
 
 SIZE = 1_000_000
 
 KNOWN = ("images without an end", "insertions", "mentions in a row", "issues in a row", "backticks", "nested brackets")
-"""Those that other forges fell to, which are tried at their full length; a third of the others says as much."""
+"""Payloads known from other forges, tried at full length; a third of the length is enough for the others."""
 
 
 def _filled(piece: str, before: str = "", after: str = "") -> str:

@@ -1,4 +1,4 @@
-"""Commands in texts: which lines are some, and what stays."""
+"""Quick actions in texts: command lines and remaining text."""
 
 from datetime import date
 
@@ -38,12 +38,12 @@ NAMES = frozenset({"close", "label", "title"})
         ("", "", []),
     ],
 )
-def test_which_lines_are_commands(text: str, stays: str, found: list[tuple[str, str]]) -> None:
+def test_lines_that_are_commands(text: str, stays: str, found: list[tuple[str, str]]) -> None:
     said = extract_commands(text, NAMES)
     assert (said.text, [tuple(command) for command in said.commands]) == (stays, found)
 
 
-def test_hostile_texts_are_read_once() -> None:
+def test_hostile_texts_are_parsed_in_linear_time() -> None:
     assert len(extract_commands("/close\n" * 140_000, NAMES).commands) == MAX_COMMANDS
     assert extract_commands("/close\n>>>\n" * 90_000, NAMES).text.startswith(">>>")
     assert extract_commands("/" * 1_000_000, NAMES).commands == ()
@@ -78,6 +78,6 @@ TODAY = date(2026, 11, 15)  # A Sunday.
         ("1" * 10_000, None),
     ],
 )
-def test_days(text: str, day: str | None) -> None:
+def test_dates(text: str, day: str | None) -> None:
     found = parse_day(text, TODAY)
     assert (found.isoformat() if found else None) == day

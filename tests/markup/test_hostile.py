@@ -1,4 +1,4 @@
-"""Texts that were made to keep us busy cost a bounded amount of work."""
+"""Expensive texts are rendered with bounded work."""
 
 import os
 import subprocess
@@ -12,9 +12,9 @@ from ingot.core.markup.parser import TooMuchWork, WorkBudget, parse
 from ingot.core.markup.renderer import render
 from tests.markup.hostile import PAYLOADS
 
-# Enough for a slow machine, and far below what one quadratic walk over a million characters takes.
+# Enough for a slow machine, and far below the time of a quadratic algorithm on a million characters.
 SECONDS_OF_CPU = 60
-# The long tests take the longest texts; a tenth shows what is quadratic as well.
+# The slow tests use the longest texts; a tenth also reveals quadratic behaviour.
 LONGER = 10 if "INGOT_SOAK_ROUNDS" in os.environ else 1
 
 PROGRAM = """
@@ -38,7 +38,7 @@ for name in sys.argv[1:]:
 
 
 @pytest.mark.parametrize("first", range(0, len(PAYLOADS), 9))
-def test_every_payload_is_answered_within_its_share(first: int) -> None:
+def test_every_payload_is_rendered_within_its_limit(first: int) -> None:
     names = list(PAYLOADS)[first : first + 9]
     program = PROGRAM.format(seconds=SECONDS_OF_CPU, longest=15_000 * LONGER)
     done = subprocess.run([sys.executable, "-c", program, *names], capture_output=True, text=True, check=False)
@@ -46,7 +46,7 @@ def test_every_payload_is_answered_within_its_share(first: int) -> None:
 
 
 @pytest.mark.parametrize("name", PAYLOADS)
-def test_no_text_is_given_more_steps_than_the_limit(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_text_gets_more_steps_than_the_limit(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parser, "MAX_STEPS", 5_000)
     work = WorkBudget(None, gfm=True)
     try:
@@ -71,23 +71,23 @@ for lexer in sorted(set(_LEXERS.values()))[int(sys.argv[1])::8]:
 
 
 @pytest.mark.parametrize("share", range(8))
-def test_no_lexer_that_we_use_is_slow(share: int) -> None:
+def test_no_lexer_in_use_is_slow(share: int) -> None:
     program = LEXERS.format(seconds=2 * SECONDS_OF_CPU, longer=LONGER)
     done = subprocess.run([sys.executable, "-c", program, str(share)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
 
 
-def test_what_is_too_much_is_shown_as_it_was_typed() -> None:
+def test_texts_over_the_limit_are_shown_as_plain_text() -> None:
     shown = render("*a* <b>\n" * 100_000, LinkContext("https://h"))
     assert shown.startswith("<pre>*a* &lt;b&gt;\n")
 
 
-def test_a_long_honest_text_is_rendered() -> None:
+def test_a_long_ordinary_text_is_rendered() -> None:
     paragraph = "The quick brown fox *jumps* over [a dog](https://x.example) and `says` hello to it. " * 10
     html = render(f"{paragraph}\n\n" * 1_000, LinkContext("https://h"))
     assert html.count("<em>jumps</em>") == 10_000
 
 
-def test_nesting_has_an_end() -> None:
+def test_nesting_is_limited() -> None:
     for text in (">" * 5000 + "a", "".join("  " * depth + "- a\n" for depth in range(500)), "[" * 5000 + "](a)" * 5000):
         assert len(render(text, LinkContext("https://h"))) < 50_000

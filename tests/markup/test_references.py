@@ -1,4 +1,4 @@
-"""What texts refer to."""
+"""References in texts."""
 
 import pytest
 
@@ -89,24 +89,24 @@ NOT_FOUND = [
 
 
 @pytest.mark.parametrize(("text", "expected"), FOUND)
-def test_what_is_found(text: str, expected: list[tuple[str, str | None, str]]) -> None:
+def test_references_that_are_found(text: str, expected: list[tuple[str, str | None, str]]) -> None:
     found = [(one.kind, one.project, one.name) for one in extract_references(text, BASE)]
     assert found == expected
 
 
 @pytest.mark.parametrize("text", NOT_FOUND)
-def test_what_is_not(text: str) -> None:
+def test_texts_that_are_no_references(text: str) -> None:
     assert extract_references(text, BASE) == []
 
 
 @pytest.mark.parametrize("text", [text for text, _ in FOUND])
-def test_each_says_where_it_stands(text: str) -> None:
+def test_references_have_positions(text: str) -> None:
     for one in extract_references(text, BASE):
         assert one.name in text[one.start : one.end]
         assert not text[one.start : one.end].endswith((",", ".", ")"))
 
 
-def test_numbers_are_numbers() -> None:
+def test_numbers_are_validated() -> None:
     assert [one.number for one in extract_references("#12 ~bug ~3")] == [12, None, 3]
 
 
@@ -116,7 +116,7 @@ def test_only_the_first_thousand_count() -> None:
     assert len(closing_references(f"closes {numbered}")) == MAX_REFERENCES
 
 
-def test_a_project_alone_lies_beside_the_own_one() -> None:
+def test_a_project_name_alone_is_in_the_same_namespace() -> None:
     def path(project: str | None) -> str:
         return full_project_path(Reference("issue", project, "1", 0, 0), "a/b/own")
 
@@ -146,7 +146,7 @@ VERBS = [
 
 
 @pytest.mark.parametrize(("text", "expected"), CLOSING)
-def test_what_a_text_closes(text: str, expected: list[tuple[str | None, str]]) -> None:
+def test_issues_closed_by_a_text(text: str, expected: list[tuple[str | None, str]]) -> None:
     assert [(one.project, one.name) for one in closing_references(text, BASE)] == expected
 
 
@@ -169,7 +169,7 @@ def test_tasks_are_counted(text: str, expected: tuple[int, int]) -> None:
     assert count_tasks(text) == expected
 
 
-def test_one_task_is_ticked_and_nothing_else() -> None:
+def test_one_task_is_checked_and_nothing_else_changes() -> None:
     text = "ä - [ ] no\n```\n- [ ] code\n```\n> 1. [ ] quoted\n- [X] done"
 
     assert tick_task(text, 0, done=True) == text.replace("1. [ ]", "1. [x]")

@@ -47,11 +47,11 @@ def html_of(text: str, place: LinkContext = HERE) -> str:
         ("a\\\nb", "a<br>\nb"),
     ],
 )
-def test_what_markdown_becomes(text: str, expected: str) -> None:
+def test_rendered_html(text: str, expected: str) -> None:
     assert expected in html_of(text)
 
 
-def test_links_to_elsewhere_lend_no_weight() -> None:
+def test_external_links_are_nofollow() -> None:
     assert 'rel="nofollow noreferrer noopener"' in html_of("[a](https://x.example)")
 
 
@@ -71,7 +71,7 @@ def test_rendering_finds_the_same_references_as_the_search(text: str) -> None:
     assert found_by(text) == [(one.kind, one.project, one.name) for one in extract_references(text, BASE)]
 
 
-def test_references_become_what_the_reader_may_see() -> None:
+def test_references_depend_on_the_reader() -> None:
     def seen_by(names: set[str]) -> str:
         def resolve(given: Sequence[Reference]) -> list[Link | None]:
             return [Link(f"/{one.name}", f"Title {one.name}") if one.name in names else None for one in given]
@@ -85,7 +85,7 @@ def test_references_become_what_the_reader_may_see() -> None:
     assert "/1" not in seen_by({"2"})
 
 
-def test_all_references_are_asked_for_at_once() -> None:
+def test_all_references_are_resolved_at_once() -> None:
     asked: list[int] = []
 
     def resolve(given: Sequence[Reference]) -> list[Link | None]:
@@ -96,18 +96,18 @@ def test_all_references_are_asked_for_at_once() -> None:
     assert asked == [MAX_REFERENCES]
 
 
-def test_without_a_resolver_nothing_is_a_reference() -> None:
+def test_without_a_resolver_there_are_no_references() -> None:
     assert render("#1 @joe", HERE) == "<p>#1 @joe</p>\n"
 
 
-def test_plain_text_is_what_there_is_to_read() -> None:
+def test_plain_text_contains_the_readable_text() -> None:
     text = "# Head\n\n**a** [b](http://c) <b>d</b>\n\n- [x] done\n\n```\ncode\n```\n\n![alt](e.png)"
     assert plain_text(text) == "Head\n\na b (http://c) d\n\n[x] done\n\ncode\n\nalt"
     assert plain_text("word " * 1000, max_length=10) == "word word"
     assert len(plain_text("a" * 1_000_000)) <= 20_000
 
 
-def test_no_library_is_loaded_before_its_first_use() -> None:
+def test_libraries_are_loaded_on_first_use() -> None:
     program = (
         "import ingot.app, sys\n"
         "print([name for name in ('markdown_it', 'mdit_py_plugins', 'nh3', 'pygments') if name in sys.modules])"

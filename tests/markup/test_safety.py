@@ -1,4 +1,4 @@
-"""Nothing that somebody writes becomes alive in somebody else's browser."""
+"""Safety of rendered HTML: no text of a user becomes active content."""
 
 import re
 from collections.abc import Sequence
@@ -65,8 +65,8 @@ ELEMENTS = {
 }
 
 
-class Live(HTMLParser):
-    """What a browser would act on."""
+class ActiveContent(HTMLParser):
+    """Parser that collects active content."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -86,47 +86,47 @@ class Live(HTMLParser):
                 self.owned.append(f"{name}={value}")
 
 
-def live_in(html: str) -> Live:
-    live = Live()
+def active_content(html: str) -> ActiveContent:
+    live = ActiveContent()
     live.feed(html)
     live.close()
     return live
 
 
 def evil_links(given: Sequence[Reference]) -> list[Link | None]:
-    """As of rooms whose titles, names and paths people chose freely."""
+    """Return links with hostile titles, names and paths."""
     return [Link(f"https://forge.example/{EVIL}", EVIL, EVIL, EVIL, {"user": EVIL, "evil": EVIL}) for _ in given]
 
 
 @pytest.mark.parametrize("text", ATTACKS)
-def test_nothing_is_alive(text: str) -> None:
+def test_output_has_no_active_content(text: str) -> None:
     for html in (
         render(text, HERE),
         render(text, HERE, evil_links),
         render(text, LinkContext("https://forge.example")),
     ):
-        assert live_in(html).found == []
+        assert active_content(html).found == []
 
 
 @pytest.mark.parametrize("text", ["#1", "@joe", '~"a"', "%x", "https://forge.example/g/p/issues/1", "a/b@abcdef1"])
-def test_names_and_titles_of_what_is_referred_to_are_text(text: str) -> None:
+def test_names_and_titles_of_references_are_escaped(text: str) -> None:
     html = render(text, HERE, evil_links)
-    assert live_in(html).found == []
+    assert active_content(html).found == []
     assert "<img" not in html
     assert "data-evil" not in html
 
 
-def test_a_resolver_cannot_be_made_to_lead_into_a_script() -> None:
+def test_a_resolver_cannot_insert_a_script_url() -> None:
     html = render("#1", HERE, lambda given: [Link("javascript:alert(1)") for _ in given])
-    assert live_in(html).found == []
+    assert active_content(html).found == []
 
 
-def test_nobody_else_sets_ids_classes_or_data() -> None:
+def test_texts_cannot_set_ids_classes_or_data() -> None:
     html = render('<div id="main" class="gfm" data-user="1" data-reference-type="user">a</div>', HERE, evil_links)
-    assert live_in(html).owned == []
+    assert active_content(html).owned == []
 
 
-def test_images_come_from_the_web_or_from_us() -> None:
+def test_images_are_loaded_from_http_or_the_instance() -> None:
     sources = ["https://x.example/a.png", "/uploads/ab/c.png", "ftp://x.example/a.png", "data:image/png;base64,aa"]
     html = "".join(render(f"![a]({source})", HERE) for source in sources)
     assert re.findall('src="([^"]*)"', html) == [

@@ -14,7 +14,7 @@ OK = b"HTTP/1.1 200 OK\r\n"
 
 @contextmanager
 def answering(*answers: Callable[[socket.socket], None], tls: ssl.SSLContext | None = None) -> Iterator[Any]:
-    """A server that hears each request's head and answers as told; gives its port and what it heard."""
+    """Run a server that reads each request's head and calls a function; yield its port and the requests."""
     listener = socket.create_server(("127.0.0.1", 0))
     heard: list[bytes] = []
 
@@ -26,7 +26,7 @@ def answering(*answers: Callable[[socket.socket], None], tls: ssl.SSLContext | N
                     connection = tls.wrap_socket(connection, server_side=True)
                 heard.append(connection.recv(65536))
                 answer(connection)
-            except OSError:  # The other side has had enough.
+            except OSError:  # The client has disconnected.
                 pass
             finally:
                 connection.close()
@@ -40,11 +40,11 @@ def answering(*answers: Callable[[socket.socket], None], tls: ssl.SSLContext | N
         listener.close()
 
 
-def saying(text: bytes) -> Callable[[socket.socket], None]:
-    """An answer of these bytes."""
+def responding_with(text: bytes) -> Callable[[socket.socket], None]:
+    """Return a function that sends these bytes."""
     return lambda connection: connection.sendall(text)
 
 
 def pinned(port: int, host: str = "hooks.example", scheme: str = "http", target: str = "/in?x=1") -> PinnedUrl:
-    """As the guard would give it, had it found this server fit."""
+    """Return the result of a check that permits this server."""
     return PinnedUrl(scheme, host, port, "127.0.0.1", target)

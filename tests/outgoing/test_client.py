@@ -11,13 +11,13 @@ import pytest
 
 from ingot.core.outgoing.client import HttpResponse, PinnedConnection, send
 from ingot.core.outgoing.errors import ConnectionLost, RequestFailed, ServerUnreachable
-from tests.outgoing.raw_server import OK, answering, pinned, saying
+from tests.outgoing.raw_server import OK, answering, pinned, responding_with
 
 
-def test_a_request_goes_to_the_pinned_address_under_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Through no proxy of the environment, and asking for nothing to be packed."""
+def test_a_request_uses_the_pinned_address_and_the_host_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a proxy of the environment or content encodings."""
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
-    with answering(saying(OK + b"X-Y: z\r\nContent-Length: 2\r\n\r\nok")) as (port, heard):
+    with answering(responding_with(OK + b"X-Y: z\r\nContent-Length: 2\r\n\r\nok")) as (port, heard):
         answer = send(pinned(port), "POST", {"X-Token": "t"}, b"body")
     assert (answer.status, answer.body, answer.truncated, answer.header("x-y")) == (200, b"ok", False, "z")
     head = heard[0].decode()
@@ -29,24 +29,26 @@ def test_a_request_goes_to_the_pinned_address_under_its_name(monkeypatch: pytest
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 def test_redirects_are_not_followed(status: int) -> None:
-    """Attack: a public server sends us to a local one. The answer is the redirect itself."""
-    with answering(saying(b"HTTP/1.1 %d x\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n" % status)) as (
+    """Attack: a public server redirects to a local one. The redirect itself is returned."""
+    with answering(
+        responding_with(b"HTTP/1.1 %d x\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n" % status)
+    ) as (
         port,
         _,
     ):
         assert send(pinned(port)).status == status
 
 
-def test_a_body_without_end_is_cut_off() -> None:
-    """Attack: fill our memory, with a length, in chunks, or until the connection closes."""
+def test_an_endless_body_is_truncated() -> None:
+    """Attack: exhaust the memory, with a length, in chunks, or until the connection closes."""
 
     def flood(start: bytes, piece: bytes) -> Callable[[socket.socket], None]:
-        def answer(connection: socket.socket) -> None:
+        def respond(connection: socket.socket) -> None:
             connection.sendall(OK + start)
             for _ in itertools.count():
                 connection.sendall(piece)
 
-        return answer
+        return respond
 
     x = b"x" * 10_000
     for start, piece in (
@@ -59,10 +61,12 @@ def test_a_body_without_end_is_cut_off() -> None:
         assert (len(answer.body), answer.truncated) == (65_000, True)
 
 
-def test_a_packed_body_is_not_unpacked() -> None:
-    """Attack: a small body that unpacks to a gigabyte, although nobody asked for it packed."""
+def test_a_compressed_body_is_not_decompressed() -> None:
+    """Attack: a small body that expands to a gigabyte, sent compressed without request."""
     bomb = gzip.compress(b"\0" * 10_000_000)
-    with answering(saying(OK + b"Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(bomb) + bomb)) as (
+    with answering(
+        responding_with(OK + b"Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(bomb) + bomb)
+    ) as (
         port,
         _,
     ):
@@ -73,8 +77,8 @@ def test_a_packed_body_is_not_unpacked() -> None:
 @pytest.mark.parametrize(
     "start", [b"", b"HTTP/1.1 200 OK\r\nX-", OK + b"\r\n", OK + b"Transfer-Encoding: chunked\r\n\r\nffff\r\n"]
 )
-def test_a_dripping_server_meets_the_deadline(start: bytes) -> None:
-    """Attack: a byte now and then, in the status, a header, the body or a chunk, so that no single read takes long."""
+def test_a_slow_server_times_out(start: bytes) -> None:
+    """Attack: one byte at a time in the status, a header, the body or a chunk, so that no single read takes long."""
 
     def drip(connection: socket.socket) -> None:
         connection.sendall(start or b"H")
@@ -82,7 +86,7 @@ def test_a_dripping_server_meets_the_deadline(start: bytes) -> None:
         while True:
             try:
                 connection.recv(1)
-                return  # The other side is gone.
+                return  # The client has disconnected.
             except TimeoutError:
                 connection.sendall(b"a")
 
@@ -97,14 +101,14 @@ def test_a_dripping_server_meets_the_deadline(start: bytes) -> None:
         OK + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n", b"HTTP/9.9 200 OK\r\n\r\n",
     ],
 )  # fmt: skip
-def test_what_is_not_http_is_told_so(text: bytes) -> None:
-    """Attack: have us speak to another kind of server, or read headers without end."""
-    with answering(saying(text)) as (port, _), pytest.raises(RequestFailed):
+def test_other_protocols_are_rejected(text: bytes) -> None:
+    """Attack: connect to a server of another protocol, or read endless headers."""
+    with answering(responding_with(text)) as (port, _), pytest.raises(RequestFailed):
         send(pinned(port))
 
 
 def test_a_closed_port() -> None:
-    """The reason names no address."""
+    """The error contains no address."""
     with socket.create_server(("127.0.0.1", 0)) as closed:
         port = closed.getsockname()[1]
     with pytest.raises(RequestFailed) as failure:
@@ -112,10 +116,10 @@ def test_a_closed_port() -> None:
     assert failure.value.reason == "The server cannot be reached"
 
 
-def test_a_certificate_is_checked_for_the_name(certificate: tuple[ssl.SSLContext, ssl.SSLContext]) -> None:
-    """The name of the URL, not the address; another name, or a certificate that nobody vouches for, will not do."""
+def test_certificates_are_checked_for_the_host_name(certificate: tuple[ssl.SSLContext, ssl.SSLContext]) -> None:
+    """The host of the URL, not the address; another name or an untrusted certificate is rejected."""
     server, client = certificate
-    text = saying(OK + b"Content-Length: 2\r\n\r\nok")
+    text = responding_with(OK + b"Content-Length: 2\r\n\r\nok")
     named: list[str | None] = []
     server.sni_callback = lambda _socket, name, _context: named.append(name)
     with answering(text, text, text, tls=server) as (port, _):
@@ -127,7 +131,7 @@ def test_a_certificate_is_checked_for_the_name(certificate: tuple[ssl.SSLContext
 
 
 def post(port: int) -> HttpResponse:
-    """One request on a connection of its own."""
+    """Send one request on a new connection."""
 
     async def run() -> HttpResponse:
         async with asyncio.timeout(10):
@@ -141,9 +145,9 @@ def post(port: int) -> HttpResponse:
 
 
 def test_head_and_body_of_a_request_are_sent_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a proxy of the environment, and without content encodings."""
+    """Without a proxy of the environment or content encodings."""
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
-    with answering(saying(OK + b"X-Y: z\r\nContent-Length: 2\r\n\r\nok")) as (port, heard):
+    with answering(responding_with(OK + b"X-Y: z\r\nContent-Length: 2\r\n\r\nok")) as (port, heard):
         reply = post(port)
     assert (reply.status, reply.body, reply.truncated, reply.header("x-y")) == (200, b"ok", False, "z")
     head = heard[0].decode()
@@ -166,16 +170,19 @@ def test_head_and_body_of_a_request_are_sent_together(monkeypatch: pytest.Monkey
         (b"Transfer-Encoding: chunked\r\n\r\nffffff\r\n" + b"x" * 200, b"x" * 100, True),
     ],
 )
-def test_bodies_are_read_as_far_as_is_wanted(text: bytes, body: bytes, truncated: bool) -> None:
-    """However they are told to end."""
-    with answering(saying(OK + text)) as (port, _):
+def test_bodies_are_read_up_to_the_limit(text: bytes, body: bytes, truncated: bool) -> None:
+    """With every kind of framing."""
+    with answering(responding_with(OK + text)) as (port, _):
         reply = post(port)
     assert (reply.body, reply.truncated) == (body, truncated)
 
 
-def test_an_interim_answer_is_not_the_answer() -> None:
-    """A server may say that it goes on."""
-    with answering(saying(b"HTTP/1.1 100 Continue\r\n\r\n" + OK + b"Content-Length: 2\r\n\r\nok")) as (port, _):
+def test_interim_responses_are_skipped() -> None:
+    """A server may send 100 Continue."""
+    with answering(responding_with(b"HTTP/1.1 100 Continue\r\n\r\n" + OK + b"Content-Length: 2\r\n\r\nok")) as (
+        port,
+        _,
+    ):
         assert post(port).body == b"ok"
 
 
@@ -189,15 +196,15 @@ def test_an_interim_answer_is_not_the_answer() -> None:
         OK + b"Transfer-Encoding: chunked\r\n\r\n5\r\nx", OK + b"X: y\r\n", b"x" * 100_000,
     ],
 )  # fmt: skip
-def test_nonsense_is_no_answer(text: bytes) -> None:
-    """Whatever a server says instead of HTTP, it is told in a sentence."""
-    with answering(saying(text)) as (port, _), pytest.raises(RequestFailed) as caught:
+def test_malformed_responses_are_rejected(text: bytes) -> None:
+    """With a readable error."""
+    with answering(responding_with(text)) as (port, _), pytest.raises(RequestFailed) as caught:
         post(port)
     assert caught.value.reason
 
 
-def test_nobody_listens() -> None:
-    """Which is said, too."""
+def test_a_refused_connection_is_reported() -> None:
+    """With a readable error."""
     with answering() as (port, _):
         pass
     with pytest.raises(RequestFailed, match="cannot be reached"):
@@ -216,8 +223,8 @@ def test_nobody_listens() -> None:
         (OK + b"\r\nok", False),
     ],
 )
-def test_when_a_connection_serves_again(text: bytes, reusable: bool) -> None:
-    """Only where nothing of the answer is left in it, and the server did not say otherwise."""
+def test_reuse_of_connections(text: bytes, reusable: bool) -> None:
+    """Only after a completely read response, and unless the server closes it."""
 
     async def run(port: int) -> bool:
         connection = await PinnedConnection.open(pinned(port))
@@ -226,7 +233,7 @@ def test_when_a_connection_serves_again(text: bytes, reusable: bool) -> None:
         await connection.close()
         return kept
 
-    with answering(saying(text)) as (port, _):
+    with answering(responding_with(text)) as (port, _):
         assert asyncio.run(run(port)) is reusable
 
 
@@ -238,10 +245,10 @@ def test_when_a_connection_serves_again(text: bytes, reusable: bool) -> None:
         (OK + b"Content-Length: 9\r\n\r\nok", ServerUnreachable),
     ],
 )
-def test_lost_connections_are_told_from_incomplete_responses(answer: bytes, error: type[RequestFailed]) -> None:
+def test_lost_connections_differ_from_incomplete_responses(answer: bytes, error: type[RequestFailed]) -> None:
     """A kept connection that ended before the response began can be replaced by a new one."""
 
-    def answer_twice(connection: socket.socket) -> None:
+    def respond_twice(connection: socket.socket) -> None:
         connection.sendall(OK + b"Content-Length: 0\r\n\r\n")
         connection.recv(65536)
         connection.sendall(answer)
@@ -254,11 +261,11 @@ def test_lost_connections_are_told_from_incomplete_responses(answer: bytes, erro
             await connection.request("POST", [], b"", max_bytes=100)
         assert (type(caught.value), caught.value.temporary, connection.reusable) == (error, True, False)
 
-    with answering(answer_twice) as (port, _):
+    with answering(respond_twice) as (port, _):
         asyncio.run(run(port))
 
 
-def test_a_header_cannot_become_two() -> None:
+def test_a_header_value_cannot_add_a_header() -> None:
     """Attack: a token with a line break. Nothing is sent."""
 
     async def run(port: int) -> None:
@@ -268,13 +275,13 @@ def test_a_header_cannot_become_two() -> None:
         finally:
             await connection.close()
 
-    with answering(saying(b"")) as (port, heard), pytest.raises(RequestFailed):
+    with answering(responding_with(b"")) as (port, heard), pytest.raises(RequestFailed):
         asyncio.run(run(port))
     assert heard == [b""]
 
 
 def test_certificates(certificate: tuple[ssl.SSLContext, ssl.SSLContext]) -> None:
-    """One that nobody trusts is refused, unless it is not to be looked at; a name must be the pinned one."""
+    """Untrusted ones are rejected, unless verification is disabled; the host name must match."""
     server, trusting = certificate
     text = OK + b"Content-Length: 2\r\n\r\nok"
 
@@ -286,7 +293,7 @@ def test_certificates(certificate: tuple[ssl.SSLContext, ssl.SSLContext]) -> Non
             finally:
                 await connection.close()
 
-        with answering(saying(text), tls=server) as (port, _):
+        with answering(responding_with(text), tls=server) as (port, _):
             return asyncio.run(run(port))
 
     assert attempt("repo.example", lambda where: PinnedConnection.open(where, tls=trusting)) == b"ok"

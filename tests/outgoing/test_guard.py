@@ -1,4 +1,4 @@
-"""SSRF guard: permitted and refused URLs, in every spelling that has bypassed such guards."""
+"""SSRF guard: permitted and rejected URLs, in every spelling that has bypassed such guards."""
 
 import socket
 from collections.abc import Callable
@@ -38,19 +38,19 @@ ODD_URLS = [
 
 
 def answering(*addresses: str) -> Callable[..., Any]:
-    """A resolver that gives these answers."""
+    """Return a resolver with these answers."""
     return lambda _, port, **__: [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port)) for address in addresses]
 
 
-def nobody(*_: Any, **__: Any) -> Any:
-    """A resolver that must not be asked."""
+def forbidden_resolver(*_: Any, **__: Any) -> Any:
+    """Fail, because nothing must be resolved."""
     raise AssertionError("the name was looked up")
 
 
 @pytest.mark.parametrize("host", LOCAL + ODD)
-def test_hosts_that_are_refused_without_looking_them_up(host: str) -> None:
-    """With any scheme and port; what is next to them on the internet is let through."""
-    guard = SsrfGuard(resolve=nobody)
+def test_local_hosts_are_rejected_without_a_lookup(host: str) -> None:
+    """With any scheme and port; adjacent public addresses are permitted."""
+    guard = SsrfGuard(resolve=forbidden_resolver)
     for url in (f"http://{host}/", f"https://{host}:8443/x?y", f"http://u:p@{host}/"):
         with pytest.raises(RequestRefused):
             guard.check_url(url, credentials=True)
@@ -60,11 +60,11 @@ def test_hosts_that_are_refused_without_looking_them_up(host: str) -> None:
 
 
 @pytest.mark.parametrize("url", ODD_URLS)
-def test_urls_that_are_refused(url: str) -> None:
-    """Also where local requests are allowed."""
+def test_rejected_urls(url: str) -> None:
+    """They are rejected even if local requests are allowed."""
     for allow_local in (False, True):
         with pytest.raises(RequestRefused):
-            SsrfGuard(allow_local, resolve=nobody).pin(url)
+            SsrfGuard(allow_local, resolve=forbidden_resolver).pin(url)
 
 
 @pytest.mark.parametrize(
@@ -78,23 +78,23 @@ def test_urls_that_are_refused(url: str) -> None:
         ("http://1e100.net:65535", "1e100.net", 65535, "/"),
     ],
 )
-def test_urls_that_are_let_through(url: str, host: str, port: int, target: str) -> None:
-    """The host is looked up, and its address is what one connects to."""
+def test_permitted_urls(url: str, host: str, port: int, target: str) -> None:
+    """The host is resolved, and its address is used for the connection."""
     pinned = SsrfGuard(resolve=answering(PUBLIC)).pin(url)
     assert (pinned.host, pinned.port, pinned.address, pinned.target) == (host, port, PUBLIC, target)
 
 
 @pytest.mark.parametrize(("host", "address"), [(PUBLIC, PUBLIC), (f"[{PUBLIC6}]", PUBLIC6), ("8.8.8.8", "8.8.8.8")])
-def test_public_addresses_are_let_through(host: str, address: str) -> None:
-    """And nobody is asked about them."""
-    pinned = SsrfGuard(resolve=nobody).pin(f"http://{host}:81/")
+def test_public_addresses_are_permitted(host: str, address: str) -> None:
+    """Without a lookup."""
+    pinned = SsrfGuard(resolve=forbidden_resolver).pin(f"http://{host}:81/")
     assert (pinned.host, pinned.address, pinned.port) == (address, address, 81)
 
 
 @pytest.mark.parametrize(
     "bad", [address.strip("[]") for address in LOCAL if address[0] in "[12"] + ["fe80::1%eth0", "x"]
 )
-def test_one_bad_answer_among_good_ones_refuses_them_all(bad: str) -> None:
+def test_one_local_address_rejects_the_name(bad: str) -> None:
     """Attack: a name with a public and a local address, in either order."""
     for answers in ((bad,), (PUBLIC, bad), (bad, PUBLIC)):
         with pytest.raises(RequestRefused):
@@ -102,8 +102,8 @@ def test_one_bad_answer_among_good_ones_refuses_them_all(bad: str) -> None:
     assert SsrfGuard(resolve=answering(PUBLIC6, PUBLIC)).pin("http://example.com/").address == PUBLIC6
 
 
-def test_a_name_is_looked_up_once() -> None:
-    """Attack: the first answer is public and the second is not. There is no second question."""
+def test_a_name_is_resolved_once() -> None:
+    """Attack: the first answer is public and the second is local."""
     answers = [answering(PUBLIC), answering("127.0.0.1")]
     asked = []
 
@@ -121,7 +121,7 @@ def test_a_name_is_looked_up_once() -> None:
 
 
 @pytest.mark.parametrize("error", [socket.gaierror(-2, "unknown"), TimeoutError(), UnicodeError("label too long")])
-def test_a_look_up_that_fails_refuses(error: Exception) -> None:
+def test_a_failed_lookup_rejects_the_url(error: Exception) -> None:
     """Attack: make the resolver fail, so that nothing is checked."""
 
     def failing(*_: Any, **__: Any) -> Any:
@@ -133,7 +133,7 @@ def test_a_look_up_that_fails_refuses(error: Exception) -> None:
 
 
 def test_local_requests_can_be_allowed() -> None:
-    """All local addresses, or some networks; where clouds keep credentials only by name."""
+    """All local addresses, or some networks; addresses of cloud metadata only by name."""
     lenient = SsrfGuard(allow_local=True, resolve=answering("127.0.0.1"))
     for host in ("127.0.0.1", "10.0.0.1", "[::1]", "[fd00::1]", "192.168.0.1"):
         assert lenient.pin(f"http://{host}:8080/").address == host.strip("[]")
@@ -161,7 +161,7 @@ def test_local_requests_can_be_allowed() -> None:
 
 
 def test_only_imports_may_carry_credentials() -> None:
-    """And then they are taken off before anybody connects."""
+    """They are removed before the connection."""
     guard = SsrfGuard(resolve=answering(PUBLIC))
     url = "https://ada:p%40ss%2Fword@example.com/x.git"
     with pytest.raises(RequestRefused):
@@ -187,12 +187,12 @@ def test_only_imports_may_carry_credentials() -> None:
     ],
 )
 def test_urls_are_shown_without_secrets(url: str, shown: str) -> None:
-    """Also those that are none."""
+    """Invalid ones included."""
     assert redact_url(url) == shown
 
 
 def test_texts_are_shown_without_secrets() -> None:
-    """However they are spelled."""
+    """In every spelling."""
     secret = 'p@ss/w"rd é'
     text = (
         f'fatal: {secret} | p%40ss%2Fw%22rd%20%C3%A9 | p%40ss%2Fw%22rd+%C3%A9 | p@ss/w\\"rd \\u00e9 | '

@@ -16,7 +16,7 @@ from ingot.git.maintenance.fetch import fetch_into
 from ingot.git.maintenance.store import RepositoryStore, new_key
 from tests.git.conftest import Clone
 from tests.git.git_server import GitServer, serving
-from tests.outgoing.raw_server import OK, answering, saying
+from tests.outgoing.raw_server import OK, answering, responding_with
 
 HOST = "rebind.example"
 ALLOWED, FORBIDDEN = "127.0.0.1", "127.0.0.3"
@@ -56,7 +56,7 @@ def test_a_request_reaches_the_address_that_was_checked(
     guard_with: Callable[[int], tuple[SsrfGuard, ChangingResolver]],
 ) -> None:
     guard, resolver = guard_with(1)
-    with answering(saying(OK + b"Content-Length: 2\r\n\r\nok")) as (port, heard):
+    with answering(responding_with(OK + b"Content-Length: 2\r\n\r\nok")) as (port, heard):
         pinned = guard.pin(f"http://{HOST}:{port}/in")
         assert send(pinned).body == b"ok"
         assert f"Host: {HOST}:{port}" in heard[0].decode()

@@ -1,4 +1,4 @@
-"""Discovery of repositories on other servers, against servers that attack."""
+"""Discovery of repositories on other servers, including hostile ones."""
 
 import socket
 import ssl
@@ -16,14 +16,14 @@ from ingot.git.maintenance.fetch import fetch_into
 from ingot.git.maintenance.store import RepositoryStore, new_key
 from tests.git.conftest import Clone
 from tests.git.git_server import GitServer, serving
-from tests.outgoing.raw_server import OK, answering, saying
+from tests.outgoing.raw_server import OK, answering, responding_with
 
 LOCAL = SsrfGuard(allow_local=True)
 
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[GitServer]:
-    """A git server with one repository."""
+    """Yield a git server with one repository."""
     (tmp_path / "served").mkdir()
     store = RepositoryStore(tmp_path / "served")
     store.create("a" * 64, "master")
@@ -36,7 +36,7 @@ def server(tmp_path: Path) -> Iterator[GitServer]:
 
 
 def test_a_repository_is_found_behind_redirects_and_imported(server: GitServer, tmp_path: Path) -> None:
-    """As git does by itself, but each stop is checked, and git then goes to the last one alone."""
+    """As by git itself, but each target is checked, and git gets only the last one."""
     server.redirects = {
         "/one": (301, "/two{rest}"),
         "/two": (302, f"{server.url}/three{{rest}}"),
@@ -53,7 +53,7 @@ def test_a_repository_is_found_behind_redirects_and_imported(server: GitServer, 
     assert store.open(key).commit_count() == 1
 
 
-def test_credentials_stay_behind_when_the_server_changes(server: GitServer, tmp_path: Path) -> None:
+def test_credentials_are_not_sent_to_another_server(server: GitServer, tmp_path: Path) -> None:
     """Attack: a redirect to another server, or another port, collects the password."""
     with serving(GitServer(server.root)) as other:
         server.redirects = {"/moved": (302, f"{other.url}/remote.git{{rest}}")}
@@ -68,8 +68,8 @@ def test_credentials_stay_behind_when_the_server_changes(server: GitServer, tmp_
     ["http://10.0.0.1{rest}", "http://[::1]{rest}", "http://0x7f.1{rest}", "file:///etc{rest}", "http://u:p@example.com{rest}",
      "gopher://example.com{rest}", "http://localhost{rest}"],
 )  # fmt: skip
-def test_a_redirect_to_where_we_must_not_go(server: GitServer, location: str) -> None:
-    """Attack: the first stop is fit and the second is not. The first is reached, and nobody connects to the second."""
+def test_a_redirect_to_a_forbidden_target(server: GitServer, location: str) -> None:
+    """Attack: the first target is permitted and the second is not. No connection is made to the second."""
     here = SsrfGuard(allowed=[ip_network("127.0.0.1/32")])
     assert find_repository(here, f"{server.url}/remote.git")
     server.redirects = {"/moved": (302, location)}
@@ -77,8 +77,8 @@ def test_a_redirect_to_where_we_must_not_go(server: GitServer, location: str) ->
         find_repository(here, f"{server.url}/moved")
 
 
-def test_a_redirect_is_pinned_anew(server: GitServer) -> None:
-    """Attack: the same name answers with a local address at the second stop."""
+def test_every_redirect_is_resolved_and_checked(server: GitServer) -> None:
+    """Attack: the same name resolves to a local address for the second target."""
     answers = ["127.0.0.1", "10.0.0.1"]
 
     def changing(host: str, port: int, **_: Any) -> Any:
@@ -92,8 +92,8 @@ def test_a_redirect_is_pinned_anew(server: GitServer) -> None:
     assert len(server.asked) == 1
 
 
-def test_redirects_without_end_or_aim(server: GitServer) -> None:
-    """Five are followed; one that does not end in a repository's address is not."""
+def test_endless_and_invalid_redirects(server: GitServer) -> None:
+    """Five are followed; one that does not end in a repository URL is not."""
     for number in range(7):
         server.redirects[f"/r{number}/"] = (302, f"/r{number + 1}/{{rest}}")
     server.redirects["/r7/"] = (302, "/remote.git/{rest}")
@@ -106,18 +106,18 @@ def test_redirects_without_end_or_aim(server: GitServer) -> None:
             find_repository(LOCAL, f"{server.url}/moved")
 
 
-def test_a_secure_server_cannot_send_us_to_an_open_one(certificate: tuple[ssl.SSLContext, ssl.SSLContext]) -> None:
-    """What is fetched could be changed on the way."""
+def test_https_is_not_redirected_to_http(certificate: tuple[ssl.SSLContext, ssl.SSLContext]) -> None:
+    """The transfer could be modified."""
     server, client = certificate
     location = b"http://repo.example/x/info/refs?service=git-upload-pack"
-    text = saying(b"HTTP/1.1 302 x\r\nLocation: " + location + b"\r\nContent-Length: 0\r\n\r\n")
+    text = responding_with(b"HTTP/1.1 302 x\r\nLocation: " + location + b"\r\nContent-Length: 0\r\n\r\n")
     guard = SsrfGuard(allow_local=True, resolve=lambda _, port, **__: [(2, 1, 6, "", ("127.0.0.1", port))])
     with answering(text, tls=server) as (port, _), pytest.raises(RequestRefused, match="not secure"):
         find_repository(guard, f"https://repo.example:{port}/x", tls=client)
 
 
-def test_what_is_not_a_repository(server: GitServer) -> None:
-    """A wrong path, a wrong password, a page, an address with a query."""
+def test_other_resources_are_rejected(server: GitServer) -> None:
+    """A wrong path, a wrong password, an HTML page, a URL with a query."""
     with pytest.raises(RequestFailed, match="no repository"):
         find_repository(LOCAL, f"{server.url}/none.git")
     with pytest.raises(RequestRefused, match="query"):
@@ -129,12 +129,12 @@ def test_what_is_not_a_repository(server: GitServer) -> None:
         (OK + b"Content-Type: text/html\r\n\r\n<html>", "smart protocol"),
         (b"HTTP/1.1 500 x\r\n\r\n", "status 500"),
     ):
-        with answering(saying(text)) as (port, _), pytest.raises(RequestFailed, match=reason):
+        with answering(responding_with(text)) as (port, _), pytest.raises(RequestFailed, match=reason):
             find_repository(LOCAL, f"http://127.0.0.1:{port}/x")
 
 
-def test_the_deadline_holds_for_all_stops_together(server: GitServer) -> None:
-    """Attack: each redirect takes a little less than is allowed. Nothing is left for the last one."""
+def test_the_timeout_covers_all_redirects(server: GitServer) -> None:
+    """Attack: each redirect takes slightly less than the timeout."""
     server.redirects = {"/moved": (302, "/remote.git{rest}")}
     with pytest.raises(RequestFailed, match="too long"):
         find_repository(LOCAL, f"{server.url}/moved", deadline_seconds=0.0)

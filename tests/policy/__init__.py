@@ -1,1 +1,1 @@
-"""Tests."""
+"""Tests of permission rules as tables of cases."""

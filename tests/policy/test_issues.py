@@ -1,4 +1,4 @@
-"""Who may do what with issues: the rules as tables, and the lists that must agree with them."""
+"""Permissions of issues: rules as tables, and lists that agree with them."""
 
 import random
 from typing import Any
@@ -28,7 +28,7 @@ from ingot.errors import Denied, NotFound
 from ingot.projects.projects.queries import existing_project, find_project
 from ingot.projects.projects.tables import Project
 from tests.api.issues.factories import make_issue
-from tests.client import Make, Person
+from tests.client import Make, User
 from tests.factories import Group, add_members, make_group, make_project, share
 from tests.factories import Project as MadeProject
 
@@ -39,29 +39,29 @@ ROOT = Actor(user_id=1, username="root", admin=True, via="private")
 
 @pytest.fixture(scope="module")
 def sample(make: Make) -> tuple[Project, Issue]:
-    """Records to vary."""
+    """Return the records to modify."""
     made = make_project(make)
     issue_id = make_issue(make, made, make.root)["id"]
     return make.database.read(lambda db: (existing_project(db, made.id), issue_by_id(db, issue_id)))
 
 
-# Rule, and the least level that it takes on a private, an internal and a public project; ``None`` is any user.
+# Rule, and the lowest level for it in a private, an internal and a public project; ``None`` is any user.
 RULES: list[tuple[Any, Level | None, Level | None, Level | None]] = [
     (policy.may_read_issue, Level.GUEST, None, None),
     (policy.may_edit_issue, Level.REPORTER, Level.REPORTER, Level.REPORTER),
     (policy.may_triage_issue, Level.REPORTER, Level.REPORTER, Level.REPORTER),
     (policy.may_move_issue, Level.REPORTER, Level.REPORTER, Level.REPORTER),
 ]
-PLACE_RULES: list[tuple[Any, Level | None, Level | None, Level | None]] = [
+PARENT_RULES: list[tuple[Any, Level | None, Level | None, Level | None]] = [
     (policy.may_create_issue, Level.GUEST, None, None),
     (policy.may_delete_issues, Level.OWNER, Level.OWNER, Level.OWNER),
 ]
 
 
 @pytest.mark.parametrize(
-    ("rule", "private", "internal", "public"), RULES + PLACE_RULES, ids=lambda value: getattr(value, "__name__", "")
+    ("rule", "private", "internal", "public"), RULES + PARENT_RULES, ids=lambda value: getattr(value, "__name__", "")
 )
-def test_each_rule_is_a_level(
+def test_each_rule_requires_a_level(
     sample: tuple[Project, Issue], rule: Any, private: Level | None, internal: Level | None, public: Level | None
 ) -> None:
     for visibility, least in (("private", private), ("internal", internal), ("public", public)):
@@ -77,7 +77,7 @@ def test_each_rule_is_a_level(
 
 
 def _subject(rule: Any, here: Access, project: Project, issue: Issue, assignees: tuple[int, ...] = ()) -> Any:
-    if any(rule is place_rule[0] for place_rule in PLACE_RULES):
+    if any(rule is place_rule[0] for place_rule in PARENT_RULES):
         return ProjectScope(here, project)
     return IssueLookup(here, project, issue, assignees)
 
@@ -95,10 +95,10 @@ def _subject(rule: Any, here: Access, project: Project, issue: Issue, assignees:
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )
-def test_archived_projects_and_those_without_issues(
+def test_archived_projects_and_disabled_issues(
     sample: tuple[Project, Issue], rule: Any, archived: bool, without_issues: bool
 ) -> None:
-    """Archived ones are only read; where there are no issues, none is found in the first place."""
+    """Archived ones are read-only; with issues disabled, none is found."""
     here = Access(level=Level.OWNER)
     for actor in (USER, ROOT):
         project = msgspec.structs.replace(sample[0], archived=True)
@@ -107,7 +107,7 @@ def test_archived_projects_and_those_without_issues(
         assert rule(actor, here, _subject(rule, here, project, sample[1])) is without_issues
 
 
-def test_who_may_receive(sample: tuple[Project, Issue]) -> None:
+def test_permission_to_receive_a_moved_issue(sample: tuple[Project, Issue]) -> None:
     project, _ = sample
     for level in Level:
         here = Access(level=level)
@@ -141,7 +141,7 @@ def test_authors_and_assignees_edit(sample: tuple[Project, Issue]) -> None:
         (ROOT, Level.NONE, False, False, True),
     ],
 )
-def test_who_sees_confidential_ones(
+def test_visibility_of_confidential_issues(
     sample: tuple[Project, Issue], actor: Actor, level: Level, author: bool, assigned: bool, seen: bool
 ) -> None:
     changes: dict[str, Any] = {"confidential": True, "author_id": actor.user_id if author else 999}
@@ -152,12 +152,12 @@ def test_who_sees_confidential_ones(
     assert policy.may_see_issue(actor, Access(level=level), public, assignees) is True
 
 
-World = tuple[list[Person], list[Group], list[MadeProject], list[dict[str, Any]]]
+RandomData = tuple[list[User], list[Group], list[MadeProject], list[dict[str, Any]]]
 
 
 @pytest.fixture(scope="module")
-def world(make: Make) -> World:
-    """People, groups, projects, memberships, shares and issues, as the dice fall."""
+def random_data(make: Make) -> RandomData:
+    """Return random users, groups, projects, memberships, shares and issues."""
     dice = random.Random(5)
     people = [make.user(external=number == 0) for number in range(5)]
     levels = [Level.GUEST, Level.REPORTER, Level.DEVELOPER, Level.OWNER]
@@ -181,14 +181,14 @@ def world(make: Make) -> World:
             around = make.api.get(project.url, make.root).json()["namespace"]["full_path"]
             if not (around + "/").startswith(target.path + "/"):
                 share(make, project, target, dice.choice([10, 20, 30]))
-        issues += [_written(make, dice, project, people) for _ in range(5)]
+        issues += [_create_issue(make, dice, project, people) for _ in range(5)]
         if number % 7 == 6:
             make.api.put(project.url, make.root, issues_enabled=False)
     return people, groups, made, issues
 
 
-def _written(make: Make, dice: random.Random, project: MadeProject, people: list[Person]) -> dict[str, Any]:
-    """An issue by somebody who may, or by root where they may not; assigned to somebody who may be."""
+def _create_issue(make: Make, dice: random.Random, project: MadeProject, people: list[User]) -> dict[str, Any]:
+    """Create an issue as a user, or as root if they may not; assigned to a permitted user."""
     sent = {"title": make.name("issue"), "confidential": dice.random() < 0.6}
     answer = make.api.post(f"{project.url}/issues", dice.choice(people), **sent)
     issue: dict[str, Any] = answer.json() if answer.status_code == 201 else make_issue(make, project, make.root, **sent)
@@ -208,9 +208,9 @@ def _finds(db: Connection, actor: Actor, issue: dict[str, Any]) -> bool:
     return True
 
 
-def test_one_issue_and_the_lists_agree(make: Make, world: World) -> None:
-    """``may_see_issue`` and ``visible_issues``, on every row for everybody, in every list and every count."""
-    people, groups, made, issues = world
+def test_policy_and_lists_agree(make: Make, random_data: RandomData) -> None:
+    """``may_see_issue`` and ``visible_issues``, on every row for each user, in every list and count."""
+    people, groups, made, issues = random_data
     actors = [
         Actor(user_id=person.id, username=person.username, external=number == 0, via="private")
         for number, person in enumerate(people)

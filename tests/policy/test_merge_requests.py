@@ -1,4 +1,4 @@
-"""Who may do what with merge requests: the rules as tables, and the lists that must agree with them."""
+"""Permissions of merge requests: rules as tables, and lists that agree with them."""
 
 import random
 from typing import Any
@@ -25,7 +25,7 @@ from ingot.errors import Denied, NotFound
 from ingot.projects.projects.queries import existing_project
 from ingot.projects.projects.tables import Project
 from tests.api.merge_requests.factories import filled_project, make_merge_request
-from tests.client import Make, Person
+from tests.client import Make, User
 from tests.factories import Project as MadeProject
 from tests.factories import add_members, make_group, share
 
@@ -38,19 +38,19 @@ _ALL = ListMergeRequests(scope="all")
 
 @pytest.fixture(scope="module")
 def sample(make: Make) -> tuple[Project, MergeRequest]:
-    """Records to vary."""
+    """Return the records to modify."""
     made = filled_project(make)
     number = make_merge_request(make, made)["id"]
     return make.database.read(lambda db: (existing_project(db, made.id), merge_request_by_id(db, number)))
 
 
-# Rule, and the least level that it takes on a private, an internal and a public project; ``None`` is any user.
+# Rule, and the lowest level for it in a private, an internal and a public project; ``None`` is any user.
 RULES: list[tuple[Any, Level | None, Level | None, Level | None]] = [
     (policy.may_read_merge_request, Level.REPORTER, None, None),
     (policy.may_edit_merge_request, Level.DEVELOPER, Level.DEVELOPER, Level.DEVELOPER),
     (policy.may_approve, Level.DEVELOPER, Level.DEVELOPER, Level.DEVELOPER),
 ]
-PLACE_RULES: list[tuple[Any, Level | None, Level | None, Level | None]] = [
+PARENT_RULES: list[tuple[Any, Level | None, Level | None, Level | None]] = [
     (policy.may_list_merge_requests, Level.REPORTER, None, None),
     (policy.may_offer_branches, Level.DEVELOPER, Level.DEVELOPER, Level.DEVELOPER),
     (policy.may_delete_merge_requests, Level.OWNER, Level.OWNER, Level.OWNER),
@@ -58,9 +58,9 @@ PLACE_RULES: list[tuple[Any, Level | None, Level | None, Level | None]] = [
 
 
 @pytest.mark.parametrize(
-    ("rule", "private", "internal", "public"), RULES + PLACE_RULES, ids=lambda value: getattr(value, "__name__", "")
+    ("rule", "private", "internal", "public"), RULES + PARENT_RULES, ids=lambda value: getattr(value, "__name__", "")
 )
-def test_each_rule_is_a_level(
+def test_each_rule_requires_a_level(
     sample: tuple[Project, MergeRequest], rule: Any, private: Level | None, internal: Level | None, public: Level | None
 ) -> None:
     for visibility, least in (("private", private), ("internal", internal), ("public", public)):
@@ -76,7 +76,7 @@ def test_each_rule_is_a_level(
 
 
 def _subject(rule: Any, here: Access, project: Project, merge_request: MergeRequest) -> Any:
-    if any(rule is place_rule[0] for place_rule in PLACE_RULES):
+    if any(rule is place_rule[0] for place_rule in PARENT_RULES):
         return ProjectScope(here, project)
     return MergeRequestLookup(here, project, merge_request, ())
 
@@ -91,7 +91,7 @@ def _subject(rule: Any, here: Access, project: Project, merge_request: MergeRequ
         (policy.may_delete_merge_requests, False, False),
     ],
 )
-def test_archived_and_switched_off(
+def test_archived_projects_and_disabled_merge_requests(
     sample: tuple[Project, MergeRequest], rule: Any, archived: bool, switched_off: bool
 ) -> None:
     here = Access(level=Level.OWNER)
@@ -100,7 +100,7 @@ def test_archived_and_switched_off(
         assert rule(USER, here, _subject(rule, here, project, sample[1])) is allowed
 
 
-def test_an_author_edits_and_an_assignee_too(sample: tuple[Project, MergeRequest]) -> None:
+def test_authors_and_assignees_edit(sample: tuple[Project, MergeRequest]) -> None:
     project, merge_request = sample
     here = Access(level=Level.GUEST)
     mine = msgspec.structs.replace(merge_request, author_id=USER.user_id)
@@ -120,10 +120,10 @@ def _sees(db: Connection, actor: Actor, project: MadeProject, iid: int) -> bool:
     return True
 
 
-def test_lists_show_exactly_what_the_rule_lets_see(make: Make) -> None:
-    """Groups, shares and levels at random; each list must hold what each project tells by itself."""
+def test_policy_and_lists_agree(make: Make) -> None:
+    """Random groups, shares and levels; each list must match the rule for single objects."""
     dice = random.Random(6)
-    people: list[Person] = [make.user() for _ in range(4)]
+    people: list[User] = [make.user() for _ in range(4)]
     outside = make.user(external=True)
     outer = make_group(make, visibility="public")
     groups = [outer, make_group(make, parent=outer, visibility="private"), make_group(make, visibility="private")]

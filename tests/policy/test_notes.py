@@ -1,4 +1,4 @@
-"""Who may say what, as tables of cases without a database."""
+"""Permissions of notes, as tables of cases without a database."""
 
 from typing import Any
 
@@ -33,7 +33,7 @@ def _found(
     return IssueLookup(access, project, issue, assignees)
 
 
-def _words(reached: SubjectAccess) -> set[str]:
+def _note(reached: SubjectAccess) -> set[str]:
     return {name for name, value in reached._asdict().items() if value is True}
 
 
@@ -55,17 +55,17 @@ REACHES: list[tuple[Actor, Level, set[str]]] = [
 
 
 @pytest.mark.parametrize(("actor", "level", "words"), REACHES)
-def test_what_a_caller_may_do_below_an_issue(actor: Actor, level: Level, words: set[str]) -> None:
-    """Open, locked and archived; the author and who has it to do read more than others."""
+def test_permissions_below_an_issue(actor: Actor, level: Level, words: set[str]) -> None:
+    """Open, locked and archived; authors and assignees read more than others."""
     here = Access(level)
-    assert _words(issue_subject_access(actor, here, _found(here), ISSUE)) == words
+    assert _note(issue_subject_access(actor, here, _found(here), ISSUE)) == words
     belongs = level >= Level.GUEST or actor.admin
-    assert _words(issue_subject_access(actor, here, _found(here, locked=True), ISSUE)) == (
+    assert _note(issue_subject_access(actor, here, _found(here, locked=True), ISSUE)) == (
         words if belongs else words - {TALKS}
     )
-    assert _words(issue_subject_access(actor, here, _found(here, archived=True), ISSUE)) == words - {TALKS}
+    assert _note(issue_subject_access(actor, here, _found(here, archived=True), ISSUE)) == words - {TALKS}
     assigned = _found(here, assignees=(BOB.user_id,))
-    assert _words(issue_subject_access(actor, here, assigned, ISSUE)) == words | ({READS} if actor is BOB else set())
+    assert _note(issue_subject_access(actor, here, assigned, ISSUE)) == words | ({READS} if actor is BOB else set())
 
 
 @pytest.mark.parametrize(
@@ -80,14 +80,14 @@ def test_what_a_caller_may_do_below_an_issue(actor: Actor, level: Level, words: 
         (BOB, False, True, False, False),
     ],
 )
-def test_who_changes_a_note(actor: Actor, takes_part: bool, moderates: bool, system: bool, may: bool) -> None:
-    """Who wrote it and who moderates, where they may write at all; never what the system wrote."""
+def test_permission_to_edit_a_note(actor: Actor, takes_part: bool, moderates: bool, system: bool, may: bool) -> None:
+    """Authors and moderators with write access; never system notes."""
     note = _filled(Note, id=1, author_id=ANN.user_id, system=system)
     assert may_edit_note(actor, SubjectAccess(ISSUE, takes_part, moderates), note) is may
 
 
-def test_who_writes_and_gives() -> None:
-    """Users who take part; nobody votes for what they wrote, and only who gave something takes it back."""
+def test_permission_to_write_and_award() -> None:
+    """Participating users; no votes for own notes, and only own awards are removed."""
     here = Access(Level.OWNER)
     assert may_write_notes(BOB, here, SubjectAccess(ISSUE, may_participate=True))
     assert not may_write_notes(ANONYMOUS, here, SubjectAccess(ISSUE, may_participate=True))

@@ -66,15 +66,15 @@ def test_random_patterns_match_as_in_python() -> None:
         "[b-a]", "a{1001}", "((a{50}){50}){50}", "(){999999999}", "(){0,9999999}", "a" * 100_000, r"\pL{900}",
     ],
 )  # fmt: skip
-def test_invalid_and_too_large_patterns_are_refused(text: str) -> None:
-    """With a reason, since the API shows it."""
+def test_invalid_and_too_large_patterns_are_rejected(text: str) -> None:
+    """With a reason, because the API shows it."""
     with pytest.raises(PatternError, match=r"."):
         compile_pattern(text)
 
 
 @pytest.mark.parametrize("text", ["^(a+)+$", "(a|aa)+$", "(.*)*b", "^(a?){100}a{100}$", "(x+x+)+y"])
 def test_matching_takes_linear_time(text: str) -> None:
-    """Attack: a filter for which a backtracking engine needs exponential time, evaluated by every push."""
+    """Attack: a filter with exponential time in a backtracking engine, evaluated by every push."""
     assert compile_pattern(text).found_in("a" * 250 + "!") is False
 
 

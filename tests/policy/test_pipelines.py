@@ -1,4 +1,4 @@
-"""Who may see pipelines and comment on code, and what statuses amount to, as tables."""
+"""Permissions of pipelines and commit comments, and derived statuses, as tables."""
 
 from pathlib import Path
 
@@ -25,18 +25,18 @@ ROOT = Actor(user_id=1, username="root", admin=True, via="private")
 
 @pytest.fixture(scope="module")
 def sample(make: Make) -> Project:
-    """A record to vary."""
+    """Record to modify."""
     made = make_project(make)
     return make.database.read(lambda db: existing_project(db, made.id))
 
 
-def place(project: Project, here: Access, **changed: object) -> RepositoryContext:
-    """Where a call takes place."""
+def call_context(project: Project, here: Access, **changed: object) -> RepositoryContext:
+    """Return the context of a call."""
     return RepositoryContext(here, msgspec.structs.replace(project, **changed), Repository(Path()))
 
 
 CASES = [
-    # Who, at which level, on which project; whether they see pipelines (with and without open jobs), and comment.
+    # Caller, level and project; whether they see pipelines (with public and private jobs), and may comment.
     (ANONYMOUS, Level.NONE, "public", True, True, False),
     (ANONYMOUS, Level.NONE, "internal", False, False, False),
     (ANONYMOUS, Level.NONE, "private", False, False, False),
@@ -53,20 +53,23 @@ CASES = [
 
 
 @pytest.mark.parametrize(("actor", "level", "visibility", "shown", "hidden", "comments"), CASES)
-def test_who_may(
+def test_permissions(
     sample: Project, actor: Actor, level: Level, visibility: str, shown: bool, hidden: bool, comments: bool
 ) -> None:
     here = Access(level=level)
     for jobs, expected in ((True, shown), (False, hidden)):
-        assert may_read_pipelines(actor, here, place(sample, here, visibility=visibility, public_jobs=jobs)) is expected
-    there = place(sample, here, visibility=visibility)
+        assert (
+            may_read_pipelines(actor, here, call_context(sample, here, visibility=visibility, public_jobs=jobs))
+            is expected
+        )
+    there = call_context(sample, here, visibility=visibility)
     assert may_comment_on_code(actor, here, there) is comments
-    archived = place(sample, here, visibility=visibility, archived=True)
+    archived = call_context(sample, here, visibility=visibility, archived=True)
     assert may_comment_on_code(actor, here, archived) is False
     assert may_read_pipelines(actor, here, archived) is may_read_pipelines(actor, here, there)
 
 
-# Statuses, one that is allowed to fail with a question mark, and what they amount to.
+# Statuses, one that is allowed to fail with a question mark, and the derived status.
 OUTCOMES = [
     ("", "skipped"),
     ("skipped", "skipped"),
@@ -101,12 +104,12 @@ OUTCOMES = [
 
 
 @pytest.mark.parametrize(("said", "status"), OUTCOMES)
-def test_what_statuses_amount_to(said: str, status: str) -> None:
+def test_derived_status(said: str, status: str) -> None:
     parts = [StatusPart(each.rstrip("?"), each.endswith("?")) for each in said.split()]  # type: ignore[arg-type] # Words of the table.
     assert combined_status(parts) == combined_status(reversed(parts)) == status
 
 
-def test_coverage_is_the_mean_of_what_was_told() -> None:
+def test_coverage_is_the_mean_of_reported_values() -> None:
     assert mean_coverage([]) is mean_coverage([StatusPart("success")]) is None
     assert (
         mean_coverage(
@@ -116,7 +119,7 @@ def test_coverage_is_the_mean_of_what_was_told() -> None:
     )
 
 
-def test_time_that_several_took_at_once_counts_once() -> None:
+def test_parallel_time_counts_once() -> None:
     def at(second: int) -> Timestamp:
         return Timestamp(f"2026-01-01T00:00:{second:02d}.000Z")
 

@@ -1,4 +1,4 @@
-"""Who may do what with labels, milestones and boards."""
+"""Permissions of labels, milestones and boards."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -21,8 +21,8 @@ def _project(visibility: str = "private", **flags: bool) -> Any:
     return SimpleNamespace(visibility=visibility, **features)
 
 
-# Who, at which level, in a project of which visibility: whether they read and whether they write.
-WHO: list[tuple[Actor, Level, str, bool, bool]] = [
+# Caller, level and visibility: whether they read and whether they write.
+CALLERS: list[tuple[Actor, Level, str, bool, bool]] = [
     (ANONYMOUS, Level.NONE, "private", False, False),
     (ANONYMOUS, Level.NONE, "internal", False, False),
     (ANONYMOUS, Level.NONE, "public", True, False),
@@ -40,7 +40,7 @@ WHO: list[tuple[Actor, Level, str, bool, bool]] = [
 
 
 def _of_labels(rule: Any) -> Any:
-    """A rule on a place as one on a project."""
+    """Return a rule on a parent as one on a project."""
     return lambda actor, here, project: rule(actor, here, labels.LabelProjectLookup(here, project))
 
 
@@ -52,7 +52,7 @@ RULES = [
 
 
 @pytest.mark.parametrize(("reading", "writing"), RULES)
-@pytest.mark.parametrize(("actor", "level", "visibility", "reads", "writes"), WHO)
+@pytest.mark.parametrize(("actor", "level", "visibility", "reads", "writes"), CALLERS)
 def test_projects(
     reading: Any, writing: Any, actor: Actor, level: Level, visibility: str, reads: bool, writes: bool
 ) -> None:
@@ -68,8 +68,8 @@ def test_projects(
     assert writing(actor, here, requests) is (writes and on_requests)
 
 
-@pytest.mark.parametrize(("actor", "level", "visibility", "reads", "_"), WHO)
-def test_following(actor: Actor, level: Level, visibility: str, reads: bool, _: bool) -> None:
+@pytest.mark.parametrize(("actor", "level", "visibility", "reads", "_"), CALLERS)
+def test_permission_to_subscribe(actor: Actor, level: Level, visibility: str, reads: bool, _: bool) -> None:
     here, may_follow = Access(level=level), _of_labels(labels.may_subscribe_to_labels)
     assert may_follow(actor, here, _project(visibility)) is (reads and actor.known)
     assert not may_follow(actor, here, _project(visibility, archived=True))

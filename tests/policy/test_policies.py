@@ -1,4 +1,4 @@
-"""The rules, as tables of cases without a database; and that a rule and its SQL twin agree on every row."""
+"""Policy rules as tables of cases without a database, and their agreement with the SQL conditions."""
 
 from typing import Any
 
@@ -34,11 +34,11 @@ def _token(user_id: int) -> AccessToken:
     ("actor", "open_to_all", "to_users", "to_administrators"),
     [(ANONYMOUS, True, False, False), (ANN, True, True, False), (EVE, True, True, False), (ROOT, True, True, True)],
 )
-def test_rules_on_the_caller_alone(actor: Actor, open_to_all: bool, to_users: bool, to_administrators: bool) -> None:
+def test_rules_on_the_caller(actor: Actor, open_to_all: bool, to_users: bool, to_administrators: bool) -> None:
     assert (anyone(actor), signed_in(actor), administrators(actor)) == (open_to_all, to_users, to_administrators)
 
 
-def test_require_stops_with_its_reason() -> None:
+def test_require_raises_with_its_reason() -> None:
     require(True, "never said")
     with pytest.raises(Denied) as stopped:
         require(False, "The reason")
@@ -60,7 +60,7 @@ def test_require_stops_with_its_reason() -> None:
         ({"unheard_of"}, False, False, False, False),
     ],
 )
-def test_what_scopes_reach(
+def test_routes_of_scopes(
     scopes: set[str] | None, reading: bool, reading_users: bool, writing: bool, anything: bool
 ) -> None:
     actor = Actor(user_id=1, admin=True, scopes=None if scopes is None else frozenset(scopes))
@@ -108,7 +108,7 @@ def test_tokens(actor: Actor, owner: int, may: bool) -> None:
         (True, "2026-01-02T00:00:00.000Z", False),
     ],
 )
-def test_when_a_token_is_active(revoked: bool, expires_at: str | None, active: bool) -> None:
+def test_active_tokens(revoked: bool, expires_at: str | None, active: bool) -> None:
     empty: dict[str, Any] = dict.fromkeys(AccessToken.__struct_fields__)
     token = AccessToken(**{**empty, "revoked": revoked, "expires_at": expires_at})
 

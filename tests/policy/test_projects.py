@@ -1,4 +1,4 @@
-"""Who may do what with projects and groups: the rules as tables, and the lists that must agree with them."""
+"""Permissions of projects and groups: rules as tables, and lists that agree with them."""
 
 import random
 from typing import Any
@@ -22,7 +22,7 @@ from ingot.projects.projects import policy
 from ingot.projects.projects.params import ListProjects
 from ingot.projects.projects.queries import existing_project, find_project, list_projects, visible_projects_by_path
 from ingot.projects.projects.tables import Project, projects
-from tests.client import Make, Person
+from tests.client import Make, User
 from tests.factories import Group, make_group, make_project, share
 from tests.factories import Project as MadeProject
 
@@ -36,12 +36,12 @@ ROOT = Actor(user_id=1, username="root", admin=True, via="private")
 
 @pytest.fixture(scope="module")
 def sample(make: Make) -> Project:
-    """A record to vary."""
+    """Record to modify."""
     made = make_project(make)
     return make.database.read(lambda db: existing_project(db, made.id))
 
 
-# Rule, then who may at the least: nobody, anyone signed in, or a level; on a private, an internal and a public project.
+# Rule, then the lowest caller: none, any signed-in user, or a level; in a private, an internal and a public project.
 SEE, NO = "anyone", None
 RULES: list[tuple[Any, Any, Any, Any]] = [
     (policy.may_see_project, Level.GUEST, "user", SEE),
@@ -64,7 +64,7 @@ RULES: list[tuple[Any, Any, Any, Any]] = [
 @pytest.mark.parametrize(
     ("rule", "private", "internal", "public"), RULES, ids=lambda value: getattr(value, "__name__", "")
 )
-def test_each_rule_is_a_level(sample: Project, rule: Any, private: Any, internal: Any, public: Any) -> None:
+def test_each_rule_requires_a_level(sample: Project, rule: Any, private: Any, internal: Any, public: Any) -> None:
     for visibility, least in (("private", private), ("internal", internal), ("public", public)):
         project = msgspec.structs.replace(sample, visibility=visibility)
         assert rule(ANONYMOUS, Access(), project) is (least == SEE)
@@ -95,7 +95,7 @@ def test_each_rule_is_a_level(sample: Project, rule: Any, private: Any, internal
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )
-def test_what_is_archived_is_only_read(sample: Project, rule: Any, allowed: bool) -> None:
+def test_archived_projects_are_read_only(sample: Project, rule: Any, allowed: bool) -> None:
     project = msgspec.structs.replace(sample, visibility="public", archived=True)
 
     for actor in (USER, ROOT):
@@ -112,7 +112,7 @@ def test_what_is_archived_is_only_read(sample: Project, rule: Any, allowed: bool
         ("public", True, Level.GUEST, False, False),
     ],
 )
-def test_who_may_ask_to_belong(
+def test_permission_to_request_access(
     sample: Project, visibility: str, enabled: bool, level: Level, user: bool, external: bool
 ) -> None:
     project = msgspec.structs.replace(sample, visibility=visibility, request_access_enabled=enabled)
@@ -123,8 +123,8 @@ def test_who_may_ask_to_belong(
 
 
 @pytest.fixture(scope="module")
-def world(make: Make) -> tuple[list[Person], list[Group], list[MadeProject]]:
-    """People, groups in groups, projects, memberships with and without ends, and shares of both, as the dice fall."""
+def random_data(make: Make) -> tuple[list[User], list[Group], list[MadeProject]]:
+    """Return random users, nested groups, projects, memberships with and without expiry, and shares of both."""
     dice = random.Random(20)
     people = [make.user(external=number == 0) for number in range(5)]
     groups: list[Group] = []
@@ -173,7 +173,7 @@ def world(make: Make) -> tuple[list[Person], list[Group], list[MadeProject]]:
     return people, groups, made
 
 
-def _actors(people: list[Person]) -> list[Actor]:
+def _actors(people: list[User]) -> list[Actor]:
     users = [
         Actor(user_id=person.id, username=person.username, external=number == 0, via="private")
         for number, person in enumerate(people)
@@ -189,11 +189,11 @@ def _found(db: Connection, finder: Any, actor: Actor, number: int) -> Access | N
     return access  # type: ignore[no-any-return]
 
 
-def test_one_project_and_the_lists_agree(
-    make: Make, world: tuple[list[Person], list[Group], list[MadeProject]]
+def test_project_policy_and_lists_agree(
+    make: Make, random_data: tuple[list[User], list[Group], list[MadeProject]]
 ) -> None:
-    """``may_see_project`` and ``visible_projects``, and each filter on what one holds, on every row for everybody."""
-    people, _, made = world
+    """``may_see_project`` and ``visible_projects``, and each membership filter, on every row for each user."""
+    people, _, made = random_data
 
     def compare(db: Connection) -> int:
         page, rows = Page(size=10_000), 0
@@ -222,9 +222,11 @@ def test_one_project_and_the_lists_agree(
     assert make.database.read(compare) > 50
 
 
-def test_code_and_many_paths_agree(make: Make, world: tuple[list[Person], list[Group], list[MadeProject]]) -> None:
-    """``may_download_code`` and ``readable_projects``, and one project found by its path among many."""
-    people, _, made = world
+def test_code_policy_and_lookups_by_path_agree(
+    make: Make, random_data: tuple[list[User], list[Group], list[MadeProject]]
+) -> None:
+    """``may_download_code`` and ``readable_projects``, and single projects by path."""
+    people, _, made = random_data
 
     def compare(db: Connection) -> int:
         rows = 0
@@ -244,9 +246,11 @@ def test_code_and_many_paths_agree(make: Make, world: tuple[list[Person], list[G
     assert make.database.read(compare) > 50
 
 
-def test_one_group_and_the_lists_agree(make: Make, world: tuple[list[Person], list[Group], list[MadeProject]]) -> None:
-    """``may_see_group`` and ``visible_groups``, and namespaces, on every row for everybody who can have a list."""
-    people, groups, _ = world
+def test_group_policy_and_lists_agree(
+    make: Make, random_data: tuple[list[User], list[Group], list[MadeProject]]
+) -> None:
+    """``may_see_group`` and ``visible_groups``, and namespaces, on every row for each user."""
+    people, groups, _ = random_data
 
     def compare(db: Connection) -> int:
         page, rows = Page(size=10_000), 0
@@ -276,7 +280,7 @@ def test_one_group_and_the_lists_agree(make: Make, world: tuple[list[Person], li
 
 
 def test_rules_of_groups() -> None:
-    """Owners administer; everybody who was not denied it creates."""
+    """Owners administer; all users create unless denied."""
     for level in Level:
         assert groups_policy.may_admin_group(USER, Access(level=level), None) is (level == Level.OWNER)  # type: ignore[arg-type]
         assert groups_policy.may_admin_group(ROOT, Access(level=level), None) is True  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""What protects branches and tags, as tables of cases without a database: rules on names, and the gate for changes."""
+"""Protection of branches and tags as tables of cases without a database: rules, names and ref checks."""
 
 from typing import Any
 
@@ -23,17 +23,17 @@ NONE, GUEST, REPORTER, DEVELOPER, MASTER, OWNER = Level
 
 
 def branch_rule(name: str = "master", push: int = 40, merge: int = 40, *, force: bool = False) -> ProtectedBranch:
-    """A rule on branches."""
+    """Return a rule on branches."""
     return ProtectedBranch(1, 1, name, push, merge, force, THEN)
 
 
 def tag_rule(name: str = "v*", create: int = 40) -> ProtectedTag:
-    """A rule on tags."""
+    """Return a rule on tags."""
     return ProtectedTag(1, 1, name, create, THEN)
 
 
 def project(**columns: Any) -> Project:
-    """A project with a branch in it."""
+    """Return a project with a branch."""
     empty: dict[str, Any] = dict.fromkeys(Project.__struct_fields__)
     known = {"id": 1, "archived": False, "empty": False, "default_branch": "master", "import_status": "none"}
     known["repository_access_level"] = "enabled"
@@ -60,12 +60,12 @@ def project(**columns: Any) -> Project:
         ("[a-z]?(x)*", ["[a-z]?(x)", "[a-z]?(x)y"], ["a", "ax"]),
     ],
 )
-def test_what_a_name_with_stars_matches(pattern: str, matches: list[str], others: list[str]) -> None:
+def test_wildcard_matching(pattern: str, matches: list[str], others: list[str]) -> None:
     assert [name for name in matches + others if policy.name_matches(pattern, name)] == matches
 
 
-def test_many_stars_take_no_longer_than_their_length() -> None:
-    """A master who may name a rule could else keep the gate busy for ever."""
+def test_many_wildcards_match_in_linear_time() -> None:
+    """Attack: a master creates a rule that keeps the ref check busy."""
     assert not policy.name_matches("*a" * 400 + "*b", "a" * 900)
     assert policy.name_matches("*a" * 400 + "*", "a" * 900)
 
@@ -77,7 +77,7 @@ def test_many_stars_take_no_longer_than_their_length() -> None:
     ("asked", "let"),
     [(0, []), (30, [DEVELOPER, MASTER, OWNER]), (40, [MASTER, OWNER]), (60, [])],
 )
-def test_whom_a_level_lets(asked: int, let: list[Level]) -> None:
+def test_users_permitted_by_a_level(asked: int, let: list[Level]) -> None:
     assert [level for level in Level if policy.allows_level(asked, USER, Access(level=level))] == let
     assert policy.allows_level(asked, ROOT, Access()) is (asked != 0)
     assert not policy.allows_level(asked, ANONYMOUS, Access())
@@ -89,7 +89,7 @@ def test_whom_a_level_lets(asked: int, let: list[Level]) -> None:
         ([branch_rule(push=40, merge=40)], False, False),
         ([branch_rule(push=30, merge=40)], True, False),
         ([branch_rule(push=40, merge=30)], False, True),
-        ([branch_rule(push=0, merge=0), branch_rule("m*", push=30, merge=30)], True, True),  # The mildest counts.
+        ([branch_rule(push=0, merge=0), branch_rule("m*", push=30, merge=30)], True, True),  # The weakest counts.
         ([branch_rule(push=40), branch_rule("mas*", push=30), branch_rule("x*", merge=30)], True, False),
         ([branch_rule(push=0, merge=0)], False, False),
     ],
@@ -119,7 +119,9 @@ def test_rules_on_other_names_do_not_count() -> None:
         ([tag_rule(create=0), tag_rule("v1*", create=30)], True, True, True),
     ],
 )
-def test_who_may_release_a_tag(rules: list[ProtectedTag], developer: bool, master: bool, administrator: bool) -> None:
+def test_permission_to_release_a_tag(
+    rules: list[ProtectedTag], developer: bool, master: bool, administrator: bool
+) -> None:
     matching = policy.matching_tag_rules(rules, "v1.0")
     assert may_release(USER, Access(level=DEVELOPER), project(), matching) is developer
     assert may_release(USER, Access(level=MASTER), project(), matching) is master
@@ -128,10 +130,10 @@ def test_who_may_release_a_tag(rules: list[ProtectedTag], developer: bool, maste
     assert not may_release(ROOT, Access(), project(archived=True), matching)
 
 
-# The gate
+# Ref checks
 
 
-def gate(
+def check(
     ref: str,
     old: str,
     new: str,
@@ -145,7 +147,7 @@ def gate(
     forced: bool = False,
     **columns: Any,
 ) -> str:
-    """What the gate says, empty where it lets through; a change is asked for force only where it must be known."""
+    """Return the message of the ref check, empty if permitted; force is evaluated only if needed."""
     rules = [branch_rule()] if branches is None else branches
     ground = RefUpdateContext(actor, Access(level=level), project(**columns), rules, tags or [], by_git, merges)
     return ref_update_refusal(ground, RefUpdate(ref, old, new), lambda _: forced) or ""
@@ -172,11 +174,11 @@ def gate(
         (USER, DEVELOPER, {"import_status": "failed"}, ""),
     ],
 )
-def test_who_pushes_at_all(actor: Actor, level: Level, columns: dict[str, Any], word: str) -> None:
+def test_permission_to_push(actor: Actor, level: Level, columns: dict[str, Any], word: str) -> None:
     said = push_refusal(actor, Access(level=level), project(**columns)) or ""
     assert (word in said) if word else not said
     for ref in ("refs/heads/feature", "refs/tags/x", "refs/notes/x"):
-        assert gate(ref, NO_OID, A, actor=actor, level=level, **columns) == said
+        assert check(ref, NO_OID, A, actor=actor, level=level, **columns) == said
 
 
 @pytest.mark.parametrize(
@@ -196,9 +198,9 @@ def test_who_pushes_at_all(actor: Actor, level: Level, columns: dict[str, Any], 
         ("refs/tags", False),
     ],
 )
-def test_where_references_may_be(ref: str, allowed: bool) -> None:
+def test_permitted_ref_namespaces(ref: str, allowed: bool) -> None:
     for actor, level in ((USER, OWNER), (ROOT, NONE)):
-        said = gate(ref, NO_OID, A, actor=actor, level=level)
+        said = check(ref, NO_OID, A, actor=actor, level=level)
         assert said == ("" if allowed else "Only branches and tags can be pushed.")
 
 
@@ -225,20 +227,20 @@ SHA = "0123456789abcdef0123456789abcdef01234567"
         ("ünïcode", True),
     ],
 )
-def test_names_that_only_confuse(kind: str, name: str, allowed: bool) -> None:
-    """Nobody may make or move one, whoever has one may still get rid of it."""
+def test_ambiguous_names(kind: str, name: str, allowed: bool) -> None:
+    """They can be deleted, but neither created nor moved."""
     for actor, level in ((USER, MASTER), (ROOT, NONE)):
         for old in (NO_OID, B):
-            said = gate(f"refs/{kind}/{name}", old, A, actor=actor, level=level)
+            said = check(f"refs/{kind}/{name}", old, A, actor=actor, level=level)
             assert (said == "") is allowed, said
-        assert gate(f"refs/{kind}/{name}", B, NO_OID, actor=actor, level=level) == ""
+        assert check(f"refs/{kind}/{name}", B, NO_OID, actor=actor, level=level) == ""
 
 
 @pytest.mark.parametrize("by_git", [True, False])
-def test_a_branch_that_is_not_protected(by_git: bool) -> None:
+def test_an_unprotected_branch(by_git: bool) -> None:
     for old, new in ((NO_OID, A), (A, B), (A, NO_OID)):
-        assert gate("refs/heads/feature", old, new, by_git=by_git, forced=True) == ""
-    assert gate("refs/heads/feature", A, B, level=REPORTER, by_git=by_git) != ""
+        assert check("refs/heads/feature", old, new, by_git=by_git, forced=True) == ""
+    assert check("refs/heads/feature", A, B, level=REPORTER, by_git=by_git) != ""
 
 
 PUSH, FORCE = "to protected branches", "force push"
@@ -284,7 +286,7 @@ DELETE_ROLE, DELETE_WEB, DEFAULT = "Only a project master", "using the web inter
         ([], OWNER, "delete", {"default_branch": "x"}, DEFAULT),
         ([], DEVELOPER, "update", {"default_branch": "x"}, ""),
         ([], DEVELOPER, "force", {"default_branch": "x"}, ""),
-        # Empty projects: who begins one may administer it.
+        # Empty projects: the first push requires permission to administer.
         ([], DEVELOPER, "create", {"empty": True}, PUSH),
         ([], MASTER, "create", {"empty": True}, ""),
         ([branch_rule("x", push=30)], DEVELOPER, "create", {"empty": True}, ""),
@@ -295,7 +297,7 @@ def test_a_protected_branch(
     rules: list[ProtectedBranch], level: Level, change: str, options: dict[str, Any], word: str
 ) -> None:
     old, new = {"create": (NO_OID, A), "delete": (A, NO_OID)}.get(change, (A, B))
-    said = gate("refs/heads/x", old, new, level=level, branches=rules, forced=change == "force", **options)
+    said = check("refs/heads/x", old, new, level=level, branches=rules, forced=change == "force", **options)
     assert (word in said) if word else not said, said
 
 
@@ -310,11 +312,9 @@ def test_a_protected_branch(
         (branch_rule("x"), "delete", False, ""),
     ],
 )
-def test_administrators_are_bound_by_what_binds_all(
-    rule: ProtectedBranch, change: str, by_git: bool, word: str
-) -> None:
+def test_administrators_are_bound_by_protection(rule: ProtectedBranch, change: str, by_git: bool, word: str) -> None:
     old, new = (A, NO_OID) if change == "delete" else (A, B)
-    said = gate(
+    said = check(
         "refs/heads/x", old, new, actor=ROOT, level=NONE, branches=[rule], forced=change == "force", by_git=by_git
     )
     assert (word in said) if word else not said, said
@@ -349,12 +349,12 @@ NO_UPDATE, NO_DELETE = "cannot be updated", "cannot be deleted"
 )
 def test_tags(rules: list[ProtectedTag], level: Level, change: str, by_git: bool, word: str) -> None:
     old, new = {"create": (NO_OID, A), "delete": (A, NO_OID)}.get(change, (A, B))
-    said = gate("refs/tags/v1", old, new, level=level, tags=rules, by_git=by_git)
+    said = check("refs/tags/v1", old, new, level=level, tags=rules, by_git=by_git)
     assert (word in said) if word else not said, said
 
 
-def test_force_is_only_looked_for_where_it_matters() -> None:
-    """Whether a push is forced takes a walk through history, so nobody asks in vain."""
+def test_force_is_determined_only_if_needed() -> None:
+    """It requires a walk through the history."""
 
     def never(_: RefUpdate) -> bool:
         raise AssertionError

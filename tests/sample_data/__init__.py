@@ -1,1 +1,1 @@
-"""An instance with something on each of its pages, and the addresses of all of them."""
+"""Sample data for every page, and the addresses of all pages."""

@@ -1,4 +1,4 @@
-"""The addresses of every page, out of the routes that are declared: a page that is new is visited by itself."""
+"""Addresses of every page, derived from the declared routes, so that new pages are included."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -16,8 +16,8 @@ PARTS = {
     "/:path/-/diff_lines/:rest": "rows of a difference",
     "/:path/-/merge_requests/:merge_request_iid/box": "the box to merge in, which asks for itself anew",
 }
-"""What scripts put into a page, and what it is."""
-ELSEWHERE = {
+"""Page parts that scripts insert, with a description."""
+REDIRECTS = {
     "/dashboard": "/",
     "/dashboard/projects": "/",
     "/explore/projects": "/explore",
@@ -34,7 +34,7 @@ ELSEWHERE = {
     "/users/auth/openid_connect": "a provider, which tests of it bring along",
     "/users/auth/openid_connect/callback": "wherever somebody wanted to go",
 }
-"""What has no page of its own, and where it leads."""
+"""Paths that only redirect, with their targets."""
 FILES = {
     "/:path/-/raw/:rest",
     "/:path/-/archive/:rest",
@@ -59,8 +59,8 @@ FILES = {
     "/.well-known/openid-configuration",
     "/.well-known/oauth-authorization-server",
 }
-"""What people download, and what programs read."""
-THE_SAME = {
+"""Downloads, and responses for programs."""
+DUPLICATES = {
     "/snippets": "/-/snippets",
     "/snippets/new": "/-/snippets/new",
     "/snippets/:id": "/-/snippets/:id",
@@ -72,11 +72,11 @@ THE_SAME = {
     "/:path/-/settings": "/:path/-/edit",
     "/profile/password/new": "/profile/password/edit",
 }
-"""Further addresses of a page, and the one by which it is visited."""
-LEFT_OUT = {"/api/v4/docs": "a viewer that others made"}
-NOT_PAGES = PARTS.keys() | ELSEWHERE.keys() | FILES | THE_SAME.keys() | LEFT_OUT.keys()
+"""Additional paths of a page, and the path that is visited."""
+EXCLUDED = {"/api/v4/docs": "a viewer that others made"}
+NOT_PAGES = PARTS.keys() | REDIRECTS.keys() | FILES | DUPLICATES.keys() | EXCLUDED.keys()
 
-# How each page is visited besides its plain address: what follows it, or stands for its last word.
+# Variants of each page: a suffix, or a replacement of its last path segment.
 STATES = {
     "/users/sign_in": ["?redirect_to=/explore"],
     "/explore": ["?search=tides", "?search=nothing-is-called-this", "?topic=sea"],
@@ -98,15 +98,15 @@ STATES = {
     "/admin/users": ["?search=nobody-is-called-this"],
     "/admin/jobs": ["?state=failed"],
 }
-# Pages of a project in which nobody did anything yet.
+# Pages of an empty project.
 EMPTY = ["", "/-/issues", "/-/merge_requests", "/-/branches", "/-/tags", "/-/releases", "/-/pipelines", "/-/wikis"]
 EMPTY += ["/-/snippets", "/-/labels", "/-/milestones", "/-/activity", "/-/hooks", "/-/boards", "/-/forks", "/-/graphs"]
 EMPTY += ["/-/project_members"]
-# What people see who are not signed in.
-STRANGE = ["", "/-/issues/1", "/-/merge_requests/1", "/-/merge_requests/1/diffs", "/-/snippets", "/-/commit/master"]
+# Pages for anonymous visitors.
+ANONYMOUS = ["", "/-/issues/1", "/-/merge_requests/1", "/-/merge_requests/1/diffs", "/-/snippets", "/-/commit/master"]
 WITHOUT_NAME = ["/users/sign_in", "/users/sign_up", "/users/confirmation/new", "/users/password/new"]
 WITHOUT_NAME += ["/users/password/edit", "/users/confirmation", "/sent_notifications/:key/unsubscribe"]
-# Forms that were filled in wrongly; what was typed stays in them.
+# Rejected forms, which keep the typed values.
 REFUSED: dict[Visitor, dict[str, dict[str, str]]] = {
     "nobody": {
         "/users/sign_in": {"user[login]": "ada", "user[password]": "wrong"},
@@ -151,28 +151,28 @@ REFUSED: dict[Visitor, dict[str, dict[str, str]]] = {
 
 @dataclass(frozen=True)
 class Address:
-    """Where to go, as whom, and by which route that is."""
+    """Path to open, visitor, and route."""
 
     route: str
     path: str
     visitor: Visitor = "owner"
     status: int = 200
     sent: dict[str, str] | None = None
-    """What a form brings there, where it is not only looked at."""
+    """Form fields to submit; empty for a GET request."""
 
 
 def addresses(samples: SampleData) -> list[Address]:
-    """Every page at least once, with the states that matter."""
+    """Return every page at least once, with the relevant states."""
     found = [address for route in ROUTES if route not in NOT_PAGES for address in _of(samples, route)]
     found += _refused(samples)
     found += [Address("/:path", f"/{samples.empty.path}{tail}") for tail in EMPTY]
-    found += [Address("/:path", f"/{samples.project.path}{tail}", "nobody") for tail in STRANGE]
+    found += [Address("/:path", f"/{samples.project.path}{tail}", "nobody") for tail in ANONYMOUS]
     found += [Address("/:path", path, "nobody") for path in ("/explore", f"/{samples.owner.username}")]
     found.append(Address("/:path", f"/{samples.owner.username}"))
     found += [Address("/:path", "/no/such/page", "nobody", 404), Address("/:path", "/no/such/page", "owner", 404)]
     found.append(Address("/:path/-/wikis/:slug", f"/{samples.project.path}/-/wikis/not-written-yet", "owner", 404))
     found.append(Address("/oauth/authorize", "/oauth/authorize?client_id=nonsense", "owner", 400))
-    # Somebody who did nothing yet.
+    # A user without any data.
     return [*found, *(Address(path, path, "colleague") for path in ("/", "/-/snippets", "/dashboard/issues"))]
 
 
@@ -188,7 +188,7 @@ _REFUSED_WITH = {"/users/sign_in": 401}
 
 
 def parts(samples: SampleData) -> list[Address]:
-    """What scripts ask for."""
+    """Return the addresses of page parts that scripts request."""
     boxes = [Address(PAGE_OF_BOX, f"/{samples.project.path}/-/merge_requests/{iid}/box") for iid in (1, 2, 3)]
     gap = f"{quote(samples.named[':sha'])}/{quote(samples.named['file'])}?first=1&last=3&ahead=0&anchor=d0123456789"
     people = Address("/-/people", f"/-/people?search={quote(samples.owner.username)}")
@@ -211,7 +211,7 @@ def _of(samples: SampleData, route: str) -> list[Address]:
 
 
 def _filled(samples: SampleData, route: str, last: str = "") -> str:
-    """A route with what its words stand for."""
+    """Return a route with its parameters replaced."""
     words = _words(samples, route)
     if last:
         words[route.rpartition("/")[2]] = quote(last, safe="/.")
@@ -230,7 +230,7 @@ _QUERIES = {
 def _words(samples: SampleData, route: str) -> dict[str, str]:
     named = samples.named
     group = route.startswith("/groups/")
-    talk = next((kind for word, kind in _TALKS.items() if f"/{word}/" in route), "issue")
+    talk = next((kind for word, kind in _DISCUSSIONS.items() if f"/{word}/" in route), "issue")
     holder = "group" if group else "project"
     texts = {
         ":path": samples.group.path if group else samples.project.path,
@@ -259,7 +259,7 @@ def _words(samples: SampleData, route: str) -> dict[str, str]:
     }
 
 
-_TALKS = {"merge_requests": "offer", "snippets": "snippet", "commit": "commit"}
+_DISCUSSIONS = {"merge_requests": "offer", "snippets": "snippet", "commit": "commit"}
 
 
 def _rest(samples: SampleData, route: str) -> str:

@@ -1,4 +1,4 @@
-"""What of hostile words has come alive in a page."""
+"""Active content that hostile texts have injected into a page."""
 
 import re
 from html.parser import HTMLParser
@@ -7,12 +7,12 @@ from tests.sample_data.texts import MARK
 
 _ADDRESSES = {"href", "src", "action", "formaction", "poster", "data", "srcset", "background", "xlink:href", "cite"}
 _ADDRESSES |= {f"hx-{word}" for word in ("get", "post", "put", "patch", "delete", "push-url", "replace-url")}
-# As browsers read an address: they pass over spaces before it and over tabs and line breaks in it.
-_PASSED_OVER = re.compile(r"^[\x00-\x20]+|[\t\n\r]")
+# As browsers parse a URL: they skip leading spaces, and tabs and line breaks in it.
+_IGNORED = re.compile(r"^[\x00-\x20]+|[\t\n\r]")
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]*):", re.IGNORECASE)
 _HARMLESS = {"http", "https", "mailto", "ftp"}
 _NEVER = {"iframe", "object", "embed", "base", "style", "frame", "applet", "portal", "xmp", "plaintext"}
-# Where people's words may stand in an element: what is shown, sent back or followed as an address.
+# Attributes that may contain users' texts: shown, submitted or followed as a URL.
 _SHOWN = {"value", "title", "alt", "placeholder", "content", "label", "aria-label", "datetime", "download"}
 _COLOUR = re.compile(r"#[0-9a-f]{3,8}|", re.IGNORECASE)
 
@@ -32,7 +32,7 @@ class _Elements(HTMLParser):
             self.troubles.append(f"a link to {held.get('href')}")
         if tag == "meta" and "http-equiv" in held:
             self.troubles.append("a header within the page")
-        self.troubles += [f"<{tag} {name}={value!r}>" for name, value in held.items() if _lives(name, value)]
+        self.troubles += [f"<{tag} {name}={value!r}>" for name, value in held.items() if _is_active(name, value)]
 
     def handle_comment(self, data: str) -> None:
         self.troubles.append(f"a comment: {data[:50]}")
@@ -42,12 +42,12 @@ class _Elements(HTMLParser):
             self.troubles.append(f"a declaration: {decl[:50]}")
 
 
-def _lives(name: str, value: str) -> bool:
-    """Whether an attribute does something that nobody of us wrote."""
+def _is_active(name: str, value: str) -> bool:
+    """Return whether an attribute has an effect that our templates did not write."""
     if name.startswith(("on", "hx-on")) or name == "style" or MARK in name:
         return True
     if name in _ADDRESSES:
-        return _leads_astray(value)
+        return _is_unsafe_url(value)
     if name in ("data-color", "data-text"):
         return not _COLOUR.fullmatch(value)
     if MARK not in value:
@@ -57,14 +57,14 @@ def _lives(name: str, value: str) -> bool:
     return name not in _SHOWN and not (name.startswith("data-") and not name.startswith("data-hx-"))
 
 
-def _leads_astray(address: str) -> bool:
-    plain = _PASSED_OVER.sub("", address)
+def _is_unsafe_url(address: str) -> bool:
+    plain = _IGNORED.sub("", address)
     scheme = _SCHEME.match(plain)
     return scheme[1].lower() not in _HARMLESS if scheme else plain.startswith(("//", "\\\\", "/\\"))
 
 
-def alive(page: str) -> list[str]:
-    """Elements, attributes, addresses and styles that hostile words have become."""
+def injected(page: str) -> list[str]:
+    """Return elements, attributes, URLs and styles created by hostile texts."""
     parser = _Elements()
     parser.feed(page)
     parser.close()

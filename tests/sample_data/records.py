@@ -1,4 +1,4 @@
-"""One instance with something on each of its pages, made through the API."""
+"""Instance with sample data for every page, created through the API."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,7 +17,7 @@ from ingot.projects.services.registry import REGISTRY
 from ingot.web.projects.deletion import DeletionToken
 from ingot.web.signed_values import sign_value
 from tests.api.users.gpg import gpg_key
-from tests.client import Make, Person
+from tests.client import Make, User
 from tests.conftest import Instance
 from tests.factories import Group, Project, make_group, make_project
 from tests.sample_data.texts import MARK, SampleTexts
@@ -28,43 +28,43 @@ _CODE = 'def tide(hours: int) -> str:\n    """High or low."""\n    return "high"
 _README = (
     "# Tides\n\n## When\n\nTwice a day, see [the charts](charts/north.csv).\n\n- [ ] write more\n\n```py\nx = 1\n```\n"
 )
-# Texts of services that are not free.
+# Fields of services with fixed values.
 _CHOSEN = {"recipients": "ada@example.org", "branches_to_be_notified": "all"}
 
 
 @dataclass
 class SampleData:
-    """What was made, and by which words addresses name it."""
+    """Created records, and their values for path parameters."""
 
     instance: Instance
     make: Make
     words: SampleTexts
-    owner: Person
-    colleague: Person
+    owner: User
+    colleague: User
     group: Group = field(init=False)
     project: Project = field(init=False)
     empty: Project = field(init=False)
-    """A project in which nobody did anything yet."""
+    """An empty project."""
     named: dict[str, str] = field(default_factory=dict)
-    """What stands for the words of a path, such as ``:issue_iid``."""
+    """Values of path parameters such as ``:issue_iid``."""
     said: set[tuple[str, str]] = field(default_factory=set)
-    """Which field of which call was given hostile words."""
+    """Calls and fields that got hostile texts."""
 
     @property
-    def people(self) -> dict[str, Person]:
-        """Those who can sign in."""
+    def people(self) -> dict[str, User]:
+        """Return the users who can sign in."""
         return {"owner": self.owner, "colleague": self.colleague, "root": self.make.root}
 
-    def post(self, path: str, as_user: Person | None = None, /, **sent: Any) -> Any:
-        """Create something, and note which fields were given hostile words."""
+    def post(self, path: str, as_user: User | None = None, /, **sent: Any) -> Any:
+        """Create an object, and record the fields that got hostile texts."""
         return self.call("POST", path, as_user, **sent)
 
-    def put(self, path: str, as_user: Person | None = None, /, **sent: Any) -> Any:
-        """The same for what is there."""
+    def put(self, path: str, as_user: User | None = None, /, **sent: Any) -> Any:
+        """Update an object, and record the fields."""
         return self.call("PUT", path, as_user, **sent)
 
-    def call(self, method: str, path: str, as_user: Person | None = None, /, **sent: Any) -> Any:
-        """The same for any method."""
+    def call(self, method: str, path: str, as_user: User | None = None, /, **sent: Any) -> Any:
+        """Send a request, and record the fields."""
         answer = self.make.api.request(method, path, as_user or self.owner, json=sent)
         assert answer.status_code in (200, 201, 202, 204), (path, sent, answer.text)
         self.said |= {(f"{method} {path}", name) for name, value in sent.items() if MARK in str(value)}
@@ -73,13 +73,15 @@ class SampleData:
 
 @contextmanager
 def open_sample_data(instance: Instance, make: Make, words: SampleTexts) -> Iterator[SampleData]:
-    """All of it; afterwards nothing is left of what other tests would meet, as all of them share one instance."""
+    """Create all sample data, and delete afterwards the records that other tests would see."""
     samples = _build(instance, make, words)
     before = make.api.get("/application/settings", make.root).json()
-    changed = {name: words.write("Be kind.") for name in ("sign_in_text", "after_sign_up_text", "help_page_text")}
-    changed |= {"help_page_support_url": "https://help.example/", "shared_runners_text": words.write("x")}
+    changed = {name: words.markdown("Be kind.") for name in ("sign_in_text", "after_sign_up_text", "help_page_text")}
+    changed |= {"help_page_support_url": "https://help.example/", "shared_runners_text": words.markdown("x")}
     samples.put("/application/settings", make.root, **changed, signup_enabled=True)
-    message = samples.post("/broadcast_messages", make.root, message=words.write("Low tide at noon"), color="#e75e40")
+    message = samples.post(
+        "/broadcast_messages", make.root, message=words.markdown("Low tide at noon"), color="#e75e40"
+    )
     samples.named["message"] = str(message["id"])
     yield samples
     kept = {name: before[name] for name in (*changed, "signup_enabled")}
@@ -87,19 +89,19 @@ def open_sample_data(instance: Instance, make: Make, words: SampleTexts) -> Iter
     left = ("system hook", "/hooks/{}"), ("instance application", "/applications/{}"), ("topic", "/topics/{}")
     more = ("own application", "/applications/{}"), ("variable", "/admin/ci/variables/{}")
     paths = [path.format(samples.named[name]) for name, path in (*left, *more)]
-    # Forms may have made others.
+    # Forms may have created others.
     paths += [f"/broadcast_messages/{each['id']}" for each in make.api.get("/broadcast_messages", make.root).json()]
-    # What is public is on the first pages of everybody.
+    # Public objects appear on the start pages of all users.
     paths += [samples.project.url, samples.empty.url, samples.group.url, f"/snippets/{samples.named['own snippet']}"]
     for path in paths:
         assert make.api.delete(path, make.root).status_code in (200, 202, 204), path
 
 
 def _build(instance: Instance, make: Make, words: SampleTexts) -> SampleData:
-    say = words.say
-    owner, colleague = (make.user(name=say(name), password=PASSWORD) for name in ("Ada Anchor", "Ben Buoy"))
+    plain = words.plain
+    owner, colleague = (make.user(name=plain(name), password=PASSWORD) for name in ("Ada Anchor", "Ben Buoy"))
     samples = SampleData(instance, make, words, owner, colleague)
-    description = words.write("All about the sea.")
+    description = words.markdown("All about the sea.")
     samples.group = make_group(make, owner, visibility="public", name="Sea", description=description)
     samples.project = make_project(
         make, owner, group=samples.group, visibility="public", name=make.name("tides"), description=description
@@ -108,28 +110,28 @@ def _build(instance: Instance, make: Make, words: SampleTexts) -> SampleData:
     make.api.post(f"{samples.project.url}/members", owner, user_id=colleague.id, access_level=int(Level.DEVELOPER))
     _fill_code(samples)
     _fill_plans(samples)
-    _fill_talk(samples)
-    _fill_offers(samples)
+    _fill_discussions(samples)
+    _fill_merge_requests(samples)
     _fill_settings(samples)
-    _fill_people(samples)
+    _fill_users(samples)
     _fill_instance(samples)
     return samples
 
 
 def _fill_code(samples: SampleData) -> None:
-    here, words, say = samples.project.url, samples.words, samples.words.say
+    here, words, plain = samples.project.url, samples.words, samples.words.plain
     folder, file, branch = words.file("charts.d"), words.file("moon.py"), words.ref("topic")
-    wrote = {name: say(name).replace("<", "(").replace(">", ")") for name in ("author_name", "author_email")}
+    wrote = {name: plain(name).replace("<", "(").replace(">", ")") for name in ("author_name", "author_email")}
     action = {"action": "create", "encoding": "text"}
     actions = [
-        {**action, "file_path": "README.md", "content": words.write(_README)},
+        {**action, "file_path": "README.md", "content": words.markdown(_README)},
         {**action, "file_path": "tides.py", "content": _CODE},
-        {**action, "file_path": file, "content": _CODE + words.write("")},
-        {**action, "file_path": f"{folder}/north.csv", "content": f"day,{say('tide')}\n1,high\n"},
+        {**action, "file_path": file, "content": _CODE + words.markdown("")},
+        {**action, "file_path": f"{folder}/north.csv", "content": f"day,{plain('tide')}\n1,high\n"},
         {**action, "file_path": "logo.svg", "content": "<svg xmlns='http://www.w3.org/2000/svg' onload='zqx()'/>"},
         {**action, "file_path": "LICENSE", "content": "MIT License"},
     ]
-    message = f"{say('Begin')}\n\n{words.write('With the charts.')}"
+    message = f"{plain('Begin')}\n\n{words.markdown('With the charts.')}"
     first = samples.post(
         f"{here}/repository/commits", branch="master", commit_message=message, actions=actions, **wrote
     )
@@ -137,23 +139,23 @@ def _fill_code(samples: SampleData) -> None:
     change = [
         {"action": "update", "file_path": name, "content": _CODE.replace("12", "13")} for name in (file, "tides.py")
     ]
-    samples.post(f"{here}/repository/commits", branch=branch, commit_message=say("Count"), actions=change, **wrote)
+    samples.post(f"{here}/repository/commits", branch=branch, commit_message=plain("Count"), actions=change, **wrote)
     tag = words.ref("v1")
-    sent = {"message": say("First"), "release_description": words.write("It floats.")}
+    sent = {"message": plain("First"), "release_description": words.markdown("It floats.")}
     samples.post(f"{here}/repository/tags", tag_name=tag, ref="master", **sent)
     links = f"{here}/releases/{quote(tag, safe='')}/assets/links"
     samples.post(
-        links, name=say("Handbook"), url=words.address("https://files.example/handbook"), filepath="/handbook-zqx"
+        links, name=plain("Handbook"), url=words.address("https://files.example/handbook"), filepath="/handbook-zqx"
     )
-    samples.put(f"{here}/releases/{quote(tag, safe='')}", name=say("One"), description=words.write("It floats."))
-    sent = {"tag_message": say("Second"), "description": words.write("It sinks."), "name": say("Two")}
+    samples.put(f"{here}/releases/{quote(tag, safe='')}", name=plain("One"), description=words.markdown("It floats."))
+    sent = {"tag_message": plain("Second"), "description": words.markdown("It sinks."), "name": plain("Two")}
     samples.post(f"{here}/releases", tag_name=words.ref("v2"), ref=branch, **sent)
-    samples.post(f"{here}/repository/commits/master/comments", note=words.write("Why?"))
+    samples.post(f"{here}/repository/commits/master/comments", note=words.markdown("Why?"))
     samples.post(
-        f"{here}/repository/commits/master/comments", note=words.write("Here"), path=file, line=1, line_type="new"
+        f"{here}/repository/commits/master/comments", note=words.markdown("Here"), path=file, line=1, line_type="new"
     )
-    status = {"state": "failed", "name": say("build"), "target_url": words.address("https://ci.example/1")}
-    samples.post(f"{here}/statuses/{first['id']}", description=say("It broke"), ref=branch, **status)
+    status = {"state": "failed", "name": plain("build"), "target_url": words.address("https://ci.example/1")}
+    samples.post(f"{here}/statuses/{first['id']}", description=plain("It broke"), ref=branch, **status)
     (talk, *_) = samples.make.api.get(f"{here}/repository/commits/master/discussions", samples.owner).json()
     (pipeline,) = samples.make.api.get(f"{here}/pipelines", samples.owner).json()
     samples.named |= {"file": file, "folder": folder, "branch": branch, ":tag": tag, ":sha": first["id"]}
@@ -162,68 +164,75 @@ def _fill_code(samples: SampleData) -> None:
 
 
 def _fill_plans(samples: SampleData) -> None:
-    words, say = samples.words, samples.words.say
+    words, plain = samples.words, samples.words.plain
     for place, kind in ((samples.project, "project"), (samples.group, "group")):
-        text = words.write("When water comes in.")
-        leak = samples.post(f"{place.url}/labels", name=say(f"{kind} leak"), color="#d9534f", description=say("Wet"))
-        title = say(f"Spring of the {kind}")
+        text = words.markdown("When water comes in.")
+        leak = samples.post(
+            f"{place.url}/labels", name=plain(f"{kind} leak"), color="#d9534f", description=plain("Wet")
+        )
+        title = plain(f"Spring of the {kind}")
         plan = samples.post(f"{place.url}/milestones", title=title, description=text, due_date="2030-04-01")
         board, _ = (
-            samples.post(f"{place.url}/boards", name=say(f"{name} of the {kind}")) for name in ("Board", "Second")
+            samples.post(f"{place.url}/boards", name=plain(f"{name} of the {kind}")) for name in ("Board", "Second")
         )
         samples.post(f"{place.url}/boards/{board['id']}/lists", label_id=leak["id"])
         samples.named |= {f"{kind} label": str(leak["id"]), f"{kind} milestone": str(plan["iid"])}
         samples.named |= {f"{kind} milestone id": str(plan["id"]), f"{kind} board": str(board["id"])}
-    here, leak = samples.project.url, say("project leak")
+    here, leak = samples.project.url, plain("project leak")
     issue = samples.post(
         f"{here}/issues",
-        title=say("Water in the hold"),
-        description=words.write("- [ ] find it\n- [x] tell @root\n\nSee #2 and !1"),
+        title=plain("Water in the hold"),
+        description=words.markdown("- [ ] find it\n- [x] tell @root\n\nSee #2 and !1"),
         label_ids=[],
         milestone_id=int(samples.named["project milestone id"]),
         assignee_ids=[samples.owner.id],
         due_date="2020-01-01",
     )
     samples.put(f"{here}/issues/1", add_labels=[leak] if "," not in leak else [])
-    samples.post(f"{here}/issues", title=say("Paint the mast"), confidential=True)
+    samples.post(f"{here}/issues", title=plain("Paint the mast"), confidential=True)
     samples.post(f"{here}/issues/1/links", target_project_id=str(samples.project.id), target_issue_iid="2")
     samples.post(f"{here}/issues/1/time_estimate", duration="3h")
-    samples.post(f"{here}/issues/1/add_spent_time", duration="1h", summary=say("Looked"))
+    samples.post(f"{here}/issues/1/add_spent_time", duration="1h", summary=plain("Looked"))
     samples.post(f"{here}/issues/1/award_emoji", name="tada")
     samples.post(f"{here}/issues", title="Done already")
     samples.put(f"{here}/issues/3", state_event="close")
     samples.named["issue id"] = str(issue["id"])
 
 
-def _fill_talk(samples: SampleData) -> None:
-    here, words, say = samples.project.url, samples.words, samples.words.say
+def _fill_discussions(samples: SampleData) -> None:
+    here, words, plain = samples.project.url, samples.words, samples.words.plain
     talk = samples.post(
-        f"{here}/issues/1/discussions", body=words.write(f"Seen **twice**, @{samples.colleague.username}")
+        f"{here}/issues/1/discussions", body=words.markdown(f"Seen **twice**, @{samples.colleague.username}")
     )
-    samples.post(f"{here}/issues/1/discussions/{talk['id']}/notes", samples.colleague, body=words.write("@all Me too"))
-    samples.post(f"{here}/issues/1/notes", samples.colleague, body=words.write(f"Ask @{samples.owner.username}"))
+    samples.post(
+        f"{here}/issues/1/discussions/{talk['id']}/notes", samples.colleague, body=words.markdown("@all Me too")
+    )
+    samples.post(f"{here}/issues/1/notes", samples.colleague, body=words.markdown(f"Ask @{samples.owner.username}"))
     samples.named |= {"issue discussion": talk["id"], "issue note": str(talk["notes"][0]["id"])}
-    files = [{"file_path": words.file("a.py"), "content": _CODE}, {"file_path": "b.md", "content": words.write("# B")}]
-    sent: dict[str, Any] = {"title": say("Kept"), "description": words.write("For later"), "visibility": "public"}
+    files = [
+        {"file_path": words.file("a.py"), "content": _CODE},
+        {"file_path": "b.md", "content": words.markdown("# B")},
+    ]
+    sent: dict[str, Any] = {"title": plain("Kept"), "description": words.markdown("For later"), "visibility": "public"}
     kept = samples.post(f"{here}/snippets", **sent, files=files)
-    talk = samples.post(f"{here}/snippets/{kept['id']}/discussions", body=words.write("Nice"))
+    talk = samples.post(f"{here}/snippets/{kept['id']}/discussions", body=words.markdown("Nice"))
     samples.named |= {"snippet": str(kept["id"]), "snippet discussion": talk["id"]}
     samples.named["snippet note"] = str(talk["notes"][0]["id"])
-    own = samples.post("/snippets", **sent, file_name=words.file("own.py"), content=_CODE + words.write(""))
+    own = samples.post("/snippets", **sent, file_name=words.file("own.py"), content=_CODE + words.markdown(""))
     samples.named["own snippet"] = str(own["id"])
-    home = samples.post(f"{here}/wikis", title="home", content=words.write("# Welcome\n\nto it"))
+    home = samples.post(f"{here}/wikis", title="home", content=words.markdown("# Welcome\n\nto it"))
     page = samples.post(
-        f"{here}/wikis", title=say("Ropes/Knots", 100), content=words.write("[[home]]"), message=say("Tie")
+        f"{here}/wikis", title=plain("Ropes/Knots", 100), content=words.markdown("[[home]]"), message=plain("Tie")
     )
     samples.named |= {"wiki home": home["slug"], "wiki": page["slug"]}
 
 
-def _fill_offers(samples: SampleData) -> None:
-    here, words, say = samples.project.url, samples.words, samples.words.say
-    branch, text = samples.named["branch"], words.write("Closes #1")
-    offer = {"source_branch": branch, "target_branch": "master", "title": say("Count to thirteen")}
+def _fill_merge_requests(samples: SampleData) -> None:
+    here, words, plain = samples.project.url, samples.words, samples.words.plain
+    branch, text = samples.named["branch"], words.markdown("Closes #1")
+    offer = {"source_branch": branch, "target_branch": "master", "title": plain("Count to thirteen")}
     made = samples.post(f"{here}/merge_requests", **offer, description=text, assignee_id=samples.colleague.id)
-    talk = samples.post(f"{here}/merge_requests/1/discussions", body=words.write("Is it?"))
+    talk = samples.post(f"{here}/merge_requests/1/discussions", body=words.markdown("Is it?"))
     refs = made["diff_refs"]
     line = {
         "position_type": "text",
@@ -231,30 +240,30 @@ def _fill_offers(samples: SampleData) -> None:
         "new_path": samples.named["file"],
         "new_line": 3,
     }
-    samples.post(f"{here}/merge_requests/1/discussions", body=words.write("Here"), position={**refs, **line})
-    samples.post(f"{here}/merge_requests/1/notes", samples.colleague, body=words.write("Good"))
+    samples.post(f"{here}/merge_requests/1/discussions", body=words.markdown("Here"), position={**refs, **line})
+    samples.post(f"{here}/merge_requests/1/notes", samples.colleague, body=words.markdown("Good"))
     samples.post(f"{here}/merge_requests/1/award_emoji", name="heart")
-    samples.post(f"{here}/merge_requests/1/add_spent_time", duration="1h", summary=say("Read"))
+    samples.post(f"{here}/merge_requests/1/add_spent_time", duration="1h", summary=plain("Read"))
     samples.named |= {"offer discussion": talk["id"], "offer note": str(talk["notes"][0]["id"])}
-    # One that cannot be merged, and one that was.
+    # One with conflicts, and a merged one.
     for name, target in (("clash", "master"), ("done", "main")):
         samples.post(f"{here}/repository/branches", branch=name, ref="master")
         change = [{"action": "update", "file_path": "tides.py", "content": f"{name}\n"}]
-        samples.post(f"{here}/repository/commits", branch=name, commit_message=say(name), actions=change)
+        samples.post(f"{here}/repository/commits", branch=name, commit_message=plain(name), actions=change)
         if target == "main":
             samples.post(f"{here}/repository/branches", branch="main", ref="master")
-        samples.post(f"{here}/merge_requests", source_branch=name, target_branch=target, title=say(name))
-    samples.post(f"{here}/merge_requests", source_branch="clash", target_branch=branch, title=say("Into the other"))
+        samples.post(f"{here}/merge_requests", source_branch=name, target_branch=target, title=plain(name))
+    samples.post(f"{here}/merge_requests", source_branch="clash", target_branch=branch, title=plain("Into the other"))
     change[0]["content"] = "other\n"
-    samples.post(f"{here}/repository/commits", branch="master", commit_message=say("Other"), actions=change)
-    samples.put(f"{here}/merge_requests/3/merge", merge_commit_message=say("Merge it"))
+    samples.post(f"{here}/repository/commits", branch="master", commit_message=plain("Other"), actions=change)
+    samples.put(f"{here}/merge_requests/3/merge", merge_commit_message=plain("Merge it"))
 
 
 def _fill_settings(samples: SampleData) -> None:
-    words, say = samples.words, samples.words.say
+    words, plain = samples.words, samples.words.plain
     hook = {
-        "name": say("Builds"),
-        "description": say("Tells the builder"),
+        "name": plain("Builds"),
+        "description": plain("Tells the builder"),
         "push_events_branch_filter": words.ref("topic"),
     }
     badge = {"link_url": words.address("https://ci.example/"), "image_url": words.address("https://ci.example/b.svg")}
@@ -263,29 +272,29 @@ def _fill_settings(samples: SampleData) -> None:
         made = samples.post(f"{place.url}/hooks", **hook, url=url, token="secret")
         samples.named[f"{kind} hook"] = str(made["id"])
         for word, key in (("custom_headers", "X-Harbour"), ("url_variables", "WHERE")):
-            samples.put(f"{place.url}/hooks/{made['id']}/{word}/{key}", value=say("north"))
-        samples.post(f"{place.url}/badges", **badge, name=say("built"))
-        value = {"key": "HARBOUR", "value": say("north"), "environment_scope": "prod"}
-        samples.post(f"{place.url}/variables", **value, description=say("Where to"))
-        samples.post(f"{place.url}/deploy_tokens", name=say("Cranes"), username="crane", scopes=["read_repository"])
+            samples.put(f"{place.url}/hooks/{made['id']}/{word}/{key}", value=plain("north"))
+        samples.post(f"{place.url}/badges", **badge, name=plain("built"))
+        value = {"key": "HARBOUR", "value": plain("north"), "environment_scope": "prod"}
+        samples.post(f"{place.url}/variables", **value, description=plain("Where to"))
+        samples.post(f"{place.url}/deploy_tokens", name=plain("Cranes"), username="crane", scopes=["read_repository"])
     here = samples.project.url
-    samples.post(f"{here}/deploy_keys", title=say("Crane"), key=ed25519_line())
+    samples.post(f"{here}/deploy_keys", title=plain("Crane"), key=ed25519_line())
     samples.post(f"{here}/environments", name="sea", external_url=words.address("https://sea.example/"))
-    samples.post(f"{here}/triggers", description=say("By hand"))
+    samples.post(f"{here}/triggers", description=plain("By hand"))
     samples.post(f"{here}/protected_branches", name=words.ref("stable-*"))
     samples.post(f"{here}/protected_tags", name=words.ref("v*"))
-    samples.put(here, description=words.write("Of the sea"), ci_config_path=words.file("build.yml"))
-    samples.put(samples.group.url, description=words.write("All about the sea"))
-    samples.put(f"/users/{samples.owner.id}", samples.make.root, name=say("Ada Anchor"))
+    samples.put(here, description=words.markdown("Of the sea"), ci_config_path=words.file("build.yml"))
+    samples.put(samples.group.url, description=words.markdown("All about the sea"))
+    samples.put(f"/users/{samples.owner.id}", samples.make.root, name=plain("Ada Anchor"))
     if words.hostile:
         _fill_services(samples)
 
 
 def _fill_services(samples: SampleData) -> None:
-    """Every text of every service."""
+    """Fill in every text field of every service."""
     for slug, integration in REGISTRY.items():
         texts = {
-            each.name: samples.words.say("x") for each in integration.properties if each.kind in ("text", "secret")
+            each.name: samples.words.plain("x") for each in integration.properties if each.kind in ("text", "secret")
         }
         texts |= {
             each.name: samples.words.address("https://chat.example/")
@@ -296,18 +305,22 @@ def _fill_services(samples: SampleData) -> None:
         samples.put(f"{samples.project.url}/integrations/{slug}", **texts)
 
 
-def _fill_people(samples: SampleData) -> None:
-    words, say, owner = samples.words, samples.words.say, samples.owner
-    texts = {name: say(name) for name in ("bio", "location", "organization", "skype", "linkedin", "twitter")}
+def _fill_users(samples: SampleData) -> None:
+    words, plain, owner = samples.words, samples.words.plain, samples.owner
+    texts = {name: plain(name) for name in ("bio", "location", "organization", "skype", "linkedin", "twitter")}
     samples.put(f"/users/{owner.id}", samples.make.root, **texts, website_url=words.address("https://ada.example/"))
-    samples.put(f"/users/{owner.id}", samples.make.root, provider=say("harbour", 100), extern_uid=say(owner.username))
-    samples.put("/user/status", owner, message=say("At sea", 100), emoji="palm_tree")
-    samples.post("/user/keys", owner, title=say("Laptop"), key=ed25519_line())
+    samples.put(
+        f"/users/{owner.id}", samples.make.root, provider=plain("harbour", 100), extern_uid=plain(owner.username)
+    )
+    samples.put("/user/status", owner, message=plain("At sea", 100), emoji="palm_tree")
+    samples.post("/user/keys", owner, title=plain("Laptop"), key=ed25519_line())
     samples.post("/user/gpg_keys", owner, key=gpg_key())
     samples.post("/user/emails", owner, email=f"{owner.username}@sea.example")
-    token = {"name": say("Crane"), "scopes": ["api"]}
-    samples.post(f"/users/{owner.id}/impersonation_tokens", samples.make.root, **token, description=say("x"))
-    samples.post(f"/users/{owner.id}/personal_access_tokens", samples.make.root, **token, description=say("For cranes"))
+    token = {"name": plain("Crane"), "scopes": ["api"]}
+    samples.post(f"/users/{owner.id}/impersonation_tokens", samples.make.root, **token, description=plain("x"))
+    samples.post(
+        f"/users/{owner.id}/personal_access_tokens", samples.make.root, **token, description=plain("For cranes")
+    )
     vault = samples.instance.app.database.vault
     kept = UnsubscribeRequest(owner.id, "issue", int(samples.named["issue id"]))
     samples.named[":key"] = unsubscribe_key(vault, kept)
@@ -317,7 +330,7 @@ def _fill_people(samples: SampleData) -> None:
 
 
 def _make_link(samples: SampleData, purpose: str, db: Connection) -> None:
-    """As if a mail had been sent."""
+    """Create a link as if a mail had been sent."""
     db.insert(
         one_time_links,
         user_id=samples.colleague.id,
@@ -329,18 +342,22 @@ def _make_link(samples: SampleData, purpose: str, db: Connection) -> None:
 
 
 def _fill_instance(samples: SampleData) -> None:
-    words, say, root = samples.words, samples.words.say, samples.make.root
+    words, plain, root = samples.words, samples.words.plain, samples.make.root
     vault = samples.instance.app.database.vault
-    made = samples.post("/applications", root, name=say("Harbour"), redirect_uri="https://app.example/", scopes="api")
+    made = samples.post("/applications", root, name=plain("Harbour"), redirect_uri="https://app.example/", scopes="api")
     samples.named |= {"instance application": str(made["id"]), "client": made["application_id"]}
     hook = samples.post(
-        "/hooks", root, url=words.address("https://ci.example.org/all"), name=say("All"), description=say("x")
+        "/hooks", root, url=words.address("https://ci.example.org/all"), name=plain("All"), description=plain("x")
     )
     samples.named["system hook"] = str(hook["id"])
     topic = samples.post(
-        "/topics", root, name=f"{samples.make.name('topic')} {say('')}", title=say("Sea"), description=words.write("")
+        "/topics",
+        root,
+        name=f"{samples.make.name('topic')} {plain('')}",
+        title=plain("Sea"),
+        description=words.markdown(""),
     )
-    name, there = say("Cranes"), "https://app.example/"
+    name, there = plain("Cranes"), "https://app.example/"
     own, _ = samples.instance.app.database.write(
         lambda db: create_application(db, samples.owner.id, name, there, ["api"], confidential=True)
     )
@@ -348,4 +365,4 @@ def _fill_instance(samples: SampleData) -> None:
     going = DeletionToken(samples.owner.id, "project", samples.project.path, 1, samples.instance.app.database.clock())
     samples.named["farewell"] = sign_value(vault, "deleting", going)
     samples.named |= {"topic": str(topic["id"]), "variable": samples.make.name("KEY").replace("-", "_")}
-    samples.post("/admin/ci/variables", root, key=samples.named["variable"], value=say("x"))
+    samples.post("/admin/ci/variables", root, key=samples.named["variable"], value=plain("x"))

@@ -1,4 +1,4 @@
-"""The texts that the API takes, and which of them are not free."""
+"""Text fields of the API, and those with restricted values."""
 
 import re
 from collections.abc import Iterator
@@ -52,30 +52,30 @@ ELSEWHERE = {
     ("markdown", "text"): "rendered and kept nowhere",
     ("markdown", "project"): "a project that is there",
 }
-"""Texts that the world does not hold, and why."""
-PASSED_OVER = {
+"""Text fields that the sample data does not fill, with the reason."""
+EXCLUDED = {
     "settings": "those that pages show are set where the world opens",
     "features": "switches for programs",
     "user": "projects, made for somebody else",
     "session": "tells who somebody is",
 }
-"""Kinds of things that are not asked about."""
+"""Kinds of objects that are not checked, with the reason."""
 
 
 def noun_of(path: str) -> str:
-    """What a call is about: the last word of its path that names no single thing."""
+    """Return the kind of object of a call: the last path segment that is no parameter."""
     words: list[str] = _WORDS_OF_PATHS.findall(path)
     return words[-1][1:]
 
 
 def free_texts() -> set[tuple[str, str]]:
-    """What each kind of thing can be told in words."""
+    """Return the free text fields of each kind of object."""
     return {
         (noun_of(path), name)
         for path, operations in api_document()["paths"].items()
         for method in ("post", "put")
         for name in _texts(operations.get(method, {}))
-        if name not in NOT_FREE and noun_of(path) not in PASSED_OVER
+        if name not in NOT_FREE and noun_of(path) not in EXCLUDED
     }
 
 

@@ -1,9 +1,9 @@
-"""What people write: as they usually do, or as somebody does whose words are to run in others' browsers."""
+"""Ordinary and hostile texts of users."""
 
 from dataclasses import dataclass
 
 MARK = "zqx"
-"""In the names of the elements, attributes and functions that hostile words try to bring in."""
+"""Part of the names of elements, attributes and functions that hostile texts try to inject."""
 _TAGS = (
     "\"'><zqx onzqx=1 zqx=1><script>zqx()</script><img src=x onerror=zqx() zqx=1>`${zqx}{{7*7}}"
     "</title></textarea></select></script><!--"
@@ -32,27 +32,27 @@ _MARKDOWN = """
 
 @dataclass(frozen=True)
 class SampleTexts:
-    """Each word with what belongs to it, where they are hostile."""
+    """Texts, with an attack appended if hostile."""
 
     hostile: bool
 
-    def say(self, text: str, most: int = 255) -> str:
-        """A text that is shown as it is."""
+    def plain(self, text: str, most: int = 255) -> str:
+        """Return a text that is shown unformatted."""
         return f"{text} {_TAGS}"[:most] if self.hostile else text
 
-    def write(self, text: str) -> str:
-        """A text that is rendered."""
+    def markdown(self, text: str) -> str:
+        """Return a text that is rendered."""
         return text + _MARKDOWN if self.hostile else text
 
     def ref(self, text: str) -> str:
-        """The name of a branch or a tag, which git wants without spaces."""
+        """Return the name of a branch or a tag, without spaces."""
         return f"{text}\"'><img/src=x/onerror=zqx()><zqx/onzqx=1>`${{zqx}}" if self.hostile else text
 
     def file(self, text: str) -> str:
-        """The name of a file or a folder."""
+        """Return the name of a file or a folder."""
         start, dot, end = text.rpartition(".")
         return f"{start}\"'><img src=x onerror=zqx()><zqx onzqx=1>{dot}{end}" if self.hostile else text
 
     def address(self, text: str) -> str:
-        """An address on the web; worse ones are refused."""
+        """Return an HTTP URL; others are rejected."""
         return f"{text}?a='onzqx=1'&b=);zqx" if self.hostile else text

@@ -1,1 +1,1 @@
-"""Tests."""
+"""Tests of the server processes and commands."""

@@ -1,4 +1,4 @@
-"""An instance per test, on the database that the run is for."""
+"""Fixtures for one instance per test, on the database of the run."""
 
 import shutil
 from collections.abc import Iterator
@@ -10,35 +10,39 @@ from tests.server.process import Server, fresh_database
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Path:
-    """A data directory that does not exist yet."""
+def data_folder(tmp_path: Path) -> Path:
+    """Return a data directory that does not exist yet."""
     return tmp_path / "data"
 
 
 def database_name(request: pytest.FixtureRequest) -> str:
-    """A name that no other test's database has."""
+    """Return a name for a database that no other test uses."""
     return f"test_{abs(hash(request.node.nodeid)):x}"
 
 
 @pytest.fixture
 def empty_database(database_url: str, request: pytest.FixtureRequest) -> str:
-    """The URL of an empty PostgreSQL database, or nothing: then the embedded one is used."""
+    """Return the URL of an empty PostgreSQL database, or None for SQLite."""
     return fresh_database(database_url, database_name(request))
 
 
 @pytest.fixture(scope="session")
-def begun(tmp_path_factory: pytest.TempPathFactory, database_url: str) -> Server:
-    """An instance after its first start, which every test would wait for; it is copied, and never served."""
-    instance = Server(tmp_path_factory.mktemp("begun") / "data", fresh_database(database_url, "begun"))
+def initialized_instance(tmp_path_factory: pytest.TempPathFactory, database_url: str) -> Server:
+    """Return an instance after its first start; it is copied for each test, and never served."""
+    instance = Server(
+        tmp_path_factory.mktemp("initialized_instance") / "data", fresh_database(database_url, "initialized_instance")
+    )
     instance.prepare()
     return instance
 
 
 @pytest.fixture
-def server(place: Path, database_url: str, begun: Server, request: pytest.FixtureRequest) -> Iterator[Server]:
-    """A server that runs."""
-    shutil.copytree(begun.data, place)
-    server = Server(place, fresh_database(database_url, database_name(request), template="begun"))
+def server(
+    data_folder: Path, database_url: str, initialized_instance: Server, request: pytest.FixtureRequest
+) -> Iterator[Server]:
+    """Yield a running server."""
+    shutil.copytree(initialized_instance.data, data_folder)
+    server = Server(data_folder, fresh_database(database_url, database_name(request), template="begun"))
     try:
         yield server.start()
     finally:
@@ -46,9 +50,9 @@ def server(place: Path, database_url: str, begun: Server, request: pytest.Fixtur
 
 
 @pytest.fixture
-def stopped(place: Path, empty_database: str) -> Iterator[Server]:
-    """A server that was not started yet."""
-    server = Server(place, empty_database)
+def stopped(data_folder: Path, empty_database: str) -> Iterator[Server]:
+    """Yield a server that is not started yet."""
+    server = Server(data_folder, empty_database)
     try:
         yield server
     finally:

@@ -1,4 +1,4 @@
-"""A server inside the test process, with a clock and waiting times of the test's choice."""
+"""Server inside the test process, with a settable clock and timeouts."""
 
 import asyncio
 import io
@@ -22,8 +22,8 @@ from ingot.settings import Settings
 from tests.server.process import PASSWORD, TOKEN
 
 
-class Clock:
-    """The time now, unless somebody set it."""
+class AdjustableClock:
+    """Clock that shows the current time unless a test sets it."""
 
     def __init__(self) -> None:
         self._ahead = timedelta()
@@ -32,13 +32,13 @@ class Clock:
         return timestamp(to_datetime(wall_clock()) + self._ahead)
 
     def jump(self, **delta: float) -> None:
-        """Set the clock forward, or back."""
+        """Move the clock forward or back."""
         self._ahead += timedelta(**delta)
 
 
 @dataclass
 class InProcessServer:
-    """What a test may look at."""
+    """Server with accessors for tests."""
 
     settings: Settings
     database: Database
@@ -51,7 +51,7 @@ class InProcessServer:
 
 @contextmanager
 def serve_in_process(settings: Settings, clock: Callable[[], Timestamp] = wall_clock) -> Iterator[InProcessServer]:
-    """Serve a new instance for the length of a block."""
+    """Run a new instance for the duration of a block."""
     initialize_instance(settings)
     database = open_database(settings, clock)
     app = App(settings, database, Log("json", io.StringIO()), None)
@@ -73,5 +73,5 @@ def serve_in_process(settings: Settings, clock: Callable[[], Timestamp] = wall_c
 
 
 def first_settings(data: Any, database_url: str) -> Settings:
-    """An instance whose root has the token and password that ``call`` uses."""
+    """Return the settings of an instance whose root has the token and password that ``call`` uses."""
     return Settings(data=data, database_url=database_url, root_token=TOKEN, root_password=PASSWORD)

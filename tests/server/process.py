@@ -1,4 +1,4 @@
-"""The real server as a process of its own, and the other commands beside it."""
+"""Server as a separate process, and the other commands."""
 
 import json
 import os
@@ -24,7 +24,7 @@ PASSWORD = "password-of-the-first-start"
 
 
 def environment(**more: str) -> dict[str, str]:
-    """Ours, without settings that the test run itself may have."""
+    """Return the environment without settings of the test run."""
     clean = {name: value for name, value in os.environ.items() if not name.startswith("INGOT_")}
     return {**clean, "PYTHONWARNINGS": "ignore", **more}
 
@@ -35,7 +35,7 @@ def ingot(*arguments: object, stdin: str = "", **more: str) -> subprocess.Comple
 
 
 def until(what: str, look: Callable[[], T | Literal[False] | None], seconds: float = 60.0) -> T:
-    """Look again and again until there is something to see; fails with ``what`` when time is up."""
+    """Poll until a value is returned; fail with ``what`` on timeout."""
     deadline = time.monotonic() + seconds
     while True:
         seen = look()
@@ -46,7 +46,7 @@ def until(what: str, look: Callable[[], T | Literal[False] | None], seconds: flo
 
 
 def is_alive(pid: int) -> bool:
-    """Whether a process runs; one that nobody has reaped yet does not."""
+    """Return whether a process runs; a zombie does not."""
     try:
         state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     except (FileNotFoundError, ProcessLookupError):
@@ -55,25 +55,25 @@ def is_alive(pid: int) -> bool:
 
 
 class Server:
-    """``ingot serve`` on a free port; all its processes are in one group, which dies with the test."""
+    """``ingot serve`` on a free port; all its processes are in one group, which is killed after the test."""
 
     def __init__(self, data: Path, database_url: str = "") -> None:
         self.data = data
         self.database_url = database_url
-        self.process: subprocess.Popen[bytes] | fork_server.Process | None = None
+        self.process: subprocess.Popen[bytes] | fork_server.ForkedProcess | None = None
         self.url = ""
         self._log = data.parent / f"{data.name}.log"
         self._out = data.parent / f"{data.name}.out"
 
     def prepare(self) -> None:
-        """Do what the first start does, and end."""
+        """Run the first start, and stop."""
         words = ["migrate", "--data", str(self.data)]
         words += ["--database-url", self.database_url] if self.database_url else []
         done = fork_server.run("ingot", *words, env=self._chosen({}))
         assert done.returncode == 0, done.stderr
 
     def start(self, *arguments: object, wait: bool = True, **more: str) -> "Server":
-        """Start, and wait until it says that it is ready."""
+        """Start, and wait until it is ready."""
         (self.data / "run" / "address").unlink(missing_ok=True)
         words, chosen = self._words(arguments), self._chosen(more)
         with self._log.open("ab") as log, self._out.open("ab") as out:
@@ -84,7 +84,7 @@ class Server:
             self.wait_until_ready()
         return self
 
-    def start_anew(self, *arguments: object, wait: bool = True, nofile: int = 0, **more: str) -> "Server":
+    def start_by_interpreter(self, *arguments: object, wait: bool = True, nofile: int = 0, **more: str) -> "Server":
         """Start as a shell does, by the interpreter, also with few open files."""
         (self.data / "run" / "address").unlink(missing_ok=True)
         command = [*INGOT, *self._words(arguments)]
@@ -107,7 +107,7 @@ class Server:
         return environment(**{"INGOT_ROOT_TOKEN": TOKEN, "INGOT_ROOT_PASSWORD": PASSWORD, **more})
 
     def wait_until_ready(self) -> None:
-        """Find out where it listens, and wait until it says that it is ready."""
+        """Read the address from the log, and wait until it is ready."""
         address = self.data / "run" / "address"
         self.url = until("the address", lambda: self._running() and _whole(address))
         until("readiness", lambda: self._running() and self.ready() == 200)
@@ -118,7 +118,7 @@ class Server:
         return True
 
     def ready(self) -> int:
-        """What readiness says; 0 when nobody answers."""
+        """Return the status of readiness, or 0 without a response."""
         try:
             return httpx.get(f"{self.url}/-/readiness", timeout=30).status_code
         except httpx.TransportError:
@@ -130,35 +130,35 @@ class Server:
         return httpx.request(method, f"{self.url}/api/v4{path}", headers=headers, timeout=60, **options)
 
     def log(self) -> str:
-        """All that was logged so far."""
+        """Return the log."""
         return self._log.read_text() if self._log.exists() else ""
 
     def output(self) -> str:
-        """All that was printed so far."""
+        """Return the output."""
         return self._out.read_text() if self._out.exists() else ""
 
     def events(self, name: str) -> list[dict[str, Any]]:
-        """The log lines of one kind."""
+        """Return the log lines of one kind."""
         lines = [json.loads(line) for line in self.log().splitlines() if line.startswith("{")]
         return [line for line in lines if line["event"] == name]
 
     def child(self, name: str) -> int:
-        """The process that serves as ``name`` now."""
+        """Return the current process with this role."""
         pids: list[int] = [event["pid"] for event in self.events("started") if event["process"] == name]
         return pids[-1]
 
     def children(self) -> list[int]:
-        """Every process that this server ever started."""
+        """Return every process that this server ever started."""
         return [event["pid"] for event in self.events("started")]
 
     def stop(self, number: int = signal.SIGTERM) -> int:
-        """Ask it to end; gives the exit status."""
+        """Stop it and return the exit status."""
         assert self.process is not None
         self.process.send_signal(number)
         return self.process.wait(60)
 
     def kill(self) -> None:
-        """End all of its processes at once, as a power cut would."""
+        """Kill all of its processes at once, as a power cut would."""
         if self.process is None:
             return
         try:
@@ -179,7 +179,7 @@ def _whole(address: Path) -> str | None:
 
 @contextmanager
 def serving(data: Path, database_url: str = "", *arguments: object, **more: str) -> Iterator[Server]:
-    """A server for the length of a block."""
+    """Run a server for the duration of a block."""
     server = Server(data, database_url)
     try:
         yield server.start(*arguments, wait=True, **more)
@@ -188,7 +188,7 @@ def serving(data: Path, database_url: str = "", *arguments: object, **more: str)
 
 
 def fresh_database(database_url: str, name: str, template: str = "template1") -> str:
-    """Another database on the same PostgreSQL server, empty or like its template; nothing where there is none."""
+    """Create a database on the same PostgreSQL server, empty or from a template; None without one."""
     if not database_url:
         return ""
     import psycopg

@@ -1,4 +1,4 @@
-"""``ingot backup`` and ``ingot restore``: from either engine into either, and nothing that was tampered with."""
+"""``ingot backup`` and ``ingot restore``: between both engines, with verification of the archive."""
 
 import gzip
 import hashlib
@@ -28,7 +28,7 @@ def _options(data: Path, database_url: str = "") -> list[str]:
 
 
 def _furnish(server: Server) -> None:
-    """Rows of many tables, with texts and bytes that are easily spoilt, and numbers that are not in use any more."""
+    """Create rows of many tables, with unusual texts and bytes, and gaps in sequences."""
     person = {"username": "ana", "name": 'Ana "Ñ" \u2028\U0001f600\\', "email": "ana@example.org", "bio": "a\nb\tc"}
     made = server.call("POST", "/users", data={**person, "password": "a password"}, files={"avatar": ("a.png", PNG)})
     assert made.status_code == 201, made.text
@@ -45,7 +45,7 @@ def _furnish(server: Server) -> None:
 
 
 def _rows(data: Path, database_url: str) -> dict[str, list[tuple[Any, ...]]]:
-    """Every row of every table, as our own code sees them, but for when tokens were used: that is noted later."""
+    """Return every row of every table, except for the last use of tokens, which is recorded later."""
     database = open_database(Settings(data=data, database_url=database_url))
     statements = {
         str(table): select(*(column for column in table.c if column.name != "last_used_at")).order_by(
@@ -60,7 +60,7 @@ def _rows(data: Path, database_url: str) -> dict[str, list[tuple[Any, ...]]]:
 
 
 def _targets(database_url: str) -> list[str]:
-    """The embedded database, and where there is one, PostgreSQL."""
+    """Return SQLite and, if available, PostgreSQL."""
     return ["", fresh_database(database_url, "restored")] if database_url else [""]
 
 
@@ -98,13 +98,13 @@ def test_a_backup_restores_into_either_engine(
                 "/users",
                 json={"username": "fresh", "name": "N", "email": "n@example.org", "force_random_password": True},
             )
-            # The number of the one who was deleted before the backup is not given out again.
+            # The id of a user deleted before the backup is not reused.
             assert new.json()["id"] == 5
             assert server.call("GET", "/users?username=ana").json()[0]["bio"] == "a\nb\tc"
 
 
-def test_a_backup_is_one_moment(server: Server, tmp_path: Path) -> None:
-    """While users are being created, each is in it with namespace and token, or not at all."""
+def test_a_backup_is_consistent(server: Server, tmp_path: Path) -> None:
+    """Users created during the backup are in it with namespace and token, or not at all."""
     stop = threading.Event()
     made: list[str] = []
 
@@ -142,7 +142,7 @@ def test_a_backup_is_one_moment(server: Server, tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def backup(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A good backup of an embedded instance."""
+    """Return a valid backup of a SQLite instance."""
     folder = tmp_path_factory.mktemp("backup")
     data, file = folder / "data", folder / "good.tar.gz"
     assert ingot("migrate", "--data", data).returncode == 0
@@ -162,7 +162,7 @@ def _members(backup: Path) -> Members:
 
 
 def _written(file: Path, members: Members, *strange: tarfile.TarInfo, manifest: dict[str, Any] | None = None) -> Path:
-    """An archive whose manifest says what the caller wants it to say."""
+    """Write an archive with a given manifest."""
     document = json.loads(members["manifest.json"]) if manifest is None else manifest
     with tarfile.open(file, "w:gz") as archive:
         for name, content in members.items():
@@ -180,8 +180,8 @@ def _written(file: Path, members: Members, *strange: tarfile.TarInfo, manifest: 
     return file
 
 
-def _refused(file: Path, target: Path, *words: str) -> None:
-    """Restoring says why not, in one line, and has written nothing."""
+def _assert_rejected(file: Path, target: Path, *words: str) -> None:
+    """Assert that the restore prints the reason in one line, and writes nothing."""
     done = ingot("restore", file, "--data", target)
     assert done.returncode == 1
     assert done.stderr.startswith("ingot: ") and done.stderr.count("\n") == 1, done.stderr
@@ -194,7 +194,7 @@ def _flipped(content: bytes) -> bytes:
     return content[:-30] + bytes([content[-30] ^ 1]) + content[-29:]
 
 
-SPOILT: list[tuple[str, Callable[[Members], None], str]] = [
+MODIFICATIONS: list[tuple[str, Callable[[Members], None], str]] = [
     (
         "a row",
         lambda members: members.update({"tables/users.ndjson": _flipped(members["tables/users.ndjson"])}),
@@ -207,25 +207,27 @@ SPOILT: list[tuple[str, Callable[[Members], None], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("change", "said"), [case[1:] for case in SPOILT], ids=[case[0] for case in SPOILT])
-def test_what_was_changed_is_refused(
+@pytest.mark.parametrize(
+    ("change", "said"), [case[1:] for case in MODIFICATIONS], ids=[case[0] for case in MODIFICATIONS]
+)
+def test_modified_archives_are_rejected(
     backup: Path, tmp_path: Path, change: Callable[[Members], None], said: str
 ) -> None:
     members = _members(backup)
     change(members)
-    _refused(_written(tmp_path / "bad.tar.gz", members), tmp_path / "target", "is damaged", said)
+    _assert_rejected(_written(tmp_path / "bad.tar.gz", members), tmp_path / "target", "is damaged", said)
 
 
-def test_what_is_not_whole_is_refused(backup: Path, tmp_path: Path) -> None:
+def test_incomplete_archives_are_rejected(backup: Path, tmp_path: Path) -> None:
     content = backup.read_bytes()
     bad = tmp_path / "bad.tar.gz"
     for spoilt in (content[: len(content) // 2], content[:-20], b"no archive at all", b"", gzip.compress(b"no tar")):
         bad.write_bytes(spoilt)
-        _refused(bad, tmp_path / "target")
+        _assert_rejected(bad, tmp_path / "target")
     middle = len(content) // 2
     bad.write_bytes(content[:middle] + bytes([content[middle] ^ 0xFF]) + content[middle + 1 :])
-    _refused(bad, tmp_path / "target")
-    _refused(tmp_path / "missing.tar.gz", tmp_path / "target", "No such file")
+    _assert_rejected(bad, tmp_path / "target")
+    _assert_rejected(tmp_path / "missing.tar.gz", tmp_path / "target", "No such file")
 
 
 def _entry(name: str, kind: bytes = tarfile.REGTYPE, target: str = "") -> tarfile.TarInfo:
@@ -234,7 +236,7 @@ def _entry(name: str, kind: bytes = tarfile.REGTYPE, target: str = "") -> tarfil
     return entry
 
 
-STRANGE = [
+HOSTILE_ENTRIES = [
     _entry("../outside"),
     _entry("/tmp/ingot-outside"),
     _entry("uploads/../../outside"),
@@ -249,14 +251,14 @@ STRANGE = [
 ]
 
 
-@pytest.mark.parametrize("entry", STRANGE, ids=lambda entry: f"{entry.name} {entry.type.decode()}")
-def test_an_archive_cannot_write_elsewhere(backup: Path, tmp_path: Path, entry: tarfile.TarInfo) -> None:
-    """Somebody hands us an archive that puts a file, a link or a device where it does not belong."""
+@pytest.mark.parametrize("entry", HOSTILE_ENTRIES, ids=lambda entry: f"{entry.name} {entry.type.decode()}")
+def test_an_archive_cannot_write_outside_the_target(backup: Path, tmp_path: Path, entry: tarfile.TarInfo) -> None:
+    """Attack: an archive with a file, a symlink or a device at a forbidden path."""
     members = _members(backup)
     manifest = json.loads(members["manifest.json"])
     manifest["members"][entry.name] = hashlib.sha256(b"x" * entry.size).hexdigest()
     bad = _written(tmp_path / "bad.tar.gz", members, entry, manifest=manifest)
-    _refused(bad, tmp_path / "inner" / "target", "rejected")
+    _assert_rejected(bad, tmp_path / "inner" / "target", "rejected")
     assert not (tmp_path / "outside").exists() and not (tmp_path / "inner").exists()
     assert not Path("/tmp/ingot-outside").exists()
 
@@ -269,24 +271,24 @@ NEWER = [
 
 
 @pytest.mark.parametrize(("change", "said"), NEWER)
-def test_a_backup_of_another_version_is_refused(
+def test_a_backup_of_another_version_is_rejected(
     backup: Path, tmp_path: Path, change: dict[str, Any], said: str
 ) -> None:
     members = _members(backup)
     bad = _written(tmp_path / "bad.tar.gz", members, manifest={**json.loads(members["manifest.json"]), **change})
-    _refused(bad, tmp_path / "target", said)
+    _assert_rejected(bad, tmp_path / "target", said)
 
 
-def test_names_in_the_manifest_cannot_become_statements(backup: Path, tmp_path: Path) -> None:
+def test_names_in_the_manifest_cannot_inject_sql(backup: Path, tmp_path: Path) -> None:
     members = _members(backup)
     manifest = json.loads(members["manifest.json"])
     manifest["tables"][0]["columns"] = {'id") VALUES (1); DROP TABLE users; --': "integer"}
     bad = _written(tmp_path / "bad.tar.gz", members, manifest=manifest)
-    _refused(bad, tmp_path / "target", "inconsistent tables")
+    _assert_rejected(bad, tmp_path / "target", "inconsistent tables")
 
 
-def test_a_restore_that_was_cut_off_is_not_served_nor_continued(backup: Path, tmp_path: Path) -> None:
-    """Rows that do not fit end a restore in the middle; what is there then is neither served nor filled up."""
+def test_an_interrupted_restore_is_neither_served_nor_continued(backup: Path, tmp_path: Path) -> None:
+    """Invalid rows abort a restore in the middle."""
     members = _members(backup)
     manifest = json.loads(members["manifest.json"])
     rows = members["tables/users.ndjson"]
@@ -304,7 +306,7 @@ def test_a_restore_that_was_cut_off_is_not_served_nor_continued(backup: Path, tm
     assert "has not finished" in ingot("doctor", "--data", target).stdout
 
 
-def test_a_target_in_use_is_refused(backup: Path, tmp_path: Path, empty_database: str) -> None:
+def test_a_target_in_use_is_rejected(backup: Path, tmp_path: Path, empty_database: str) -> None:
     target = tmp_path / "target"
     target.mkdir()
     assert ingot("restore", backup, "--data", target).returncode == 0
@@ -318,7 +320,7 @@ def test_a_target_in_use_is_refused(backup: Path, tmp_path: Path, empty_database
         assert not second.exists()
 
 
-def test_a_backup_never_replaces_a_file(backup: Path, tmp_path: Path) -> None:
+def test_a_backup_never_overwrites_a_file(backup: Path, tmp_path: Path) -> None:
     data = backup.parent / "data"
     file = tmp_path / "precious.tar.gz"
     file.write_text("precious")
@@ -334,8 +336,8 @@ def test_a_backup_never_replaces_a_file(backup: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "nothing").exists()
 
 
-def test_settings_that_name_another_database_are_put_aside(backup: Path, tmp_path: Path) -> None:
-    """Else the next start would serve, and change, the database that the backup was made of."""
+def test_settings_that_name_another_database_are_not_restored(backup: Path, tmp_path: Path) -> None:
+    """Otherwise the next start would use the original database."""
     file = tmp_path / "backup.tar.gz"
     members = _members(backup)
     members["ingot.toml"] = b"database_url = 'postgresql://forge.example/production'\n"

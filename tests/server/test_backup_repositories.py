@@ -26,7 +26,7 @@ RECORD = "repositories.ndjson"
 
 
 def _project(server: Server, name: str) -> tuple[int, Path]:
-    """A project of root, and where its repository lies."""
+    """Create a project of root, and return the path of its repository."""
     made = server.call("POST", "/projects", json={"name": name})
     assert made.status_code == 201, made.text
     project_id: int = made.json()["id"]
@@ -38,7 +38,7 @@ def _project(server: Server, name: str) -> tuple[int, Path]:
 
 @pytest.fixture
 def path(server: Server, tmp_path: Path) -> Path:
-    """The repository of a project ``root/app``, with loose and packed references, a tag, and a name that is no text."""
+    """Return the repository of ``root/app``, with loose and packed refs, a tag, and a name that is not UTF-8."""
     _, path = _project(server, "app")
     clone = Clone(tmp_path / "clone")
     clone.commit()
@@ -55,7 +55,7 @@ def path(server: Server, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def backup(server: Server, path: Path, tmp_path: Path) -> Path:
-    """A backup of it and of an empty project."""
+    """Return a backup of it and of an empty project."""
     _project(server, "empty")
     file = tmp_path / "good.tar.gz"
     written = ingot("backup", file, *_options(server.data, server.database_url))
@@ -68,7 +68,7 @@ def _entries(file: Path) -> list[dict[str, Any]]:
 
 
 def _changed(backup: Path, file: Path, change: Callable[[Members], object], **more: Any) -> Path:
-    """Another archive with the same folders, other files, and a manifest to which they fit."""
+    """Write an archive with the same folders, modified files, and a matching manifest."""
     members = _members(backup)
     change(members)
     manifest = json.loads(members.pop("manifest.json")) | more
@@ -85,7 +85,7 @@ def _changed(backup: Path, file: Path, change: Callable[[Members], object], **mo
     return file
 
 
-def test_references_are_recorded_and_come_back(
+def test_refs_are_recorded_and_restored(
     server: Server, database_url: str, path: Path, backup: Path, tmp_path: Path
 ) -> None:
     filled, empty = sorted(_entries(backup), key=lambda entry: -len(entry.get("refs", {})))
@@ -143,7 +143,7 @@ def _lose_entry(members: Members) -> None:
     members[RECORD] = b"".join(line for line in lines if b"refs/tags/v1" not in line)
 
 
-SPOILT: list[tuple[str, Callable[[Members], None], str]] = [
+MODIFICATIONS: list[tuple[str, Callable[[Members], None], str]] = [
     ("a pack that was cut off", _cut_pack, "does not match its index"),
     ("lost objects", _lose_objects, "points at a missing object"),
     ("another tip", _move_branch, "refs/heads/master is at "),
@@ -153,11 +153,13 @@ SPOILT: list[tuple[str, Callable[[Members], None], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("change", "said"), [case[1:] for case in SPOILT], ids=[case[0] for case in SPOILT])
-def test_what_disagrees_is_named(
+@pytest.mark.parametrize(
+    ("change", "said"), [case[1:] for case in MODIFICATIONS], ids=[case[0] for case in MODIFICATIONS]
+)
+def test_mismatches_are_named(
     database_url: str, backup: Path, tmp_path: Path, change: Callable[[Members], None], said: str
 ) -> None:
-    """Also where every checksum fits, as when the disk had spoilt the file before it was backed up."""
+    """Checksums may match, as after damage before the backup."""
     bad = _changed(backup, tmp_path / "bad.tar.gz", change)
     url = fresh_database(database_url, "restored_spoilt")
     target = tmp_path / "target"
@@ -169,8 +171,8 @@ def test_what_disagrees_is_named(
     assert served.returncode == 1 and "has not finished" in served.stderr
 
 
-def test_damage_is_told_when_it_is_backed_up(server: Server, database_url: str, path: Path, tmp_path: Path) -> None:
-    """All the rest is saved, and can be restored."""
+def test_damage_is_reported_during_the_backup(server: Server, database_url: str, path: Path, tmp_path: Path) -> None:
+    """Everything else is saved and can be restored."""
     pack = max((path / "objects" / "pack").glob("*.pack"), key=lambda pack: pack.stat().st_size)
     pack.chmod(0o600)
     pack.write_bytes(pack.read_bytes()[:-25])
@@ -190,7 +192,7 @@ def test_damage_is_told_when_it_is_backed_up(server: Server, database_url: str, 
     assert "root/lost has no repository" in said and "The repository of root/app is damaged" in said
 
 
-def test_a_project_that_was_deleted_meanwhile_is_deleted(database_url: str, backup: Path, tmp_path: Path) -> None:
+def test_a_project_deleted_during_the_backup_is_deleted(database_url: str, backup: Path, tmp_path: Path) -> None:
     def delete(members: Members) -> None:
         lines = [json.loads(line) for line in members[RECORD].splitlines()]
         for line in lines:
@@ -212,8 +214,8 @@ def test_a_project_that_was_deleted_meanwhile_is_deleted(database_url: str, back
         again.kill()
 
 
-def test_rows_follow_head(server: Server, database_url: str, path: Path, tmp_path: Path) -> None:
-    """HEAD was pointed elsewhere between the rows and the copy; it is the truth."""
+def test_rows_are_updated_from_head(server: Server, database_url: str, path: Path, tmp_path: Path) -> None:
+    """HEAD was changed between reading the rows and the copy, and takes precedence."""
     git(path, "symbolic-ref", "HEAD", "refs/heads/trunk")
     file = tmp_path / "backup.tar.gz"
     assert ingot("backup", file, *_options(server.data, server.database_url)).returncode == 0
@@ -221,16 +223,16 @@ def test_rows_follow_head(server: Server, database_url: str, path: Path, tmp_pat
     assert ingot("restore", file, *_options(tmp_path / "target", url)).returncode == 0
     database = open_database(Settings(data=tmp_path / "target", database_url=url))
 
-    def look(db: Connection) -> str:
+    def read(db: Connection) -> str:
         branch: str = db.rows(projects.select().where(projects.c.path == "app"))[0][8]
         return branch
 
-    branch = database.read(look)
+    branch = database.read(read)
     database.close()
     assert branch == "trunk"
 
 
-def test_a_backup_without_a_record_is_checked_in_itself(database_url: str, backup: Path, tmp_path: Path) -> None:
+def test_a_backup_without_a_ref_record_is_checked(database_url: str, backup: Path, tmp_path: Path) -> None:
     """The first format had none."""
     for number, (change, status) in enumerate([(lambda _: None, 0), (_cut_pack, 1), (_lose_repository, 1)]):
 
@@ -246,7 +248,7 @@ def test_a_backup_without_a_record_is_checked_in_itself(database_url: str, backu
 
 
 @pytest.mark.parametrize("line", [b"{", b"[]", b'{"key": "../../etc"}', b'{"key": 1}'])
-def test_a_record_that_is_none_is_refused(database_url: str, backup: Path, tmp_path: Path, line: bytes) -> None:
+def test_an_invalid_record_is_rejected(database_url: str, backup: Path, tmp_path: Path, line: bytes) -> None:
     def change(members: Members) -> None:
         members[RECORD] = line + b"\n"
 

@@ -1,4 +1,4 @@
-"""The commands beside ``serve``, on an instance that runs and on one that does not."""
+"""Commands other than ``serve``, on a running and a stopped instance."""
 
 import json
 import re
@@ -13,19 +13,19 @@ from tests.server.process import Server, ingot, serving
 PASSWORD = "correct horse battery"
 
 
-class Instance:
-    """Runs commands on one instance."""
+class CommandRunner:
+    """Runner of commands on one instance."""
 
-    def __init__(self, place: Path, database_url: str) -> None:
-        self.options = ["--data", str(place)] + (["--database-url", database_url] if database_url else [])
+    def __init__(self, data_folder: Path, database_url: str) -> None:
+        self.options = ["--data", str(data_folder)] + (["--database-url", database_url] if database_url else [])
 
     def __call__(self, *arguments: object, stdin: str = "") -> str:
         done = ingot(*arguments, *self.options, stdin=stdin)
         assert done.returncode == 0, done.stderr
         return done.stdout
 
-    def refused(self, *arguments: object, stdin: str = "") -> str:
-        """The one line in which a command says why not."""
+    def error_line(self, *arguments: object, stdin: str = "") -> str:
+        """Return the one-line error of a command."""
         done = ingot(*arguments, *self.options, stdin=stdin)
         assert done.returncode == 1
         assert done.stderr.startswith("ingot: ") and done.stderr.count("\n") == 1, done.stderr
@@ -33,8 +33,8 @@ class Instance:
 
 
 @pytest.fixture
-def on_instance(place: Path, empty_database: str) -> Instance:
-    return Instance(place, empty_database)
+def on_instance(data_folder: Path, empty_database: str) -> CommandRunner:
+    return CommandRunner(data_folder, empty_database)
 
 
 def _sign_in(server: Server, login: str, password: str) -> int:
@@ -42,7 +42,7 @@ def _sign_in(server: Server, login: str, password: str) -> int:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_explains_itself(command: str) -> None:
+def test_every_command_has_help(command: str) -> None:
     explained = ingot(command, "--help")
     assert explained.returncode == 0
     assert explained.stderr == ""
@@ -50,7 +50,7 @@ def test_every_command_explains_itself(command: str) -> None:
 
 
 @pytest.mark.parametrize("verb", ["user create", "user password", "user admin", "user block", "token create"])
-def test_every_verb_explains_itself(verb: str) -> None:
+def test_every_subcommand_has_help(verb: str) -> None:
     explained = ingot(*verb.split(), "--help")
     assert explained.returncode == 0
     assert "--data" in explained.stdout
@@ -64,13 +64,13 @@ def test_the_list_of_commands_is_printed() -> None:
     assert unknown.returncode == 2 and "invalid choice" in unknown.stderr
 
 
-def test_users_of_a_stopped_instance(on_instance: Instance, place: Path, empty_database: str) -> None:
+def test_users_of_a_stopped_instance(on_instance: CommandRunner, data_folder: Path, empty_database: str) -> None:
     on_instance("migrate")
     on_instance("user", "create", "nora", "--email", "nora@example.org", "--name", "Nora N", stdin=f"{PASSWORD}\n")
     on_instance("user", "create", "otto", "--email", "otto@example.org", "--password", PASSWORD, "--external")
     on_instance("user", "create", "uma", "--email", "uma@example.org", "--password", PASSWORD, "--admin")
     token = on_instance("token", "create", "uma", "--scopes", "api,sudo").strip()
-    with serving(place, empty_database) as server:
+    with serving(data_folder, empty_database) as server:
         people = {user["username"]: user for user in server.call("GET", "/users", token).json()}
         assert people["nora"]["name"] == "Nora N"
         assert people["otto"]["external"] is True
@@ -78,7 +78,7 @@ def test_users_of_a_stopped_instance(on_instance: Instance, place: Path, empty_d
         assert _sign_in(server, "nora@example.org", PASSWORD) == 201
 
 
-def test_users_of_a_running_instance(server: Server, on_instance: Instance) -> None:
+def test_users_of_a_running_instance(server: Server, on_instance: CommandRunner) -> None:
     on_instance("user", "create", "nora", "--email", "nora@example.org", "--password", PASSWORD)
     token = on_instance("token", "create", "nora").strip()
     assert server.call("GET", "/user", token).json()["username"] == "nora"
@@ -104,28 +104,30 @@ def test_users_of_a_running_instance(server: Server, on_instance: Instance) -> N
     assert server.call("GET", "/user", token).status_code == 200
 
 
-def test_refusals_are_one_line(on_instance: Instance) -> None:
+def test_errors_are_one_line(on_instance: CommandRunner) -> None:
     on_instance("migrate")
-    assert "taken" in on_instance.refused("user", "create", "root", "--email", "r@example.org", "--password", PASSWORD)
-    assert "username" in on_instance.refused(
+    assert "taken" in on_instance.error_line(
+        "user", "create", "root", "--email", "r@example.org", "--password", PASSWORD
+    )
+    assert "username" in on_instance.error_line(
         "user", "create", "not a path", "--email", "r@example.org", "--password", PASSWORD
     )
-    assert "too short" in on_instance.refused("user", "create", "x", "--email", "x@example.org", stdin="short\n")
-    assert "no user" in on_instance.refused("user", "admin", "nobody")
-    assert "administrator" in on_instance.refused("user", "admin", "root", "--remove").lower()
-    assert "no user" in on_instance.refused("token", "create", "nobody")
-    assert "scopes" in on_instance.refused("token", "create", "root", "--scopes", "everything")
-    assert "2027-01-31" in on_instance.refused("token", "create", "root", "--expires-at", "tomorrow")
+    assert "too short" in on_instance.error_line("user", "create", "x", "--email", "x@example.org", stdin="short\n")
+    assert "no user" in on_instance.error_line("user", "admin", "nobody")
+    assert "administrator" in on_instance.error_line("user", "admin", "root", "--remove").lower()
+    assert "no user" in on_instance.error_line("token", "create", "nobody")
+    assert "scopes" in on_instance.error_line("token", "create", "root", "--scopes", "everything")
+    assert "2027-01-31" in on_instance.error_line("token", "create", "root", "--expires-at", "tomorrow")
 
 
-def test_a_token_can_run_out(server: Server, on_instance: Instance) -> None:
+def test_a_token_can_expire(server: Server, on_instance: CommandRunner) -> None:
     past = on_instance("token", "create", "root", "--expires-at", "2020-01-31").strip()
     future = on_instance("token", "create", "root", "--expires-at", "2999-01-31", "--name", "Long").strip()
     assert server.call("GET", "/user", past).status_code == 401
     assert server.call("GET", "/user", future).status_code == 200
 
 
-def test_migrating_twice_changes_nothing(on_instance: Instance) -> None:
+def test_migrating_twice_changes_nothing(on_instance: CommandRunner) -> None:
     first, second = on_instance("migrate"), on_instance("migrate")
     assert "Sign in as root" in first
     assert "Sign in as root" not in second
@@ -133,7 +135,7 @@ def test_migrating_twice_changes_nothing(on_instance: Instance) -> None:
     assert re.fullmatch(r"The database is at revision \d{4}\.", second.strip())
 
 
-def test_routes_say_who_may() -> None:
+def test_routes_lists_permissions() -> None:
     plain, access = ingot("routes"), ingot("routes", "--access")
     assert plain.returncode == access.returncode == 0
     assert len(plain.stdout.splitlines()) == len(access.stdout.splitlines()) > 50
@@ -142,7 +144,7 @@ def test_routes_say_who_may() -> None:
     assert all(line.endswith("]") for line in access.stdout.splitlines())
 
 
-def test_the_document_is_the_one_that_is_served(server: Server) -> None:
+def test_openapi_prints_the_served_document(server: Server) -> None:
     printed = ingot("openapi")
     assert printed.returncode == 0
     assert json.loads(printed.stdout)["paths"] == server.call("GET", "/openapi.json").json()["paths"]

@@ -43,7 +43,7 @@ def test_the_demo_fills_an_instance_once(server: Server) -> None:
     assert len(server.call("GET", "/broadcast_messages").json()) == 1
 
 
-def test_the_demo_keeps_out_of_an_instance_that_people_use(server: Server) -> None:
+def test_the_demo_refuses_an_instance_with_users(server: Server) -> None:
     for number in range(6):
         user = {"username": f"real-{number}", "name": "Real", "email": f"real-{number}@example.org"}
         assert server.call("POST", "/users", json={**user, "force_random_password": True}).status_code == 201
@@ -55,8 +55,8 @@ def test_the_demo_keeps_out_of_an_instance_that_people_use(server: Server) -> No
     assert len(server.call("GET", "/users").json()) == 16
 
 
-def test_the_demo_works_before_the_first_start(place: Path, empty_database: str) -> None:
-    server = Server(place, empty_database)
+def test_the_demo_works_before_the_first_start(data_folder: Path, empty_database: str) -> None:
+    server = Server(data_folder, empty_database)
     filled = ingot("demo", *_options(server))
     assert filled.returncode == 0, filled.stderr
     assert "Sign in as root" in filled.stdout

@@ -29,8 +29,8 @@ from ingot.settings import Settings
 from tests.server.process import ingot
 
 
-class Patient:
-    """An instance to be looked over."""
+class CheckedInstance:
+    """Instance checked by the doctor."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -44,12 +44,12 @@ class Patient:
         return create_user(db, wanted, None)
 
     def doctor(self, *flags: str) -> subprocess.CompletedProcess[str]:
-        """Call the doctor."""
+        """Run the doctor."""
         url = self.settings.database_url
         return ingot("doctor", "--data", self.settings.data, *(["--database-url", url] if url else []), *flags)
 
     def run(self, *statements: str) -> None:
-        """Do what no service would."""
+        """Run a change that no service makes."""
         raw = self.database.engine.connect(read_only=False)
         if self.settings.embedded:
             raw.execute("PRAGMA foreign_keys = OFF")
@@ -59,19 +59,21 @@ class Patient:
 
 
 @pytest.fixture
-def patient(place: Path, empty_database: str) -> Iterator[Patient]:
-    patient = Patient(Settings(data=place, database_url=empty_database, root_password="root-password"))
-    yield patient
-    patient.database.close()
+def checked_instance(data_folder: Path, empty_database: str) -> Iterator[CheckedInstance]:
+    checked_instance = CheckedInstance(
+        Settings(data=data_folder, database_url=empty_database, root_password="root-password")
+    )
+    yield checked_instance
+    checked_instance.database.close()
 
 
-def test_a_healthy_instance(patient: Patient) -> None:
-    said = patient.doctor()
+def test_a_healthy_instance(checked_instance: CheckedInstance) -> None:
+    said = checked_instance.doctor()
     assert (said.returncode, said.stdout) == (0, "No problems found.\n"), said.stderr
 
 
-def test_repairable_problems(patient: Patient) -> None:
-    database, data = patient.database, patient.settings.data
+def test_repairable_problems(checked_instance: CheckedInstance) -> None:
+    database, data = checked_instance.database, checked_instance.settings.data
     database.write(lambda db: add_avatar(db, "lost.png", b"\x89PNG\r\n\x1a\n"))
     database.write(
         lambda db: db.insert(
@@ -86,11 +88,11 @@ def test_repairable_problems(patient: Patient) -> None:
             created_at=db.now,
         )
     )
-    patient.run(
+    checked_instance.run(
         f"DELETE FROM namespace_tree WHERE descendant_id IN (SELECT id FROM {namespaces.name} "
-        f"WHERE owner_id = {patient.user.id})",
-        f"DELETE FROM {namespaces.name} WHERE owner_id = {patient.user.id}",
-        f"DELETE FROM {access_tokens.name} WHERE user_id = {patient.user.id}",
+        f"WHERE owner_id = {checked_instance.user.id})",
+        f"DELETE FROM {namespaces.name} WHERE owner_id = {checked_instance.user.id}",
+        f"DELETE FROM {access_tokens.name} WHERE user_id = {checked_instance.user.id}",
     )
     data.chmod(0o755)
     (data / "secrets" / "instance.key").chmod(0o644)
@@ -105,7 +107,7 @@ def test_repairable_problems(patient: Patient) -> None:
     young = data / "secrets" / ".fedcba9876543210"
     young.write_text("being written")
 
-    said = patient.doctor()
+    said = checked_instance.doctor()
     assert said.returncode == 1, said.stderr
     lines = said.stdout.splitlines()
     for words in (
@@ -120,53 +122,55 @@ def test_repairable_problems(patient: Patient) -> None:
         assert len([line for line in lines if words in line]) == 1, (words, said.stdout)
     assert len(lines) == 7 and all(line.startswith("problem: ") for line in lines)
 
-    repaired = patient.doctor("--repair")
+    repaired = checked_instance.doctor("--repair")
     assert repaired.returncode == 0, repaired.stdout
     assert [line.removeprefix("repaired: ") for line in repaired.stdout.splitlines()] == [
         line.removeprefix("problem: ").removesuffix(" (--repair fixes it)") for line in lines
     ]
-    assert patient.doctor().stdout == "No problems found.\n"
+    assert checked_instance.doctor().stdout == "No problems found.\n"
     assert not old.exists() and young.exists()
     assert (data / "uploads" / "yarn.lock").exists() and (data / "uploads" / "tmp_obj_1").exists()
-    assert patient.database.read(lambda db: private_token_or_none(db, patient.user.id))
+    assert checked_instance.database.read(lambda db: private_token_or_none(db, checked_instance.user.id))
 
 
-def test_a_picture_that_is_gone(patient: Patient) -> None:
-    if not patient.settings.embedded:
+def test_a_missing_avatar(checked_instance: CheckedInstance) -> None:
+    if not checked_instance.settings.embedded:
         pytest.skip("PostgreSQL cannot be made to forget a reference.")
-    patient.run(f"UPDATE users SET avatar_id = 99, avatar_file = 'a.png' WHERE id = {patient.user.id}")
-    said = patient.doctor()
+    checked_instance.run(
+        f"UPDATE users SET avatar_id = 99, avatar_file = 'a.png' WHERE id = {checked_instance.user.id}"
+    )
+    said = checked_instance.doctor()
     assert said.returncode == 1
     assert "The avatar of pat is missing" in said.stdout and "references a missing row of avatars" in said.stdout
-    assert patient.doctor("--repair").returncode == 0
-    assert patient.doctor().returncode == 0
+    assert checked_instance.doctor("--repair").returncode == 0
+    assert checked_instance.doctor().returncode == 0
 
 
-def test_large_files_that_are_lost_or_cut_off(patient: Patient) -> None:
-    files = lfs_files_of(patient.settings)
+def test_missing_and_truncated_lfs_objects(checked_instance: CheckedInstance) -> None:
+    files = lfs_files_of(checked_instance.settings)
 
     def add_object(db: Connection, oid: str) -> None:
         db.insert(lfs_objects, oid=oid, size=5, created_at=db.now)
 
     for oid, kept in (("a" * 64, None), ("b" * 64, b"cut"), ("c" * 64, b"whole")):
-        patient.database.write(partial(add_object, oid=oid))
+        checked_instance.database.write(partial(add_object, oid=oid))
         if kept is not None:
             files.path_of(oid).parent.mkdir(parents=True)
             files.path_of(oid).write_bytes(kept)
-    said = patient.doctor()
+    said = checked_instance.doctor()
     assert said.returncode == 1
     assert f"large file {'a' * 64} is missing" in said.stdout
     assert f"large file {'b' * 64} has 3 bytes instead of 5" in said.stdout
     assert "c" * 64 not in said.stdout
 
 
-def test_problems_that_need_a_decision(patient: Patient) -> None:
-    """A path that a group took meanwhile, and a namespace without an owner, are reported but not changed."""
-    patient.run(
-        f"UPDATE namespaces SET owner_id = NULL WHERE owner_id = {patient.user.id}",
+def test_problems_that_need_a_decision(checked_instance: CheckedInstance) -> None:
+    """A path taken by a group meanwhile, and a namespace without an owner, are reported but not changed."""
+    checked_instance.run(
+        f"UPDATE namespaces SET owner_id = NULL WHERE owner_id = {checked_instance.user.id}",
         "UPDATE users SET state = 'blocked' WHERE username = 'root'",
     )
-    said = patient.doctor("--repair")
+    said = checked_instance.doctor("--repair")
     assert said.returncode == 1
     assert "problem: The namespace pat has no owner" in said.stdout
     assert "not repaired: pat has no namespace (Username has already been taken)" in said.stdout
@@ -177,44 +181,44 @@ def test_problems_that_need_a_decision(patient: Patient) -> None:
     ("secret", "said"),
     [("ab" * 32, "does not match this database"), ("ab", "is damaged"), (None, "is missing")],
 )
-def test_a_secret_that_does_not_fit(patient: Patient, secret: str | None, said: str) -> None:
-    key = patient.settings.data / "secrets" / "instance.key"
+def test_a_wrong_secret(checked_instance: CheckedInstance, secret: str | None, said: str) -> None:
+    key = checked_instance.settings.data / "secrets" / "instance.key"
     key.unlink()
     if secret:
         key.write_text(secret)
         key.chmod(0o600)
-    found = patient.doctor("--repair")
+    found = checked_instance.doctor("--repair")
     assert found.returncode == 1
     assert said in found.stdout and found.stderr == ""
     assert key.exists() is (secret is not None)
 
 
-def test_another_schema(patient: Patient) -> None:
-    patient.run("UPDATE alembic_version SET version_num = '9999'")
-    said = patient.doctor()
+def test_another_schema(checked_instance: CheckedInstance) -> None:
+    checked_instance.run("UPDATE alembic_version SET version_num = '9999'")
+    said = checked_instance.doctor()
     assert said.returncode == 1
     assert said.stdout.startswith("problem: The database is at revision 9999, this version of Ingot needs ")
 
 
-def test_a_damaged_file(patient: Patient) -> None:
-    if not patient.settings.embedded:
+def test_a_damaged_file(checked_instance: CheckedInstance) -> None:
+    if not checked_instance.settings.embedded:
         pytest.skip("PostgreSQL watches over its own files.")
-    patient.run("PRAGMA wal_checkpoint(TRUNCATE)")
-    patient.database.close()
-    file = patient.settings.data / "ingot.db"
+    checked_instance.run("PRAGMA wal_checkpoint(TRUNCATE)")
+    checked_instance.database.close()
+    file = checked_instance.settings.data / "ingot.db"
     content = bytearray(file.read_bytes())
     content[4096 * 3 : 4096 * 20] = os.urandom(4096 * 17)
     file.write_bytes(content)
-    said = patient.doctor()
+    said = checked_instance.doctor()
     assert said.returncode == 1
     assert "damaged" in said.stdout and said.stderr == ""
 
 
-def test_bad_settings_and_nothing_at_all(place: Path) -> None:
-    nothing = ingot("doctor", "--data", place)
+def test_invalid_settings_and_a_missing_instance(data_folder: Path) -> None:
+    nothing = ingot("doctor", "--data", data_folder)
     assert nothing.returncode == 1 and "There is no data directory" in nothing.stdout
-    assert not place.exists()
-    place.mkdir(mode=0o700)
-    (place / "ingot.toml").write_text("colour = 'blue'")
-    bad = ingot("doctor", "--data", place)
+    assert not data_folder.exists()
+    data_folder.mkdir(mode=0o700)
+    (data_folder / "ingot.toml").write_text("colour = 'blue'")
+    bad = ingot("doctor", "--data", data_folder)
     assert bad.returncode == 1 and "settings that do not exist: colour" in bad.stderr

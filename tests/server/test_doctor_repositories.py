@@ -15,8 +15,8 @@ from tests.git.conftest import Clone, git
 from tests.server.process import Server, ingot
 
 
-class Patient:
-    """A project whose repository is looked over."""
+class CheckedRepository:
+    """Project whose repository is checked by the doctor."""
 
     def __init__(self, server: Server, folder: Path) -> None:
         self.server = server
@@ -33,7 +33,7 @@ class Patient:
         clone.push(self.path, "HEAD:refs/heads/master", "HEAD:refs/heads/other")
 
     def doctor(self, *flags: str) -> list[str]:
-        """Call the doctor; gives its lines."""
+        """Run the doctor and return its lines."""
         url = self.server.database_url
         return ingot(
             "doctor", "--data", self.server.data, *(["--database-url", url] if url else []), *flags
@@ -47,8 +47,8 @@ class Patient:
 
 
 @pytest.fixture
-def patient(server: Server, tmp_path: Path) -> Patient:
-    return Patient(server, tmp_path)
+def checked_repository(server: Server, tmp_path: Path) -> CheckedRepository:
+    return CheckedRepository(server, tmp_path)
 
 
 def _old(path: Path, seconds: float) -> Path:
@@ -61,12 +61,12 @@ def _old(path: Path, seconds: float) -> Path:
     return path
 
 
-def test_a_whole_repository(patient: Patient) -> None:
-    assert patient.doctor() == ["No problems found."]
+def test_an_intact_repository(checked_repository: CheckedRepository) -> None:
+    assert checked_repository.doctor() == ["No problems found."]
 
 
-def test_what_crashes_left_is_cleared(patient: Patient) -> None:
-    path = patient.path
+def test_leftovers_of_crashes_are_removed(checked_repository: CheckedRepository) -> None:
+    path = checked_repository.path
     stale = [
         _old(path / "packed-refs.lock", 700),
         _old(path / "refs" / "heads" / "master.lock", 700),
@@ -79,47 +79,49 @@ def test_what_crashes_left_is_cleared(patient: Patient) -> None:
         _old(path / "objects" / "pack" / "tmp_pack_y", 3000),
         _old(path / "objects" / "tmp_objdir-incoming-y" / "pack.idx", 3000),
     ]
-    lines = patient.doctor()
+    lines = checked_repository.doctor()
     assert len(lines) == len(stale) and all("left behind in the repository of root/app" in line for line in lines)
-    assert len(patient.repair()) == len(stale)
+    assert len(checked_repository.repair()) == len(stale)
     assert not any(file.exists() for file in stale) and all(file.exists() for file in kept)
     git(path, "update-ref", "refs/heads/master", "refs/heads/other")
 
 
 @pytest.mark.parametrize("content", [b"[core]\n\tbare = false\n", b"", None])
-def test_another_configuration_is_replaced(patient: Patient, content: bytes | None) -> None:
-    config = patient.path / "config"
+def test_another_configuration_is_replaced(checked_repository: CheckedRepository, content: bytes | None) -> None:
+    config = checked_repository.path / "config"
     config.unlink()
     if content is not None:
         config.write_bytes(content)
-    assert patient.repair() == ["The git configuration of the repository of root/app was changed"]
+    assert checked_repository.repair() == ["The git configuration of the repository of root/app was changed"]
     assert config.read_bytes() == CONFIG
 
 
-def test_a_row_follows_head(patient: Patient) -> None:
-    git(patient.path, "symbolic-ref", "HEAD", "refs/heads/other")
-    assert patient.repair() == ["HEAD of root/app is other, but the recorded default branch is master"]
-    assert patient.server.call("GET", f"/projects/{patient.id}").json()["default_branch"] == "other"
+def test_a_row_is_updated_from_head(checked_repository: CheckedRepository) -> None:
+    git(checked_repository.path, "symbolic-ref", "HEAD", "refs/heads/other")
+    assert checked_repository.repair() == ["HEAD of root/app is other, but the recorded default branch is master"]
+    assert (
+        checked_repository.server.call("GET", f"/projects/{checked_repository.id}").json()["default_branch"] == "other"
+    )
 
 
 @pytest.mark.parametrize("content", [b"", b"nonsense", None])
-def test_a_head_that_cannot_be_read(patient: Patient, content: bytes | None) -> None:
-    head = patient.path / "HEAD"
+def test_an_unreadable_head(checked_repository: CheckedRepository, content: bytes | None) -> None:
+    head = checked_repository.path / "HEAD"
     head.unlink()
     if content is not None:
         head.write_bytes(content)
-    lines = patient.doctor("--repair")
+    lines = checked_repository.doctor("--repair")
     assert "repaired: HEAD cannot be read in the repository of root/app" in lines
-    assert patient.doctor() == ["No problems found."]
-    assert git(patient.path, "symbolic-ref", "HEAD") == "refs/heads/master"
+    assert checked_repository.doctor() == ["No problems found."]
+    assert git(checked_repository.path, "symbolic-ref", "HEAD") == "refs/heads/master"
 
 
-def test_damage_is_told_and_left_alone(patient: Patient) -> None:
-    path = patient.path
+def test_damage_is_reported_and_not_changed(checked_repository: CheckedRepository) -> None:
+    path = checked_repository.path
     (path / "refs" / "heads" / "empty").write_text("")
     (path / "refs" / "heads" / "nowhere").write_text("1" * 40 + "\n")
     for _ in range(2):
-        lines = patient.doctor("--repair")
+        lines = checked_repository.doctor("--repair")
         assert len(lines) == 2 and all(
             line.startswith("problem: The repository of root/app is damaged") for line in lines
         )
@@ -130,13 +132,13 @@ def test_damage_is_told_and_left_alone(patient: Patient) -> None:
     (pack,) = (path / "objects" / "pack").glob("*.pack")
     pack.chmod(0o600)
     pack.write_bytes(pack.read_bytes()[:-1])
-    assert any(f"{pack.name} does not match its index" in line for line in patient.doctor())
+    assert any(f"{pack.name} does not match its index" in line for line in checked_repository.doctor())
 
 
-def test_a_repository_that_is_gone_and_one_of_nobody(patient: Patient) -> None:
+def test_a_missing_repository_and_an_orphan(checked_repository: CheckedRepository) -> None:
     key = new_key()
-    patient.store.create(key, "master")
-    assert patient.doctor() == ["No problems found."], "its row may be about to be committed"
-    patient.store.remove(patient.path.stem)
-    assert [line for line in patient.doctor("--repair") if "root/app has no repository" in line]
-    assert patient.store.exists(key)
+    checked_repository.store.create(key, "master")
+    assert checked_repository.doctor() == ["No problems found."], "its row may be about to be committed"
+    checked_repository.store.remove(checked_repository.path.stem)
+    assert [line for line in checked_repository.doctor("--repair") if "root/app has no repository" in line]
+    assert checked_repository.store.exists(key)

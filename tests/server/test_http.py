@@ -1,4 +1,4 @@
-"""HTTP protocol of the workers: clients that send no complete request head lose their connection (fault 9)."""
+"""HTTP protocol of the workers: clients that send no complete request head are disconnected."""
 
 import asyncio
 import socket
@@ -17,7 +17,7 @@ Send = Callable[[dict[str, Any]], Awaitable[None]]
 
 
 async def _app(scope: dict[str, Any], receive: Callable[[], Awaitable[dict[str, Any]]], send: Send) -> None:
-    """Says how long the body was; below ``/empty`` there is nothing to say."""
+    """Respond with the length of the body, or with nothing below ``/empty``."""
     length = 0
     while True:
         message = await receive()
@@ -32,7 +32,7 @@ async def _app(scope: dict[str, Any], receive: Callable[[], Awaitable[dict[str, 
 
 @pytest.fixture
 def port(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
-    """A server that has much patience, until a test takes it away."""
+    """Yield the port of a server with long timeouts, until a test shortens them."""
     monkeypatch.setattr(protocol, "HEADER_TIMEOUT_SECONDS", SECONDS)
     listener = open_socket("127.0.0.1", 0)
     config = uvicorn.Config(
@@ -58,19 +58,19 @@ def _connected(port: int) -> socket.socket:
 
 
 def _served(port: int) -> socket.socket:
-    """A connection that has had an answer; a whole head that comes on it in one piece needs no patience."""
+    """Return a connection that has had a response; a complete head in one chunk needs no timeout."""
     connection = _connected(port)
-    _ask(connection)
+    _request(connection)
     return connection
 
 
-def _ask(connection: socket.socket) -> None:
+def _request(connection: socket.socket) -> None:
     connection.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
     _read_until(connection, b"\r\n\r\n0")
 
 
 def _read_until(connection: socket.socket, end: bytes) -> bytes:
-    """Read until the received bytes end so; the connection's timeout is the limit."""
+    """Read until the received bytes end like this; the connection's timeout is the limit."""
     received = b""
     while not received.endswith(end):
         data = connection.recv(1000)
@@ -80,16 +80,16 @@ def _read_until(connection: socket.socket, end: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("said", [b"", b"G", b"GET / HTTP/1.1\r\nHost: x\r\nX-Long: ", b"POST / HTTP/1.1\r\n"])
-def test_who_never_ends_a_head_is_let_go(port: int, said: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_incomplete_head_is_disconnected(port: int, said: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     with _served(port) as other:
         monkeypatch.setattr(protocol, "HEADER_TIMEOUT_SECONDS", 0.3)
         with _connected(port) as silent:
             silent.sendall(said)
-            _ask(other)
+            _request(other)
             assert silent.recv(1) == b"", "the server closed"
 
 
-def test_the_next_head_has_as_long_as_the_first(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_later_heads_have_the_same_timeout(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
     with _served(port) as connection:
         monkeypatch.setattr(protocol, "HEADER_TIMEOUT_SECONDS", 0.3)
         connection.sendall(b"GET / HTTP/1.1\r\n")

@@ -1,4 +1,4 @@
-"""Merges at once in worker processes that know nothing of each other's turns."""
+"""Concurrent merges in worker processes that share no lock."""
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Any
 
 import httpx
 
-from tests.faults.test_kill_merge import Offers
+from tests.faults.test_kill_merge import OpenMergeRequests
 from tests.git_history import run
 from tests.server.process import TOKEN, Server
 
@@ -15,13 +15,13 @@ CALLERS = 12
 
 
 def test_merges_in_two_processes(stopped: Server, tmp_path: Path) -> None:
-    """D42: of each merge request that two ask for at once one merge is made, and the branch has what each brought."""
+    """Attack: two processes merge each merge request at once; one merge is made, and no change is lost."""
     server = stopped.start("--workers", 2)
-    offers = Offers(server, tmp_path)
-    offered = offers.more(BRANCHES)
+    offers = OpenMergeRequests(server, tmp_path)
+    offered = offers.create(BRANCHES)
 
     def merge(each: dict[str, Any]) -> tuple[int, int]:
-        # A connection for each call, so that either process may take it.
+        # A new connection for each call, so that either process may accept it.
         address = f"{server.url}/api/v4{offers.path(each)}/merge"
         answer = httpx.put(address, headers={"PRIVATE-TOKEN": TOKEN}, timeout=60)
         return each["iid"], answer.status_code

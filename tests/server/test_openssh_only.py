@@ -1,4 +1,4 @@
-"""A server whose git is reached by the system's OpenSSH alone."""
+"""Server with git over the system's OpenSSH only."""
 
 import os
 import signal
@@ -44,7 +44,7 @@ def test_serve_without_the_built_in_server(stopped: Server, tmp_path: Path) -> N
         tree.git("push", "-q", url, "master")
         (started,) = [event for event in server.events("started") if event["process"] == "ssh"]
         os.kill(started["pid"], signal.SIGKILL)
-        # The commands wait for the process that the supervisor starts instead.
+        # The commands wait for the process restarted by the supervisor.
         until("the next process", lambda: len([e for e in server.events("started") if e["process"] == "ssh"]) > 1)
         assert tree.git("ls-remote", url, "master").split()[0] == tip
     events = server.call("GET", f"/projects/{made['id']}/repository/commits").json()

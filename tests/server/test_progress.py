@@ -1,4 +1,4 @@
-"""How a long command says how far it has come."""
+"""Progress output of long commands."""
 
 import pytest
 
@@ -14,5 +14,5 @@ LINES = [
 
 
 @pytest.mark.parametrize(("what", "done", "of", "line"), LINES)
-def test_a_line(what: str, done: int, of: int, line: str) -> None:
+def test_progress_lines(what: str, done: int, of: int, line: str) -> None:
     assert progress_line(what, done, of) == line

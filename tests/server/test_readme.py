@@ -48,7 +48,7 @@ def started(command: str, folder: Path, **more: str) -> Iterator[str]:
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="The tour needs curl, which is not installed.")
-def test_the_tour_works(tmp_path: Path) -> None:
+def test_the_quick_start_works(tmp_path: Path) -> None:
     start, tour = blocks("Five-minute tour", "sh")
     (python,) = blocks("Five-minute tour", "python")
     with started(start, tmp_path, INGOT_PORT="0", INGOT_SSH_PORT="0", INGOT_WORKERS="1") as line:
@@ -57,14 +57,14 @@ def test_the_tour_works(tmp_path: Path) -> None:
         assert address is not None and data is not None
         ssh_port = (Path(data[1]) / "run" / "ssh_port").read_text().strip()
 
-        def localized(text: str) -> str:
+        def with_local_ports(text: str) -> str:
             return text.replace("127.0.0.1:8080", address[1]).replace(":2222", f":{ssh_port}")
 
         author = {
             f"GIT_{role}_{field}": "tour@localhost" for role in ("AUTHOR", "COMMITTER") for field in ("NAME", "EMAIL")
         }
         done = subprocess.run(
-            ["sh", "-c", STRICT + localized(tour)],
+            ["sh", "-c", STRICT + with_local_ports(tour)],
             env=environment(GIT_CONFIG_GLOBAL="/dev/null", GIT_TERMINAL_PROMPT="0", **author),
             cwd=tmp_path,
             capture_output=True,
@@ -77,14 +77,16 @@ def test_the_tour_works(tmp_path: Path) -> None:
         assert '"state":"merged"' in done.stdout
         assert 'rel="next"' in done.stdout
 
-        names = subprocess.run([sys.executable, "-c", localized(python)], capture_output=True, text=True, check=True)
+        names = subprocess.run(
+            [sys.executable, "-c", with_local_ports(python)], capture_output=True, text=True, check=True
+        )
         assert "'root'" in names.stdout and "'ada'" in names.stdout
         assert httpx.get(f"http://{address[1]}/api/v4/docs").status_code == 200
         assert httpx.get(f"http://{address[1]}/api/v4/openapi.json").json()["openapi"].startswith("3.1")
     assert not Path(data[1]).exists()
 
 
-def test_the_server_for_tests_answers_at_the_address_that_it_writes(tmp_path: Path) -> None:
+def test_the_test_server_listens_at_its_printed_address(tmp_path: Path) -> None:
     (command,) = blocks("Use Ingot in your tests", "sh")
     with started(command, tmp_path):
         run = tmp_path / "test-data" / "run"
@@ -104,6 +106,6 @@ def test_every_other_command_exists() -> None:
 @pytest.mark.parametrize(
     "document", sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]), ids=lambda path: path.name
 )
-def test_links_between_documents_lead_somewhere(document: Path) -> None:
+def test_links_between_documents_are_valid(document: Path) -> None:
     links = LINK.findall(re.sub(r"```.*?```", "", document.read_text(), flags=re.DOTALL))
     assert [link for link in links if not (document.parent / link).exists()] == []

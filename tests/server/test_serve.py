@@ -1,4 +1,4 @@
-"""``ingot serve`` as people start it: the first start, what it refuses, and who may read its files."""
+"""``ingot serve``: first start, rejected settings, and file permissions."""
 
 import os
 import re
@@ -13,23 +13,23 @@ import pytest
 from tests.server.process import PASSWORD, TOKEN, Server, ingot, serving, until
 
 FIRST = re.compile(r"Sign in as root with the password (\S+)")
-NOTHING_CHOSEN: dict[str, Any] = {"INGOT_ROOT_PASSWORD": "", "INGOT_ROOT_TOKEN": ""}
+NO_CREDENTIALS: dict[str, Any] = {"INGOT_ROOT_PASSWORD": "", "INGOT_ROOT_TOKEN": ""}
 
 
 def test_the_first_start_prints_a_password_once(stopped: Server) -> None:
-    stopped.start_anew(**NOTHING_CHOSEN)
+    stopped.start_by_interpreter(**NO_CREDENTIALS)
     printed = FIRST.findall(stopped.output())
     assert len(printed) == 1
     signed_in = httpx.post(f"{stopped.url}/api/v4/session", json={"login": "root", "password": printed[0]})
     assert signed_in.status_code == 201
     assert stopped.stop() == 0
 
-    stopped.start_anew(**NOTHING_CHOSEN)
+    stopped.start_by_interpreter(**NO_CREDENTIALS)
     assert FIRST.findall(stopped.output()) == printed
     assert printed[0] not in stopped.log()
 
 
-def test_root_gets_the_chosen_password_and_token(server: Server) -> None:
+def test_root_gets_the_configured_password_and_token(server: Server) -> None:
     assert not FIRST.search(server.output())
     assert server.call("GET", "/user", TOKEN).json()["username"] == "root"
     assert server.call("GET", "/user", TOKEN, params={"sudo": "root"}).status_code == 200
@@ -39,15 +39,15 @@ def test_root_gets_the_chosen_password_and_token(server: Server) -> None:
     assert PASSWORD not in server.log() + server.output()
 
 
-def test_what_was_chosen_counts_at_the_first_start_only(stopped: Server) -> None:
-    stopped.start_anew()
+def test_initial_credentials_count_at_the_first_start_only(stopped: Server) -> None:
+    stopped.start_by_interpreter()
     stopped.stop()
-    stopped.start_anew(INGOT_ROOT_TOKEN="another-token", INGOT_ROOT_PASSWORD="another-password")
+    stopped.start_by_interpreter(INGOT_ROOT_TOKEN="another-token", INGOT_ROOT_PASSWORD="another-password")
     assert stopped.call("GET", "/user", "another-token").status_code == 401
     assert stopped.call("GET", "/user", TOKEN).status_code == 200
 
 
-def test_nobody_else_can_read_the_data_directory(server: Server) -> None:
+def test_the_data_directory_is_private(server: Server) -> None:
     def mode(name: str) -> int:
         return stat.S_IMODE((server.data / name).stat().st_mode)
 
@@ -56,13 +56,13 @@ def test_nobody_else_can_read_the_data_directory(server: Server) -> None:
     assert {name: mode(name) for name in files} == dict.fromkeys(files, 0o600)
 
 
-def test_an_existing_empty_directory_is_fine(stopped: Server) -> None:
+def test_an_existing_empty_directory_is_accepted(stopped: Server) -> None:
     stopped.data.mkdir()
-    stopped.start_anew()
+    stopped.start_by_interpreter()
     assert stopped.call("GET", "/user").status_code == 200
 
 
-def test_a_second_server_on_the_same_data_is_refused(server: Server) -> None:
+def test_a_second_server_on_the_same_data_is_rejected(server: Server) -> None:
     if server.database_url:
         pytest.skip("Any number of servers may share a PostgreSQL database.")
     second = ingot("serve", "--data", server.data, "--port", 0, "--ssh-port", 0)
@@ -73,18 +73,18 @@ def test_a_second_server_on_the_same_data_is_refused(server: Server) -> None:
     assert server.ready() == 200
 
 
-def test_a_taken_port_is_said_at_once(place: Path) -> None:
+def test_a_port_in_use_is_reported_at_once(data_folder: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        refused = ingot("serve", "--data", place, "--port", port, "--ssh-port", 0)
+        refused = ingot("serve", "--data", data_folder, "--port", port, "--ssh-port", 0)
     assert refused.returncode == 1
     assert refused.stderr == f"ingot: cannot listen on 127.0.0.1:{port}: Address already in use\n"
-    assert not (place / "ingot.db").exists()
+    assert not (data_folder / "ingot.db").exists()
 
 
-BAD = [
+INVALID = [
     (["--port", "70000"], {}, "", "port must be between"),
     (["--workers", "-1"], {}, "", "workers must not be negative"),
     (["--external-url", "ftp://forge.example"], {}, "", "external_url must look like"),
@@ -99,42 +99,50 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("flags", "variables", "written", "said"), BAD)
-def test_a_bad_setting_is_said_in_one_line(
-    place: Path, flags: list[str], variables: dict[str, str], written: str, said: str
+@pytest.mark.parametrize(("flags", "variables", "written", "said"), INVALID)
+def test_an_invalid_setting_is_reported_in_one_line(
+    data_folder: Path, flags: list[str], variables: dict[str, str], written: str, said: str
 ) -> None:
-    place.mkdir()
+    data_folder.mkdir()
     if written:
-        (place / "ingot.toml").write_text(written)
-    refused = ingot("serve", "--data", place, *flags, **variables)
+        (data_folder / "ingot.toml").write_text(written)
+    refused = ingot("serve", "--data", data_folder, *flags, **variables)
     assert refused.returncode == 1
     assert refused.stderr.startswith("ingot: ") and refused.stderr.count("\n") == 1
     assert said in refused.stderr
 
 
-def test_a_directory_that_cannot_be_made_is_said_in_one_line(tmp_path: Path) -> None:
+def test_a_directory_that_cannot_be_created_is_reported_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     refused = ingot("serve", "--data", tmp_path / "file" / "data", "--port", 0, "--ssh-port", 0)
     assert refused.returncode == 1
     assert refused.stderr.startswith("ingot: The data directory cannot be created") and refused.stderr.count("\n") == 1
 
 
-def test_a_database_that_does_not_answer_is_said_in_one_line(place: Path) -> None:
+def test_an_unreachable_database_is_reported_in_one_line(data_folder: Path) -> None:
     refused = ingot(
-        "serve", "--data", place, "--port", 0, "--ssh-port", 0, "--database-url", f"postgresql:///x?host={place}"
+        "serve",
+        "--data",
+        data_folder,
+        "--port",
+        0,
+        "--ssh-port",
+        0,
+        "--database-url",
+        f"postgresql:///x?host={data_folder}",
     )
     assert refused.returncode == 1
     assert "Traceback" not in refused.stderr
     assert refused.stderr.startswith("ingot: The database does not answer")
 
 
-def test_flags_count_before_variables_and_both_before_the_file(place: Path, empty_database: str) -> None:
-    place.mkdir()
-    (place / "ingot.toml").write_text(
+def test_precedence_of_flags_variables_and_file(data_folder: Path, empty_database: str) -> None:
+    data_folder.mkdir()
+    (data_folder / "ingot.toml").write_text(
         "external_url = 'http://file.example'\nreported_version = '1.0.0'\ntrusted_proxies = '127.0.0.1'\n"
     )
     variables = {"INGOT_EXTERNAL_URL": "http://variable.example", "INGOT_REPORTED_VERSION": "2.0.0"}
-    with serving(place, empty_database, "--external-url", "http://flag.example", **variables) as server:
+    with serving(data_folder, empty_database, "--external-url", "http://flag.example", **variables) as server:
         assert server.call("GET", "/user").json()["web_url"] == "http://flag.example/root"
         assert server.call("GET", "/version").json()["version"].startswith("2.0.0")
         forwarded = server.call("GET", "/users?per_page=1", headers={"X-Forwarded-Host": "proxy.example"})
@@ -147,28 +155,26 @@ FORWARDED = {"X-Forwarded-Host": "evil.example", "X-Forwarded-Proto": "https", "
 @pytest.mark.parametrize(
     ("trusted", "url"), [("127.0.0.0/8", "https://evil.example/"), ("192.0.2.1", "http://127.0.0.1:")]
 )
-def test_forwarded_headers_count_only_from_trusted_proxies(
-    place: Path, empty_database: str, trusted: str, url: str
+def test_forwarded_headers_require_a_trusted_proxy(
+    data_folder: Path, empty_database: str, trusted: str, url: str
 ) -> None:
-    with serving(place, empty_database, INGOT_TRUSTED_PROXIES=trusted) as server:
+    with serving(data_folder, empty_database, INGOT_TRUSTED_PROXIES=trusted) as server:
         link = server.call("GET", "/users?per_page=1", headers=FORWARDED).headers["link"]
         assert link.startswith(f"<{url}")
 
 
 @pytest.mark.parametrize(("url", "secure"), [("https://forge.example", True), ("http://forge.example", False)])
-def test_cookies_are_secure_exactly_when_people_come_by_https(
-    place: Path, empty_database: str, url: str, secure: bool
-) -> None:
-    with serving(place, empty_database, "--external-url", url) as server:
+def test_cookies_are_secure_with_https_only(data_folder: Path, empty_database: str, url: str, secure: bool) -> None:
+    with serving(data_folder, empty_database, "--external-url", url) as server:
         cookie = httpx.get(f"{server.url}/users/sign_in").headers["set-cookie"]
         assert "HttpOnly" in cookie and "SameSite=Lax" in cookie
         assert ("Secure" in cookie) is secure
 
 
-def test_an_ephemeral_server_leaves_nothing_behind(stopped: Server, tmp_path: Path) -> None:
+def test_an_ephemeral_server_leaves_no_files(stopped: Server, tmp_path: Path) -> None:
     room = tmp_path / "room"
     room.mkdir()
-    stopped.start_anew("--ephemeral", wait=False, TMPDIR=str(room))
+    stopped.start_by_interpreter("--ephemeral", wait=False, TMPDIR=str(room))
     serving_at = until("the address", lambda: stopped.events("serving"))[0]
     stopped.url = serving_at["url"]
     until("readiness", lambda: stopped.ready() == 200)
@@ -178,8 +184,8 @@ def test_an_ephemeral_server_leaves_nothing_behind(stopped: Server, tmp_path: Pa
     assert list(room.iterdir()) == []
 
 
-def test_metrics_are_summed_over_the_workers(place: Path, empty_database: str) -> None:
-    with serving(place, empty_database, "--workers", 2) as server:
+def test_metrics_are_summed_over_the_workers(data_folder: Path, empty_database: str) -> None:
+    with serving(data_folder, empty_database, "--workers", 2) as server:
         for _ in range(30):
             assert server.call("GET", "/version").status_code == 200
         pattern = re.compile(

@@ -1,4 +1,4 @@
-"""The processes of a server: readiness is the truth, what dies comes back, and what ends, ends whole."""
+"""Processes of a server: readiness, restarts and shutdown."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from tests.server.process import TOKEN, Server, is_alive, until
 
 
 class SlowRequest:
-    """Creates a user, but keeps back the second half of the body."""
+    """Request that creates a user, but delays the second half of the body."""
 
     def __init__(self, server: Server, username: str) -> None:
         wanted = {"username": username, "name": username, "email": f"{username}@example.org"}
@@ -24,12 +24,12 @@ class SlowRequest:
             f"Content-Type: application/json\r\nContent-Length: {len(self._body)}\r\nExpect: 100-continue\r\n\r\n"
         )
         self._socket.sendall(head.encode())
-        # The server asks for the body only once the request has arrived at its handler.
+        # The server asks for the body only when the request has reached its handler.
         assert self._socket.recv(1024).startswith(b"HTTP/1.1 100")
         self._socket.sendall(self._body[:20])
 
     def finish(self) -> int:
-        """Send the rest; gives the status of the answer."""
+        """Send the rest and return the status of the response."""
         self._socket.sendall(self._body[20:])
         answer = b""
         while b"\r\n" not in answer:
@@ -39,13 +39,13 @@ class SlowRequest:
         return int(answer.split()[1])
 
     def close(self) -> None:
-        """Give up."""
+        """Disconnect."""
         self._socket.close()
 
 
-def test_readiness_is_the_truth_about_jobs(server: Server) -> None:
+def test_readiness_reflects_the_job_worker(server: Server) -> None:
     supervisor = server.process.pid if server.process else 0
-    # While it is held, the supervisor cannot start another worker behind our back.
+    # While it is stopped, the supervisor cannot start another worker.
     os.kill(supervisor, signal.SIGSTOP)
     os.kill(server.child("jobs"), signal.SIGKILL)
     until("readiness to say that nobody works on jobs", lambda: server.ready() == 503)
@@ -55,7 +55,7 @@ def test_readiness_is_the_truth_about_jobs(server: Server) -> None:
     assert [event["process"] for event in server.events("ended")] == ["jobs"]
 
 
-def test_a_web_worker_that_dies_is_replaced(server: Server) -> None:
+def test_a_killed_web_worker_is_replaced(server: Server) -> None:
     first = server.child("web-0")
     os.kill(first, signal.SIGKILL)
     until("another worker", lambda: server.child("web-0") != first and server.ready() == 200)
@@ -65,7 +65,7 @@ def test_a_web_worker_that_dies_is_replaced(server: Server) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_lets_requests_finish(server: Server, number: int) -> None:
+def test_sigterm_lets_requests_finish(server: Server, number: int) -> None:
     request = SlowRequest(server, "late")
     try:
         assert server.process is not None
@@ -81,7 +81,7 @@ def test_a_signal_lets_requests_finish(server: Server, number: int) -> None:
     assert [user["username"] for user in server.call("GET", "/users?username=late").json()] == ["late"]
 
 
-def test_a_request_that_never_ends_does_not_hold_up_the_end(server: Server) -> None:
+def test_an_endless_request_does_not_delay_shutdown(server: Server) -> None:
     request = SlowRequest(server, "never")
     try:
         assert server.stop() == 0
@@ -91,8 +91,8 @@ def test_a_request_that_never_ends_does_not_hold_up_the_end(server: Server) -> N
     assert server.call("GET", "/users?username=never").json() == []
 
 
-def test_an_interrupt_at_a_terminal_is_drained_once(server: Server) -> None:
-    """A terminal sends its interrupt to every process of the group, and only the supervisor may act on it."""
+def test_an_interrupt_at_a_terminal_is_handled_once(server: Server) -> None:
+    """A terminal sends SIGINT to every process of the group, and only the supervisor may act on it."""
     request = SlowRequest(server, "interrupted")
     try:
         assert server.process is not None
@@ -104,7 +104,7 @@ def test_an_interrupt_at_a_terminal_is_drained_once(server: Server) -> None:
         request.close()
 
 
-def test_children_end_when_the_supervisor_is_killed(server: Server) -> None:
+def test_children_exit_when_the_supervisor_is_killed(server: Server) -> None:
     children = server.children()
     assert len(children) == 3 and all(map(is_alive, children))
     assert server.process is not None

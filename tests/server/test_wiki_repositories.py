@@ -13,7 +13,7 @@ from tests.server.test_backup import _options
 
 @pytest.fixture
 def wiki(server: Server) -> Path:
-    """The repository of the wiki of a project ``root/app``, with a page."""
+    """Return the wiki repository of a project ``root/app``, with a page."""
     made = server.call("POST", "/projects", json={"name": "app"})
     assert made.status_code == 201, made.text
     store = RepositoryStore(server.data / "repositories")
@@ -24,8 +24,8 @@ def wiki(server: Server) -> Path:
     return store.path_of(key)
 
 
-def test_a_wiki_comes_back(server: Server, database_url: str, wiki: Path, tmp_path: Path) -> None:
-    """A backup holds it, and what is restored is whole; HEAD of a wiki says nothing about its project."""
+def test_a_wiki_is_restored(server: Server, database_url: str, wiki: Path, tmp_path: Path) -> None:
+    """With all refs; HEAD of a wiki does not affect its project."""
     Repository(wiki).set_head("elsewhere")
     file = tmp_path / "backup.tar.gz"
     written = ingot("backup", file, *_options(server.data, server.database_url))
@@ -38,8 +38,8 @@ def test_a_wiki_comes_back(server: Server, database_url: str, wiki: Path, tmp_pa
     assert ingot("doctor", *_options(tmp_path / "target", url)).stdout == "No problems found.\n"
 
 
-def test_the_doctor_looks_after_wikis(server: Server, wiki: Path) -> None:
-    """One that is gone is missed, under its own name."""
+def test_the_doctor_checks_wikis(server: Server, wiki: Path) -> None:
+    """A missing one is reported under its own name."""
     assert ingot("doctor", *_options(server.data, server.database_url)).stdout == "No problems found.\n"
     shutil.rmtree(wiki)
     said = ingot("doctor", *_options(server.data, server.database_url)).stdout

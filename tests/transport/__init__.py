@@ -1,1 +1,1 @@
-"""Tests."""
+"""Tests of git over HTTP and SSH."""

@@ -1,4 +1,4 @@
-"""The real git client against the server under test, over HTTP, the built-in SSH server and the system's OpenSSH."""
+"""Fixtures for the git client over HTTP, the built-in SSH server and the system's OpenSSH."""
 
 import os
 import subprocess
@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import pytest
 
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project
 from tests.openssh import SSHD, USER, forced_command_lines, sshd
@@ -29,13 +29,13 @@ BASE = {
 
 @dataclass
 class Tree:
-    """Somebody's checkout, and how they reach the server."""
+    """Checkout of a user, with its connection to the server."""
 
     folder: Path
     env: dict[str, str] = field(default_factory=dict)
 
     def git(self, *args: str, fails: bool = False, text: str = "", env: dict[str, str] | None = None) -> str:
-        """Type a git command; gives what it says on both streams where it is meant to fail."""
+        """Run a git command; return both streams if it is expected to fail."""
         done = subprocess.run(
             ["git", *args],
             cwd=self.folder,
@@ -48,15 +48,15 @@ class Tree:
         assert (done.returncode != 0) == fails, out + said
         return out + said if fails else out.strip()
 
-    def said(self, *args: str) -> str:
-        """What git says to the person besides its output."""
+    def stderr(self, *args: str) -> str:
+        """Run a git command and return its messages on standard error."""
         done = subprocess.run(
             ["git", *args], cwd=self.folder, env={**BASE, **self.env}, capture_output=True, check=True
         )
         return done.stderr.decode(errors="replace")
 
     def commit(self, file: str = "README", content: str = "hello\n", message: str = "A change") -> str:
-        """Write a file and commit it; gives the commit's id."""
+        """Write a file, commit it and return the commit's id."""
         path = self.folder / file
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content)
@@ -67,25 +67,25 @@ class Tree:
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Tree:
-    """An empty checkout on master."""
+    """Return an empty checkout on master."""
     made = Tree(tmp_path / "tree")
     made.folder.mkdir()
     made.git("init", "-q", "-b", "master")
     return made
 
 
-def over_http(instance: Instance, project: Project | str, person: Person | None, token: str = "") -> str:
-    """The URL by which somebody reaches a project with their token."""
+def over_http(instance: Instance, project: Project | str, person: User | None, token: str = "") -> str:
+    """Return the URL of a project with a user's token."""
     path = project if isinstance(project, str) else project.path
     who = f"{person.username}:{quote(token or person.token, safe='')}@" if person else ""
     return f"{instance.url.replace('http://', f'http://{who}')}/{path}.git"
 
 
 @pytest.fixture
-def ssh_key(tmp_path: Path, api: Api) -> Callable[[Person], dict[str, str]]:
-    """Gives a person a key, and the environment in which git uses it."""
+def ssh_key(tmp_path: Path, api: Api) -> Callable[[User], dict[str, str]]:
+    """Return a function that adds a key to a user, and returns the environment in which git uses it."""
 
-    def give(person: Person, kind: str = "ed25519") -> dict[str, str]:
+    def add(person: User, kind: str = "ed25519") -> dict[str, str]:
         key = tmp_path / f"key-{person.id}-{kind}"
         size = ["-b", "2048"] if kind == "rsa" else []
         subprocess.run(["ssh-keygen", "-q", "-t", kind, *size, "-N", "", "-f", key], check=True)
@@ -94,24 +94,24 @@ def ssh_key(tmp_path: Path, api: Api) -> Callable[[Person], dict[str, str]]:
         assert added.status_code == 201, added.text
         return {"GIT_SSH_COMMAND": ssh_command(key)}
 
-    return give
+    return add
 
 
 def ssh_command(key: Path | str) -> str:
-    """How git runs ssh in tests: with this key and nothing of the person's own."""
+    """Return the ssh command for git: with this key and no user configuration."""
     options = "-F /dev/null -o IdentitiesOnly=yes -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -q"
     return f"ssh -i {key} {options}"
 
 
 def over_ssh(instance: Instance, project: Project | str) -> str:
-    """The URL of a project over SSH."""
+    """Return the URL of a project over SSH."""
     path = project if isinstance(project, str) else project.path
     return f"ssh://git@127.0.0.1:{instance.settings.ssh_port}/{path}.git"
 
 
 @pytest.fixture(scope="session")
 def openssh_port(instance: Instance, tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
-    """The port of an sshd that serves the instance's repositories."""
+    """Yield the port of an sshd that serves the instance's repositories."""
     if SSHD is None:
         pytest.skip("NO SSHD: openssh-server is missing and could not be installed; see scripts/openssh")
     with sshd(tmp_path_factory.mktemp("sshd"), forced_command_lines(instance.settings.data)) as port:
@@ -119,39 +119,39 @@ def openssh_port(instance: Instance, tmp_path_factory: pytest.TempPathFactory) -
 
 
 def over_openssh(port: int, project: Project | str) -> str:
-    """The URL of a project over OpenSSH."""
+    """Return the URL of a project over OpenSSH."""
     path = project if isinstance(project, str) else project.path
     return f"ssh://{USER}@127.0.0.1:{port}/{path}.git"
 
 
 @dataclass
-class Way:
-    """One of the ways to the server, for one person."""
+class GitRemote:
+    """Remote of a user by one of the protocols."""
 
     url: Callable[[Project | str], str]
     env: dict[str, str]
 
 
 @pytest.fixture(params=["http", "ssh", "openssh"])
-def way(
-    request: pytest.FixtureRequest, instance: Instance, make: Make, ssh_key: Callable[[Person], dict[str, str]]
-) -> Callable[[Person], Way]:
-    """A way to the server; tests run once for each."""
+def git_remote(
+    request: pytest.FixtureRequest, instance: Instance, make: Make, ssh_key: Callable[[User], dict[str, str]]
+) -> Callable[[User], GitRemote]:
+    """Return a function that returns a connection; tests run once for each protocol."""
     port = request.getfixturevalue("openssh_port") if request.param == "openssh" else 0
 
-    def choose(person: Person) -> Way:
+    def connect(person: User) -> GitRemote:
         if request.param == "http":
-            return Way(lambda project: over_http(instance, project, person), {})
+            return GitRemote(lambda project: over_http(instance, project, person), {})
         if request.param == "openssh":
-            return Way(lambda project: over_openssh(port, project), ssh_key(person))
-        return Way(lambda project: over_ssh(instance, project), ssh_key(person))
+            return GitRemote(lambda project: over_openssh(port, project), ssh_key(person))
+        return GitRemote(lambda project: over_ssh(instance, project), ssh_key(person))
 
-    return choose
+    return connect
 
 
 @pytest.fixture(autouse=True)
 def no_faults(instance: Instance) -> Iterator[None]:
-    """Whatever clients do, nothing is a fault of ours."""
+    """Fail the test on internal errors of the server."""
     before = len(instance.log.getvalue())
     yield
     lines = instance.log.getvalue()[before:].splitlines()

@@ -1,4 +1,4 @@
-"""Many at once: whoever cannot lose does not, of those who cannot all win exactly one does, and all is recorded."""
+"""Concurrent pushes: independent ones all succeed; of conflicting ones exactly one."""
 
 import subprocess
 from collections.abc import Callable
@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from ingot.git.maintenance.housekeeping import run_housekeeping
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import make_project
 from tests.git_history import repository_of, run
-from tests.transport.conftest import BASE, Tree, Way, over_http
+from tests.transport.conftest import BASE, GitRemote, Tree, over_http
 from tests.transport.test_workflows import recorded
 from tests.transport.wire import ZERO
 
@@ -21,28 +21,30 @@ RIVALS = 15
 CLONES = 5
 
 
-def _at_once(tree: Tree, commands: list[list[str]], env: dict[str, str]) -> list[tuple[int, str]]:
-    """Type many git commands at the same time; gives how each ended and what it said."""
+def _run_concurrently(tree: Tree, commands: list[list[str]], env: dict[str, str]) -> list[tuple[int, str]]:
+    """Run git commands concurrently; return their exit status and messages."""
 
-    def type_it(command: list[str]) -> tuple[int, str]:
+    def run(command: list[str]) -> tuple[int, str]:
         done = subprocess.run(
             ["git", *command], cwd=tree.folder, env={**BASE, **env}, capture_output=True, check=False, timeout=120
         )
         return done.returncode, (done.stdout + done.stderr).decode(errors="replace")
 
     with ThreadPoolExecutor(len(commands)) as pool:
-        return list(pool.map(type_it, commands))
+        return list(pool.map(run, commands))
 
 
-def test_one_branch_each(instance: Instance, make: Make, tree: Tree, way: Callable[[Person], Way]) -> None:
-    """All win (fault 11)."""
+def test_pushes_to_separate_branches(
+    instance: Instance, make: Make, tree: Tree, git_remote: Callable[[User], GitRemote]
+) -> None:
+    """All succeed."""
     owner = make.user()
     project = make_project(make, owner)
-    chosen = way(owner)
+    chosen = git_remote(owner)
     tip = tree.commit()
     tree.git("push", "-q", chosen.url(project), "master", env=chosen.env)
     many = BRANCHES if not chosen.env else BRANCHES // 3
-    ended = _at_once(
+    ended = _run_concurrently(
         tree, [["push", "-q", chosen.url(project), f"master:b{number}"] for number in range(many)], chosen.env
     )
     assert [status for status, _ in ended] == [0] * many, [said for status, said in ended if status]
@@ -53,18 +55,20 @@ def test_one_branch_each(instance: Instance, make: Make, tree: Tree, way: Callab
     assert run(repository.path, "fsck", "--strict") == ""
 
 
-def test_one_branch_for_all(instance: Instance, make: Make, tree: Tree, way: Callable[[Person], Way]) -> None:
-    """From the same value, each to another one: exactly one wins, and the others are told why not."""
+def test_pushes_to_one_branch(
+    instance: Instance, make: Make, tree: Tree, git_remote: Callable[[User], GitRemote]
+) -> None:
+    """From the same value to different ones: exactly one succeeds, and the others get the reason."""
     owner = make.user()
     project = make_project(make, owner)
-    chosen = way(owner)
+    chosen = git_remote(owner)
     base = tree.commit()
     tree.git("push", "-q", chosen.url(project), "master", "master:race", env=chosen.env)
     for number in range(RIVALS):
         tree.git("checkout", "-q", "-b", f"rival-{number}", base)
         tree.commit("file", f"{number}\n")
     pushes = [["push", "-q", chosen.url(project), f"rival-{number}:race"] for number in range(RIVALS)]
-    ended = _at_once(tree, pushes, chosen.env)
+    ended = _run_concurrently(tree, pushes, chosen.env)
     won = [number for number, (status, _) in enumerate(ended) if status == 0]
     assert len(won) == 1, ended
     words = (
@@ -85,8 +89,8 @@ def test_one_branch_for_all(instance: Instance, make: Make, tree: Tree, way: Cal
 
 
 @pytest.mark.parametrize("call", ["create", "delete"])
-def test_a_push_against_the_api(instance: Instance, api: Api, make: Make, tree: Tree, call: str) -> None:
-    """One wins, and the record says which."""
+def test_a_push_and_an_api_commit(instance: Instance, api: Api, make: Make, tree: Tree, call: str) -> None:
+    """One succeeds, and the record shows which."""
     owner = make.user()
     project = make_project(make, owner)
     first = tree.commit()
@@ -100,7 +104,7 @@ def test_a_push_against_the_api(instance: Instance, api: Api, make: Make, tree: 
             tree.git("push", "-q", url, f"{first}:refs/heads/{name}")
         before = len(recorded(instance, project))
         with ThreadPoolExecutor(2) as pool:
-            pushing = pool.submit(_at_once, tree, [["push", url, f"{second}:refs/heads/{name}"]], {})
+            pushing = pool.submit(_run_concurrently, tree, [["push", url, f"{second}:refs/heads/{name}"]], {})
             if call == "create":
                 answer = api.post(branches, owner, branch=name, ref=first)
             else:
@@ -108,19 +112,19 @@ def test_a_push_against_the_api(instance: Instance, api: Api, make: Make, tree: 
             (status, said) = pushing.result()[0]
         changes = recorded(instance, project)[before:]
         assert answer.status_code in (200, 201, 204, 400, 409), answer.text
-        # A push that came after the other is seen by git's own client, which then tries from where it is.
+        # git's client sees a later push, and then starts from the new value.
         assert len(changes) == (status == 0) + (answer.status_code < 300), (status, said, answer.text)
         tip = repository_of(instance, project).tip(f"refs/heads/{name}")
         assert (tip or ZERO) == changes[-1][2]
 
 
-def test_clones_while_everything_moves(
-    instance: Instance, make: Make, tree: Tree, way: Callable[[Person], Way], tmp_path: Path
+def test_clones_during_pushes_and_housekeeping(
+    instance: Instance, make: Make, tree: Tree, git_remote: Callable[[User], GitRemote], tmp_path: Path
 ) -> None:
-    """Clones, pushes and housekeeping do not disturb one another."""
+    """They do not disturb each other."""
     owner = make.user()
     project = make_project(make, owner)
-    chosen = way(owner)
+    chosen = git_remote(owner)
     tree.env = chosen.env
     url = chosen.url(project)
     for number in range(10):
@@ -129,7 +133,7 @@ def test_clones_while_everything_moves(
     repository = repository_of(instance, project)
     clones = [["clone", "-q", url, str(tmp_path / f"clone-{number}")] for number in range(CLONES)]
     with ThreadPoolExecutor(2) as pool:
-        cloning = pool.submit(_at_once, tree, clones, chosen.env)
+        cloning = pool.submit(_run_concurrently, tree, clones, chosen.env)
         tidied = []
         for number in range(4):
             tree.commit("moving", f"{number}\n")

@@ -1,4 +1,4 @@
-"""By what somebody proves who they are: passwords, tokens of every kind and scope, deploy tokens, and nothing else."""
+"""Credentials for git: passwords, tokens of every kind and scope, deploy tokens."""
 
 import base64
 from collections.abc import Callable
@@ -21,7 +21,7 @@ Answers = tuple[int, int]
 
 @pytest.fixture
 def project(instance: Instance, make: Make) -> Project:
-    """A private project of somebody who has a password."""
+    """Return a private project of a user with a password."""
     owner = make.user(password=PASSWORD)
     made = make_project(make, owner, visibility="private")
     history = History()
@@ -36,15 +36,15 @@ def owner_id(api: Api, make: Make, project: Project) -> int:
     return owner
 
 
-def opened(instance: Instance, project: Project, auth: Auth) -> Answers:
-    """What a clone and a push are answered with."""
+def responses(instance: Instance, project: Project, auth: Auth) -> Answers:
+    """Return the responses to a clone and a push."""
     path = f"{project.path}.git"
     return advertised(instance, path, "upload", auth).status_code, advertised(
         instance, path, "receive", auth
     ).status_code
 
 
-# What the scopes of a token open: a clone, a push.
+# Access by the scopes of a token: clone, push.
 SCOPES = [
     (("api",), (200, 200)),
     (("read_repository",), (200, 403)),
@@ -60,11 +60,11 @@ SCOPES = [
 def test_scopes(
     instance: Instance, api: Api, make: Make, project: Project, scopes: tuple[str, ...], answers: Answers
 ) -> None:
-    """Whatever name comes with it; also as the name itself, as bearer and in the API's own header."""
+    """With any user name; also as user name, as bearer and in the API's header."""
     owner = owner_id(api, make, project)
     token = make.token(owner, *scopes)
     for auth in (("anything", token), ("oauth2", token), ("", token), (token, ""), (token, "x-oauth-basic")):
-        assert opened(instance, project, auth) == answers, auth
+        assert responses(instance, project, auth) == answers, auth
     for headers in ({"Authorization": f"Bearer {token}"}, {"PRIVATE-TOKEN": token}):
         for service, status in zip(("upload", "receive"), answers, strict=True):
             path = f"/{project.path}.git/info/refs?service=git-{service}-pack"
@@ -74,8 +74,8 @@ def test_scopes(
         assert refused.strip() == "This token cannot push: it lacks the scope write_repository or api."
 
 
-def test_scopes_say_nothing_of_hidden_projects(instance: Instance, make: Make, project: Project) -> None:
-    """A token that cannot read repositories does not tell which there are."""
+def test_scopes_do_not_reveal_hidden_projects(instance: Instance, make: Make, project: Project) -> None:
+    """A token without repository scope does not reveal which projects exist."""
     stranger = make.user()
     token = make.token(stranger.id, "read_user")
     answers = {advertised(instance, path, "upload", ("me", token)).text for path in (f"{project.path}.git", "a/b.git")}
@@ -86,51 +86,51 @@ def test_revoked_and_expired_tokens(instance: Instance, api: Api, make: Make, pr
     owner = owner_id(api, make, project)
     made = api.post(f"/users/{owner}/personal_access_tokens", make.root, name="t", scopes=["api"]).json()
     auth = ("me", made["token"])
-    assert opened(instance, project, auth) == (200, 200)
+    assert responses(instance, project, auth) == (200, 200)
     assert api.delete(f"/personal_access_tokens/{made['id']}", make.root).status_code in (200, 204)
-    assert opened(instance, project, auth) == (401, 401)
+    assert responses(instance, project, auth) == (401, 401)
     ending = ("me", make.token(owner, "api", expires_at="2030-01-01"))
-    assert opened(instance, project, ending) == (200, 200)
+    assert responses(instance, project, ending) == (200, 200)
     with day(instance, "2030-01-02"):
-        assert opened(instance, project, ending) == (401, 401)
+        assert responses(instance, project, ending) == (401, 401)
 
 
 def test_impersonation_tokens(instance: Instance, api: Api, make: Make, project: Project) -> None:
-    """They are the user's, with the scopes that they were given."""
+    """They act as the user, within their scopes."""
     owner = owner_id(api, make, project)
     for scopes, answers in ((["api"], (200, 200)), (["read_user"], (403, 403))):
         made = api.post(f"/users/{owner}/impersonation_tokens", make.root, name="t", scopes=scopes)
         assert made.status_code == 201, made.text
-        assert opened(instance, project, ("me", made.json()["token"])) == answers
+        assert responses(instance, project, ("me", made.json()["token"])) == answers
         api.delete(f"/users/{owner}/impersonation_tokens/{made.json()['id']}", make.root)
-        assert opened(instance, project, ("me", made.json()["token"])) == (401, 401)
+        assert responses(instance, project, ("me", made.json()["token"])) == (401, 401)
 
 
 def test_a_blocked_user(instance: Instance, api: Api, make: Make, project: Project) -> None:
     owner = owner_id(api, make, project)
     username = project.path.partition("/")[0]
     token = make.token(owner)
-    assert opened(instance, project, (username, PASSWORD)) == (200, 200)
+    assert responses(instance, project, (username, PASSWORD)) == (200, 200)
     assert api.post(f"/users/{owner}/block", make.root).status_code == 201
-    assert opened(instance, project, (username, token)) == (401, 401)
-    assert opened(instance, project, (username, PASSWORD)) == (401, 401)
+    assert responses(instance, project, (username, token)) == (401, 401)
+    assert responses(instance, project, (username, PASSWORD)) == (401, 401)
 
 
 def test_passwords(instance: Instance, make: Make, project: Project, tree: Tree) -> None:
-    """By name or address; what is wrong is refused also where nothing would be needed."""
+    """By name or email address; wrong ones are rejected even for public projects."""
     username = project.path.partition("/")[0]
     for login in (username, username.upper(), f"{username}@example.org"):
-        assert opened(instance, project, (login, PASSWORD)) == (200, 200)
+        assert responses(instance, project, (login, PASSWORD)) == (200, 200)
     public = make_project(make, visibility="public")
     for auth in ((username, "wrong"), ("nobody-of-this-name", "wrong"), (username, "")):
-        assert opened(instance, public, auth) == (401, 401)
+        assert responses(instance, public, auth) == (401, 401)
     url = over_http(instance, project, None).replace("http://", f"http://{username}:{PASSWORD.replace(' ', '%20')}@")
     assert "HEAD" in tree.git("ls-remote", url)
     assert "Access denied" in tree.git("ls-remote", url.replace("horse", "cow"), fails=True)
 
 
 def test_wrong_passwords_are_throttled(instance: Instance, api: Api, make: Make, project: Project) -> None:
-    """Who guesses is told to wait; tokens work meanwhile, and a right one is never a failure."""
+    """Guessing is rate limited; tokens work meanwhile, and a correct one never counts as a failure."""
     username = project.path.partition("/")[0]
     token = make.token(owner_id(api, make, project))
     path = f"{project.path}.git"
@@ -147,23 +147,25 @@ def test_wrong_passwords_are_throttled(instance: Instance, api: Api, make: Make,
         instance.app.database.write(lambda db: db.run(delete(throttles)))
 
 
-def test_tokens_that_ended_are_no_wrong_passwords(instance: Instance, api: Api, make: Make, project: Project) -> None:
-    """A machine that goes on with an old token does not keep its user from signing in."""
+def test_expired_tokens_do_not_count_as_wrong_passwords(
+    instance: Instance, api: Api, make: Make, project: Project
+) -> None:
+    """A machine that uses an expired token does not lock out its user."""
     username = project.path.partition("/")[0]
     owner = owner_id(api, make, project)
     made = api.post(f"/users/{owner}/personal_access_tokens", make.root, name="t", scopes=["api"]).json()
     api.delete(f"/personal_access_tokens/{made['id']}", make.root)
     for _ in range(MAX_FAILURES + 1):
         assert advertised(instance, f"{project.path}.git", "upload", (username, made["token"])).status_code == 401
-    assert opened(instance, project, (username, PASSWORD)) == (200, 200)
+    assert responses(instance, project, (username, PASSWORD)) == (200, 200)
 
 
 MALFORMED = ["Basic", "Basic !!!", "Basic " + base64.b64encode(b"\xff\xfe:\xff").decode(), "Basic ÿ", "Bearer ÿ"]
 
 
 @pytest.mark.parametrize("value", MALFORMED)
-def test_what_is_no_credential(instance: Instance, project: Project, value: str) -> None:
-    """Never a fault, and never more than nobody may."""
+def test_malformed_credentials(instance: Instance, project: Project, value: str) -> None:
+    """They cause no server error, and grant only anonymous access."""
     headers = {"Authorization": value.encode("latin-1")}
     answer = call_git(
         instance,
@@ -183,49 +185,49 @@ def test_hostile_names_and_secrets(instance: Instance, project: Project, name: s
 
 
 def test_deploy_tokens(instance: Instance, api: Api, make: Make) -> None:
-    """They read what they belong to, under their own name, and never write."""
+    """They read their project or group, with their own user name, and never write."""
     owner = make.user()
     group = make_group(make, owner, visibility="private")
     inside = make_project(make, owner, group=group, visibility="private")
     below = make_project(make, owner, group=make_group(make, owner, parent=group), visibility="private")
     elsewhere = make_project(make, owner, visibility="private")
 
-    def give(where: str, *scopes: str, **more: str) -> tuple[str, str]:
+    def create(where: str, *scopes: str, **more: str) -> tuple[str, str]:
         made = api.post(f"{where}/deploy_tokens", owner, name="t", scopes=list(scopes), **more)
         assert made.status_code == 201, made.text
         return made.json()["username"], made.json()["token"]
 
-    of_project = give(inside.url, "read_repository")
-    of_group = give(group.url, "read_repository")
-    assert [opened(instance, each, of_project) for each in (inside, below, elsewhere)] == [
+    of_project = create(inside.url, "read_repository")
+    of_group = create(group.url, "read_repository")
+    assert [responses(instance, each, of_project) for each in (inside, below, elsewhere)] == [
         (200, 403),
         (404, 404),
         (404, 404),
     ]
-    assert [opened(instance, each, of_group) for each in (inside, below, elsewhere)] == [
+    assert [responses(instance, each, of_group) for each in (inside, below, elsewhere)] == [
         (200, 403),
         (200, 403),
         (404, 404),
     ]
     for wrong in (("another", of_project[1]), ("", of_project[1]), (of_project[1], ""), (owner.username, of_group[1])):
-        assert opened(instance, inside, wrong) == (401, 401)
+        assert responses(instance, inside, wrong) == (401, 401)
     for where in (inside.url, group.url):
-        assert opened(instance, inside, give(where, "read_registry")) == (403, 403)
-    ending = give(inside.url, "read_repository", expires_at="2030-01-01T00:00:00Z")
-    assert opened(instance, inside, ending)[0] == 200
+        assert responses(instance, inside, create(where, "read_registry")) == (403, 403)
+    ending = create(inside.url, "read_repository", expires_at="2030-01-01T00:00:00Z")
+    assert responses(instance, inside, ending)[0] == 200
     with day(instance, "2030-02-01"):
-        assert opened(instance, inside, ending) == (401, 401)
+        assert responses(instance, inside, ending) == (401, 401)
     listed = api.get(f"/projects/{inside.id}/deploy_tokens", owner).json()
     for token in listed:
         api.delete(f"/projects/{inside.id}/deploy_tokens/{token['id']}", owner)
-    assert opened(instance, inside, of_project) == (401, 401)
+    assert responses(instance, inside, of_project) == (401, 401)
     instance.app.database.write(lambda db: db.run(delete(throttles)))
 
 
-def test_a_key_ends(
+def test_expired_and_removed_keys(
     instance: Instance, make: Make, tree: Tree, ssh_key: Callable[..., dict[str, str]], api: Api
 ) -> None:
-    """A key that was taken away, or whose day has come, opens nothing."""
+    """They are rejected."""
     owner = make.user()
     project = make_project(make, owner)
     tree.env = ssh_key(owner)

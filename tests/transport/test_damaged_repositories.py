@@ -1,4 +1,4 @@
-"""Fault 13: a repository is damaged: its project says so in words, all others are served, and the doctor names it."""
+"""Damaged repositories: an error message for the project, all others are served, and the doctor reports it."""
 
 import os
 import shutil
@@ -10,11 +10,11 @@ import pytest
 
 from ingot.git.maintenance.integrity import find_problems
 from ingot.git.writing.ref_updates import STALE_LOCK_SECONDS
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project, make_project
 from tests.git_history import repository_of
-from tests.transport.conftest import Tree, Way, over_http
+from tests.transport.conftest import GitRemote, Tree, over_http
 from tests.transport.test_workflows import recorded
 
 UNREADABLE = "The repository of this project cannot be read."
@@ -43,11 +43,17 @@ DAMAGES = ["no repository", "no packs", "a pack cut off", "a bad HEAD", "no HEAD
 
 @pytest.mark.parametrize("what", DAMAGES)
 def test_a_damaged_repository(
-    instance: Instance, api: Api, make: Make, tree: Tree, way: Callable[[Person], Way], tmp_path: Path, what: str
+    instance: Instance,
+    api: Api,
+    make: Make,
+    tree: Tree,
+    git_remote: Callable[[User], GitRemote],
+    tmp_path: Path,
+    what: str,
 ) -> None:
     owner = make.user()
     broken, whole = make_project(make, owner), make_project(make, owner)
-    chosen = way(owner)
+    chosen = git_remote(owner)
     tree.env = chosen.env
     for number in range(3):
         tree.commit("file", f"{number}\n" * 1000)
@@ -59,7 +65,7 @@ def test_a_damaged_repository(
     try:
         _damage(path, what)
         said = tree.git("clone", chosen.url(broken), str(tmp_path / "clone"), fails=True)
-        assert str(instance.settings.data) not in said, "where things lie is nobody's business"
+        assert str(instance.settings.data) not in said, "no path of the server is shown"
         if what in ("no repository", "a bad HEAD", "no HEAD", "a bad config"):
             assert UNREADABLE in said
         assert api.get(f"/projects/{broken.id}", owner).status_code == 200
@@ -84,8 +90,8 @@ def _locked(instance: Instance, make: Make, tree: Tree) -> tuple[Project, str, P
     return project, url, repository_of(instance, project).path
 
 
-def test_locks_that_a_dead_process_left(instance: Instance, make: Make, tree: Tree) -> None:
-    """A fresh one may be somebody's, and is refused in words; after its time it is broken by whoever comes."""
+def test_stale_locks(instance: Instance, make: Make, tree: Tree) -> None:
+    """A recent one may be in use and causes an error; after its timeout it is removed."""
     project, url, path = _locked(instance, make, tree)
     (path / "refs" / "heads" / "master.lock").touch()
     assert "cannot lock ref" in tree.git("push", url, "master", fails=True)
@@ -99,13 +105,13 @@ def test_locks_that_a_dead_process_left(instance: Instance, make: Make, tree: Tr
     assert len(recorded(instance, project)) == 4
 
 
-def test_repositories_behind_a_link(
-    instance: Instance, make: Make, tree: Tree, way: Callable[[Person], Way], tmp_path: Path
+def test_repositories_behind_a_symlink(
+    instance: Instance, make: Make, tree: Tree, git_remote: Callable[[User], GitRemote], tmp_path: Path
 ) -> None:
-    """No damage at all: the data directory may lie elsewhere, and be reached by a link."""
+    """The data directory may be reached by a symlink."""
     owner = make.user()
     project = make_project(make, owner)
-    chosen = way(owner)
+    chosen = git_remote(owner)
     tree.env = chosen.env
     path = repository_of(instance, project).path
     path.rename(tmp_path / "elsewhere.git")

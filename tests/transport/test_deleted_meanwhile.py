@@ -1,4 +1,4 @@
-"""A project that is deleted between somebody's admission and git's start is as good as none."""
+"""Projects deleted between authorization and the start of git are not found."""
 
 import shutil
 from typing import Any, NoReturn
@@ -23,7 +23,7 @@ def _delete(instance: Instance, project: Project) -> None:
 
 
 @pytest.mark.parametrize("when", ["before git is started", "before the repository is opened"])
-def test_a_project_that_goes_under_a_fetch(
+def test_a_project_deleted_during_a_fetch(
     instance: Instance, make: Make, tree: Tree, monkeypatch: pytest.MonkeyPatch, when: str
 ) -> None:
     owner = make.user()

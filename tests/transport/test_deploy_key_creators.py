@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project, make_project
 from tests.git_history import History, repository_of
@@ -37,7 +37,7 @@ class KeyedProject:
         tree.git("reset", "-q", "--hard", "FETCH_HEAD")
         tree.commit("more")
 
-    def add(self, person: Person) -> int:
+    def add(self, person: User) -> int:
         """Add the key to the project with write access."""
         sent = {"title": "robot", "key": self.line, "can_push": True}
         added = self.api.post(f"{self.project.url}/deploy_keys", person, **sent)

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import bindparam, select
 
 from ingot.repositories.ref_changes.tables import ref_changes
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project, make_project
 from tests.git_history import History
@@ -32,7 +32,7 @@ def machine(tmp_path: Path) -> Callable[[], Machine]:
     return make_one
 
 
-def _let_in(api: Api, person: Person, project: Project, line: str, **attributes: Any) -> str:
+def _let_in(api: Api, person: User, project: Project, line: str, **attributes: Any) -> str:
     added = api.post(f"/projects/{project.id}/deploy_keys", person, title="robot", key=line, **attributes)
     assert added.status_code == 201, added.text
     return f"/projects/{project.id}/deploy_keys/{added.json()['id']}"
@@ -43,7 +43,7 @@ def _ssh(instance: Instance, env: dict[str, str], *command: str) -> subprocess.C
     return subprocess.run(words, env=BASE, capture_output=True, text=True, check=False)
 
 
-def _filled(instance: Instance, make: Make, owner: Person, **attributes: Any) -> Project:
+def _filled(instance: Instance, make: Make, owner: User, **attributes: Any) -> Project:
     project = make_project(make, owner, **attributes)
     history = History()
     history.commit(files={"README": "hello\n"})
@@ -79,7 +79,7 @@ def test_a_key_reads_its_projects_and_no_others(
     assert _ssh(instance, tree.env, "id").returncode == 128
 
 
-def _name_in_rule(api: Api, person: Person, project: Project, key: str, rule: str = "master") -> None:
+def _name_in_rule(api: Api, person: User, project: Project, key: str, rule: str = "master") -> None:
     entry = {"deploy_key_id": int(key.rpartition("/")[2])}
     sent = {"allowed_to_push": [entry]}
     named = api.request("PATCH", f"{project.url}/protected_branches/{rule}", person, json=sent)

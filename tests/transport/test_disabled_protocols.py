@@ -1,4 +1,4 @@
-"""Administrators may leave one way to git open: the other is refused in words, and pages do not show it."""
+"""Disabled git protocols: the other one is rejected with a message, and not shown on pages."""
 
 import base64
 import json
@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator
 import httpx
 import pytest
 
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project, make_project
-from tests.lfs.conftest import Lfs, lfs
+from tests.lfs.conftest import LfsClient, lfs
 from tests.transport.conftest import BASE, Tree, over_http, over_ssh
 
 __all__ = ["lfs"]
@@ -21,40 +21,40 @@ NO_SSH = "Git access over SSH is not allowed. Use the HTTP address of the projec
 
 @pytest.fixture
 def only(api: Api, make: Make) -> Iterator[Callable[[str], None]]:
-    """Leaves one protocol open, until the test ends."""
+    """Yield a function that enables a single protocol until the test ends."""
 
-    def decide(protocol: str) -> None:
+    def enable(protocol: str) -> None:
         answer = api.put("/application/settings", make.root, enabled_git_access_protocol=protocol)
         assert answer.status_code == 200, answer.text
 
-    yield decide
-    decide("nil")
+    yield enable
+    enable("nil")
 
 
 @pytest.fixture
-def owner(make: Make) -> Person:
+def owner(make: Make) -> User:
     return make.user()
 
 
 @pytest.fixture
-def project(make: Make, owner: Person) -> Project:
+def project(make: Make, owner: User) -> Project:
     return make_project(make, owner, visibility="public")
 
 
-def _asked(env: dict[str, str], instance: Instance, words: str) -> subprocess.CompletedProcess[str]:
+def _request(env: dict[str, str], instance: Instance, words: str) -> subprocess.CompletedProcess[str]:
     ssh = [*env["GIT_SSH_COMMAND"].split(), "-T", "-p", str(instance.settings.ssh_port), "git@127.0.0.1", words]
     return subprocess.run(ssh, env=BASE, capture_output=True, text=True, check=False)
 
 
-def test_ssh_alone(
+def test_ssh_only(
     instance: Instance,
     make: Make,
     tree: Tree,
-    owner: Person,
+    owner: User,
     project: Project,
-    lfs: Lfs,
+    lfs: LfsClient,
     only: Callable[[str], None],
-    ssh_key: Callable[[Person], dict[str, str]],
+    ssh_key: Callable[[User], dict[str, str]],
 ) -> None:
     tree.env = ssh_key(owner)
     tree.commit()
@@ -69,22 +69,24 @@ def test_ssh_alone(
     tree.git("push", "-q", over_ssh(instance, project), "master")
     hidden = make_project(make, owner)
     asked = httpx.get(f"{instance.url}/{hidden.path}.git/info/refs?service=git-upload-pack")
-    assert (asked.status_code, asked.text) == (403, f"{NO_HTTP}\n"), "Nobody learns what is there."
+    assert (asked.status_code, asked.text) == (403, f"{NO_HTTP}\n"), "The existence of projects is not revealed."
 
     refused = lfs.batch(project, owner, "download", b"large")
     assert (refused.status_code, refused.json()["message"]) == (403, NO_HTTP)
-    way = json.loads(_asked(tree.env, instance, f"git-lfs-authenticate /{project.path}.git upload").stdout)
-    name, _, token = base64.b64decode(way["header"]["Authorization"].removeprefix("Basic ")).decode().partition(":")
-    lfs.bring(project, (name, token), b"large")
+    credentials = json.loads(_request(tree.env, instance, f"git-lfs-authenticate /{project.path}.git upload").stdout)
+    name, _, token = (
+        base64.b64decode(credentials["header"]["Authorization"].removeprefix("Basic ")).decode().partition(":")
+    )
+    lfs.upload(project, (name, token), b"large")
 
 
-def test_http_alone(
+def test_http_only(
     instance: Instance,
     tree: Tree,
-    owner: Person,
+    owner: User,
     project: Project,
     only: Callable[[str], None],
-    ssh_key: Callable[[Person], dict[str, str]],
+    ssh_key: Callable[[User], dict[str, str]],
 ) -> None:
     tree.env = ssh_key(owner)
     tree.commit()
@@ -92,7 +94,7 @@ def test_http_alone(
 
     for path in (project.path, f"{project.path}.wiki", "no/such"):
         assert NO_SSH in tree.git("ls-remote", over_ssh(instance, path), fails=True)
-    large = _asked(tree.env, instance, f"git-lfs-authenticate /{project.path}.git download")
+    large = _request(tree.env, instance, f"git-lfs-authenticate /{project.path}.git download")
     assert (large.returncode, large.stderr.strip()) == (128, NO_SSH)
     tree.git("push", "-q", over_http(instance, project, owner), "master")
 
@@ -100,10 +102,10 @@ def test_http_alone(
 @pytest.mark.parametrize(
     ("protocol", "shown", "unshown"), [("ssh", "ssh://", "http://"), ("http", "http://", "ssh://")]
 )
-def test_pages_show_what_works(
+def test_pages_show_enabled_protocols(
     instance: Instance,
     api: Api,
-    owner: Person,
+    owner: User,
     project: Project,
     only: Callable[[str], None],
     protocol: str,

@@ -1,4 +1,4 @@
-"""Faults 8 and 9: clients that go in the middle, or stay and do nothing; nothing of them stays on the server."""
+"""Clients that disconnect or stall: no processes, pipes or files are left on the server."""
 
 import os
 import socket
@@ -17,7 +17,7 @@ from ingot.git.maintenance.housekeeping import STALE_SECONDS, prune_temporary
 from ingot.repositories.ref_changes.staged import finish_ref_updates
 from ingot.transport import exchange, push
 from ingot.transport.git_process import GitProcess
-from tests.client import Make, Person
+from tests.client import Make, User
 from tests.conftest import Instance
 from tests.factories import Project, make_project
 from tests.git_history import repository_of
@@ -28,19 +28,19 @@ from tests.transport.test_workflows import recorded
 from tests.transport.wire import ZERO, key_of, packet
 
 LARGE = 8 * 2**20
-WAYS = ["http", "ssh"]
+PROTOCOLS = ["http", "ssh"]
 pytestmark = pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks for git processes in /proc")
 Give = Callable[..., dict[str, str]]
 
 
 @pytest.fixture
-def owner(make: Make) -> Person:
+def owner(make: Make) -> User:
     return make.user()
 
 
 @pytest.fixture
-def project(instance: Instance, make: Make, owner: Person, tree: Tree) -> Project:
-    """A project with more in it than fits into the buffers between two processes."""
+def project(instance: Instance, make: Make, owner: User, tree: Tree) -> Project:
+    """Return a project with more data than fits into pipe buffers."""
     made = make_project(make, owner)
     (tree.folder / "file").write_bytes(os.urandom(LARGE))
     tree.git("add", "file")
@@ -50,12 +50,12 @@ def project(instance: Instance, make: Make, owner: Person, tree: Tree) -> Projec
 
 
 @pytest.fixture
-def key(owner: Person, ssh_key: Give) -> Path:
+def key(owner: User, ssh_key: Give) -> Path:
     return key_of(ssh_key(owner))
 
 
 def gits(instance: Instance) -> list[str]:
-    """The git processes that serve somebody."""
+    """Return the git processes that serve a client."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         try:
@@ -69,7 +69,7 @@ def gits(instance: Instance) -> list[str]:
 
 
 def pipes() -> int:
-    """How many are open to processes; what else is open is the database's, one for each thread that ever worked."""
+    """Return the number of open pipes to processes; other descriptors belong to the database, one for each thread."""
     found = 0
     for descriptor in Path("/proc/self/fd").iterdir():
         try:
@@ -80,26 +80,26 @@ def pipes() -> int:
 
 
 @pytest.fixture
-def begun(monkeypatch: pytest.MonkeyPatch) -> list[Sequence[str]]:
-    """The git commands that were started, also those that have ended before anybody looked."""
-    begun: list[Sequence[str]] = []
+def started_commands(monkeypatch: pytest.MonkeyPatch) -> list[Sequence[str]]:
+    """Return the git commands that were started, including those that have ended."""
+    started_commands: list[Sequence[str]] = []
     start = GitProcess.start
 
-    async def noted(args: Sequence[str], *rest: Any, **options: Any) -> GitProcess:
+    async def recorded(args: Sequence[str], *rest: Any, **options: Any) -> GitProcess:
         child = await start(args, *rest, **options)
-        begun.append(args)
+        started_commands.append(args)
         return child
 
-    monkeypatch.setattr(GitProcess, "start", noted)
-    return begun
+    monkeypatch.setattr(GitProcess, "start", recorded)
+    return started_commands
 
 
 @contextmanager
 def client(
-    instance: Instance, owner: Person, project: Project, key: Path, way: str, service: str, sent: bytes
+    instance: Instance, owner: User, project: Project, key: Path, protocol: str, service: str, sent: bytes
 ) -> Iterator[None]:
-    """Somebody who sends something, and then neither sends nor reads until they go without a word."""
-    if way == "http":
+    """Connect a client that sends something, then neither sends nor reads, and disconnects."""
+    if protocol == "http":
         head = (
             f"POST /{project.path}.git/git-{service} HTTP/1.1\r\nHost: x\r\nPRIVATE-TOKEN: {owner.token}\r\n"
             f"Content-Type: application/x-git-{service}-request\r\nContent-Length: {len(sent) + 1}\r\n\r\n"
@@ -135,17 +135,19 @@ def _wants(instance: Instance, project: Project) -> bytes:
 HALF = packet(f"{ZERO} {'1' * 40} refs/heads/half\0report-status side-band-64k") + b"0000PACK\0\0\0\2\0\0\xff\xff"
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_somebody_goes(instance: Instance, owner: Person, project: Project, key: Path, tree: Tree, way: str) -> None:
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_a_client_disconnects(
+    instance: Instance, owner: User, project: Project, key: Path, tree: Tree, protocol: str
+) -> None:
     """In the middle of a clone, and of a push."""
     repository = repository_of(instance, project)
     until("the end of git", lambda: not gits(instance))
     before = pipes()
     for _ in range(2):
-        with client(instance, owner, project, key, way, "upload-pack", _wants(instance, project)):
+        with client(instance, owner, project, key, protocol, "upload-pack", _wants(instance, project)):
             until("its git", lambda: any("pack-objects" in git for git in gits(instance)))
         until("the end of git", lambda: not gits(instance))
-        with client(instance, owner, project, key, way, "receive-pack", HALF):
+        with client(instance, owner, project, key, protocol, "receive-pack", HALF):
             until("its quarantine", lambda: list(repository.path.glob("objects/*incoming-*")))
         until("the end of git", lambda: not gits(instance))
     until("the end of all pipes", lambda: pipes() <= before)
@@ -156,53 +158,53 @@ def test_somebody_goes(instance: Instance, owner: Person, project: Project, key:
     tree.git("push", "-q", over_http(instance, project, owner), "master:after")
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_somebody_does_not_read(
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_a_client_does_not_read(
     instance: Instance,
-    owner: Person,
+    owner: User,
     project: Project,
     key: Path,
-    way: str,
-    begun: list[Sequence[str]],
+    protocol: str,
+    started_commands: list[Sequence[str]],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """They are given up; others are served meanwhile."""
+    """It is disconnected; others are served meanwhile."""
     monkeypatch.setattr(exchange, "SEND_SECONDS", 0.3)
-    with client(instance, owner, project, key, way, "upload-pack", _wants(instance, project)):
-        until("its git", lambda: begun)
+    with client(instance, owner, project, key, protocol, "upload-pack", _wants(instance, project)):
+        until("its git", lambda: started_commands)
         until("the end of git", lambda: not gits(instance))
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_somebody_does_not_send(
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_a_client_does_not_send(
     instance: Instance,
-    owner: Person,
+    owner: User,
     project: Project,
     key: Path,
-    way: str,
-    begun: list[Sequence[str]],
+    protocol: str,
+    started_commands: list[Sequence[str]],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(transfer_rate, "WINDOW_SECONDS", 0.5)
     monkeypatch.setattr(exchange, "IDLE_SECONDS", 0.5)
-    with client(instance, owner, project, key, way, "receive-pack", HALF):
-        until("its git", lambda: begun)
+    with client(instance, owner, project, key, protocol, "receive-pack", HALF):
+        until("its git", lambda: started_commands)
         until("the end of git", lambda: not gits(instance))
     assert len(recorded(instance, project)) == 1
 
 
-def test_somebody_goes_after_the_gate(
-    instance: Instance, owner: Person, project: Project, tree: Tree, monkeypatch: pytest.MonkeyPatch
+def test_a_client_disconnects_after_the_ref_checks(
+    instance: Instance, owner: User, project: Project, tree: Tree, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What was accepted is let finish, and recorded, although nobody waits for the answer."""
+    """The accepted push is completed and recorded, although the client is gone."""
     commands, pack = push_of(tree, "refs/heads/topic")
     connection = socket.create_connection(("127.0.0.1", httpx.URL(instance.url).port))
 
-    def leave(*args: object) -> None:
+    def disconnect(*args: object) -> None:
         connection.close()
         finish_ref_updates(*args)  # type: ignore[arg-type] # They are what it takes.
 
-    monkeypatch.setattr(push, "finish_ref_updates", leave)
+    monkeypatch.setattr(push, "finish_ref_updates", disconnect)
     head = (
         f"POST /{project.path}.git/git-receive-pack HTTP/1.1\r\nHost: x\r\nPRIVATE-TOKEN: {owner.token}\r\n"
         "Content-Type: application/x-git-receive-pack-request\r\n"

@@ -1,4 +1,4 @@
-"""A git process beside the loop: fed and heard at once, ended with its helpers, and nothing of it stays open."""
+"""git processes on the event loop: concurrent input and output, termination with children, closed pipes."""
 
 import asyncio
 import os
@@ -22,59 +22,59 @@ def repository(tmp_path: Path) -> Path:
     return tmp_path
 
 
-async def _pieces(*pieces: bytes) -> AsyncIterator[bytes]:
+async def _chunks(*pieces: bytes) -> AsyncIterator[bytes]:
     for piece in pieces:
         yield piece
 
 
 async def _all(child: GitProcess) -> bytes:
-    return b"".join([piece async for piece in _heard(child)])
+    return b"".join([piece async for piece in _output(child)])
 
 
-async def _heard(child: GitProcess) -> AsyncIterator[bytes]:
+async def _output(child: GitProcess) -> AsyncIterator[bytes]:
     while piece := await child.read():
         yield piece
 
 
 @pytest.mark.parametrize("run", [asyncio.run, uvloop.run])
-def test_more_than_the_pipes_hold_goes_in_and_comes_out(run: object, repository: Path) -> None:
+def test_more_than_the_pipes_hold(run: object, repository: Path) -> None:
     content = os.urandom(LARGE)
 
-    async def talk() -> tuple[bytes, int]:
+    async def communicate() -> tuple[bytes, int]:
         async with await GitProcess.start(["stripspace"], repository) as child:
-            feeding = asyncio.ensure_future(child.feed(_pieces(*[b"line\n" * 200_000] * 3)))
+            feeding = asyncio.ensure_future(child.feed(_chunks(*[b"line\n" * 200_000] * 3)))
             said = await _all(child)
             await feeding
             return said, await child.wait()
 
     async def write() -> bytes:
         async with await GitProcess.start(["hash-object", "-w", "--stdin"], repository) as child:
-            await child.feed(_pieces(content[:100], content[100:]))
+            await child.feed(_chunks(content[:100], content[100:]))
             return (await _all(child)).strip()
 
     async def read(oid: str) -> bytes:
         async with await GitProcess.start(["cat-file", "blob", oid], repository) as child:
             return await _all(child)
 
-    assert run(talk()) == (b"line\n" * 600_000, 0)  # type: ignore[operator] # Both take a coroutine.
+    assert run(communicate()) == (b"line\n" * 600_000, 0)  # type: ignore[operator] # Both take a coroutine.
     oid = run(write()).decode()  # type: ignore[operator] # As above.
     assert run(read(oid)) == content  # type: ignore[operator] # As above.
 
 
-def test_who_does_not_want_its_input_does_not_hold_it_up(repository: Path) -> None:
-    async def talk() -> tuple[int, str]:
+def test_unread_input_does_not_block(repository: Path) -> None:
+    async def communicate() -> tuple[int, str]:
         async with await GitProcess.start(["no-such-word"], repository) as child:
-            await child.feed(_pieces(*[b"x" * LARGE] * 3))
+            await child.feed(_chunks(*[b"x" * LARGE] * 3))
             return await child.wait(), child.stderr
 
-    status, said = uvloop.run(talk())
+    status, said = uvloop.run(communicate())
     assert status == 1
     assert "no-such-word" in said
 
 
 @pytest.fixture
 def open_pipes(monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[int]]:
-    """Which of the pipes that were made meanwhile are still open; those of other threads do not count."""
+    """Return a function that returns the pipes created in this thread that are still open."""
     made: list[tuple[int, int]] = []
     pipe, here = os.pipe, threading.get_ident()
 
@@ -94,7 +94,7 @@ def open_pipes(monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[int]]:
     return lambda: [end for end, inode in made if is_open(end, inode)]
 
 
-def test_whoever_leaves_ends_it_and_closes_all(repository: Path, open_pipes: Callable[[], list[int]]) -> None:
+def test_leaving_kills_the_process_and_closes_all_pipes(repository: Path, open_pipes: Callable[[], list[int]]) -> None:
     async def leave() -> None:
         async with await GitProcess.start(["hash-object", "--stdin"], repository) as child:
             feeding = asyncio.ensure_future(child.feed(_never()))
@@ -114,21 +114,19 @@ async def _never() -> AsyncIterator[bytes]:
     yield b""
 
 
-def test_without_descriptors_of_processes_its_end_is_heard_too(
-    repository: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_exit_is_noticed_without_pidfd(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(os, "pidfd_open")
 
-    async def talk() -> tuple[bytes, int]:
+    async def communicate() -> tuple[bytes, int]:
         async with await GitProcess.start(["version"], repository) as child:
             return await _all(child), await child.wait()
 
-    said, status = uvloop.run(talk())
+    said, status = uvloop.run(communicate())
     assert said.startswith(b"git version")
     assert status == 0
 
 
-def test_where_nothing_can_be_started_nothing_stays_open(tmp_path: Path, open_pipes: Callable[[], list[int]]) -> None:
+def test_a_failed_start_leaves_no_pipes(tmp_path: Path, open_pipes: Callable[[], list[int]]) -> None:
     with pytest.raises(FileNotFoundError):
         uvloop.run(_start(tmp_path / "gone"))
     assert open_pipes() == []

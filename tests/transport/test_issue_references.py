@@ -1,4 +1,4 @@
-"""Pushes whose commits name issues."""
+"""Pushes whose commits mention issues."""
 
 import pytest
 from sqlalchemy import func, select
@@ -14,8 +14,8 @@ from tests.factories import make_project
 from tests.transport.conftest import Tree, over_http
 
 
-def test_a_push_closes_what_its_commits_say(instance: Instance, api: Api, make: Make, tree: Tree) -> None:
-    """The first push, a branch, and that branch merged: what lands on the default branch closes, once."""
+def test_a_push_closes_mentioned_issues(instance: Instance, api: Api, make: Make, tree: Tree) -> None:
+    """The first push, a branch, and its merge: commits on the default branch close, once."""
     owner = make.user()
     project = make_project(make, owner)
     for title in ("one", "two", "three"):
@@ -37,22 +37,22 @@ def test_a_push_closes_what_its_commits_say(instance: Instance, api: Api, make: 
 
     notes = api.get(f"{project.url}/issues/3/notes", owner, sort="asc").json()
     assert [note["body"].rpartition(" ")[0] for note in notes] == ["mentioned in commit", "closed via commit"]
-    # Who opens one again is not overruled by the same commit elsewhere, nor by its removal.
+    # A reopened issue is not closed again by the same commit elsewhere, nor by its removal.
     assert api.put(f"{project.url}/issues/3", owner, state_event="reopen").status_code == 200
     tree.git("push", "-q", over_http(instance, project, owner), "topic:again", ":topic")
     instance.work()
     assert states() == ["closed", "closed", "opened"]
 
 
-def test_a_commit_by_the_api_closes_at_once_and_only_once(instance: Instance, api: Api, make: Make) -> None:
+def test_a_commit_through_the_api_closes_once(instance: Instance, api: Api, make: Make) -> None:
     owner = make.user()
     project = make_project(make, owner, initialize_with_readme=True)
     api.post(f"{project.url}/issues", owner, title="one")
     sent = {"branch": "master", "content": "x", "commit_message": "Fixes #1"}
-    waiting = _waiting(instance)
+    waiting = _pending(instance)
     assert api.post(f"{project.url}/repository/files/a", owner, **sent).status_code == 201
     assert api.get(f"{project.url}/issues/1", owner).json()["state"] == "closed"
-    assert _waiting(instance) == waiting
+    assert _pending(instance) == waiting
     assert api.put(f"{project.url}/issues/1", owner, state_event="reopen").status_code == 200
     instance.work()
     assert api.get(f"{project.url}/issues/1", owner).json()["state"] == "opened"
@@ -60,7 +60,7 @@ def test_a_commit_by_the_api_closes_at_once_and_only_once(instance: Instance, ap
     assert bodies == ["closed", "reopened"]
 
 
-def test_a_job_reads_what_a_crash_left(
+def test_a_job_continues_after_a_crash(
     instance: Instance, api: Api, make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     owner = make.user()
@@ -76,7 +76,7 @@ def test_a_job_reads_what_a_crash_left(
     assert api.get(f"{project.url}/issues/1", owner).json()["state"] == "closed"
 
 
-def test_a_job_reads_what_many_commits_say(
+def test_a_job_reads_many_commits(
     instance: Instance, api: Api, make: Make, tree: Tree, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The newest ones at once; and none of them twice."""
@@ -97,7 +97,7 @@ def test_a_job_reads_what_many_commits_say(
     assert states() == ["closed", "closed", "opened"]
 
 
-def _waiting(instance: Instance) -> int:
+def _pending(instance: Instance) -> int:
     count: int = instance.app.database.read(
         lambda db: db.value(select(func.count()).where(jobs.c.kind == READ_COMMITS))
     )

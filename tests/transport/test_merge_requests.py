@@ -1,18 +1,20 @@
-"""Merge requests and git clients: pushes move them, and what they bring can be fetched."""
+"""Merge requests and git clients: pushes update them, and their commits can be fetched."""
 
 from collections.abc import Callable
 
 from tests.api.merge_requests.factories import fork
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import make_project
-from tests.transport.conftest import Tree, Way
+from tests.transport.conftest import GitRemote, Tree
 
 
-def test_pushes_move_it_and_clients_fetch_it(api: Api, make: Make, tree: Tree, way: Callable[[Person], Way]) -> None:
+def test_pushes_update_and_clients_fetch(
+    api: Api, make: Make, tree: Tree, git_remote: Callable[[User], GitRemote]
+) -> None:
     owner = make.user()
     project = make_project(make, owner)
-    chosen = way(owner)
+    chosen = git_remote(owner)
     tree.env, url = chosen.env, chosen.url(project)
     tree.commit()
     tree.git("push", "-q", url, "master")
@@ -38,17 +40,17 @@ def test_pushes_move_it_and_clients_fetch_it(api: Api, make: Make, tree: Tree, w
     assert api.get(f"/projects/{project.id}/merge_requests/1", owner).json()["state"] == "opened"
 
 
-def test_a_push_to_a_fork_moves_it_too(
-    api: Api, instance: Instance, make: Make, tree: Tree, way: Callable[[Person], Way]
+def test_a_push_to_a_fork_updates_the_merge_request(
+    api: Api, instance: Instance, make: Make, tree: Tree, git_remote: Callable[[User], GitRemote]
 ) -> None:
     owner, person = make.user(), make.user()
     project = make_project(make, owner, visibility="public")
-    theirs = way(owner)
+    theirs = git_remote(owner)
     tree.env = theirs.env
     tree.commit()
     tree.git("push", "-q", theirs.url(project), "master")
     copy = fork(make, project, person)
-    chosen = way(person)
+    chosen = git_remote(person)
     tree.env = chosen.env
     tree.git("checkout", "-q", "-b", "topic")
     tree.commit("a", "a\n")

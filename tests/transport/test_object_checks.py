@@ -1,17 +1,17 @@
-"""What must not get into a repository, and what must not get out of another one."""
+"""Checks of pushed objects, and isolation between repositories."""
 
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.client import Make, Person
+from tests.client import Make, User
 from tests.conftest import Instance
 from tests.factories import make_project
 from tests.git_history import History, repository_of, run
-from tests.transport.conftest import Tree, Way
+from tests.transport.conftest import GitRemote, Tree
 
-EVIL = {
+HOSTILE_TREES = {
     "a folder of git's own": (b"40000 .git\0", "tree"),
     "the same in another case": (b"40000 .GiT\0", "tree"),
     "the same as Windows shortens it": (b"40000 git~1\0", "tree"),
@@ -20,15 +20,17 @@ EVIL = {
 }
 
 
-def test_unsound_objects_are_refused(instance: Instance, make: Make, tree: Tree, way: Callable[[Person], Way]) -> None:
-    """Attack: a tree that writes over a client's own repository when it is checked out."""
+def test_invalid_objects_are_rejected(
+    instance: Instance, make: Make, tree: Tree, git_remote: Callable[[User], GitRemote]
+) -> None:
+    """Attack: a tree that overwrites a client's .git directory on checkout."""
     owner = make.user()
     project = make_project(make, owner)
-    chosen = way(owner)
+    chosen = git_remote(owner)
     tree.env, url = chosen.env, chosen.url(project)
     tip = tree.commit()
     tree.git("push", "-q", url, "master")
-    for what, (line, kind) in EVIL.items():
+    for what, (line, kind) in HOSTILE_TREES.items():
         inner = tree.git("rev-parse", "HEAD^{tree}" if kind == "tree" else "HEAD:README")
         raw = tree.folder / "raw"
         raw.write_bytes(line + bytes.fromhex(inner))
@@ -43,10 +45,10 @@ def test_unsound_objects_are_refused(instance: Instance, make: Make, tree: Tree,
 
 
 @pytest.mark.parametrize("protocol", ["0", "1", "2"])
-def test_objects_of_others_are_not_served(
-    instance: Instance, make: Make, tree: Tree, way: Callable[[Person], Way], protocol: str, tmp_path: Path
+def test_objects_of_other_projects_are_not_served(
+    instance: Instance, make: Make, tree: Tree, git_remote: Callable[[User], GitRemote], protocol: str, tmp_path: Path
 ) -> None:
-    """Attack (D45): ask one's own project for an object of somebody else's, by its id."""
+    """Attack: fetch an object of another project by its id."""
     owner, stranger = make.user(), make.user()
     private, own = make_project(make, owner), make_project(make, stranger)
     for project in (private, own):
@@ -54,7 +56,7 @@ def test_objects_of_others_are_not_served(
         history.commit(files={"a": project.path})
         history.fill(instance, project)
     secret = run(repository_of(instance, private).path, "rev-parse", "master")
-    chosen = way(stranger)
+    chosen = git_remote(stranger)
     tree.env = chosen.env
     args = ("-c", f"protocol.version={protocol}", "fetch", "-q", chosen.url(own))
     tree.git(*args, secret, fails=True)

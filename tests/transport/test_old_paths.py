@@ -1,32 +1,34 @@
-"""Clones outlive a rename: git is led on from the old path, for pulls and for pushes."""
+"""Clones after a rename: git is redirected from the old path, for pulls and pushes."""
 
 from collections.abc import Callable
 
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.factories import make_project
-from tests.transport.conftest import Tree, Way
+from tests.transport.conftest import GitRemote, Tree
 
 
 def test_a_clone_of_the_old_path_pulls_and_pushes(
-    api: Api, make: Make, tree: Tree, way: Callable[[Person], Way]
+    api: Api, make: Make, tree: Tree, git_remote: Callable[[User], GitRemote]
 ) -> None:
     owner = make.user()
     project = make_project(make, owner)
-    chosen = way(owner)
+    chosen = git_remote(owner)
     tree.env = chosen.env
     url = chosen.url(project)
     tree.commit()
     tree.git("push", "-q", url, "master")
-    assert "has moved" not in tree.said("push", url, "master:beside")
+    assert "has moved" not in tree.stderr("push", url, "master:beside")
     moved = api.put(project.url, owner, path=make.name("moved")).json()
 
     second = tree.commit(content="two\n")
-    said = tree.said("push", url, "master")
+    said = tree.stderr("push", url, "master")
 
     now = moved["ssh_url_to_repo" if url.startswith("ssh") else "http_url_to_repo"]
     assert "This project has moved; its address is now:" in said
     assert f"remote:   {now}" in said
-    assert "has moved" not in tree.said("push", url.replace(project.path, moved["path_with_namespace"]), "master:more")
+    assert "has moved" not in tree.stderr(
+        "push", url.replace(project.path, moved["path_with_namespace"]), "master:more"
+    )
     assert tree.git("ls-remote", url, "refs/heads/master").split() == [second, "refs/heads/master"]
     branch = api.get(f"{project.url}/repository/branches/master", owner).json()
     assert branch["commit"]["id"] == second

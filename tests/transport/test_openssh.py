@@ -1,4 +1,4 @@
-"""Git behind the system's OpenSSH: a real ``sshd`` runs ``ingot authorized-keys`` and ``ingot shell``."""
+"""Git over the system's OpenSSH: a real ``sshd`` runs ``ingot authorized-keys`` and ``ingot shell``."""
 
 import json
 import subprocess
@@ -9,7 +9,7 @@ import pytest
 
 from ingot.accounts.keys.queries import find_key
 from ingot.transport.shell_socket import call_server, socket_path
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project, make_project
 from tests.git_history import repository_of
@@ -26,18 +26,18 @@ pytestmark = pytest.mark.skipif(SSHD is None, reason="NO SSHD: openssh-server is
 
 
 @pytest.fixture
-def owner(make: Make) -> Person:
+def owner(make: Make) -> User:
     return make.user()
 
 
 @pytest.fixture
-def key(owner: Person, ssh_key: Give) -> Path:
+def key(owner: User, ssh_key: Give) -> Path:
     return key_of(ssh_key(owner))
 
 
 @pytest.fixture
-def project(instance: Instance, make: Make, owner: Person, tree: Tree) -> Project:
-    """A private project with a commit."""
+def project(instance: Instance, make: Make, owner: User, tree: Tree) -> Project:
+    """Return a private project with a commit."""
     made = make_project(make, owner, visibility="private")
     tree.commit()
     tree.git("push", "-q", over_http(instance, made, owner), "master")
@@ -53,14 +53,14 @@ def _ssh(
 
 
 def test_push_with_messages_and_records(
-    instance: Instance, api: Api, openssh_port: int, owner: Person, project: Project, key: Path, tree: Tree
+    instance: Instance, api: Api, openssh_port: int, owner: User, project: Project, key: Path, tree: Tree
 ) -> None:
     """A push is recorded before git reports it, prints the link to a merge request, and passes the ref checks."""
     tree.env = {"GIT_SSH_COMMAND": ssh_command(key)}
     url = over_openssh(openssh_port, project)
     tree.git("checkout", "-q", "-b", "topic")
     tip = tree.commit("topic", "topic\n")
-    assert "To create a merge request for topic, visit:" in tree.said("push", url, "topic")
+    assert "To create a merge request for topic, visit:" in tree.stderr("push", url, "topic")
     assert recorded(instance, project)[-1] == ("refs/heads/topic", "0" * 40, tip)
     assert api.get(f"/projects/{project.id}/repository/branches/topic", owner).json()["commit"]["id"] == tip
     assert "cannot be deleted" in tree.git("push", "-q", url, ":master", fails=True)
@@ -70,9 +70,9 @@ def test_push_with_messages_and_records(
 
 
 def test_clone_is_served_by_git_itself(
-    instance: Instance, openssh_port: int, owner: Person, project: Project, key: Path
+    instance: Instance, openssh_port: int, owner: User, project: Project, key: Path
 ) -> None:
-    """Neither the server nor the forced command takes part in it: git is a child of the user's shell of sshd."""
+    """Neither the server nor the forced command is involved: git is a child of the user's shell of sshd."""
     command = [*ssh_command(key).split(), "-T", "-p", str(openssh_port), f"{USER}@127.0.0.1"]
     process = subprocess.Popen(
         [*command, f"git-upload-pack '{project.path}'"], env=BASE, stdin=subprocess.PIPE, stdout=subprocess.PIPE
@@ -112,7 +112,7 @@ def _ancestors(process: Path) -> list[str]:
 
 
 def test_only_active_keys_of_active_users(
-    instance: Instance, api: Api, make: Make, openssh_port: int, owner: Person, key: Path, tmp_path: Path
+    instance: Instance, api: Api, make: Make, openssh_port: int, owner: User, key: Path, tmp_path: Path
 ) -> None:
     unknown = tmp_path / "unknown"
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", unknown], check=True)
@@ -129,7 +129,7 @@ def test_only_active_keys_of_active_users(
 
 
 def test_last_use_of_a_key_is_recorded(
-    instance: Instance, api: Api, openssh_port: int, owner: Person, project: Project, key: Path
+    instance: Instance, api: Api, openssh_port: int, owner: User, project: Project, key: Path
 ) -> None:
     key_id = api.get("/user/keys", owner).json()[0]["id"]
 
@@ -142,9 +142,9 @@ def test_last_use_of_a_key_is_recorded(
 
 
 def test_deploy_keys(
-    instance: Instance, api: Api, make: Make, openssh_port: int, owner: Person, project: Project, tree: Tree
+    instance: Instance, api: Api, make: Make, openssh_port: int, owner: User, project: Project, tree: Tree
 ) -> None:
-    """A deploy key reads its project, and pushes to it only if it may."""
+    """A deploy key reads its project, and pushes only if permitted."""
     key = tree.folder.parent / "deploy"
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key], check=True)
     line = Path(f"{key}.pub").read_text()
@@ -164,7 +164,7 @@ def test_deploy_keys(
 
 
 def test_lfs_and_archives(
-    instance: Instance, openssh_port: int, owner: Person, project: Project, key: Path, tree: Tree
+    instance: Instance, openssh_port: int, owner: User, project: Project, key: Path, tree: Tree
 ) -> None:
     words = f"git-lfs-authenticate {project.path}.git upload"
     answer = _ssh(openssh_port, key, words)
@@ -176,7 +176,7 @@ def test_lfs_and_archives(
     assert "no such ref" in tree.git(*archive, "nowhere", fails=True).lower()
 
 
-def test_nothing_but_git(openssh_port: int, owner: Person, project: Project, key: Path, tmp_path: Path) -> None:
+def test_only_git_commands_run(openssh_port: int, owner: User, project: Project, key: Path, tmp_path: Path) -> None:
     """No other command reaches a shell, no tunnel and no terminal is granted, no variable but GIT_PROTOCOL counts."""
     for command in [*COMMANDS[::3], b"git-upload-pack '\xff/\xfe'".decode(errors="surrogateescape")]:
         done = _ssh(openssh_port, key, "--", command.format(path=project.path))
@@ -212,10 +212,10 @@ def test_nothing_but_git(openssh_port: int, owner: Person, project: Project, key
     assert done.returncode == 0 and not trace.exists()
 
 
-def test_client_leaves_in_the_middle_of_a_push(
-    instance: Instance, openssh_port: int, owner: Person, project: Project, key: Path
+def test_client_disconnects_during_a_push(
+    instance: Instance, openssh_port: int, owner: User, project: Project, key: Path
 ) -> None:
-    """Git ends, and nothing is recorded."""
+    """git exits, and nothing is recorded."""
     before = len(recorded(instance, project))
     command = [*ssh_command(key).split(), "-p", str(openssh_port), f"{USER}@127.0.0.1"]
     process = subprocess.Popen(
@@ -233,9 +233,9 @@ def test_client_leaves_in_the_middle_of_a_push(
 
 
 def test_malformed_request_to_a_checked_fetch(
-    instance: Instance, api: Api, openssh_port: int, owner: Person, project: Project, key: Path
+    instance: Instance, api: Api, openssh_port: int, owner: User, project: Project, key: Path
 ) -> None:
-    """Without merge requests the server checks what a client wants, also here."""
+    """With merge requests disabled, the server checks wanted objects here too."""
     assert api.put(f"/projects/{project.id}", owner, merge_requests_enabled=False).status_code == 200
     done = _ssh(openssh_port, key, f"git-upload-pack '{project.path}'", sent=b"zzzz")
     assert (done.returncode, done.stderr) == (128, b"Git does not understand this request.\n")
@@ -245,7 +245,7 @@ def test_malformed_request_to_a_checked_fetch(
 
 
 def test_without_a_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The commands say so, and end."""
+    """The commands print an error and exit."""
     shell = ingot("shell", "key-1", "--data", str(tmp_path))
     assert (shell.returncode, shell.stderr) == (128, "The server cannot answer right now. Try again in a moment.\n")
     looked_up = ingot("authorized-keys", USER, "SHA256:x", "--data", str(tmp_path))
@@ -253,7 +253,7 @@ def test_without_a_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert ingot("authorized-keys", "somebody-else", "SHA256:x", "--data", str(tmp_path)).returncode == 0
 
 
-def test_socket_is_for_its_user_only(instance: Instance) -> None:
+def test_socket_is_private(instance: Instance) -> None:
     path = socket_path(instance.settings.data)
     assert path.stat().st_mode & 0o777 == 0o600
     assert call_server(instance.settings.data, {"fingerprint": "SHA256:unknown"}) == {}

@@ -1,4 +1,4 @@
-"""More than can be served at once, and requests that never end (D44)."""
+"""Overload: more requests than can be served, and endless requests."""
 
 import asyncio
 import base64
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ingot.transport import git_http, git_services
-from tests.client import Make, Person
+from tests.client import Make, User
 from tests.conftest import Instance
 from tests.factories import Project, make_project
 from tests.git_history import History, repository_of
@@ -17,12 +17,12 @@ from tests.transport.wire import advertised, auth_of, exchange, packet
 
 
 @pytest.fixture
-def owner(make: Make) -> Person:
+def owner(make: Make) -> User:
     return make.user()
 
 
 @pytest.fixture
-def project(instance: Instance, make: Make, owner: Person) -> Project:
+def project(instance: Instance, make: Make, owner: User) -> Project:
     made = make_project(make, owner)
     history = History()
     history.commit(files={"a": "a\n"})
@@ -30,10 +30,10 @@ def project(instance: Instance, make: Make, owner: Person) -> Project:
     return made
 
 
-def test_no_place_is_free(
-    instance: Instance, owner: Person, project: Project, tree: Tree, monkeypatch: pytest.MonkeyPatch
+def test_no_slot_is_free(
+    instance: Instance, owner: User, project: Project, tree: Tree, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Who finds none in time is asked to come again, in words and in numbers; afterwards all is as before."""
+    """Requests without a slot in time get 503 with a message and Retry-After; later ones succeed."""
     (component,) = [each for each in instance.app.components if isinstance(each, git_http.GitHttp)]
     monkeypatch.setattr(git_http, "WAIT_SECONDS", 0.1)
     monkeypatch.setattr(component, "_slots", asyncio.Semaphore(0))
@@ -45,10 +45,8 @@ def test_no_place_is_free(
     tree.git("ls-remote", over_http(instance, project, owner))
 
 
-def test_wants_without_an_end(
-    instance: Instance, owner: Person, project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What nobody could mean is cut off, with whatever length it claims; so is what is only a promise of length."""
+def test_endless_wants(instance: Instance, owner: User, project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Attack: too many or too long wants are cut off, independent of the declared length."""
     monkeypatch.setattr(git_services, "_MAX_FETCH_REQUEST_BYTES", 100_000)
     tip = repository_of(instance, project).tip("refs/heads/master")
     want = packet(f"want {tip}\n")
@@ -60,8 +58,8 @@ def test_wants_without_an_end(
     assert b"PACK" in exchange(instance, path, "upload", few, auth).content
 
 
-def test_who_waits_to_be_told_to_go_on(instance: Instance, owner: Person, project: Project, tmp_path: Path) -> None:
-    """Clients with a proof that they are not sure of send the head first, and the rest when that was taken."""
+def test_expect_continue(instance: Instance, owner: User, project: Project, tmp_path: Path) -> None:
+    """Clients with uncertain credentials send the head first, and the body when it was accepted."""
     body = tmp_path / "body"
     body.write_bytes(b"0000")
     token = base64.b64encode(f"{owner.username}:{owner.token}".encode()).decode()

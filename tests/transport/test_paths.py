@@ -1,28 +1,28 @@
-"""Where repositories are found, and everything that is no way to one."""
+"""Paths of repositories, and paths that lead to none."""
 
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project, make_group, make_project
 from tests.git_history import History, repository_of
-from tests.transport.conftest import Tree, Way
+from tests.transport.conftest import GitRemote, Tree
 from tests.transport.wire import MISSING, advertised_at, auth_of, call_git, connected, key_of
 
 Give = Callable[..., dict[str, str]]
 
 
 @pytest.fixture
-def owner(make: Make) -> Person:
+def owner(make: Make) -> User:
     return make.user()
 
 
 @pytest.fixture
-def project(instance: Instance, make: Make, owner: Person) -> Project:
-    """A private project with a commit."""
+def project(instance: Instance, make: Make, owner: User) -> Project:
+    """Return a private project with a commit."""
     made = make_project(make, owner, visibility="private")
     history = History()
     history.commit(
@@ -33,10 +33,16 @@ def project(instance: Instance, make: Make, owner: Person) -> Project:
 
 
 def test_old_and_other_spellings(
-    instance: Instance, api: Api, make: Make, owner: Person, project: Project, tree: Tree, way: Callable[[Person], Way]
+    instance: Instance,
+    api: Api,
+    make: Make,
+    owner: User,
+    project: Project,
+    tree: Tree,
+    git_remote: Callable[[User], GitRemote],
 ) -> None:
-    """By any case, without ``.git``, and by the path that it had before."""
-    chosen = way(owner)
+    """In any case, without ``.git``, and by the old path after a rename."""
+    chosen = git_remote(owner)
     tree.env = chosen.env
     url = chosen.url(project)
     for spelling in (url, url.replace(project.path, project.path.upper()), url.removesuffix(".git"), url + "/"):
@@ -47,7 +53,7 @@ def test_old_and_other_spellings(
     assert "refs/heads/master" in tree.git("ls-remote", url)
     assert "refs/heads/master" in tree.git("ls-remote", chosen.url(f"{group.path}/renamed"))
     make_project(make, owner, name=project.name)
-    assert tree.git("ls-remote", url) == "", "whoever is there now is meant"
+    assert tree.git("ls-remote", url) == "", "the current project at the path counts"
 
 
 HOSTILE = [
@@ -78,10 +84,8 @@ HOSTILE = [
 ]
 
 
-def test_no_way_to_a_repository(
-    instance: Instance, owner: Person, project: Project, ssh_key: Give, tmp_path: Path
-) -> None:
-    """Neither shows anything: who is known reads that there is none, and nobody is asked who they are."""
+def test_hostile_paths(instance: Instance, owner: User, project: Project, ssh_key: Give, tmp_path: Path) -> None:
+    """They reveal nothing: authenticated users get 404, and anonymous ones are not asked for credentials."""
     first, last = project.path.split("/")
     parts = {"path": project.path, "first": first, "last": last, "id": str(project.id)}
     for path in (each.format(**parts) for each in HOSTILE):
@@ -93,7 +97,7 @@ def test_no_way_to_a_repository(
             assert b"refs/heads" not in content
     with connected(instance, key_of(ssh_key(owner)), tmp_path) as connection:
         for path in (each.format(**parts) for each in HOSTILE):
-            if not path.startswith("//"):  # Which is the same as one here: an address has none before the host's own.
+            if not path.startswith("//"):  # Equal to one here: a URL has none before the host.
                 said = connection.run(f"git-upload-pack '{path}'")
                 assert (said.status, said.out) == (128, b""), path
         assert connection.run(f"git-upload-pack '/{project.id}'").err.strip() == MISSING
@@ -124,8 +128,8 @@ DUMB = [
 
 
 @pytest.mark.parametrize("inside", DUMB)
-def test_what_lies_in_a_repository(instance: Instance, owner: Person, project: Project, inside: str) -> None:
-    """Only the smart protocol reaches it (D48); whether it is there makes no difference."""
+def test_files_of_a_repository_are_not_served(instance: Instance, owner: User, project: Project, inside: str) -> None:
+    """Attack: path traversal in the dumb protocol; only the smart protocol is supported."""
     answers = []
     for path in (project.path, f"{owner.username}/never"):
         for method in ("GET", "POST", "PUT", "DELETE", "HEAD", "PROPFIND"):
@@ -135,8 +139,8 @@ def test_what_lies_in_a_repository(instance: Instance, owner: Person, project: P
     assert answers[: len(answers) // 2] == answers[len(answers) // 2 :]
 
 
-def test_methods_and_kinds(instance: Instance, owner: Person, project: Project) -> None:
-    """A wrong method or content type is told so, to those who may know."""
+def test_methods_and_content_types(instance: Instance, owner: User, project: Project) -> None:
+    """Wrong ones get an error if the caller may see the project."""
     path = f"/{project.path}.git"
     auth = auth_of(owner)
     for method, inside in (("POST", "info/refs?service=git-upload-pack"), ("GET", "git-upload-pack")):
@@ -148,11 +152,11 @@ def test_methods_and_kinds(instance: Instance, owner: Person, project: Project) 
         assert answer.status_code == 415
 
 
-def test_what_is_in_the_tree_configures_nothing(
-    instance: Instance, owner: Person, project: Project, tree: Tree, way: Callable[[Person], Way]
+def test_pushed_files_are_not_configuration(
+    instance: Instance, owner: User, project: Project, tree: Tree, git_remote: Callable[[User], GitRemote]
 ) -> None:
-    """Files that look like git's own, and hooks in the repository's folder, are only files (D47)."""
-    chosen = way(owner)
+    """Attack: push files named like git's own, or hooks; they have no effect."""
+    chosen = git_remote(owner)
     tree.env = chosen.env
     folder = repository_of(instance, project).path
     (folder / "hooks").mkdir()

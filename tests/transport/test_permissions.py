@@ -1,4 +1,4 @@
-"""Who may clone and push what, over HTTP and over SSH, and what everybody else is told."""
+"""Permissions to clone and push over HTTP and SSH, and error messages."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -8,7 +8,7 @@ from sqlalchemy import update
 
 from ingot.core.access.levels import Level
 from ingot.projects.projects.tables import projects
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project, add_members, make_project
 from tests.git_history import History
@@ -22,7 +22,7 @@ DENIED = "HTTP Basic: Access denied."
 ROLES = ("nobody", "stranger", "outsider", "guest", "reporter", "developer", "master", "administrator")
 Give = Callable[..., dict[str, str]]
 
-# Visibility and role: what a clone and a push are answered with over HTTP; over SSH the sentences are the same.
+# Visibility and role: responses to a clone and a push over HTTP; SSH has the same messages.
 TABLE = {
     "private": {
         "nobody": (401, 401),
@@ -46,7 +46,7 @@ TABLE = {
         "reporter": (200, 403),
     },
 }
-SENTENCES = {401: DENIED, 404: MISSING}
+MESSAGES = {401: DENIED, 404: MISSING}
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,7 @@ def roles(make: Make) -> UsersByRole:
 
 
 def projects_of(instance: Instance, make: Make, roles: UsersByRole) -> dict[str, Project]:
-    """One of each visibility, with something in it."""
+    """Create one of each visibility with a first commit."""
     made = {visibility: project_with(make, roles, visibility=visibility) for visibility in TABLE}
     for project in made.values():
         history = History()
@@ -70,14 +70,14 @@ def expected(visibility: str, role: str) -> tuple[int, int]:
     return TABLE[visibility].get(role, (200, 200))
 
 
-def test_who_may_over_http(instance: Instance, make: Make, roles: UsersByRole) -> None:
+def test_permissions_over_http(instance: Instance, make: Make, roles: UsersByRole) -> None:
     for visibility, project in projects_of(instance, make, roles).items():
         for role in ROLES:
             wanted = expected(visibility, role)
             for service, status in zip(("upload", "receive"), wanted, strict=True):
                 answer = advertised(instance, f"{project.path}.git", service, auth_of(roles[role]))
                 assert answer.status_code == status, (visibility, role, service, answer.text)
-                sentence = SENTENCES.get(status, NO_CODE if service == "upload" else NO_PUSH)
+                sentence = MESSAGES.get(status, NO_CODE if service == "upload" else NO_PUSH)
                 assert status == 200 or answer.text.startswith(sentence), (visibility, role, service)
                 assert ("www-authenticate" in answer.headers) == (status == 401)
                 body = call_git(
@@ -88,10 +88,12 @@ def test_who_may_over_http(instance: Instance, make: Make, roles: UsersByRole) -
                     {"Content-Type": f"application/x-git-{service}-pack-request"},
                     content=b"0000",
                 )
-                assert body.status_code == status, "what is refused at first is refused without asking first too"
+                assert body.status_code == status, "a direct POST is rejected like the advertisement"
 
 
-def test_who_may_over_ssh(instance: Instance, make: Make, roles: UsersByRole, ssh_key: Give, tmp_path: Path) -> None:
+def test_permissions_over_ssh(
+    instance: Instance, make: Make, roles: UsersByRole, ssh_key: Give, tmp_path: Path
+) -> None:
     made = projects_of(instance, make, roles)
     for role in ROLES[1:]:
         person = roles[role]
@@ -101,34 +103,34 @@ def test_who_may_over_ssh(instance: Instance, make: Make, roles: UsersByRole, ss
                 for service, status in zip(("upload", "receive"), expected(visibility, role), strict=True):
                     said = connection.run(f"git-{service}-pack '/{project.path}.git'", b"0000")
                     assert said.status == (0 if status == 200 else 128), (visibility, role, service, said.err)
-                    sentence = SENTENCES.get(status, NO_CODE if service == "upload" else NO_PUSH)
+                    sentence = MESSAGES.get(status, NO_CODE if service == "upload" else NO_PUSH)
                     assert said.err.strip() == ("" if status == 200 else sentence)
                     assert bool(said.out) == (status == 200)
 
 
-def test_a_member_who_is_external(instance: Instance, make: Make, roles: UsersByRole) -> None:
-    """Belonging counts; what is internal does not open anything more to guests from outside."""
+def test_external_members(instance: Instance, make: Make, roles: UsersByRole) -> None:
+    """Membership counts; internal projects are not visible to external users."""
     outsider = roles.outsider
     for level, status in ((Level.GUEST, 403), (Level.REPORTER, 200)):
         project = make_project(make, roles.owner, visibility="internal", members={outsider: level})
         assert advertised(instance, f"{project.path}.git", "upload", auth_of(outsider)).status_code == status
 
 
-def test_hidden_is_as_missing(
+def test_hidden_projects_look_missing(
     instance: Instance, make: Make, roles: UsersByRole, ssh_key: Give, tmp_path: Path
 ) -> None:
-    """Nobody and strangers cannot tell a private project from one that is not there: not by a byte."""
+    """Attack: tell a private project from a missing one by the response."""
     project = project_with(make, roles)
     paths = [f"{project.path}.git", f"{roles.owner.username}/never-{project.id}.git", "no-such-person/at-all.git"]
 
-    def seen(path: str, service: str, auth: Auth) -> tuple[int, bytes, dict[str, str]]:
+    def response(path: str, service: str, auth: Auth) -> tuple[int, bytes, dict[str, str]]:
         answer = advertised(instance, path, service, auth)
         volatile = ("x-request-id", "date")
         return answer.status_code, answer.content, {k: v for k, v in answer.headers.items() if k not in volatile}
 
     for auth in (None, auth_of(roles.stranger), auth_of(roles.outsider)):
         for service in ("upload", "receive"):
-            first, *others = [seen(path, service, auth) for path in paths]
+            first, *others = [response(path, service, auth) for path in paths]
             assert all(other == first for other in others)
     with connected(instance, key_of(ssh_key(roles.stranger)), tmp_path) as connection:
         for service in ("git-upload-pack", "git-receive-pack", "git-upload-archive"):
@@ -138,10 +140,8 @@ def test_hidden_is_as_missing(
 
 
 @pytest.mark.parametrize("state", ["archived", "scheduled", "started"])
-def test_what_cannot_be_changed_now(
-    instance: Instance, api: Api, make: Make, tree: Tree, ssh_key: Give, state: str
-) -> None:
-    """An archived project, or one that is being imported, is read as always and takes no push."""
+def test_read_only_projects(instance: Instance, api: Api, make: Make, tree: Tree, ssh_key: Give, state: str) -> None:
+    """Archived projects, and projects during their import, can be read but not pushed to."""
     owner = make.user()
     project = make_project(make, owner)
     tree.commit()
@@ -159,13 +159,13 @@ def test_what_cannot_be_changed_now(
         assert words in tree.git("push", url, "master", fails=True, env=env)
 
 
-def test_a_member_by_a_share_or_a_group(instance: Instance, make: Make, roles: UsersByRole) -> None:
-    """Whoever becomes a member may at once; an administrator always may."""
+def test_members_through_shares_and_groups(instance: Instance, make: Make, roles: UsersByRole) -> None:
+    """New members have access at once; administrators always do."""
     project = project_with(make, roles)
     person = make.user()
     path = f"{project.path}.git"
     assert advertised(instance, path, "receive", auth_of(person)).status_code == 404
     add_members(make, project, {person: Level.DEVELOPER})
     assert advertised(instance, path, "receive", auth_of(person)).status_code == 200
-    root: Person = make.root
+    root: User = make.root
     assert advertised(instance, path, "receive", auth_of(root)).status_code == 200

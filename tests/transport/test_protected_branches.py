@@ -1,29 +1,29 @@
-"""A developer and a protected branch with a slash in its name: every way to change it is shut (D43)."""
+"""Protected branches with a slash in their name: every way to change them is denied to developers."""
 
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project, make_project
 from tests.git_history import History, repository_of
-from tests.transport.conftest import Tree, Way
+from tests.transport.conftest import GitRemote, Tree
 
 BRANCH = "a/b"
 URL = "a%2Fb"
 
 
 @pytest.fixture
-def people(make: Make) -> tuple[Person, Person]:
-    """A master, and a developer."""
+def users(make: Make) -> tuple[User, User]:
+    """Return a master, and a developer."""
     return make.user(), make.user()
 
 
 @pytest.fixture
-def project(instance: Instance, api: Api, make: Make, people: tuple[Person, Person]) -> Project:
-    master, developer = people
+def project(instance: Instance, api: Api, make: Make, users: tuple[User, User]) -> Project:
+    master, developer = users
     made = make_project(make, master, members={developer: 30})
     history = History()
     history.commit("a/b", files={"file": "one\n"})
@@ -33,8 +33,8 @@ def project(instance: Instance, api: Api, make: Make, people: tuple[Person, Pers
     return made
 
 
-def _calls(api: Api, project: Project, who: Person) -> list[tuple[str, Callable[[], Any]]]:
-    """Every call that would move, make or remove a branch below the pattern."""
+def _calls(api: Api, project: Project, who: User) -> list[tuple[str, Callable[[], Any]]]:
+    """Return every call that would move, create or delete a matching branch."""
     base = f"{project.url}/repository"
     said = {"branch": BRANCH, "commit_message": "Change"}
     actions = [{"action": "create", "file_path": "new", "content": "x"}]
@@ -60,20 +60,20 @@ def _calls(api: Api, project: Project, who: Person) -> list[tuple[str, Callable[
     ]
 
 
-def test_no_call_of_the_api(instance: Instance, api: Api, project: Project, people: tuple[Person, Person]) -> None:
-    _, developer = people
+def test_api_calls_are_denied(instance: Instance, api: Api, project: Project, users: tuple[User, User]) -> None:
+    _, developer = users
     before = repository_of(instance, project).refs()
     for name, call in _calls(api, project, developer):
         answer = call()
         assert answer.status_code in (400, 403), (name, answer.status_code, answer.text)
         assert repository_of(instance, project).refs() == before, name
-    # The same is open to them elsewhere.
+    # The same calls are permitted on other branches.
     sent = {"branch": "dev", "commit_message": "x", "content": "x"}
     assert api.post(f"{project.url}/repository/files/x", developer, **sent).status_code == 201
 
 
-def test_no_merge(instance: Instance, api: Api, project: Project, people: tuple[Person, Person]) -> None:
-    master, developer = people
+def test_merges_are_denied(instance: Instance, api: Api, project: Project, users: tuple[User, User]) -> None:
+    master, developer = users
     sent = {"source_branch": "dev", "target_branch": BRANCH, "title": "In"}
     opened = api.post(f"{project.url}/merge_requests", developer, **sent).json()
     url = f"{project.url}/merge_requests/{opened['iid']}"
@@ -85,10 +85,10 @@ def test_no_merge(instance: Instance, api: Api, project: Project, people: tuple[
     assert repository_of(instance, project).tip(f"refs/heads/{BRANCH}") != before
 
 
-def test_no_push(
-    instance: Instance, project: Project, people: tuple[Person, Person], tree: Tree, way: Callable[[Person], Way]
+def test_pushes_are_denied(
+    instance: Instance, project: Project, users: tuple[User, User], tree: Tree, git_remote: Callable[[User], GitRemote]
 ) -> None:
-    chosen = way(people[1])
+    chosen = git_remote(users[1])
     tree.env, url = chosen.env, chosen.url(project)
     tree.git("fetch", "-q", url, BRANCH)
     tree.git("reset", "-q", "--hard", "FETCH_HEAD")

@@ -1,4 +1,4 @@
-"""Bytes that no git client would send: answered in words, with bounded work, and without a trace."""
+"""Malformed git protocol data: error messages, bounded work, and no leftovers."""
 
 import asyncio
 import gzip
@@ -20,7 +20,7 @@ from ingot.transport import push
 from ingot.transport.callers import anonymous
 from ingot.transport.push import Push
 from ingot.transport.push_messages import ClientAddress
-from tests.client import Make, Person
+from tests.client import Make, User
 from tests.conftest import Instance
 from tests.factories import Project, make_project
 from tests.git_history import repository_of, run
@@ -33,13 +33,13 @@ OPAQUE = os.urandom(3 * 2**20)
 
 
 @pytest.fixture
-def owner(make: Make) -> Person:
+def owner(make: Make) -> User:
     return make.user()
 
 
 @pytest.fixture
-def project(instance: Instance, make: Make, owner: Person, tree: Tree) -> Project:
-    """A project with a commit."""
+def project(instance: Instance, make: Make, owner: User, tree: Tree) -> Project:
+    """Return a project with a commit."""
     made = make_project(make, owner)
     tree.commit()
     tree.git("push", "-q", over_http(instance, made, owner), "master")
@@ -69,15 +69,15 @@ GARBAGE = {
 
 
 @pytest.mark.parametrize("what", GARBAGE)
-def test_garbage(
+def test_malformed_requests(
     instance: Instance,
-    owner: Person,
+    owner: User,
     project: Project,
     ssh_key: Callable[..., dict[str, str]],
     tmp_path: Path,
     what: str,
 ) -> None:
-    """Both services, both ways, and the second version of the protocol (D44)."""
+    """Attack: both services, HTTP and SSH, and protocol version 2."""
     repository = repository_of(instance, project)
     before = repository.refs()
     for service in ("upload", "receive"):
@@ -96,8 +96,8 @@ def test_garbage(
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "x-gzip", "deflate", "br", "GZIP"])
-def test_encodings(instance: Instance, owner: Person, project: Project, encoding: str) -> None:
-    """What does not unpack is told so; a bomb is counted as it unpacks (D19)."""
+def test_content_encodings(instance: Instance, owner: User, project: Project, encoding: str) -> None:
+    """Attack: malformed compression is reported; a decompression bomb is limited while it expands."""
     path, auth, sent = f"{project.path}.git", auth_of(owner), {"Content-Encoding": encoding}
     for service in ("upload", "receive"):
         assert exchange(instance, path, service, b"no gzip at all", auth, sent).status_code == 400
@@ -107,10 +107,10 @@ def test_encodings(instance: Instance, owner: Person, project: Project, encoding
     assert exchange(instance, path, "upload", asked, auth, sent).status_code == 200
 
 
-def test_more_references_than_a_push_may_change(
-    instance: Instance, owner: Person, project: Project, monkeypatch: pytest.MonkeyPatch
+def test_too_many_refs_in_a_push(
+    instance: Instance, owner: User, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Refused in words, whether they can be listed or are more than anybody could hold."""
+    """Rejected with a message, whether they can be listed or exceed the limits."""
     tip = repository_of(instance, project).tip("refs/heads/master")
     assert tip is not None
     commands = [(ZERO, tip, f"refs/heads/x{number}") for number in range(60)]
@@ -126,16 +126,16 @@ def test_more_references_than_a_push_may_change(
     assert len(recorded(instance, project)) == 61
 
 
-def test_push_options(instance: Instance, owner: Person, project: Project, tree: Tree) -> None:
-    """They are taken, whatever they say."""
+def test_push_options(instance: Instance, owner: User, project: Project, tree: Tree) -> None:
+    """They are accepted and ignored."""
     tree.commit(content="two\n")
     url = over_http(instance, project, owner)
     tree.git("push", "-q", "-o", "ci.skip", "-o", "x=$(id)", "-o", "--help", url, "master")
     assert len(recorded(instance, project)) == 2
 
 
-def test_a_request_in_small_pieces(instance: Instance, owner: Person, project: Project) -> None:
-    """Byte by byte over a raw connection, chunk by chunk."""
+def test_a_request_in_small_chunks(instance: Instance, owner: User, project: Project) -> None:
+    """Byte by byte over a raw connection."""
     port = httpx.URL(instance.url).port
     with socket.create_connection(("127.0.0.1", port)) as connection:
         head = (
@@ -153,17 +153,17 @@ def test_a_request_in_small_pieces(instance: Instance, owner: Person, project: P
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A server that takes a megabyte at most; it keeps to itself what database it uses."""
+    """Yield a server with a limit of one megabyte; it always uses its own database."""
     data = tmp_path_factory.mktemp("small") / "data"
     with serving(data, INGOT_MAX_PUSH_MB="2", INGOT_MAX_FILE_MB="1") as server:
         yield server
 
 
-def _push_to(small: Server, tree: Tree, name: str, way: str, tmp_path: Path) -> Callable[[str, bool], str]:
+def _push_to(small: Server, tree: Tree, name: str, protocol: str, tmp_path: Path) -> Callable[[str, bool], str]:
     made = small.call("POST", "/projects", json={"name": name})
     assert made.status_code == 201, made.text
     url = small.url.replace("http://", f"http://root:{TOKEN}@") + f"/root/{name}.git"
-    if way == "ssh":
+    if protocol == "ssh":
         key = tmp_path / "key"
         subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key], check=True)
         public = Path(f"{key}.pub").read_text()
@@ -174,10 +174,10 @@ def _push_to(small: Server, tree: Tree, name: str, way: str, tmp_path: Path) -> 
     return lambda spec, fails: tree.git("push", url, spec, fails=fails)
 
 
-@pytest.mark.parametrize("way", ["http", "ssh"])
-def test_sizes(small: Server, tree: Tree, tmp_path: Path, way: str) -> None:
-    """A push or a file that is too large is refused in words, and nothing of it stays."""
-    push = _push_to(small, tree, f"sizes-{way}", way, tmp_path)
+@pytest.mark.parametrize("protocol", ["http", "ssh"])
+def test_size_limits(small: Server, tree: Tree, tmp_path: Path, protocol: str) -> None:
+    """A push or a file over the limit is rejected with a message, and leaves no objects."""
+    push = _push_to(small, tree, f"sizes-{protocol}", protocol, tmp_path)
     tree.commit()
     push("master", False)
     (tree.folder / "file").write_bytes(OPAQUE[: 2**20])
@@ -195,13 +195,13 @@ def test_sizes(small: Server, tree: Tree, tmp_path: Path, way: str) -> None:
         assert not list(repository.glob("objects/*incoming-*"))
 
 
-def test_sizes_over_the_api(small: Server) -> None:
-    """A file that no push may bring is not committed by a call either."""
+def test_size_limits_of_the_api(small: Server) -> None:
+    """A file over the push limit is not committed by a call either."""
     project = small.call("POST", "/projects", json={"name": "sizes-api"}).json()["id"]
     base = {"branch": "master", "commit_message": "x"}
     fits, large = "x" * 2**20, "x" * (2**20 + 1)
 
-    def answers(content: str, name: str, **more: str) -> list[tuple[int, Any]]:
+    def responses(content: str, name: str, **more: str) -> list[tuple[int, Any]]:
         encoded = {"content": content, **more}
         action = {"action": "create", "file_path": f"{name}-too", **encoded}
         sent = [
@@ -213,14 +213,14 @@ def test_sizes_over_the_api(small: Server) -> None:
 
     begun = {**base, "content": ""}
     assert small.call("POST", f"/projects/{project}/repository/files/begun", json=begun).status_code == 201
-    assert [status for status, _ in answers(fits, "fits")] == [201, 200, 201]
+    assert [status for status, _ in responses(fits, "fits")] == [201, 200, 201]
     refused = (400, {"content": ["is larger than the 1 MB that are allowed"]})
-    assert answers(large, "large") == [refused] * 3
-    assert answers(b64encode(large.encode()).decode(), "large", encoding="base64") == [refused] * 3
+    assert responses(large, "large") == [refused] * 3
+    assert responses(b64encode(large.encode()).decode(), "large", encoding="base64") == [refused] * 3
 
 
-def test_bombs(small: Server) -> None:
-    """To the service that writes, with the limit that is set for it."""
+def test_decompression_bombs(small: Server) -> None:
+    """Attack: sent to receive-pack, with its own limit."""
     made = small.call("POST", "/projects", json={"name": "bombs"})
     assert made.status_code == 201, made.text
     bomb = gzip.compress(b"\0" * (19 * 2**20), 9)
@@ -233,8 +233,8 @@ def test_bombs(small: Server) -> None:
     assert answer.status_code == 413
 
 
-def test_nothing_stays_open(instance: Instance, owner: Person, project: Project) -> None:
-    """No pipe of a push is left when it has ended, nor of one that could not even begin."""
+def test_no_pipe_stays_open(instance: Instance, owner: User, project: Project) -> None:
+    """After a push, or after one that failed to start."""
 
     def count() -> int:
         return len(list(Path("/proc/self/fd").iterdir()))

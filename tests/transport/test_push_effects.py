@@ -1,4 +1,4 @@
-"""What follows from a push: the record, the project's row, the person's day, and what is printed."""
+"""Effects of a push: record, project row, activity date, and printed messages."""
 
 from collections.abc import Callable
 
@@ -16,19 +16,19 @@ from ingot.repositories.ref_changes import service, staged
 from ingot.repositories.ref_changes.events import RefsChanged
 from ingot.repositories.ref_changes.queries import open_intents_in
 from ingot.repositories.ref_changes.tables import ref_changes
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project, day, make_project
 from tests.git_history import repository_of
 from tests.server.process import until
-from tests.transport.conftest import Tree, Way, over_http
+from tests.transport.conftest import GitRemote, Tree, over_http
 from tests.transport.test_workflows import recorded
 from tests.transport.wire import ZERO
 
 _ROW = select(projects.c.generation, projects.c.last_activity_at, projects.c.empty, projects.c.default_branch).where(
     projects.c.id == bindparam("project")
 )
-_WHO = select(ref_changes.c.actor_id, ref_changes.c.via).where(ref_changes.c.project_id == bindparam("project"))
+_ACTOR = select(ref_changes.c.actor_id, ref_changes.c.via).where(ref_changes.c.project_id == bindparam("project"))
 _DAY = select(users.c.last_activity_on).where(users.c.id == bindparam("user"))
 LINK = "To create a merge request for"
 
@@ -39,26 +39,26 @@ def row_of(instance: Instance, project: Project) -> tuple[int, str, bool, str]:
 
 
 @pytest.fixture
-def announced(monkeypatch: pytest.MonkeyPatch) -> list[RefsChanged]:
-    """What is announced during a test."""
+def emitted(monkeypatch: pytest.MonkeyPatch) -> list[RefsChanged]:
+    """Return the events emitted during a test."""
     heard: list[RefsChanged] = []
 
-    def hear(db: Connection, event: Event) -> None:
+    def record(db: Connection, event: Event) -> None:
         emit(db, event)
         if isinstance(event, RefsChanged):
             heard.append(event)
 
-    monkeypatch.setattr(service, "emit", hear)
+    monkeypatch.setattr(service, "emit", record)
     return heard
 
 
-def test_one_record_for_each_change(
-    instance: Instance, make: Make, tree: Tree, way: Callable[[Person], Way], announced: list[RefsChanged]
+def test_one_record_per_change(
+    instance: Instance, make: Make, tree: Tree, git_remote: Callable[[User], GitRemote], emitted: list[RefsChanged]
 ) -> None:
-    """With who and how; announced once for a push, however many references it changes."""
+    """With actor and source; one event for a push, however many refs it changes."""
     owner = make.user()
     project = make_project(make, owner)
-    chosen = way(owner)
+    chosen = git_remote(owner)
     tree.env = chosen.env
     url = chosen.url(project)
     before = row_of(instance, project)
@@ -71,14 +71,14 @@ def test_one_record_for_each_change(
     tree.git("push", "-q", url, "master")
     assert row_of(instance, project) == after, "a push of nothing changes nothing"
     tree.git("push", "-q", url, ":a")
-    assert [len(event.updates) for event in announced] == [4, 1]
+    assert [len(event.updates) for event in emitted] == [4, 1]
     via = "ssh" if chosen.env else "http"
-    assert {(event.project_id, event.actor_id, event.via) for event in announced} == {(project.id, owner.id, via)}
-    assert set(instance.app.database.read(lambda db: db.rows(_WHO, project=project.id))) == {(owner.id, via)}
-    assert announced[1].updates == (RefUpdate("refs/heads/a", first, ZERO),)
+    assert {(event.project_id, event.actor_id, event.via) for event in emitted} == {(project.id, owner.id, via)}
+    assert set(instance.app.database.read(lambda db: db.rows(_ACTOR, project=project.id))) == {(owner.id, via)}
+    assert emitted[1].updates == (RefUpdate("refs/heads/a", first, ZERO),)
 
 
-# What the first push brings, and which default branch follows; the project expects master.
+# Refs of the first push, and the resulting default branch; the project expects master.
 FIRST = [
     (["master"], "master"),
     (["main"], "main"),
@@ -89,7 +89,7 @@ FIRST = [
 
 
 @pytest.mark.parametrize(("branches", "default"), FIRST)
-def test_the_first_push_makes_the_default_branch(
+def test_the_first_push_sets_the_default_branch(
     instance: Instance, api: Api, make: Make, tree: Tree, branches: list[str], default: str
 ) -> None:
     owner = make.user()
@@ -107,7 +107,7 @@ def test_the_first_push_makes_the_default_branch(
     assert row_of(instance, project)[3] == default, "only the first ones count"
 
 
-def test_first_pushes_at_the_same_time(instance: Instance, make: Make, tree: Tree) -> None:
+def test_concurrent_first_pushes(instance: Instance, make: Make, tree: Tree) -> None:
     """Both have created their branch before either is recorded: HEAD points to one of them."""
     owner = make.user()
     project = make_project(make, owner)
@@ -129,8 +129,8 @@ def test_first_pushes_at_the_same_time(instance: Instance, make: Make, tree: Tre
     assert repository.head_branch() == "one"
 
 
-def test_the_same_change_by_two(instance: Instance, make: Make, tree: Tree) -> None:
-    """Two want the very same, and one is cut off: it is recorded once."""
+def test_two_identical_changes(instance: Instance, make: Make, tree: Tree) -> None:
+    """Two pushes make the same change, and one is interrupted: it is recorded once."""
     owner = make.user()
     project = make_project(make, owner)
     tip = tree.commit()
@@ -146,8 +146,8 @@ def test_the_same_change_by_two(instance: Instance, make: Make, tree: Tree) -> N
     assert recorded(instance, project)[1:] == [("refs/heads/master", ZERO, tip)]
 
 
-def test_an_account_that_goes_under_its_push(instance: Instance, api: Api, make: Make, tree: Tree) -> None:
-    """What it brought is recorded, in the name of the placeholder."""
+def test_a_user_deleted_during_a_push(instance: Instance, api: Api, make: Make, tree: Tree) -> None:
+    """The push is recorded in the name of the ghost user."""
     owner, leaving = make.user(), make.user()
     project = make_project(make, owner, members={leaving: Level.MASTER})
     tip = tree.commit()
@@ -160,12 +160,12 @@ def test_an_account_that_goes_under_its_push(instance: Instance, api: Api, make:
     instance.work()
     staged.finish_ref_updates(database, repository, intent, change)
     assert recorded(instance, project)[1:] == [("refs/heads/master", ZERO, tip)]
-    placeholder = database.read(lambda db: db.rows(_WHO, project=project.id))[1][0]
+    placeholder = database.read(lambda db: db.rows(_ACTOR, project=project.id))[1][0]
     assert placeholder not in (None, leaving.id, owner.id)
 
 
-def test_emptied_while_another_pushes(instance: Instance, make: Make, tree: Tree) -> None:
-    """Whoever records last tells what is there then, and not what was there when they changed it."""
+def test_emptied_during_another_push(instance: Instance, make: Make, tree: Tree) -> None:
+    """The last record stores the current state, not that of its own change."""
     owner = make.user()
     project = make_project(make, owner)
     tip = tree.commit()
@@ -180,14 +180,14 @@ def test_emptied_while_another_pushes(instance: Instance, make: Make, tree: Tree
     assert not row_of(instance, project)[2]
 
 
-def test_the_day_of_last_activity(instance: Instance, make: Make, tree: Tree, way: Callable[[Person], Way]) -> None:
-    """Who fetches or pushes was here today; who is only let in to a hidden project as nobody was not."""
+def test_activity_date(instance: Instance, make: Make, tree: Tree, git_remote: Callable[[User], GitRemote]) -> None:
+    """Set by fetches and pushes, but not by anonymous access."""
     owner, reader = make.user(), make.user()
     project = make_project(make, owner, members={reader: Level.REPORTER})
-    mine, theirs = way(owner), way(reader)
+    mine, theirs = git_remote(owner), git_remote(reader)
     tree.commit()
 
-    def last(person: Person) -> str | None:
+    def last(person: User) -> str | None:
         found: str | None = instance.app.database.read(lambda db: db.value(_DAY, user=person.id))
         return found
 
@@ -208,18 +208,18 @@ def test_the_day_of_last_activity(instance: Instance, make: Make, tree: Tree, wa
         until("the next day", lambda: last(owner) == "2031-05-07")
 
 
-def test_the_way_to_a_merge_request(
-    instance: Instance, api: Api, make: Make, tree: Tree, way: Callable[[Person], Way]
+def test_the_merge_request_link(
+    instance: Instance, api: Api, make: Make, tree: Tree, git_remote: Callable[[User], GitRemote]
 ) -> None:
-    """For branches that were pushed and are not the default one, unless the project does not want it."""
+    """Printed for pushed branches other than the default one, unless the project disables it."""
     owner = make.user()
     project = make_project(make, owner)
-    chosen = way(owner)
+    chosen = git_remote(owner)
     tree.env = chosen.env
     url = chosen.url(project)
 
     def push(*specs: str) -> str:
-        # What the server prints comes on standard error.
+        # Messages of the server are on standard error.
         return tree.git("-c", "alias.x=!git push 2>&1", "x", url, *specs)
 
     tree.commit()
@@ -237,11 +237,13 @@ def test_the_way_to_a_merge_request(
     assert LINK not in push("master:d")
 
 
-def test_what_git_cannot_change(instance: Instance, make: Make, tree: Tree, way: Callable[[Person], Way]) -> None:
-    """Where git itself refuses a part after the gate, only the rest is recorded, and no intent stays open."""
+def test_changes_rejected_by_git(
+    instance: Instance, make: Make, tree: Tree, git_remote: Callable[[User], GitRemote]
+) -> None:
+    """If git rejects a part after the ref checks, only the rest is recorded, and no intent stays open."""
     owner = make.user()
     project = make_project(make, owner)
-    chosen = way(owner)
+    chosen = git_remote(owner)
     tree.env = chosen.env
     tip = tree.commit()
     tree.git("push", "-q", chosen.url(project), "master", "master:a")

@@ -1,4 +1,4 @@
-"""Which references may be pushed, by whom, and which nobody ever sees."""
+"""Refs: permitted names, permissions, and hidden refs."""
 
 import tarfile
 from collections.abc import Callable
@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from ingot.core.access.levels import Level
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project, make_project
 from tests.git_history import repository_of, run
-from tests.transport.conftest import Tree, Way, over_http, over_ssh
+from tests.transport.conftest import GitRemote, Tree, over_http, over_ssh
 from tests.transport.test_workflows import recorded
 from tests.transport.wire import ZERO, connected, key_of, packet, send_commands
 
@@ -49,11 +49,11 @@ ALLOWED = [
 ]
 
 
-def test_names(instance: Instance, make: Make, tree: Tree, way: Callable[[Person], Way]) -> None:
-    """Names that read as something else are refused (D2, D3, D4), each with its reason; others are taken."""
+def test_ref_names(instance: Instance, make: Make, tree: Tree, git_remote: Callable[[User], GitRemote]) -> None:
+    """Attack: flag-like, hex-like and ambiguous names are rejected, each with its reason; others are accepted."""
     owner = make.user()
     project = make_project(make, owner)
-    chosen = way(owner)
+    chosen = git_remote(owner)
     tree.env = chosen.env
     url = chosen.url(project)
     first = tree.commit()
@@ -70,8 +70,8 @@ def test_names(instance: Instance, make: Make, tree: Tree, way: Callable[[Person
     assert f"{first}\trefs/tags/master" in seen, "a tag of the same name stays what it was"
 
 
-def test_hand_made_names(instance: Instance, make: Make, tree: Tree) -> None:
-    """What git's own client would not even send."""
+def test_invalid_names_by_a_custom_client(instance: Instance, make: Make, tree: Tree) -> None:
+    """Names that git's own client would not send."""
     owner = make.user()
     project = make_project(make, owner)
     first = tree.commit()
@@ -100,8 +100,8 @@ def test_hand_made_names(instance: Instance, make: Make, tree: Tree) -> None:
     assert len(recorded(instance, project)) == 1
 
 
-def test_names_that_are_not_text(instance: Instance, make: Make, tree: Tree) -> None:
-    """Bytes that are no UTF-8 cannot be shown by the API, so they are refused."""
+def test_names_in_other_encodings(instance: Instance, make: Make, tree: Tree) -> None:
+    """Names that are not UTF-8 cannot be shown by the API, so they are rejected."""
     owner = make.user()
     project = make_project(make, owner)
     tree.commit()
@@ -112,8 +112,8 @@ def test_names_that_are_not_text(instance: Instance, make: Make, tree: Tree) -> 
     assert "must be valid UTF-8" in said
 
 
-# What a client claims that git's own would never claim; the tag v1 and the branch topic are at "one".
-CLAIMS = [
+# False claims that git's client would never send; the tag v1 and the branch topic are at "one".
+FALSE_CLAIMS = [
     ("a tag deleted as if it were not there", [(ZERO, ZERO, "refs/tags/v1")]),
     ("a tag deleted from a value that nothing has", [("1" * 40, ZERO, "refs/tags/v1")]),
     ("a tag moved as if it were new", [(ZERO, "two", "refs/tags/v1")]),
@@ -132,9 +132,9 @@ CLAIMS = [
 ]
 
 
-@pytest.mark.parametrize("commands", [each for _, each in CLAIMS], ids=[name for name, _ in CLAIMS])
+@pytest.mark.parametrize("commands", [each for _, each in FALSE_CLAIMS], ids=[name for name, _ in FALSE_CLAIMS])
 def test_false_claims(instance: Instance, make: Make, tree: Tree, commands: list[tuple[str, str, str]]) -> None:
-    """What may be done follows from what is there, and not from what somebody says is there."""
+    """Permissions follow from the actual refs, not from the client's claims."""
     owner, developer = make.user(), make.user()
     project = make_project(make, owner, members={developer: Level.DEVELOPER})
     ids = {"one": tree.commit(), "two": tree.commit(content="two\n")}
@@ -149,12 +149,12 @@ def test_false_claims(instance: Instance, make: Make, tree: Tree, commands: list
     assert recorded(instance, project) == noted
 
 
-def test_tags_are_for_masters_to_change(
-    instance: Instance, make: Make, tree: Tree, way: Callable[[Person], Way]
+def test_tags_are_changed_by_masters_only(
+    instance: Instance, make: Make, tree: Tree, git_remote: Callable[[User], GitRemote]
 ) -> None:
     owner, developer = make.user(), make.user()
     project = make_project(make, owner, members={developer: Level.DEVELOPER})
-    mine, theirs = way(owner), way(developer)
+    mine, theirs = git_remote(owner), git_remote(developer)
     tree.commit()
     tree.git("push", "-q", mine.url(project), "master", "master:refs/tags/v1", env=mine.env)
     tree.commit(content="two\n")
@@ -166,12 +166,12 @@ def test_tags_are_for_masters_to_change(
 
 
 def test_protected_branches_and_tags(
-    instance: Instance, api: Api, make: Make, tree: Tree, way: Callable[[Person], Way]
+    instance: Instance, api: Api, make: Make, tree: Tree, git_remote: Callable[[User], GitRemote]
 ) -> None:
-    """By patterns too, with slashes in the name (D43)."""
+    """Attack: names with slashes and patterns."""
     owner, developer = make.user(), make.user()
     project = make_project(make, owner, members={developer: Level.DEVELOPER})
-    theirs = way(developer)
+    theirs = git_remote(developer)
     tree.commit()
     tree.git("push", "-q", over_http(instance, project, owner), "master", "master:rel/1/x", "master:refs/tags/v1")
     assert api.post(f"/projects/{project.id}/protected_branches", owner, name="rel/*").status_code == 201
@@ -201,18 +201,18 @@ def test_protected_branches_and_tags(
     tree.git("push", "-q", url, "master:relative", env=env)
 
 
-def test_the_first_push_is_for_masters(
-    instance: Instance, make: Make, tree: Tree, way: Callable[[Person], Way]
+def test_the_first_push_requires_a_master(
+    instance: Instance, make: Make, tree: Tree, git_remote: Callable[[User], GitRemote]
 ) -> None:
     owner, developer = make.user(), make.user()
     project = make_project(make, owner, members={developer: Level.DEVELOPER})
-    theirs = way(developer)
+    theirs = git_remote(developer)
     tree.commit()
     said = tree.git("push", theirs.url(project), "master:topic", fails=True, env=theirs.env)
     assert "You are not allowed to push code to protected branches on this project." in said
 
 
-def _with_internal_refs(instance: Instance, make: Make, tree: Tree) -> tuple[Person, Project, str]:
+def _with_internal_refs(instance: Instance, make: Make, tree: Tree) -> tuple[User, Project, str]:
     owner = make.user()
     project = make_project(make, owner)
     tree.commit()
@@ -224,12 +224,12 @@ def _with_internal_refs(instance: Instance, make: Make, tree: Tree) -> tuple[Per
     return owner, project, secret
 
 
-def test_internal_refs_are_never_shown(
-    instance: Instance, api: Api, make: Make, tree: Tree, way: Callable[[Person], Way]
+def test_internal_refs_are_never_listed(
+    instance: Instance, api: Api, make: Make, tree: Tree, git_remote: Callable[[User], GitRemote]
 ) -> None:
-    """Neither listed nor fetched by name, whatever the protocol (D45)."""
+    """Attack: list or fetch them by name, with every protocol version."""
     owner, project, secret = _with_internal_refs(instance, make, tree)
-    chosen = way(owner)
+    chosen = git_remote(owner)
     tree.env = chosen.env
     url = chosen.url(project)
     for version in ("0", "1", "2"):
@@ -247,10 +247,10 @@ def test_internal_refs_are_never_shown(
         assert "merge-requests" not in tree.git("-c", f"protocol.version={version}", "ls-remote", url)
 
 
-def test_internal_refs_are_not_packed_up(
+def test_internal_refs_are_not_archived(
     instance: Instance, make: Make, tree: Tree, ssh_key: Callable[..., dict[str, str]], tmp_path: Path
 ) -> None:
-    """An archive over SSH is made of what is shown, and of nothing on the disk."""
+    """An archive over SSH contains visible refs only."""
     owner, project, _ = _with_internal_refs(instance, make, tree)
     with connected(instance, key_of(ssh_key(owner)), tmp_path) as connection:
 
@@ -275,10 +275,10 @@ def test_internal_refs_are_not_packed_up(
             assert connection.run(f"git-upload-archive '{project.path}.git'", garbage).status != 0
 
 
-def test_an_archive_of_a_branch_that_a_tag_is_called_like(
+def test_an_archive_of_a_branch_named_like_a_tag(
     instance: Instance, make: Make, tree: Tree, ssh_key: Callable[..., dict[str, str]]
 ) -> None:
-    """The branch is packed, as everywhere, though git itself would take the tag (D4)."""
+    """Attack: the branch is archived, as everywhere, although git itself would take the tag."""
     owner = make.user()
     project = make_project(make, owner)
     tree.env = ssh_key(owner)
@@ -289,14 +289,14 @@ def test_an_archive_of_a_branch_that_a_tag_is_called_like(
     url = over_ssh(instance, project)
     tree.git("push", "-q", url, "refs/heads/master", "refs/tags/master", "refs/tags/only")
 
-    def packed(*arguments: str) -> set[str]:
+    def archived(*arguments: str) -> set[str]:
         tree.git("archive", f"--remote={url}", "--format=tar", "--output=got.tar", *arguments)
         with tarfile.open(tree.folder / "got.tar") as unpacked:
             return set(unpacked.getnames())
 
     both = {"old.txt", "new.txt"}
-    assert packed("master") == packed("refs/heads/master") == packed("HEAD") == packed("master:") == both
-    assert packed("refs/tags/master") == packed("only") == {"old.txt"}
-    assert packed("master", "new.txt") == {"new.txt"}
-    assert packed("--prefix", "master/", "master", "new.txt") == {"master", "master/new.txt"}
-    assert packed("--prefix", "master", "only") == {"masterold.txt"}
+    assert archived("master") == archived("refs/heads/master") == archived("HEAD") == archived("master:") == both
+    assert archived("refs/tags/master") == archived("only") == {"old.txt"}
+    assert archived("master", "new.txt") == {"new.txt"}
+    assert archived("--prefix", "master/", "master", "new.txt") == {"master", "master/new.txt"}
+    assert archived("--prefix", "master", "only") == {"masterold.txt"}

@@ -1,4 +1,4 @@
-"""Whose code it is where a project keeps its repository to its members, or switches it off: at every door the same."""
+"""Repository access levels: members only, or disabled, at every interface."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project
 from tests.git_history import History
@@ -74,23 +74,23 @@ def _reads(level: str, role: str) -> bool:
 
 
 @pytest.mark.parametrize("role", ["nobody", "stranger", "guest", *READERS])
-def test_the_api_obeys_it(api: Api, roles: UsersByRole, project: Project, level: str, role: str) -> None:
-    """The project itself stays as visible as it is."""
+def test_the_api_respects_it(api: Api, roles: UsersByRole, project: Project, level: str, role: str) -> None:
+    """The visibility of the project itself does not change."""
     person = roles[role]
     assert api.get(project.url, person).status_code == 200
     for path in READS:
         status = api.get(f"{project.url}/{path}", person).status_code
         if person is None and status == 401:
-            continue  # Not for the nameless in any case, or not any more.
+            continue  # Denied to anonymous callers in any case, or no longer permitted.
         assert status == (200 if _reads(level, role) else 403), (path, status)
-    if person is not None and level != "private":  # Guests may be shown jobs without the code.
+    if person is not None and level != "private":  # Guests may see jobs without the code.
         assert api.get(f"{project.url}/pipelines", person).status_code == (200 if level == "enabled" else 403)
     if person is None and level != "enabled":
         assert api.get(f"{project.url}/repository/tree").status_code in (401, 403)
 
 
 @pytest.mark.parametrize("role", ["stranger", "reporter", "developer", "administrator"])
-def test_lists_over_many_projects_obey_it(
+def test_lists_over_many_projects_respect_it(
     api: Api, roles: UsersByRole, project: Project, level: str, role: str
 ) -> None:
     person = roles[role]
@@ -104,22 +104,22 @@ def test_lists_over_many_projects_obey_it(
 
 
 @pytest.mark.parametrize("role", ["nobody", "stranger", "guest", *READERS])
-def test_git_over_http_obeys_it(
+def test_git_over_http_respects_it(
     instance: Instance, roles: UsersByRole, project: Project, level: str, role: str
 ) -> None:
     person, reads = roles[role], _reads(level, role)
     writes = reads and role in ("developer", "administrator")
     for service, may, sentence in (("upload", reads, NO_CODE), ("receive", writes, NO_PUSH)):
         answer = advertised(instance, f"{project.path}.git", service, auth_of(person))
-        # The nameless are asked who they are: they may be a member.
+        # Anonymous callers are asked for credentials, because they may be members.
         assert answer.status_code == (200 if may else 401 if person is None else 403), service
         assert may or person is None or answer.text.startswith(sentence)
-        # The wiki is another matter.
+        # The wiki has its own setting.
         if service == "upload":
             assert advertised(instance, f"{project.path}.wiki.git", service, auth_of(person)).status_code == 200
 
 
-def test_git_over_ssh_obeys_it(
+def test_git_over_ssh_respects_it(
     instance: Instance, roles: UsersByRole, project: Project, level: str, ssh_key: Give, tmp_path: Path
 ) -> None:
     for role in ("stranger", "developer"):
@@ -134,10 +134,10 @@ def test_git_over_ssh_obeys_it(
             assert (said.status == 0) == _reads(level, role)
 
 
-def test_writes_by_the_api_obey_it(api: Api, make: Make, roles: UsersByRole, project: Project, level: str) -> None:
+def test_writes_by_the_api_respect_it(api: Api, make: Make, roles: UsersByRole, project: Project, level: str) -> None:
     on = level != "disabled"
     actions = [{"action": "create", "file_path": make.name("f"), "content": "x"}]
-    calls: list[tuple[str, dict[str, Any], Person]] = [
+    calls: list[tuple[str, dict[str, Any], User]] = [
         ("repository/commits", {"branch": "topic", "commit_message": "m", "actions": actions}, roles.developer),
         ("repository/branches", {"branch": make.name("b"), "ref": "master"}, roles.developer),
         ("repository/tags", {"tag_name": make.name("t"), "ref": "master"}, roles.developer),
@@ -153,17 +153,17 @@ def test_writes_by_the_api_obey_it(api: Api, make: Make, roles: UsersByRole, pro
             assert status == (201 if on else 403), (path, status)
 
 
-def test_a_fork_does_not_open_what_was_closed(api: Api, make: Make, roles: UsersByRole, project: Project) -> None:
+def test_a_fork_does_not_reveal_restricted_code(api: Api, make: Make, roles: UsersByRole, project: Project) -> None:
     api.put(project.url, roles.owner, repository_access_level="private")
     fork = api.post(f"{project.url}/fork", roles.reporter, path=make.name("fork")).json()
     assert fork["repository_access_level"] == "private"
     assert api.get(f"/projects/{fork['id']}/repository/tree", roles.stranger).status_code == 403
 
 
-def test_who_is_shut_out_loses_it_at_once(
+def test_access_ends_at_once(
     instance: Instance, api: Api, roles: UsersByRole, project: Project, tree: Tree, tmp_path: Path
 ) -> None:
-    """A clone of yesterday is of no use for a fetch of today."""
+    """An existing clone cannot fetch."""
     api.put(project.url, roles.owner, repository_access_level="enabled")
     url = over_http(instance, project, roles.stranger)
     tree.git("fetch", "-q", url, "master")

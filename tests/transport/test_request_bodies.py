@@ -1,4 +1,4 @@
-"""Bodies as clients send them: unpacked, counted, and given up when they come too slowly."""
+"""Request bodies: decompressed, limited, and timed out."""
 
 import asyncio
 import gzip
@@ -13,11 +13,11 @@ from ingot.core.http import transfer_rate
 from ingot.core.http.transfer_rate import TransferTooSlow
 from ingot.transport.request_bodies import BadEncoding, ClientDisconnected, RequestTooLarge, read_body
 
-MOST = 2**20
+MAX_BYTES = 2**20
 
 
-def received(pieces: Iterable[bytes], encoding: bytes = b"", most: int = MOST, pause: float = 0.0) -> bytes:
-    """What comes out of a body."""
+def received(pieces: Iterable[bytes], encoding: bytes = b"", most: int = MAX_BYTES, pause: float = 0.0) -> bytes:
+    """Return the decoded content of a body."""
     waiting: Iterator[bytes] = iter(pieces)
 
     async def receive() -> dict[str, Any]:
@@ -32,7 +32,7 @@ def received(pieces: Iterable[bytes], encoding: bytes = b"", most: int = MOST, p
     return asyncio.run(read())
 
 
-def test_what_comes_is_what_was_sent() -> None:
+def test_bodies_are_decoded() -> None:
     text = b"0032want " * 1000
     assert received([text]) == received([text[:7], b"", text[7:]]) == text
     packed = gzip.compress(text)
@@ -40,17 +40,17 @@ def test_what_comes_is_what_was_sent() -> None:
     assert received([packed[place : place + 1] for place in range(len(packed))], b"gzip") == text
 
 
-def test_much_that_comes_out_of_little() -> None:
-    """Counted as it comes out; nothing is made of the rest."""
-    packed = gzip.compress(b"\0" * (MOST + 1))
+def test_expanding_bodies() -> None:
+    """Counted while they expand; the rest is not decompressed."""
+    packed = gzip.compress(b"\0" * (MAX_BYTES + 1))
     assert len(packed) < 2000
     with pytest.raises(RequestTooLarge):
         received([packed], b"gzip")
-    assert len(received([gzip.compress(b"\0" * MOST)], b"gzip")) == MOST
+    assert len(received([gzip.compress(b"\0" * MAX_BYTES)], b"gzip")) == MAX_BYTES
 
 
-def test_little_that_comes_out_of_much() -> None:
-    """What is sent counts too: empty blocks without end come to nothing, and what follows the end is not kept."""
+def test_shrinking_bodies() -> None:
+    """Sent bytes count too: endless empty blocks, and data after the end."""
     begin = zlib.compressobj(wbits=zlib.MAX_WBITS | 16)
     head = begin.compress(b"") + begin.flush(zlib.Z_FULL_FLUSH)
     nothing = b"\0\0\0\xff\xff" * 10_000
@@ -67,25 +67,25 @@ def test_little_that_comes_out_of_much() -> None:
 @pytest.mark.parametrize(
     "packed", [b"", b"no gzip", gzip.compress(b"x" * 1000, mtime=0)[:-9], zlib.compress(b"x")], ids=range(4)
 )
-def test_what_is_not_what_it_says(packed: bytes) -> None:
+def test_mislabelled_bodies(packed: bytes) -> None:
     with pytest.raises(BadEncoding):
         received([packed], b"gzip")
 
 
-def test_somebody_who_goes() -> None:
+def test_a_disconnecting_client() -> None:
     async def receive() -> dict[str, Any]:
         return {"type": "http.disconnect"}
 
     async def read() -> None:
-        async for _ in read_body(receive, b"", MOST):
+        async for _ in read_body(receive, b"", MAX_BYTES):
             pass
 
     with pytest.raises(ClientDisconnected):
         asyncio.run(read())
 
 
-def test_somebody_who_is_too_slow(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing for a whole window, or a drop now and then; who sends enough is heard out (fault 9)."""
+def test_a_slow_client(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing for a whole window, or a byte at a time; a sufficient rate is accepted."""
     with monkeypatch.context() as short:
         short.setattr(transfer_rate, "WINDOW_SECONDS", 0.05)
         with pytest.raises(TimeoutError):

@@ -1,4 +1,4 @@
-"""What is taken from somebody counts at once: for the next command, and for the push that is under way (D29)."""
+"""Revoked access ends at once: for the next command, and for a running push."""
 
 import subprocess
 from collections.abc import Callable
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ingot.core.access.levels import Level
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project, make_project
 from tests.git_history import History, repository_of, run
@@ -21,17 +21,17 @@ Give = Callable[..., dict[str, str]]
 
 
 @dataclass
-class Scene:
-    """A developer of a private project, and what may be taken from them."""
+class RevocationSetup:
+    """Developer of a private project, and revocable access."""
 
     api: Api
     make: Make
-    owner: Person
-    developer: Person
+    owner: User
+    developer: User
     project: Project
 
-    def take(self, what: str) -> None:
-        """Take it."""
+    def revoke(self, what: str) -> None:
+        """Revoke it."""
         api, root, project, developer = self.api, self.make.root, self.project, self.developer
         if what == "membership":
             done = api.delete(f"/projects/{project.id}/members/{developer.id}", self.owner)
@@ -52,17 +52,17 @@ class Scene:
 
 
 @pytest.fixture
-def scene(instance: Instance, api: Api, make: Make) -> Scene:
+def setup(instance: Instance, api: Api, make: Make) -> RevocationSetup:
     owner, developer = make.user(), make.user()
     project = make_project(make, owner, visibility="private", members={developer: Level.DEVELOPER})
     history = History()
     history.commit(files={"a": "a\n"})
     history.fill(instance, project)
-    return Scene(api, make, owner, developer, project)
+    return RevocationSetup(api, make, owner, developer, project)
 
 
-# What is taken, and what a clone and a push are answered with then.
-TAKEN = {
+# Revoked access, and the responses to a clone and a push afterwards.
+REVOCATIONS = {
     "membership": (404, 404),
     "level": (403, 403),
     "token": (401, 401),
@@ -72,30 +72,30 @@ TAKEN = {
 }
 
 
-@pytest.mark.parametrize("what", TAKEN)
-def test_the_next_request(instance: Instance, scene: Scene, what: str) -> None:
-    path, auth = f"{scene.project.path}.git", auth_of(scene.developer)
+@pytest.mark.parametrize("what", REVOCATIONS)
+def test_the_next_request_is_denied(instance: Instance, setup: RevocationSetup, what: str) -> None:
+    path, auth = f"{setup.project.path}.git", auth_of(setup.developer)
 
-    def answers() -> tuple[int, ...]:
+    def responses() -> tuple[int, ...]:
         return tuple(advertised(instance, path, service, auth).status_code for service in ("upload", "receive"))
 
-    assert answers() == (200, 200)
-    scene.take(what)
-    assert answers() == TAKEN[what]
+    assert responses() == (200, 200)
+    setup.revoke(what)
+    assert responses() == REVOCATIONS[what]
     body = exchange(instance, path, "receive", b"0000", auth)
-    assert body.status_code == TAKEN[what][1], "also of somebody who asked before"
+    assert body.status_code == REVOCATIONS[what][1], "despite earlier requests"
 
 
-def test_a_project_made_private(instance: Instance, scene: Scene) -> None:
-    path, stranger = f"{scene.project.path}.git", scene.make.user()
+def test_a_project_made_private(instance: Instance, setup: RevocationSetup) -> None:
+    path, stranger = f"{setup.project.path}.git", setup.make.user()
     for visibility, seen in (("public", (200, 200)), ("internal", (401, 200)), ("private", (401, 404))):
-        done = scene.api.put(f"/projects/{scene.project.id}", scene.owner, visibility=visibility)
+        done = setup.api.put(f"/projects/{setup.project.id}", setup.owner, visibility=visibility)
         assert done.status_code == 200
         answers = [advertised(instance, path, "upload", auth).status_code for auth in (None, auth_of(stranger))]
         assert tuple(answers) == seen
 
 
-SSH_SAYS = {
+SSH_MESSAGES = {
     "membership": "could not be found",
     "level": "not allowed to download",
     "user": "has been revoked",
@@ -104,22 +104,22 @@ SSH_SAYS = {
 }
 
 
-@pytest.mark.parametrize("what", SSH_SAYS)
-def test_the_next_command_of_an_open_connection(
-    instance: Instance, scene: Scene, ssh_key: Give, tmp_path: Path, what: str
+@pytest.mark.parametrize("what", SSH_MESSAGES)
+def test_the_next_command_of_an_open_connection_is_denied(
+    instance: Instance, setup: RevocationSetup, ssh_key: Give, tmp_path: Path, what: str
 ) -> None:
-    with connected(instance, key_of(ssh_key(scene.developer)), tmp_path) as connection:
-        command = f"git-upload-pack '{scene.project.path}.git'"
+    with connected(instance, key_of(ssh_key(setup.developer)), tmp_path) as connection:
+        command = f"git-upload-pack '{setup.project.path}.git'"
         assert connection.run(command, b"0000").status == 0
-        scene.take(what)
+        setup.revoke(what)
         said = connection.run(command, b"0000")
         assert (said.status, said.out) == (128, b"")
-        assert SSH_SAYS[what] in said.err
+        assert SSH_MESSAGES[what] in said.err
         if what in ("user", "key"):
-            assert connection.run("").status != 0, "not even a greeting"
+            assert connection.run("").status != 0, "no greeting message"
 
 
-GATE_SAYS = {
+REF_CHECK_MESSAGES = {
     "membership": "could not be found",
     "level": "not allowed to push",
     "token": "has been revoked",
@@ -129,7 +129,7 @@ GATE_SAYS = {
 
 
 def push_of(tree: Tree, ref: str) -> tuple[bytes, bytes]:
-    """A push as git sends it: its commands, and its pack."""
+    """Return a push as sent by git: its commands, and its pack."""
     tip = tree.commit("large", "line\n" * 50_000)
     objects = tree.git("rev-list", "--objects", tip)
     pack = subprocess.run(
@@ -143,60 +143,60 @@ def push_of(tree: Tree, ref: str) -> tuple[bytes, bytes]:
     return packet(f"{ZERO} {tip} {ref}\0report-status side-band-64k") + b"0000", pack
 
 
-@pytest.mark.parametrize("what", GATE_SAYS)
-def test_a_push_whose_pack_is_still_being_sent(instance: Instance, scene: Scene, tree: Tree, what: str) -> None:
-    """It began while it was allowed, and is refused at the gate; nothing is changed and nothing recorded."""
+@pytest.mark.parametrize("what", REF_CHECK_MESSAGES)
+def test_a_push_during_the_revocation(instance: Instance, setup: RevocationSetup, tree: Tree, what: str) -> None:
+    """It began with permission, and is rejected by the ref checks; nothing is changed or recorded."""
     commands, pack = push_of(tree, "refs/heads/topic")
     half = len(pack) // 2
-    repository = repository_of(instance, scene.project)
+    repository = repository_of(instance, setup.project)
 
     def body() -> object:
         yield commands + pack[:half]
-        # git creates its quarantine after the server has admitted the request; before that, all of it is refused.
+        # git creates its quarantine after the server has admitted the request; before that, all of it is rejected.
         until("the quarantine of the push", lambda: list(repository.path.glob("objects/*incoming-*")))
-        scene.take(what)
+        setup.revoke(what)
         yield pack[half:]
 
-    answer = exchange(instance, f"{scene.project.path}.git", "receive", body(), auth_of(scene.developer))
+    answer = exchange(instance, f"{setup.project.path}.git", "receive", body(), auth_of(setup.developer))
     assert answer.status_code == 200
-    assert GATE_SAYS[what] in answer.text
+    assert REF_CHECK_MESSAGES[what] in answer.text
     assert "pre-receive hook declined" in answer.text
     assert repository.tip("refs/heads/topic") is None
-    assert recorded(instance, scene.project) == []
+    assert recorded(instance, setup.project) == []
     assert not list(repository.path.glob("objects/*incoming-*"))
     assert run(repository.path, "fsck", "--strict") == ""
 
 
 @pytest.mark.parametrize("what", ["key", "membership"])
-def test_the_same_over_ssh(
-    instance: Instance, scene: Scene, tree: Tree, ssh_key: Give, tmp_path: Path, what: str
+def test_a_push_over_ssh_during_the_revocation(
+    instance: Instance, setup: RevocationSetup, tree: Tree, ssh_key: Give, tmp_path: Path, what: str
 ) -> None:
     commands, pack = push_of(tree, "refs/heads/topic")
-    with connected(instance, key_of(ssh_key(scene.developer)), tmp_path) as connection:
-        process = connection.popen(f"git-receive-pack '{scene.project.path}.git'")
+    with connected(instance, key_of(ssh_key(setup.developer)), tmp_path) as connection:
+        process = connection.popen(f"git-receive-pack '{setup.project.path}.git'")
         assert process.stdin is not None
         process.stdin.write(commands + pack[: len(pack) // 2])
         process.stdin.flush()
         assert process.stdout is not None
         assert b"refs/heads/master" in process.stdout.read(100), "it has begun"
-        scene.take(what)
+        setup.revoke(what)
         out, _ = process.communicate(pack[len(pack) // 2 :], timeout=60)
     assert b"has been revoked" in out or b"could not be found" in out
-    assert repository_of(instance, scene.project).tip("refs/heads/topic") is None
-    assert recorded(instance, scene.project) == []
+    assert repository_of(instance, setup.project).tip("refs/heads/topic") is None
+    assert recorded(instance, setup.project) == []
 
 
-def test_protection_counts_at_the_gate(instance: Instance, scene: Scene, tree: Tree) -> None:
-    """A branch that is protected while somebody pushes to it stays as it was."""
-    tree.git("fetch", "-q", over_http(instance, scene.project, scene.developer), "master")
+def test_protection_is_checked_at_the_end_of_a_push(instance: Instance, setup: RevocationSetup, tree: Tree) -> None:
+    """A branch that becomes protected during a push does not move."""
+    tree.git("fetch", "-q", over_http(instance, setup.project, setup.developer), "master")
     commands, pack = push_of(tree, "refs/heads/topic")
 
     def body() -> object:
         yield commands + pack[:100]
-        done = scene.api.post(f"/projects/{scene.project.id}/protected_branches", scene.owner, name="top*")
+        done = setup.api.post(f"/projects/{setup.project.id}/protected_branches", setup.owner, name="top*")
         assert done.status_code == 201, done.text
         yield pack[100:]
 
-    answer = exchange(instance, f"{scene.project.path}.git", "receive", body(), auth_of(scene.developer))
+    answer = exchange(instance, f"{setup.project.path}.git", "receive", body(), auth_of(setup.developer))
     assert "You are not allowed to push code to protected branches" in answer.text
-    assert repository_of(instance, scene.project).tip("refs/heads/topic") is None
+    assert repository_of(instance, setup.project).tip("refs/heads/topic") is None

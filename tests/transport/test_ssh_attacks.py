@@ -9,7 +9,7 @@ from pathlib import Path
 import asyncssh
 import pytest
 
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project, make_project
 from tests.ssh_public_keys import ed25519_line
@@ -21,12 +21,12 @@ Give = Callable[..., dict[str, str]]
 
 
 @pytest.fixture
-def owner(make: Make) -> Person:
+def owner(make: Make) -> User:
     return make.user()
 
 
 @pytest.fixture
-def project(make: Make, owner: Person) -> Project:
+def project(make: Make, owner: User) -> Project:
     return make_project(make, owner)
 
 
@@ -70,7 +70,7 @@ def _ssh(instance: Instance, key: Path, *args: str, sent: bytes = b"") -> "subpr
     )
 
 
-def test_commands(instance: Instance, owner: Person, project: Project, ssh_key: Give, tmp_path: Path) -> None:
+def test_commands(instance: Instance, owner: User, project: Project, ssh_key: Give, tmp_path: Path) -> None:
     """None gets near a shell (D11)."""
     with connected(instance, key_of(ssh_key(owner)), tmp_path) as connection:
         for command in (each.format(path=project.path) for each in COMMANDS):
@@ -81,7 +81,7 @@ def test_commands(instance: Instance, owner: Person, project: Project, ssh_key: 
         assert connection.run(f"git upload-pack '{project.path}'", b"0000").status == 0
 
 
-def test_no_environment(instance: Instance, owner: Person, project: Project, ssh_key: Give, tmp_path: Path) -> None:
+def test_no_environment(instance: Instance, owner: User, project: Project, ssh_key: Give, tmp_path: Path) -> None:
     """Of what a client wishes to have in the environment, only the protocol counts, and only where it is one."""
     trace = tmp_path / "trace"
     wishes = {
@@ -109,7 +109,7 @@ def test_no_environment(instance: Instance, owner: Person, project: Project, ssh
     assert not trace.exists()
 
 
-def test_nothing_but_commands(instance: Instance, owner: Person, ssh_key: Give, tmp_path: Path) -> None:
+def test_nothing_but_commands(instance: Instance, owner: User, ssh_key: Give, tmp_path: Path) -> None:
     """No terminal, no tunnel in either direction, no agent, no files."""
     key = key_of(ssh_key(owner))
     greeting = f"Welcome to Ingot, @{owner.username}!\n".encode()
@@ -139,7 +139,7 @@ def test_nothing_but_commands(instance: Instance, owner: Person, ssh_key: Give, 
 
 
 def test_only_known_keys_of_active_users(
-    instance: Instance, api: Api, make: Make, owner: Person, project: Project, ssh_key: Give, tmp_path: Path
+    instance: Instance, api: Api, make: Make, owner: User, project: Project, ssh_key: Give, tmp_path: Path
 ) -> None:
     """An unknown key, another name than git, a password, and the key of somebody who is blocked (D12)."""
     unknown = tmp_path / "unknown"
@@ -157,7 +157,7 @@ def test_only_known_keys_of_active_users(
 
 
 def test_a_key_that_is_shown_but_not_held(
-    instance: Instance, make: Make, owner: Person, ssh_key: Give, tmp_path: Path
+    instance: Instance, make: Make, owner: User, ssh_key: Give, tmp_path: Path
 ) -> None:
     """Naming somebody else's key before one's own does not make one somebody else."""
     other = make.user()
@@ -230,7 +230,7 @@ def test_keys_are_one_line(api: Api, make: Make, line: str) -> None:
 
 
 def test_many_commands_at_once(
-    instance: Instance, owner: Person, project: Project, ssh_key: Give, tmp_path: Path
+    instance: Instance, owner: User, project: Project, ssh_key: Give, tmp_path: Path
 ) -> None:
     """More than have a place wait for theirs."""
 

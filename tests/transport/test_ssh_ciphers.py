@@ -1,4 +1,4 @@
-"""Clones over SSH with each kind of cipher, with new session keys on the way, and with small windows."""
+"""Clones over SSH with each kind of cipher, with rekeying, and with small windows."""
 
 import asyncio
 import os
@@ -8,7 +8,7 @@ from pathlib import Path
 import asyncssh
 import pytest
 
-from tests.client import Make, Person
+from tests.client import Make, User
 from tests.conftest import Instance
 from tests.factories import Project, make_project
 from tests.transport.conftest import Tree, over_http, over_ssh, ssh_command
@@ -19,13 +19,13 @@ QUICK, SLOW = "aes128-gcm@openssh.com", "aes128-ctr"
 
 
 @pytest.fixture
-def owner(make: Make) -> Person:
+def owner(make: Make) -> User:
     return make.user()
 
 
 @pytest.fixture
-def project(instance: Instance, make: Make, owner: Person, tree: Tree) -> Project:
-    """A project with some megabytes of incompressible content."""
+def project(instance: Instance, make: Make, owner: User, tree: Tree) -> Project:
+    """Return a project with some megabytes of incompressible content."""
     made = make_project(make, owner)
     (tree.folder / "bulk").write_bytes(os.urandom(5_000_000))
     tree.git("add", "bulk")
@@ -36,9 +36,9 @@ def project(instance: Instance, make: Make, owner: Person, tree: Tree) -> Projec
 
 @pytest.mark.parametrize("cipher", ["", QUICK, SLOW])
 def test_clone_is_complete_with_each_cipher(
-    instance: Instance, owner: Person, project: Project, ssh_key: Give, tree: Tree, tmp_path: Path, cipher: str
+    instance: Instance, owner: User, project: Project, ssh_key: Give, tree: Tree, tmp_path: Path, cipher: str
 ) -> None:
-    """The session keys change several times while the clone runs."""
+    """With several key exchanges during the clone."""
     key = key_of(ssh_key(owner))
     command = f"{ssh_command(key)} -o RekeyLimit=1M{f' -c {cipher}' if cipher else ''}"
     copy = tmp_path / "copy"
@@ -50,7 +50,7 @@ def test_clone_is_complete_with_each_cipher(
 @pytest.mark.parametrize("window", [10, 1_000, 40_000])
 @pytest.mark.parametrize("cipher", [QUICK, SLOW])
 def test_small_window_is_refilled(
-    instance: Instance, owner: Person, project: Project, ssh_key: Give, tree: Tree, window: int, cipher: str
+    instance: Instance, owner: User, project: Project, ssh_key: Give, tree: Tree, window: int, cipher: str
 ) -> None:
     """A client other than OpenSSH that receives little at a time gets the whole response."""
     for number in range(20):

@@ -16,14 +16,14 @@ from ingot.transport import connection_limits, ssh_server
 from ingot.transport.connection_limits import ConnectionLimits, address_share, drop_percentage
 from ingot.transport.ssh_server import SshServer
 from ingot.transport.ssh_sessions import SshSessions
-from tests.client import Make, Person
+from tests.client import Make, User
 from tests.conftest import Instance
 from tests.factories import make_project
 from tests.server.process import until
 from tests.transport.conftest import Tree, over_ssh, ssh_command
 from tests.transport.wire import key_of
 
-Give = Callable[[Person], dict[str, str]]
+Give = Callable[[User], dict[str, str]]
 ATTACKER, CLIENT = "127.0.0.1", "127.0.0.2"
 
 

@@ -1,4 +1,4 @@
-"""The keys on both sides: those by which clients know the server, and the kinds that people bring."""
+"""Host keys of the server, and types of user keys."""
 
 import stat
 from collections.abc import Callable
@@ -15,8 +15,8 @@ from tests.transport.conftest import Tree, over_ssh
 Give = Callable[..., dict[str, str]]
 
 
-def test_host_keys_are_made_once_and_kept(tmp_path: Path) -> None:
-    """For its owner's eyes; a second start, and one beside the first, takes what is there."""
+def test_host_keys_are_created_once(tmp_path: Path) -> None:
+    """Readable by the owner only; a second or concurrent start uses existing ones."""
     (tmp_path / "secrets").mkdir()
     made = host_keys(tmp_path)
     content = [path.read_bytes() for path in made]
@@ -31,7 +31,7 @@ def test_host_keys_are_made_once_and_kept(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["ed25519", "rsa", "ecdsa"])
-def test_every_kind_of_key_opens(instance: Instance, make: Make, tree: Tree, ssh_key: Give, kind: str) -> None:
+def test_every_type_of_key_is_accepted(instance: Instance, make: Make, tree: Tree, ssh_key: Give, kind: str) -> None:
     owner = make.user()
     project = make_project(make, owner)
     tree.env = ssh_key(owner, kind)

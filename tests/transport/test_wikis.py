@@ -7,20 +7,20 @@ from pathlib import Path
 import pytest
 
 from ingot.core.access.levels import Level
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import make_project
-from tests.transport.conftest import Tree, Way, over_http, over_ssh, ssh_command
+from tests.transport.conftest import GitRemote, Tree, over_http, over_ssh, ssh_command
 from tests.transport.test_workflows import recorded
 
 
-def test_clone_change_and_push(
-    instance: Instance, api: Api, make: Make, tree: Tree, way: Callable[[Person], Way], tmp_path: Path
+def test_clone_edit_and_push(
+    instance: Instance, api: Api, make: Make, tree: Tree, git_remote: Callable[[User], GitRemote], tmp_path: Path
 ) -> None:
-    """What was written over the API is cloned, and what is pushed is read there; the project knows nothing of it."""
+    """Pages written through the API are cloned, and pushed pages are read there; the project itself is not changed."""
     owner = make.user()
     project = make_project(make, owner)
-    chosen = way(owner)
+    chosen = git_remote(owner)
     tree.env = chosen.env
     url = chosen.url(f"{project.path}.wiki")
     base = f"/projects/{project.id}/wikis"
@@ -46,11 +46,11 @@ def test_clone_change_and_push(
     assert copy.git("ls-remote", chosen.url(project)) == ""
 
 
-def test_a_first_push(api: Api, make: Make, tree: Tree, way: Callable[[Person], Way]) -> None:
-    """A wiki that nobody has used yet is cloned empty, and shows the branch that is pushed first, whatever its name."""
+def test_a_first_push(api: Api, make: Make, tree: Tree, git_remote: Callable[[User], GitRemote]) -> None:
+    """An unused wiki is cloned empty, and shows the branch that is pushed first under any name."""
     owner = make.user()
     project = make_project(make, owner)
-    chosen = way(owner)
+    chosen = git_remote(owner)
     tree.env = chosen.env
     url = chosen.url(f"{project.path}.wiki")
     assert tree.git("ls-remote", url) == ""
@@ -68,7 +68,7 @@ def test_a_first_push(api: Api, make: Make, tree: Tree, way: Callable[[Person], 
     assert api.get(f"/projects/{project.id}/wikis/home", owner).json()["content"] == "second\n"
 
 
-WHO = [
+CALLERS = [
     (Level.NONE, "private", False, False),
     (Level.NONE, "public", True, False),
     (Level.GUEST, "private", False, False),
@@ -77,11 +77,11 @@ WHO = [
 ]
 
 
-@pytest.mark.parametrize(("level", "visibility", "reads", "writes"), WHO)
-def test_who_may(
+@pytest.mark.parametrize(("level", "visibility", "reads", "writes"), CALLERS)
+def test_permissions(
     instance: Instance, api: Api, make: Make, tree: Tree, level: Level, visibility: str, reads: bool, writes: bool
 ) -> None:
-    """Reporters clone, developers push, as over the API."""
+    """Reporters clone, developers push, as through the API."""
     owner, other = make.user(), make.user()
     project = make_project(make, owner, visibility=visibility, members={other: level})
     api.post(f"/projects/{project.id}/wikis", owner, title="home", content="x")
@@ -93,7 +93,7 @@ def test_who_may(
 
 
 def test_disabled_archived_and_missing(instance: Instance, api: Api, make: Make, tree: Tree) -> None:
-    """An archived project's wiki is only read, one that is turned off not at all, and there is only one wiki."""
+    """An archived project's wiki is read-only, a disabled one is hidden, and there is only one wiki."""
     owner = make.user()
     project = make_project(make, owner)
     api.post(f"/projects/{project.id}/wikis", owner, title="home", content="x")
@@ -111,7 +111,7 @@ def test_disabled_archived_and_missing(instance: Instance, api: Api, make: Make,
 
 
 def test_tokens_and_deploy_keys(instance: Instance, api: Api, make: Make, tree: Tree, tmp_path: Path) -> None:
-    """A token that only reads does not push, and no deploy key pushes to a wiki."""
+    """Read-only tokens and deploy keys do not push to a wiki."""
     owner = make.user()
     project = make_project(make, owner)
     reading = make.token(owner.id, "read_repository")
@@ -130,8 +130,8 @@ def test_tokens_and_deploy_keys(instance: Instance, api: Api, make: Make, tree: 
     assert "Deploy keys cannot push" in tree.git("push", url, "HEAD:refs/heads/new", fails=True)
 
 
-def test_no_project_is_called_like_a_wiki(api: Api, make: Make) -> None:
-    """Else a path would lead to two things."""
+def test_no_project_is_named_like_a_wiki(api: Api, make: Make) -> None:
+    """The path would be ambiguous."""
     owner = make.user()
     refused = api.post("/projects", owner, name="namesake", path="some.wiki")
     assert refused.status_code == 400

@@ -1,4 +1,4 @@
-"""What people do with git every day, over HTTP and over SSH."""
+"""Everyday use of git over HTTP and SSH."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -7,11 +7,11 @@ from sqlalchemy import bindparam, select
 
 from ingot.core.access.levels import Level
 from ingot.repositories.ref_changes.tables import ref_changes, ref_intents
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project, make_project
 from tests.git_history import repository_of, run
-from tests.transport.conftest import Tree, Way
+from tests.transport.conftest import GitRemote, Tree
 
 _CHANGES = (
     select(ref_changes.c.ref, ref_changes.c.old, ref_changes.c.new)
@@ -23,19 +23,19 @@ ZERO = "0" * 40
 
 
 def recorded(instance: Instance, project: Project) -> list[tuple[str, str, str]]:
-    """The changes that were recorded; none may be left open."""
+    """Return the recorded changes; none may be left open."""
     assert instance.app.database.read(lambda db: db.rows(_OPEN, project=project.id)) == []
     rows = instance.app.database.read(lambda db: db.rows(_CHANGES, project=project.id))
     return [(ref, old, new) for ref, old, new in rows]
 
 
 def test_push_and_clone(
-    instance: Instance, api: Api, make: Make, tree: Tree, way: Callable[[Person], Way], tmp_path: Path
+    instance: Instance, api: Api, make: Make, tree: Tree, git_remote: Callable[[User], GitRemote], tmp_path: Path
 ) -> None:
-    """A first push makes the default branch; everything is there at once, and recorded once."""
+    """The first push sets the default branch; everything is visible at once, and recorded once."""
     owner = make.user()
     project = make_project(make, owner)
-    chosen = way(owner)
+    chosen = git_remote(owner)
     tree.env = chosen.env
     tree.git("checkout", "-q", "-b", "main")
     first = tree.commit()
@@ -51,26 +51,24 @@ def test_push_and_clone(
     assert Tree(tmp_path / "copy").git("rev-parse", "HEAD") == first
 
 
-def test_whoever_pushes_hears_nothing_of_the_server_itself(
-    make: Make, tree: Tree, way: Callable[[Person], Way]
-) -> None:
-    """Only what belongs to the push, also where there are branches already to compare it with."""
+def test_a_push_prints_no_internal_messages(make: Make, tree: Tree, git_remote: Callable[[User], GitRemote]) -> None:
+    """Only messages about the push, also with branches to compare with."""
     owner = make.user()
-    chosen = way(owner)
+    chosen = git_remote(owner)
     tree.env, url = chosen.env, chosen.url(make_project(make, owner))
     for number in range(2):
         tree.commit(content=f"{number}\n")
-        said = tree.said("push", "-q", url, "HEAD:refs/heads/master")
+        said = tree.stderr("push", "-q", url, "HEAD:refs/heads/master")
         assert [line for line in said.splitlines() if line.startswith(("remote: error", "error", "fatal"))] == []
 
 
-def test_tags_deletes_and_forces(
-    instance: Instance, api: Api, make: Make, tree: Tree, way: Callable[[Person], Way]
+def test_tags_deletions_and_force_pushes(
+    instance: Instance, api: Api, make: Make, tree: Tree, git_remote: Callable[[User], GitRemote]
 ) -> None:
-    """Branches that nobody protects may be forced and deleted; each change is recorded."""
+    """Unprotected branches may be forced and deleted; each change is recorded."""
     owner = make.user()
     project = make_project(make, owner)
-    chosen = way(owner)
+    chosen = git_remote(owner)
     tree.env = chosen.env
     url = chosen.url(project)
     first = tree.commit()
@@ -89,13 +87,13 @@ def test_tags_deletes_and_forces(
     assert sorted(recorded(instance, project)[4:]) == [("refs/heads/topic", first, ZERO), ("refs/tags/v1", tag, ZERO)]
 
 
-def test_protected_branches_stand_fast(
-    instance: Instance, make: Make, tree: Tree, way: Callable[[Person], Way]
+def test_protected_branches(
+    instance: Instance, make: Make, tree: Tree, git_remote: Callable[[User], GitRemote]
 ) -> None:
-    """A protected branch takes no force, no deletion, and no push of a developer; a refusal records nothing."""
+    """They reject force, deletion, and pushes of developers; a rejected push records nothing."""
     owner, developer = make.user(), make.user()
     project = make_project(make, owner, members={developer: Level.DEVELOPER})
-    mine, theirs = way(owner), way(developer)
+    mine, theirs = git_remote(owner), git_remote(developer)
     first = tree.commit()
     tree.git("push", "-q", mine.url(project), "master", env=mine.env)
     tree.commit(content="two\n")
@@ -109,12 +107,12 @@ def test_protected_branches_stand_fast(
 
 
 def test_shallow_partial_and_fetch(
-    instance: Instance, make: Make, tree: Tree, way: Callable[[Person], Way], tmp_path: Path
+    instance: Instance, make: Make, tree: Tree, git_remote: Callable[[User], GitRemote], tmp_path: Path
 ) -> None:
-    """Clones with less than everything, deepened later."""
+    """Partial clones, deepened later."""
     owner = make.user()
     project = make_project(make, owner)
-    chosen = way(owner)
+    chosen = git_remote(owner)
     tree.env = chosen.env
     for number in range(5):
         tree.commit(f"file-{number}", f"{number}\n" * 100)
@@ -132,13 +130,13 @@ def test_shallow_partial_and_fetch(
         assert partial.git("-c", f"protocol.version={version}", "ls-remote", url, "refs/heads/master")
 
 
-def test_what_comes_back_is_what_went_in(
-    instance: Instance, make: Make, tree: Tree, way: Callable[[Person], Way], tmp_path: Path
+def test_a_clone_equals_the_pushed_history(
+    instance: Instance, make: Make, tree: Tree, git_remote: Callable[[User], GitRemote], tmp_path: Path
 ) -> None:
-    """A history with merges, renames, binaries, links, programs and submodules is the same, object for object."""
+    """A history with merges, renames, binaries, symlinks, executables and submodules, object for object."""
     owner = make.user()
     project = make_project(make, owner)
-    chosen = way(owner)
+    chosen = git_remote(owner)
     tree.env = chosen.env
     first = tree.commit("a file", "one\n" * 50)
     (tree.folder / "binary").write_bytes(bytes(range(256)) * 200)
@@ -163,11 +161,13 @@ def test_what_comes_back_is_what_went_in(
     assert run(repository_of(instance, project).path, "fsck", "--strict") == ""
 
 
-def test_atomic_push_with_one_refused(instance: Instance, make: Make, tree: Tree, way: Callable[[Person], Way]) -> None:
+def test_atomic_push_with_one_rejected_ref(
+    instance: Instance, make: Make, tree: Tree, git_remote: Callable[[User], GitRemote]
+) -> None:
     """All or nothing, whether the client asks for it or not."""
     owner = make.user()
     project = make_project(make, owner)
-    chosen = way(owner)
+    chosen = git_remote(owner)
     tree.env = chosen.env
     tree.commit()
     tree.git("push", "-q", chosen.url(project), "master")

@@ -1,4 +1,4 @@
-"""What a client that is not git's own may send: requests, packets, and commands over one open SSH connection."""
+"""Raw git protocol for tests: requests, packets, and commands over one open SSH connection."""
 
 import base64
 import hashlib
@@ -12,7 +12,7 @@ from typing import Any
 
 import httpx
 
-from tests.client import Person
+from tests.client import User
 from tests.conftest import Instance
 from tests.factories import Project
 from tests.transport.conftest import ssh_command
@@ -25,13 +25,13 @@ Auth = tuple[str, str] | None
 _client = httpx.Client(timeout=60)
 
 
-def auth_of(person: Person | None) -> Auth:
-    """What git sends for somebody with a token."""
+def auth_of(person: User | None) -> Auth:
+    """Return the credentials that git sends for a user's token."""
     return (person.username, person.token) if person else None
 
 
 def packet(line: str | bytes) -> bytes:
-    """A line with its length before it."""
+    """Return a line prefixed by its length."""
     raw = line.encode() if isinstance(line, str) else line
     return b"%04x%s" % (len(raw) + 4, raw)
 
@@ -39,7 +39,7 @@ def packet(line: str | bytes) -> bytes:
 def call_git(
     instance: Instance, method: str, path: str, auth: Auth = None, headers: dict[str, str] | None = None, **options: Any
 ) -> httpx.Response:
-    """Any request, with the path exactly as written."""
+    """Send a request with the path exactly as given."""
     sent = dict(headers or {})
     if auth is not None:
         sent["Authorization"] = "Basic " + base64.b64encode(":".join(auth).encode()).decode()
@@ -49,12 +49,12 @@ def call_git(
 
 
 def advertised(instance: Instance, path: str, service: str = "upload", auth: Auth = None) -> httpx.Response:
-    """The first thing that a clone (``upload``) or a push (``receive``) asks for."""
+    """Request the ref advertisement of a clone (``upload``) or a push (``receive``)."""
     return call_git(instance, "GET", f"/{path}/info/refs?service=git-{service}-pack", auth)
 
 
 def advertised_at(instance: Instance, target: str, auth: Auth = None) -> tuple[int, bytes]:
-    """The same of a target exactly as it is written, which clients would put in order before they send it."""
+    """Request the ref advertisement at a target exactly as given, without normalization."""
     connection = HTTPConnection(httpx.URL(instance.url).host, httpx.URL(instance.url).port, timeout=60)
     sent = {"Authorization": "Basic " + base64.b64encode(":".join(auth).encode()).decode()} if auth else {}
     try:
@@ -68,7 +68,7 @@ def advertised_at(instance: Instance, target: str, auth: Auth = None) -> tuple[i
 def exchange(
     instance: Instance, path: str, service: str, body: Any, auth: Auth = None, headers: dict[str, str] | None = None
 ) -> httpx.Response:
-    """The second thing."""
+    """Send the request that follows the ref advertisement."""
     kind = {"Content-Type": f"application/x-git-{service}-pack-request", **(headers or {})}
     return call_git(instance, "POST", f"/{path}/git-{service}-pack", auth, kind, content=body)
 
@@ -76,11 +76,11 @@ def exchange(
 def send_commands(
     instance: Instance,
     project: Project,
-    person: Person,
+    person: User,
     commands: Sequence[tuple[str, str, str]],
     pack: bytes = EMPTY_PACK,
 ) -> str:
-    """Push by hand: ``(old, new, ref)`` as the client claims them; gives git's report."""
+    """Push ``(old, new, ref)`` as claimed, and return git's report."""
     lines = [f"{old} {new} {ref}" for old, new, ref in commands]
     lines[0] += "\0report-status side-band-64k agent=by-hand"
     body = b"".join(map(packet, lines)) + b"0000" + pack
@@ -90,8 +90,8 @@ def send_commands(
 
 
 @dataclass
-class Said:
-    """How a command over SSH ended."""
+class CommandResult:
+    """Result of a command over SSH."""
 
     status: int
     out: bytes
@@ -99,27 +99,27 @@ class Said:
 
 
 class OpenConnection:
-    """One connection over which any number of commands run."""
+    """Connection over which any number of commands run."""
 
     def __init__(self, instance: Instance, command: Sequence[str], control: Path) -> None:
         self._there = ["-p", str(instance.settings.ssh_port), "-S", str(control), "git@127.0.0.1"]
         self._command = command
 
-    def run(self, command: str, input: bytes = b"", *options: str) -> Said:
-        """Run a command on the other side."""
+    def run(self, command: str, input: bytes = b"", *options: str) -> CommandResult:
+        """Run a command on the server."""
         args = [*self._command, *options, *self._there, "--", command]
         done = subprocess.run(args, input=input, capture_output=True, check=False, timeout=60)
-        return Said(done.returncode, done.stdout, done.stderr.decode(errors="replace"))
+        return CommandResult(done.returncode, done.stdout, done.stderr.decode(errors="replace"))
 
     def popen(self, command: str) -> "subprocess.Popen[bytes]":
-        """Begin one."""
+        """Start a command on the server."""
         args = [*self._command, *self._there, "--", command]
         return subprocess.Popen(args, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
 @contextmanager
 def connected(instance: Instance, key: Path, folder: Path) -> Iterator[OpenConnection]:
-    """A connection that stays open for the length of a block."""
+    """Open a connection for the duration of a block."""
     command = ssh_command(key).split()
     control = folder / f"c{abs(hash(key)) % 10_000}"
     master = subprocess.Popen(
@@ -139,6 +139,6 @@ def connected(instance: Instance, key: Path, folder: Path) -> Iterator[OpenConne
 
 
 def key_of(env: dict[str, str]) -> Path:
-    """The file of the key that git is told to use."""
+    """Return the file of the key that git uses."""
     words = env["GIT_SSH_COMMAND"].split()
     return Path(words[words.index("-i") + 1])

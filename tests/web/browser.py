@@ -1,4 +1,4 @@
-"""A browser for tests: it keeps cookies, reads forms and sends them back as they are, and follows no redirect."""
+"""Simple browser for tests: stores cookies, parses and submits forms, and follows no redirect."""
 
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
@@ -6,13 +6,13 @@ from typing import Any
 
 import httpx
 
-from tests.client import Person
+from tests.client import User
 from tests.http_transport import StdlibTransport
 
 
 @dataclass
 class Form:
-    """A form of a page, with the values that its fields begin with."""
+    """Form of a page, with the initial values of its fields."""
 
     action: str
     method: str
@@ -38,14 +38,14 @@ class _Forms(HTMLParser):
 
 
 def forms_of(page: httpx.Response) -> list[Form]:
-    """All forms of a page."""
+    """Return all forms of a page."""
     parser = _Forms()
     parser.feed(page.text)
     return parser.forms
 
 
 class Browser:
-    """One browser with its cookies."""
+    """Browser with its cookies."""
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -59,7 +59,7 @@ class Browser:
 
     @property
     def cookies(self) -> httpx.Cookies:
-        """What the browser holds."""
+        """Return the cookies."""
         return self._client.cookies
 
     def get(self, path: str, **options: Any) -> httpx.Response:
@@ -67,11 +67,11 @@ class Browser:
         return self._client.get(path, **options)
 
     def post(self, path: str, **options: Any) -> httpx.Response:
-        """Send something that no form made."""
+        """Post data without a form."""
         return self._client.post(path, **options)
 
     def form(self, path: str, action: str, does: str | None = None) -> Form:
-        """The form on a page that leads to ``action``; of several, the one that ``does`` this."""
+        """Return the form on a page with this ``action``; of several, the one that ``does`` this."""
         page = self.get(path)
         assert page.status_code == 200, page.text
         found = [form for form in forms_of(page) if form.action == action]
@@ -79,12 +79,12 @@ class Browser:
         return form
 
     def submit(self, path: str, action: str, **values: Any) -> httpx.Response:
-        """Fill in the form on a page that leads to ``action``, and send it."""
+        """Fill in the form on a page with this ``action``, and submit it."""
         form = self.form(path, action, values.pop("does", None))
         return self.post(action, data={**form.fields, **values.pop("fields", {}), **values})
 
     def token(self) -> str:
-        """What every form of this browser must send back."""
+        """Return the CSRF token of this browser."""
         return self.form("/explore", "/-/theme").fields["authenticity_token"]
 
     def sign_in(self, login: str, password: str, **more: str) -> httpx.Response:
@@ -92,12 +92,12 @@ class Browser:
         fields = {"user[login]": login, "user[password]": password, **more}
         return self.submit("/users/sign_in", "/users/sign_in", fields=fields)
 
-    def signed_in_as(self, person: Person) -> "Browser":
-        """The same browser, signed in."""
+    def signed_in_as(self, person: User) -> "Browser":
+        """Return the same browser, signed in."""
         answer = self.sign_in(person.username, person.password)
         assert answer.status_code == 302, answer.text
         return self
 
     def is_signed_in(self) -> bool:
-        """Whether the account page opens."""
+        """Return whether the account page opens."""
         return self.get("/profile/account").status_code == 200

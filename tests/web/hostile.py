@@ -1,4 +1,4 @@
-"""Names that would harm a page which took them for HTML, and how it shows that one did not."""
+"""Names with HTML, and a check that a page escapes them."""
 
 import re
 
@@ -6,5 +6,5 @@ HOSTILE = '"><img src=x onerror=alert(1)>'
 
 
 def is_safe(page: str) -> bool:
-    """Whether nothing that somebody wrote became an element."""
+    """Return whether no text of a user became an element."""
     return not re.search("<img.src=x", page) and "<script>alert" not in page

@@ -1,11 +1,11 @@
-"""The account page and its private token, and sessions that end when they must."""
+"""Account page: private token and end of sessions."""
 
 import re
 from collections.abc import Callable
 
 import pytest
 
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.factories import make_project
 from tests.web.browser import Browser
 from tests.web.conftest import PASSWORD
@@ -18,7 +18,7 @@ def _private_token(browser: Browser) -> str:
 
 
 def test_the_page_shows_the_private_token_and_resetting_it_stops_the_old_one(
-    api: Api, make: Make, browser: Browser, person: Person
+    api: Api, make: Make, browser: Browser, person: User
 ) -> None:
     browser.signed_in_as(person)
     old = _private_token(browser)
@@ -36,7 +36,7 @@ def test_the_page_shows_the_private_token_and_resetting_it_stops_the_old_one(
 @pytest.mark.parametrize(
     "path", ["/profile", "/profile/account", "/profile/personal_access_tokens", "/profile/password/edit"]
 )
-def test_strangers_are_led_to_the_form(browser: Browser, path: str) -> None:
+def test_anonymous_visitors_are_redirected_to_sign_in(browser: Browser, path: str) -> None:
     answer = browser.get(path)
 
     assert answer.status_code == 302
@@ -44,7 +44,7 @@ def test_strangers_are_led_to_the_form(browser: Browser, path: str) -> None:
     assert answer.content == b""
 
 
-def test_the_front_door_leads_to_where_one_can_do_something(browser: Browser, person: Person) -> None:
+def test_the_root_path_redirects_by_session(browser: Browser, person: User) -> None:
     assert browser.get("/").headers["location"] == "/explore"
     browser.signed_in_as(person)
     assert browser.get("/").status_code == 200
@@ -52,10 +52,8 @@ def test_the_front_door_leads_to_where_one_can_do_something(browser: Browser, pe
 
 
 @pytest.mark.parametrize("event", ["block", "ban", "deactivate", "delete"])
-def test_a_session_ends_with_its_users_right_to_act(
-    api: Api, make: Make, browser: Browser, person: Person, event: str
-) -> None:
-    """D29: whoever is stopped is stopped in open browsers too, and stays out when they are let in again."""
+def test_sessions_of_blocked_users_end(api: Api, make: Make, browser: Browser, person: User, event: str) -> None:
+    """Attack: use an open session after the user was blocked; it stays invalid after unblocking."""
     browser.signed_in_as(person)
     method, path = ("DELETE", "") if event == "delete" else ("POST", f"/{event}")
     assert api.request(method, f"/users/{person.id}{path}", make.root).status_code in (200, 201)
@@ -66,7 +64,7 @@ def test_a_session_ends_with_its_users_right_to_act(
         assert not browser.is_signed_in()
 
 
-def test_names_on_the_page_are_text(make: Make, browser: Browser) -> None:
+def test_names_on_the_page_are_escaped(make: Make, browser: Browser) -> None:
     mischief = make.user(password=PASSWORD, name='<script>alert("1")</script>')
 
     page = browser.signed_in_as(mischief).get("/profile/account")
@@ -90,8 +88,8 @@ def test_a_broadcast_message_is_shown_on_every_page_as_text(
     assert text[3:-4] not in open_browser().get("/users/sign_in").text
 
 
-def test_another_username_takes_everything_along(
-    browser: Browser, open_browser: Callable[[], Browser], api: Api, make: Make, person: Person
+def test_renaming_a_user_moves_everything(
+    browser: Browser, open_browser: Callable[[], Browser], api: Api, make: Make, person: User
 ) -> None:
     project = make_project(make, person, visibility="public")
     there, name = browser.signed_in_as(person), make.name("renamed")
@@ -112,7 +110,7 @@ def test_another_username_takes_everything_along(
     assert visitor.get(f"/{person.username}").status_code == 200
 
 
-def test_nobody_goes_through_names_without_end(browser: Browser, make: Make, person: Person) -> None:
+def test_the_number_of_renames_is_limited(browser: Browser, make: Make, person: User) -> None:
     there = browser.signed_in_as(person)
     names = [make.name("name") for _ in range(6)]
     answers = [there.submit("/profile/account", "/profile/username", fields={"user[username]": each}) for each in names]

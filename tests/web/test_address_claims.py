@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from ingot.accounts.users.addresses import UNKNOWN_DOMAIN
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.web.browser import Browser
 from tests.web.conftest import PASSWORD
@@ -54,15 +54,15 @@ def _sign_up(browser: Browser, username: str, address: str) -> httpx.Response:
     return browser.submit("/users/sign_up", "/users", fields=named)
 
 
-def _addresses(api: Api, make: Make, user: Person) -> tuple[str, list[str]]:
+def _addresses(api: Api, make: Make, user: User) -> tuple[str, list[str]]:
     """Return the primary address of a user, and the secondary ones."""
     primary = api.get(f"/users/{user.id}", make.root).json()["email"]
     return primary, [each["email"] for each in api.get(f"/users/{user.id}/emails", make.root).json()]
 
 
-def _user(api: Api, make: Make, username: str) -> Person:
+def _user(api: Api, make: Make, username: str) -> User:
     (found,) = api.get("/users", make.root, username=username).json()
-    return Person(found["id"], username, found["email"], make.token(found["id"]), PASSWORD)
+    return User(found["id"], username, found["email"], make.token(found["id"]), PASSWORD)
 
 
 @pytest.mark.parametrize("required", [False, True])
@@ -185,7 +185,7 @@ def test_administrators_vouch_for_an_address(api: Api, make: Make, address: str)
 
 
 def test_a_public_email_is_a_verified_address_of_the_user(
-    api: Api, make: Make, browser: Browser, person: Person, address: str
+    api: Api, make: Make, browser: Browser, person: User, address: str
 ) -> None:
     other = make.user()
     path = f"/users/{person.id}"

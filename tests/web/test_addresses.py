@@ -1,11 +1,11 @@
-"""Every address that the API tells leads to a page, for whoever may see it, and to nothing for others."""
+"""URLs returned by the API: valid pages for permitted users, and 404 for others."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project, make_group, make_project
 from tests.web.browser import Browser
@@ -14,8 +14,8 @@ KEYS = ("web_url", "target_url")
 
 
 @pytest.fixture
-def project(make: Make, person: Person, api: Api) -> Project:
-    """A hidden project with one of everything that has an address."""
+def project(make: Make, person: User, api: Api) -> Project:
+    """Return a private project with one of everything that has a URL."""
     group = make_group(make, person, visibility="private")
     made = make_project(make, person, group=group, visibility="private", description="Hidden")
     for method, path, sent in _contents(person):
@@ -27,7 +27,7 @@ def project(make: Make, person: Person, api: Api) -> Project:
     return made
 
 
-def _contents(person: Person) -> list[tuple[str, str, dict[str, Any]]]:
+def _contents(person: User) -> list[tuple[str, str, dict[str, Any]]]:
     file = {"commit_message": "Write it", "content": "Some text\n"}
     return [
         ("POST", "/repository/files/a%20b%2Fread%23me.md", {**file, "branch": "master"}),
@@ -46,7 +46,7 @@ def _contents(person: Person) -> list[tuple[str, str, dict[str, Any]]]:
     ]
 
 
-def _asked(project: Project, group: int, person: Person) -> list[str]:
+def _requested(project: Project, group: int, person: User) -> list[str]:
     here = project.url
     return [
         here,
@@ -86,11 +86,11 @@ def _addresses(found: Any) -> Iterator[str]:
                 yield from _addresses(value)
 
 
-def test_every_address_leads_somewhere(
-    instance: Instance, api: Api, make: Make, person: Person, project: Project, open_browser: Callable[[], Browser]
+def test_every_url_is_valid(
+    instance: Instance, api: Api, make: Make, person: User, project: Project, open_browser: Callable[[], Browser]
 ) -> None:
     told = set()
-    for path in _asked(project, project.namespace_id, person):
+    for path in _requested(project, project.namespace_id, person):
         answer = api.get(path, person)
         assert answer.status_code == 200, (path, answer.text)
         told |= {address for address in _addresses(answer.json()) if address.startswith(instance.url)}

@@ -1,4 +1,4 @@
-"""What administrators look after in the browser, and that nobody else learns of it."""
+"""Administration pages, and their permissions."""
 
 from collections.abc import Callable
 
@@ -8,7 +8,7 @@ from ingot.core.db.connection import Connection
 from ingot.core.jobs.admin import list_jobs
 from ingot.core.jobs.queue import enqueue
 from ingot.core.jobs.tables import jobs
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import ROOT_PASSWORD, Instance
 from tests.factories import make_project
 from tests.web.browser import Browser
@@ -20,21 +20,21 @@ READS += ["/broadcast_messages", "/users/1"]
 
 @pytest.fixture
 def admin(browser: Browser) -> Browser:
-    """Root's browser."""
+    """Return Root's browser."""
     assert browser.sign_in("root", ROOT_PASSWORD).status_code == 302
     return browser
 
 
 @pytest.mark.parametrize("path", READS)
 def test_administration_is_for_administrators(
-    admin: Browser, open_browser: Callable[[], Browser], person: Person, path: str
+    admin: Browser, open_browser: Callable[[], Browser], person: User, path: str
 ) -> None:
     assert admin.get(f"/admin{path}").status_code == 200
     assert open_browser().signed_in_as(person).get(f"/admin{path}").status_code == 404
     assert open_browser().get(f"/admin{path}").status_code == 302
 
 
-def test_the_life_of_a_person(admin: Browser, api: Api, make: Make, open_browser: Callable[[], Browser]) -> None:
+def test_life_cycle_of_a_user(admin: Browser, api: Api, make: Make, open_browser: Callable[[], Browser]) -> None:
     name = make.name("clerk")
     typed = {"user[name]": "<b>Clerk</b>", "user[username]": name, "user[email]": f"{name}@example.org"}
     typed["user[password]"] = PASSWORD
@@ -59,7 +59,9 @@ def test_the_life_of_a_person(admin: Browser, api: Api, make: Make, open_browser
     assert admin.post(there, data={"authenticity_token": token, "_method": "delete"}).status_code == 302
 
 
-def test_settings_count_at_once(admin: Browser, api: Api, make: Make, open_browser: Callable[[], Browser]) -> None:
+def test_settings_take_effect_at_once(
+    admin: Browser, api: Api, make: Make, open_browser: Callable[[], Browser]
+) -> None:
     page = "/admin/application_settings"
     form = admin.form(page, page)
     before = api.get("/application/settings", make.root).json()
@@ -74,7 +76,7 @@ def test_settings_count_at_once(admin: Browser, api: Api, make: Make, open_brows
     api.put("/application/settings", make.root, sign_in_text=before["sign_in_text"])
 
 
-def test_messages_to_everybody(admin: Browser) -> None:
+def test_broadcast_messages(admin: Browser) -> None:
     page = "/admin/broadcast_messages"
     assert admin.submit(page, page, fields={"broadcast_message[message]": "The tide <is> high"}).status_code == 302
     shown = admin.get("/explore").text
@@ -83,14 +85,14 @@ def test_messages_to_everybody(admin: Browser) -> None:
     assert admin.submit(page, f"{page}/{number}", fields={"_method": "delete"}).status_code == 302
 
 
-def test_jobs_that_gave_up_run_again_or_go(admin: Browser, instance: Instance) -> None:
-    def bury(db: Connection) -> list[int]:
+def test_dead_jobs_are_retried_or_dropped(admin: Browser, instance: Instance) -> None:
+    def kill_job(db: Connection) -> list[int]:
         numbers = [enqueue(db, "no such kind", {}) for _ in range(2)]
         for number in numbers:
             db.update(jobs, number, state="dead")
         return numbers
 
-    numbers = instance.app.database.write(bury)
+    numbers = instance.app.database.write(kill_job)
     again, gone = (f"/admin/jobs/{number}" for number in numbers)
     assert admin.get("/admin/jobs").text.count("no such kind") == 2
     assert admin.submit("/admin/jobs", f"{again}/retry").status_code == 302
@@ -101,8 +103,8 @@ def test_jobs_that_gave_up_run_again_or_go(admin: Browser, instance: Instance) -
 
 
 @pytest.mark.parametrize("kind", ["project", "system"])
-def test_the_life_of_a_hook(
-    admin: Browser, open_browser: Callable[[], Browser], person: Person, make: Make, kind: str
+def test_life_cycle_of_a_system_hook(
+    admin: Browser, open_browser: Callable[[], Browser], person: User, make: Make, kind: str
 ) -> None:
     project = make_project(make, person, visibility="public")
     shelf = f"/{project.path}/-/hooks" if kind == "project" else "/admin/hooks"
@@ -131,7 +133,7 @@ def test_the_life_of_a_hook(
     assert "other.example.org" not in browser.get(shelf).text
 
 
-def test_nothing_is_offered_to_lie_with_the_placeholder(admin: Browser, api: Api, make: Make) -> None:
+def test_the_ghost_user_has_no_actions(admin: Browser, api: Api, make: Make) -> None:
     owner = make.user()
     project = make_project(make, owner)
 

@@ -1,11 +1,11 @@
-"""The pages of applications."""
+"""Pages of OAuth applications."""
 
 from collections.abc import Callable
 
 import pytest
 
-from tests.client import Make, Person
-from tests.oauth_client import CALLBACK, agree, register, shown, with_bearer
+from tests.client import Make, User
+from tests.oauth_client import CALLBACK, authorize, register, shown, with_bearer
 from tests.web.browser import Browser
 from tests.web.conftest import PASSWORD
 
@@ -23,11 +23,11 @@ def _number(page_text: str, root: str) -> str:
 
 @pytest.fixture
 def admin(browser: Browser, make: Make) -> Browser:
-    """A browser of an administrator."""
+    """Return a browser of an administrator."""
     return browser.signed_in_as(make.user(password=PASSWORD, admin=True))
 
 
-def test_somebody_registers_changes_and_deletes_an_application(browser: Browser, person: Person) -> None:
+def test_a_user_creates_edits_and_deletes_an_application(browser: Browser, person: User) -> None:
     browser.signed_in_as(person)
     page = browser.submit("/profile/applications", "/oauth/applications", fields=FIELDS)
     assert HOSTILE not in page.text
@@ -52,7 +52,7 @@ def test_somebody_registers_changes_and_deletes_an_application(browser: Browser,
     assert browser.get(here).status_code == 404
 
 
-def test_what_cannot_be_registered_stays_in_the_form(browser: Browser, person: Person) -> None:
+def test_invalid_input_stays_in_the_form(browser: Browser, person: User) -> None:
     browser.signed_in_as(person)
     fields = {**FIELDS, "doorkeeper_application[redirect_uri]": "nowhere"}
     refused = browser.submit("/profile/applications", "/oauth/applications", fields=fields)
@@ -61,8 +61,8 @@ def test_what_cannot_be_registered_stays_in_the_form(browser: Browser, person: P
     assert "&lt;script&gt;" in refused.text
 
 
-def test_applications_of_others_are_not_there(
-    browser: Browser, open_browser: Callable[[], Browser], person: Person, make: Make
+def test_applications_of_others_are_not_found(
+    browser: Browser, open_browser: Callable[[], Browser], person: User, make: Make
 ) -> None:
     register(browser.signed_in_as(person))
     here = f"/oauth/applications/{_number(browser.get('/oauth/applications').text, '/oauth/applications')}"
@@ -75,8 +75,8 @@ def test_applications_of_others_are_not_there(
     assert browser.get(here).status_code == 200
 
 
-def test_administrators_keep_those_of_the_instance(
-    admin: Browser, open_browser: Callable[[], Browser], person: Person
+def test_administrators_manage_instance_applications(
+    admin: Browser, open_browser: Callable[[], Browser], person: User
 ) -> None:
     page = admin.submit("/admin/applications", "/admin/applications", fields=FIELDS)
     assert shown(page, "application_id")
@@ -97,18 +97,18 @@ def test_administrators_keep_those_of_the_instance(
     assert admin.post(here, data={**token, "_method": "delete"}).status_code == 302
 
 
-def test_the_page_that_asks_shows_names_and_runs_nothing(browser: Browser, person: Person) -> None:
+def test_the_authorization_page_escapes_names(browser: Browser, person: User) -> None:
     app = register(browser.signed_in_as(person), name=HOSTILE)
     page = browser.get(app.address(state=HOSTILE, scope="api"))
     assert "<script>alert" not in page.text
-    heard = agree(browser, app.address(state=HOSTILE, scope="api")).headers["location"]
+    heard = authorize(browser, app.address(state=HOSTILE, scope="api")).headers["location"]
     assert "<" not in heard
     assert '"' not in heard
 
 
-def test_deleting_an_application_ends_what_it_holds(browser: Browser, person: Person) -> None:
+def test_deleting_an_application_revokes_its_tokens(browser: Browser, person: User) -> None:
     app = register(browser.signed_in_as(person))
-    held = app.trade(app.code(browser)).json()["access_token"]
+    held = app.exchange(app.code(browser)).json()["access_token"]
     here = f"/oauth/applications/{_number(browser.get('/oauth/applications').text, '/oauth/applications')}"
     token = browser.form("/profile/account", "/users/sign_out").fields
     browser.post(here, data={**token, "_method": "delete"})

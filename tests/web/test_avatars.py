@@ -1,11 +1,11 @@
-"""Pictures of what is not public, as browsers and programs get them."""
+"""Avatars of private objects, for browsers and API clients."""
 
 from typing import Any
 
 import httpx
 import pytest
 
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import make_group, make_project
 from tests.web.test_uploads import sign_in
@@ -13,7 +13,7 @@ from tests.web.test_uploads import sign_in
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 32
 
 
-def _pictured(api: Api, make: Make, owner: Person, kind: str) -> dict[str, Any]:
+def _pictured(api: Api, make: Make, owner: User, kind: str) -> dict[str, Any]:
     made = make_group(make, owner) if kind == "groups" else make_project(make, owner, visibility="private")
     url = f"/{kind}/{made.id}"
     if kind == "groups":
@@ -25,8 +25,8 @@ def _pictured(api: Api, make: Make, owner: Person, kind: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("kind", ["projects", "groups"])
-def test_a_token_opens_the_picture_that_it_may_see(instance: Instance, api: Api, make: Make, kind: str) -> None:
-    """However the token comes; strangers get what they get for a picture that never was."""
+def test_a_token_reads_a_visible_avatar(instance: Instance, api: Api, make: Make, kind: str) -> None:
+    """In every position; other users get the same response as for a missing one."""
     owner, stranger = make.user(password="a long password"), make.user()
     view = _pictured(api, make, owner, kind)
     url = view["avatar_url"]
@@ -45,11 +45,11 @@ def test_a_token_opens_the_picture_that_it_may_see(instance: Instance, api: Api,
     with httpx.Client(base_url=instance.url) as browser:
         sign_in(browser, owner)
         assert browser.get(url).content == PNG
-        # Who brings a token is whom it stands for, whatever their cookie says.
+        # A token takes precedence over a cookie.
         assert browser.get(url, headers={"PRIVATE-TOKEN": stranger.token}).status_code == 404
 
 
-def test_the_api_gives_the_picture_itself(api: Api, make: Make) -> None:
+def test_the_api_returns_the_avatar_itself(api: Api, make: Make) -> None:
     owner, stranger = make.user(), make.user()
     for kind in ("projects", "groups"):
         view = _pictured(api, make, owner, kind)

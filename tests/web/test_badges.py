@@ -1,13 +1,13 @@
-"""Badges on the home of a project."""
+"""Badges on the project page."""
 
 from tests.api.merge_requests.factories import commit, filled_project
-from tests.client import Make, Person
+from tests.client import Make, User
 from tests.conftest import Instance
 from tests.factories import make_group
 from tests.web.browser import Browser
 
 
-def test_badges_ask_no_other_host(instance: Instance, make: Make, person: Person, browser: Browser) -> None:
+def test_badges_load_nothing_from_other_hosts(instance: Instance, make: Make, person: User, browser: Browser) -> None:
     group = make_group(make, person, visibility="public")
     project = filled_project(make, person, group=group, visibility="public")
     tip = commit(make, project, "master", {"cover.png": "x"}, person)
@@ -29,11 +29,11 @@ def test_badges_ask_no_other_host(instance: Instance, make: Make, person: Person
     assert "<script>alert('badge')" not in home
     assert shown.count("<img") == 1
     assert f'<img src="{instance.url}/{project.path}/-/raw/master/cover.png?at={tip}" alt="Covered"' in shown
-    assert ">group.example.org</a>" in shown, "What has no name is called like its host."
+    assert ">group.example.org</a>" in shown, "A badge without a name shows its host."
     assert ".svg" not in shown
 
 
-def test_a_hidden_commit_is_not_named(instance: Instance, make: Make, person: Person, browser: Browser) -> None:
+def test_a_hidden_commit_is_not_shown(instance: Instance, make: Make, person: User, browser: Browser) -> None:
     project = filled_project(make, person, visibility="public", repository_access_level="private")
     address = f"{instance.url}/%{{commit_sha}}.png"
     make.api.post(f"{project.url}/badges", person, link_url=address, image_url=address, name="Newest")

@@ -1,10 +1,10 @@
-"""Attack: code that reads otherwise than it runs, by signs that change the direction of writing."""
+"""Attack: bidirectional control characters in code, which is displayed differently than it runs."""
 
 import pytest
 
 from ingot.web.bidi import has_bidi_characters, mark_bidi_in_text
 from tests.api.merge_requests.factories import commit, filled_project
-from tests.client import Make, Person
+from tests.client import Make, User
 from tests.web.browser import Browser
 
 WARNING = "contains bidirectional Unicode characters"
@@ -13,11 +13,11 @@ TROJAN = 'if level != "user\u202e \u2066# <b>only admins\u2069 \u2066":\n    pas
 
 
 @pytest.mark.parametrize("text", ["plain", "שלום", "a\u200fb", "né"])
-def test_letters_of_any_direction_are_left_alone(text: str) -> None:
+def test_letters_of_any_direction_are_unchanged(text: str) -> None:
     assert (has_bidi_characters(text), mark_bidi_in_text(text)) == (False, text)
 
 
-def test_each_sign_is_shown() -> None:
+def test_each_control_character_is_shown() -> None:
     shown = mark_bidi_in_text(f"<{SIGNS}>")
     assert has_bidi_characters(f"x{SIGNS[-1]}")
     assert not set(SIGNS) & set(shown)
@@ -25,7 +25,7 @@ def test_each_sign_is_shown() -> None:
     assert shown.startswith("&lt;")
 
 
-def test_pages_show_where_they_are(make: Make, person: Person, browser: Browser) -> None:
+def test_pages_show_control_characters(make: Make, person: User, browser: Browser) -> None:
     project = filled_project(make, person, visibility="public")
     files = {"trojan.py": TROJAN, "trojan": TROJAN, "plain.py": "# שלום\n"}
     oid = commit(make, project, "odd", files, person, start="master")
@@ -50,4 +50,4 @@ def test_pages_show_where_they_are(make: Make, person: Person, browser: Browser)
         assert "<b>only" not in page.text, path
     for path in (f"{base}/blob/odd/plain.py", f"{base}/commit/master"):
         assert WARNING not in browser.get(path).text
-    assert browser.get(f"{base}/raw/odd/trojan.py").text == TROJAN, "What is downloaded is what is there."
+    assert browser.get(f"{base}/raw/odd/trojan.py").text == TROJAN, "Downloads are unchanged."

@@ -1,12 +1,12 @@
 """Deploy keys of protected branches on the page of repository settings."""
 
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.factories import make_project
 from tests.ssh_public_keys import ed25519_line
 from tests.web.browser import Browser
 
 
-def test_a_deploy_key_is_allowed_and_removed(browser: Browser, api: Api, make: Make, person: Person) -> None:
+def test_a_deploy_key_is_allowed_and_removed(browser: Browser, api: Api, make: Make, person: User) -> None:
     project = make_project(make, person)
     owner = browser.signed_in_as(person)
     settings = f"/{project.path}/-/settings"

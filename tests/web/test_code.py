@@ -1,4 +1,4 @@
-"""A repository in the browser: what is shown of files, folders, commits and what lies between them."""
+"""Repository pages: files, folders, commits and diffs."""
 
 import html
 import io
@@ -12,7 +12,7 @@ import pytest
 from ingot.git.trees import file_names
 from ingot.web.code import file_finder, tree_rows
 from tests.api.repository.sample_repository import FILES, NAMES, as_shown
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project, make_group, make_project
 from tests.git_history import History
@@ -23,11 +23,11 @@ from tests.web.hostile import HOSTILE, is_safe
 LONG = "".join(f"value_{number} = {number}\n" for number in range(1, 1001))
 POINTER = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'a' * 64}\nsize 5\n"
 
-WILD = "wild/\"'<img/src=x>#%25&+ü"
+UNUSUAL_NAME = "wild/\"'<img/src=x>#%25&+ü"
 
 
-class Code:
-    """A public project with files of every kind, and the addresses of its pages."""
+class CodePages:
+    """Public project with files of every kind, and the paths of its pages."""
 
     def __init__(self, instance: Instance, make: Make) -> None:
         self.project: Project = make_project(make, visibility="public", description="About <b>it</b>")
@@ -38,7 +38,7 @@ class Code:
         second = history.commit(files={"README.md": "# Hello\n\nline 2\n"}, message="Change\n\nWhy")
         side = history.commit("feature/with/slash", {"only.here": "here\n"}, parents=(first,), message="Side")
         merge = history.commit(files={"only.here": "here\n"}, parents=(second, side), message="Merge side")
-        history.commit(WILD, {"here.txt": "x\n"}, parents=(merge,), message="Wild")
+        history.commit(UNUSUAL_NAME, {"here.txt": "x\n"}, parents=(merge,), message="Wild")
         history.tag("v1", first)
         history.tag("v/2", merge, f"A tag {HOSTILE}")
         made = history.fill(instance, self.project)
@@ -49,12 +49,12 @@ class Code:
 
 
 @pytest.fixture(scope="module")
-def code(instance: Instance, make: Make) -> Code:
-    """Tests of this module only read it."""
-    return Code(instance, make)
+def code(instance: Instance, make: Make) -> CodePages:
+    """Return a shared project, which tests of this module only read."""
+    return CodePages(instance, make)
 
 
-def test_a_project_shows_its_code(browser: Browser, code: Code) -> None:
+def test_project_page_shows_its_code(browser: Browser, code: CodePages) -> None:
     home = browser.get(code())
 
     assert home.status_code == 200
@@ -64,7 +64,7 @@ def test_a_project_shows_its_code(browser: Browser, code: Code) -> None:
     assert is_safe(home.text)
 
 
-def test_each_entry_tells_its_last_commit(
+def test_each_entry_shows_its_last_commit(
     browser: Browser, instance: Instance, make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tree_rows, "_SHORT_SECONDS", 60.0)
@@ -80,7 +80,7 @@ def test_each_entry_tells_its_last_commit(
     rows = browser.get(f"{part}&most=500", headers={"HX-Request": "true"}).text
     assert ("<html" in rows, rows.count("<tr>"), rows.count(f"/-/commit/{made[last]}")) == (False, 2, 2)
     again = browser.get(home).text
-    assert rows.strip() in again, "What is known is shown at once."
+    assert rows.strip() in again, "Cached commits are shown at once."
     assert 'hx-trigger="load" hx-swap="outerHTML"' not in again
     folder = browser.get(f"/{project.path}/-/tree/master/old").text
     assert [folder.count(f'commit"><a href="{home}/-/commit/{made[mark]}"') for mark in (first, last)] == [1, 1]
@@ -89,7 +89,7 @@ def test_each_entry_tells_its_last_commit(
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_name_of_a_file_works_and_is_escaped(browser: Browser, code: Code, name: str) -> None:
+def test_every_file_name_works_and_is_escaped(browser: Browser, code: CodePages, name: str) -> None:
     path = quote(as_shown(name))
     pages = {word: browser.get(code(f"{word}/master/{path}")) for word in ("blob", "raw", "blame", "commits")}
 
@@ -145,7 +145,7 @@ def test_every_name_of_a_file_works_and_is_escaped(browser: Browser, code: Code,
         (f"find_file/master?search={quote(HOSTILE)}", "odd/"),
     ],
 )
-def test_what_pages_show_to_everybody(browser: Browser, code: Code, address: str, said: str) -> None:
+def test_pages_for_anonymous_visitors(browser: Browser, code: CodePages, address: str, said: str) -> None:
     page = browser.get(code(address))
 
     assert page.status_code == 200, page.text
@@ -155,13 +155,13 @@ def test_what_pages_show_to_everybody(browser: Browser, code: Code, address: str
     assert 'style="' not in page.text
 
 
-def test_addresses_without_the_mark_lead_to_the_same(browser: Browser, code: Code) -> None:
+def test_urls_without_the_separator_work(browser: Browser, code: CodePages) -> None:
     commit = f"commit/{code.second}"
     for rest in ("tree/master/lib", "blob/v1/link", "raw/master/empty", "commits/master", commit, "branches", "tags"):
         assert browser.get(f"/{code.project.path}/{rest}").status_code == 200, rest
 
 
-def test_a_project_may_be_called_like_a_page(browser: Browser, make: Make) -> None:
+def test_a_project_may_be_named_like_a_page(browser: Browser, make: Make) -> None:
     inner = make_group(make, parent=make_group(make, visibility="public"), visibility="public")
     project = make_project(make, group=inner, name="tags", visibility="public")
 
@@ -171,8 +171,8 @@ def test_a_project_may_be_called_like_a_page(browser: Browser, make: Make) -> No
     assert browser.get(f"/{inner.path}/branches").status_code == 404
 
 
-def test_every_name_of_a_branch_works_and_is_escaped(browser: Browser, code: Code) -> None:
-    ref = quote(WILD)
+def test_every_branch_name_works_and_is_escaped(browser: Browser, code: CodePages) -> None:
+    ref = quote(UNUSUAL_NAME)
     for rest in (f"tree/{ref}", f"blob/{ref}/here.txt", f"commits/{ref}", f"compare/master...{ref}", f"graphs/{ref}"):
         page = browser.get(code(rest))
         assert (page.status_code, is_safe(page.text)) == (200, True), rest
@@ -194,7 +194,7 @@ def test_every_name_of_a_branch_works_and_is_escaped(browser: Browser, code: Cod
         ("compare?from=v1&to=master&straight=true", "compare/v1..master"),
     ],
 )
-def test_what_is_meant_is_led_to(browser: Browser, code: Code, address: str, to: str) -> None:
+def test_urls_redirect_to_the_canonical_page(browser: Browser, code: CodePages, address: str, to: str) -> None:
     assert browser.get(code(address)).headers["location"] == code(to)
 
 
@@ -226,7 +226,7 @@ def test_what_is_meant_is_led_to(browser: Browser, code: Code, address: str, to:
         "find_file/nothing?list=1",
     ],
 )
-def test_what_is_not_there(browser: Browser, code: Code, address: str) -> None:
+def test_missing_pages(browser: Browser, code: CodePages, address: str) -> None:
     assert browser.get(code(address)).status_code == 404
 
 
@@ -241,8 +241,8 @@ def test_what_is_not_there(browser: Browser, code: Code, address: str) -> None:
         ("page.html?inline=false", "application/octet-stream", "attachment"),
     ],
 )
-def test_a_raw_file_can_run_nothing(browser: Browser, code: Code, path: str, kind: str, disposition: str) -> None:
-    """D24: a file of a repository is opened in the browser of somebody who is signed in."""
+def test_a_raw_file_runs_nothing(browser: Browser, code: CodePages, path: str, kind: str, disposition: str) -> None:
+    """Attack: a file of a repository is opened in the browser of a signed-in user."""
     raw = browser.get(code(f"raw/master/{path}"))
 
     assert (raw.status_code, raw.headers["content-type"]) == (200, kind)
@@ -251,7 +251,7 @@ def test_a_raw_file_can_run_nothing(browser: Browser, code: Code, path: str, kin
     assert "sandbox" in raw.headers["content-security-policy"]
 
 
-def test_a_tree_is_had_in_one_file(browser: Browser, code: Code) -> None:
+def test_archive_download(browser: Browser, code: CodePages) -> None:
     answers = [
         browser.get(code(address))
         for address in ("archive/v1/x.zip", "archive/feature/with/slash.zip", "repository/archive.zip?ref=v1")
@@ -265,7 +265,7 @@ def test_a_tree_is_had_in_one_file(browser: Browser, code: Code) -> None:
     assert not any(name.endswith("/empty") for name in zipfile.ZipFile(io.BytesIO(part.content)).namelist())
 
 
-def test_the_rest_of_a_long_file_is_had_on_demand(browser: Browser, code: Code) -> None:
+def test_the_rest_of_a_long_file_is_loaded_on_request(browser: Browser, code: CodePages) -> None:
     address = code("blob/feature/with/slash/lib/long.py")
     page = browser.get(address).text
     rest = browser.get(f"{address}?rest=1", headers={"HX-Request": "true"}).text
@@ -273,10 +273,10 @@ def test_the_rest_of_a_long_file_is_had_on_demand(browser: Browser, code: Code) 
     assert 'id="L1000"' in rest
     assert "<html" not in rest
     assert page.count('id="L1"') == 1
-    assert browser.get(address).text.count('id="L') == 1000, "What is at hand is shown at once."
+    assert browser.get(address).text.count('id="L') == 1000, "Cached data is shown at once."
 
 
-def test_a_commit_is_shown_with_its_difference(browser: Browser, code: Code) -> None:
+def test_a_commit_is_shown_with_its_diff(browser: Browser, code: CodePages) -> None:
     page = browser.get(code(f"commit/{code.second}"))
 
     assert page.status_code == 200
@@ -289,8 +289,8 @@ def test_a_commit_is_shown_with_its_difference(browser: Browser, code: Code) -> 
     assert "<line" in browser.get(code("commits")).text, "A merge has lines in the graph."
 
 
-def test_no_commit_of_the_graph_is_above_its_children(browser: Browser, instance: Instance, make: Make) -> None:
-    """Those of one second come in any order."""
+def test_the_graph_shows_commits_below_their_children(browser: Browser, instance: Instance, make: Make) -> None:
+    """Commits of the same second may be listed in any order."""
     project = make_project(make, visibility="public")
     history = History()
     marks = [history.commit(files={"a": "0"}, at=1_500_000_000)]
@@ -301,10 +301,10 @@ def test_no_commit_of_the_graph_is_above_its_children(browser: Browser, instance
 
     pictures = re.findall(r"<svg.*?</svg>", browser.get(f"/{project.path}/-/commits").text)
     assert len(pictures) == 6
-    assert "100%" not in pictures[-1], "Nothing leads on from the first commit."
+    assert "100%" not in pictures[-1], "The line of the graph ends at the root commit."
 
 
-def test_a_part_of_a_difference_is_a_part_of_a_page(browser: Browser, code: Code) -> None:
+def test_a_part_of_a_diff_is_an_html_fragment(browser: Browser, code: CodePages) -> None:
     whole = browser.get(code(f"commit/{code.first}?only=1"))
     part = browser.get(code(f"commit/{code.first}?only=1"), headers={"HX-Request": "true"})
 
@@ -312,7 +312,7 @@ def test_a_part_of_a_difference_is_a_part_of_a_page(browser: Browser, code: Code
     assert ("<html" in whole.text, "<html" in part.text) == (True, False)
 
 
-def test_branches_tell_how_far_they_are_from_the_default_one(browser: Browser, code: Code) -> None:
+def test_branches_show_ahead_and_behind_counts(browser: Browser, code: CodePages) -> None:
     fresh = browser.get(code("branches")).text
     assert ('hx-get="?counted=1"' in fresh, " behind, " in fresh) == (True, False)
     counted = browser.get(code("branches?counted=1"), headers={"HX-Request": "true"}).text
@@ -328,7 +328,9 @@ def test_branches_tell_how_far_they_are_from_the_default_one(browser: Browser, c
     assert browser.get(archive).status_code == 200
 
 
-def test_a_file_is_found_by_a_part_of_its_path(browser: Browser, code: Code, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_is_found_by_a_part_of_its_path(
+    browser: Browser, code: CodePages, monkeypatch: pytest.MonkeyPatch
+) -> None:
     found = browser.get(code("find_file/master?search=readme")).text
     links = re.findall(r'<li><a href="([^"]+)"', found)
     listed = browser.get(code("find_file/master?list=1")).json()
@@ -344,7 +346,7 @@ def test_a_file_is_found_by_a_part_of_its_path(browser: Browser, code: Code, mon
     assert "cover the first 2 files" in browser.get(code("find_file/master")).text
 
 
-def test_every_address_that_the_api_gives_answers(browser: Browser, api: Api, make: Make, code: Code) -> None:
+def test_every_url_of_the_api_is_valid(browser: Browser, api: Api, make: Make, code: CodePages) -> None:
     url = code.project.url
     api.post(f"{url}/statuses/{code.second}", make.root, state="failed", name="<b>", ref="master")
     made = api.post(f"{url}/releases", make.root, tag_name="v/2", description="**New**").json()
@@ -379,8 +381,8 @@ PRIVATE += [
 ]
 
 
-def test_who_may_not_see_a_project_finds_nothing(
-    open_browser: Callable[[], Browser], instance: Instance, make: Make, person: Person
+def test_private_projects_are_not_found(
+    open_browser: Callable[[], Browser], instance: Instance, make: Make, person: User
 ) -> None:
     guest = make.user(password=PASSWORD)
     project = make_project(make, members={guest: 10})
@@ -392,6 +394,6 @@ def test_who_may_not_see_a_project_finds_nothing(
         address = f"/{project.path}{'/-/' if rest else ''}{rest}"
         assert stranger.get(address).status_code == nobody.get(address).status_code == 404, rest
         seen = member.get(address)
-        # A guest sees that there is a project, and what it reports of its jobs, but none of its code.
+        # A guest sees the project and its job reports, but none of its code.
         assert seen.status_code == (200 if rest in ("", "pipelines") else 404), rest
         assert "a.txt" not in seen.text

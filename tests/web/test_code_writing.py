@@ -9,7 +9,7 @@ import pytest
 
 from ingot.core.access.levels import Level
 from ingot.projects.projects.tables import projects
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import ROOT_PASSWORD, Instance
 from tests.factories import Project, make_project
 from tests.git_history import History
@@ -25,7 +25,7 @@ class Desk:
 
     api: Api
     browser: Browser
-    developer: Person
+    developer: User
     project: Project
     first: str
 
@@ -105,7 +105,7 @@ def test_a_protected_branch_leads_to_a_merge_request(desk: Desk) -> None:
     assert (refused.status_code, "forced" in refused.text) == (422, True)
 
 
-def test_a_reader_is_told_what_they_can_do(desk: Desk, open_browser: Callable[[], Browser], person: Person) -> None:
+def test_a_reader_is_told_what_they_can_do(desk: Desk, open_browser: Callable[[], Browser], person: User) -> None:
     reader = open_browser().signed_in_as(person)
 
     for address in ("edit/work/a.txt", "new/work", "upload/work", "new_dir/work", "delete/work/a.txt"):

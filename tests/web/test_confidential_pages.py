@@ -8,7 +8,7 @@ import pytest
 from ingot.core.access.levels import Level
 from ingot.web.component import ALL_PAGES
 from tests.api.issues.factories import make_issue, make_milestone
-from tests.client import Make, Person
+from tests.client import Make, User
 from tests.conftest import ROOT_PASSWORD
 from tests.factories import Group, Project, make_group, make_project
 from tests.web.browser import Browser
@@ -24,7 +24,7 @@ PLACES = [place for pages in ALL_PAGES for place in pages.routes if place.path.s
 class Scene(NamedTuple):
     """A public project with a confidential issue, and everybody who might ask for it."""
 
-    people: dict[str, Person]
+    people: dict[str, User]
     group: Group
     project: Project
     issue: dict[str, Any]

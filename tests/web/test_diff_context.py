@@ -1,4 +1,4 @@
-"""Lines around those that changed, which a difference leaves out until somebody wants them."""
+"""Context lines of diffs, loaded on request."""
 
 import html
 import re
@@ -15,7 +15,7 @@ from tests.web.hostile import HOSTILE, is_safe
 
 @pytest.fixture(scope="module")
 def long_file(instance: Instance, make: Make) -> tuple[Project, str]:
-    """A commit that changes the lines 30 and 100 of 150, which were two less before."""
+    """Return a commit that changes lines 30 and 100 of 150, which were two fewer before."""
     project = make_project(make, visibility="public")
     history = History()
     texts = [f"line {number} <b>" for number in range(1, 151)]
@@ -25,17 +25,17 @@ def long_file(instance: Instance, make: Make) -> tuple[Project, str]:
 
 
 def more(page: str) -> list[str]:
-    """Where the rows lead that stand for lines that are left out."""
+    """Return the links of the rows for omitted lines."""
     return [html.unescape(found) for found in re.findall(r'hx-get="([^"]+/-/diff_lines/[^"]+)"', page)]
 
 
 def numbers(page: str) -> list[tuple[str, str]]:
-    """The old and new numbers of the lines of a difference."""
+    """Return the old and new numbers of the lines of a diff."""
     return re.findall(r'id="d[0-9a-f]{10}_(\d*)_(\d*)"', page)
 
 
 @pytest.mark.parametrize("view", ["", "split"])
-def test_what_a_difference_leaves_out_can_be_had(browser: Browser, long_file: tuple[Project, str], view: str) -> None:
+def test_omitted_lines_are_loaded_on_request(browser: Browser, long_file: tuple[Project, str], view: str) -> None:
     project, oid = long_file
     asked = {"headers": {"HX-Request": "true"}}
     page = browser.get(f"/{project.path}/-/commit/{oid}?view={view}").text
@@ -62,7 +62,7 @@ def test_what_a_difference_leaves_out_can_be_had(browser: Browser, long_file: tu
     assert (numbers(lines)[-1], more(lines)) == (("148", "150"), [])
 
 
-def test_so_it_is_with_merge_requests_and_comparisons(
+def test_merge_requests_and_comparisons_load_context(
     browser: Browser, api: Api, make: Make, long_file: tuple[Project, str]
 ) -> None:
     project, oid = long_file
@@ -78,7 +78,7 @@ def test_so_it_is_with_merge_requests_and_comparisons(
         assert len(numbers(browser.get(parts[0], headers={"HX-Request": "true"}).text)) == 20
 
 
-def test_without_a_script_they_are_in_the_file(browser: Browser, long_file: tuple[Project, str]) -> None:
+def test_without_scripts_the_link_opens_the_file(browser: Browser, long_file: tuple[Project, str]) -> None:
     project, oid = long_file
     page = browser.get(f"/{project.path}/-/commit/{oid}")
     address = html.unescape(re.findall(r'<tr class="hunk"><td[^>]*><a href="([^"]+)"', page.text)[0])

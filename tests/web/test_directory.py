@@ -1,4 +1,4 @@
-"""Signing in by an LDAP directory: a real server over the wire, and what becomes of accounts when it changes."""
+"""Sign-in by LDAP: a real server, and accounts after changes of the directory."""
 
 import io
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ import pytest
 
 from ingot.app import job_worker
 from ingot.log import Log
-from tests.ldap_directory import BASE, LOOKING, PEOPLE, SECRET, LdapServerProcess
+from tests.ldap_directory import BASE, BIND_USER, ENTRIES, SECRET, LdapServerProcess
 from tests.oauth_client import by_password
 from tests.second_instance import SecondInstance, serving
 from tests.web.browser import Browser
@@ -16,22 +16,22 @@ from tests.web.browser import Browser
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[LdapServerProcess]:
-    """The directory."""
+    """Yield the LDAP server."""
     made = LdapServerProcess()
-    made.begin(*PEOPLE.values())
+    made.begin(*ENTRIES.values())
     yield made
     made.end()
 
 
 @pytest.fixture(scope="module")
 def second(server: LdapServerProcess, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecondInstance]:
-    """An instance that asks the directory."""
+    """Yield an instance with this LDAP server."""
     with serving(
         tmp_path_factory.mktemp("with_directory"),
         ldap_url=f"ldap://127.0.0.1:{server.port}",
         ldap_base=BASE,
-        ldap_bind_dn=LOOKING[0],
-        ldap_bind_password=LOOKING[1],
+        ldap_bind_dn=BIND_USER[0],
+        ldap_bind_password=BIND_USER[1],
         ldap_filter="(!(employeeType=guest))",
         ldap_sign_up=True,
     ) as served:
@@ -50,15 +50,15 @@ def _user(second: SecondInstance, username: str) -> dict[str, object]:
 
 
 def _check(second: SecondInstance) -> None:
-    """Let the job ask the directory, as it does every hour."""
+    """Run the hourly synchronization job."""
     from ingot.accounts.identity_providers.directory_users import DirectoryCheck
 
     DirectoryCheck(second.settings).run(second.app.database, None)
 
 
-def test_people_of_the_directory_come_in_and_have_an_account(second: SecondInstance) -> None:
+def test_directory_users_sign_in_and_get_an_account(second: SecondInstance) -> None:
     assert _signs_in(second, "ann")
-    assert _signs_in(second, "ann"), "And once more, as the same."
+    assert _signs_in(second, "ann"), "A second sign-in uses the same account."
     shown = _user(second, "ann")
     assert (shown["name"], shown["email"]) == ("Ann of the directory", "ann@directory.example")
     assert shown["identities"] == [{"provider": "ldapmain", "extern_uid": f"uid=ann,{BASE}"}]
@@ -89,13 +89,13 @@ def test_people_of_the_directory_come_in_and_have_an_account(second: SecondInsta
         ("", SECRET),
     ],
 )
-def test_nobody_else_does(second: SecondInstance, login: str, password: str) -> None:
-    """The filter keeps guests out; who is disabled there, or has no password to show, stays out too."""
+def test_other_users_are_rejected(second: SecondInstance, login: str, password: str) -> None:
+    """Guests excluded by the filter, disabled entries, and empty passwords."""
     assert not _signs_in(second, login, password)
 
 
-def test_a_name_here_is_not_a_name_there(second: SecondInstance) -> None:
-    """Somebody there is called like the administrator here, and is somebody else."""
+def test_usernames_of_the_directory_are_separate(second: SecondInstance) -> None:
+    """Attack: a directory user with the name of the administrator is another user."""
     root = second.make.root
     assert _signs_in(second, root.username, root.password)
     assert _signs_in(second, "root", SECRET)
@@ -103,21 +103,21 @@ def test_a_name_here_is_not_a_name_there(second: SecondInstance) -> None:
     assert _user(second, "root")["identities"] == []
 
 
-def test_a_password_of_ours_does_not_open_an_account_of_the_directory(second: SecondInstance) -> None:
+def test_a_local_password_does_not_open_a_directory_account(second: SecondInstance) -> None:
     assert _signs_in(second, "ben")
     number = _user(second, "ben")["id"]
     second.api.put(f"/users/{number}", second.make.root, password="a password of ours")
     with Browser(second.url) as browser:
         assert browser.sign_in("ben", "a password of ours").status_code == 401
         assert browser.sign_in("ben", SECRET).status_code == 302
-        assert browser.get("/profile/account").status_code == 200, "Nobody asks them to change what opens nothing."
+        assert browser.get("/profile/account").status_code == 200, "No password change is required."
         page = browser.get("/profile/password/edit").text
         assert ("Change your password there" in page, 'name="user[current_password]"' in page) == (True, False)
         sent = {"user[current_password]": SECRET, "user[password]": "another one of ours"}
         sent |= {"user[password_confirmation]": sent["user[password]"], "authenticity_token": browser.token()}
         assert browser.post("/profile/password", data=sent).status_code == 422
         assert browser.submit("/users/password/new", "/users/password", fields={"user[email]": "ben@directory.example"})
-        assert 'name="password"' not in browser.get("/profile/account").text, "Nor to show it."
+        assert 'name="password"' not in browser.get("/profile/account").text, "No password field is shown."
     assert _signs_in(second, "ben")
     worker = job_worker(second.settings, second.app.database, Log("json", io.StringIO()))
     while worker.run_once():
@@ -127,13 +127,11 @@ def test_a_password_of_ours_does_not_open_an_account_of_the_directory(second: Se
     assert ["your organization's directory" in mail for mail in hints] == [True]
 
 
-def test_who_leaves_the_directory_is_blocked_until_they_are_back(
-    second: SecondInstance, server: LdapServerProcess
-) -> None:
+def test_users_removed_from_the_directory_are_blocked(second: SecondInstance, server: LdapServerProcess) -> None:
     assert _signs_in(second, "cat")
     number = _user(second, "cat")["id"]
     token = second.make.token(int(str(number)))
-    server.begin(*(entry for uid, entry in PEOPLE.items() if uid != "cat"))
+    server.begin(*(entry for uid, entry in ENTRIES.items() if uid != "cat"))
     _check(second)
     assert _user(second, "cat")["state"] == "blocked"
     assert httpx.get(f"{second.url}/api/v4/user", headers={"PRIVATE-TOKEN": token}).status_code == 401
@@ -142,20 +140,20 @@ def test_who_leaves_the_directory_is_blocked_until_they_are_back(
         assert refused.status_code == 403
     assert not _signs_in(second, "cat")
 
-    server.begin(*PEOPLE.values())
+    server.begin(*ENTRIES.values())
     _check(second)
     assert _user(second, "cat")["state"] == "active"
     assert _signs_in(second, "cat")
 
 
-def test_a_directory_that_is_away_keeps_nobody_else_out(second: SecondInstance, server: LdapServerProcess) -> None:
+def test_an_unreachable_directory_does_not_affect_others(second: SecondInstance, server: LdapServerProcess) -> None:
     server.end()
     root = second.make.root
     try:
         _check(second)
-        assert _user(second, "ann")["state"] == "active", "Silence blocks nobody."
+        assert _user(second, "ann")["state"] == "active", "An unreachable directory blocks no users."
         assert not _signs_in(second, "ann")
         assert _signs_in(second, root.username, root.password)
         assert by_password(second.url, root).status_code == 200
     finally:
-        server.begin(*PEOPLE.values())
+        server.begin(*ENTRIES.values())

@@ -61,7 +61,7 @@ def _directory(tmp_path: Path, *, bind: bytes, search: bytes = _SUCCESS) -> Iter
 
 @pytest.fixture
 def other() -> Iterator[socket.socket]:
-    """The server that referrals name; it never gets a connection."""
+    """Yield a server that referrals name; it must never get a connection."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         listener.settimeout(0.2)
         yield listener
@@ -70,7 +70,7 @@ def other() -> Iterator[socket.socket]:
 
 
 def test_a_referral_of_a_search_is_an_error(tmp_path: Path, other: socket.socket) -> None:
-    """Attack: the directory, or someone in between, sends Ingot with its password to another server."""
+    """Attack: the directory, or a proxy, redirects Ingot with its password to another server."""
     with (
         _directory(tmp_path, bind=_SUCCESS, search=_referral(other.getsockname()[1])) as directory,
         pytest.raises(DirectoryError, match="referral"),
@@ -78,7 +78,7 @@ def test_a_referral_of_a_search_is_an_error(tmp_path: Path, other: socket.socket
         directory.find("ann")
 
 
-def test_a_referral_of_a_bind_proves_nothing(tmp_path: Path, other: socket.socket) -> None:
+def test_a_referral_of_a_bind_is_no_proof(tmp_path: Path, other: socket.socket) -> None:
     """The user's password is sent to the configured server only; ldap3 cannot even read such a response."""
     entry = DirectoryEntry("uid=ann,dc=example,dc=org", "ann", "Ann", "", False)
     with (
@@ -88,7 +88,7 @@ def test_a_referral_of_a_bind_proves_nothing(tmp_path: Path, other: socket.socke
         directory.is_password(entry, "secret")
 
 
-def test_a_directory_without_ldap3_is_refused_at_startup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ldap_without_ldap3_is_rejected_at_startup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The message names the package and the command that installs it."""
     chosen = {"data": str(tmp_path), "ldap_url": "ldaps://directory.example.org", "ldap_base": "dc=example,dc=org"}
     assert load_settings(chosen).ldap_base

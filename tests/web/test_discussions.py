@@ -1,4 +1,4 @@
-"""What people say below a page: notes, answers, emoji, and who follows; the same for issues and merge requests."""
+"""Discussions on pages: notes, replies, emoji and subscriptions, for issues and merge requests."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -7,7 +7,7 @@ import pytest
 
 from ingot.core.access.levels import Level
 from tests.api.issues.factories import make_issue
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.factories import Project, make_project
 from tests.web.browser import Browser
 from tests.web.conftest import PASSWORD
@@ -15,50 +15,50 @@ from tests.web.conftest import PASSWORD
 HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>"
 
 
-class Scene(NamedTuple):
-    """A project with an issue and a commit, its owner, a developer and a stranger."""
+class DiscussionSetup(NamedTuple):
+    """Project with an issue and a commit, its owner, a developer and another user."""
 
-    owner: Person
-    developer: Person
-    stranger: Person
+    owner: User
+    developer: User
+    stranger: User
     project: Project
     sha: str
 
 
 @pytest.fixture(scope="module")
-def scene(make: Make) -> Scene:
-    """People and a public project."""
+def setup(make: Make) -> DiscussionSetup:
+    """Return users and a public project."""
     owner, developer, stranger = (make.user(password=PASSWORD) for _ in range(3))
     project = make_project(make, owner, visibility="public", members={developer: Level.DEVELOPER})
     sent = {"branch": "master", "commit_message": "One", "content": "a"}
     make.api.post(f"{project.url}/repository/files/a", owner, **sent)
     (commit,) = make.api.get(f"{project.url}/repository/commits", owner).json()
-    return Scene(owner, developer, stranger, project, commit["id"])
+    return DiscussionSetup(owner, developer, stranger, project, commit["id"])
 
 
 @pytest.fixture
-def issue(make: Make, scene: Scene) -> dict[str, Any]:
-    """A fresh issue of the owner's."""
-    return make_issue(make, scene.project, scene.owner)
+def issue(make: Make, setup: DiscussionSetup) -> dict[str, Any]:
+    """Return a new issue of the owner."""
+    return make_issue(make, setup.project, setup.owner)
 
 
-def _page(scene: Scene, issue: dict[str, Any]) -> str:
-    return f"/{scene.project.path}/-/issues/{issue['iid']}"
+def _page(setup: DiscussionSetup, issue: dict[str, Any]) -> str:
+    return f"/{setup.project.path}/-/issues/{issue['iid']}"
 
 
-def _notes(api: Api, scene: Scene, issue: dict[str, Any]) -> list[dict[str, Any]]:
-    url = f"{scene.project.url}/issues/{issue['iid']}/notes?sort=asc"
-    return [note for note in api.request("GET", url, scene.owner).json() if not note["system"]]
+def _notes(api: Api, setup: DiscussionSetup, issue: dict[str, Any]) -> list[dict[str, Any]]:
+    url = f"{setup.project.url}/issues/{issue['iid']}/notes?sort=asc"
+    return [note for note in api.request("GET", url, setup.owner).json() if not note["system"]]
 
 
-def test_a_note_from_its_writing_to_its_end(
-    api: Api, open_browser: Callable[[], Browser], scene: Scene, issue: dict[str, Any]
+def test_life_cycle_of_a_note(
+    api: Api, open_browser: Callable[[], Browser], setup: DiscussionSetup, issue: dict[str, Any]
 ) -> None:
-    page, browser = _page(scene, issue), open_browser().signed_in_as(scene.developer)
+    page, browser = _page(setup, issue), open_browser().signed_in_as(setup.developer)
 
     written = browser.submit(page, f"{page}/notes", **{"note[body]": f"**So** be it {HOSTILE}"})
 
-    (note,) = _notes(api, scene, issue)
+    (note,) = _notes(api, setup, issue)
     assert (written.status_code, written.headers["location"]) == (302, f"{page}#note_{note['id']}")
     shown = browser.get(page).text
     assert f'id="note_{note["id"]}"' in shown
@@ -66,27 +66,27 @@ def test_a_note_from_its_writing_to_its_end(
     assert "<script>alert" not in shown
     assert "onerror" not in shown.replace("&lt;img src=x onerror=alert(1)&gt;", "")
 
-    discussion = api.get(f"{scene.project.url}/issues/{issue['iid']}/discussions", scene.owner).json()[0]["id"]
+    discussion = api.get(f"{setup.project.url}/issues/{issue['iid']}/discussions", setup.owner).json()[0]["id"]
     url = f"{page}/discussions/{discussion}/notes"
     one, fields = f"{url}/{note['id']}", {"note[body]": "Otherwise"}
     edited = browser.submit(f"{one}/edit", one, does="put", fields=fields)
     assert edited.headers["location"] == f"{page}#note_{note['id']}"
     answered = browser.submit(f"{url}/new", url, **{"note[body]": "And so"})
     assert answered.status_code == 302
-    assert [one["body"] for one in _notes(api, scene, issue)] == ["Otherwise", "And so"]
+    assert [one["body"] for one in _notes(api, setup, issue)] == ["Otherwise", "And so"]
 
     assert browser.submit(f"{one}/edit", one, does="delete").status_code == 302
-    assert [one["body"] for one in _notes(api, scene, issue)] == ["And so"]
+    assert [one["body"] for one in _notes(api, setup, issue)] == ["And so"]
 
 
-def test_only_who_wrote_it_and_masters_change_a_note(
-    api: Api, open_browser: Callable[[], Browser], scene: Scene, issue: dict[str, Any]
+def test_only_authors_and_masters_edit_a_note(
+    api: Api, open_browser: Callable[[], Browser], setup: DiscussionSetup, issue: dict[str, Any]
 ) -> None:
-    page = _page(scene, issue)
-    sent = api.post(f"{scene.project.url}/issues/{issue['iid']}/discussions", scene.stranger, body="Mine").json()
+    page = _page(setup, issue)
+    sent = api.post(f"{setup.project.url}/issues/{issue['iid']}/discussions", setup.stranger, body="Mine").json()
     url = f"{page}/discussions/{sent['id']}/notes/{sent['notes'][0]['id']}"
 
-    for person, may in ((scene.owner, True), (scene.stranger, True), (scene.developer, False)):
+    for person, may in ((setup.owner, True), (setup.stranger, True), (setup.developer, False)):
         browser = open_browser().signed_in_as(person)
         assert (f'href="{url}/edit"' in browser.get(page).text) is may
         assert browser.get(f"{url}/edit").status_code == (200 if may else 404)
@@ -94,8 +94,10 @@ def test_only_who_wrote_it_and_masters_change_a_note(
         assert browser.post(url, data=fields).status_code == (302 if may else 403)
 
 
-def test_what_was_typed_stays(open_browser: Callable[[], Browser], scene: Scene, issue: dict[str, Any]) -> None:
-    page, browser = _page(scene, issue), open_browser().signed_in_as(scene.owner)
+def test_rejected_text_stays_in_the_form(
+    open_browser: Callable[[], Browser], setup: DiscussionSetup, issue: dict[str, Any]
+) -> None:
+    page, browser = _page(setup, issue), open_browser().signed_in_as(setup.owner)
 
     refused = browser.submit(page, f"{page}/notes", **{"note[body]": " ", "note[discussion]": "1"})
 
@@ -104,27 +106,27 @@ def test_what_was_typed_stays(open_browser: Callable[[], Browser], scene: Scene,
     assert 'name="note[discussion]" value="1"' in refused.text
 
 
-def test_commands_are_obeyed_and_a_button_closes(
-    api: Api, open_browser: Callable[[], Browser], scene: Scene, issue: dict[str, Any]
+def test_quick_actions_and_the_close_button(
+    api: Api, open_browser: Callable[[], Browser], setup: DiscussionSetup, issue: dict[str, Any]
 ) -> None:
-    page, browser = _page(scene, issue), open_browser().signed_in_as(scene.owner)
-    url = f"{scene.project.url}/issues/{issue['iid']}"
+    page, browser = _page(setup, issue), open_browser().signed_in_as(setup.owner)
+    url = f"{setup.project.url}/issues/{issue['iid']}"
 
     assert browser.submit(page, f"{page}/notes", **{"note[body]": "/title Better"}).headers["location"] == page
-    assert api.get(url, scene.owner).json()["title"] == "Better"
+    assert api.get(url, setup.owner).json()["title"] == "Better"
     browser.submit(page, f"{page}/notes", **{"note[body]": "Done", "note[state_event]": "close"})
-    assert api.get(url, scene.owner).json()["state"] == "closed"
+    assert api.get(url, setup.owner).json()["state"] == "closed"
     browser.submit(page, f"{page}/notes", **{"note[body]": "", "note[state_event]": "reopen"})
-    assert api.get(url, scene.owner).json()["state"] == "opened"
-    assert [note["body"] for note in _notes(api, scene, issue)] == ["Done"]
-    assert 'class="event"' in browser.get(page).text, "What became of it is told in one line."
+    assert api.get(url, setup.owner).json()["state"] == "opened"
+    assert [note["body"] for note in _notes(api, setup, issue)] == ["Done"]
+    assert 'class="event"' in browser.get(page).text, "A system note describes the change."
 
 
-def test_emoji_are_given_and_taken_back(
-    api: Api, open_browser: Callable[[], Browser], scene: Scene, issue: dict[str, Any]
+def test_emoji_are_awarded_and_removed(
+    api: Api, open_browser: Callable[[], Browser], setup: DiscussionSetup, issue: dict[str, Any]
 ) -> None:
-    page, browser = _page(scene, issue), open_browser().signed_in_as(scene.developer)
-    note = api.post(f"{scene.project.url}/issues/{issue['iid']}/notes", scene.owner, body="x").json()["id"]
+    page, browser = _page(setup, issue), open_browser().signed_in_as(setup.developer)
+    note = api.post(f"{setup.project.url}/issues/{issue['iid']}/notes", setup.owner, body="x").json()["id"]
     fields = {"authenticity_token": browser.token(), "name": "tada"}
 
     for about, target in (({}, page), ({"note_id": str(note)}, f"{page}#note_{note}")):
@@ -138,11 +140,11 @@ def test_emoji_are_given_and_taken_back(
     assert browser.post(f"{page}/award_emoji", data=fields | {"note_id": "999999"}).status_code == 404
 
 
-def test_every_emoji_is_found(
-    api: Api, open_browser: Callable[[], Browser], scene: Scene, issue: dict[str, Any]
+def test_every_emoji_is_available(
+    api: Api, open_browser: Callable[[], Browser], setup: DiscussionSetup, issue: dict[str, Any]
 ) -> None:
-    browser, script = open_browser().signed_in_as(scene.owner), {"HX-Request": "true"}
-    url = f"{_page(scene, issue)}/award_emoji"
+    browser, script = open_browser().signed_in_as(setup.owner), {"HX-Request": "true"}
+    url = f"{_page(setup, issue)}/award_emoji"
 
     found = browser.get(f"{url}?search=sailboat", headers=script).text
     assert 'value="sailboat"' in found
@@ -154,58 +156,58 @@ def test_every_emoji_is_found(
     given = browser.post(url, data={"authenticity_token": browser.token(), "name": "sailboat"}, headers=script)
     assert (given.status_code, "picker" in given.text, "sailboat: 1" in given.text) == (200, False, True)
     assert "picker" not in browser.get(f"{url}?shown", headers=script).text
-    shown = api.get(f"{scene.project.url}/issues/{issue['iid']}/award_emoji", scene.owner).json()
+    shown = api.get(f"{setup.project.url}/issues/{issue['iid']}/award_emoji", setup.owner).json()
     assert "sailboat" in [one["name"] for one in shown]
 
 
-def test_following_and_the_own_list(
-    api: Api, open_browser: Callable[[], Browser], scene: Scene, issue: dict[str, Any]
+def test_subscribe_and_own_list(
+    api: Api, open_browser: Callable[[], Browser], setup: DiscussionSetup, issue: dict[str, Any]
 ) -> None:
-    page, browser = _page(scene, issue), open_browser().signed_in_as(scene.stranger)
-    url = f"{scene.project.url}/issues/{issue['iid']}"
+    page, browser = _page(setup, issue), open_browser().signed_in_as(setup.stranger)
+    url = f"{setup.project.url}/issues/{issue['iid']}"
 
     for wish in (True, False):
         browser.submit(page, f"{page}/subscription")
-        assert api.get(url, scene.stranger).json()["subscribed"] is wish
+        assert api.get(url, setup.stranger).json()["subscribed"] is wish
     for _ in range(2):
         assert browser.submit(page, f"{page}/todo").status_code == 302
-    assert [todo["target"]["id"] for todo in api.get("/todos", scene.stranger).json()] == [issue["id"]]
+    assert [todo["target"]["id"] for todo in api.get("/todos", setup.stranger).json()] == [issue["id"]]
 
 
-def test_commits_are_discussed_too(api: Api, open_browser: Callable[[], Browser], scene: Scene) -> None:
-    browser = open_browser().signed_in_as(scene.stranger)
-    page = f"/{scene.project.path}/-/commit/{scene.sha}"
+def test_discussions_of_commits(api: Api, open_browser: Callable[[], Browser], setup: DiscussionSetup) -> None:
+    browser = open_browser().signed_in_as(setup.stranger)
+    page = f"/{setup.project.path}/-/commit/{setup.sha}"
     fields = {"authenticity_token": browser.token(), "note[body]": "Why"}
 
     assert browser.post(f"{page}/notes", data=fields).status_code == 302
-    url = f"{scene.project.url}/repository/commits/{scene.sha}/discussions"
-    (discussion,) = api.get(url, scene.owner).json()
+    url = f"{setup.project.url}/repository/commits/{setup.sha}/discussions"
+    (discussion,) = api.get(url, setup.owner).json()
     assert browser.post(f"{page}/discussions/{discussion['id']}/notes", data=fields).status_code == 302
-    assert [note["body"] for note in api.get(url, scene.owner).json()[0]["notes"]] == ["Why", "Why"]
+    assert [note["body"] for note in api.get(url, setup.owner).json()[0]["notes"]] == ["Why", "Why"]
 
 
-def test_a_merge_request_is_settled(
-    api: Api, open_browser: Callable[[], Browser], scene: Scene, issue: dict[str, Any]
+def test_discussions_of_a_merge_request_are_resolved(
+    api: Api, open_browser: Callable[[], Browser], setup: DiscussionSetup, issue: dict[str, Any]
 ) -> None:
-    api.post(f"{scene.project.url}/repository/branches", scene.owner, branch="side", ref="master")
+    api.post(f"{setup.project.url}/repository/branches", setup.owner, branch="side", ref="master")
     sent = {"branch": "side", "commit_message": "Two", "content": "b"}
-    api.post(f"{scene.project.url}/repository/files/b", scene.owner, **sent)
+    api.post(f"{setup.project.url}/repository/files/b", setup.owner, **sent)
     asked = {"source_branch": "side", "target_branch": "master", "title": "Side"}
     asked["description"] = f"Closes #{issue['iid']}"
-    iid = api.post(f"{scene.project.url}/merge_requests", scene.owner, **asked).json()["iid"]
-    browser = open_browser().signed_in_as(scene.owner)
-    page = f"/{scene.project.path}/-/merge_requests/{iid}"
+    iid = api.post(f"{setup.project.url}/merge_requests", setup.owner, **asked).json()["iid"]
+    browser = open_browser().signed_in_as(setup.owner)
+    page = f"/{setup.project.path}/-/merge_requests/{iid}"
     fields = {"authenticity_token": browser.token()}
-    assert "closes this issue" in browser.get(_page(scene, issue)).text
+    assert "closes this issue" in browser.get(_page(setup, issue)).text
 
     browser.post(f"{page}/notes", data=fields | {"note[body]": "Why", "note[discussion]": "1"})
-    url = f"{scene.project.url}/merge_requests/{iid}/discussions"
-    (number,) = [one["id"] for one in api.get(url, scene.owner).json() if not one["individual_note"]]
+    url = f"{setup.project.url}/merge_requests/{iid}/discussions"
+    (number,) = [one["id"] for one in api.get(url, setup.owner).json() if not one["individual_note"]]
     for word, resolved in (("true", True), ("false", False)):
         answer = browser.post(f"{page}/discussions/{number}", data=fields | {"_method": "put", "resolved": word})
         assert answer.status_code == 302
-        assert api.get(f"{url}/{number}", scene.owner).json()["notes"][0]["resolved"] is resolved
+        assert api.get(f"{url}/{number}", setup.owner).json()["notes"][0]["resolved"] is resolved
     browser.post(
         f"{page}/discussions/{number}/notes", data=fields | {"note[body]": "Because", "note[resolved]": "true"}
     )
-    assert all(note["resolved"] for note in api.get(f"{url}/{number}", scene.owner).json()["notes"])
+    assert all(note["resolved"] for note in api.get(f"{url}/{number}", setup.owner).json()["notes"])

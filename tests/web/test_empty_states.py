@@ -1,24 +1,24 @@
-"""Where there is nothing yet, pages say what to do next."""
+"""Empty pages show the next step."""
 
 from collections.abc import Callable
 
 import pytest
 
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.factories import Project, make_project
 from tests.web.browser import Browser
 
 
 @pytest.fixture
-def project(make: Make, person: Person) -> Project:
-    """One in which nobody did anything."""
+def project(make: Make, person: User) -> Project:
+    """Return an empty project."""
     return make_project(make, person, visibility="public")
 
 
-def test_a_wiki_page_that_nobody_wrote_can_be_written(
-    browser: Browser, open_browser: Callable[[], Browser], person: Person, project: Project
+def test_a_missing_wiki_page_can_be_created(
+    browser: Browser, open_browser: Callable[[], Browser], person: User, project: Project
 ) -> None:
-    """As links in a wiki lead to pages before these are written."""
+    """Links in a wiki may point to pages that do not exist yet."""
     missing = f"/{project.path}/-/wikis/How-to-moor"
     nobody = open_browser().get(missing)
     assert (nobody.status_code, "<form method" in nobody.text.partition("<main")[2]) == (404, False)
@@ -35,12 +35,12 @@ def test_a_wiki_page_that_nobody_wrote_can_be_written(
     assert "With ropes." in browser.get(missing).text
 
 
-def test_nobody_contributed_to_an_empty_project(browser: Browser, project: Project) -> None:
+def test_an_empty_project_has_no_contributors(browser: Browser, project: Project) -> None:
     assert browser.get(f"/{project.path}/-/graphs").headers["location"] == f"/{project.path}"
 
 
-def test_a_board_without_lists_says_how_to_get_one(
-    browser: Browser, open_browser: Callable[[], Browser], person: Person, project: Project, api: Api
+def test_a_board_without_lists_explains_how_to_add_one(
+    browser: Browser, open_browser: Callable[[], Browser], person: User, project: Project, api: Api
 ) -> None:
     page = f"/{project.path}/-/boards"
     browser.signed_in_as(person)
@@ -54,7 +54,7 @@ def test_a_board_without_lists_says_how_to_get_one(
     assert "Add a list under" not in browser.get(page, follow_redirects=True).text
 
 
-def test_who_mistyped_the_password_types_only_that_again(browser: Browser, person: Person) -> None:
+def test_a_wrong_password_keeps_the_username(browser: Browser, person: User) -> None:
     wrong = browser.sign_in(person.username, "wrong").text
 
     assert ('autocomplete="current-password" autofocus' in wrong, f'value="{person.username}"' in wrong) == (True, True)

@@ -1,4 +1,4 @@
-"""Templates escape whatever they show, by the quicker way too."""
+"""Escaping in templates, including the faster implementation."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from ingot.web.escape import FastEscapingEnvironment, escape_value
 
 
 class _Safe(str):
-    """A text that says of itself what it is in HTML."""
+    """Text that declares its own HTML."""
 
     __slots__ = ()
 
@@ -21,8 +21,8 @@ class _Safe(str):
 @pytest.mark.parametrize(
     "value", ["", "plain", "<b a='1' c=\"2\">&</b>", "ü<", Markup("<b>"), 12, 1.5, None, True, _Safe("<")]
 )
-def test_the_same_comes_out_as_elsewhere(value: Any) -> None:
-    """Whatever is shown, in text and in what macros give."""
+def test_escaping_matches_markupsafe(value: Any) -> None:
+    """In text and in the output of macros."""
     assert escape_value(value) == escape(value)
     templates = {
         "m": "{% macro said(x) %}<p>{{ x }}</p>{% endmacro %}",

@@ -1,4 +1,4 @@
-"""Pages about people, searches, snippets and wikis."""
+"""Pages of users, search, snippets and wikis."""
 
 import re
 from typing import Any
@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 import pytest
 
 from ingot.core.access.levels import Level
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.factories import Project, add_members, make_project
 from tests.web.browser import Browser
 from tests.web.hostile import is_safe
@@ -17,17 +17,15 @@ HOSTILE = "\"><img src=x onerror=alert(1)><script>alert('x')</script>"
 
 
 @pytest.fixture
-def project(make: Make, person: Person, api: Api) -> Project:
-    """A public project with a file."""
+def project(make: Make, person: User, api: Api) -> Project:
+    """Return a public project with a file."""
     made = make_project(make, person, visibility="public")
     sent = {"branch": "master", "commit_message": "Add the log", "content": "the lantern is lit\n"}
     assert api.post(f"{made.url}/repository/files/log.txt", person, **sent).status_code == 201
     return made
 
 
-def test_a_person_is_shown_with_what_everybody_may_know(
-    browser: Browser, make: Make, person: Person, project: Project
-) -> None:
+def test_user_page_shows_public_data(browser: Browser, make: Make, person: User, project: Project) -> None:
     hidden = make_project(make, person, visibility="private")
 
     page = browser.get(f"/{person.username}")
@@ -40,13 +38,13 @@ def test_a_person_is_shown_with_what_everybody_may_know(
     assert browser.get("/nobody-of-this-name").status_code == 404
 
 
-def test_a_persons_words_about_themselves_do_nothing(browser: Browser, make: Make) -> None:
+def test_texts_of_a_profile_are_escaped(browser: Browser, make: Make) -> None:
     person = make.user(name=HOSTILE[:100], bio=HOSTILE)
 
     assert is_safe(browser.get(f"/{person.username}").text)
 
 
-def test_searching(browser: Browser, person: Person, project: Project, api: Api) -> None:
+def test_search(browser: Browser, person: User, project: Project, api: Api) -> None:
     browser.signed_in_as(person)
     api.post(f"{project.url}/issues", person, title="Mend the lantern " + HOSTILE)
 
@@ -72,14 +70,14 @@ def test_searching(browser: Browser, person: Person, project: Project, api: Api)
     assert f'href="/{project.path}"' not in browser.get("/search", params={"search": "no such thing"}).text
 
 
-def test_a_stranger_searches_projects_only(browser: Browser, project: Project) -> None:
+def test_anonymous_visitors_search_projects_only(browser: Browser, project: Project) -> None:
     page = browser.get("/search", params={"search": project.name, "scope": "users"})
 
     assert f'href="/{project.path}"' in page.text
 
 
 @pytest.mark.parametrize("shared", [False, True])
-def test_the_life_of_a_snippet(browser: Browser, person: Person, project: Project, shared: bool) -> None:
+def test_life_cycle_of_a_snippet(browser: Browser, person: User, project: Project, shared: bool) -> None:
     browser.signed_in_as(person)
     shelf = f"/{project.path}/-/snippets" if shared else "/-/snippets"
     sent = {"snippet[title]": HOSTILE, "snippet[content]": HOSTILE, "snippet[file_name]": "a b.txt"}
@@ -90,14 +88,14 @@ def test_the_life_of_a_snippet(browser: Browser, person: Person, project: Projec
     made = browser.submit(f"{shelf}/new", shelf, fields={**sent, "snippet[visibility]": "public"})
 
     assert refused.status_code == 422
-    assert "a b.txt" in refused.text, "What was typed stays."
+    assert "a b.txt" in refused.text, "The input stays in the form."
     assert made.status_code == 302, made.text
     there = made.headers["location"]
     assert is_safe(browser.get(there).text)
     assert browser.get(there.replace("/-/", "/")).status_code == 200
     raw = browser.get(f"{there}/raw")
     assert (raw.text, raw.headers["content-type"]) == (HOSTILE, "text/plain; charset=utf-8")
-    assert ("Start discussion" in browser.get(there).text) is shared, "Only those of projects are talked about."
+    assert ("Start discussion" in browser.get(there).text) is shared, "Personal snippets have no discussions."
     if shared:
         browser.submit(there, f"{there}/notes", fields={"note[body]": f"Nice {HOSTILE}"})
         assert browser.get(there).text.count('class="note"') == 1
@@ -115,7 +113,7 @@ def test_the_life_of_a_snippet(browser: Browser, person: Person, project: Projec
     assert browser.get(there).status_code == 404
 
 
-def test_projects_are_found_by_topic_and_in_an_order(browser: Browser, make: Make, api: Api, person: Person) -> None:
+def test_projects_are_filtered_by_topic_and_sorted(browser: Browser, make: Make, api: Api, person: User) -> None:
     topic = make.name("tides")
     named = [make_project(make, person, visibility="public") for _ in range(2)]
     api.put(named[0].url, person, topics=[topic])
@@ -128,7 +126,7 @@ def test_projects_are_found_by_topic_and_in_an_order(browser: Browser, make: Mak
     assert is_safe(browser.get("/explore", params={"topic": HOSTILE, "order_by": HOSTILE}).text)
 
 
-def test_what_happened_in_a_project(browser: Browser, make: Make, api: Api, person: Person) -> None:
+def test_activity_of_a_project(browser: Browser, make: Make, api: Api, person: User) -> None:
     project = make_project(make, person, visibility="public")
     api.post(f"{project.url}/issues", person, title=HOSTILE)
     api.post(f"{project.url}/issues", person, title="Hushed", confidential=True)
@@ -143,8 +141,8 @@ def test_what_happened_in_a_project(browser: Browser, make: Make, api: Api, pers
     assert browser.get(f"/{hidden.path}/-/activity").status_code == 404
 
 
-def test_a_comment_on_a_snippet_leads_to_where_it_stands(
-    browser: Browser, api: Api, make: Make, person: Person, project: Project
+def test_a_snippet_comment_in_the_activity_links_to_it(
+    browser: Browser, api: Api, make: Make, person: User, project: Project
 ) -> None:
     for visibility in ("public", "private"):
         sent = {"title": f"A {visibility} one", "file_name": "x", "code": "x", "visibility": visibility}
@@ -169,8 +167,8 @@ def test_a_comment_on_a_snippet_leads_to_where_it_stands(
     assert api.get(f"{project.url}/events", person, action="commented").json() == []
 
 
-def test_a_comment_on_a_commit_leads_to_where_it_stands(
-    browser: Browser, api: Api, person: Person, project: Project
+def test_a_commit_comment_in_the_activity_links_to_it(
+    browser: Browser, api: Api, person: User, project: Project
 ) -> None:
     oid = api.get(f"{project.url}/repository/commits", person).json()[0]["id"]
     api.post(f"{project.url}/repository/commits/{oid}/comments", person, note="Good")
@@ -182,11 +180,11 @@ def test_a_comment_on_a_commit_leads_to_where_it_stands(
 
 
 @pytest.mark.parametrize("path", ["/dashboard", "/dashboard/projects", "/explore/projects"])
-def test_addresses_that_people_know_from_elsewhere(browser: Browser, path: str) -> None:
+def test_urls_known_from_gitlab_redirect(browser: Browser, path: str) -> None:
     assert browser.get(path).headers["location"] in ("/", "/explore")
 
 
-def test_everybody_finds_what_was_put_up_for_everybody(browser: Browser, person: Person, api: Api) -> None:
+def test_public_snippets_are_listed(browser: Browser, person: User, api: Api) -> None:
     sent = {"file_name": "a.txt", "content": "x"}
     for visibility in ("public", "internal", "private"):
         api.post("/snippets", person, title=f"A {visibility} thing of {person.username}", visibility=visibility, **sent)
@@ -198,7 +196,7 @@ def test_everybody_finds_what_was_put_up_for_everybody(browser: Browser, person:
     assert f"A private thing of {person.username}" not in page
 
 
-def test_people_talk_about_a_snippet_of_a_project(browser: Browser, person: Person, project: Project, api: Api) -> None:
+def test_discussion_of_a_project_snippet(browser: Browser, person: User, project: Project, api: Api) -> None:
     sent = {"title": "Lamp", "file_name": "lamp.py", "content": "lit = True  # <b>", "visibility": "public"}
     made = api.post(f"{project.url}/snippets", person, **sent).json()
     there = f"/{project.path}/-/snippets/{made['id']}"
@@ -214,7 +212,7 @@ def test_people_talk_about_a_snippet_of_a_project(browser: Browser, person: Pers
     assert "Still" in browser.get(there).text
 
 
-def test_all_files_of_a_snippet_are_edited(browser: Browser, person: Person, api: Api) -> None:
+def test_all_files_of_a_snippet_are_edited(browser: Browser, person: User, api: Api) -> None:
     files = [{"file_path": name, "content": f"{name} & <i>"} for name in ("a.txt", "b.txt")]
     made = api.post("/snippets", person, title="Pair", visibility="private", files=files).json()
     there = f"/-/snippets/{made['id']}"
@@ -230,7 +228,7 @@ def test_all_files_of_a_snippet_are_edited(browser: Browser, person: Person, api
     saved = browser.post(there, content=_in_turn({**sent, "snippet[title]": "Both"}), headers=FORM)
 
     assert refused.status_code == 422
-    assert ">two</textarea>" in refused.text, "What was typed stays."
+    assert ">two</textarea>" in refused.text, "The input stays in the form."
     assert saved.status_code == 302, saved.text
     raw = [api.get(f"/snippets/{made['id']}/files/main/{name}.txt/raw", person).text for name in "ab"]
     assert raw == ["one", "two"]
@@ -238,13 +236,13 @@ def test_all_files_of_a_snippet_are_edited(browser: Browser, person: Person, api
 
 
 def _in_turn(sent: dict[str, Any]) -> str:
-    """The fields as a browser sends them: name and content of each file one after the other."""
+    """Return the fields as a browser sends them: name and content of each file in turn."""
     lists = [[(name, value) for value in values] for name, values in sent.items() if isinstance(values, list)]
     plain = [(name, value) for name, value in sent.items() if not isinstance(value, list)]
     return urlencode([*plain, *(pair for pairs in zip(*lists, strict=True) for pair in pairs)])
 
 
-def test_the_life_of_a_wiki(browser: Browser, person: Person, project: Project) -> None:
+def test_life_cycle_of_a_wiki(browser: Browser, person: User, project: Project) -> None:
     browser.signed_in_as(person)
     wiki = f"/{project.path}/-/wikis"
     assert "The wiki has no pages yet" in browser.get(wiki).text

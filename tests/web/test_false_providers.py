@@ -1,4 +1,4 @@
-"""What a provider says counts only when it is signed, meant for us, and about this very sign-in."""
+"""Hostile OpenID providers: tokens must be signed, for this client, and for this sign-in."""
 
 import json
 import threading
@@ -19,11 +19,11 @@ START = "/users/auth/openid_connect"
 KEY, OTHER_KEY = RSAKey.generate_key(2048, {"kid": "k"}), RSAKey.generate_key(2048, {"kid": "k"})
 
 
-class Provider(ThreadingHTTPServer):
-    """Says whatever a test wants it to."""
+class FakeProvider(ThreadingHTTPServer):
+    """Provider whose responses tests change."""
 
     def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), Answering)
+        super().__init__(("127.0.0.1", 0), ProviderHandler)
         self.url = f"http://127.0.0.1:{self.server_port}"
         self.nonce = ""
         self.asked: dict[str, str] = {}
@@ -33,7 +33,7 @@ class Provider(ThreadingHTTPServer):
         self.issuer = self.url
 
     def id_token(self) -> str:
-        """The signed text, with what the test changed about it."""
+        """Return the signed token, with the changes of the test."""
         now = int(time.time())
         claims = {"iss": self.url, "aud": "us", "sub": "42", "nonce": self.nonce, "iat": now, "exp": now + 300}
         claims |= {"email": "somebody@false.example", "email_verified": True, "name": "Some Body"}
@@ -41,13 +41,13 @@ class Provider(ThreadingHTTPServer):
         return jwt.encode({"alg": self.algorithm, "kid": "k"}, claims, self.key, [self.algorithm])
 
 
-class Answering(BaseHTTPRequestHandler):
-    """One request."""
+class ProviderHandler(BaseHTTPRequestHandler):
+    """Handler of one request."""
 
-    server: Provider
+    server: FakeProvider
 
     def do_GET(self) -> None:
-        """Who we are, and by which key we sign."""
+        """Return the discovery document and the signing key."""
         url = self.server.url
         if self.path == "/keys":
             return self._say({"keys": [KEY.as_dict(private=False)]})
@@ -55,7 +55,7 @@ class Answering(BaseHTTPRequestHandler):
         return self._say({"issuer": self.server.issuer, **{name: url + path for name, path in endpoints.items()}})
 
     def do_POST(self) -> None:
-        """A token for a code."""
+        """Return a token for a code."""
         sent = self.rfile.read(int(self.headers["Content-Length"])).decode()
         self.server.asked = {name: values[0] for name, values in parse_qs(sent).items()}
         self._say({"access_token": "x", "token_type": "Bearer", "id_token": self.server.id_token()})
@@ -68,13 +68,13 @@ class Answering(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Nothing."""
+        """Log nothing."""
 
 
 @pytest.fixture(scope="module")
-def provider() -> Iterator[Provider]:
-    """The provider."""
-    with Provider() as served:
+def provider() -> Iterator[FakeProvider]:
+    """Yield the fake provider."""
+    with FakeProvider() as served:
         thread = threading.Thread(target=served.serve_forever, daemon=True)
         thread.start()
         yield served
@@ -83,8 +83,8 @@ def provider() -> Iterator[Provider]:
 
 
 @pytest.fixture(scope="module")
-def second(provider: Provider, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecondInstance]:
-    """An instance that trusts it."""
+def second(provider: FakeProvider, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecondInstance]:
+    """Yield an instance that trusts it."""
     with serving(
         tmp_path_factory.mktemp("trusting"),
         allow_local_requests=True,
@@ -95,8 +95,8 @@ def second(provider: Provider, tmp_path_factory: pytest.TempPathFactory) -> Iter
         yield served
 
 
-def _status(second: SecondInstance, provider: Provider, **said: Any) -> int:
-    """How a sign-in ends of which the provider says this."""
+def _status(second: SecondInstance, provider: FakeProvider, **said: Any) -> int:
+    """Return the status of a sign-in with these claims."""
     provider.claims = said.pop("claims", {})
     provider.key, provider.algorithm = said.pop("key", KEY), said.pop("algorithm", "RS256")
     provider.issuer = said.pop("issuer", provider.url)
@@ -113,7 +113,7 @@ def _status(second: SecondInstance, provider: Provider, **said: Any) -> int:
         return came.status_code
 
 
-def test_what_is_right_is_taken(second: SecondInstance, provider: Provider) -> None:
+def test_a_valid_token_is_accepted(second: SecondInstance, provider: FakeProvider) -> None:
     assert _status(second, provider) == 302
     assert _status(second, provider, claims={"aud": ["us", "them"], "azp": "us"}) == 302
     assert second.api.get("/users", second.make.root, search="Some Body").json()[0]["username"] == "somebody"
@@ -139,18 +139,18 @@ def test_what_is_right_is_taken(second: SecondInstance, provider: Provider) -> N
     ],
     ids=lambda said: next(iter(said)),
 )
-def test_what_is_not_is_refused(second: SecondInstance, provider: Provider, said: dict[str, Any]) -> None:
+def test_invalid_tokens_are_rejected(second: SecondInstance, provider: FakeProvider, said: dict[str, Any]) -> None:
     assert _status(second, provider, **dict(said)) == 502
 
 
-def test_an_address_that_nobody_proved_makes_no_account(second: SecondInstance, provider: Provider) -> None:
+def test_an_unverified_address_creates_no_account(second: SecondInstance, provider: FakeProvider) -> None:
     for claims in ({"email_verified": False}, {"email_verified": None}, {"email": None}, {"email": "nonsense"}):
         assert _status(second, provider, claims={"sub": "43", **claims}) == 403
     taken = {"sub": "44", "email": "admin@example.com"}
     assert _status(second, provider, claims=taken) == 403, "The administrator's, and linking is not allowed."
 
 
-def test_names_that_cannot_be_had_are_changed(second: SecondInstance, provider: Provider) -> None:
+def test_unavailable_usernames_are_changed(second: SecondInstance, provider: FakeProvider) -> None:
     rows = [("45", "root", "root2"), ("46", "../../x y", "x-y"), ("47", "é", "user2"), ("48", "api", "api2")]
     for sub, wanted, made in rows:
         claims = {"sub": sub, "email": f"p{sub}@false.example", "preferred_username": wanted}

@@ -1,4 +1,4 @@
-"""Groups and members in the browser."""
+"""Pages of groups and members."""
 
 import re
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import ROOT_PASSWORD
 from tests.factories import make_group, make_project, statements_of
 from tests.web.browser import Browser
@@ -18,8 +18,8 @@ SETTINGS = ["edit", "hooks", "settings/ci_cd", "settings/repository", "settings/
 
 
 @pytest.fixture
-def owner(browser: Browser, person: Person) -> Browser:
-    """The browser of who owns what is made."""
+def owner(browser: Browser, person: User) -> Browser:
+    """Return a browser of the owner."""
     return browser.signed_in_as(person)
 
 
@@ -27,7 +27,7 @@ def _send(browser: Browser, path: str, method: str = "post", **fields: Any) -> h
     return browser.post(path, data={"authenticity_token": browser.token(), "_method": method, **fields})
 
 
-def test_a_group_from_its_making_to_its_end(owner: Browser, api: Api, make: Make, person: Person) -> None:
+def test_life_cycle_of_a_group(owner: Browser, api: Api, make: Make, person: User) -> None:
     path = make.name("crew")
     typed = {"group[name]": HOSTILE, "group[path]": path, "group[description]": "We **sail**"}
     refused = owner.submit("/groups/new", "/groups", fields=typed)
@@ -62,8 +62,8 @@ def test_a_group_from_its_making_to_its_end(owner: Browser, api: Api, make: Make
 
 
 @pytest.mark.parametrize(("visibility", "status"), [("public", 200), ("internal", 404), ("private", 404)])
-def test_who_finds_a_group(
-    owner: Browser, open_browser: Callable[[], Browser], make: Make, person: Person, visibility: str, status: int
+def test_group_visibility(
+    owner: Browser, open_browser: Callable[[], Browser], make: Make, person: User, visibility: str, status: int
 ) -> None:
     group = make_group(make, person, visibility=visibility)
     make_project(make, person, namespace_id=group.id, visibility=visibility)
@@ -77,8 +77,8 @@ def test_who_finds_a_group(
     assert f"/groups/{group.path}" in owner.get(f"/explore/groups?search={group.path}").text
 
 
-def test_strangers_find_only_what_is_public_in_a_group(
-    owner: Browser, open_browser: Callable[[], Browser], make: Make, person: Person
+def test_anonymous_visitors_see_public_projects_of_a_group(
+    owner: Browser, open_browser: Callable[[], Browser], make: Make, person: User
 ) -> None:
     group, insiders = make_group(make, person, visibility="public"), make_group(make, person, visibility="internal")
     below = make_group(make, person, parent=group, visibility="internal")
@@ -92,7 +92,7 @@ def test_strangers_find_only_what_is_public_in_a_group(
 
 
 def test_settings_of_a_group_are_for_owners(
-    owner: Browser, open_browser: Callable[[], Browser], make: Make, person: Person
+    owner: Browser, open_browser: Callable[[], Browser], make: Make, person: User
 ) -> None:
     maintainer = make.user(password=PASSWORD)
     group = make_group(make, person, members={maintainer: 40}, visibility="public")
@@ -105,7 +105,7 @@ def test_settings_of_a_group_are_for_owners(
     assert _send(other, f"/groups/{group.path}/-/edit", "delete").status_code == 404
 
 
-def test_secrets_of_a_group(owner: Browser, api: Api, make: Make, person: Person) -> None:
+def test_variables_and_tokens_of_a_group(owner: Browser, api: Api, make: Make, person: User) -> None:
     group = make_group(make, person)
     settings = f"/groups/{group.path}/-/settings"
 
@@ -120,8 +120,8 @@ def test_secrets_of_a_group(owner: Browser, api: Api, make: Make, person: Person
 
 
 @pytest.mark.parametrize("kind", ["project", "group"])
-def test_members_come_change_and_go(
-    owner: Browser, open_browser: Callable[[], Browser], api: Api, make: Make, person: Person, kind: str
+def test_members_are_added_edited_and_removed(
+    owner: Browser, open_browser: Callable[[], Browser], api: Api, make: Make, person: User, kind: str
 ) -> None:
     made: Any = (make_project if kind == "project" else make_group)(make, person, visibility="public")
     there = f"/{made.path}/-/project_members" if kind == "project" else f"/groups/{made.path}/-/group_members"
@@ -160,7 +160,7 @@ def test_members_come_change_and_go(
 
 
 @pytest.mark.parametrize("kind", ["project", "group"])
-def test_sharing_with_a_group(owner: Browser, make: Make, person: Person, kind: str) -> None:
+def test_sharing_with_a_group(owner: Browser, make: Make, person: User, kind: str) -> None:
     made: Any = (make_project if kind == "project" else make_group)(make, person)
     there = f"/{made.path}/-/project_members" if kind == "project" else f"/groups/{made.path}/-/group_members"
     guests, hidden = make_group(make, person), make_group(make, make.user(), visibility="private")
@@ -175,7 +175,7 @@ def test_sharing_with_a_group(owner: Browser, make: Make, person: Person, kind: 
     assert "max role: Reporter" not in owner.get(there).text
 
 
-def test_people_are_found_while_one_types(owner: Browser, open_browser: Callable[[], Browser], person: Person) -> None:
+def test_users_are_autocompleted(owner: Browser, open_browser: Callable[[], Browser], person: User) -> None:
     found = owner.get("/-/people", params={"member[username]": person.username}, headers={"HX-Request": "true"})
 
     assert f'value="{person.username}"' in found.text
@@ -184,8 +184,8 @@ def test_people_are_found_while_one_types(owner: Browser, open_browser: Callable
     assert open_browser().get("/-/people").status_code == 302
 
 
-def test_administrators_act_as_others(
-    browser: Browser, open_browser: Callable[[], Browser], api: Api, person: Person
+def test_administrators_impersonate_users(
+    browser: Browser, open_browser: Callable[[], Browser], api: Api, person: User
 ) -> None:
     admin, there = browser, f"/admin/users/{person.id}/impersonation_tokens"
     assert admin.sign_in("root", ROOT_PASSWORD).status_code == 302
@@ -202,8 +202,8 @@ def test_administrators_act_as_others(
     assert api.get("/user", person.with_token(secret)).status_code == 401
 
 
-def test_a_groups_calendar_counts_what_the_visitor_may_see(
-    owner: Browser, open_browser: Callable[[], Browser], api: Api, make: Make, person: Person
+def test_a_groups_calendar_counts_visible_events(
+    owner: Browser, open_browser: Callable[[], Browser], api: Api, make: Make, person: User
 ) -> None:
     group = make_group(make, person, visibility="public")
     below = make_group(make, person, parent=group, visibility="public")
@@ -232,8 +232,8 @@ def test_a_groups_calendar_counts_what_the_visitor_may_see(
     assert "0 contributions in the last year" in owner.get(f"/groups/{empty.path}").text
 
 
-def test_what_happened_in_a_group_is_told_to_those_who_may_see_it(
-    owner: Browser, open_browser: Callable[[], Browser], api: Api, make: Make, person: Person
+def test_group_activity_shows_visible_events(
+    owner: Browser, open_browser: Callable[[], Browser], api: Api, make: Make, person: User
 ) -> None:
     group = make_group(make, person, visibility="public")
     below = make_group(make, person, parent=group, visibility="public")
@@ -246,12 +246,12 @@ def test_what_happened_in_a_group_is_told_to_those_who_may_see_it(
     api.post(f"{opened.url}/issues", person, title="For few", confidential=True)
     api.post(f"{hidden.url}/issues", person, title="For us")
 
-    def told(visitor: Browser) -> list[str]:
+    def shown(visitor: Browser) -> list[str]:
         return re.findall("Elsewhere|First of all|For few|For us", visitor.get(home).text)
 
-    assert told(owner) == ["For us", "For few", "First of all"]
+    assert shown(owner) == ["For us", "For few", "First of all"]
     assert f">created {opened.path}</a></span>" in owner.get(home).text
-    assert told(open_browser()) == ["First of all"]
+    assert shown(open_browser()) == ["First of all"]
     few = statements_of(make, lambda: owner.get(home))
     for _ in range(2):
         another = make_project(make, person, namespace_id=group.id)

@@ -1,15 +1,13 @@
-"""A page has one title, whatever the texts on it begin with."""
+"""Headings: one title per page, independent of the headings in its texts."""
 
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.factories import make_project
 from tests.web.browser import Browser
 
 TEXT = "# Harbour\n\n## Quay\n\n###### Ring\n"
 
 
-def test_headings_of_texts_stand_below_the_title_of_the_page(
-    browser: Browser, api: Api, make: Make, person: Person
-) -> None:
+def test_headings_of_texts_are_below_the_page_title(browser: Browser, api: Api, make: Make, person: User) -> None:
     project = make_project(make, person, visibility="public")
     for file, content in (("README.md", TEXT), ("below.md", "## Quay\n\n### Ring\n")):
         sent = {"branch": "master", "commit_message": "Write", "content": content}

@@ -1,4 +1,4 @@
-"""The help page: first steps, or what administrators wrote."""
+"""Help page: first steps, or the text of administrators."""
 
 from collections.abc import Iterator
 
@@ -10,8 +10,8 @@ from tests.web.browser import Browser
 
 
 @pytest.fixture
-def afterwards(api: Api, make: Make) -> Iterator[None]:
-    """The settings are as they were."""
+def restored_settings(api: Api, make: Make) -> Iterator[None]:
+    """Restore the settings after the test."""
     before = api.get("/application/settings", make.root).json()
     yield
     now = api.get("/application/settings", make.root).json()
@@ -19,7 +19,7 @@ def afterwards(api: Api, make: Make) -> Iterator[None]:
     assert api.put("/application/settings", make.root, **changed).status_code == 200
 
 
-def test_first_steps_for_everybody(browser: Browser, api: Api, make: Make, afterwards: None) -> None:
+def test_default_help(browser: Browser, api: Api, make: Make, restored_settings: None) -> None:
     page = browser.get("/help")
 
     assert page.status_code == 200
@@ -36,7 +36,7 @@ def test_first_steps_for_everybody(browser: Browser, api: Api, make: Make, after
     assert "Ingot hosts git repositories" not in page.text
 
 
-def test_what_administrators_wrote(browser: Browser, afterwards: None) -> None:
+def test_custom_help_text(browser: Browser, restored_settings: None) -> None:
     assert browser.sign_in("root", ROOT_PASSWORD).status_code == 302
     settings = "/admin/application_settings"
     form = browser.form(settings, settings)

@@ -1,16 +1,16 @@
-"""The first pages: what a visitor finds, and a project from its making to its first push."""
+"""Start pages, and a project from creation to its first push."""
 
 import re
 
 import httpx
 import pytest
 
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.factories import make_project
 from tests.web.browser import Browser
 
 
-def test_a_project_is_made_in_the_browser(browser: Browser, person: Person, api: Api) -> None:
+def test_create_a_project(browser: Browser, person: User, api: Api) -> None:
     browser.signed_in_as(person)
 
     answer = browser.submit("/projects/new", "/projects", fields={"project[name]": "Tide tables"})
@@ -22,7 +22,7 @@ def test_a_project_is_made_in_the_browser(browser: Browser, person: Person, api:
     assert "Tide tables" in browser.get("/").text
 
 
-def test_what_was_typed_stays_where_it_is_refused(browser: Browser, person: Person) -> None:
+def test_rejected_input_stays_in_the_form(browser: Browser, person: User) -> None:
     browser.signed_in_as(person)
 
     fields = {"project[name]": "-<b>x</b>", "project[description]": "A long story"}
@@ -34,7 +34,7 @@ def test_what_was_typed_stays_where_it_is_refused(browser: Browser, person: Pers
     assert 'role="alert"' in answer.text
 
 
-def test_a_project_begins_with_files(browser: Browser, person: Person, api: Api) -> None:
+def test_a_project_is_initialized_with_files(browser: Browser, person: User, api: Api) -> None:
     browser.signed_in_as(person)
     chosen = {"project[initialize_with_readme]": "true", "project[gitignore]": "Python", "project[licence]": "mit"}
     refused = browser.submit("/projects/new", "/projects", fields={**chosen, "project[name]": "-"})
@@ -52,14 +52,14 @@ def test_a_project_begins_with_files(browser: Browser, person: Person, api: Api)
     assert answer.headers["location"] == f"/{path}"
     tree = api.get(f"/projects/{path.replace('/', '%2F')}/repository/tree", person).json()
     assert sorted(entry["name"] for entry in tree) == [".gitignore", "LICENSE", "README.md"]
-    assert api.get(f"/projects/{person.username}%2Fx", person).status_code == 404, "Nothing is made by half."
+    assert api.get(f"/projects/{person.username}%2Fx", person).status_code == 404, "The project was not created."
     bare = browser.submit("/projects/new", "/projects", fields={"project[name]": "Stars", "project[licence]": "mit"})
     assert "LICENSE" in browser.get(bare.headers["location"]).text
 
 
 @pytest.mark.parametrize(("visibility", "status"), [("public", 200), ("internal", 404), ("private", 404)])
-def test_a_stranger_finds_what_is_public(
-    browser: Browser, make: Make, person: Person, visibility: str, status: int
+def test_anonymous_visitors_find_public_projects(
+    browser: Browser, make: Make, person: User, visibility: str, status: int
 ) -> None:
     project = make_project(make, person, visibility=visibility)
 
@@ -68,7 +68,7 @@ def test_a_stranger_finds_what_is_public(
     assert (f'href="/{project.path}"' in found) == (status == 200)
 
 
-def test_a_readme_is_shown(browser: Browser, make: Make, api: Api, person: Person) -> None:
+def test_a_readme_is_shown(browser: Browser, make: Make, api: Api, person: User) -> None:
     project = make_project(make, person, visibility="public")
     content = {
         "branch": "master",
@@ -84,14 +84,14 @@ def test_a_readme_is_shown(browser: Browser, make: Make, api: Api, person: Perso
     assert "<script>alert" not in home
 
 
-def test_colours_are_chosen_and_kept(browser: Browser) -> None:
+def test_the_color_scheme_is_stored(browser: Browser) -> None:
     answer = browser.submit("/explore", "/-/theme", theme="dark")
 
     assert answer.headers["location"] == "/explore"
     assert '<html lang="en" data-theme="dark">' in browser.get("/explore").text
 
 
-def test_a_text_is_previewed(browser: Browser, person: Person) -> None:
+def test_a_text_is_previewed(browser: Browser, person: User) -> None:
     browser.signed_in_as(person)
     token = browser.form("/projects/new", "/projects").fields["authenticity_token"]
     sent = {"authenticity_token": token, "field": "issue[description]", "issue[description]": "*so*", "project": ""}
@@ -100,7 +100,7 @@ def test_a_text_is_previewed(browser: Browser, person: Person) -> None:
     assert browser.post("/-/preview", data={**sent, "field": "a[b][c]"}).status_code in (200, 404)
 
 
-def test_files_of_pages_are_kept_by_browsers(browser: Browser) -> None:
+def test_static_files_are_cacheable(browser: Browser) -> None:
     page = browser.get("/explore").text
     address = page.split('rel="stylesheet" href="')[1].split('"')[0]
 
@@ -108,8 +108,8 @@ def test_files_of_pages_are_kept_by_browsers(browser: Browser) -> None:
     assert browser.get("/assets/..%2Fdoor.py").status_code == 404
 
 
-def test_a_page_weighs_little_before_its_content(browser: Browser, person: Person, make: Make) -> None:
-    """60 kB of HTML, stylesheet and scripts, as they travel."""
+def test_size_of_a_page_without_content(browser: Browser, person: User, make: Make) -> None:
+    """At most 60 kB of HTML, stylesheet and scripts, compressed."""
     project = make_project(make, person, visibility="public")
     browser.signed_in_as(person)
 
@@ -117,9 +117,9 @@ def test_a_page_weighs_little_before_its_content(browser: Browser, person: Perso
         page = browser.get(path)
         files = re.findall(r'(?:href|src)="(/assets/[^"]+\.(?:css|js)\?v=[^"]+)"', page.text)
         assert len(files) == 3, path
-        assert len(page.content) + sum(_travelled(browser, file) for file in files) < 60_000, path
+        assert len(page.content) + sum(_transferred(browser, file) for file in files) < 60_000, path
 
 
-def _travelled(browser: Browser, path: str) -> int:
+def _transferred(browser: Browser, path: str) -> int:
     with httpx.stream("GET", f"{browser.url}{path}", headers={"Accept-Encoding": "gzip"}) as answer:
         return len(b"".join(answer.iter_raw()))

@@ -1,4 +1,4 @@
-"""D24, D25: words that are to run in others' browsers, in every text that people write, stay words on every page."""
+"""Attack: scripts in every text field stay text on every page."""
 
 import html
 from collections.abc import Iterator
@@ -12,16 +12,27 @@ import pytest
 from tests.client import Make
 from tests.conftest import Instance
 from tests.sample_data.addresses import addresses, parts
-from tests.sample_data.injected_elements import alive
+from tests.sample_data.injected_elements import injected
 from tests.sample_data.records import SampleData, open_sample_data
 from tests.sample_data.text_fields import ELSEWHERE, free_texts, noun_of
 from tests.sample_data.texts import MARK, SampleTexts
 from tests.web.browser import Browser
 
 SCRIPT = "javascript:zqx()"
-# What pages read from their address.
-ASKED = ["at", "back", "file", "file_name", "filter", "label_name", "namespace_id", "note_id", "order_by", "only"]
-ASKED += [
+# Query parameters that pages read.
+QUERY_PARAMETERS = [
+    "at",
+    "back",
+    "file",
+    "file_name",
+    "filter",
+    "label_name",
+    "namespace_id",
+    "note_id",
+    "order_by",
+    "only",
+]
+QUERY_PARAMETERS += [
     "path",
     "redirect_to",
     "ref",
@@ -35,13 +46,27 @@ ASKED += [
     "view",
     "word",
 ]
-ASKED += ["author_username", "assignee_username", "milestone_title", "issue[title]", "issue[description]", "with"]
-ASKED += ["merge_request[source_branch]", "merge_request[title]", "issuable_template", "start", "diff_id", "member"]
+QUERY_PARAMETERS += [
+    "author_username",
+    "assignee_username",
+    "milestone_title",
+    "issue[title]",
+    "issue[description]",
+    "with",
+]
+QUERY_PARAMETERS += [
+    "merge_request[source_branch]",
+    "merge_request[title]",
+    "issuable_template",
+    "start",
+    "diff_id",
+    "member",
+]
 
 
 @pytest.fixture(scope="module")
 def samples(instance: Instance, make: Make) -> Iterator[SampleData]:
-    """Everything in it is hostile; addresses that are scripts are offered wherever an address is taken."""
+    """Yield hostile sample data; URL fields are also tried with script URLs."""
     with open_sample_data(instance, make, SampleTexts(hostile=True)) as samples:
         for method, path, sent in _scripts(samples):
             answer = make.api.request(method, path, make.root, json=sent)
@@ -71,7 +96,7 @@ def _scripts(samples: SampleData) -> list[tuple[str, str, dict[str, Any]]]:
 
 @pytest.fixture(scope="module")
 def browsers(instance: Instance, samples: SampleData) -> Iterator[dict[str, Browser]]:
-    """One for each who visits pages."""
+    """Yield one browser per visitor."""
     with ExitStack() as stack:
         found = {name: stack.enter_context(Browser(instance.url)) for name in ("owner", "colleague", "root", "nobody")}
         for name, person in samples.people.items():
@@ -79,67 +104,67 @@ def browsers(instance: Instance, samples: SampleData) -> Iterator[dict[str, Brow
         yield found
 
 
-def _troubles(answer: httpx.Response) -> list[str]:
+def _violations(answer: httpx.Response) -> list[str]:
     assert answer.status_code < 500, answer.request.url
-    return alive(answer.text) if answer.headers.get("content-type", "").startswith("text/html") else []
+    return injected(answer.text) if answer.headers.get("content-type", "").startswith("text/html") else []
 
 
 def test_every_text_of_the_api_is_hostile(samples: SampleData) -> None:
-    """Whoever adds one gives it hostile words in the samples of these tests, or says why there is no need."""
+    """A new text field must be filled in the sample data, or listed as an exception."""
     given = {(noun_of(call), name) for call, name in samples.said}
 
     assert sorted(free_texts() - given - ELSEWHERE.keys()) == []
     assert sorted(ELSEWHERE.keys() - free_texts()) == []
 
 
-def test_no_page_lets_words_live(browsers: dict[str, Browser], samples: SampleData) -> None:
+def test_pages_contain_no_injected_elements(browsers: dict[str, Browser], samples: SampleData) -> None:
     found: dict[str, list[str]] = {}
     held = 0
     for address in addresses(samples):
         if address.sent is None:
             answer = browsers[address.visitor].get(address.path, follow_redirects=True)
-            found[address.path] = _troubles(answer)
+            found[address.path] = _violations(answer)
             held += MARK in answer.text
 
     assert {path: troubles for path, troubles in found.items() if troubles} == {}
-    assert held > 180, "The words have come to nearly all pages, those of empty projects aside."
+    assert held > 180, "Hostile texts are on nearly all pages, except those of empty projects."
 
 
-def test_no_part_does(browsers: dict[str, Browser], samples: SampleData) -> None:
-    """Nor what scripts ask for; whole pages answer them with a part of themselves."""
+def test_page_parts_contain_no_injected_elements(browsers: dict[str, Browser], samples: SampleData) -> None:
+    """Including pages that return a part of themselves to scripts."""
     found = {}
     for address in [
         *parts(samples),
         *(each for each in addresses(samples) if "/:path/-/" in each.route and not each.sent),
     ]:
         answer = browsers[address.visitor].get(address.path, headers={"HX-Request": "true"})
-        found[address.path] = _troubles(answer)
+        found[address.path] = _violations(answer)
 
     assert {path: troubles for path, troubles in found.items() if troubles} == {}
 
 
-def test_nor_does_what_an_address_asks_for(browsers: dict[str, Browser], samples: SampleData) -> None:
-    query = "&".join(f"{quote(name)}={quote(samples.words.say('x', 160))}" for name in ASKED)
+def test_query_parameters_are_escaped(browsers: dict[str, Browser], samples: SampleData) -> None:
+    query = "&".join(f"{quote(name)}={quote(samples.words.plain('x', 160))}" for name in QUERY_PARAMETERS)
     found, seen = {}, set()
     for address in addresses(samples):
         if address.sent is None and address.route not in seen:
             seen.add(address.route)
             path = f"{address.path}{'&' if '?' in address.path else '?'}{query}"
-            found[address.path] = _troubles(browsers[address.visitor].get(path))
+            found[address.path] = _violations(browsers[address.visitor].get(path))
 
     assert {path: troubles for path, troubles in found.items() if troubles} == {}
 
 
-def test_nor_does_what_a_form_gives_back(browsers: dict[str, Browser], samples: SampleData) -> None:
-    """All that was typed is given back by a form that refuses it, passwords and keys aside."""
+def test_redisplayed_form_values_are_escaped(browsers: dict[str, Browser], samples: SampleData) -> None:
+    """A rejected form shows all values except passwords and keys."""
     tokens = {name: browser.token() for name, browser in browsers.items()}
     found = {}
     for address in addresses(samples):
         if address.sent is not None:
-            typed = {name: samples.words.say(value) for name, value in address.sent.items()}
+            typed = {name: samples.words.plain(value) for name, value in address.sent.items()}
             sent = {"authenticity_token": tokens[address.visitor], **typed}
             answer = browsers[address.visitor].post(address.path, data=sent)
-            found[address.path] = _troubles(answer)
+            found[address.path] = _violations(answer)
             if answer.status_code == 422:
                 shown = html.unescape(answer.text)
                 found[address.path] += [
@@ -149,11 +174,13 @@ def test_nor_does_what_a_form_gives_back(browsers: dict[str, Browser], samples: 
     assert {path: troubles for path, troubles in found.items() if troubles} == {}
 
 
-def test_who_looks_sees_what_lives() -> None:
-    """Each way in which words come alive is told; as words they are not."""
+def test_injected_elements_are_detected() -> None:
+    """Each kind of injection is found, and escaped text is not."""
     words = SampleTexts(hostile=True)
-    assert alive('<!doctype html><p title="&quot;&gt;&lt;zqx onzqx=1&gt;">&lt;script&gt;zqx()&lt;/script&gt;</p>') == []
-    assert len(alive(words.say("x"))) >= 5
+    assert (
+        injected('<!doctype html><p title="&quot;&gt;&lt;zqx onzqx=1&gt;">&lt;script&gt;zqx()&lt;/script&gt;</p>') == []
+    )
+    assert len(injected(words.plain("x"))) >= 5
     for page in (
         '<a href="javascript:zqx()">',
         '<a href=" JaVascript:zqx()">',
@@ -172,4 +199,4 @@ def test_who_looks_sees_what_lives() -> None:
         "<!-- zqx -->",
         "<meta http-equiv=refresh>",
     ):
-        assert alive(page), page
+        assert injected(page), page

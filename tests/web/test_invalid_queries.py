@@ -1,4 +1,4 @@
-"""Addresses that nobody of us wrote: no page breaks on what it does not understand in one."""
+"""Invalid query parameters: no page fails."""
 
 from urllib.parse import quote
 
@@ -35,7 +35,7 @@ NAMES += ["action_id", "author_username", "assignee_username", "milestone_title"
 
 @pytest.fixture(scope="module")
 def project(make: Make) -> Project:
-    """One with something in it."""
+    """Return a project with sample data."""
     project = make_project(make, visibility="public")
     make_issue(make, project, make.root, title="first")
     file = {"branch": "main", "content": "# Hello", "commit_message": "Begin"}
@@ -44,7 +44,7 @@ def project(make: Make) -> Project:
 
 
 @pytest.mark.parametrize("shape", ["{}[]=x", "{}[a]=x", "{}=99999999999999999999"])
-def test_no_page_breaks_on_what_its_address_asks_for(browser: Browser, project: Project, shape: str) -> None:
+def test_no_page_fails_on_its_query_parameters(browser: Browser, project: Project, shape: str) -> None:
     assert browser.sign_in("root", ROOT_PASSWORD).status_code == 302
     query = "&".join(shape.format(name) for name in NAMES)
 

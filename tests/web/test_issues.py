@@ -1,4 +1,4 @@
-"""The pages of issues: lists, the issue itself, and what its forms do."""
+"""Pages of issues: lists, single issues, and forms."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -7,7 +7,7 @@ import pytest
 
 from ingot.core.access.levels import Level
 from tests.api.issues.factories import make_issue, make_milestone
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.factories import Group, Project, make_group, make_project
 from tests.web.browser import Browser
 from tests.web.conftest import PASSWORD
@@ -15,37 +15,37 @@ from tests.web.conftest import PASSWORD
 HOSTILE = "\"'><script>alert(1)</script>{{7*7}}"
 
 
-class Scene(NamedTuple):
-    """A group with a project, and people."""
+class IssuePages(NamedTuple):
+    """Group with a project and users."""
 
-    owner: Person
-    stranger: Person
+    owner: User
+    stranger: User
     group: Group
     project: Project
 
     def url(self, issue: dict[str, Any]) -> str:
-        """Where the page of an issue is."""
+        """Return the path of an issue's page."""
         return f"/{self.project.path}/-/issues/{issue['iid']}"
 
 
 @pytest.fixture(scope="module")
-def scene(make: Make) -> Scene:
-    """A public project in a public group."""
+def setup(make: Make) -> IssuePages:
+    """Return a public project in a public group."""
     owner, stranger = make.user(password=PASSWORD), make.user(password=PASSWORD)
     group = make_group(make, owner, visibility="public")
-    return Scene(owner, stranger, group, make_project(make, owner, group=group, visibility="public"))
+    return IssuePages(owner, stranger, group, make_project(make, owner, group=group, visibility="public"))
 
 
 @pytest.fixture(scope="module")
-def some(make: Make, scene: Scene) -> dict[str, dict[str, Any]]:
-    """Issues to filter, in a project of their own."""
-    milestone = make_milestone(make, scene.project)["id"]
-    assert make.api.post(f"{scene.project.url}/labels", scene.owner, name="a & b", color="#ff0000").status_code == 201
+def filtered_issues(make: Make, setup: IssuePages) -> dict[str, dict[str, Any]]:
+    """Return issues to filter, in their own project."""
+    milestone = make_milestone(make, setup.project)["id"]
+    assert make.api.post(f"{setup.project.url}/labels", setup.owner, name="a & b", color="#ff0000").status_code == 201
     return {
-        "labelled": make_issue(make, scene.project, scene.owner, title="Labelled one", labels="a & b"),
-        "planned": make_issue(make, scene.project, scene.owner, title="Planned one", milestone_id=milestone),
-        "mine": make_issue(make, scene.project, scene.stranger, title="Mine one", description=HOSTILE),
-        "hostile": make_issue(make, scene.project, scene.owner, title=HOSTILE, description=HOSTILE),
+        "labelled": make_issue(make, setup.project, setup.owner, title="Labelled one", labels="a & b"),
+        "planned": make_issue(make, setup.project, setup.owner, title="Planned one", milestone_id=milestone),
+        "mine": make_issue(make, setup.project, setup.stranger, title="Mine one", description=HOSTILE),
+        "hostile": make_issue(make, setup.project, setup.owner, title=HOSTILE, description=HOSTILE),
     }
 
 
@@ -65,30 +65,32 @@ def some(make: Make, scene: Scene) -> dict[str, dict[str, Any]]:
         ("?page=1000000", []),
     ],
 )
-def test_lists_are_filtered_by_their_address(
-    browser: Browser, scene: Scene, some: dict[str, dict[str, Any]], query: str, found: list[str]
+def test_lists_are_filtered_by_query_parameters(
+    browser: Browser, setup: IssuePages, filtered_issues: dict[str, dict[str, Any]], query: str, found: list[str]
 ) -> None:
-    query = query.format(stranger=scene.stranger.username)
+    query = query.format(stranger=setup.stranger.username)
 
-    for start in (f"/{scene.project.path}", f"/groups/{scene.group.path}"):
+    for start in (f"/{setup.project.path}", f"/groups/{setup.group.path}"):
         page = browser.get(f"{start}/-/issues{query}")
         assert page.status_code == 200, page.text
-        shown = [name for name, issue in some.items() if f'/issues/{issue["iid"]}"' in page.text]
+        shown = [name for name, issue in filtered_issues.items() if f'/issues/{issue["iid"]}"' in page.text]
         assert shown == found
         assert "<script>alert" not in page.text
 
 
-def test_the_own_list(open_browser: Callable[[], Browser], scene: Scene, some: dict[str, dict[str, Any]]) -> None:
-    browser = open_browser().signed_in_as(scene.stranger)
+def test_own_issues(
+    open_browser: Callable[[], Browser], setup: IssuePages, filtered_issues: dict[str, dict[str, Any]]
+) -> None:
+    browser = open_browser().signed_in_as(setup.stranger)
 
     assert "Mine one" in browser.get("/dashboard/issues?scope=created_by_me").text
     assert "Mine one" not in browser.get("/dashboard/issues").text
-    assert open_browser().get("/dashboard/issues").status_code == 302, "Who is not signed in is asked to."
+    assert open_browser().get("/dashboard/issues").status_code == 302, "Anonymous visitors are asked to sign in."
 
 
-def test_an_issue_from_its_writing_to_its_end(api: Api, open_browser: Callable[[], Browser], scene: Scene) -> None:
-    browser = open_browser().signed_in_as(scene.owner)
-    start = f"/{scene.project.path}/-/issues"
+def test_life_cycle_of_an_issue(api: Api, open_browser: Callable[[], Browser], setup: IssuePages) -> None:
+    browser = open_browser().signed_in_as(setup.owner)
+    start = f"/{setup.project.path}/-/issues"
 
     begun = browser.form(f"{start}/new?issue[title]={HOSTILE}&issue[description]=x", start)
     assert begun.fields["issue[title]"] == HOSTILE, "The address may say it, and it stays text."
@@ -96,74 +98,76 @@ def test_an_issue_from_its_writing_to_its_end(api: Api, open_browser: Callable[[
     assert refused.status_code == 422
     assert "A long story" in refused.text
     fields = {"issue[title]": "So", "issue[description]": "**so**", "issue[confidential]": "true"}
-    fields |= {"issue[assignee_ids][]": str(scene.owner.id), "issue[due_date]": "2031-02-03"}
+    fields |= {"issue[assignee_ids][]": str(setup.owner.id), "issue[due_date]": "2031-02-03"}
     page = browser.submit(f"{start}/new", start, fields=fields).headers["location"]
 
-    url = f"{scene.project.url}/issues/{page.rpartition('/')[2]}"
-    issue = api.get(url, scene.owner).json()
+    url = f"{setup.project.url}/issues/{page.rpartition('/')[2]}"
+    issue = api.get(url, setup.owner).json()
     assert (issue["title"], issue["confidential"], issue["due_date"]) == ("So", True, "2031-02-03")
-    assert [person["id"] for person in issue["assignees"]] == [scene.owner.id]
+    assert [person["id"] for person in issue["assignees"]] == [setup.owner.id]
     assert "<strong>so</strong>" in browser.get(page).text
 
-    # A form without boxes ticked takes away what they stood for.
+    # A form without checked boxes removes their values.
     fields = {"issue[title]": "Otherwise", "issue[due_date]": ""}
     assert browser.submit(f"{page}/edit", page, does="put", fields=fields).headers["location"] == page
-    issue = api.get(url, scene.owner).json()
+    issue = api.get(url, setup.owner).json()
     assert (issue["title"], issue["confidential"], issue["due_date"]) == ("Otherwise", False, None)
     assert issue["assignees"] == []
 
     assert browser.submit(page, f"{page}/state", state_event="close").status_code == 302
-    assert api.get(url, scene.owner).json()["state"] == "closed"
+    assert api.get(url, setup.owner).json()["state"] == "closed"
     assert browser.submit(f"{page}/edit", page, does="delete").headers["location"] == start
     assert browser.get(page).status_code == 404
 
 
-def test_who_was_slower_loses_nothing(api: Api, make: Make, open_browser: Callable[[], Browser], scene: Scene) -> None:
-    issue = make_issue(make, scene.project, scene.owner, description="- [ ] one\n- [x] two")
-    browser, page = open_browser().signed_in_as(scene.owner), scene.url(issue)
+def test_a_conflicting_edit_loses_nothing(
+    api: Api, make: Make, open_browser: Callable[[], Browser], setup: IssuePages
+) -> None:
+    issue = make_issue(make, setup.project, setup.owner, description="- [ ] one\n- [x] two")
+    browser, page = open_browser().signed_in_as(setup.owner), setup.url(issue)
     form = browser.form(f"{page}/edit", page, "put").fields
     tasks = browser.form(page, f"{page}/tasks").fields
-    url = f"{scene.project.url}/issues/{issue['iid']}"
-    api.put(url, scene.owner, description="- [ ] another\n- [ ] two")
+    url = f"{setup.project.url}/issues/{issue['iid']}"
+    api.put(url, setup.owner, description="- [ ] another\n- [ ] two")
 
     slow = browser.post(page, data=form | {"issue[description]": "Mine"})
     assert slow.status_code == 422
     assert "Mine" in slow.text
     assert browser.post(f"{page}/tasks", data=tasks | {"task": "0-done"}).status_code == 409
-    assert api.get(url, scene.owner).json()["description"] == "- [ ] another\n- [ ] two"
+    assert api.get(url, setup.owner).json()["description"] == "- [ ] another\n- [ ] two"
 
 
-def test_tasks_are_ticked(api: Api, make: Make, open_browser: Callable[[], Browser], scene: Scene) -> None:
+def test_tasks_are_checked(api: Api, make: Make, open_browser: Callable[[], Browser], setup: IssuePages) -> None:
     text = "- [ ] one\n\n```\n- [ ] code\n```\n\n1. [x] two `[ ]`"
-    issue = make_issue(make, scene.project, scene.owner, description=text)
-    browser, page, url = open_browser().signed_in_as(scene.owner), scene.url(issue), f"{scene.project.url}/issues/"
+    issue = make_issue(make, setup.project, setup.owner, description=text)
+    browser, page, url = open_browser().signed_in_as(setup.owner), setup.url(issue), f"{setup.project.url}/issues/"
 
     assert browser.get(page).text.count('class="task"') == 2
     for task in ("0-done", "1-open"):
         assert browser.submit(page, f"{page}/tasks", task=task).status_code == 302
-    described = api.get(f"{url}{issue['iid']}", scene.owner).json()["description"]
+    described = api.get(f"{url}{issue['iid']}", setup.owner).json()["description"]
     assert described == text.replace("- [ ] one", "- [x] one").replace("[x] two", "[ ] two")
     for task in ("2-done", "-1-done", "x", "99999999", ""):
         assert browser.submit(page, f"{page}/tasks", task=task).status_code in (400, 409)
-    stranger = open_browser().signed_in_as(scene.stranger)
+    stranger = open_browser().signed_in_as(setup.stranger)
     assert 'class="task"' not in stranger.get(page).text
     sent = {"authenticity_token": stranger.token(), "task": "0-open", "version": "x"}
     assert stranger.post(f"{page}/tasks", data=sent).status_code == 403
 
 
-def test_links_and_moving(api: Api, make: Make, open_browser: Callable[[], Browser], scene: Scene) -> None:
-    issue, other = (make_issue(make, scene.project, scene.owner) for _ in range(2))
-    elsewhere = make_project(make, scene.owner)
-    browser, page = open_browser().signed_in_as(scene.owner), scene.url(issue)
-    url = f"{scene.project.url}/issues/{issue['iid']}"
+def test_links_and_moves(api: Api, make: Make, open_browser: Callable[[], Browser], setup: IssuePages) -> None:
+    issue, other = (make_issue(make, setup.project, setup.owner) for _ in range(2))
+    elsewhere = make_project(make, setup.owner)
+    browser, page = open_browser().signed_in_as(setup.owner), setup.url(issue)
+    url = f"{setup.project.url}/issues/{issue['iid']}"
 
     for wrong in ("nothing", "#999999"):
         assert browser.submit(page, f"{page}/links", target=wrong).status_code == 422
     assert browser.submit(page, f"{page}/links", target=other["web_url"]).status_code == 302
-    (link,) = api.get(f"{url}/links", scene.owner).json()
+    (link,) = api.get(f"{url}/links", setup.owner).json()
     assert link["iid"] == other["iid"]
     assert browser.submit(page, f"{page}/links/{link['issue_link_id']}").status_code == 302
-    assert api.get(f"{url}/links", scene.owner).json() == []
+    assert api.get(f"{url}/links", setup.owner).json() == []
 
     assert browser.submit(page, f"{page}/move", to_project="no/such").status_code == 422
     moved = browser.submit(page, f"{page}/move", to_project=elsewhere.path)
@@ -171,11 +175,11 @@ def test_links_and_moving(api: Api, make: Make, open_browser: Callable[[], Brows
     assert browser.get(moved.headers["location"]).status_code == 200
 
 
-def test_a_stranger_is_offered_nothing_and_may_nothing(
-    make: Make, open_browser: Callable[[], Browser], browser: Browser, scene: Scene
+def test_other_users_have_no_actions_and_no_permission(
+    make: Make, open_browser: Callable[[], Browser], browser: Browser, setup: IssuePages
 ) -> None:
-    issue = make_issue(make, scene.project, scene.owner)
-    page, stranger = scene.url(issue), open_browser().signed_in_as(scene.stranger)
+    issue = make_issue(make, setup.project, setup.owner)
+    page, stranger = setup.url(issue), open_browser().signed_in_as(setup.stranger)
     shown = stranger.get(page).text
     token = stranger.token()
 
@@ -186,19 +190,19 @@ def test_a_stranger_is_offered_nothing_and_may_nothing(
         (page, {"_method": "put", "issue[title]": "x"}),
         (page, {"_method": "delete"}),
         (f"{page}/state", {"state_event": "close"}),
-        (f"{page}/move", {"to_project": scene.project.path}),
+        (f"{page}/move", {"to_project": setup.project.path}),
     ):
         assert stranger.post(path, data=sent | {"authenticity_token": token}).status_code in (403, 422)
-    assert browser.get(page).status_code == 200, "Everybody reads it."
+    assert browser.get(page).status_code == 200, "Anonymous visitors can read it."
     assert "Sign in</a> to comment" in browser.get(page).text
 
 
-def test_templates_of_the_project_are_offered(api: Api, open_browser: Callable[[], Browser], scene: Scene) -> None:
+def test_project_templates_are_offered(api: Api, open_browser: Callable[[], Browser], setup: IssuePages) -> None:
     sent = {"branch": "master", "commit_message": "Ask", "content": "## Steps to <b>repeat</b>"}
     path = ".gitlab%2Fissue_templates%2FBug%20report.md"
-    assert api.post(f"{scene.project.url}/repository/files/{path}", scene.owner, **sent).status_code == 201
-    browser = open_browser().signed_in_as(scene.stranger)
-    start = f"/{scene.project.path}/-/issues/new"
+    assert api.post(f"{setup.project.url}/repository/files/{path}", setup.owner, **sent).status_code == 201
+    browser = open_browser().signed_in_as(setup.stranger)
+    start = f"/{setup.project.path}/-/issues/new"
 
     shown = browser.get(start).text
     assert 'href="?issuable_template=Bug+report"' in shown
@@ -209,17 +213,17 @@ def test_templates_of_the_project_are_offered(api: Api, open_browser: Callable[[
     assert "My own" in browser.get(f"{start}?issuable_template=Bug report&issue[description]=My own").text
     default = ".gitlab%2Fissue_templates%2Fdefault.md"
     sent["content"] = "What everybody is asked" + "!" * 200_000
-    assert api.post(f"{scene.project.url}/repository/files/{default}", scene.owner, **sent).status_code == 201
+    assert api.post(f"{setup.project.url}/repository/files/{default}", setup.owner, **sent).status_code == 201
     assert 100_000 < len(browser.get(start).text) < 140_000, "One that is too long is cut."
-    label = api.post(f"{scene.project.url}/labels", scene.owner, name="asked", color="#ff0000").json()
-    asked = f"issue[label_ids][]={label['id']}&issue[assignee_id]={scene.owner.id}&issue[confidential]=true"
-    begun = open_browser().signed_in_as(scene.owner).get(f"{start}?{asked}").text
-    for value in ("asked", scene.owner.id, "true"):
+    label = api.post(f"{setup.project.url}/labels", setup.owner, name="asked", color="#ff0000").json()
+    asked = f"issue[label_ids][]={label['id']}&issue[assignee_id]={setup.owner.id}&issue[confidential]=true"
+    begun = open_browser().signed_in_as(setup.owner).get(f"{start}?{asked}").text
+    for value in ("asked", setup.owner.id, "true"):
         assert f'value="{value}" checked>' in begun
 
 
-def test_commits_of_members_only(make: Make, browser: Browser, open_browser: Callable[[], Browser]) -> None:
-    """Pages of what a visitor may not see are not there."""
+def test_commits_are_shown_to_members_only(make: Make, browser: Browser, open_browser: Callable[[], Browser]) -> None:
+    """Pages of hidden commits get 404."""
     owner = make.user(password=PASSWORD)
     guest = make.user(password=PASSWORD)
     project = make_project(make, owner, members={guest: Level.GUEST})

@@ -3,7 +3,7 @@
 import pytest
 
 from ingot.web.projects import namespaces
-from tests.client import Make, Person
+from tests.client import Make, User
 from tests.factories import Group, Project, make_group, make_project
 from tests.web.browser import Browser
 from tests.web.conftest import PASSWORD
@@ -11,17 +11,17 @@ from tests.web.hostile import HOSTILE, is_safe
 
 
 @pytest.fixture(scope="module")
-def owner(make: Make) -> Person:
+def owner(make: Make) -> User:
     return make.user(password=PASSWORD)
 
 
 @pytest.fixture(scope="module")
-def project(make: Make, owner: Person) -> Project:
+def project(make: Make, owner: User) -> Project:
     return make_project(make, owner, visibility="public")
 
 
 @pytest.fixture(scope="module")
-def groups(make: Make, owner: Person) -> list[Group]:
+def groups(make: Make, owner: User) -> list[Group]:
     words = ("lagoon-east", "lagoon-west", "reef")
     return [make_group(make, owner, path=make.name(word), visibility="public") for word in words]
 
@@ -31,7 +31,7 @@ def two_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(namespaces, "MAX_OPTIONS", 2)
 
 
-def test_a_new_project_is_put_where_one_types(browser: Browser, owner: Person, groups: list[Group]) -> None:
+def test_a_new_project_is_put_where_one_types(browser: Browser, owner: User, groups: list[Group]) -> None:
     browser.signed_in_as(owner)
     east, west, reef = groups
     page = browser.get("/projects/new").text
@@ -55,9 +55,7 @@ def test_a_new_project_is_put_where_one_types(browser: Browser, owner: Person, g
     assert made.headers["location"] == f"/{west.path}/pearls"
 
 
-def test_forks_and_moves_too(
-    browser: Browser, make: Make, owner: Person, project: Project, groups: list[Group]
-) -> None:
+def test_forks_and_moves_too(browser: Browser, make: Make, owner: User, project: Project, groups: list[Group]) -> None:
     browser.signed_in_as(owner)
     east, west, reef = groups
     here = f"/{project.path}/-"
@@ -74,7 +72,7 @@ def test_forks_and_moves_too(
     assert moved.headers["location"] == f"/{east.path}/{project.path.rpartition('/')[2]}"
 
 
-def test_groups_are_put_into_groups(browser: Browser, make: Make, owner: Person, groups: list[Group]) -> None:
+def test_groups_are_put_into_groups(browser: Browser, make: Make, owner: User, groups: list[Group]) -> None:
     browser.signed_in_as(owner)
     east, west, reef = groups
     name = make.name("atoll")
@@ -96,7 +94,7 @@ def test_groups_are_put_into_groups(browser: Browser, make: Make, owner: Person,
         assert made.headers["location"] == f"/groups/{lies}"
 
 
-def test_the_search_tells_nobody_of_other_groups(browser: Browser, make: Make, person: Person) -> None:
+def test_the_search_tells_nobody_of_other_groups(browser: Browser, make: Make, person: User) -> None:
     hidden = make_group(make, visibility="private")
     asked = {"params": {"namespace": hidden.path}}
     assert browser.get("/-/namespaces", **asked).status_code == 302

@@ -1,11 +1,11 @@
-"""Ways into projects and groups and out of them, and machines that know another project."""
+"""Joining and leaving projects and groups, and deploy keys of other projects."""
 
 from collections.abc import Callable
 
 import pytest
 
 from ingot.core.access.levels import Level
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.factories import Group, Project, make_group, make_project
 from tests.ssh_public_keys import ed25519_line
 from tests.web.browser import Browser
@@ -21,8 +21,8 @@ def _public(make: Make, kind: str) -> tuple[Project | Group, str, str]:
 
 
 @pytest.mark.parametrize("kind", ["project", "group"])
-def test_asking_taking_back_entering_and_leaving(
-    browser: Browser, open_browser: Callable[[], Browser], api: Api, make: Make, person: Person, kind: str
+def test_request_withdraw_join_and_leave(
+    browser: Browser, open_browser: Callable[[], Browser], api: Api, make: Make, person: User, kind: str
 ) -> None:
     place, home, members = _public(make, kind)
     assert "Request access" not in open_browser().get(home).text
@@ -41,8 +41,8 @@ def test_asking_taking_back_entering_and_leaving(
     assert "Request access" in visitor.get(home).text
 
 
-def test_what_is_ones_own_is_not_left(
-    browser: Browser, open_browser: Callable[[], Browser], make: Make, person: Person, api: Api
+def test_owners_cannot_leave(
+    browser: Browser, open_browser: Callable[[], Browser], make: Make, person: User, api: Api
 ) -> None:
     own, group = make_project(make, person), make_group(make, person)
     owner = browser.signed_in_as(person)
@@ -51,14 +51,14 @@ def test_what_is_ones_own_is_not_left(
     refused = owner.submit(f"/groups/{group.path}", f"/groups/{group.path}/-/group_members/leave")
     assert (refused.status_code, "error" in refused.text) == (422, True)
     root = open_browser().signed_in_as(make.root)
-    assert "Request access" not in root.get(f"/groups/{group.path}").text, "Who may do everything needs not ask."
+    assert "Request access" not in root.get(f"/groups/{group.path}").text, "Administrators need no request."
     closed = make_project(make, visibility="public", members={person: Level.REPORTER})
     api.post(f"{closed.url}/archive", make.root)
     assert ">Leave</button>" not in owner.get(f"/{closed.path}").text
 
 
-def test_a_key_of_another_project_is_let_in(
-    browser: Browser, open_browser: Callable[[], Browser], api: Api, make: Make, person: Person
+def test_a_deploy_key_of_another_project_is_enabled(
+    browser: Browser, open_browser: Callable[[], Browser], api: Api, make: Make, person: User
 ) -> None:
     known, here, foreign = make_project(make, person), make_project(make, person), make_project(make)
     title, settings = "<b>robot</b>", f"/{here.path}/-/settings/repository"

@@ -8,7 +8,7 @@ import pytest
 
 from ingot.core.access.levels import Level
 from tests.api.merge_requests.factories import commit, filled_project, fork, make_merge_request
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project, make_group
 from tests.git_history import repository_of
@@ -22,10 +22,10 @@ Open = Callable[[], Browser]
 class Scene(NamedTuple):
     """A private project with a developer, a reporter and somebody outside."""
 
-    owner: Person
-    developer: Person
-    reporter: Person
-    stranger: Person
+    owner: User
+    developer: User
+    reporter: User
+    stranger: User
     project: Project
 
     def page(self, request: dict[str, Any]) -> str:

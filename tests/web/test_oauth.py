@@ -6,18 +6,20 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.oauth_client import (
     CALLBACK,
-    App,
-    agree,
-    answers,
+    authorize,
     by_password,
+    callback_parameters,
     challenge_of,
     register,
     shown,
     with_bearer,
+)
+from tests.oauth_client import (
+    RegisteredApplication as App,
 )
 from tests.web.browser import Browser, forms_of
 from tests.web.conftest import PASSWORD
@@ -26,7 +28,7 @@ VERIFIER = "v" * 43 + "-._~"
 
 
 @pytest.fixture
-def signed_in(browser: Browser, person: Person) -> Browser:
+def signed_in(browser: Browser, person: User) -> Browser:
     """A browser of somebody."""
     return browser.signed_in_as(person)
 
@@ -37,7 +39,7 @@ def app(signed_in: Browser) -> App:
     return register(signed_in)
 
 
-def test_an_application_acts_for_a_person(signed_in: Browser, app: App, person: Person) -> None:
+def test_an_application_acts_for_a_person(signed_in: Browser, app: App, person: User) -> None:
     page = signed_in.get(app.address())
     assert "An app" in page.text
     named = [form.fields for form in forms_of(page) if form.action == "/oauth/authorize"]
@@ -46,12 +48,12 @@ def test_an_application_acts_for_a_person(signed_in: Browser, app: App, person: 
         assert {"client_id", "redirect_uri", "state", "response_type", "scope"} <= set(fields)
     assert "form-action 'self' http://app.example;" in page.headers["content-security-policy"]
 
-    led = agree(signed_in, app.address())
-    heard = answers(led)
+    led = authorize(signed_in, app.address())
+    heard = callback_parameters(led)
     assert led.headers["location"].startswith(f"{CALLBACK}&code=")
     assert heard["state"] == "x y&z"
 
-    answer = app.trade(heard["code"])
+    answer = app.exchange(heard["code"])
     token = answer.json()
     assert answer.status_code == 200, answer.text
     assert answer.headers["cache-control"] == "no-store"
@@ -62,7 +64,7 @@ def test_an_application_acts_for_a_person(signed_in: Browser, app: App, person: 
 
 
 def test_whoever_is_signed_out_comes_back_after_signing_in(
-    open_browser: Callable[[], Browser], app: App, person: Person
+    open_browser: Callable[[], Browser], app: App, person: User
 ) -> None:
     browser = open_browser()
     led = browser.get(app.address())
@@ -77,14 +79,14 @@ def test_whoever_is_signed_out_comes_back_after_signing_in(
 
 
 def test_who_refuses_says_so_to_the_application(signed_in: Browser, app: App) -> None:
-    heard = answers(agree(signed_in, app.address(), refuse=True))
+    heard = callback_parameters(authorize(signed_in, app.address(), refuse=True))
     assert (heard["error"], heard["state"]) == ("access_denied", "x y&z")
-    heard = answers(agree(signed_in, app.address(response_type="token"), refuse=True))
+    heard = callback_parameters(authorize(signed_in, app.address(response_type="token"), refuse=True))
     assert heard["error"] == "access_denied"
 
 
 def test_nobody_is_asked_twice_unless_for_more(signed_in: Browser, app: App) -> None:
-    token = app.trade(app.code(signed_in, scope="read_user")).json()
+    token = app.exchange(app.code(signed_in, scope="read_user")).json()
 
     assert signed_in.get(app.address(scope="read_user")).status_code == 302
     assert signed_in.get(app.address(scope="api")).status_code == 200, "More is asked for."
@@ -97,9 +99,9 @@ def test_nobody_is_asked_twice_unless_for_more(signed_in: Browser, app: App) -> 
     assert signed_in.get(app.address(scope="read_user")).status_code == 200
 
 
-def test_a_token_is_given_in_the_address_itself(signed_in: Browser, app: App, person: Person) -> None:
-    led = agree(signed_in, app.address(response_type="token", scope="read_user"))
-    heard = answers(led)
+def test_a_token_is_given_in_the_address_itself(signed_in: Browser, app: App, person: User) -> None:
+    led = authorize(signed_in, app.address(response_type="token", scope="read_user"))
+    heard = callback_parameters(led)
     assert "#" in led.headers["location"]
     assert heard["state"] == "x y&z"
     assert "refresh_token" not in heard
@@ -108,13 +110,13 @@ def test_a_token_is_given_in_the_address_itself(signed_in: Browser, app: App, pe
 
 def test_a_program_without_an_address_is_shown_its_code(signed_in: Browser) -> None:
     app = register(signed_in, redirect_uri="urn:ietf:wg:oauth:2.0:oob")
-    page = agree(signed_in, app.address())
+    page = authorize(signed_in, app.address())
     assert page.status_code == 200
-    assert app.trade(shown(page, "authorization_code")).status_code == 200
+    assert app.exchange(shown(page, "authorization_code")).status_code == 200
 
 
 def test_a_token_is_renewed_and_the_one_before_ends(signed_in: Browser, app: App) -> None:
-    first = app.trade(app.code(signed_in)).json()
+    first = app.exchange(app.code(signed_in)).json()
     second = app.refresh(first["refresh_token"])
     assert second.status_code == 200
     assert with_bearer(app.url, first["access_token"]).status_code == 401
@@ -127,14 +129,14 @@ def test_a_token_is_renewed_and_the_one_before_ends(signed_in: Browser, app: App
 
 
 def test_renewing_may_narrow_and_never_widen(signed_in: Browser, app: App) -> None:
-    token = app.trade(app.code(signed_in, scope="api read_user")).json()
+    token = app.exchange(app.code(signed_in, scope="api read_user")).json()
     assert app.refresh(token["refresh_token"], scope="api openid").json()["error"] == "invalid_scope"
     narrow = app.refresh(token["refresh_token"], scope="read_user").json()
     assert narrow["scope"] == "read_user"
     assert with_bearer(app.url, narrow["access_token"], "/api/v4/projects", "POST").status_code == 403
 
 
-def test_a_password_is_enough_without_any_application(instance: Instance, person: Person, app: App) -> None:
+def test_a_password_is_enough_without_any_application(instance: Instance, person: User, app: App) -> None:
     answer = by_password(instance.url, person)
     token = answer.json()
     assert answer.status_code == 200
@@ -150,16 +152,16 @@ def test_a_password_is_enough_without_any_application(instance: Instance, person
     assert by_password(instance.url, person, client_id=app.uid, client_secret="x").json()["error"] == "invalid_client"
     assert by_password(instance.url, person, client_id=app.uid).json()["error"] == "invalid_client"
     assert by_password(instance.url, person, scope="nonsense").json()["error"] == "invalid_scope"
-    stranger = Person(0, person.username, "", "", "wrong password")
+    stranger = User(0, person.username, "", "", "wrong password")
     wrong = by_password(instance.url, stranger)
     assert (wrong.status_code, wrong.json()["error"]) == (401, "invalid_grant")
 
 
-def test_whoever_is_blocked_gets_nothing(signed_in: Browser, app: App, person: Person, make: Make, api: Api) -> None:
-    token, code = app.trade(app.code(signed_in)).json(), app.code(signed_in)
+def test_whoever_is_blocked_gets_nothing(signed_in: Browser, app: App, person: User, make: Make, api: Api) -> None:
+    token, code = app.exchange(app.code(signed_in)).json(), app.code(signed_in)
     api.post(f"/users/{person.id}/block", make.root)
     assert by_password(app.url, person).status_code == 401
-    assert app.trade(code).status_code == 401
+    assert app.exchange(code).status_code == 401
     assert app.refresh(token["refresh_token"]).status_code == 401
     assert with_bearer(app.url, token["access_token"]).status_code == 401
     assert with_bearer(app.url, token["access_token"], "/oauth/userinfo").status_code == 401
@@ -171,12 +173,12 @@ def test_whoever_is_blocked_gets_nothing(signed_in: Browser, app: App, person: P
 
 def test_an_application_that_keeps_no_secret_proves_itself_otherwise(signed_in: Browser) -> None:
     app = register(signed_in, confidential="0")
-    assert answers(signed_in.get(app.address()))["error"] == "invalid_request"
+    assert callback_parameters(signed_in.get(app.address()))["error"] == "invalid_request"
     asked = {"code_challenge": challenge_of(VERIFIER), "code_challenge_method": "S256"}
     for wrong in (None, "w" * 50, "short", asked["code_challenge"]):
-        refused = app.trade(app.code(signed_in, **asked), client_secret=None, code_verifier=wrong)
+        refused = app.exchange(app.code(signed_in, **asked), client_secret=None, code_verifier=wrong)
         assert (refused.status_code, refused.json()["error"]) == (400, "invalid_grant"), wrong
-    traded = app.trade(app.code(signed_in, **asked), client_secret=None, code_verifier=VERIFIER)
+    traded = app.exchange(app.code(signed_in, **asked), client_secret=None, code_verifier=VERIFIER)
     assert traded.status_code == 200, traded.text
     renewed = app.refresh(traded.json()["refresh_token"], client_secret=None)
     assert renewed.status_code == 200
@@ -195,14 +197,14 @@ def test_only_a_confidential_application_may_use_a_plain_challenge(
     signed_in: Browser, app: App, asked: dict[str, str]
 ) -> None:
     """The plain challenge of a public application is seen by all who see its request, and redeems the code."""
-    traded = app.trade(app.code(signed_in, **asked), code_verifier=VERIFIER)
+    traded = app.exchange(app.code(signed_in, **asked), code_verifier=VERIFIER)
     assert traded.status_code == 200, traded.text
     public = register(signed_in, confidential="0")
     _is_refused(signed_in, public, "invalid_request", **asked)
 
 
 def test_only_a_confidential_application_gets_a_token_in_the_redirect(signed_in: Browser, app: App) -> None:
-    assert "access_token" in answers(agree(signed_in, app.address(response_type="token")))
+    assert "access_token" in callback_parameters(authorize(signed_in, app.address(response_type="token")))
     public = register(signed_in, confidential="0")
     _is_refused(signed_in, public, "unauthorized_client", response_type="token")
     asked = {"code_challenge": challenge_of(VERIFIER), "code_challenge_method": "S256"}
@@ -214,25 +216,25 @@ def _is_refused(browser: Browser, app: App, error: str, **asked: str) -> None:
     form = browser.form("/profile/account", "/users/sign_out")
     sent = {"client_id": app.uid, "redirect_uri": app.callback, "response_type": "code", "state": "s", **asked}
     for led in (browser.get(app.address(**asked)), browser.post("/oauth/authorize", data={**form.fields, **sent})):
-        told = answers(led)
+        told = callback_parameters(led)
         assert (told["error"], "code" in told, "access_token" in told) == (error, False, False)
         assert "state" in told
 
 
 def test_a_verifier_belongs_to_a_challenge(signed_in: Browser, app: App) -> None:
-    without = app.trade(app.code(signed_in), code_verifier=VERIFIER)
+    without = app.exchange(app.code(signed_in), code_verifier=VERIFIER)
     assert without.json()["error"] == "invalid_grant"
-    missing = app.trade(app.code(signed_in, code_challenge=challenge_of(VERIFIER), code_challenge_method="S256"))
+    missing = app.exchange(app.code(signed_in, code_challenge=challenge_of(VERIFIER), code_challenge_method="S256"))
     assert missing.json()["error"] == "invalid_grant"
     for method in ("S512", '"', "é"):
         asked = {"code_challenge": challenge_of(VERIFIER), "code_challenge_method": method}
-        assert answers(signed_in.get(app.address(**asked)))["error"] == "invalid_request"
+        assert callback_parameters(signed_in.get(app.address(**asked)))["error"] == "invalid_request"
 
 
 def test_a_code_works_once_and_a_second_use_ends_what_it_gave(signed_in: Browser, app: App) -> None:
     code = app.code(signed_in)
-    token = app.trade(code).json()
-    again = app.trade(code)
+    token = app.exchange(code).json()
+    again = app.exchange(code)
     assert (again.status_code, again.json()["error"]) == (400, "invalid_grant")
     assert with_bearer(app.url, token["access_token"]).status_code == 401
     assert app.refresh(token["refresh_token"]).json()["error"] == "invalid_grant"
@@ -243,14 +245,14 @@ def test_a_code_is_its_applications_and_its_addresses(signed_in: Browser, app: A
     other = register(signed_in, redirect_uri=CALLBACK)
     code = app.code(signed_in)
     rows = [
-        (other.trade(code), "invalid_grant"),
-        (app.trade(code, redirect_uri="http://app.example/callback"), "invalid_grant"),
-        (app.trade(code, redirect_uri=None), "invalid_grant"),
-        (app.trade(code, client_secret=other.secret), "invalid_client"),
-        (app.trade(code, client_secret=None), "invalid_client"),
-        (app.trade(code, client_id="nobody"), "invalid_client"),
-        (app.trade(code + "x"), "invalid_grant"),
-        (app.trade(code="", client_id=app.uid), "invalid_grant"),
+        (other.exchange(code), "invalid_grant"),
+        (app.exchange(code, redirect_uri="http://app.example/callback"), "invalid_grant"),
+        (app.exchange(code, redirect_uri=None), "invalid_grant"),
+        (app.exchange(code, client_secret=other.secret), "invalid_client"),
+        (app.exchange(code, client_secret=None), "invalid_client"),
+        (app.exchange(code, client_id="nobody"), "invalid_client"),
+        (app.exchange(code + "x"), "invalid_grant"),
+        (app.exchange(code="", client_id=app.uid), "invalid_grant"),
         (app.token(grant_type="authorization_code"), "invalid_request"),
         (app.token(grant_type="nonsense"), "unsupported_grant_type"),
         (app.token(), "invalid_request"),
@@ -259,7 +261,7 @@ def test_a_code_is_its_applications_and_its_addresses(signed_in: Browser, app: A
     for answer, error in rows:
         assert answer.status_code in (400, 401), answer.text
         assert answer.json()["error"] == error
-    assert app.trade(code).status_code == 200
+    assert app.exchange(code).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -330,11 +332,11 @@ def test_a_program_on_the_persons_machine_listens_at_any_port(
     if not led:
         assert signed_in.get(app.address(redirect_uri=asked)).status_code == 400
         return
-    answer = agree(signed_in, app.address(redirect_uri=asked))
+    answer = authorize(signed_in, app.address(redirect_uri=asked))
     assert answer.headers["location"].startswith(f"{asked}{'&' if '?' in asked else '?'}code=")
-    code = answers(answer)["code"]
-    assert app.trade(code, redirect_uri=registered).status_code == 400
-    assert app.trade(app.code(signed_in, redirect_uri=asked), redirect_uri=asked).status_code == 200
+    code = callback_parameters(answer)["code"]
+    assert app.exchange(code, redirect_uri=registered).status_code == 400
+    assert app.exchange(app.code(signed_in, redirect_uri=asked), redirect_uri=asked).status_code == 200
 
 
 def test_what_is_asked_for_in_a_wrong_way(signed_in: Browser, app: App) -> None:
@@ -350,14 +352,16 @@ def test_what_is_asked_for_in_a_wrong_way(signed_in: Browser, app: App) -> None:
         ({"scope": 'é"\n'}, "invalid_scope"),
     ]
     for changes, error in rows:
-        heard = answers(signed_in.get(app.address(**changes)))
+        heard = callback_parameters(signed_in.get(app.address(**changes)))
         assert (heard["error"], heard["state"]) == (error, "x y&z")
 
 
 def test_an_application_gets_no_more_than_it_registered(signed_in: Browser) -> None:
     app = register(signed_in, scopes="read_user")
-    assert answers(signed_in.get(app.address()))["error"] == "invalid_scope", "Asking for nothing means api."
-    token = app.trade(app.code(signed_in, scope="read_user")).json()["access_token"]
+    assert callback_parameters(signed_in.get(app.address()))["error"] == "invalid_scope", (
+        "Asking for nothing means api."
+    )
+    token = app.exchange(app.code(signed_in, scope="read_user")).json()["access_token"]
     assert with_bearer(app.url, token).status_code == 200
     assert with_bearer(app.url, token, "/api/v4/projects").status_code == 403
 
@@ -381,8 +385,8 @@ def test_ways_to_prove_an_application(signed_in: Browser, app: App) -> None:
         assert httpx.post(f"{app.url}/oauth/token", data={**sent, **odd}).status_code in (400, 401)
 
 
-def test_tokens_are_told_about_and_taken_back(signed_in: Browser, app: App, person: Person) -> None:
-    token = app.trade(app.code(signed_in)).json()
+def test_tokens_are_told_about_and_taken_back(signed_in: Browser, app: App, person: User) -> None:
+    token = app.exchange(app.code(signed_in)).json()
     about = with_bearer(app.url, token["access_token"], "/oauth/token/info").json()
     assert (about["resource_owner_id"], about["scopes"]) == (person.id, ["api"])
     assert about["application"] == {"uid": app.uid}
@@ -416,7 +420,7 @@ def test_what_is_kept_of_codes_and_tokens_is_no_use_to_a_thief(
     signed_in: Browser, app: App, instance: Instance
 ) -> None:
     code = app.code(signed_in)
-    token = app.trade(code).json()
+    token = app.exchange(code).json()
     from sqlalchemy import select
 
     from ingot.accounts.oauth.tables import oauth_applications, oauth_codes, oauth_tokens

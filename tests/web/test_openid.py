@@ -1,4 +1,4 @@
-"""OpenID Connect: other programs let people sign in by us."""
+"""OpenID Connect: other applications sign in users of this instance."""
 
 import quopri
 import re
@@ -16,17 +16,17 @@ from joserfc import jwt
 from joserfc.jwk import KeySet
 
 from ingot.registry import all_endpoints
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project, make_project
-from tests.oauth_client import App, agree, answers, by_password, register, with_bearer
+from tests.oauth_client import RegisteredApplication, authorize, by_password, callback_parameters, register, with_bearer
 from tests.web.browser import Browser
 from tests.web.conftest import PASSWORD
 
 
 @pytest.fixture
-def app(browser: Browser, person: Person) -> App:
-    """An application of somebody who is signed in."""
+def app(browser: Browser, person: User) -> RegisteredApplication:
+    """Return an application of a signed-in user."""
     return register(browser.signed_in_as(person))
 
 
@@ -36,14 +36,14 @@ def _claims(url: str, id_token: str) -> tuple[dict[str, object], dict[str, objec
     return dict(read.header), dict(read.claims)
 
 
-def test_a_program_learns_who_signs_in(browser: Browser, app: App, person: Person) -> None:
+def test_an_application_learns_the_user(browser: Browser, app: RegisteredApplication, person: User) -> None:
     code = app.code(browser, scope="openid profile email", nonce="n-1")
-    token = app.trade(code).json()
+    token = app.exchange(code).json()
     header, claims = _claims(app.url, token["id_token"])
     assert header["kid"]
     assert (claims["iss"], claims["aud"], claims["nonce"]) == (app.url, app.uid, "n-1")
     assert (claims["sub"], claims["preferred_username"]) == (str(person.id), person.username)
-    assert (claims["email"], claims["email_verified"]) == (person.email, False), "Nobody had to prove it."
+    assert (claims["email"], claims["email_verified"]) == (person.email, False), "Confirmation was not required."
     now = time.time()
     assert (
         now - 60 < float(str(claims["auth_time"])) <= float(str(claims["iat"])) <= now + 1 < float(str(claims["exp"]))
@@ -52,11 +52,11 @@ def test_a_program_learns_who_signs_in(browser: Browser, app: App, person: Perso
     told = with_bearer(app.url, token["access_token"], "/oauth/userinfo").json()
     assert (told["sub"], told["nickname"], told["email"]) == (str(person.id), person.username, person.email)
     assert with_bearer(app.url, token["access_token"], "/oauth/userinfo", "POST").json() == told
-    assert with_bearer(app.url, token["access_token"]).status_code == 403, "It opens no call of the API."
+    assert with_bearer(app.url, token["access_token"]).status_code == 403, "It is not valid for the API."
 
 
-def test_who_it_is_is_said_again_when_a_token_is_renewed(browser: Browser, app: App, person: Person) -> None:
-    first = app.trade(app.code(browser, scope="openid email", nonce="n-1")).json()
+def test_refreshing_returns_a_new_id_token(browser: Browser, app: RegisteredApplication, person: User) -> None:
+    first = app.exchange(app.code(browser, scope="openid email", nonce="n-1")).json()
     second = app.refresh(first["refresh_token"]).json()
     before, after = (_claims(app.url, token["id_token"])[1] for token in (first, second))
 
@@ -65,15 +65,15 @@ def test_who_it_is_is_said_again_when_a_token_is_renewed(browser: Browser, app: 
     assert (after["jti"] != before["jti"], after["at_hash"] != before["at_hash"]) == (True, True)
     narrow = app.refresh(second["refresh_token"], scope="email").json()
     assert "id_token" not in narrow
-    plain = app.trade(app.code(browser, scope="api")).json()
+    plain = app.exchange(app.code(browser, scope="api")).json()
     assert "id_token" not in app.refresh(plain["refresh_token"]).json()
     assert "id_token" not in app.refresh("made up").json()
 
 
-def test_only_what_was_asked_for_is_told(browser: Browser, app: App, person: Person) -> None:
-    token = app.trade(app.code(browser, scope="openid")).json()
+def test_only_requested_claims_are_returned(browser: Browser, app: RegisteredApplication, person: User) -> None:
+    token = app.exchange(app.code(browser, scope="openid")).json()
     assert "email" not in with_bearer(app.url, token["access_token"], "/oauth/userinfo").json()
-    without = app.trade(app.code(browser, scope="api")).json()
+    without = app.exchange(app.code(browser, scope="api")).json()
     assert "id_token" not in without
     refused = with_bearer(app.url, without["access_token"], "/oauth/userinfo")
     assert (refused.status_code, refused.json()["error"]) == (403, "insufficient_scope")
@@ -82,61 +82,63 @@ def test_only_what_was_asked_for_is_told(browser: Browser, app: App, person: Per
     assert httpx.get(f"{app.url}/oauth/userinfo").status_code == 401
 
 
-def test_an_address_counts_as_proven_where_proof_is_asked_for(browser: Browser, app: App, api: Api, make: Make) -> None:
-    """Else people give themselves any address, and open others' accounts at programs that go by it."""
-    token = app.trade(app.code(browser, scope="openid email")).json()["access_token"]
+def test_an_address_is_verified_only_if_confirmation_is_required(
+    browser: Browser, app: RegisteredApplication, api: Api, make: Make
+) -> None:
+    """Attack: take the email address of another user to open their account at other applications."""
+    token = app.exchange(app.code(browser, scope="openid email")).json()["access_token"]
 
-    def told() -> object:
+    def is_verified() -> object:
         return with_bearer(app.url, token, "/oauth/userinfo").json()["email_verified"]
 
-    assert told() is False
+    assert is_verified() is False
     api.put("/application/settings", make.root, send_user_confirmation_email=True)
     try:
-        assert told() is True
+        assert is_verified() is True
     finally:
         api.put("/application/settings", make.root, send_user_confirmation_email=False)
 
 
-def test_an_address_taken_while_nobody_asked_is_proven_by_its_own_mail_alone(
-    instance: Instance, open_browser: Callable[[], Browser], api: Api, make: Make, app: App
+def test_an_address_added_without_confirmation_is_verified_by_its_own_mail_only(
+    instance: Instance, open_browser: Callable[[], Browser], api: Api, make: Make, app: RegisteredApplication
 ) -> None:
-    """Somebody takes another's address, and would prove it by a mail to their own, or by one of before."""
+    """Attack: verify another user's address by a mail to one's own, or by an old one."""
     thief, victim = make.user(password=PASSWORD), f"{make.name('victim')}@example.org"
     mine = open_browser().signed_in_as(thief)
     emails = "/profile/emails"
-    token = app.trade(app.code(mine, scope="openid email")).json()["access_token"]
+    token = app.exchange(app.code(mine, scope="openid email")).json()["access_token"]
 
-    def told() -> tuple[str, bool]:
+    def is_verified() -> tuple[str, bool]:
         claims = with_bearer(app.url, token, "/oauth/userinfo").json()
         return claims["email"], claims["email_verified"]
 
-    def mailed(address: str) -> str:
+    def mailed_link(address: str) -> str:
         written = [quopri.decodestring(mail.encode()).decode() for mail in instance.mails() if f"To: {address}" in mail]
         return str(re.findall(r"/users/confirmation\?confirmation_token=[\w-]+", written[-1])[-1])
 
     assert mine.submit(emails, emails, fields={"email[email]": victim}).status_code == 302
     api.put("/application/settings", make.root, send_user_confirmation_email=True)
     try:
-        assert told() == (thief.email, True), "An administrator vouched for it."
+        assert is_verified() == (thief.email, True), "An administrator skipped the confirmation."
         number = re.findall(rf"{emails}/(\d+)/primary", mine.get(emails).text)[0]
         assert mine.submit(emails, f"{emails}/{number}/primary").status_code == 302
-        assert told() == (victim, False)
+        assert is_verified() == (victim, False)
         assert mine.submit(emails, f"{emails}/confirm").status_code == 302
-        own = mailed(victim)
+        own = mailed_link(victim)
         assert mine.submit(emails, f"{emails}/{number}/primary").status_code == 302
         assert mine.submit(emails, f"{emails}/{number}/primary").status_code == 302
-        assert mine.get(own).status_code == 404, "It was meant for what stood first then."
+        assert mine.get(own).status_code == 404, "It was sent for the former primary address."
         assert mine.submit(emails, f"{emails}/confirm").status_code == 302
-        assert mine.submit(mailed(victim), "/users/confirmation").status_code == 302
-        assert told() == (victim, True)
+        assert mine.submit(mailed_link(victim), "/users/confirmation").status_code == 302
+        assert is_verified() == (victim, True)
         assert f'{emails}/confirm"' not in mine.get(emails).text
         assert api.put(f"/users/{thief.id}", make.root, email=f"new-{victim}").status_code == 200
-        assert told() == (f"new-{victim}", True)
+        assert is_verified() == (f"new-{victim}", True)
     finally:
         api.put("/application/settings", make.root, send_user_confirmation_email=False)
 
 
-def test_the_addresses_are_told_and_lead_somewhere(instance: Instance) -> None:
+def test_the_discovery_document_has_valid_urls(instance: Instance) -> None:
     told = httpx.get(f"{instance.url}/.well-known/openid-configuration").json()
     assert told["issuer"] == instance.url
     assert httpx.get(f"{instance.url}/.well-known/oauth-authorization-server").json() == told
@@ -147,18 +149,16 @@ def test_the_addresses_are_told_and_lead_somewhere(instance: Instance) -> None:
         assert httpx.post(told[name]).status_code in (200, 400, 401)
 
 
-def test_a_program_may_ask_without_showing_anything(
-    browser: Browser, open_browser: Callable[[], Browser], app: App
-) -> None:
+def test_prompt_none(browser: Browser, open_browser: Callable[[], Browser], app: RegisteredApplication) -> None:
     asked = {"scope": "openid", "prompt": "none"}
-    assert answers(open_browser().get(app.address(**asked)))["error"] == "login_required"
-    assert answers(browser.get(app.address(**asked)))["error"] == "consent_required"
-    app.trade(app.code(browser, scope="openid"))
-    assert "code" in answers(browser.get(app.address(**asked)))
+    assert callback_parameters(open_browser().get(app.address(**asked)))["error"] == "login_required"
+    assert callback_parameters(browser.get(app.address(**asked)))["error"] == "consent_required"
+    app.exchange(app.code(browser, scope="openid"))
+    assert "code" in callback_parameters(browser.get(app.address(**asked)))
     assert browser.get(app.address(scope="openid", prompt="consent")).status_code == 200
 
 
-def test_the_key_is_made_once(instance: Instance, tmp_path: Path) -> None:
+def test_the_signing_key_is_created_once(instance: Instance, tmp_path: Path) -> None:
     from ingot.accounts.oauth.signing_key import signing_key
 
     (tmp_path / "secrets").mkdir()
@@ -170,14 +170,14 @@ def test_the_key_is_made_once(instance: Instance, tmp_path: Path) -> None:
     assert file.stat().st_mode & 0o777 == 0o600
 
 
-def test_a_client_library_goes_the_whole_way(browser: Browser, app: App, person: Person) -> None:
-    """Authlib's own client, as programs use it."""
+def test_authlib_completes_the_flow(browser: Browser, app: RegisteredApplication, person: User) -> None:
+    """With Authlib's client, as applications use it."""
     verifier = "a" * 64
     with OAuth2Session(
         app.uid, app.secret, scope="api openid", redirect_uri=app.callback, code_challenge_method="S256"
     ) as client:
         address, state = client.create_authorization_url(f"{app.url}/oauth/authorize", code_verifier=verifier)
-        led = agree(browser, address.removeprefix(app.url)).headers["location"]
+        led = authorize(browser, address.removeprefix(app.url)).headers["location"]
         token = client.fetch_token(
             f"{app.url}/oauth/token", authorization_response=led, state=state, code_verifier=verifier
         )
@@ -189,33 +189,33 @@ def test_a_client_library_goes_the_whole_way(browser: Browser, app: App, person:
         assert client.get(f"{app.url}/api/v4/user").status_code == 401
 
 
-def test_two_who_bring_one_code_at_once(browser: Browser, app: App) -> None:
-    for trade in (app.trade, app.refresh):
+def test_concurrent_use_of_one_code(browser: Browser, app: RegisteredApplication) -> None:
+    for trade in (app.exchange, app.refresh):
         brought = app.code(browser)
         if trade == app.refresh:
-            brought = app.trade(brought).json()["refresh_token"]
+            brought = app.exchange(brought).json()["refresh_token"]
         with ThreadPoolExecutor(4) as pool:
             answered = list(pool.map(trade, [brought] * 4))
         got = [answer.json() for answer in answered if answer.status_code == 200]
         assert len(got) == 1, [answer.text for answer in answered]
-        assert with_bearer(app.url, got[0]["access_token"]).status_code == 401, "One of them has stolen it."
+        assert with_bearer(app.url, got[0]["access_token"]).status_code == 401, "One of the two may be stolen."
 
 
-def test_whoever_goes_takes_their_applications_along(
-    open_browser: Callable[[], Browser], browser: Browser, person: Person, make: Make, api: Api
+def test_deleting_a_user_deletes_their_applications(
+    open_browser: Callable[[], Browser], browser: Browser, person: User, make: Make, api: Api
 ) -> None:
     from tests.web.conftest import PASSWORD
 
     author = make.user(password=PASSWORD)
     app = register(open_browser().signed_in_as(author))
     browser.signed_in_as(person)
-    token = app.trade(app.code(browser)).json()
+    token = app.exchange(app.code(browser)).json()
     assert with_bearer(app.url, token["access_token"]).status_code == 200
     assert api.delete(f"/users/{author.id}", make.root).status_code in (200, 204)
     assert with_bearer(app.url, token["access_token"]).status_code == 401
 
 
-def _opens_nothing(client: httpx.Client, project: Project) -> None:
+def _has_no_access(client: httpx.Client, project: Project) -> None:
     for endpoint in all_endpoints():
         path = re.sub(r":\w+", "999999999", endpoint.path)
         answer = client.request(endpoint.method, f"/api/v4{path}")
@@ -225,20 +225,20 @@ def _opens_nothing(client: httpx.Client, project: Project) -> None:
         assert client.get(path).status_code in (302, 403, 404), path
 
 
-def test_who_may_only_know_somebody_may_do_nothing(instance: Instance, person: Person, make: Make) -> None:
-    """D30: a token that tells who somebody is opens no call, no page, no file and no repository."""
+def test_the_openid_scope_grants_nothing_else(instance: Instance, person: User, make: Make) -> None:
+    """Attack: use a token with the openid scope for the API, pages, files or repositories."""
     token = by_password(instance.url, person, scope="openid profile email").json()["access_token"]
     project = make_project(make, person, visibility="private")
     with httpx.Client(base_url=instance.url, headers={"Authorization": f"Bearer {token}"}) as client:
-        _opens_nothing(client, project)
+        _has_no_access(client, project)
     git = httpx.get(f"{instance.url}/{project.path}.git/info/refs?service=git-upload-pack", auth=("oauth2", token))
     assert git.status_code == 403
 
 
-def test_git_and_a_client_library_take_the_token(
-    browser: Browser, app: App, person: Person, make: Make, instance: Instance, tmp_path: Path
+def test_git_and_a_client_library_accept_the_token(
+    browser: Browser, app: RegisteredApplication, person: User, make: Make, instance: Instance, tmp_path: Path
 ) -> None:
-    token = app.trade(app.code(browser)).json()["access_token"]
+    token = app.exchange(app.code(browser)).json()["access_token"]
     with Gitlab(instance.url, oauth_token=token) as client:
         client.auth()
         assert client.user is not None
@@ -254,8 +254,8 @@ def test_git_and_a_client_library_take_the_token(
         admin.applications.delete(made.id)
 
 
-def test_tries_with_passwords_are_bounded(instance: Instance, person: Person) -> None:
-    stranger = Person(0, person.username, "", "", "wrong password")
+def test_password_attempts_are_limited(instance: Instance, person: User) -> None:
+    stranger = User(0, person.username, "", "", "wrong password")
     answered = [by_password(instance.url, stranger) for _ in range(11)]
     assert {answer.status_code for answer in answered[:10]} == {401}
     assert answered[10].status_code == 429

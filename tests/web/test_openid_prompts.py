@@ -1,4 +1,4 @@
-"""What OpenID Connect and browsers ask beyond the plain way: quiet questions, signing in again, other sites' pages."""
+"""OpenID Connect prompts: none, login, max_age, and requests from other sites."""
 
 from collections.abc import Callable
 from urllib.parse import urlsplit
@@ -10,39 +10,37 @@ from joserfc.jwk import KeySet
 
 from ingot.accounts.users.tables import users
 from ingot.core.db.times import Timestamp
-from tests.client import Person
+from tests.client import User
 from tests.conftest import Instance
-from tests.oauth_client import App, agree, answers, register
+from tests.oauth_client import RegisteredApplication, authorize, callback_parameters, register
 from tests.web.browser import Browser, forms_of
 
 
 @pytest.fixture
-def app(browser: Browser, person: Person) -> App:
-    """An application of somebody who is signed in."""
+def app(browser: Browser, person: User) -> RegisteredApplication:
+    """Return an application of a signed-in user."""
     return register(browser.signed_in_as(person))
 
 
 @pytest.mark.parametrize("scope", ["openid", "api"])
 @pytest.mark.parametrize("kind", ["code", "token"])
-def test_a_quiet_question_is_answered_to_the_application(
-    browser: Browser, open_browser: Callable[[], Browser], app: App, scope: str, kind: str
+def test_prompt_none_redirects_to_the_application(
+    browser: Browser, open_browser: Callable[[], Browser], app: RegisteredApplication, scope: str, kind: str
 ) -> None:
-    """Where it looks for its answer, with its state, and with none where it sent none."""
+    """With an error and the state, if any; in the fragment of the URL for the implicit flow."""
     asked = {"scope": scope, "prompt": "none", "response_type": kind}
     for visitor, error in ((open_browser(), "login_required"), (browser, "consent_required")):
         led = visitor.get(app.address(**asked))
-        heard = answers(led)
+        heard = callback_parameters(led)
         assert (heard["error"], heard["state"]) == (error, "x y&z")
         assert ("error=" in urlsplit(led.headers["location"]).fragment) == (kind == "token")
-        assert "state" not in answers(visitor.get(app.address(**asked, state=None)))
+        assert "state" not in callback_parameters(visitor.get(app.address(**asked, state=None)))
 
 
 @pytest.mark.parametrize("asked", [{"prompt": "login"}, {"max_age": "0"}, {"prompt": "login consent", "max_age": "9"}])
-def test_an_application_may_want_the_password_again(
-    browser: Browser, app: App, person: Person, asked: dict[str, str]
-) -> None:
+def test_prompt_login(browser: Browser, app: RegisteredApplication, person: User, asked: dict[str, str]) -> None:
     code = app.code(browser, scope="openid")
-    assert app.trade(code).status_code == 200, "It need not be asked for again."
+    assert app.exchange(code).status_code == 200, "It need not be asked for again."
     before = browser.cookies["_service_session"]
 
     led = browser.get(app.address(scope="openid", **asked))
@@ -51,36 +49,36 @@ def test_an_application_may_want_the_password_again(
     named = {"user[login]": person.username, "user[password]": person.password}
     back = browser.post(form.action, data={**form.fields, **named}).headers["location"]
 
-    assert "code" in answers(agree(browser, back))
+    assert "code" in callback_parameters(authorize(browser, back))
     assert browser.cookies["_service_session"] != before
     old = httpx.get(f"{app.url}/profile/account", cookies={"_service_session": before})
     assert old.status_code == 302, "The session before has ended."
 
 
-def test_a_session_that_is_young_enough_will_do(browser: Browser, app: App) -> None:
+def test_max_age(browser: Browser, app: RegisteredApplication) -> None:
     for age in ("3600", "99999999999999999999", "-1", "x"):
         assert browser.get(app.address(scope="openid", max_age=age)).status_code == 200
 
 
-def test_when_somebody_signed_in_is_when_they_did_so_here(
-    browser: Browser, app: App, person: Person, instance: Instance
+def test_auth_time_is_that_of_this_session(
+    browser: Browser, app: RegisteredApplication, person: User, instance: Instance
 ) -> None:
-    """Signing in elsewhere later makes this browser's session no younger."""
+    """A later sign-in in another browser does not change it."""
     keys = KeySet.import_key_set(httpx.get(f"{app.url}/oauth/discovery/keys").json())
 
-    def since() -> int:
-        token = app.trade(app.code(browser, scope="openid")).json()["id_token"]
+    def auth_time() -> int:
+        token = app.exchange(app.code(browser, scope="openid")).json()["id_token"]
         return int(jwt.decode(token, keys, ["RS256"]).claims["auth_time"])
 
-    first = since()
+    first = auth_time()
     later_on = Timestamp("2030-01-01T00:00:00.000Z")
     instance.app.database.write(lambda db: db.update(users, person.id, current_sign_in_at=later_on))
 
-    assert since() == first
+    assert auth_time() == first
 
 
-def test_programs_on_other_sites_may_ask_for_tokens(app: App, browser: Browser) -> None:
-    """They keep no secret and prove themselves by a challenge; no cookie of ours counts there."""
+def test_token_requests_from_other_sites(app: RegisteredApplication, browser: Browser) -> None:
+    """Public clients use PKCE; cookies are ignored."""
     origin = {"Origin": "https://spa.example"}
     for path in ("/oauth/token", "/oauth/revoke", "/oauth/userinfo", "/.well-known/openid-configuration"):
         asked = {**origin, "Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization"}
@@ -95,7 +93,7 @@ def test_programs_on_other_sites_may_ask_for_tokens(app: App, browser: Browser) 
     assert httpx.options(f"{app.url}/profile/account", headers=origin).status_code == 405
 
 
-def test_programs_are_refused_in_a_way_that_they_read(app: App) -> None:
+def test_errors_are_readable_by_other_sites(app: RegisteredApplication) -> None:
     address = f"{app.url}/oauth/token"
     unread = httpx.post(address, content=b"{", headers={"Content-Type": "application/json"})
     unknown = app.token(grant_type="refresh_token", refresh_token="x", client_id="nobody")

@@ -1,4 +1,4 @@
-"""How many statements a page takes, when nothing was committed since the last visit."""
+"""Statement counts of pages without commits since the last visit."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -8,7 +8,7 @@ import pytest
 from ingot.core.db.connection import CompiledStatement, Connection
 from tests.api.issues.factories import make_issue, make_milestone
 from tests.api.merge_requests.factories import filled_project, make_merge_request
-from tests.client import Make, Person
+from tests.client import Make, User
 from tests.web.browser import Browser
 from tests.web.conftest import PASSWORD
 
@@ -17,7 +17,7 @@ TRIES = 8
 
 @pytest.fixture
 def reads_of(monkeypatch: pytest.MonkeyPatch) -> Callable[[Browser, str], list[str]]:
-    """Returns the statements of a page; the fewest of some visits, since each thread has a cache of its own."""
+    """Return a function that returns the statement count of a page: the minimum of several visits."""
     execute = Connection._execute
 
     @contextmanager
@@ -43,7 +43,7 @@ def reads_of(monkeypatch: pytest.MonkeyPatch) -> Callable[[Browser, str], list[s
     return visit
 
 
-def test_issue(make: Make, person: Person, browser: Browser, reads_of: Callable[[Browser, str], list[str]]) -> None:
+def test_issue(make: Make, person: User, browser: Browser, reads_of: Callable[[Browser, str], list[str]]) -> None:
     other = make.user(password=PASSWORD)
     project = filled_project(make, person, visibility="public")
     milestone = make_milestone(make, project)["id"]
@@ -70,7 +70,7 @@ def test_issue(make: Make, person: Person, browser: Browser, reads_of: Callable[
 
 
 def test_merge_request(
-    make: Make, person: Person, browser: Browser, reads_of: Callable[[Browser, str], list[str]]
+    make: Make, person: User, browser: Browser, reads_of: Callable[[Browser, str], list[str]]
 ) -> None:
     project = filled_project(make, person)
     make.api.post(f"{project.url}/labels", person, name="bug", color="#ff0000")

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from ingot.accounts.users.tables import users
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import make_project
 from tests.oauth_client import by_password
@@ -40,7 +40,7 @@ _COLUMNS: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture
-def enter_state(instance: Instance, api: Api, make: Make) -> Iterator[Callable[[Person, str], None]]:
+def enter_state(instance: Instance, api: Api, make: Make) -> Iterator[Callable[[User, str], None]]:
     """Return a function that puts an account, or the instance, into a state until the test ends."""
     names = ("signin_enabled", "require_two_factor_authentication", "two_factor_grace_period")
     before = api.get("/application/settings", make.root).json()
@@ -48,7 +48,7 @@ def enter_state(instance: Instance, api: Api, make: Make) -> Iterator[Callable[[
     def configure(**settings: Any) -> None:
         assert api.put("/application/settings", make.root, **settings).status_code == 200
 
-    def enter(person: Person, state: str) -> None:
+    def enter(person: User, state: str) -> None:
         if state in _COLUMNS:
             instance.app.database.write(lambda db: db.update(users, person.id, **_COLUMNS[state]))
         if "expired" in state:
@@ -69,10 +69,10 @@ def test_every_use_in_every_state(
     instance: Instance,
     api: Api,
     make: Make,
-    person: Person,
+    person: User,
     browser: Browser,
     tmp_path: Path,
-    enter_state: Callable[[Person, str], None],
+    enter_state: Callable[[User, str], None],
 ) -> None:
     project = make_project(make, person, visibility="private")
     tree = Tree(tmp_path)

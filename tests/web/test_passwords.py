@@ -1,4 +1,4 @@
-"""Passwords: changed by those who know them, replaced by a link in a mail, and never kept from before."""
+"""Passwords: change, reset by mail, and end of sessions."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.web.browser import Browser
 from tests.web.conftest import PASSWORD
@@ -20,7 +20,7 @@ def _change(browser: Browser, current: str, new: str, again: str | None = None) 
     return browser.submit(EDIT, "/profile/password", fields={**fields, "user[password_confirmation]": again or new})
 
 
-def test_changing_it_ends_all_other_sessions(open_browser: Callable[[], Browser], person: Person) -> None:
+def test_a_change_ends_all_other_sessions(open_browser: Callable[[], Browser], person: User) -> None:
     here, elsewhere = open_browser().signed_in_as(person), open_browser().signed_in_as(person)
 
     assert _change(here, PASSWORD, NEW).status_code == 302
@@ -41,8 +41,8 @@ def test_changing_it_ends_all_other_sessions(open_browser: Callable[[], Browser]
         (PASSWORD, "x" * 1025, "x" * 1025),
     ],
 )
-def test_it_takes_the_one_in_use_and_twice_the_same_new_one(
-    open_browser: Callable[[], Browser], person: Person, current: str, new: str, again: str
+def test_a_change_requires_the_current_password_and_a_confirmation(
+    open_browser: Callable[[], Browser], person: User, current: str, new: str, again: str
 ) -> None:
     browser = open_browser().signed_in_as(person)
 
@@ -51,7 +51,7 @@ def test_it_takes_the_one_in_use_and_twice_the_same_new_one(
     assert open_browser().sign_in(person.username, PASSWORD).status_code == 302
 
 
-def test_a_stolen_session_does_not_guess_the_password(browser: Browser, person: Person) -> None:
+def test_a_stolen_session_cannot_guess_the_password(browser: Browser, person: User) -> None:
     browser.signed_in_as(person)
     for _ in range(10):
         assert _change(browser, "wrong", NEW).status_code == 422
@@ -62,8 +62,8 @@ def test_a_stolen_session_does_not_guess_the_password(browser: Browser, person: 
 PAGES = ["/", "/profile", "/profile/account", "/profile/personal_access_tokens", "/users/sign_in"]
 
 
-def test_a_password_set_by_an_administrator_leads_every_page_to_a_new_one(
-    api: Api, make: Make, browser: Browser, open_browser: Callable[[], Browser], person: Person
+def test_a_password_set_by_an_administrator_must_be_changed_first(
+    api: Api, make: Make, browser: Browser, open_browser: Callable[[], Browser], person: User
 ) -> None:
     old = open_browser().signed_in_as(person)
     api.put(f"/users/{person.id}", make.root, password="set-by-another")
@@ -95,8 +95,8 @@ def _choose(browser: Browser, link: str, password: str = NEW) -> Any:
     return browser.submit(link, "/users/password", fields=fields)
 
 
-def test_a_link_by_mail_works_once(
-    instance: Instance, api: Api, open_browser: Callable[[], Browser], person: Person
+def test_a_reset_link_works_once(
+    instance: Instance, api: Api, open_browser: Callable[[], Browser], person: User
 ) -> None:
     signed_in, forgetful = open_browser().signed_in_as(person), open_browser()
     asked = forgetful.submit("/users/password/new", "/users/password", fields={"user[email]": person.email.upper()})
@@ -108,7 +108,7 @@ def test_a_link_by_mail_works_once(
     chosen = _choose(forgetful, link)
 
     assert (chosen.status_code, chosen.headers["location"]) == (302, "/users/sign_in")
-    assert not signed_in.is_signed_in(), "Whoever knew the old password is out."
+    assert not signed_in.is_signed_in(), "Old sessions have ended."
     assert forgetful.get(link).status_code == 404
     again = {**form.fields, "user[password]": "yet another one", "user[password_confirmation]": "yet another one"}
     assert forgetful.post("/users/password", data=again).status_code == 404
@@ -116,7 +116,7 @@ def test_a_link_by_mail_works_once(
     assert forgetful.sign_in(person.username, NEW).status_code == 302
 
 
-def test_a_newer_link_takes_the_older_ones_place(instance: Instance, browser: Browser, person: Person) -> None:
+def test_a_newer_reset_link_replaces_older_ones(instance: Instance, browser: Browser, person: User) -> None:
     links = []
     for _ in range(2):
         browser.submit("/users/password/new", "/users/password", fields={"user[email]": person.email})
@@ -126,10 +126,10 @@ def test_a_newer_link_takes_the_older_ones_place(instance: Instance, browser: Br
     assert browser.get(links[1]).status_code == 200
 
 
-def test_the_answer_does_not_say_whether_there_is_such_an_address(
-    instance: Instance, api: Api, make: Make, browser: Browser, person: Person
+def test_the_response_does_not_reveal_accounts(
+    instance: Instance, api: Api, make: Make, browser: Browser, person: User
 ) -> None:
-    """D40: strangers, the blocked and nobody at all get the same page; only one of them gets a mail."""
+    """Attack: unknown, blocked and existing addresses get the same page; only the last gets a mail."""
     blocked = make.user(password=PASSWORD)
     api.post(f"/users/{blocked.id}/block", make.root)
     addresses = [person.email, f"{make.name('nobody')}@example.org", blocked.email]
@@ -147,10 +147,10 @@ def test_the_answer_does_not_say_whether_there_is_such_an_address(
 
 
 @pytest.mark.parametrize("as_json", [False, True])
-def test_two_addresses_at_once_get_no_mail(
-    instance: Instance, make: Make, browser: Browser, person: Person, as_json: bool
+def test_several_addresses_get_no_mail(
+    instance: Instance, make: Make, browser: Browser, person: User, as_json: bool
 ) -> None:
-    """D38: email[]=victim&email[]=attacker once sent the victim's link to the attacker too."""
+    """Attack (CVE-2023-7028): email[]=victim&email[]=attacker sends the victim's link to the attacker too."""
     attacker = make.user(password=PASSWORD)
     token = browser.form("/users/password/new", "/users/password").fields["authenticity_token"]
     addresses = [person.email, attacker.email]
@@ -165,7 +165,7 @@ def test_two_addresses_at_once_get_no_mail(
     assert instance.mails()[before:] == []
 
 
-def test_few_mails_are_sent_to_whoever_keeps_asking(instance: Instance, browser: Browser, person: Person) -> None:
+def test_the_number_of_reset_mails_is_limited(instance: Instance, browser: Browser, person: User) -> None:
     before = len(instance.mails())
     statuses = [
         browser.submit("/users/password/new", "/users/password", fields={"user[email]": person.email}).status_code
@@ -178,7 +178,7 @@ def test_few_mails_are_sent_to_whoever_keeps_asking(instance: Instance, browser:
 
 
 @pytest.mark.parametrize("token", ["", "nonsense", "%00", "a" * 5000])
-def test_a_link_that_nobody_sent_leads_nowhere(browser: Browser, token: str) -> None:
+def test_an_invalid_reset_link_is_rejected(browser: Browser, token: str) -> None:
     assert browser.get(f"/users/password/edit?reset_password_token={token}").status_code == 404
     assert browser.get(f"/users/confirmation?confirmation_token={token}").status_code == 404
 
@@ -193,18 +193,18 @@ def test_a_new_user_chooses_a_password_by_mail(instance: Instance, api: Api, mak
 
 
 @pytest.fixture
-def asks_to_confirm(api: Api, make: Make) -> Iterator[None]:
-    """An instance that wants addresses confirmed."""
+def confirmation_required(api: Api, make: Make) -> Iterator[None]:
+    """Require confirmation of email addresses."""
     api.put("/application/settings", make.root, send_user_confirmation_email=True)
     yield
     api.put("/application/settings", make.root, send_user_confirmation_email=False)
 
 
-@pytest.mark.usefixtures("asks_to_confirm")
-def test_an_address_is_confirmed_by_a_click_and_not_by_a_look(
+@pytest.mark.usefixtures("confirmation_required")
+def test_an_address_is_confirmed_by_a_form_and_not_by_get(
     instance: Instance, api: Api, make: Make, browser: Browser
 ) -> None:
-    """Programs that look at every link in a mail must not confirm anything; the link works once."""
+    """Programs that open every link in a mail must not confirm anything; the link works once."""
     person = make.user(password=PASSWORD, confirm=False)
     mail = (
         [mail for mail in instance.mails() if f"To: {person.email}" in mail][-1].replace("=\n", "").replace("=3D", "=")

@@ -1,4 +1,4 @@
-"""Commits and merge requests as patches, behind addresses that end like files."""
+"""Patches of commits and merge requests, by the suffix of a URL."""
 
 import subprocess
 from pathlib import Path
@@ -9,7 +9,7 @@ from ingot.git.core.errors import GitOutputTooLarge
 from ingot.git.core.repository import Repository
 from ingot.git.diffs import patches
 from tests.api.merge_requests.factories import commit, filled_project, make_merge_request
-from tests.client import Make, Person
+from tests.client import Make, User
 from tests.factories import Project
 from tests.transport.conftest import BASE
 from tests.web.browser import Browser
@@ -17,12 +17,12 @@ from tests.web.conftest import PASSWORD
 
 
 @pytest.fixture(scope="module")
-def owner(make: Make) -> Person:
+def owner(make: Make) -> User:
     return make.user(password=PASSWORD)
 
 
 @pytest.fixture(scope="module")
-def project(make: Make, owner: Person) -> Project:
+def project(make: Make, owner: User) -> Project:
     project = filled_project(make, owner, visibility="private")
     make.api.delete(f"{project.url}/protected_branches/master", owner)
     return project
@@ -34,8 +34,8 @@ def _git(folder: Path, *args: str, text: bytes = b"") -> str:
     return done.stdout.decode()
 
 
-def test_git_takes_them(make: Make, owner: Person, project: Project, browser: Browser, tmp_path: Path) -> None:
-    """What a merge request brings is applied with ``git am`` and with ``git apply``, with the same files at the end."""
+def test_git_applies_patches(make: Make, owner: User, project: Project, browser: Browser, tmp_path: Path) -> None:
+    """A merge request is applied with ``git am`` and with ``git apply``, with the same files."""
     request = make_merge_request(make, project, owner, title="Two steps")
     commit(make, project, request["source_branch"], {"süß.txt": "second\n"}, owner, message="Ünd noch eins")
     browser.signed_in_as(owner)
@@ -62,7 +62,7 @@ def test_git_takes_them(make: Make, owner: Person, project: Project, browser: Br
     assert by_mail.strip() == _git(tmp_path / "one", "rev-parse", f"origin/{request['source_branch']}^{{tree}}").strip()
 
 
-def test_of_one_commit(make: Make, owner: Person, project: Project, browser: Browser) -> None:
+def test_patch_of_a_commit(make: Make, owner: User, project: Project, browser: Browser) -> None:
     request = make_merge_request(make, project, owner, title="To be merged")
     merged = make.api.put(f"{project.url}/merge_requests/{request['iid']}/merge", owner)
     merge, second = merged.json()["merge_commit_sha"], request["sha"]
@@ -79,13 +79,13 @@ def test_of_one_commit(make: Make, owner: Person, project: Project, browser: Bro
     assert browser.get(f"/{project.path}/commit/{second[:10]}.diff").text == diff, "Also by the address as it was."
     of_merge = browser.get(f"/{project.path}/-/commit/{merge}.patch").text
     assert of_merge.startswith(f"From {merge} ")
-    assert diff in of_merge, "What it brought to its first parent."
+    assert diff in of_merge, "Against its first parent."
     (first,) = _firsts(make, owner, project)
     assert browser.get(f"/{project.path}/-/commit/{first}.patch").text.startswith(f"From {first} ")
 
 
-def test_of_branches_and_tags(make: Make, owner: Person, project: Project, browser: Browser) -> None:
-    """What the page shows under a name is there as a patch too; what is called like a patch is a page."""
+def test_patches_of_branches_and_tags(make: Make, owner: User, project: Project, browser: Browser) -> None:
+    """A ref with the suffix in its name is a page."""
     first, *_ = _firsts(make, owner, project)
     for name in ("a/b.c", "odd.patch"):
         assert make.api.post(f"{project.url}/repository/branches", owner, branch=name, ref=first).status_code == 201
@@ -99,12 +99,12 @@ def test_of_branches_and_tags(make: Make, owner: Person, project: Project, brows
     assert browser.get(f"{here}/nothing.patch").status_code == 404
 
 
-def _firsts(make: Make, owner: Person, project: Project) -> list[str]:
+def _firsts(make: Make, owner: User, project: Project) -> list[str]:
     commits = make.api.get(f"{project.url}/repository/commits", owner, per_page=100).json()
     return [commit["id"] for commit in commits if not commit["parent_ids"]]
 
 
-def test_they_are_for_those_who_see_the_page(make: Make, owner: Person, project: Project, browser: Browser) -> None:
+def test_patches_require_permission(make: Make, owner: User, project: Project, browser: Browser) -> None:
     request = make_merge_request(make, project, owner, title="Hidden")
     for ending in ("patch", "diff"):
         for path in (f"commit/{request['sha']}.{ending}", f"merge_requests/{request['iid']}.{ending}"):
@@ -114,7 +114,7 @@ def test_they_are_for_those_who_see_the_page(make: Make, owner: Person, project:
         assert browser.get(f"/{project.path}/-/{path}").status_code == 404, path
 
 
-def test_what_is_too_large_breaks_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_too_large_patch_is_truncated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _git(tmp_path, "init", "-q")
     (tmp_path / "file").write_text("a\n" * 100)
     _git(tmp_path, "add", ".")

@@ -1,4 +1,4 @@
-"""Pages ask no other host for anything: pictures of others are links."""
+"""Images on pages: none is loaded from another host; external ones become links."""
 
 import pytest
 
@@ -26,18 +26,18 @@ LINK = '<a href="{}" rel="nofollow noreferrer noopener">{}</a>'
         ('<img src="https://forge.example.evil/a">', LINK.format("https://forge.example.evil/a", "Image")),
     ],
 )
-def test_pictures_of_others_are_links(html: str, shown: str) -> None:
+def test_external_images_are_links(html: str, shown: str) -> None:
     assert replace_external_images(html, BASE) == shown
 
 
 @pytest.mark.parametrize(
     "html", ["<p>none</p>", '<img src="/a.png" alt="x>">', f'<img src="{BASE}/a.png">', '<img src="a/b:c.png">']
 )
-def test_our_own_stay(html: str) -> None:
+def test_local_images_stay(html: str) -> None:
     assert replace_external_images(html, BASE) == html
 
 
-def test_a_page_shows_no_picture_that_the_browser_would_not_load(browser: Browser, make: Make) -> None:
+def test_pages_contain_only_images_allowed_by_the_csp(browser: Browser, make: Make) -> None:
     project = make_project(make, visibility="public")
     text = '![seen <by> "you"](https://x.example/track.png) <img src=//x.example/y.png onerror=alert(1)>'
     issue = make_issue(make, project, make.root, title="Watched", description=text)

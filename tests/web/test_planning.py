@@ -1,4 +1,4 @@
-"""The pages of labels, milestones, boards and to-dos, of projects and of groups."""
+"""Pages of labels, milestones, boards and to-dos, of projects and groups."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -7,7 +7,7 @@ import pytest
 
 from ingot.core.access.levels import Level
 from tests.api.issues.factories import make_issue
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.factories import Group, Project, make_group, make_project
 from tests.web.browser import Browser
 from tests.web.conftest import PASSWORD
@@ -15,51 +15,51 @@ from tests.web.conftest import PASSWORD
 HOSTILE = "\"'><script>alert(1)</script>"
 
 
-class Scene(NamedTuple):
-    """A group with a project, its owner and a guest."""
+class PlanningSetup(NamedTuple):
+    """Group with a project, its owner and a guest."""
 
-    owner: Person
-    guest: Person
+    owner: User
+    guest: User
     group: Group
     project: Project
 
     def page(self, kind: str) -> str:
-        """Where the pages of the project or of the group begin."""
+        """Return the path of the pages of the project or the group."""
         return f"/{self.project.path}/-" if kind == "project" else f"/groups/{self.group.path}/-"
 
     def url(self, kind: str) -> str:
-        """Where the API has it."""
+        """Return the API path."""
         return self.project.url if kind == "project" else self.group.url
 
 
 @pytest.fixture(scope="module")
-def scene(make: Make) -> Scene:
-    """Private, so that who may see it and who may not differ."""
+def setup(make: Make) -> PlanningSetup:
+    """Return a private group, so that permissions differ."""
     owner, guest = make.user(password=PASSWORD), make.user(password=PASSWORD)
     group = make_group(make, owner, members={guest: Level.GUEST})
-    return Scene(owner, guest, group, make_project(make, owner, group=group))
+    return PlanningSetup(owner, guest, group, make_project(make, owner, group=group))
 
 
 @pytest.fixture
-def owner(open_browser: Callable[[], Browser], scene: Scene) -> Browser:
-    """The owner's browser."""
-    return open_browser().signed_in_as(scene.owner)
+def owner(open_browser: Callable[[], Browser], setup: PlanningSetup) -> Browser:
+    """Return a browser of the owner."""
+    return open_browser().signed_in_as(setup.owner)
 
 
 @pytest.fixture
-def guest(open_browser: Callable[[], Browser], scene: Scene) -> Browser:
-    """The guest's browser."""
-    return open_browser().signed_in_as(scene.guest)
+def guest(open_browser: Callable[[], Browser], setup: PlanningSetup) -> Browser:
+    """Return a browser of the guest."""
+    return open_browser().signed_in_as(setup.guest)
 
 
 @pytest.mark.parametrize("kind", ["project", "group"])
-def test_a_label_from_its_making_to_its_end(
-    api: Api, owner: Browser, guest: Browser, browser: Browser, scene: Scene, kind: str
+def test_life_cycle_of_a_label(
+    api: Api, owner: Browser, guest: Browser, browser: Browser, setup: PlanningSetup, kind: str
 ) -> None:
-    page, url = f"{scene.page(kind)}/labels", f"{scene.url(kind)}/labels"
+    page, url = f"{setup.page(kind)}/labels", f"{setup.url(kind)}/labels"
 
     def only() -> dict[str, Any]:
-        (label,) = [one for one in api.get(url, scene.owner).json() if kind == "group" or one["is_project_label"]]
+        (label,) = [one for one in api.get(url, setup.owner).json() if kind == "group" or one["is_project_label"]]
         return dict(label)
 
     fields = {"label[name]": f"x {kind} {HOSTILE}", "label[color]": "#123456", "label[description]": HOSTILE}
@@ -75,7 +75,7 @@ def test_a_label_from_its_making_to_its_end(
     assert (only()["name"], only()["color"]) == (f"y {kind}", "#654321")
     assert owner.submit(f"{one}/edit", one, does="put", **{"label[color]": "no colour"}).status_code == 422
     assert guest.submit(page, f"{one}/subscription").status_code == 302
-    assert api.get(f"{url}/{label['id']}", scene.guest).json()["subscribed"] is True
+    assert api.get(f"{url}/{label['id']}", setup.guest).json()["subscribed"] is True
 
     assert f'action="{one}"' not in guest.get(page).text
     assert guest.get(f"{one}/edit").status_code == 404
@@ -84,64 +84,64 @@ def test_a_label_from_its_making_to_its_end(
         assert guest.post(one, data=sent | {"authenticity_token": token}).status_code in (403, 422)
     assert browser.get(page).status_code == 404
     assert owner.submit(page, one, does="delete").status_code == 302
-    assert [one for one in api.get(url, scene.owner).json() if one["id"] == label["id"]] == []
+    assert [one for one in api.get(url, setup.owner).json() if one["id"] == label["id"]] == []
 
 
-def test_labels_are_ranked(api: Api, make: Make, owner: Browser, guest: Browser, scene: Scene) -> None:
-    page, url = f"{scene.page('project')}/labels", f"{scene.project.url}/labels"
+def test_labels_are_prioritized(api: Api, make: Make, owner: Browser, guest: Browser, setup: PlanningSetup) -> None:
+    page, url = f"{setup.page('project')}/labels", f"{setup.project.url}/labels"
     names = [make.name("rank") for _ in range(3)]
-    made = [api.post(url, scene.owner, name=name, color="#111111", priority=7).json()["id"] for name in names[:2]]
-    made.append(api.post(f"{scene.group.url}/labels", scene.owner, name=names[2], color="#111111").json()["id"])
+    made = [api.post(url, setup.owner, name=name, color="#111111", priority=7).json()["id"] for name in names[:2]]
+    made.append(api.post(f"{setup.group.url}/labels", setup.owner, name=names[2], color="#111111").json()["id"])
 
     def move(number: int, to: str, browser: Browser = owner) -> int:
         sent = {"_method": "put", "authenticity_token": browser.token(), "move": to}
         return int(browser.post(f"{page}/{made[number]}/rank", data=sent).status_code)
 
-    def ranked() -> list[str]:
+    def prioritized() -> list[str]:
         shown = owner.get(page).text.partition("<h2>Prioritized labels</h2>")[2].partition("<h2>Other labels</h2>")[0]
         return sorted((name for name in names if f">{name}<" in shown), key=lambda name: shown.index(f">{name}<"))
 
-    assert ranked() == names[:2]
+    assert prioritized() == names[:2]
     assert move(2, "last") == 302, "Those of groups are ranked in the project too."
-    assert ranked() == names
+    assert prioritized() == names
     assert (move(2, "up"), move(0, "down"), move(0, "down"), move(2, "up"), move(2, "up")) == (302,) * 5
-    assert ranked() == [names[2], names[1], names[0]]
+    assert prioritized() == [names[2], names[1], names[0]]
     assert move(1, "drop") == 302
-    assert [api.get(f"{url}/{number}", scene.owner).json()["priority"] for number in made] == [1, None, 0]
+    assert [api.get(f"{url}/{number}", setup.owner).json()["priority"] for number in made] == [1, None, 0]
     assert "<h2>Prioritized labels</h2>" in guest.get(page).text
     assert "/rank" not in guest.get(page).text
     assert move(1, "last", guest) == 403
     sent = {"_method": "put", "authenticity_token": owner.token(), "move": "up"}
-    assert owner.post(f"{scene.page('group')}/labels/{made[2]}/rank", data=sent).status_code == 404
+    assert owner.post(f"{setup.page('group')}/labels/{made[2]}/rank", data=sent).status_code == 404
     for number in (0, 2):
         move(number, "drop")
-    assert ranked() == []
+    assert prioritized() == []
 
 
-def test_a_label_is_promoted(api: Api, owner: Browser, scene: Scene) -> None:
-    label = api.post(f"{scene.project.url}/labels", scene.owner, name="wide", color="#111111").json()
-    page = f"{scene.page('project')}/labels"
+def test_a_label_is_promoted(api: Api, owner: Browser, setup: PlanningSetup) -> None:
+    label = api.post(f"{setup.project.url}/labels", setup.owner, name="wide", color="#111111").json()
+    page = f"{setup.page('project')}/labels"
 
     assert owner.submit(page, f"{page}/{label['id']}/promote").status_code == 302
-    assert "wide" in [one["name"] for one in api.get(f"{scene.group.url}/labels", scene.owner).json()]
+    assert "wide" in [one["name"] for one in api.get(f"{setup.group.url}/labels", setup.owner).json()]
     assert "group label" in owner.get(page).text
 
 
 @pytest.mark.parametrize("kind", ["project", "group"])
-def test_a_milestone_from_its_making_to_its_end(
-    api: Api, make: Make, owner: Browser, guest: Browser, browser: Browser, scene: Scene, kind: str
+def test_life_cycle_of_a_milestone(
+    api: Api, make: Make, owner: Browser, guest: Browser, browser: Browser, setup: PlanningSetup, kind: str
 ) -> None:
-    page, url = f"{scene.page(kind)}/milestones", f"{scene.url(kind)}/milestones"
+    page, url = f"{setup.page(kind)}/milestones", f"{setup.url(kind)}/milestones"
     title = f"{kind} {HOSTILE}"
     fields = {"milestone[title]": title, "milestone[description]": "*so*", "milestone[due_date]": "2031-01-02"}
 
     assert owner.submit(f"{page}/new", page, **{"milestone[title]": " "}).status_code == 422
     one = owner.submit(f"{page}/new", page, fields=fields).headers["location"]
-    (milestone,) = api.get(url, scene.owner, search=kind).json()
+    (milestone,) = api.get(url, setup.owner, search=kind).json()
     assert milestone["web_url"].endswith(one.replace("/-/", "/") if kind == "project" else one)
-    done = make_issue(make, scene.project, scene.owner, milestone_id=milestone["id"])
-    make_issue(make, scene.project, scene.owner, milestone_id=milestone["id"])
-    api.put(f"{scene.project.url}/issues/{done['iid']}", scene.owner, state_event="close")
+    done = make_issue(make, setup.project, setup.owner, milestone_id=milestone["id"])
+    make_issue(make, setup.project, setup.owner, milestone_id=milestone["id"])
+    api.put(f"{setup.project.url}/issues/{done['iid']}", setup.owner, state_event="close")
 
     shown = guest.get(one).text
     assert "50 %: 1 of 2 issues closed" in shown
@@ -157,57 +157,57 @@ def test_a_milestone_from_its_making_to_its_end(
     changed = {"milestone[title]": f"{kind} two", "milestone[due_date]": ""}
     assert owner.submit(f"{one}/edit", one, does="put", fields=changed).status_code == 302
     assert owner.submit(one, one, does="put", state_event="close").status_code == 302
-    after = api.get(f"{url}/{milestone['id']}", scene.owner).json()
+    after = api.get(f"{url}/{milestone['id']}", setup.owner).json()
     assert (after["title"], after["due_date"], after["state"]) == (f"{kind} two", None, "closed")
     assert f"{kind} two" in owner.get(f"{page}?state=closed").text
     assert owner.submit(one, one, does="delete").headers["location"] == page
     assert owner.get(one).status_code == 404
 
 
-def test_how_far_milestones_are(
-    api: Api, make: Make, owner: Browser, guest: Browser, browser: Browser, scene: Scene
+def test_progress_of_milestones(
+    api: Api, make: Make, owner: Browser, guest: Browser, browser: Browser, setup: PlanningSetup
 ) -> None:
-    """What somebody may not see is not counted for them either."""
+    """Hidden issues are not counted."""
     title = make.name("far")
-    group = api.post(f"{scene.group.url}/milestones", scene.owner, title=title).json()["id"]
-    made = [make_issue(make, scene.project, scene.owner, milestone_id=group, confidential=hid) for hid in (0, 0, 1)]
-    api.put(f"{scene.project.url}/issues/{made[0]['iid']}", scene.owner, state_event="close")
+    group = api.post(f"{setup.group.url}/milestones", setup.owner, title=title).json()["id"]
+    made = [make_issue(make, setup.project, setup.owner, milestone_id=group, confidential=hid) for hid in (0, 0, 1)]
+    api.put(f"{setup.project.url}/issues/{made[0]['iid']}", setup.owner, state_event="close")
 
     for kind in ("project", "group"):
-        page = f"{scene.page(kind)}/milestones"
+        page = f"{setup.page(kind)}/milestones"
         for visitor, text in ((owner, "33 % "), (guest, "50 % ")):
             row = visitor.get(page).text.partition(f">{title}<")[2].partition("</li>")[0]
             assert text in row
         assert browser.get(page).status_code == 404
-    api.delete(f"{scene.group.url}/milestones/{group}", scene.owner)
+    api.delete(f"{setup.group.url}/milestones/{group}", setup.owner)
 
 
-def test_a_milestone_is_promoted(api: Api, owner: Browser, scene: Scene) -> None:
-    made = api.post(f"{scene.project.url}/milestones", scene.owner, title="wide").json()
-    page = f"{scene.page('project')}/milestones/{made['iid']}"
+def test_a_milestone_is_promoted(api: Api, owner: Browser, setup: PlanningSetup) -> None:
+    made = api.post(f"{setup.project.url}/milestones", setup.owner, title="wide").json()
+    page = f"{setup.page('project')}/milestones/{made['iid']}"
 
     promoted = owner.submit(page, f"{page}/promote").headers["location"]
 
-    assert promoted.startswith(f"/groups/{scene.group.path}/-/milestones/")
+    assert promoted.startswith(f"/groups/{setup.group.path}/-/milestones/")
     assert owner.get(promoted).status_code == 200
 
 
-def test_cards_are_moved(api: Api, make: Make, owner: Browser, guest: Browser, scene: Scene) -> None:
-    project = make_project(make, scene.owner, group=scene.group)
-    labels = [api.post(f"{project.url}/labels", scene.owner, name=name, color="#111111").json() for name in "ab"]
-    first, second = (make_issue(make, project, scene.owner, title=HOSTILE) for _ in range(2))
+def test_cards_are_moved(api: Api, make: Make, owner: Browser, guest: Browser, setup: PlanningSetup) -> None:
+    project = make_project(make, setup.owner, group=setup.group)
+    labels = [api.post(f"{project.url}/labels", setup.owner, name=name, color="#111111").json() for name in "ab"]
+    first, second = (make_issue(make, project, setup.owner, title=HOSTILE) for _ in range(2))
     page = owner.get(f"/{project.path}/-/boards").headers["location"]
     for label in labels:
         assert owner.submit(page, f"{page}/lists", label_id=str(label["id"])).status_code == 302
     assert owner.submit(page, f"{page}/lists", label_id=str(labels[0]["id"])).status_code == 422
-    board = api.get(f"{project.url}/boards/{page.rpartition('/')[2]}", scene.owner).json()
+    board = api.get(f"{project.url}/boards/{page.rpartition('/')[2]}", setup.owner).json()
     a, b = (str(one["id"]) for one in board["lists"])
     token = owner.token()
 
     def move(issue: dict[str, Any], source: str, target: str, before: str = "") -> dict[str, Any]:
         sent = {"authenticity_token": token, "from": source, "to": target, "before": before}
         assert owner.post(f"{page}/issues/{issue['iid']}", data=sent).status_code == 302
-        return dict(api.get(f"{project.url}/issues/{issue['iid']}", scene.owner).json())
+        return dict(api.get(f"{project.url}/issues/{issue['iid']}", setup.owner).json())
 
     assert move(first, "open", a)["labels"] == ["a"]
     assert move(first, a, b)["labels"] == ["b"]
@@ -230,7 +230,7 @@ def test_cards_are_moved(api: Api, make: Make, owner: Browser, guest: Browser, s
     left = owner.post(f"{page}/lists/{b}", data={"authenticity_token": token, "_method": "put", "position": "0"})
     assert left.status_code == 302
     assert owner.submit(page, f"{page}/lists/{b}", does="delete").status_code == 302
-    lists = api.get(f"{project.url}/boards/{board['id']}", scene.owner).json()["lists"]
+    lists = api.get(f"{project.url}/boards/{board['id']}", setup.owner).json()["lists"]
     assert [str(one["id"]) for one in lists] == [a]
     other = owner.submit(page, f"/{project.path}/-/boards", **{"board[name]": HOSTILE}).headers["location"]
     assert "<script>alert" not in owner.get(f"/{project.path}/-/boards").text
@@ -240,15 +240,15 @@ def test_cards_are_moved(api: Api, make: Make, owner: Browser, guest: Browser, s
     assert "No boards yet" in owner.get(f"/{project.path}/-/boards").text
 
 
-def test_a_group_has_boards_too(api: Api, make: Make, owner: Browser, guest: Browser, scene: Scene) -> None:
-    start = f"{scene.page('group')}/boards"
-    projects = [make_project(make, scene.owner, group=scene.group) for _ in range(2)]
-    issues = [make_issue(make, project, scene.owner, title=HOSTILE) for project in projects]
-    outside = make_issue(make, make_project(make, scene.owner), scene.owner)
-    label = api.post(f"{scene.group.url}/labels", scene.owner, name=make.name("lane"), color="#111111").json()
+def test_group_boards(api: Api, make: Make, owner: Browser, guest: Browser, setup: PlanningSetup) -> None:
+    start = f"{setup.page('group')}/boards"
+    projects = [make_project(make, setup.owner, group=setup.group) for _ in range(2)]
+    issues = [make_issue(make, project, setup.owner, title=HOSTILE) for project in projects]
+    outside = make_issue(make, make_project(make, setup.owner), setup.owner)
+    label = api.post(f"{setup.group.url}/labels", setup.owner, name=make.name("lane"), color="#111111").json()
     page = owner.submit(start, start, **{"board[name]": "Together"}).headers["location"]
     assert owner.submit(page, f"{page}/lists", label_id=str(label["id"])).status_code == 302
-    (column,) = api.get(f"{scene.group.url}/boards/{page.rpartition('/')[2]}", scene.owner).json()["lists"]
+    (column,) = api.get(f"{setup.group.url}/boards/{page.rpartition('/')[2]}", setup.owner).json()["lists"]
 
     shown = owner.get(page).text
     assert all(issue["references"]["full"] in shown for issue in issues)
@@ -265,16 +265,16 @@ def test_a_group_has_boards_too(api: Api, make: Make, owner: Browser, guest: Bro
     assert [move(issues[0]), move(issues[1], str(issues[0]["id"]))] == [302, 302], "Projects have orders of their own."
     for issue in issues:
         url = f"/projects/{issue['project_id']}/issues/{issue['iid']}"
-        assert api.get(url, scene.owner).json()["labels"] == [label["name"]]
+        assert api.get(url, setup.owner).json()["labels"] == [label["name"]]
     assert move(outside) == 404
 
 
-def test_todos_are_done(api: Api, make: Make, guest: Browser, scene: Scene) -> None:
-    two = [make_issue(make, scene.project, scene.owner, title=f"{HOSTILE} {n}") for n in range(2)]
+def test_todos_are_done(api: Api, make: Make, guest: Browser, setup: PlanningSetup) -> None:
+    two = [make_issue(make, setup.project, setup.owner, title=f"{HOSTILE} {n}") for n in range(2)]
     for issue in two:
-        note = f"@{scene.guest.username} {HOSTILE}"
-        api.post(f"{scene.project.url}/issues/{issue['iid']}/notes", scene.owner, body=note)
-    first, second = api.get("/todos", scene.guest).json()
+        note = f"@{setup.guest.username} {HOSTILE}"
+        api.post(f"{setup.project.url}/issues/{issue['iid']}/notes", setup.owner, body=note)
+    first, second = api.get("/todos", setup.guest).json()
 
     shown = guest.get("/dashboard/todos").text
     assert 'To-dos <span class="number">2</span>' in shown
@@ -285,38 +285,38 @@ def test_todos_are_done(api: Api, make: Make, guest: Browser, scene: Scene) -> N
     assert guest.get("/dashboard/todos?type=x&action[]=1&project_id=-1&state=z").status_code == 200
 
     assert guest.submit("/dashboard/todos", f"/dashboard/todos/{first['id']}/done").status_code == 302
-    assert [todo["id"] for todo in api.get("/todos", scene.guest).json()] == [second["id"]]
+    assert [todo["id"] for todo in api.get("/todos", setup.guest).json()] == [second["id"]]
     assert guest.submit("/dashboard/todos", "/dashboard/todos/done").status_code == 302
-    assert api.get("/todos", scene.guest).json() == []
+    assert api.get("/todos", setup.guest).json() == []
     assert "Your to-do list is empty" in guest.get("/dashboard/todos").text
     assert str(two[0]["iid"]) in guest.get("/dashboard/todos?state=done").text
 
 
-def test_todos_about_commits(api: Api, make: Make, owner: Browser, scene: Scene) -> None:
-    project = make_project(make, scene.owner, initialize_with_readme=True)
+def test_todos_for_commits(api: Api, make: Make, owner: Browser, setup: PlanningSetup) -> None:
+    project = make_project(make, setup.owner, initialize_with_readme=True)
     url = f"{project.url}/repository/commits/master"
-    sha = api.get(url, scene.owner).json()["id"]
-    note = f"Look, @{scene.owner.username} {HOSTILE}"
+    sha = api.get(url, setup.owner).json()["id"]
+    note = f"Look, @{setup.owner.username} {HOSTILE}"
     assert api.post(f"{url}/comments", make.root, note=note).status_code == 201
 
     shown = owner.get("/dashboard/todos?type=Commit").text
     assert sha[:8] in shown
     assert "<script>alert" not in shown
-    (todo,) = api.get("/todos", scene.owner, type="Commit").json()
+    (todo,) = api.get("/todos", setup.owner, type="Commit").json()
     assert owner.get(todo["target_url"].removeprefix(owner.url)).status_code == 200
     assert owner.submit("/dashboard/todos?type=Commit", f"/dashboard/todos/{todo['id']}/done").status_code == 302
 
 
-def test_every_address_that_the_api_gives_leads_somewhere(
-    api: Api, make: Make, owner: Browser, guest: Browser, browser: Browser, scene: Scene
+def test_every_url_of_the_api_is_valid(
+    api: Api, make: Make, owner: Browser, guest: Browser, browser: Browser, setup: PlanningSetup
 ) -> None:
-    """For who may see it; for others nothing is there."""
-    group, project = scene.group.url, scene.project.url
+    """For permitted users; others get 404."""
+    group, project = setup.group.url, setup.project.url
     planned = [
-        api.post(f"{start}/milestones", scene.owner, title=make.name("plan")).json() for start in (group, project)
+        api.post(f"{start}/milestones", setup.owner, title=make.name("plan")).json() for start in (group, project)
     ]
-    issue = make_issue(make, scene.project, scene.owner, milestone_id=planned[0]["id"])
-    todo = api.post(f"{project}/issues/{issue['iid']}/todo", scene.owner).json()
+    issue = make_issue(make, setup.project, setup.owner, milestone_id=planned[0]["id"])
+    todo = api.post(f"{project}/issues/{issue['iid']}/todo", setup.owner).json()
     addresses = [issue["web_url"], todo["target_url"], issue["milestone"]["web_url"]]
     addresses += [milestone["web_url"] for milestone in planned]
 

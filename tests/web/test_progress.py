@@ -1,4 +1,4 @@
-"""Long work in the browser: forks, deletions and downloads, each shown as it is."""
+"""Progress of long operations: forks, deletions and downloads."""
 
 import shutil
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from ingot.projects.forks.jobs import ForkJobs
 from ingot.projects.forks.service import COPY_FORK, fail_lost_copies
 from ingot.projects.projects.service import REMOVE_PROJECT
 from ingot.projects.projects.tables import projects
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project, by_path, make_group, make_project
 from tests.git_history import History
@@ -24,18 +24,18 @@ from tests.web.conftest import PASSWORD
 PART = {"HX-Request": "true"}
 _JOB = select(jobs.c.id).where(jobs.c.kind == bindparam("kind")).order_by(jobs.c.id.desc()).limit(1)
 _KEY = select(projects.c.repository_key).where(projects.c.id == bindparam("project"))
-_GIVE_UP = update(jobs).where(jobs.c.id == bindparam("job")).values(state="dead")
+_KILL_JOB = update(jobs).where(jobs.c.id == bindparam("job")).values(state="dead")
 
 
 @pytest.fixture
-def owner(browser: Browser, person: Person) -> Browser:
-    """The browser of who owns what is made."""
+def owner(browser: Browser, person: User) -> Browser:
+    """Return a browser of the owner."""
     return browser.signed_in_as(person)
 
 
 @pytest.fixture
 def original(instance: Instance, make: Make) -> Project:
-    """A project with something in it."""
+    """Return a project with a first commit."""
     project = make_project(make, visibility="public")
     history = History()
     history.commit(files={"README": "Hello from the original\n"})
@@ -43,20 +43,20 @@ def original(instance: Instance, make: Make) -> Project:
     return project
 
 
-def _fork(browser: Browser, project: Project, person: Person) -> str:
+def _fork(browser: Browser, project: Project, person: User) -> str:
     fields = {"namespace": person.username, "path": "copy", "name": "Copy"}
     answer = browser.submit(f"/{project.path}/-/forks/new", f"/{project.path}/-/forks", fields=fields)
     assert answer.headers["location"] == f"/{person.username}/copy"
     return str(answer.headers["location"])
 
 
-def _status(api: Api, home: str, person: Person) -> tuple[str, str | None]:
+def _status(api: Api, home: str, person: User) -> tuple[str, str | None]:
     state = api.get(f"{by_path('projects', home[1:])}/import", person).json()
     return state["import_status"], state["import_error"]
 
 
-def test_a_fork_is_shown_until_its_copy_is_there(
-    owner: Browser, original: Project, person: Person, api: Api, instance: Instance
+def test_a_fork_is_shown_until_its_copy_exists(
+    owner: Browser, original: Project, person: User, api: Api, instance: Instance
 ) -> None:
     home = _fork(owner, original, person)
     page, part = owner.get(home).text, owner.get(f"{home}/-/import", headers=PART)
@@ -74,8 +74,8 @@ def test_a_fork_is_shown_until_its_copy_is_there(
     assert names == [fork["default_branch"]]
 
 
-def test_a_fork_whose_original_goes_meanwhile_says_so(
-    owner: Browser, original: Project, person: Person, api: Api, instance: Instance
+def test_a_fork_of_a_deleted_project_shows_an_error(
+    owner: Browser, original: Project, person: User, api: Api, instance: Instance
 ) -> None:
     home = _fork(owner, original, person)
     key = instance.app.database.read(lambda db: db.value(_KEY, project=original.id))
@@ -89,8 +89,8 @@ def test_a_fork_whose_original_goes_meanwhile_says_so(
 
 
 @pytest.mark.parametrize("how", ["dropped", "lost", "deleted", "twice"])
-def test_a_copy_that_nobody_makes_or_wants_ends(
-    owner: Browser, original: Project, person: Person, api: Api, instance: Instance, how: str
+def test_a_dead_or_cancelled_copy_ends(
+    owner: Browser, original: Project, person: User, api: Api, instance: Instance, how: str
 ) -> None:
     home, database = _fork(owner, original, person), instance.app.database
     job = database.read(lambda db: db.value(_JOB, kind=COPY_FORK))
@@ -109,7 +109,7 @@ def test_a_copy_that_nobody_makes_or_wants_ends(
     if how == "dropped":
         database.write(lambda db: delete_job(db, job))
     else:
-        database.write(lambda db: db.run(_GIVE_UP, job=job))
+        database.write(lambda db: db.run(_KILL_JOB, job=job))
         database.write(fail_lost_copies)
     status, reason = _status(api, home, person)
     assert status == "failed"
@@ -121,8 +121,8 @@ def _delete(browser: Browser, url: str, path: str) -> httpx.Response:
     return browser.post(f"{url}/-/edit", data=sent)
 
 
-def test_a_project_is_watched_until_it_is_gone(
-    owner: Browser, open_browser: Callable[[], Browser], make: Make, person: Person, instance: Instance
+def test_the_deletion_of_a_project_is_shown_until_it_ends(
+    owner: Browser, open_browser: Callable[[], Browser], make: Make, person: User, instance: Instance
 ) -> None:
     project = make_project(make, person, path="leaves")
     there = _delete(owner, f"/{project.path}", project.path).headers["location"]
@@ -137,15 +137,15 @@ def test_a_project_is_watched_until_it_is_gone(
     gone = owner.get(there, headers=PART).text
     assert (f"{project.path} has been deleted" in gone, "every 2s" in gone) == (True, False)
 
-    # Another one at the same path, deleted later, has a page of its own.
+    # Another project at the same path, deleted later, has its own page.
     again = make_project(make, person, path="leaves")
     _delete(owner, f"/{again.path}", again.path)
     instance.work()
     assert "has been deleted" in owner.get(there).text
 
 
-def test_a_group_is_watched_until_all_of_it_is_gone(
-    owner: Browser, make: Make, person: Person, instance: Instance
+def test_the_deletion_of_a_group_is_shown_until_it_ends(
+    owner: Browser, make: Make, person: User, instance: Instance
 ) -> None:
     group = make_group(make, person)
     below = make_group(make, person, parent=group)
@@ -160,7 +160,7 @@ def test_a_group_is_watched_until_all_of_it_is_gone(
     assert [project.path in page for project in made] == [True, True]
     database = instance.app.database
     job = database.read(lambda db: db.value(_JOB, kind=REMOVE_PROJECT))
-    database.write(lambda db: db.run(_GIVE_UP, job=job))
+    database.write(lambda db: db.run(_KILL_JOB, job=job))
     instance.work()
     page = owner.get(there).text
     assert ("could not be removed" in page, 'value="1"' in page) == (True, True)
@@ -170,7 +170,7 @@ def test_a_group_is_watched_until_all_of_it_is_gone(
     assert owner.get(f"/groups/{bystander.path}").status_code == 200
 
 
-def test_a_download_says_that_it_began(browser: Browser, original: Project) -> None:
+def test_a_download_sets_a_cookie_when_it_starts(browser: Browser, original: Project) -> None:
     address = f"/{original.path}/-/archive/master/x.zip"
 
     began = browser.get(f"{address}?began=4f7k").headers.get_list("set-cookie")

@@ -10,7 +10,7 @@ import pytest
 
 from ingot.web.component import ALL_PAGES
 from tests.api.issues.factories import make_issue
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.factories import make_project
 from tests.web.browser import Browser
 from tests.web.conftest import PASSWORD
@@ -46,7 +46,7 @@ def test_what_needs_no_form_of_ours() -> None:
 
 
 @pytest.mark.parametrize("token", [None, "", "nonsense", ["a"]])
-def test_a_form_that_we_did_not_make_does_nothing(api: Api, browser: Browser, person: Person, token: Any) -> None:
+def test_a_form_that_we_did_not_make_does_nothing(api: Api, browser: Browser, person: User, token: Any) -> None:
     """D34: another site makes the browser of somebody who is signed in send a form."""
     browser.signed_in_as(person)
     before = browser.get("/profile/account").text
@@ -67,7 +67,7 @@ def test_a_form_that_we_did_not_make_does_nothing(api: Api, browser: Browser, pe
 
 
 def test_a_token_of_another_browser_is_none(
-    browser: Browser, open_browser: Callable[[], Browser], person: Person, make: Make
+    browser: Browser, open_browser: Callable[[], Browser], person: User, make: Make
 ) -> None:
     attacker = open_browser().signed_in_as(make.user(password=PASSWORD))
     stolen = attacker.form("/profile/account", "/profile/reset_private_token").fields
@@ -79,7 +79,7 @@ def test_a_token_of_another_browser_is_none(
 
 
 def test_signing_in_needs_a_form_of_ours_too(
-    browser: Browser, open_browser: Callable[[], Browser], person: Person
+    browser: Browser, open_browser: Callable[[], Browser], person: User
 ) -> None:
     """Else another site signs its visitors in as somebody else and watches what they do."""
     fields = {"user[login]": person.username, "user[password]": PASSWORD}
@@ -90,7 +90,7 @@ def test_signing_in_needs_a_form_of_ours_too(
     assert not browser.is_signed_in()
 
 
-def test_the_header_that_scripts_use_will_do_as_well(browser: Browser, person: Person) -> None:
+def test_the_header_that_scripts_use_will_do_as_well(browser: Browser, person: User) -> None:
     browser.signed_in_as(person)
     token = browser.form("/profile/account", "/users/sign_out").fields["authenticity_token"]
 
@@ -103,7 +103,7 @@ READS = sorted(
 
 
 @pytest.mark.parametrize("signed_in", [False, True])
-def test_every_answer_has_the_headers_that_keep_it_harmless(browser: Browser, person: Person, signed_in: bool) -> None:
+def test_every_answer_has_the_headers_that_keep_it_harmless(browser: Browser, person: User, signed_in: bool) -> None:
     if signed_in:
         browser.signed_in_as(person)
 
@@ -125,7 +125,7 @@ def test_every_answer_has_the_headers_that_keep_it_harmless(browser: Browser, pe
             assert 'style="' not in answer.text
 
 
-def test_a_token_in_a_header_opens_no_page(browser: Browser, person: Person) -> None:
+def test_a_token_in_a_header_opens_no_page(browser: Browser, person: User) -> None:
     """D30: a token of whatever scope is for the API; pages take only a session."""
     for options in (
         {"headers": {"PRIVATE-TOKEN": person.token}},
@@ -156,7 +156,7 @@ def test_what_is_not_there_is_a_page_that_says_so(browser: Browser, method: str,
     assert "<h1>" in answer.text
 
 
-def test_who_is_signed_in_keeps_the_menu(browser: Browser, person: Person, make: Make) -> None:
+def test_who_is_signed_in_keeps_the_menu(browser: Browser, person: User, make: Make) -> None:
     """Whatever is missing or hidden looks the same."""
     hidden = make_project(make, visibility="private")
     strange = browser.get("/nobody/nothing")
@@ -225,7 +225,7 @@ def test_who_was_signed_out_meanwhile_finds_what_they_typed(browser: Browser, pr
     assert (foreign.status_code, foreign.headers["location"]) == (302, "/users/sign_in?redirect_to=%2F")
 
 
-def test_a_form_that_is_too_old_gives_back_what_was_typed(browser: Browser, person: Person, project_issue: str) -> None:
+def test_a_form_that_is_too_old_gives_back_what_was_typed(browser: Browser, person: User, project_issue: str) -> None:
     browser.signed_in_as(person)
     sent = {"authenticity_token": "of another session", "note[body]": LONG}
 

@@ -1,4 +1,4 @@
-"""Settings of projects in the browser: what each form does, and that only those who administer one find them."""
+"""Pages of project settings: forms and permissions."""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.factories import Project, make_group, make_project
 from tests.web.browser import Browser
 from tests.web.conftest import PASSWORD
@@ -17,14 +17,14 @@ HOSTILE = "\"'><script>alert(1)</script>"
 
 
 @pytest.fixture
-def project(make: Make, person: Person) -> Project:
-    """A project that everybody sees."""
+def project(make: Make, person: User) -> Project:
+    """Return a public project."""
     return make_project(make, person, visibility="public")
 
 
 @pytest.fixture
-def owner(browser: Browser, person: Person) -> Browser:
-    """The browser of who owns it."""
+def owner(browser: Browser, person: User) -> Browser:
+    """Return a browser of the owner."""
     return browser.signed_in_as(person)
 
 
@@ -32,7 +32,7 @@ def _send(browser: Browser, path: str, method: str = "post", **fields: Any) -> h
     return browser.post(path, data={"authenticity_token": browser.token(), "_method": method, **fields})
 
 
-def test_settings_are_for_those_who_administer(
+def test_settings_require_a_master(
     owner: Browser, open_browser: Callable[[], Browser], make: Make, project: Project
 ) -> None:
     developer = make.user(password=PASSWORD)
@@ -54,7 +54,7 @@ def test_settings_are_for_those_who_administer(
         assert _send(other, f"/{project.path}/-/{path}", method, part="general").status_code == 404
 
 
-def test_what_is_set_and_refused(owner: Browser, api: Api, person: Person, project: Project) -> None:
+def test_valid_and_invalid_settings(owner: Browser, api: Api, person: User, project: Project) -> None:
     place = f"/{project.path}/-/edit"
     general = {"part": "general", "general[name]": "Tides", "general[topics]": "water, moon, "}
 
@@ -77,13 +77,13 @@ def test_what_is_set_and_refused(owner: Browser, api: Api, person: Person, proje
     assert "<script>alert" not in owner.get(place).text
     refused = _send(owner, place, "put", **general | {"general[name]": f"-{HOSTILE}"})
     assert refused.status_code == 422
-    assert "water, moon, " in refused.text, "What was typed stays."
+    assert "water, moon, " in refused.text, "The input stays in the form."
     assert "<script>alert" not in refused.text
     assert 'role="alert"' in refused.text
     assert _send(owner, place, "put", part="nothing").status_code == 404
 
 
-def test_a_picture_is_shown_and_removed(owner: Browser, api: Api, person: Person, project: Project) -> None:
+def test_an_avatar_is_shown_and_removed(owner: Browser, api: Api, person: User, project: Project) -> None:
     there = f"/{project.path}/-/settings/avatar"
     png = b"\x89PNG\r\n\x1a\n" + b"0" * 20
     token = {"authenticity_token": owner.token()}
@@ -97,7 +97,7 @@ def test_a_picture_is_shown_and_removed(owner: Browser, api: Api, person: Person
     assert api.get(f"/projects/{project.id}", person).json()["avatar_url"] is None
 
 
-def test_dangerous_things(owner: Browser, api: Api, make: Make, person: Person, project: Project) -> None:
+def test_advanced_settings(owner: Browser, api: Api, make: Make, person: User, project: Project) -> None:
     group = make_group(make, person)
     assert _send(owner, f"/{project.path}/-/edit", "put", part="visibility", **{"visibility[visibility]": "private"})
     moved = _send(owner, f"/{project.path}/-/edit", "put", part="path", **{"path[path]": "elsewhere"})
@@ -120,7 +120,7 @@ def test_dangerous_things(owner: Browser, api: Api, make: Make, person: Person, 
     assert api.get(f"/projects/{project.id}", person).status_code == 404
 
 
-def test_a_repository_is_looked_after(owner: Browser, api: Api, person: Person, project: Project) -> None:
+def test_repository_settings(owner: Browser, api: Api, person: User, project: Project) -> None:
     settings = f"/{project.path}/-/settings"
     rule = {"rule[name]": "release/*", "rule[push_access_level]": "0", "rule[merge_access_level]": "30"}
 
@@ -163,7 +163,7 @@ def test_a_deploy_token_is_shown_once(owner: Browser, project: Project) -> None:
     assert "robot" not in owner.get(f"{settings}/repository").text
 
 
-def test_services_keep_their_secrets(owner: Browser, api: Api, person: Person, project: Project) -> None:
+def test_services_hide_their_secrets(owner: Browser, api: Api, person: User, project: Project) -> None:
     there = f"/{project.path}/-/settings/integrations"
     typed = {"service[active]": "1", "service[channel]": HOSTILE, "service[push_events]": "1"}
 
@@ -184,7 +184,7 @@ def test_services_keep_their_secrets(owner: Browser, api: Api, person: Person, p
     assert api.get(f"{project.url}/services/slack", person).json()["active"] is False
 
 
-def test_variables_are_never_shown_again(owner: Browser, api: Api, person: Person, project: Project) -> None:
+def test_variables_are_never_shown_again(owner: Browser, api: Api, person: User, project: Project) -> None:
     there = f"/{project.path}/-/settings/variables"
     typed = {"variable[key]": "PASS", "variable[value]": "hush-hush", "variable[protected]": "1"}
 
@@ -201,7 +201,7 @@ def test_variables_are_never_shown_again(owner: Browser, api: Api, person: Perso
     assert api.get(f"{project.url}/variables/PASS", person).status_code == 404
 
 
-def test_triggers_and_badges(owner: Browser, api: Api, person: Person, project: Project) -> None:
+def test_triggers_and_badges(owner: Browser, api: Api, person: User, project: Project) -> None:
     settings = f"/{project.path}/-/settings"
     assert _send(owner, f"{settings}/triggers", **{"trigger[description]": HOSTILE}).status_code == 302
     (trigger,) = api.get(f"{project.url}/triggers", person).json()
@@ -222,7 +222,9 @@ def test_triggers_and_badges(owner: Browser, api: Api, person: Person, project: 
     assert _send(owner, f"{settings}/badges/{badge['id']}", "delete").status_code == 302
 
 
-def test_pipelines_that_are_off_have_no_variables(owner: Browser, api: Api, person: Person, project: Project) -> None:
+def test_variables_are_hidden_if_pipelines_are_disabled(
+    owner: Browser, api: Api, person: User, project: Project
+) -> None:
     api.put(f"/projects/{project.id}", person, jobs_enabled=False)
 
     page = owner.get(f"/{project.path}/-/settings/ci_cd")

@@ -9,7 +9,7 @@ import pytest
 from ingot.core.access.levels import Level
 from tests.api.issues.factories import make_issue, make_milestone
 from tests.api.merge_requests.factories import filled_project, make_merge_request
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.factories import Project
 from tests.web.browser import Browser
 from tests.web.conftest import PASSWORD
@@ -21,9 +21,9 @@ SCRIPT = {"HX-Request": "true"}
 class Scene(NamedTuple):
     """A project, and something of each kind in it."""
 
-    owner: Person
-    reporter: Person
-    guest: Person
+    owner: User
+    reporter: User
+    guest: User
     project: Project
     milestone: dict[str, Any]
     things: dict[str, dict[str, Any]]

@@ -9,7 +9,7 @@ from ingot.accounts.sessions.password_check import PasswordAttempt, check_passwo
 from ingot.errors import Throttled, Unauthenticated
 from ingot.settings import Settings
 from ingot.web.cookies import set_cookie
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.web.browser import Browser, forms_of
 from tests.web.conftest import PASSWORD
@@ -25,7 +25,7 @@ def test_the_form_is_the_one_that_scripts_know(browser: Browser) -> None:
 
 
 @pytest.mark.parametrize("field", ["username", "email"])
-def test_one_signs_in_by_name_or_address_whatever_the_case(browser: Browser, person: Person, field: str) -> None:
+def test_one_signs_in_by_name_or_address_whatever_the_case(browser: Browser, person: User, field: str) -> None:
     assert not browser.is_signed_in()
 
     answer = browser.sign_in(getattr(person, field).upper(), PASSWORD)
@@ -34,7 +34,7 @@ def test_one_signs_in_by_name_or_address_whatever_the_case(browser: Browser, per
     assert browser.is_signed_in()
 
 
-def test_the_cookie_is_kept_from_scripts_and_other_sites(browser: Browser, person: Person) -> None:
+def test_the_cookie_is_kept_from_scripts_and_other_sites(browser: Browser, person: User) -> None:
     answer = browser.sign_in(person.username, PASSWORD)
 
     (cookie,) = [value for value in answer.headers.get_list("set-cookie") if value.startswith("_service_session=")]
@@ -44,9 +44,7 @@ def test_the_cookie_is_kept_from_scripts_and_other_sites(browser: Browser, perso
     assert len(cookie.split(";")[0]) > 40
 
 
-def test_every_failure_looks_the_same(
-    api: Api, make: Make, open_browser: Callable[[], Browser], person: Person
-) -> None:
+def test_every_failure_looks_the_same(api: Api, make: Make, open_browser: Callable[[], Browser], person: User) -> None:
     """D40: a stranger learns neither who has an account nor who is blocked."""
     blocked = make.user(password=PASSWORD)
     api.post(f"/users/{blocked.id}/block", make.root)
@@ -67,7 +65,7 @@ def test_every_failure_looks_the_same(
     assert len(pages) == 1
 
 
-def test_ten_failures_stop_an_account_and_its_right_password_too(browser: Browser, make: Make, person: Person) -> None:
+def test_ten_failures_stop_an_account_and_its_right_password_too(browser: Browser, make: Make, person: User) -> None:
     for _ in range(10):
         assert browser.sign_in(person.username, "wrong").status_code == 401
 
@@ -79,7 +77,7 @@ def test_ten_failures_stop_an_account_and_its_right_password_too(browser: Browse
     assert browser.signed_in_as(make.user(password=PASSWORD)).is_signed_in(), "Others are not stopped."
 
 
-def test_only_failures_count(browser: Browser, open_browser: Callable[[], Browser], person: Person) -> None:
+def test_only_failures_count(browser: Browser, open_browser: Callable[[], Browser], person: User) -> None:
     for _ in range(9):
         assert browser.sign_in(person.username, "wrong").status_code == 401
     for _ in range(5):
@@ -88,7 +86,7 @@ def test_only_failures_count(browser: Browser, open_browser: Callable[[], Browse
     assert browser.sign_in(person.username, PASSWORD).status_code == 429
 
 
-def test_the_api_and_the_page_count_together(api: Api, browser: Browser, person: Person) -> None:
+def test_the_api_and_the_page_count_together(api: Api, browser: Browser, person: User) -> None:
     for _ in range(10):
         assert api.post("/session", login=person.username, password="wrong").status_code == 401
 
@@ -97,7 +95,7 @@ def test_the_api_and_the_page_count_together(api: Api, browser: Browser, person:
     assert browser.sign_in(person.username, PASSWORD).status_code == 429
 
 
-def test_a_hundred_failures_stop_an_address_whatever_the_names(instance: Instance, make: Make, person: Person) -> None:
+def test_a_hundred_failures_stop_an_address_whatever_the_names(instance: Instance, make: Make, person: User) -> None:
     """Somebody tries one password with many names; nobody else's address is stopped by that."""
     ip, other_ip = "198.51.100.7", "198.51.100.8"
 
@@ -132,7 +130,7 @@ EVIL = [
 
 
 @pytest.mark.parametrize("target", EVIL)
-def test_one_stays_on_this_host_after_signing_in(browser: Browser, person: Person, target: str) -> None:
+def test_one_stays_on_this_host_after_signing_in(browser: Browser, person: User, target: str) -> None:
     """D36: a link to our own form leads its victim elsewhere afterwards."""
     page = browser.get("/users/sign_in", params={"redirect_to": target})
     (form,) = forms_of(page)
@@ -146,7 +144,7 @@ def test_one_stays_on_this_host_after_signing_in(browser: Browser, person: Perso
     assert again.headers["location"] == "/"
 
 
-def test_one_comes_back_to_where_one_wanted_to_go(browser: Browser, person: Person) -> None:
+def test_one_comes_back_to_where_one_wanted_to_go(browser: Browser, person: User) -> None:
     sent_away = browser.get("/profile/personal_access_tokens")
     assert sent_away.status_code == 302
     path = sent_away.headers["location"]
@@ -166,7 +164,7 @@ def test_odd_paths_lead_nowhere(browser: Browser, path: str) -> None:
 
 
 @pytest.mark.parametrize("method", ["post", "delete"])
-def test_signing_out_ends_the_session_itself(instance: Instance, browser: Browser, person: Person, method: str) -> None:
+def test_signing_out_ends_the_session_itself(instance: Instance, browser: Browser, person: User, method: str) -> None:
     browser.signed_in_as(person)
     cookie = browser.cookies["_service_session"]
     form = browser.form("/profile/account", "/users/sign_out")
@@ -179,7 +177,7 @@ def test_signing_out_ends_the_session_itself(instance: Instance, browser: Browse
         assert not thief.is_signed_in()
 
 
-def test_a_sign_in_is_noted_as_activity(api: Api, make: Make, browser: Browser, person: Person) -> None:
+def test_a_sign_in_is_noted_as_activity(api: Api, make: Make, browser: Browser, person: User) -> None:
     assert api.get(f"/users/{person.id}", make.root).json()["last_activity_on"] is None
 
     browser.signed_in_as(person)

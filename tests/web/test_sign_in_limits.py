@@ -15,7 +15,7 @@ from ingot.accounts.sessions.password_check import MAX_FAILURES, MAX_FAILURES_OF
 from ingot.accounts.users.tables import users
 from ingot.core.access import passwords
 from ingot.core.db.times import add_duration
-from tests.client import Make, Person
+from tests.client import Make, User
 from tests.conftest import Instance
 from tests.web.browser import Browser
 from tests.web.conftest import PASSWORD
@@ -23,7 +23,7 @@ from tests.web.conftest import PASSWORD
 OWN, NEW = "127.0.0.1", "127.0.0.9"
 
 
-def sign_in_from(instance: Instance, address: str, person: Person, password: str) -> httpx.Response:
+def sign_in_from(instance: Instance, address: str, person: User, password: str) -> httpx.Response:
     """Sign in by the API from one of the addresses of this machine."""
     transport = httpx.HTTPTransport(local_address=address)
     with httpx.Client(base_url=instance.url, transport=transport, timeout=60) as client:
@@ -31,7 +31,7 @@ def sign_in_from(instance: Instance, address: str, person: Person, password: str
 
 
 def test_failures_elsewhere_do_not_lock_the_owner_out(
-    instance: Instance, person: Person, monkeypatch: pytest.MonkeyPatch
+    instance: Instance, person: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert sign_in_from(instance, OWN, person, PASSWORD).status_code == 201
     strangers = ["127.0.0.2", "127.0.0.3"]
@@ -55,7 +55,7 @@ def test_failures_elsewhere_do_not_lock_the_owner_out(
 
 
 def test_a_known_browser_is_not_locked_by_its_neighbours(
-    browser: Browser, open_browser: Callable[[], Browser], make: Make, person: Person
+    browser: Browser, open_browser: Callable[[], Browser], make: Make, person: User
 ) -> None:
     """All clients behind one address share its limit, except browsers in which the user has signed in."""
     browser.signed_in_as(person)
@@ -79,14 +79,14 @@ def test_a_known_browser_is_not_locked_by_its_neighbours(
     assert statuses == [401] * MAX_FAILURES + [429]
 
 
-def test_the_device_cookie_is_kept_from_scripts(browser: Browser, person: Person) -> None:
+def test_the_device_cookie_is_kept_from_scripts(browser: Browser, person: User) -> None:
     answer = browser.sign_in(person.username, PASSWORD)
     (cookie,) = [value for value in answer.headers.get_list("set-cookie") if value.startswith("_service_device=")]
     attributes = {part.strip().lower() for part in cookie.split(";")[1:]}
     assert {"httponly", "samesite=lax", "path=/", f"max-age={365 * 24 * 3600}"} <= attributes
 
 
-def test_throttled_attempts_store_nothing(instance: Instance, person: Person) -> None:
+def test_throttled_attempts_store_nothing(instance: Instance, person: User) -> None:
     def count() -> int:
         counted: int = instance.app.database.read(lambda db: db.value(select(func.count()).select_from(throttles)))
         return counted
@@ -114,7 +114,7 @@ def test_clients_are_counted_by_network(ip: str, network: str) -> None:
 
 
 @pytest.mark.parametrize("form", ["password", "two-factor"])
-def test_concurrent_password_changes_share_one_limit(browser: Browser, person: Person, form: str) -> None:
+def test_concurrent_password_changes_share_one_limit(browser: Browser, person: User, form: str) -> None:
     token = browser.signed_in_as(person).token()
     fields = {
         "password": {"user[password]": "another password", "user[password_confirmation]": "another password"},
@@ -146,7 +146,7 @@ class CountingHasher(PasswordHasher):
 
 
 def test_every_failure_costs_the_same_work(
-    instance: Instance, make: Make, person: Person, monkeypatch: pytest.MonkeyPatch
+    instance: Instance, make: Make, person: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """D40: the time of a failed sign-in must not tell whether the account exists.
 
@@ -163,7 +163,7 @@ def test_every_failure_costs_the_same_work(
         return write(work, *args, **kwargs)
 
     blocked, unconfirmed, without = make.user(password=PASSWORD), make.user(password=PASSWORD), make.user()
-    unknown = Person(0, make.name("unknown"), "", "")
+    unknown = User(0, make.name("unknown"), "", "")
     instance.app.database.write(lambda db: db.update(users, blocked.id, state="blocked"))
     instance.app.database.write(lambda db: db.update(users, unconfirmed.id, confirmed_at=None))
     monkeypatch.setattr(instance.app.database, "write", counting_write)

@@ -1,4 +1,4 @@
-"""Signing up: off unless administrators allow it, and by mail where addresses are to be proven."""
+"""Sign-up: disabled by default, with confirmation by mail if required."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -24,7 +24,7 @@ SETTINGS = {
 
 @pytest.fixture
 def allow(api: Api, make: Make) -> Iterator[Callable[..., None]]:
-    """Lets people sign up, as the settings say."""
+    """Yield a function that enables sign-up with these settings."""
 
     def change(**settings: Any) -> None:
         sent = {"signup_enabled": True, **settings}
@@ -40,8 +40,8 @@ def _sign_up(browser: Browser, username: str, /, **fields: str) -> Any:
     return browser.submit("/users/sign_up", "/users", fields=named)
 
 
-def test_nobody_signs_up_unless_allowed(browser: Browser, make: Make, allow: Callable[..., None]) -> None:
-    """The page is not there, and the form that one kept from before does nothing."""
+def test_sign_up_is_disabled_by_default(browser: Browser, make: Make, allow: Callable[..., None]) -> None:
+    """The page gets 404, and a form opened before does nothing."""
     assert "/users/sign_up" not in browser.get("/users/sign_in").text
     assert browser.get("/users/sign_up").status_code == 404
     allow()
@@ -57,8 +57,8 @@ def test_nobody_signs_up_unless_allowed(browser: Browser, make: Make, allow: Cal
     assert browser.sign_in(name, PASSWORD).status_code == 401
 
 
-def test_signed_up_is_signed_in(api: Api, browser: Browser, make: Make, allow: Callable[..., None]) -> None:
-    """As an ordinary user with a namespace of their own, whatever else the form holds."""
+def test_sign_up_creates_a_session(api: Api, browser: Browser, make: Make, allow: Callable[..., None]) -> None:
+    """The new user is an ordinary one with a namespace; other form fields are ignored."""
     allow()
     name = make.name("new-one")
 
@@ -71,10 +71,10 @@ def test_signed_up_is_signed_in(api: Api, browser: Browser, make: Make, allow: C
     assert api.get(f"/namespaces/{name}", make.root).json()["kind"] == "user"
 
 
-def test_what_does_not_do(
+def test_invalid_input(
     browser: Browser, open_browser: Callable[[], Browser], make: Make, allow: Callable[..., None]
 ) -> None:
-    """With every reason, and with what was written already."""
+    """All reasons are shown, and the input stays."""
     allow()
     person = make.user(password=PASSWORD)
     for fields, reason in [
@@ -94,7 +94,7 @@ def test_what_does_not_do(
     assert [_sign_up(open_browser(), make.name(), password="x").status_code for _ in range(3)] == [422, 422, 429]
 
 
-def test_whose_addresses(browser: Browser, make: Make, allow: Callable[..., None]) -> None:
+def test_permitted_email_domains(browser: Browser, make: Make, allow: Callable[..., None]) -> None:
     allow(domain_whitelist=["*.good.org", "fine.org"])
     for address, status in [("a@bad.org", 422), ("b@notgood.org", 422), ("c@x.good.org", 302)]:
         assert _sign_up(browser, make.name(), email=address).status_code == status, address
@@ -105,10 +105,10 @@ def test_whose_addresses(browser: Browser, make: Make, allow: Callable[..., None
         browser.cookies.clear()
 
 
-def test_an_address_is_proven_first(
+def test_an_address_is_confirmed_first(
     instance: Instance, browser: Browser, make: Make, allow: Callable[..., None]
 ) -> None:
-    """Nobody signs in with an address that is not theirs; who lost the mail asks for another, which replaces it."""
+    """Sign-in requires a confirmed address; a requested second mail replaces the first."""
     name = make.name()
     with mailbox(instance) as box:
         allow(send_user_confirmation_email=True, after_sign_up_text="Wait for the post")
@@ -131,11 +131,11 @@ def test_an_address_is_proven_first(
         unknown = {"user[email]": "nobody@example.org"}
         said = browser.submit("/users/confirmation/new", "/users/confirmation/new", fields=unknown)
         browser.submit("/users/confirmation/new", "/users/confirmation/new", fields=again)
-        assert said.status_code == 200 and box.receive() == [], "What is proven needs no mail."
+        assert said.status_code == 200 and box.receive() == [], "A confirmed address gets no mail."
 
 
-def test_a_forgotten_password_by_a_real_server(instance: Instance, browser: Browser, make: Make) -> None:
-    """D38: one letter, to exactly the owner; an address that nobody has, or several at once, get none."""
+def test_password_reset_by_a_real_smtp_server(instance: Instance, browser: Browser, make: Make) -> None:
+    """Attack: one mail, to exactly the owner; unknown or several addresses get none."""
     person, attacker = make.user(password=PASSWORD), make.user()
     with mailbox(instance) as box:
         browser.submit("/users/password/new", "/users/password", fields={"user[email]": person.email})

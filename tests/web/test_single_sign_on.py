@@ -8,9 +8,9 @@ import httpx
 import pytest
 
 from ingot.accounts.users.tables import users
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
-from tests.oauth_client import agree
+from tests.oauth_client import authorize
 from tests.second_instance import SecondInstance, serving
 from tests.web.browser import Browser, forms_of
 
@@ -61,9 +61,9 @@ def _led(instance: Instance, answer: httpx.Response) -> str:
 
 
 def _come_back(instance: Instance, there: Browser, here: Browser, back: str = "") -> httpx.Response:
-    """Leave for the provider, agree there, and come back."""
+    """Leave for the provider, authorize there, and come back."""
     start = START + (f"?{urlencode({'redirect_to': back})}" if back else "")
-    returned = agree(there, _led(instance, here.get(start))).headers["location"]
+    returned = authorize(there, _led(instance, here.get(start))).headers["location"]
     return here.get(returned)
 
 
@@ -75,13 +75,13 @@ def here(second: SecondInstance) -> Iterator[Browser]:
 
 
 @pytest.fixture
-def there(browser: Browser, person: Person) -> Browser:
+def there(browser: Browser, person: User) -> Browser:
     """A browser of somebody whom the first instance knows."""
     return browser.signed_in_as(person)
 
 
 def test_somebody_signs_in_and_has_an_account_from_then_on(
-    instance: Instance, there: Browser, here: Browser, person: Person, second: SecondInstance
+    instance: Instance, there: Browser, here: Browser, person: User, second: SecondInstance
 ) -> None:
     assert "Sign in with The first" in here.get("/users/sign_in").text
     came = _come_back(instance, there, here, "/profile/emails")
@@ -100,7 +100,7 @@ def test_somebody_signs_in_and_has_an_account_from_then_on(
 
 
 def test_an_account_with_the_same_proven_address_is_linked(
-    instance: Instance, there: Browser, here: Browser, person: Person, second: SecondInstance
+    instance: Instance, there: Browser, here: Browser, person: User, second: SecondInstance
 ) -> None:
     held = second.make.user(username=second.make.name("held"), email=person.email)
     assert _come_back(instance, there, here).status_code == 302
@@ -108,7 +108,7 @@ def test_an_account_with_the_same_proven_address_is_linked(
 
 
 def test_who_waits_in_an_account_for_somebody_else_waits_in_vain(
-    instance: Instance, there: Browser, here: Browser, person: Person, second: SecondInstance
+    instance: Instance, there: Browser, here: Browser, person: User, second: SecondInstance
 ) -> None:
     """An account was made under another's address, which nobody has proven; the owner gets another account."""
     held = second.make.user(username=second.make.name("held"), email=person.email, confirm=False)
@@ -119,7 +119,7 @@ def test_who_waits_in_an_account_for_somebody_else_waits_in_vain(
 
 
 def test_an_address_that_nobody_had_to_prove_links_nothing(
-    instance: Instance, there: Browser, here: Browser, person: Person, second: SecondInstance
+    instance: Instance, there: Browser, here: Browser, person: User, second: SecondInstance
 ) -> None:
     """Without mails that ask for proof, whoever wants it takes another's address as a further one of theirs."""
     second.api.put("/application/settings", second.make.root, send_user_confirmation_email=False)
@@ -135,7 +135,7 @@ def test_an_address_that_nobody_had_to_prove_links_nothing(
 
 
 def test_an_account_in_use_keeps_its_address(
-    instance: Instance, there: Browser, here: Browser, person: Person, second: SecondInstance
+    instance: Instance, there: Browser, here: Browser, person: User, second: SecondInstance
 ) -> None:
     """It may be the account of the same person, who then must not get a second one."""
     held = second.make.user(username=second.make.name("held"), email=person.email)
@@ -145,7 +145,7 @@ def test_an_account_in_use_keeps_its_address(
 
 
 def test_whoever_is_blocked_stays_out(
-    instance: Instance, there: Browser, here: Browser, person: Person, second: SecondInstance
+    instance: Instance, there: Browser, here: Browser, person: User, second: SecondInstance
 ) -> None:
     held = second.make.user(username=second.make.name("held"), email=person.email)
     second.api.post(f"/users/{held.id}/block", second.make.root)
@@ -155,7 +155,7 @@ def test_whoever_is_blocked_stays_out(
 def test_what_comes_back_belongs_to_the_browser_that_left(
     instance: Instance, there: Browser, here: Browser, second: SecondInstance
 ) -> None:
-    returned = agree(there, _led(instance, here.get(START))).headers["location"]
+    returned = authorize(there, _led(instance, here.get(START))).headers["location"]
     with Browser(second.url) as victim:
         assert victim.get(returned).status_code == 400, "Else somebody is signed in as the attacker."
         victim.get(START)
@@ -170,7 +170,7 @@ def test_what_comes_back_belongs_to_the_browser_that_left(
 
 
 def test_who_did_not_agree_is_not_signed_in(instance: Instance, there: Browser, here: Browser) -> None:
-    returned = agree(there, _led(instance, here.get(START)), refuse=True).headers["location"]
+    returned = authorize(there, _led(instance, here.get(START)), refuse=True).headers["location"]
     assert here.get(returned).status_code == 401
     assert here.get(f"{START}/callback").status_code == 400
     assert here.get(f"{START}/callback?code=x&state=y").status_code == 400
@@ -186,7 +186,7 @@ def test_nobody_is_led_to_another_host_after_it(instance: Instance, there: Brows
 
 
 def test_a_second_factor_is_asked_for_here_too(
-    instance: Instance, there: Browser, here: Browser, person: Person, second: SecondInstance
+    instance: Instance, there: Browser, here: Browser, person: User, second: SecondInstance
 ) -> None:
     held = second.make.user(username=second.make.name("held"), email=person.email)
     from ingot.accounts.users.tables import users
@@ -237,12 +237,12 @@ def test_a_provider_that_is_away_or_not_allowed(
 
 
 def _leave_to_link(instance: Instance, there: Browser, here: Browser) -> httpx.Response:
-    returned = agree(there, _led(instance, here.get(f"{START}?link=1"))).headers["location"]
+    returned = authorize(there, _led(instance, here.get(f"{START}?link=1"))).headers["location"]
     return here.get(returned)
 
 
 def test_somebody_links_and_unlinks_who_they_are_there(
-    instance: Instance, there: Browser, here: Browser, person: Person, second: SecondInstance
+    instance: Instance, there: Browser, here: Browser, person: User, second: SecondInstance
 ) -> None:
     held = second.make.user(username=second.make.name("held"), password="correct horse battery")
     account = here.signed_in_as(held).get("/profile/account").text
@@ -292,7 +292,7 @@ def test_nobody_unlinks_their_only_way_in(instance: Instance, there: Browser, he
 
 def test_who_comes_back_is_who_left(instance: Instance, there: Browser, here: Browser, second: SecondInstance) -> None:
     one, two = (second.make.user(username=second.make.name("held"), password="correct horse battery") for _ in "12")
-    returned = agree(there, _led(instance, here.signed_in_as(one).get(f"{START}?link=1"))).headers["location"]
+    returned = authorize(there, _led(instance, here.signed_in_as(one).get(f"{START}?link=1"))).headers["location"]
     here.post("/users/sign_out", data={"authenticity_token": here.token()})
     assert here.get(returned).status_code == 400
     assert not here.signed_in_as(two).get(returned).is_redirect

@@ -1,8 +1,8 @@
-"""How the files of snippets are shown."""
+"""Files of snippets on pages."""
 
 import pytest
 
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.factories import Project, make_project
 from tests.web.browser import Browser
 
@@ -14,14 +14,14 @@ FILES = [
 
 
 @pytest.fixture
-def project(make: Make, person: Person) -> Project:
-    """A project in which snippets are."""
+def project(make: Make, person: User) -> Project:
+    """Return a project for snippets."""
     return make_project(make, person, visibility="public")
 
 
 @pytest.mark.parametrize("shared", [False, True])
-def test_files_of_a_snippet_have_colours_lines_and_addresses(
-    browser: Browser, api: Api, person: Person, project: Project, shared: bool
+def test_files_have_highlighting_line_numbers_and_links(
+    browser: Browser, api: Api, person: User, project: Project, shared: bool
 ) -> None:
     shelf = f"{project.url}/snippets" if shared else "/snippets"
     made = api.post(shelf, person, title="Three", visibility="public", files=FILES).json()
@@ -36,14 +36,14 @@ def test_files_of_a_snippet_have_colours_lines_and_addresses(
     assert "More *words*" in browser.get(f"{there}?plain=1").text
     assert 'id="f2-L1"' in browser.get(f"{there}?plain=1").text, "No two lines have the same address."
     assert 'id="f3-L400"' in page
-    assert shared or 'id="f3-L401"' not in page, "At first only the beginning, unless somebody has asked for all of it."
+    assert shared or 'id="f3-L401"' not in page, "Only the beginning, unless the whole file is requested."
     rest = browser.get(f"{there}?rest=3", headers={"hx-request": "true"}).text
     assert rest.startswith('<tbody><tr id="f3-L401">')
     assert 'id="f3-L501"' in rest
     assert 'id="f3-L501"' in browser.get(f"{there}?all=3").text
 
 
-def test_each_file_of_a_snippet_can_be_had_as_it_is(browser: Browser, api: Api, person: Person) -> None:
+def test_raw_file_of_a_snippet(browser: Browser, api: Api, person: User) -> None:
     made = api.post("/snippets", person, title="Three", visibility="public", files=FILES).json()
     there = f"/-/snippets/{made['id']}"
 
@@ -59,7 +59,7 @@ def test_each_file_of_a_snippet_can_be_had_as_it_is(browser: Browser, api: Api, 
         assert browser.get(file["raw_url"]).status_code == 200, "The API names the same addresses."
 
 
-def test_files_of_a_private_snippet_are_hidden(browser: Browser, api: Api, person: Person) -> None:
+def test_files_of_a_private_snippet_are_hidden(browser: Browser, api: Api, person: User) -> None:
     made = api.post("/snippets", person, title="Three", visibility="private", files=FILES).json()
 
     assert browser.get(f"/-/snippets/{made['id']}/raw/main/two.md").status_code == 404

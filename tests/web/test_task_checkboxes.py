@@ -1,9 +1,9 @@
-"""Boxes of task lists have names on pages, and texts break nothing by looking like one."""
+"""Task list checkboxes: names on pages, and texts that look like one."""
 
 import pytest
 
 from ingot.web.task_checkboxes import label_task_checkboxes
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.factories import make_project
 from tests.web.browser import Browser
 
@@ -20,11 +20,11 @@ from tests.web.browser import Browser
         ),
     ],
 )
-def test_only_boxes_are_named(html: str, named: str) -> None:
+def test_only_checkboxes_are_named(html: str, named: str) -> None:
     assert label_task_checkboxes(html) == named
 
 
-def test_pages_name_them_and_the_api_does_not(browser: Browser, make: Make, api: Api, person: Person) -> None:
+def test_pages_name_checkboxes_and_the_api_does_not(browser: Browser, make: Make, api: Api, person: User) -> None:
     project = make_project(make, person, visibility="public")
     text = "- [ ] find\n- [x] mend\n\n<a title='<input onclick=alert(1) '>x</a>\n"
     content = {"branch": "master", "commit_message": "Plan", "content": text}

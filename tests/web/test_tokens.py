@@ -1,10 +1,10 @@
-"""Personal access tokens on their page: made with the field names that scripts know, shown once, revoked."""
+"""Personal access tokens page: documented field names, shown once, revocation."""
 
 import re
 
 import pytest
 
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.web.browser import Browser, forms_of
 from tests.web.conftest import PASSWORD
 
@@ -25,7 +25,7 @@ def _secret(text: str) -> str:
     return found[1]
 
 
-def test_a_token_is_shown_once_and_works(api: Api, browser: Browser, person: Person) -> None:
+def test_a_token_is_shown_once_and_works(api: Api, browser: Browser, person: User) -> None:
     browser.signed_in_as(person)
 
     made = browser.submit(PAGE, PAGE, fields=_fields("My laptop", "api", "read_user", expires_at="9999-12-31"))
@@ -45,8 +45,8 @@ def test_a_token_is_shown_once_and_works(api: Api, browser: Browser, person: Per
     ("name", "scopes", "day"),
     [("", ["api"], ""), ("x", [], ""), ("x", ["everything"], ""), ("x", ["api"], "soon"), ("x" * 256, ["api"], "")],
 )
-def test_what_will_not_do_is_said_and_makes_nothing(
-    api: Api, browser: Browser, person: Person, name: str, scopes: list[str], day: str
+def test_invalid_input_is_reported_and_creates_nothing(
+    api: Api, browser: Browser, person: User, name: str, scopes: list[str], day: str
 ) -> None:
     browser.signed_in_as(person)
     before = len(api.get("/personal_access_tokens", person).json())
@@ -58,7 +58,7 @@ def test_what_will_not_do_is_said_and_makes_nothing(
     assert len(api.get("/personal_access_tokens", person).json()) == before
 
 
-def test_a_token_is_revoked_by_its_user_only(api: Api, make: Make, browser: Browser, person: Person) -> None:
+def test_a_token_is_revoked_by_its_user_only(api: Api, make: Make, browser: Browser, person: User) -> None:
     browser.signed_in_as(person)
     own = person.with_token(_secret(browser.submit(PAGE, PAGE, fields=_fields("Own", "api")).text))
     other = make.user()
@@ -78,8 +78,8 @@ def test_a_token_is_revoked_by_its_user_only(api: Api, make: Make, browser: Brow
     assert api.get("/user", other).status_code == 200
 
 
-def test_impersonation_tokens_are_not_on_the_page(api: Api, make: Make, browser: Browser, person: Person) -> None:
-    """D33: users neither see nor revoke what administrators made to act as them."""
+def test_impersonation_tokens_are_not_on_the_page(api: Api, make: Make, browser: Browser, person: User) -> None:
+    """Attack: users see or revoke the tokens with which administrators impersonate them."""
     name = make.name("acting")
     made = api.post(f"/users/{person.id}/impersonation_tokens", make.root, name=name, scopes=["api"]).json()
     browser.signed_in_as(person)
@@ -92,7 +92,7 @@ def test_impersonation_tokens_are_not_on_the_page(api: Api, make: Make, browser:
 
 
 @pytest.mark.parametrize(("admin", "offered"), [(False, False), (True, True)])
-def test_the_scope_for_acting_as_others_is_offered_to_administrators(
+def test_the_sudo_scope_is_offered_to_administrators_only(
     make: Make, browser: Browser, admin: bool, offered: bool
 ) -> None:
     browser.signed_in_as(make.user(password=PASSWORD, admin=admin))
@@ -104,7 +104,7 @@ def test_the_scope_for_acting_as_others_is_offered_to_administrators(
     assert 'name="personal_access_token[scopes][]"' in page.text
 
 
-def test_names_of_tokens_are_text(browser: Browser, person: Person) -> None:
+def test_names_of_tokens_are_escaped(browser: Browser, person: User) -> None:
     browser.signed_in_as(person)
 
     made = browser.submit(PAGE, PAGE, fields=_fields('"><script>alert(1)</script>', "api"))

@@ -1,4 +1,4 @@
-"""The second factor: turned on, asked for at sign-in, and passwords that are not enough any more."""
+"""Two-factor authentication: activation, sign-in, and insufficient passwords."""
 
 import re
 import time
@@ -11,7 +11,7 @@ import pytest
 from ingot.accounts.two_factor.totp import STEP_SECONDS, totp_code
 from ingot.accounts.users.tables import users
 from ingot.core.db.times import to_datetime
-from tests.client import Api, Person
+from tests.client import Api, User
 from tests.conftest import Instance
 from tests.factories import make_project
 from tests.oauth_client import by_password, shown
@@ -25,8 +25,8 @@ def _code(secret: str, steps: int = 0) -> str:
     return totp_code(secret, int(time.time() // STEP_SECONDS) + steps)
 
 
-def turn_on(browser: Browser, steps: int = 0) -> tuple[str, list[str]]:
-    """Gives the secret and the recovery codes; a code counts once, so the first one is of the step before."""
+def enable_two_factor(browser: Browser, steps: int = 0) -> tuple[str, list[str]]:
+    """Enable it and return secret and recovery codes; a code counts once, so the first one is of the previous step."""
     secret = shown(browser.get(HERE), "two_factor_secret")
     fields = {"pin_code": _code(secret, steps), "current_password": PASSWORD}
     page = browser.submit(HERE, HERE, fields=fields)
@@ -34,7 +34,7 @@ def turn_on(browser: Browser, steps: int = 0) -> tuple[str, list[str]]:
     return secret, re.findall(r"<li>([0-9a-f]{16})</li>", page.text)
 
 
-def _second_step(browser: Browser, person: Person, code: str, **changes: str) -> httpx.Response:
+def _submit_code(browser: Browser, person: User, code: str, **changes: str) -> httpx.Response:
     asked = browser.sign_in(person.username, PASSWORD)
     assert asked.status_code == 200
     assert "Two-factor authentication" in asked.text
@@ -43,54 +43,54 @@ def _second_step(browser: Browser, person: Person, code: str, **changes: str) ->
 
 
 @pytest.fixture(autouse=True)
-def still(instance: Instance, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Time stands still, for us as for the server: or a test meets the end of a step now and then."""
+def frozen_time(instance: Instance, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Freeze the time of test and server, so that no test crosses the end of a step."""
     now = instance.app.database.clock()
     monkeypatch.setattr(instance.app.database, "clock", lambda: now)
     monkeypatch.setattr(f"{__name__}.time", SimpleNamespace(time=lambda: to_datetime(now).timestamp()))
 
 
 @pytest.fixture
-def guarded(browser: Browser, person: Person) -> tuple[str, list[str]]:
-    """Somebody who has turned it on."""
-    return turn_on(browser.signed_in_as(person), -1)
+def two_factor_user(browser: Browser, person: User) -> tuple[str, list[str]]:
+    """Return a user with two-factor authentication."""
+    return enable_two_factor(browser.signed_in_as(person), -1)
 
 
-def test_the_codes_are_those_of_the_standard() -> None:
-    """The examples of RFC 6238, cut to six digits."""
+def test_codes_match_rfc_6238() -> None:
+    """The examples of the RFC, truncated to six digits."""
     secret = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
     rows = [(59, "287082"), (1111111109, "081804"), (1234567890, "005924"), (20000000000, "353130")]
     for seconds, code in rows:
         assert totp_code(secret, seconds // STEP_SECONDS) == code
 
 
-def test_signing_in_takes_a_second_step(
-    guarded: tuple[str, list[str]], open_browser: Callable[[], Browser], person: Person
+def test_sign_in_requires_a_code(
+    two_factor_user: tuple[str, list[str]], open_browser: Callable[[], Browser], person: User
 ) -> None:
-    secret, _ = guarded
+    secret, _ = two_factor_user
     other = open_browser()
-    wrong = _second_step(other, person, "000000")
+    wrong = _submit_code(other, person, "000000")
     assert (wrong.status_code, other.is_signed_in()) == (401, False)
-    assert _second_step(other, person, _code(secret)).status_code == 302
+    assert _submit_code(other, person, _code(secret)).status_code == 302
     assert other.is_signed_in()
     again = open_browser()
-    assert _second_step(again, person, _code(secret)).status_code == 401, "A code counts once."
+    assert _submit_code(again, person, _code(secret)).status_code == 401, "A code counts once."
 
 
 def test_a_recovery_code_works_once(
-    guarded: tuple[str, list[str]], open_browser: Callable[[], Browser], person: Person
+    two_factor_user: tuple[str, list[str]], open_browser: Callable[[], Browser], person: User
 ) -> None:
-    _, codes = guarded
+    _, codes = two_factor_user
     assert len(set(codes)) == 10
-    assert _second_step(open_browser(), person, f" {codes[0].upper()} ").status_code == 302
-    assert _second_step(open_browser(), person, codes[0]).status_code == 401
-    assert _second_step(open_browser(), person, codes[1]).status_code == 302
+    assert _submit_code(open_browser(), person, f" {codes[0].upper()} ").status_code == 302
+    assert _submit_code(open_browser(), person, codes[0]).status_code == 401
+    assert _submit_code(open_browser(), person, codes[1]).status_code == 302
 
 
-def test_the_first_step_is_of_this_browser_and_not_for_ever(
-    guarded: tuple[str, list[str]], open_browser: Callable[[], Browser], person: Person
+def test_the_first_step_is_bound_to_the_browser_and_expires(
+    two_factor_user: tuple[str, list[str]], open_browser: Callable[[], Browser], person: User
 ) -> None:
-    _, codes = guarded
+    _, codes = two_factor_user
     asked = open_browser().sign_in(person.username, PASSWORD)
     (form,) = [form for form in forms_of(asked) if form.action == "/users/sign_in"]
     waiting = form.fields["user[pending_sign_in]"]
@@ -102,10 +102,10 @@ def test_the_first_step_is_of_this_browser_and_not_for_ever(
     assert not thief.is_signed_in()
 
 
-def test_guesses_are_bounded(
-    guarded: tuple[str, list[str]], open_browser: Callable[[], Browser], person: Person
+def test_attempts_are_limited(
+    two_factor_user: tuple[str, list[str]], open_browser: Callable[[], Browser], person: User
 ) -> None:
-    _, codes = guarded
+    _, codes = two_factor_user
     other = open_browser()
     asked = other.sign_in(person.username, PASSWORD)
     (form,) = [form for form in forms_of(asked) if form.action == "/users/sign_in"]
@@ -117,14 +117,14 @@ def test_guesses_are_bounded(
     assert guess(codes[0]) == 429
 
 
-def test_a_password_alone_opens_nothing_any_more(
-    guarded: tuple[str, list[str]], instance: Instance, api: Api, person: Person, make: object
+def test_a_password_alone_is_rejected_everywhere(
+    two_factor_user: tuple[str, list[str]], instance: Instance, api: Api, person: User, make: object
 ) -> None:
     refused = api.post("/session", login=person.username, password=PASSWORD)
     assert refused.status_code == 401
     assert "personal access token" in refused.json()["message"]
     wrong = api.post("/session", login=person.username, password="wrong password")
-    assert "token" not in wrong.json()["message"], "Only who knows the password hears of it."
+    assert "token" not in wrong.json()["message"], "The hint is shown only with the correct password."
     token = by_password(instance.url, person)
     assert (token.status_code, token.json()["error"]) == (401, "invalid_grant")
     project = make_project(make, person, visibility="private")  # type: ignore[arg-type]
@@ -136,11 +136,11 @@ def test_a_password_alone_opens_nothing_any_more(
     assert api.get("/user", person).json()["two_factor_enabled"] is True
 
 
-def test_who_has_no_password_shows_the_factor_to_turn_it_off(
-    guarded: tuple[str, list[str]], browser: Browser, person: Person, instance: Instance
+def test_users_without_a_password_disable_it_with_a_code(
+    two_factor_user: tuple[str, list[str]], browser: Browser, person: User, instance: Instance
 ) -> None:
-    """Whoever signs in elsewhere has none; an open session alone must not take the factor away."""
-    _, codes = guarded
+    """Attack: an open session alone must not disable it."""
+    _, codes = two_factor_user
     instance.app.database.write(lambda db: db.update(users, person.id, password_hash=None))
     page = browser.get(HERE)
     assert "current_password" not in page.text
@@ -157,11 +157,11 @@ def test_who_has_no_password_shows_the_factor_to_turn_it_off(
     assert "<svg" in browser.get(HERE).text
 
 
-def test_who_has_no_password_shows_the_factor_to_delete_the_account(
-    guarded: tuple[str, list[str]], browser: Browser, person: Person, instance: Instance
+def test_users_without_a_password_delete_their_account_with_a_code(
+    two_factor_user: tuple[str, list[str]], browser: Browser, person: User, instance: Instance
 ) -> None:
-    """An open session and the name, which everybody can read on it, must not be enough."""
-    _, codes = guarded
+    """Attack: an open session and the public username must not be enough."""
+    _, codes = two_factor_user
     instance.app.database.write(lambda db: db.update(users, person.id, password_hash=None))
     assert 'name="otp_attempt"' in browser.get("/profile/account").text
     fields = {"authenticity_token": browser.token(), "_method": "delete", "username": person.username}
@@ -176,7 +176,7 @@ def test_who_has_no_password_shows_the_factor_to_delete_the_account(
     assert not browser.is_signed_in()
 
 
-def test_turning_it_on_and_off(browser: Browser, person: Person, open_browser: Callable[[], Browser]) -> None:
+def test_enable_and_disable(browser: Browser, person: User, open_browser: Callable[[], Browser]) -> None:
     browser.signed_in_as(person)
     elsewhere = open_browser().signed_in_as(person)
     page = browser.get(HERE)
@@ -193,7 +193,7 @@ def test_turning_it_on_and_off(browser: Browser, person: Person, open_browser: C
         assert browser.submit(HERE, HERE, fields=fields).status_code == 422
     assert open_browser().sign_in(person.username, PASSWORD).status_code == 302
 
-    turn_on(browser)
+    enable_two_factor(browser)
     assert secret not in browser.get(HERE).text
     assert not elsewhere.is_signed_in()
     token = browser.form("/profile/account", "/users/sign_out").fields

@@ -1,4 +1,4 @@
-"""Uploaded files as browsers and programs get them."""
+"""Uploaded files, as served to browsers and API clients."""
 
 import socket
 from typing import Any
@@ -8,15 +8,15 @@ import httpx
 import pytest
 
 from ingot.projects.uploads.files import upload_files
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 4
 SCRIPT = b"<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>"
 
 
-class Place:
-    """A project with an upload, and who may see it."""
+class UploadSetup:
+    """Project with an upload, and its callers."""
 
     def __init__(self, instance: Instance, api: Api, make: Make, visibility: str = "private") -> None:
         self.instance, self.api = instance, api
@@ -33,69 +33,69 @@ class Place:
         view: dict[str, Any] = answer.json()
         return view
 
-    def get(self, path: str, who: Person | None = None, **options: Any) -> httpx.Response:
-        """Ask for a page."""
+    def get(self, path: str, who: User | None = None, **options: Any) -> httpx.Response:
+        """Request a path."""
         headers = {"PRIVATE-TOKEN": who.token} if who else {}
         return httpx.get(self.instance.url + path, headers=headers, **options)
 
 
 @pytest.fixture
-def place(instance: Instance, api: Api, make: Make) -> Place:
-    """A private one."""
-    return Place(instance, api, make)
+def setup(instance: Instance, api: Api, make: Make) -> UploadSetup:
+    """Return a private project."""
+    return UploadSetup(instance, api, make)
 
 
-def sign_in(browser: httpx.Client, person: Person) -> None:
-    """Sign somebody in."""
+def sign_in(browser: httpx.Client, person: User) -> None:
+    """Sign a user in."""
     page = browser.get("/users/sign_in").text
     token = page.split('name="authenticity_token" value="')[1].split('"')[0]
     form = {"user[login]": person.username, "user[password]": person.password, "authenticity_token": token}
     assert browser.post("/users/sign_in", data=form).status_code == 302
 
 
-def test_a_private_file_is_for_those_who_see_the_project(place: Place, instance: Instance, make: Make) -> None:
-    """The secret alone opens nothing: strangers get what they get for a file that never was."""
-    view = place.upload("dk.png")
+def test_a_private_file_requires_access_to_the_project(setup: UploadSetup, instance: Instance, make: Make) -> None:
+    """Attack: the secret alone is not enough; other users get the same response as for a missing file."""
+    view = setup.upload("dk.png")
     path, stranger = view["full_path"], make.user(password="a long password")
-    assert place.get(path, place.owner).content == PNG
-    missing = place.get(path.replace(".png", ".gif"))
+    assert setup.get(path, setup.owner).content == PNG
+    missing = setup.get(path.replace(".png", ".gif"))
     for who in (None, stranger):
-        refused = place.get(path, who)
+        refused = setup.get(path, who)
         assert (refused.status_code, refused.content) == (404, missing.content)
-    assert place.get(path, place.owner.with_token("nonsense")).status_code == 401
-    added = place.api.post(
-        f"/projects/{place.project['id']}/members", place.owner, user_id=stranger.id, access_level=10
+    assert setup.get(path, setup.owner.with_token("nonsense")).status_code == 401
+    added = setup.api.post(
+        f"/projects/{setup.project['id']}/members", setup.owner, user_id=stranger.id, access_level=10
     )
     assert added.status_code == 201, added.text
     with httpx.Client(base_url=instance.url) as browser:
         sign_in(browser, stranger)
         assert browser.get(path).content == PNG
-    assert place.get(path, stranger).content == PNG
+    assert setup.get(path, stranger).content == PNG
     assert httpx.get(f"{instance.url}{path}", headers={"Authorization": f"Bearer {stranger.token}"}).status_code == 200
-    assert place.get(path, params={"private_token": stranger.token}).status_code == 200
-    gone = place.api.delete(f"/projects/{place.project['id']}/members/{stranger.id}", place.owner)
+    assert setup.get(path, params={"private_token": stranger.token}).status_code == 200
+    gone = setup.api.delete(f"/projects/{setup.project['id']}/members/{stranger.id}", setup.owner)
     assert gone.status_code in (200, 204)
-    assert place.get(path, stranger).status_code == 404, "it is asked each time"
+    assert setup.get(path, stranger).status_code == 404, "it is asked each time"
 
 
-def test_a_token_must_reach_it(place: Place, make: Make) -> None:
-    """One that was made to read one's own account reads no files (D30)."""
-    path = place.upload("a.txt", b"hello")["full_path"]
+def test_a_token_requires_a_sufficient_scope(setup: UploadSetup, make: Make) -> None:
+    """Attack: a token with the read_user scope reads no files."""
+    path = setup.upload("a.txt", b"hello")["full_path"]
     statuses = {
-        scope: place.get(path, place.owner.with_token(make.token(place.owner.id, scope))).status_code
+        scope: setup.get(path, setup.owner.with_token(make.token(setup.owner.id, scope))).status_code
         for scope in ("api", "read_api", "read_user", "read_repository")
     }
     assert statuses == {"api": 200, "read_api": 200, "read_user": 403, "read_repository": 403}
 
 
-def test_a_public_file_is_for_everybody(instance: Instance, api: Api, make: Make) -> None:
-    """And stops being so when the project does."""
-    place = Place(instance, api, make, "public")
-    path = place.upload("dk.png")["full_path"]
-    assert place.get(path).content == PNG
-    assert api.put(f"/projects/{place.project['id']}", place.owner, visibility="private").status_code == 200
-    assert place.get(path).status_code == 404
-    assert place.get(path, place.owner).status_code == 200
+def test_a_public_file_is_readable_by_all(instance: Instance, api: Api, make: Make) -> None:
+    """Until the project becomes private."""
+    setup = UploadSetup(instance, api, make, "public")
+    path = setup.upload("dk.png")["full_path"]
+    assert setup.get(path).content == PNG
+    assert api.put(f"/projects/{setup.project['id']}", setup.owner, visibility="private").status_code == 200
+    assert setup.get(path).status_code == 404
+    assert setup.get(path, setup.owner).status_code == 200
 
 
 INLINE = [
@@ -112,10 +112,10 @@ ATTACHED = ["a.svg", "a.html", "a.xhtml", "a.xml", "a.pdf", "a.js", "a.swf", "a"
 
 
 @pytest.mark.parametrize(("name", "kind"), [*INLINE, *((name, "application/octet-stream") for name in ATTACHED)])
-def test_nothing_that_is_served_can_run(place: Place, name: str, kind: str) -> None:
-    """Whatever it holds: a picture with a script, a page that reads the visitor's CSRF token (D24)."""
-    view = place.upload(name, SCRIPT)
-    answer = place.get(view["full_path"], place.owner)
+def test_served_files_run_nothing(setup: UploadSetup, name: str, kind: str) -> None:
+    """Attack: an SVG with a script, or an HTML page that reads the visitor's CSRF token."""
+    view = setup.upload(name, SCRIPT)
+    answer = setup.get(view["full_path"], setup.owner)
     assert (answer.status_code, answer.content) == (200, SCRIPT)
     assert answer.headers["content-type"] == kind
     assert answer.headers["x-content-type-options"] == "nosniff"
@@ -123,53 +123,53 @@ def test_nothing_that_is_served_can_run(place: Place, name: str, kind: str) -> N
     assert answer.headers["content-disposition"].startswith("attachment; " if name in ATTACHED else "inline; ")
     assert answer.headers["cache-control"] == "private, no-cache"
     assert answer.headers["content-length"] == str(len(SCRIPT))
-    head = httpx.head(place.instance.url + view["full_path"], headers={"PRIVATE-TOKEN": place.owner.token})
+    head = httpx.head(setup.instance.url + view["full_path"], headers={"PRIVATE-TOKEN": setup.owner.token})
     assert (head.status_code, head.headers["content-length"], head.content) == (200, str(len(SCRIPT)), b"")
 
 
-def test_names_in_any_language_are_served(place: Place) -> None:
-    """Encoded as browsers do it; the header names the file so that all of them understand."""
-    view = place.upload("ünï 漢字.pdf")
+def test_names_in_any_language_are_served(setup: UploadSetup) -> None:
+    """Encoded as by browsers; the header names the file for all of them."""
+    view = setup.upload("ünï 漢字.pdf")
     path = quote(view["full_path"])
-    answer = place.get(path, place.owner)
+    answer = setup.get(path, setup.owner)
     assert answer.content == PNG
     expected = "attachment; filename=\"_n____.pdf\"; filename*=UTF-8''%C3%BCn%C3%AF_%E6%BC%A2%E5%AD%97.pdf"
     assert answer.headers["content-disposition"] == expected
 
 
-def test_newer_addresses_lead_there_too(place: Place) -> None:
-    """By the project's number, and by its path in one segment."""
-    view = place.upload("dk.png")
-    encoded = place.project["path_with_namespace"].replace("/", "%2F")
-    for name in (place.project["id"], encoded):
-        assert place.get(f"/-/project/{name}{view['url']}", place.owner).content == PNG
-        assert place.get(f"/-/project/{name}{view['url']}").status_code == 404
+def test_newer_urls_are_supported(setup: UploadSetup) -> None:
+    """By the project's id, and by its path in one segment."""
+    view = setup.upload("dk.png")
+    encoded = setup.project["path_with_namespace"].replace("/", "%2F")
+    for name in (setup.project["id"], encoded):
+        assert setup.get(f"/-/project/{name}{view['url']}", setup.owner).content == PNG
+        assert setup.get(f"/-/project/{name}{view['url']}").status_code == 404
 
 
-def test_nested_groups_and_old_paths_lead_there(instance: Instance, api: Api, make: Make) -> None:
-    """A path may be of any depth, and the one before a rename is still good."""
-    place = Place(instance, api, make)
+def test_nested_groups_and_old_paths(instance: Instance, api: Api, make: Make) -> None:
+    """Paths of any depth, and the path before a rename."""
+    setup = UploadSetup(instance, api, make)
     parent = make.name("outer")
     outer = api.post("/groups", make.root, name=parent, path=parent).json()
     inner = api.post("/groups", make.root, name="inner", path="inner", parent_id=outer["id"]).json()
     made = api.post("/projects", make.root, name="deep", namespace_id=inner["id"])
     assert made.status_code == 201, made.text
-    place.project, place.owner = made.json(), make.root
-    view = place.upload("dk.png")
+    setup.project, setup.owner = made.json(), make.root
+    view = setup.upload("dk.png")
     assert view["full_path"].startswith(f"/{parent}/inner/deep/uploads/")
-    assert place.get(view["full_path"], make.root).content == PNG
+    assert setup.get(view["full_path"], make.root).content == PNG
     assert api.put(f"/projects/{made.json()['id']}", make.root, path="deeper").status_code == 200
-    assert place.get(view["full_path"], make.root).content == PNG
-    assert place.get(view["full_path"].replace("/deep/", "/deeper/"), make.root).content == PNG
-    assert place.get(view["full_path"]).status_code == 404
+    assert setup.get(view["full_path"], make.root).content == PNG
+    assert setup.get(view["full_path"].replace("/deep/", "/deeper/"), make.root).content == PNG
+    assert setup.get(view["full_path"]).status_code == 404
 
 
-def test_another_project_does_not_show_it(instance: Instance, api: Api, make: Make) -> None:
-    """A secret belongs to one project: a public one of the attacker's opens no other."""
-    place, other = Place(instance, api, make), Place(instance, api, make, "public")
-    view = place.upload("dk.png")
-    assert place.get(f"/{other.project['path_with_namespace']}{view['url']}", other.owner).status_code == 404
-    assert place.get(f"/-/project/{other.project['id']}{view['url']}", other.owner).status_code == 404
+def test_another_project_does_not_serve_it(instance: Instance, api: Api, make: Make) -> None:
+    """Attack: use the secret with another, public project."""
+    setup, other = UploadSetup(instance, api, make), UploadSetup(instance, api, make, "public")
+    view = setup.upload("dk.png")
+    assert setup.get(f"/{other.project['path_with_namespace']}{view['url']}", other.owner).status_code == 404
+    assert setup.get(f"/-/project/{other.project['id']}{view['url']}", other.owner).status_code == 404
 
 
 TRAVERSALS = [
@@ -193,31 +193,31 @@ TRAVERSALS = [
 
 
 @pytest.mark.parametrize("name", TRAVERSALS)
-def test_no_name_leads_out_of_the_folder(place: Place, name: str) -> None:
-    """Sent as written, since clients tidy paths: raw, encoded, encoded twice (D5)."""
-    view = place.upload("dk.png")
+def test_path_traversal_is_rejected(setup: UploadSetup, name: str) -> None:
+    """Attack: raw, encoded, and encoded twice; sent unchanged, because clients normalize paths."""
+    view = setup.upload("dk.png")
     folder = view["full_path"].removesuffix("dk.png")
-    for start in (folder, f"/-/project/{place.project['id']}{view['url'].removesuffix('dk.png')}"):
-        status, body = raw_get(place.instance, start + name, place.owner)
+    for start in (folder, f"/-/project/{setup.project['id']}{view['url'].removesuffix('dk.png')}"):
+        status, body = raw_get(setup.instance, start + name, setup.owner)
         assert status == 404
         assert PNG not in body
-        secret = (place.instance.settings.data / "secrets" / "instance.key").read_bytes()
+        secret = (setup.instance.settings.data / "secrets" / "instance.key").read_bytes()
         assert secret not in body
         assert b"root:" not in body
-    assert raw_get(place.instance, folder + "%64k.png", place.owner)[0] == 200, "a name may be encoded once"
+    assert raw_get(setup.instance, folder + "%64k.png", setup.owner)[0] == 200, "a name may be encoded once"
 
 
 @pytest.mark.parametrize("secret", ["..%2F..", "%2e%2e", "A" * 32, "0" * 31, "0" * 32, "0" * 33])
-def test_no_secret_but_the_right_one(place: Place, secret: str) -> None:
-    """In the place of the secret, too."""
-    place.upload("dk.png")
-    project = place.project
+def test_only_the_correct_secret_is_accepted(setup: UploadSetup, secret: str) -> None:
+    """Attack: path traversal in the position of the secret."""
+    setup.upload("dk.png")
+    project = setup.project
     for start in (f"/{project['path_with_namespace']}", f"/-/project/{project['id']}"):
-        assert raw_get(place.instance, f"{start}/uploads/{secret}/dk.png", place.owner)[0] == 404
+        assert raw_get(setup.instance, f"{start}/uploads/{secret}/dk.png", setup.owner)[0] == 404
 
 
-def raw_get(instance: Instance, path: str, who: Person) -> tuple[int, bytes]:
-    """Send a path as it is."""
+def raw_get(instance: Instance, path: str, who: User) -> tuple[int, bytes]:
+    """Send a path unchanged."""
     parts = urlsplit(instance.url)
     with socket.create_connection((parts.hostname or "", parts.port or 0), timeout=60) as connection:
         lines = [f"GET {path} HTTP/1.1", f"Host: {parts.netloc}", f"PRIVATE-TOKEN: {who.token}", "Connection: close"]
@@ -229,28 +229,28 @@ def raw_get(instance: Instance, path: str, who: Person) -> tuple[int, bytes]:
     return int(head.split()[1]), body
 
 
-def test_a_large_file_comes_whole_and_a_reader_may_leave(place: Place) -> None:
-    """It is sent piece by piece; when the reader has gone, the file is closed."""
+def test_a_large_file_is_complete_and_readers_may_disconnect(setup: UploadSetup) -> None:
+    """It is sent in chunks; after a disconnect the file is closed."""
     content = bytes(range(256)) * 4096 * 24
-    path = place.upload("large.bin", content)["full_path"]
-    assert place.get(path, place.owner).content == content
-    headers = {"PRIVATE-TOKEN": place.owner.token}
-    with httpx.stream("GET", place.instance.url + path, headers=headers) as answer:
+    path = setup.upload("large.bin", content)["full_path"]
+    assert setup.get(path, setup.owner).content == content
+    headers = {"PRIVATE-TOKEN": setup.owner.token}
+    with httpx.stream("GET", setup.instance.url + path, headers=headers) as answer:
         next(answer.iter_raw(1000))
-    assert place.get(path, place.owner).status_code == 200
+    assert setup.get(path, setup.owner).status_code == 200
 
 
-def test_a_file_that_is_gone_is_missing(place: Place) -> None:
-    """Somebody tidied the disk by hand."""
-    view = place.upload("dk.png")
-    files = upload_files(place.instance.settings)
-    files.remove_all(place.project["id"])
-    assert place.get(view["full_path"], place.owner).status_code == 404
+def test_a_file_missing_on_disk_gets_404(setup: UploadSetup) -> None:
+    """As after a manual cleanup."""
+    view = setup.upload("dk.png")
+    files = upload_files(setup.instance.settings)
+    files.remove_all(setup.project["id"])
+    assert setup.get(view["full_path"], setup.owner).status_code == 404
 
 
-def test_only_reading(place: Place) -> None:
-    """No other method has a meaning there."""
-    path = place.upload("dk.png")["full_path"]
+def test_only_reads_are_supported(setup: UploadSetup) -> None:
+    """Other methods are rejected."""
+    path = setup.upload("dk.png")["full_path"]
     for method in ("POST", "PUT", "DELETE"):
-        answer = httpx.request(method, place.instance.url + path, headers={"PRIVATE-TOKEN": place.owner.token})
+        answer = httpx.request(method, setup.instance.url + path, headers={"PRIVATE-TOKEN": setup.owner.token})
         assert answer.status_code == 405

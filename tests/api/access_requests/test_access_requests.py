@@ -1,10 +1,10 @@
-"""Asking to belong, to groups and projects alike."""
+"""Access requests to groups and projects."""
 
 from typing import Any
 
 import pytest
 
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Group, Project, add_members, day, ids, make_group, make_project, statements_of
 
@@ -13,7 +13,7 @@ KINDS = pytest.mark.parametrize("kind", ["group", "project"])
 
 
 def _source(
-    make: Make, kind: str, owner: Person, members: dict[Person, int] | None = None, **attributes: Any
+    make: Make, kind: str, owner: User, members: dict[User, int] | None = None, **attributes: Any
 ) -> Group | Project:
     sent = {"visibility": "public", **attributes}
     if kind == "group":
@@ -22,7 +22,7 @@ def _source(
 
 
 @KINDS
-def test_asking_is_answered_with_the_request(api: Api, make: Make, kind: str) -> None:
+def test_requesting_access_returns_the_request(api: Api, make: Make, kind: str) -> None:
     owner, asking = make.user(), make.user()
     source = _source(make, kind, owner)
 
@@ -50,7 +50,9 @@ def test_asking_is_answered_with_the_request(api: Api, make: Make, kind: str) ->
         ("owner", {}, 403),
     ],
 )
-def test_who_may_ask(api: Api, make: Make, kind: str, who: str, attributes: dict[str, Any], status: int) -> None:
+def test_permission_to_request_access(
+    api: Api, make: Make, kind: str, who: str, attributes: dict[str, Any], status: int
+) -> None:
     owner, guest = make.user(), make.user()
     source = _source(make, kind, owner, {guest: 10}, **attributes)
     stranger = make.user(external=who == "external")
@@ -64,7 +66,7 @@ def test_who_may_ask(api: Api, make: Make, kind: str, who: str, attributes: dict
 @pytest.mark.parametrize(
     ("who", "status"), [("nobody", 401), ("stranger", 403), ("developer", 403), ("asking", 403), ("owner", 201)]
 )
-def test_who_decides(api: Api, make: Make, kind: str, who: str, status: int) -> None:
+def test_permission_to_approve_and_deny(api: Api, make: Make, kind: str, who: str, status: int) -> None:
     owner, developer, asking = make.user(), make.user(), make.user()
     source = _source(make, kind, owner, {developer: 30})
     api.post(f"{source.url}/access_requests", asking)
@@ -82,7 +84,7 @@ def test_who_decides(api: Api, make: Make, kind: str, who: str, status: int) -> 
 
 
 @KINDS
-def test_approving_makes_developers_unless_said_otherwise(api: Api, make: Make, kind: str) -> None:
+def test_approval_grants_developer_access_by_default(api: Api, make: Make, kind: str) -> None:
     owner, asking = make.user(), make.user()
     source = _source(make, kind, owner)
     api.post(f"{source.url}/access_requests", asking)
@@ -95,7 +97,7 @@ def test_approving_makes_developers_unless_said_otherwise(api: Api, make: Make, 
 
 
 @KINDS
-def test_requests_are_denied_and_taken_back(api: Api, make: Make, kind: str) -> None:
+def test_requests_are_denied_and_withdrawn(api: Api, make: Make, kind: str) -> None:
     owner, asking, developer = make.user(), make.user(), make.user()
     source = _source(make, kind, owner, {developer: 30})
     place = f"{source.url}/access_requests/{asking.id}"
@@ -104,14 +106,14 @@ def test_requests_are_denied_and_taken_back(api: Api, make: Make, kind: str) -> 
         api.post(f"{source.url}/access_requests", asking)
         assert api.delete(place, caller).status_code == status
         assert len(ids(api.get(f"{source.url}/access_requests", owner))) == left
-    # What is gone already is no error, and a member is no request.
+    # Denying a missing request is no error, and a member is not a request.
     assert api.delete(place, owner).status_code == 200
     assert api.delete(f"{source.url}/access_requests/{developer.id}", owner).status_code == 200
     assert api.get(f"{source.url}/members/{developer.id}", owner).status_code == 200
 
 
 @KINDS
-def test_adding_somebody_settles_their_request(api: Api, make: Make, kind: str) -> None:
+def test_adding_a_member_removes_their_request(api: Api, make: Make, kind: str) -> None:
     owner, asking = make.user(), make.user()
     source = _source(make, kind, owner)
     api.post(f"{source.url}/access_requests", asking)
@@ -122,7 +124,7 @@ def test_adding_somebody_settles_their_request(api: Api, make: Make, kind: str) 
 
 
 @KINDS
-def test_whose_membership_ended_may_ask_again(api: Api, instance: Instance, make: Make, kind: str) -> None:
+def test_expired_members_may_request_access_again(api: Api, instance: Instance, make: Make, kind: str) -> None:
     owner, former = make.user(), make.user()
     source = _source(make, kind, owner)
     add_members(make, source, {former: 30}, expires_at="2888-01-01")

@@ -1,1 +1,1 @@
-"""What people did, over the API."""
+"""Tests of activity events."""

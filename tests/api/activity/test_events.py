@@ -9,19 +9,19 @@ import pytest
 from ingot.core.access.levels import Level
 from ingot.projects.members.service import delete_expired_memberships
 from tests.api.issues.factories import make_issue
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project, day, make_group, make_project, statements_of
 
 
-def _events(api: Api, project: Project, caller: Person | None, **filters: Any) -> list[dict[str, Any]]:
+def _events(api: Api, project: Project, caller: User | None, **filters: Any) -> list[dict[str, Any]]:
     answer = api.get(f"/projects/{project.id}/events", caller, **filters)
     assert answer.status_code == 200, answer.text
     found: list[dict[str, Any]] = answer.json()
     return found
 
 
-def _what(api: Api, project: Project, caller: Person | None, **filters: Any) -> list[tuple[str, str | None]]:
+def _what(api: Api, project: Project, caller: User | None, **filters: Any) -> list[tuple[str, str | None]]:
     return [(event["action_name"], event["target_type"]) for event in _events(api, project, caller, **filters)]
 
 
@@ -55,7 +55,7 @@ def test_milestones_of_a_project_without_issues_and_merge_requests(api: Api, mak
     project = make_project(make, owner, visibility="public")
     assert api.post(f"{project.url}/milestones", owner, title="A secret plan").status_code == 201
 
-    def titles(caller: Person | None) -> list[str | None]:
+    def titles(caller: User | None) -> list[str | None]:
         paths = [f"{project.url}/events"] + ([f"/users/{owner.id}/events"] if caller else [])
         return [event["target_title"] for path in paths for event in api.get(path, caller).json()]
 
@@ -223,7 +223,7 @@ def test_own_and_others(api: Api, make: Make) -> None:
     make_issue(make, private, member)
     make_issue(make, public, member)
 
-    def places(path: str, caller: Person, **filters: Any) -> list[int]:
+    def places(path: str, caller: User, **filters: Any) -> list[int]:
         answer = api.get(path, caller, **filters)
         assert answer.status_code == 200, answer.text
         return [event["project_id"] for event in answer.json()]
@@ -243,10 +243,10 @@ def test_own_and_others(api: Api, make: Make) -> None:
 
 
 @pytest.fixture(scope="module")
-def told(make: Make) -> tuple[Project, dict[str, Person | None]]:
+def told(make: Make) -> tuple[Project, dict[str, User | None]]:
     """A public project with a secret issue that is talked about, internal words, and code."""
     owner, author = make.user(), make.user()
-    people: dict[str, Person | None] = {
+    people: dict[str, User | None] = {
         "guest": make.user(),
         "reporter": make.user(),
         "external": make.user(external=True),
@@ -271,7 +271,7 @@ def told(make: Make) -> tuple[Project, dict[str, Person | None]]:
 
 
 @pytest.mark.parametrize("who", ["guest", "external", "stranger", "nobody", "reporter", "author", "administrator"])
-def test_secrets_are_not_told(api: Api, told: tuple[Project, dict[str, Person | None]], who: str) -> None:
+def test_secrets_are_not_told(api: Api, told: tuple[Project, dict[str, User | None]], who: str) -> None:
     """D26: confidential issues and what is said of them show to those who see them, in no list to others."""
     project, people = told
     caller = people[who]

@@ -6,11 +6,11 @@ import pytest
 
 from tests.client import Api, Make
 
-SENT = {"name": "Build bot", "redirect_uri": "http://bot.example/cb", "scopes": "api read_user"}
+PARAMS = {"name": "Build bot", "redirect_uri": "http://bot.example/cb", "scopes": "api read_user"}
 
 
 def test_administrators_register_and_delete_applications(api: Api, make: Make) -> None:
-    made = api.post("/applications", make.root, **SENT)
+    made = api.post("/applications", make.root, **PARAMS)
     assert made.status_code == 201
     view = made.json()
     assert (view["application_name"], view["callback_url"]) == ("Build bot", "http://bot.example/cb")
@@ -29,11 +29,11 @@ def test_administrators_register_and_delete_applications(api: Api, make: Make) -
     assert api.post(f"/applications/{view['id']}/renew-secret", make.root).status_code == 404
 
 
-def test_nobody_else_does(api: Api, make: Make) -> None:
+def test_other_users_may_not_manage_applications(api: Api, make: Make) -> None:
     person = make.user()
-    kept = api.post("/applications", make.root, **SENT).json()["id"]
+    kept = api.post("/applications", make.root, **PARAMS).json()["id"]
     assert api.get("/applications", person).status_code == 403
-    assert api.post("/applications", person, **SENT).status_code == 403
+    assert api.post("/applications", person, **PARAMS).status_code == 403
     assert api.post(f"/applications/{kept}/renew-secret", person).status_code == 403
     assert api.delete(f"/applications/{kept}", person).status_code == 403
     assert api.get("/applications").status_code == 401
@@ -63,19 +63,19 @@ def test_nobody_else_does(api: Api, make: Make) -> None:
         ({"scopes": "api\u0000"}, "scopes"),
     ],
 )
-def test_what_cannot_be_registered(api: Api, make: Make, changes: dict[str, Any], field: str) -> None:
-    refused = api.post("/applications", make.root, **{**SENT, **changes})
+def test_invalid_applications_are_rejected(api: Api, make: Make, changes: dict[str, Any], field: str) -> None:
+    refused = api.post("/applications", make.root, **{**PARAMS, **changes})
     assert refused.status_code == 400
     assert field in refused.json()["message"]
 
 
-def test_several_addresses_and_programs_that_keep_no_secret(api: Api, make: Make) -> None:
+def test_several_redirect_uris_and_public_clients(api: Api, make: Make) -> None:
     several = "http://a.example/cb\r\nmyapp:/cb  urn:ietf:wg:oauth:2.0:oob http://127.0.0.1:8080/"
-    made = api.post("/applications", make.root, **{**SENT, "redirect_uri": several, "confidential": False})
+    made = api.post("/applications", make.root, **{**PARAMS, "redirect_uri": several, "confidential": False})
     assert made.json()["callback_url"].split("\n") == several.split()
     assert made.json()["confidential"] is False
-    nothing = api.post("/applications", make.root, **{**SENT, "scopes": ""})
+    nothing = api.post("/applications", make.root, **{**PARAMS, "scopes": ""})
     assert "sudo" not in nothing.json()["scopes"]
-    for missing in SENT:
-        sent = {name: value for name, value in SENT.items() if name != missing}
+    for missing in PARAMS:
+        sent = {name: value for name, value in PARAMS.items() if name != missing}
         assert api.post("/applications", make.root, **sent).status_code == 400

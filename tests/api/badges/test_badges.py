@@ -13,7 +13,7 @@ from tests.conftest import Instance
 from tests.factories import ids, make_group, make_project, statements_of
 from tests.roles import UsersByRole, group_with, project_with
 
-SENT = {"link_url": "https://example.com/%{project_path}", "image_url": "https://img.example.com/%{project_id}.svg"}
+PARAMS = {"link_url": "https://example.com/%{project_path}", "image_url": "https://img.example.com/%{project_id}.svg"}
 PROJECT_CALLERS = [
     ("administrator", 200, 200),
     ("owner", 200, 200),
@@ -33,17 +33,17 @@ GROUP_CALLERS = [
 
 
 @pytest.mark.parametrize(("role", "read", "write"), PROJECT_CALLERS)
-def test_masters_change_those_of_a_project(
+def test_masters_manage_project_badges(
     api: Api, make: Make, roles: UsersByRole, role: str, read: int, write: int
 ) -> None:
     project, caller = project_with(make, roles), roles[role]
-    made = api.post(f"/projects/{project.id}/badges", caller, **SENT)
+    made = api.post(f"/projects/{project.id}/badges", caller, **PARAMS)
     assert made.status_code == (201 if write == 200 else write)
-    badge_id = api.post(f"/projects/{project.id}/badges", make.root, **SENT).json()["id"]
+    badge_id = api.post(f"/projects/{project.id}/badges", make.root, **PARAMS).json()["id"]
 
     assert api.get(f"/projects/{project.id}/badges", caller).status_code == read
     assert api.get(f"/projects/{project.id}/badges/{badge_id}", caller).status_code == read
-    assert api.get(f"/projects/{project.id}/badges/render", caller, **SENT).status_code == write
+    assert api.get(f"/projects/{project.id}/badges/render", caller, **PARAMS).status_code == write
     assert api.put(f"/projects/{project.id}/badges/{badge_id}", caller, name="new").status_code == write
     now = api.get(f"/projects/{project.id}/badges/{badge_id}", make.root).json()
     assert now["name"] == ("new" if write == 200 else None)
@@ -52,23 +52,21 @@ def test_masters_change_those_of_a_project(
 
 
 @pytest.mark.parametrize(("role", "read", "write"), GROUP_CALLERS)
-def test_owners_change_those_of_a_group(
-    api: Api, make: Make, roles: UsersByRole, role: str, read: int, write: int
-) -> None:
+def test_owners_manage_group_badges(api: Api, make: Make, roles: UsersByRole, role: str, read: int, write: int) -> None:
     group, caller = group_with(make, roles), roles[role]
-    made = api.post(f"/groups/{group.id}/badges", caller, **SENT)
+    made = api.post(f"/groups/{group.id}/badges", caller, **PARAMS)
     assert made.status_code == (201 if write == 200 else write)
-    badge_id = api.post(f"/groups/{group.id}/badges", make.root, **SENT).json()["id"]
+    badge_id = api.post(f"/groups/{group.id}/badges", make.root, **PARAMS).json()["id"]
 
     assert api.get(f"/groups/{group.id}/badges", caller).status_code == read
     assert api.get(f"/groups/{group.id}/badges/{badge_id}", caller).status_code == read
-    assert api.get(f"/groups/{group.id}/badges/render", caller, **SENT).status_code == write
+    assert api.get(f"/groups/{group.id}/badges/render", caller, **PARAMS).status_code == write
     assert api.put(f"/groups/{group.id}/badges/{badge_id}", caller, name="new").status_code == write
     assert api.delete(f"/groups/{group.id}/badges/{badge_id}", caller).status_code == write
     assert (badge_id in ids(api.get(f"/groups/{group.id}/badges", make.root))) == (write != 200)
 
 
-def test_placeholders_say_what_the_project_is_called(
+def test_placeholders_are_replaced_by_project_values(
     api: Api, make: Make, roles: UsersByRole, instance: Instance
 ) -> None:
     project = make_project(make, roles.owner, name="Ein Größtes", path=make.name("path"))
@@ -87,17 +85,17 @@ def test_placeholders_say_what_the_project_is_called(
         "rendered_link_url": rendered,
         "rendered_image_url": "http://example.com/a%20%C3%BC?x=%{commit_sha}",  # There is no commit yet.
     }
-    tried = api.get(f"/projects/{project.id}/badges/render", roles.owner, link_url=url, image_url=SENT["image_url"])
+    tried = api.get(f"/projects/{project.id}/badges/render", roles.owner, link_url=url, image_url=PARAMS["image_url"])
     assert tried.json() == {
         "name": None,
         "link_url": url,
-        "image_url": SENT["image_url"],
+        "image_url": PARAMS["image_url"],
         "rendered_link_url": rendered,
         "rendered_image_url": f"https://img.example.com/{project.id}.svg",
     }
 
 
-def test_a_commit_is_named_only_to_those_who_may_read_code(
+def test_a_commit_is_shown_only_with_read_access_to_code(
     api: Api, make: Make, roles: UsersByRole, instance: Instance
 ) -> None:
     """Attack: a guest of a private project learns its newest commit from a badge."""
@@ -107,22 +105,22 @@ def test_a_commit_is_named_only_to_those_who_may_read_code(
     branch = repository_store(instance.settings).open(key).path / "refs" / "heads" / instance.settings.default_branch
     branch.parent.mkdir(parents=True, exist_ok=True)
     branch.write_text(sha + "\n")
-    sent = {**SENT, "link_url": "https://example.com/%{commit_sha}"}
+    sent = {**PARAMS, "link_url": "https://example.com/%{commit_sha}"}
     badge_id = api.post(f"/projects/{project.id}/badges", roles.owner, **sent).json()["id"]
     for person, shown in ((roles.reporter, sha), (roles.guest, "%{commit_sha}")):
         seen = api.get(f"/projects/{project.id}/badges/{badge_id}", person).json()
         assert seen["rendered_link_url"] == f"https://example.com/{shown}"
 
 
-def test_a_project_shows_the_badges_of_all_groups_around_it(api: Api, make: Make, roles: UsersByRole) -> None:
+def test_projects_list_the_badges_of_parent_groups(api: Api, make: Make, roles: UsersByRole) -> None:
     top = make_group(make, roles.owner)
     inner = make_group(make, roles.owner, parent=top)
     project = make_project(make, roles.owner, group=inner)
     other = make_group(make, roles.owner)
-    above = api.post(f"/groups/{top.id}/badges", roles.owner, **SENT, name="top").json()
-    around = api.post(f"/groups/{inner.id}/badges", roles.owner, **SENT).json()
-    own = api.post(f"/projects/{project.id}/badges", roles.owner, **SENT).json()
-    api.post(f"/groups/{other.id}/badges", roles.owner, **SENT)
+    above = api.post(f"/groups/{top.id}/badges", roles.owner, **PARAMS, name="top").json()
+    around = api.post(f"/groups/{inner.id}/badges", roles.owner, **PARAMS).json()
+    own = api.post(f"/projects/{project.id}/badges", roles.owner, **PARAMS).json()
+    api.post(f"/groups/{other.id}/badges", roles.owner, **PARAMS)
 
     listed = api.get(f"/projects/{project.id}/badges", roles.owner)
     assert ids(listed) == [above["id"], around["id"], own["id"]]
@@ -142,10 +140,10 @@ def test_a_project_shows_the_badges_of_all_groups_around_it(api: Api, make: Make
     assert many <= few
 
 
-def test_a_group_shows_its_badges_as_on_a_project_that_one_sees(api: Api, make: Make, roles: UsersByRole) -> None:
+def test_group_badges_are_rendered_for_a_visible_project(api: Api, make: Make, roles: UsersByRole) -> None:
     group = make_group(make, roles.owner, visibility="public", members={roles.guest: Level.GUEST})
-    badge = api.post(f"/groups/{group.id}/badges", roles.owner, **SENT).json()
-    assert badge["rendered_link_url"] == SENT["link_url"]
+    badge = api.post(f"/groups/{group.id}/badges", roles.owner, **PARAMS).json()
+    assert badge["rendered_link_url"] == PARAMS["link_url"]
     hidden = make_project(make, roles.owner, group=group, visibility="private")
     shown = make_project(make, roles.owner, group=group, visibility="public")
     for person, project in ((roles.owner, hidden), (roles.stranger, shown)):
@@ -174,25 +172,25 @@ URLS = [
 
 
 @pytest.mark.parametrize(("url", "status"), URLS, ids=lambda value: str(value)[:30])
-def test_only_addresses_in_the_web_are_kept(api: Api, make: Make, roles: UsersByRole, url: Any, status: int) -> None:
+def test_only_http_urls_are_accepted(api: Api, make: Make, roles: UsersByRole, url: Any, status: int) -> None:
     """Attack: a badge whose link runs a script in the page that shows it."""
     project = project_with(make, roles)
     for field in ("link_url", "image_url"):
-        answer = api.post(f"/projects/{project.id}/badges", roles.owner, **{**SENT, field: url})
+        answer = api.post(f"/projects/{project.id}/badges", roles.owner, **{**PARAMS, field: url})
         assert answer.status_code == status
         assert status == 201 or field in answer.json()["message"]
-    badge_id = api.post(f"/projects/{project.id}/badges", roles.owner, **SENT).json()["id"]
+    badge_id = api.post(f"/projects/{project.id}/badges", roles.owner, **PARAMS).json()["id"]
     edited = api.put(f"/projects/{project.id}/badges/{badge_id}", roles.owner, link_url=url)
     assert edited.status_code == (200 if status == 201 else 400)
 
 
-def test_what_is_missing_or_gone(api: Api, make: Make, roles: UsersByRole) -> None:
+def test_missing_parameters_and_badges(api: Api, make: Make, roles: UsersByRole) -> None:
     project = project_with(make, roles)
     missing = api.post(f"/projects/{project.id}/badges", roles.owner, link_url="https://example.com")
     assert (missing.status_code, missing.json()["message"]) == (400, '400 (Bad request) "image_url" not given')
-    long = api.post(f"/projects/{project.id}/badges", roles.owner, **SENT, name="n" * 256)
+    long = api.post(f"/projects/{project.id}/badges", roles.owner, **PARAMS, name="n" * 256)
     assert long.status_code == 400
-    badge_id = api.post(f"/projects/{project.id}/badges", roles.owner, **SENT).json()["id"]
+    badge_id = api.post(f"/projects/{project.id}/badges", roles.owner, **PARAMS).json()["id"]
     for _ in range(2):
         gone = api.delete(f"/projects/{project.id}/badges/{badge_id}", roles.owner)
         assert (gone.status_code, gone.content) == (200, b"")
@@ -201,10 +199,10 @@ def test_what_is_missing_or_gone(api: Api, make: Make, roles: UsersByRole) -> No
 
 def test_an_archived_project_is_read_only(api: Api, make: Make, roles: UsersByRole) -> None:
     project = project_with(make, roles)
-    badge_id = api.post(f"/projects/{project.id}/badges", roles.owner, **SENT).json()["id"]
+    badge_id = api.post(f"/projects/{project.id}/badges", roles.owner, **PARAMS).json()["id"]
     api.post(f"/projects/{project.id}/archive", roles.owner)
     for caller in (roles.owner, make.root):
         assert ids(api.get(f"/projects/{project.id}/badges", caller)) == [badge_id]
-        assert api.post(f"/projects/{project.id}/badges", caller, **SENT).status_code == 403
+        assert api.post(f"/projects/{project.id}/badges", caller, **PARAMS).status_code == 403
         assert api.put(f"/projects/{project.id}/badges/{badge_id}", caller, name="x").status_code == 403
         assert api.delete(f"/projects/{project.id}/badges/{badge_id}", caller).status_code == 403

@@ -1,11 +1,11 @@
-"""Boards of projects and groups, their lists, and who may."""
+"""Boards of projects and groups: lists and permissions."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.factories import Project, make_group, make_project, statements_of
 from tests.roles import UsersByRole, project_with
 
@@ -13,41 +13,41 @@ RED = "#FF0000"
 
 
 @pytest.fixture(scope="module")
-def owner(make: Make) -> Person:
-    """Somebody whose projects these are."""
+def owner(make: Make) -> User:
+    """Return a user who owns the projects."""
     return make.user()
 
 
 @pytest.fixture
-def project(make: Make, owner: Person) -> Project:
-    """A project of its own for each test."""
+def project(make: Make, owner: User) -> Project:
+    """Return a new project for each test."""
     return make_project(make, owner)
 
 
-def _label(api: Api, owner: Person, project: Project, name: str) -> int:
+def _label(api: Api, owner: User, project: Project, name: str) -> int:
     made = api.post(f"/projects/{project.id}/labels", owner, name=name, color=RED)
     assert made.status_code == 201, made.text
     number: int = made.json()["id"]
     return number
 
 
-def _board(api: Api, caller: Person, project: Project) -> dict[str, Any]:
+def _board(api: Api, caller: User, project: Project) -> dict[str, Any]:
     board: dict[str, Any] = api.get(f"/projects/{project.id}/boards", caller).json()[0]
     return board
 
 
-def _lists(api: Api, owner: Person, project: Project, *names: str) -> tuple[str, list[int]]:
-    """The path of a board's lists, and the numbers of those that it has for these labels now."""
+def _lists(api: Api, owner: User, project: Project, *names: str) -> tuple[str, list[int]]:
+    """Return the path of a board's lists, and the ids of the lists created for these labels."""
     path = f"/projects/{project.id}/boards/{_board(api, owner, project)['id']}/lists"
     made = [api.post(path, owner, label_id=_label(api, owner, project, name)).json()["id"] for name in names]
     return path, made
 
 
-def _order(api: Api, owner: Person, path: str) -> list[tuple[str, int]]:
+def _order(api: Api, owner: User, path: str) -> list[tuple[str, int]]:
     return [(each["label"]["name"], each["position"]) for each in api.get(path, owner).json()]
 
 
-def test_a_project_has_one_from_the_start(api: Api, make: Make, owner: Person, project: Project) -> None:
+def test_a_new_project_has_one_board(api: Api, make: Make, owner: User, project: Project) -> None:
     (board,) = api.get(f"/projects/{project.id}/boards", owner).json()
     assert (board["name"], board["lists"], board["group"]) == ("Development", [], None)
     assert (board["hide_backlog_list"], board["hide_closed_list"]) == (False, False)
@@ -57,7 +57,7 @@ def test_a_project_has_one_from_the_start(api: Api, make: Make, owner: Person, p
     assert len(api.get(f"/projects/{fork['id']}/boards", make.root).json()) == 1
 
 
-def test_create_edit_delete(api: Api, owner: Person, project: Project) -> None:
+def test_create_edit_delete(api: Api, owner: User, project: Project) -> None:
     first = _board(api, owner, project)
     made = api.post(f"/projects/{project.id}/boards", owner, name=" Support ")
     assert (made.status_code, made.json()["name"]) == (201, "Support")
@@ -76,7 +76,7 @@ def test_create_edit_delete(api: Api, owner: Person, project: Project) -> None:
     assert api.post(f"/projects/{project.id}/boards", owner, name="Again").status_code == 201
 
 
-def test_lists(api: Api, owner: Person, project: Project) -> None:
+def test_lists(api: Api, owner: User, project: Project) -> None:
     path, (one, two, three) = _lists(api, owner, project, "one", "two", "three")
     assert _order(api, owner, path) == [("one", 0), ("two", 1), ("three", 2)]
     board = _board(api, owner, project)
@@ -99,15 +99,15 @@ def test_lists(api: Api, owner: Person, project: Project) -> None:
     for _ in range(2):
         assert api.delete(f"/projects/{project.id}/boards/{board['id']}/lists/{two}", owner).status_code == 200
     assert _order(api, owner, path) == [("three", 0), ("one", 1)]
-    # A label takes its list with it, and no gap stays.
+    # Deleting a label deletes its list and closes the gap in positions.
     api.delete(f"/projects/{project.id}/labels/three", owner)
     assert _order(api, owner, path) == [("one", 0)]
     api.post(path, owner, label_id=_label(api, owner, project, "four"))
     assert _order(api, owner, path) == [("one", 0), ("four", 1)]
 
 
-def test_a_list_needs_a_label_that_is_there(api: Api, make: Make, owner: Person, project: Project) -> None:
-    """D27: one of another project is as good as none, and its title is not told."""
+def test_a_list_requires_an_existing_label(api: Api, make: Make, owner: User, project: Project) -> None:
+    """Attack: a label of another project is not found, and its title is not revealed."""
     path, _ = _lists(api, owner, project, "one")
     label_id = _board(api, owner, project)["lists"][0]["label"]["id"]
     stranger = make.user()
@@ -124,7 +124,7 @@ def test_a_list_needs_a_label_that_is_there(api: Api, make: Make, owner: Person,
     assert len(api.get(path, owner).json()) == 1
 
 
-def test_boards_of_other_projects_are_as_good_as_none(api: Api, make: Make, owner: Person, project: Project) -> None:
+def test_boards_of_other_projects_are_not_found(api: Api, make: Make, owner: User, project: Project) -> None:
     path, (held,) = _lists(api, owner, project, "secret title")
     board = _board(api, owner, project)
     stranger = make.user()
@@ -145,7 +145,7 @@ def test_boards_of_other_projects_are_as_good_as_none(api: Api, make: Make, owne
     assert len(api.get(path, owner).json()) == 1
 
 
-def test_lists_of_a_label_that_is_promoted_go_on(api: Api, make: Make, owner: Person) -> None:
+def test_promoting_a_label_keeps_its_lists(api: Api, make: Make, owner: User) -> None:
     group = make_group(make, owner)
     project = make_project(make, owner, group=group)
     path, (_, second) = _lists(api, owner, project, "one", "two")
@@ -156,8 +156,8 @@ def test_lists_of_a_label_that_is_promoted_go_on(api: Api, make: Make, owner: Pe
     assert (first["label"]["id"], last["id"]) == (promoted.json()["id"], second)
 
 
-def test_two_at_once(api: Api, owner: Person, project: Project) -> None:
-    """Moves at the same time leave every list in one place, and one label makes one list."""
+def test_concurrent_changes_to_lists(api: Api, owner: User, project: Project) -> None:
+    """Concurrent moves leave every list with one position, and concurrent creation makes one list per label."""
     path, made = _lists(api, owner, project, *(f"l{number}" for number in range(5)))
     label_id = _label(api, owner, project, "once")
 
@@ -177,7 +177,7 @@ def test_two_at_once(api: Api, owner: Person, project: Project) -> None:
     assert {name for name, _ in order} == {"l0", "l1", "l2", "l3", "l4", "once"}
 
 
-def test_a_longer_page_takes_no_more_statements(api: Api, make: Make, owner: Person, project: Project) -> None:
+def test_a_longer_page_takes_no_more_statements(api: Api, make: Make, owner: User, project: Project) -> None:
     _lists(api, owner, project, "one", "two", "three")
     for number in range(5):
         api.post(f"/projects/{project.id}/boards", owner, name=f"b{number}")
@@ -188,7 +188,7 @@ def test_a_longer_page_takes_no_more_statements(api: Api, make: Make, owner: Per
     assert few == many
 
 
-WHO = [
+CALLERS = [
     ("nobody", 401, 401),
     ("stranger", 404, 404),
     ("guest", 200, 403),
@@ -200,12 +200,12 @@ WHO = [
 
 @pytest.fixture(scope="module")
 def private(make: Make, roles: UsersByRole) -> Project:
-    """A private project of theirs."""
+    """Return a private project of the same owner."""
     return project_with(make, roles)
 
 
-@pytest.mark.parametrize(("role", "reads", "writes"), WHO)
-def test_who_may(
+@pytest.mark.parametrize(("role", "reads", "writes"), CALLERS)
+def test_permissions(
     api: Api, make: Make, roles: UsersByRole, private: Project, role: str, reads: int, writes: int
 ) -> None:
     path, (held,) = _lists(api, roles.owner, private, make.name("label"))
@@ -225,7 +225,7 @@ def test_who_may(
     assert api.delete(f"{base}/{board}", caller).status_code == done
 
 
-def test_archived_and_without_issues(api: Api, owner: Person, project: Project) -> None:
+def test_archived_projects_and_projects_without_issues(api: Api, owner: User, project: Project) -> None:
     path, (held,) = _lists(api, owner, project, "one")
     api.post(f"/projects/{project.id}/archive", owner)
     assert api.get(path, owner).status_code == 200
@@ -237,7 +237,7 @@ def test_archived_and_without_issues(api: Api, owner: Person, project: Project) 
     assert api.get(path, owner).status_code == 403
 
 
-def test_group_boards(api: Api, make: Make, owner: Person) -> None:
+def test_group_boards(api: Api, make: Make, owner: User) -> None:
     group = make_group(make, owner, visibility="private")
     assert api.get(f"/groups/{group.id}/boards", owner).json() == []
     board = api.post(f"/groups/{group.id}/boards", owner, name="All").json()
@@ -253,7 +253,7 @@ def test_group_boards(api: Api, make: Make, owner: Person) -> None:
     one = f"/groups/{group.id}/boards/{board['id']}/lists/{lists[0]['id']}"
     assert api.get(f"/groups/{group.id}/boards/{board['id']}/lists/{lists[0]['id']}", owner).json() == lists[0]
     assert api.put(one, owner, position=1).json()["position"] == 1
-    # A label of a project below is none of the group.
+    # A label of a project below is not a label of the group.
     inner = _label(api, owner, make_project(make, owner, group=group), "inner")
     assert api.post(path, owner, label_id=inner).status_code == 400
     guest, outside = make.user(), make.user()

@@ -13,7 +13,9 @@ CALLERS = [("administrator", 200), ("owner", 403), ("stranger", 403), ("nobody",
 
 
 @pytest.mark.parametrize(("role", "status"), CALLERS)
-def test_only_administrators_note_on_projects(api: Api, make: Make, roles: UsersByRole, role: str, status: int) -> None:
+def test_only_administrators_set_attributes_of_projects(
+    api: Api, make: Make, roles: UsersByRole, role: str, status: int
+) -> None:
     project, caller = make_project(make, roles.owner, visibility="public"), roles[role]
     key = "cost centre"
     assert api.put(f"/projects/{project.id}/custom_attributes/{key}", caller, value="1").status_code == status
@@ -27,7 +29,9 @@ def test_only_administrators_note_on_projects(api: Api, make: Make, roles: Users
 
 
 @pytest.mark.parametrize(("role", "status"), CALLERS)
-def test_only_administrators_note_on_groups(api: Api, make: Make, roles: UsersByRole, role: str, status: int) -> None:
+def test_only_administrators_set_attributes_of_groups(
+    api: Api, make: Make, roles: UsersByRole, role: str, status: int
+) -> None:
     group, caller = make_group(make, roles.owner, visibility="public"), roles[role]
     assert api.put(f"/groups/{group.id}/custom_attributes/key", caller, value="1").status_code == status
     api.put(f"/groups/{group.id}/custom_attributes/key", make.root, value="2")
@@ -39,7 +43,7 @@ def test_only_administrators_note_on_groups(api: Api, make: Make, roles: UsersBy
     assert left == ([] if status == 200 else [{"key": "key", "value": "2"}])
 
 
-def test_a_key_has_one_value_in_each_place(api: Api, make: Make) -> None:
+def test_a_key_has_one_value_per_object(api: Api, make: Make) -> None:
     project, other, group = make_project(make), make_project(make), make_group(make)
     for value in ("erster", "zweiter ✓", "x" * 65_535):
         for where in (f"/projects/{project.id}", f"/groups/{group.id}"):
@@ -64,13 +68,13 @@ REFUSED: list[tuple[str, dict[str, Any], object]] = [
 
 
 @pytest.mark.parametrize(("key", "sent", "message"), REFUSED, ids=lambda value: str(value)[:30])
-def test_what_cannot_be_is_refused(api: Api, make: Make, key: str, sent: dict[str, Any], message: object) -> None:
+def test_invalid_attributes_are_rejected(api: Api, make: Make, key: str, sent: dict[str, Any], message: object) -> None:
     group = make_group(make)
     answer = api.put(f"/groups/{group.id}/custom_attributes/{key}", make.root, **sent)
     assert (answer.status_code, answer.json()["message"]) == (400, message)
 
 
-def test_places_that_are_not_there_or_archived(api: Api, make: Make, roles: UsersByRole) -> None:
+def test_attributes_of_missing_and_archived_objects(api: Api, make: Make, roles: UsersByRole) -> None:
     assert api.get("/projects/0/custom_attributes", make.root).status_code == 404
     assert api.put("/groups/0/custom_attributes/key", make.root, value="x").status_code == 404
     project = make_project(make, roles.owner)
@@ -81,7 +85,7 @@ def test_places_that_are_not_there_or_archived(api: Api, make: Make, roles: User
     assert api.delete(f"/projects/{project.id}/custom_attributes/key", make.root).status_code == 403
 
 
-def test_a_list_has_pages_and_one_cost(api: Api, make: Make) -> None:
+def test_list_is_paginated_with_constant_statements(api: Api, make: Make) -> None:
     project = make_project(make)
     for key in ("c", "a", "b"):
         api.put(f"/projects/{project.id}/custom_attributes/{key}", make.root, value="x")

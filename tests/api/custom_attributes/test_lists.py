@@ -1,4 +1,4 @@
-"""Lists by custom attributes, and lists that show them: for administrators alone."""
+"""Lists filtered by custom attributes, and lists that include them: administrators only."""
 
 from collections.abc import Callable
 from functools import partial
@@ -11,7 +11,7 @@ from tests.factories import ids, make_group, make_project, statements_of
 KINDS = ["projects", "groups", "users"]
 
 
-def _maker(make: Make, kind: str) -> Callable[[], int]:
+def _create(make: Make, kind: str) -> Callable[[], int]:
     makers: dict[str, Callable[[], int]] = {
         "projects": lambda: make_project(make, visibility="public").id,
         "groups": lambda: make_group(make, visibility="public").id,
@@ -20,19 +20,19 @@ def _maker(make: Make, kind: str) -> Callable[[], int]:
     return makers[kind]
 
 
-def _note(api: Api, make: Make, kind: str, number: int, **attributes: str) -> None:
+def _set_attribute(api: Api, make: Make, kind: str, number: int, **attributes: str) -> None:
     for key, value in attributes.items():
         assert api.put(f"/{kind}/{number}/custom_attributes/{key}", make.root, value=value).status_code == 200
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_list_is_filtered_by_what_was_noted(api: Api, make: Make, kind: str) -> None:
-    """By all of the pairs; what is noted on another thing or under another key does not count."""
-    team, made = make.name("team"), _maker(make, kind)
+def test_lists_filter_by_attribute_values(api: Api, make: Make, kind: str) -> None:
+    """All pairs must match; attributes of other objects or keys do not count."""
+    team, made = make.name("team"), _create(make, kind)
     both, one, neither = made(), made(), made()
-    _note(api, make, kind, both, team=team, place="here")
-    _note(api, make, kind, one, team=team, place="there")
-    _note(api, make, kind, neither, place=team)
+    _set_attribute(api, make, kind, both, team=team, place="here")
+    _set_attribute(api, make, kind, one, team=team, place="there")
+    _set_attribute(api, make, kind, neither, place=team)
 
     found = api.get(f"/{kind}?custom_attributes[team]={team}", make.root)
     assert set(ids(found)) == {both, one}
@@ -44,11 +44,11 @@ def test_a_list_is_filtered_by_what_was_noted(api: Api, make: Make, kind: str) -
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_others_can_neither_filter_nor_see(api: Api, make: Make, kind: str) -> None:
-    """Attack: a filter tells by what it leaves out what only administrators may know."""
-    user, team, made = make.user(), make.name("team"), _maker(make, kind)
+def test_other_users_can_neither_filter_nor_see_attributes(api: Api, make: Make, kind: str) -> None:
+    """Attack: a filter would reveal attribute values by the items that it omits."""
+    user, team, made = make.user(), make.name("team"), _create(make, kind)
     noted = made()
-    _note(api, make, kind, noted, team=team)
+    _set_attribute(api, make, kind, noted, team=team)
     more = "&all_available=true" if kind == "groups" else ""
 
     plain = api.get(f"/{kind}?per_page=100{more}", user)
@@ -59,10 +59,10 @@ def test_others_can_neither_filter_nor_see(api: Api, make: Make, kind: str) -> N
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_was_noted_is_shown_where_asked_for(api: Api, make: Make, kind: str) -> None:
-    made = _maker(make, kind)
+def test_attributes_are_included_on_request(api: Api, make: Make, kind: str) -> None:
+    made = _create(make, kind)
     noted, bare = made(), made()
-    _note(api, make, kind, noted, b="2", a="1")
+    _set_attribute(api, make, kind, noted, b="2", a="1")
     expected = [{"key": "a", "value": "1"}, {"key": "b", "value": "2"}]
     order = "order_by=id&sort=desc"
 
@@ -74,15 +74,15 @@ def test_what_was_noted_is_shown_where_asked_for(api: Api, make: Make, kind: str
     assert "custom_attributes" not in api.get(f"/{kind}/{noted}", make.root).json()
     assert all("custom_attributes" not in each for each in api.get(f"/{kind}?{order}", make.root).json())
     team = make.name("team")
-    for _ in range(3):  # Alike, since rows of other tests may have what takes another statement.
-        _note(api, make, kind, made(), team=team)
+    for _ in range(3):  # Equal rather than a number, because rows of other tests may need another statement.
+        _set_attribute(api, make, kind, made(), team=team)
     place = f"/{kind}?with_custom_attributes=true&custom_attributes[team]={team}"
     few, many = (statements_of(make, partial(api.get, f"{place}&per_page={n}", make.root)) for n in (1, 50))
     assert many <= few
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_filters_that_cannot_be(api: Api, make: Make, kind: str) -> None:
+def test_invalid_filters(api: Api, make: Make, kind: str) -> None:
     wrong = api.get(f"/{kind}?custom_attributes=team", make.root)
     assert (wrong.status_code, wrong.json()) == (400, {"message": {"custom_attributes": ["is invalid"]}})
     many = "&".join(f"custom_attributes[k{number}]=v" for number in range(11))
@@ -92,12 +92,12 @@ def test_filters_that_cannot_be(api: Api, make: Make, kind: str) -> None:
     assert ids(unicode) == []
 
 
-def test_lists_below_a_group_filter_and_show_too(api: Api, make: Make) -> None:
+def test_lists_below_a_group_filter_and_include_attributes(api: Api, make: Make) -> None:
     team, group = make.name("team"), make_group(make)
     inner, other = make_group(make, parent=group), make_group(make, parent=group)
     project = make_project(make, group=group)
-    _note(api, make, "groups", inner.id, team=team)
-    _note(api, make, "projects", project.id, team=team)
+    _set_attribute(api, make, "groups", inner.id, team=team)
+    _set_attribute(api, make, "projects", project.id, team=team)
     asked = f"?custom_attributes[team]={team}&with_custom_attributes=true"
     for path in (f"/groups/{group.id}/subgroups", f"/groups/{group.id}/descendant_groups"):
         (found,) = api.get(path + asked, make.root).json()

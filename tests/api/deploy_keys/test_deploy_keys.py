@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.factories import Project, ids, make_project, statements_of
 from tests.roles import UsersByRole, project_with
 from tests.ssh_public_keys import ed25519_line, rsa_line, sha256_of
@@ -24,7 +24,7 @@ CALLERS = [
 TAKEN = {"fingerprint": ["has already been taken"]}
 
 
-def _add(api: Api, person: Person, project: Project, line: str = "", **attributes: Any) -> dict[str, Any]:
+def _add(api: Api, person: User, project: Project, line: str = "", **attributes: Any) -> dict[str, Any]:
     sent = {"title": "robot", "key": line or ed25519_line(), **attributes}
     added = api.post(f"/projects/{project.id}/deploy_keys", person, **sent)
     assert added.status_code == 201, added.text
@@ -243,7 +243,7 @@ def test_a_list_has_pages_and_one_cost(api: Api, make: Make, roles: UsersByRole)
     for _ in range(5):
         _add(api, roles.owner, project)
 
-    def cost(where: str, caller: Person, size: int) -> int:
+    def cost(where: str, caller: User, size: int) -> int:
         return statements_of(make, lambda: api.get(where, caller, per_page=size))
 
     for where, caller in ((f"/projects/{project.id}/deploy_keys", roles.owner), ("/deploy_keys", make.root)):

@@ -12,7 +12,7 @@ from tests.conftest import Instance
 from tests.factories import day, ids, make_group, make_project, statements_of
 from tests.roles import UsersByRole, group_with, project_with
 
-SENT: dict[str, Any] = {"name": "deployer", "scopes": ["read_repository"]}
+PARAMS: dict[str, Any] = {"name": "deployer", "scopes": ["read_repository"]}
 PROJECT_CALLERS = [
     ("administrator", 200),
     ("owner", 200),
@@ -33,11 +33,11 @@ GROUP_CALLERS = [
 
 
 @pytest.mark.parametrize(("role", "status"), PROJECT_CALLERS)
-def test_masters_manage_those_of_a_project(api: Api, make: Make, roles: UsersByRole, role: str, status: int) -> None:
+def test_masters_manage_project_deploy_tokens(api: Api, make: Make, roles: UsersByRole, role: str, status: int) -> None:
     project, caller = project_with(make, roles), roles[role]
-    made = api.post(f"/projects/{project.id}/deploy_tokens", caller, **SENT)
+    made = api.post(f"/projects/{project.id}/deploy_tokens", caller, **PARAMS)
     assert made.status_code == (201 if status == 200 else status)
-    token_id = api.post(f"/projects/{project.id}/deploy_tokens", make.root, **SENT).json()["id"]
+    token_id = api.post(f"/projects/{project.id}/deploy_tokens", make.root, **PARAMS).json()["id"]
 
     assert api.get(f"/projects/{project.id}/deploy_tokens", caller).status_code == status
     assert api.get(f"/projects/{project.id}/deploy_tokens/{token_id}", caller).status_code == status
@@ -47,13 +47,13 @@ def test_masters_manage_those_of_a_project(api: Api, make: Make, roles: UsersByR
 
 
 @pytest.mark.parametrize(("role", "read", "write"), GROUP_CALLERS)
-def test_owners_manage_those_of_a_group(
+def test_owners_manage_group_deploy_tokens(
     api: Api, make: Make, roles: UsersByRole, role: str, read: int, write: int
 ) -> None:
     group, caller = group_with(make, roles), roles[role]
-    made = api.post(f"/groups/{group.id}/deploy_tokens", caller, **SENT)
+    made = api.post(f"/groups/{group.id}/deploy_tokens", caller, **PARAMS)
     assert made.status_code == (201 if write == 200 else write)
-    token_id = api.post(f"/groups/{group.id}/deploy_tokens", make.root, **SENT).json()["id"]
+    token_id = api.post(f"/groups/{group.id}/deploy_tokens", make.root, **PARAMS).json()["id"]
 
     assert api.get(f"/groups/{group.id}/deploy_tokens", caller).status_code == read
     assert api.get(f"/groups/{group.id}/deploy_tokens/{token_id}", caller).status_code == read
@@ -62,11 +62,13 @@ def test_owners_manage_those_of_a_group(
 
 
 @pytest.mark.parametrize(("role", "status"), [("administrator", 200), ("owner", 403), ("nobody", 401)])
-def test_only_administrators_list_all(api: Api, make: Make, roles: UsersByRole, role: str, status: int) -> None:
+def test_only_administrators_list_all_deploy_tokens(
+    api: Api, make: Make, roles: UsersByRole, role: str, status: int
+) -> None:
     project, group = project_with(make, roles), group_with(make, roles)
     made = [
-        api.post(f"/projects/{project.id}/deploy_tokens", make.root, **SENT).json()["id"],
-        api.post(f"/groups/{group.id}/deploy_tokens", make.root, **SENT).json()["id"],
+        api.post(f"/projects/{project.id}/deploy_tokens", make.root, **PARAMS).json()["id"],
+        api.post(f"/groups/{group.id}/deploy_tokens", make.root, **PARAMS).json()["id"],
     ]
     answer = api.get("/deploy_tokens", roles[role], per_page=100)
     assert answer.status_code == status
@@ -74,12 +76,12 @@ def test_only_administrators_list_all(api: Api, make: Make, roles: UsersByRole, 
         assert set(made) <= set(ids(answer))
 
 
-def test_the_secret_is_shown_once_and_only_its_digest_is_kept(
+def test_the_secret_is_shown_once_and_stored_as_a_digest(
     api: Api, make: Make, roles: UsersByRole, instance: Instance
 ) -> None:
-    """Attack: whoever may list tokens, or copied the database, fetches with them."""
+    """Attack: a caller who may list tokens, or has a copy of the database, fetches with them."""
     project = project_with(make, roles)
-    made = api.post(f"/projects/{project.id}/deploy_tokens", roles.owner, **SENT).json()
+    made = api.post(f"/projects/{project.id}/deploy_tokens", roles.owner, **PARAMS).json()
     secret = made["token"]
     assert made == {
         "id": made["id"],
@@ -105,15 +107,15 @@ def test_the_secret_is_shown_once_and_only_its_digest_is_kept(
     assert secret not in instance.log.getvalue()
 
 
-def test_credentials_prove_a_token(api: Api, make: Make, roles: UsersByRole, instance: Instance) -> None:
-    """Name and secret belong together, and end with their time, their row, or their project."""
+def test_deploy_token_authentication(api: Api, make: Make, roles: UsersByRole, instance: Instance) -> None:
+    """User name and secret must match; both become invalid on expiry, revocation, or deletion of the project."""
     project, other = project_with(make, roles), project_with(make, roles)
     where = f"/projects/{project.id}/deploy_tokens"
-    own = api.post(where, roles.owner, **SENT).json()
-    named = api.post(where, roles.owner, **SENT, username="robot+1", expires_at="2030-01-02").json()
-    doomed = api.post(f"/projects/{other.id}/deploy_tokens", roles.owner, **SENT).json()
+    own = api.post(where, roles.owner, **PARAMS).json()
+    named = api.post(where, roles.owner, **PARAMS, username="robot+1", expires_at="2030-01-02").json()
+    doomed = api.post(f"/projects/{other.id}/deploy_tokens", roles.owner, **PARAMS).json()
 
-    def proves(made: dict[str, Any], username: str | None = None) -> int | None:
+    def authenticates(made: dict[str, Any], username: str | None = None) -> int | None:
         held = instance.app.database.read(
             lambda db: deploy_token_by_credentials(
                 db, made["username"] if username is None else username, made["token"]
@@ -121,23 +123,23 @@ def test_credentials_prove_a_token(api: Api, make: Make, roles: UsersByRole, ins
         )
         return held.project_id if held else None
 
-    assert (proves(own), proves(named), proves(doomed)) == (project.id, project.id, other.id)
-    assert proves(own, named["username"]) is None
-    assert proves({**own, "token": own["token"][:-1]}) is None
+    assert (authenticates(own), authenticates(named), authenticates(doomed)) == (project.id, project.id, other.id)
+    assert authenticates(own, named["username"]) is None
+    assert authenticates({**own, "token": own["token"][:-1]}) is None
     assert named["username"] == "robot+1"
     with day(instance, "2030-01-02"):
-        assert (proves(own), proves(named)) == (project.id, None)
+        assert (authenticates(own), authenticates(named)) == (project.id, None)
         shown = {each["id"]: each for each in api.get(where, make.root).json()}
         assert (shown[named["id"]]["expired"], shown[named["id"]]["active"]) == (True, False)
         assert ids(api.get(where, make.root, active=True)) == [own["id"]]
         assert ids(api.get(where, make.root, active=False)) == [named["id"]]
     assert api.delete(f"/projects/{other.id}", roles.owner).status_code == 200
-    assert proves(doomed) is None
+    assert authenticates(doomed) is None
     assert doomed["id"] not in ids(api.get("/deploy_tokens", make.root, per_page=100))
     for _ in range(2):
         gone = api.delete(f"{where}/{own['id']}", roles.owner)
         assert (gone.status_code, gone.content) == (200, b"")
-    assert proves(own) is None
+    assert authenticates(own) is None
 
 
 REFUSED = [
@@ -148,14 +150,14 @@ REFUSED = [
     ({"name": "x", "scopes": []}, {"scopes": ["can't be blank"]}),
     ({"name": "x", "scopes": ["api"]}, {"scopes": ["is invalid"]}),
     ({"name": "x", "scopes": 7}, {"scopes": ["is invalid"]}),
-    ({**SENT, "expires_at": "soon"}, {"expires_at": ["is invalid"]}),
-    ({**SENT, "username": "Zoë"}, {"username": ["can contain only letters, digits, '_', '-', '+' and '.'"]}),
-    ({**SENT, "username": "x" * 256}, {"username": ["is too long (maximum is 255 characters)"]}),
+    ({**PARAMS, "expires_at": "soon"}, {"expires_at": ["is invalid"]}),
+    ({**PARAMS, "username": "Zoë"}, {"username": ["can contain only letters, digits, '_', '-', '+' and '.'"]}),
+    ({**PARAMS, "username": "x" * 256}, {"username": ["is too long (maximum is 255 characters)"]}),
 ]
 
 
 @pytest.mark.parametrize(("sent", "message"), REFUSED, ids=lambda value: str(value)[:40])
-def test_what_cannot_be_is_refused(
+def test_invalid_deploy_tokens_are_rejected(
     api: Api, make: Make, roles: UsersByRole, sent: dict[str, Any], message: object
 ) -> None:
     group = group_with(make, roles)
@@ -164,7 +166,7 @@ def test_what_cannot_be_is_refused(
     assert api.get(f"/groups/{group.id}/deploy_tokens", roles.owner).json() == []
 
 
-def test_scopes_come_as_a_text_too_and_once_each(api: Api, make: Make, roles: UsersByRole) -> None:
+def test_scopes_may_be_a_string_and_are_deduplicated(api: Api, make: Make, roles: UsersByRole) -> None:
     project = project_with(make, roles)
     sent = {"name": "日本", "scopes": "read_registry,write_registry,read_registry", "expires_at": "2001-01-01"}
     made = api.post(f"/projects/{project.id}/deploy_tokens", roles.owner, **sent).json()
@@ -172,10 +174,10 @@ def test_scopes_come_as_a_text_too_and_once_each(api: Api, make: Make, roles: Us
     assert (made["name"], made["expires_at"], made["expired"]) == ("日本", "2001-01-01T00:00:00.000Z", True)
 
 
-def test_a_token_is_only_found_where_it_belongs(api: Api, make: Make, roles: UsersByRole) -> None:
+def test_a_token_is_found_only_under_its_owner(api: Api, make: Make, roles: UsersByRole) -> None:
     project, other = project_with(make, roles), make_project(make, roles.stranger)
     group = make_group(make, roles.stranger)
-    token_id = api.post(f"/projects/{project.id}/deploy_tokens", roles.owner, **SENT).json()["id"]
+    token_id = api.post(f"/projects/{project.id}/deploy_tokens", roles.owner, **PARAMS).json()["id"]
     for where in (f"/projects/{other.id}/deploy_tokens", f"/groups/{group.id}/deploy_tokens"):
         assert api.get(f"{where}/{token_id}", roles.stranger).status_code == 404
         assert api.delete(f"{where}/{token_id}", roles.stranger).status_code == 200
@@ -185,18 +187,18 @@ def test_a_token_is_only_found_where_it_belongs(api: Api, make: Make, roles: Use
 
 def test_an_archived_project_is_read_only(api: Api, make: Make, roles: UsersByRole) -> None:
     project = project_with(make, roles)
-    token_id = api.post(f"/projects/{project.id}/deploy_tokens", roles.owner, **SENT).json()["id"]
+    token_id = api.post(f"/projects/{project.id}/deploy_tokens", roles.owner, **PARAMS).json()["id"]
     api.post(f"/projects/{project.id}/archive", roles.owner)
     for caller in (roles.owner, make.root):
         assert api.get(f"/projects/{project.id}/deploy_tokens/{token_id}", caller).status_code == 200
-        assert api.post(f"/projects/{project.id}/deploy_tokens", caller, **SENT).status_code == 403
+        assert api.post(f"/projects/{project.id}/deploy_tokens", caller, **PARAMS).status_code == 403
         assert api.delete(f"/projects/{project.id}/deploy_tokens/{token_id}", caller).status_code == 403
 
 
-def test_a_list_has_pages_and_one_cost(api: Api, make: Make, roles: UsersByRole) -> None:
+def test_list_is_paginated_with_constant_statements(api: Api, make: Make, roles: UsersByRole) -> None:
     project = project_with(make, roles)
     for _ in range(5):
-        api.post(f"/projects/{project.id}/deploy_tokens", roles.owner, **SENT)
+        api.post(f"/projects/{project.id}/deploy_tokens", roles.owner, **PARAMS)
     where = f"/projects/{project.id}/deploy_tokens"
     assert api.get(where, roles.owner, per_page=2).headers["x-total-pages"] == "3"
     few, many = (statements_of(make, partial(api.get, where, roles.owner, per_page=n)) for n in (1, 100))

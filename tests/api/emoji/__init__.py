@@ -1,1 +1,1 @@
-"""Award emoji through the API."""
+"""Tests of award emoji."""

@@ -1,4 +1,4 @@
-"""Award emoji: who gives what, once, and what an issue shows of it."""
+"""Award emoji: permissions, uniqueness, and the vote counts of an issue."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -9,8 +9,8 @@ from tests.factories import ids, make_project, statements_of
 from tests.roles import UsersByRole, project_with
 
 
-def test_give_and_take_back(api: Api, make: Make) -> None:
-    """An emoji on an issue, and on a note about it, from its beginning to its end."""
+def test_award_and_remove_emoji(api: Api, make: Make) -> None:
+    """Life cycle of an emoji on an issue and on a note."""
     owner, other = make.user(), make.user()
     project = make_project(make, owner, visibility="public")
     issue = api.post(f"/projects/{project.id}/issues", owner, title="one").json()
@@ -49,8 +49,8 @@ def _votes(api: Api, make: Make, project_id: int) -> tuple[int, int]:
     return issue["upvotes"], issue["downvotes"]
 
 
-def test_an_emoji_by_itself(api: Api, make: Make) -> None:
-    """Keyboards send the sign, with or without the mark that colours it; it is kept by its name."""
+def test_unicode_emoji(api: Api, make: Make) -> None:
+    """Keyboards send the character, with or without a variation selector; the name is stored."""
     owner, other = make.user(), make.user()
     project = make_project(make, owner, visibility="public")
     path = f"/projects/{project.id}/issues/1/award_emoji"
@@ -64,7 +64,7 @@ def test_an_emoji_by_itself(api: Api, make: Make) -> None:
 
 
 @pytest.mark.parametrize("name", ["", " ", "no_such_emoji", "x" * 100_000, "<b>", "🎉\u202e"])
-def test_unknown_names(api: Api, make: Make, name: str) -> None:
+def test_unknown_emoji_are_rejected(api: Api, make: Make, name: str) -> None:
     """Only emoji that have a name."""
     owner = make.user()
     project = make_project(make, owner)
@@ -74,8 +74,8 @@ def test_unknown_names(api: Api, make: Make, name: str) -> None:
     assert len(refused.text) < 200
 
 
-def test_refused(api: Api, make: Make) -> None:
-    """The same twice, a vote for oneself, what another gave, and what is no parameter."""
+def test_rejected_awards(api: Api, make: Make) -> None:
+    """Duplicate awards, votes for oneself, removal of another user's award, and invalid parameters."""
     owner, other = make.user(), make.user()
     project = make_project(make, owner, visibility="public")
     api.post(f"/projects/{project.id}/issues", owner, title="one")
@@ -93,8 +93,8 @@ def test_refused(api: Api, make: Make) -> None:
     assert len(ids(api.get(base, owner))) == 1
 
 
-def test_at_once(api: Api, make: Make) -> None:
-    """Who gives the same at once gives it once, and it counts once."""
+def test_concurrent_awards_are_counted_once(api: Api, make: Make) -> None:
+    """Concurrent awards of one emoji by one user are stored and counted once."""
     owner, other = make.user(), make.user()
     project = make_project(make, owner, visibility="public")
     api.post(f"/projects/{project.id}/issues", owner, title="one")
@@ -121,8 +121,8 @@ CALLERS = [
 
 
 @pytest.mark.parametrize(("role", "read", "give"), CALLERS)
-def test_who_gives(api: Api, make: Make, roles: UsersByRole, role: str, read: int, give: int) -> None:
-    """Those who see an issue."""
+def test_permission_to_award(api: Api, make: Make, roles: UsersByRole, role: str, read: int, give: int) -> None:
+    """Every user who can see an issue may award emoji."""
     project = project_with(make, roles)
     api.post(f"/projects/{project.id}/issues", roles.master, title="one")
     base = f"/projects/{project.id}/issues/1/award_emoji"
@@ -131,8 +131,8 @@ def test_who_gives(api: Api, make: Make, roles: UsersByRole, role: str, read: in
     assert _votes(api, make, project.id) == (0, 1 if give == 201 else 0)
 
 
-def test_lists_by_reaction(api: Api, make: Make) -> None:
-    """Issues that the caller gave something to, and those that they did not."""
+def test_lists_filter_by_own_reaction(api: Api, make: Make) -> None:
+    """Issues with and without the caller's reaction."""
     owner, other = make.user(), make.user()
     project = make_project(make, owner, visibility="public")
     base = f"/projects/{project.id}/issues"
@@ -159,7 +159,7 @@ def test_lists_by_reaction(api: Api, make: Make) -> None:
 
 
 def test_statements_do_not_grow(api: Api, make: Make) -> None:
-    """A page costs the same however long it is."""
+    """The statement count does not depend on the size of the page."""
     owner = make.user()
     project = make_project(make, owner, visibility="public")
     api.post(f"/projects/{project.id}/issues", owner, title="one")

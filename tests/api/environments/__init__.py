@@ -1,1 +1,1 @@
-"""Tests."""
+"""Tests of environments and deployments."""

@@ -11,7 +11,7 @@ from tests.factories import ids, make_project, statements_of
 from tests.roles import UsersByRole, project_with
 
 SHA = "0123456789abcdef0123456789abcdef01234567"
-SENT: dict[str, Any] = {"environment": "live", "sha": SHA, "ref": "main", "tag": False, "status": "running"}
+PARAMS: dict[str, Any] = {"environment": "live", "sha": SHA, "ref": "main", "tag": False, "status": "running"}
 CALLERS = [
     ("administrator", 200, 200),
     ("owner", 200, 200),
@@ -28,9 +28,9 @@ def test_developers_report_and_reporters_read(
     api: Api, make: Make, roles: UsersByRole, role: str, read: int, write: int
 ) -> None:
     project, caller = project_with(make, roles), roles[role]
-    made = api.post(f"/projects/{project.id}/deployments", caller, **SENT)
+    made = api.post(f"/projects/{project.id}/deployments", caller, **PARAMS)
     assert made.status_code == (201 if write == 200 else write)
-    deployment_id = api.post(f"/projects/{project.id}/deployments", make.root, **SENT).json()["id"]
+    deployment_id = api.post(f"/projects/{project.id}/deployments", make.root, **PARAMS).json()["id"]
 
     assert api.get(f"/projects/{project.id}/deployments", caller).status_code == read
     assert api.get(f"/projects/{project.id}/deployments/{deployment_id}", caller).status_code == read
@@ -40,9 +40,9 @@ def test_developers_report_and_reporters_read(
     assert now["status"] == ("failed" if write == 200 else "running")
 
 
-def test_a_deployment_has_all_its_fields_and_makes_its_environment(api: Api, make: Make, roles: UsersByRole) -> None:
+def test_a_deployment_has_all_fields_and_creates_its_environment(api: Api, make: Make, roles: UsersByRole) -> None:
     project = project_with(make, roles)
-    made = api.post(f"/projects/{project.id}/deployments", roles.developer, **{**SENT, "sha": SHA.upper()})
+    made = api.post(f"/projects/{project.id}/deployments", roles.developer, **{**PARAMS, "sha": SHA.upper()})
     environments = api.get(f"/projects/{project.id}/environments", roles.developer).json()
     (environment,) = environments
     brief = ("id", "name", "slug", "external_url", "created_at", "updated_at")
@@ -59,16 +59,16 @@ def test_a_deployment_has_all_its_fields_and_makes_its_environment(api: Api, mak
         "deployable": None,
     }
     assert made.json()["user"]["username"] == roles.developer.username
-    again = api.post(f"/projects/{project.id}/deployments", roles.developer, **SENT).json()
+    again = api.post(f"/projects/{project.id}/deployments", roles.developer, **PARAMS).json()
     assert (again["iid"], again["environment"]["id"]) == (2, environment["id"])
-    other = api.post(f"/projects/{project_with(make, roles).id}/deployments", roles.developer, **SENT).json()
+    other = api.post(f"/projects/{project_with(make, roles).id}/deployments", roles.developer, **PARAMS).json()
     assert other["iid"] == 1
 
 
-def test_a_success_is_what_runs_there(api: Api, make: Make, roles: UsersByRole) -> None:
+def test_a_successful_deployment_becomes_the_last_one(api: Api, make: Make, roles: UsersByRole) -> None:
     project = project_with(make, roles)
     where = f"/projects/{project.id}/deployments"
-    first = api.post(where, roles.developer, **SENT).json()
+    first = api.post(where, roles.developer, **PARAMS).json()
     environment_id, deployment_id = first["environment"]["id"], first["id"]
     api.post(f"/projects/{project.id}/environments/{environment_id}/stop", roles.developer)
     place = f"/projects/{project.id}/environments/{environment_id}"
@@ -80,7 +80,7 @@ def test_a_success_is_what_runs_there(api: Api, make: Make, roles: UsersByRole) 
     back = api.put(f"{where}/{deployment_id}", roles.developer, status="running")
     assert (back.status_code, back.json()["message"]) == (400, {"status": ["cannot become running after success"]})
     assert api.put(f"{where}/{deployment_id}", roles.developer, status="success").status_code == 200
-    api.post(where, roles.developer, **{**SENT, "status": "failed"})
+    api.post(where, roles.developer, **{**PARAMS, "status": "failed"})
     assert api.get(place, roles.developer).json()["last_deployment"]["id"] == deployment_id
     assert api.delete(place, roles.owner).status_code == 200
     assert api.get(where, roles.developer).json() == [], "deployments go with their environment"
@@ -105,20 +105,20 @@ REFUSED: list[tuple[dict[str, Any], object]] = [
 
 
 @pytest.mark.parametrize(("sent", "message"), REFUSED, ids=lambda value: str(value)[:40])
-def test_what_cannot_be_is_refused(
+def test_invalid_deployments_are_rejected(
     api: Api, make: Make, roles: UsersByRole, sent: dict[str, Any], message: object
 ) -> None:
     project = project_with(make, roles)
-    answer = api.post(f"/projects/{project.id}/deployments", roles.owner, **{**SENT, **sent})
+    answer = api.post(f"/projects/{project.id}/deployments", roles.owner, **{**PARAMS, **sent})
     assert (answer.status_code, answer.json()["message"]) == (400, message)
     assert api.get(f"/projects/{project.id}/environments", roles.owner).json() == []
 
 
-def test_the_list_has_filters_order_and_one_cost(api: Api, make: Make, roles: UsersByRole) -> None:
+def test_list_filters_and_orders_with_constant_statements(api: Api, make: Make, roles: UsersByRole) -> None:
     project = project_with(make, roles)
     where = f"/projects/{project.id}/deployments"
     made = [
-        api.post(where, roles.developer, **{**SENT, "ref": ref, "environment": place, "status": status}).json()
+        api.post(where, roles.developer, **{**PARAMS, "ref": ref, "environment": place, "status": status}).json()
         for ref, place, status in (("b", "live", "success"), ("a", "test", "failed"), ("c", "live", "running"))
     ]
     first, second, third = (each["id"] for each in made)
@@ -141,27 +141,27 @@ def test_the_list_has_filters_order_and_one_cost(api: Api, make: Make, roles: Us
     assert many <= few
 
 
-def test_a_deployment_is_only_found_where_it_belongs(api: Api, make: Make, roles: UsersByRole) -> None:
+def test_a_deployment_is_found_only_in_its_project(api: Api, make: Make, roles: UsersByRole) -> None:
     project, other = project_with(make, roles), make_project(make, roles.stranger)
-    deployment_id = api.post(f"/projects/{project.id}/deployments", roles.owner, **SENT).json()["id"]
+    deployment_id = api.post(f"/projects/{project.id}/deployments", roles.owner, **PARAMS).json()["id"]
     where = f"/projects/{other.id}/deployments"
     assert api.get(f"{where}/{deployment_id}", roles.stranger).status_code == 404
     assert api.put(f"{where}/{deployment_id}", roles.stranger, status="failed").status_code == 404
     assert api.get(f"{where}/x", roles.stranger).status_code == 400
 
 
-def test_numbers_have_no_gaps_however_many_report_at_once(api: Api, make: Make, roles: UsersByRole) -> None:
+def test_concurrent_deployments_get_consecutive_iids(api: Api, make: Make, roles: UsersByRole) -> None:
     project = project_with(make, roles)
     where = f"/projects/{project.id}/deployments"
     with ThreadPoolExecutor(6) as pool:
-        answers = list(pool.map(lambda _: api.post(where, roles.developer, **SENT), range(12)))
+        answers = list(pool.map(lambda _: api.post(where, roles.developer, **PARAMS), range(12)))
     assert {answer.status_code for answer in answers} == {201}
     assert sorted(answer.json()["iid"] for answer in answers) == list(range(1, 13))
 
 
-def test_a_deployment_outlives_who_reported_it(api: Api, make: Make, roles: UsersByRole) -> None:
+def test_a_deployment_outlives_its_reporter(api: Api, make: Make, roles: UsersByRole) -> None:
     person = make.user()
     project = make_project(make, roles.owner, members={person: 30})
-    deployment_id = api.post(f"/projects/{project.id}/deployments", person, **SENT).json()["id"]
+    deployment_id = api.post(f"/projects/{project.id}/deployments", person, **PARAMS).json()["id"]
     assert api.delete(f"/users/{person.id}", make.root).status_code in (200, 204)
     assert api.get(f"/projects/{project.id}/deployments/{deployment_id}", roles.owner).json()["user"] is None

@@ -24,7 +24,7 @@ CALLERS = [
 
 
 @pytest.mark.parametrize(("role", "read", "deploy", "change"), CALLERS)
-def test_who_may_what(api: Api, make: Make, roles: UsersByRole, role: str, read: int, deploy: int, change: int) -> None:
+def test_permissions(api: Api, make: Make, roles: UsersByRole, role: str, read: int, deploy: int, change: int) -> None:
     project, caller = project_with(make, roles), roles[role]
     made = api.post(f"/projects/{project.id}/environments", caller, name="by-caller")
     assert made.status_code == (201 if deploy == 200 else deploy)
@@ -44,13 +44,13 @@ def test_who_may_what(api: Api, make: Make, roles: UsersByRole, role: str, read:
 
 
 @pytest.mark.parametrize("visibility", ["internal", "public"])
-def test_seeing_a_project_is_not_enough(api: Api, make: Make, roles: UsersByRole, visibility: str) -> None:
+def test_project_visibility_is_not_enough(api: Api, make: Make, roles: UsersByRole, visibility: str) -> None:
     project = make_project(make, roles.owner, visibility=visibility)
     assert api.get(f"/projects/{project.id}/environments", roles.stranger).status_code == 403
     assert api.get(f"/projects/{project.id}/environments", roles.owner).status_code == 200
 
 
-def test_an_environment_has_all_its_fields(api: Api, make: Make, roles: UsersByRole) -> None:
+def test_an_environment_has_all_fields(api: Api, make: Make, roles: UsersByRole) -> None:
     project = project_with(make, roles)
     sent = {"name": "production", "external_url": "https://live.example.com/ü"}
     made = api.post(f"/projects/{project.id}/environments", roles.owner, **sent)
@@ -97,7 +97,7 @@ SLUGS = [
 
 
 @pytest.mark.parametrize(("name", "slug"), SLUGS)
-def test_the_slug_follows_from_the_name(api: Api, make: Make, roles: UsersByRole, name: str, slug: str) -> None:
+def test_the_slug_is_derived_from_the_name(api: Api, make: Make, roles: UsersByRole, name: str, slug: str) -> None:
     project = project_with(make, roles)
     made = api.post(f"/projects/{project.id}/environments", roles.owner, name=name)
     assert made.status_code == 201, made.text
@@ -105,7 +105,7 @@ def test_the_slug_follows_from_the_name(api: Api, make: Make, roles: UsersByRole
     assert len(made.json()["slug"]) <= 24
 
 
-def test_a_slug_is_given_out_once(api: Api, make: Make, roles: UsersByRole) -> None:
+def test_a_slug_is_unique(api: Api, make: Make, roles: UsersByRole) -> None:
     project = project_with(make, roles)
     slug = api.post(f"/projects/{project.id}/environments", roles.owner, name="Upper").json()["slug"]
     other = api.post(f"/projects/{project.id}/environments", roles.owner, name=slug)
@@ -140,7 +140,7 @@ REFUSED: list[tuple[dict[str, Any], object]] = [
 
 
 @pytest.mark.parametrize(("sent", "message"), REFUSED, ids=lambda value: str(value)[:40])
-def test_what_cannot_be_is_refused(
+def test_invalid_environments_are_rejected(
     api: Api, make: Make, roles: UsersByRole, sent: dict[str, Any], message: object
 ) -> None:
     project = project_with(make, roles)
@@ -156,7 +156,7 @@ def test_what_cannot_be_is_refused(
     assert same.status_code == 200, "its own name is not another's"
 
 
-def test_the_list_has_filters_pages_and_one_cost(api: Api, make: Make, roles: UsersByRole) -> None:
+def test_list_is_filtered_and_paginated_with_constant_statements(api: Api, make: Make, roles: UsersByRole) -> None:
     project = project_with(make, roles)
     where = f"/projects/{project.id}/environments"
     names = ("production", "review/one", "Review/two")
@@ -182,7 +182,7 @@ def test_the_list_has_filters_pages_and_one_cost(api: Api, make: Make, roles: Us
     assert many <= few
 
 
-def test_an_environment_is_only_found_where_it_belongs(api: Api, make: Make, roles: UsersByRole) -> None:
+def test_an_environment_is_found_only_in_its_project(api: Api, make: Make, roles: UsersByRole) -> None:
     project, other = project_with(make, roles), make_project(make, roles.stranger)
     environment_id = api.post(f"/projects/{project.id}/environments", roles.owner, name="live").json()["id"]
     where = f"/projects/{other.id}/environments/{environment_id}"
@@ -197,7 +197,7 @@ def test_an_environment_is_only_found_where_it_belongs(api: Api, make: Make, rol
 
 
 @pytest.mark.parametrize(("edit", "read", "write"), [("archive", 200, 403), ("jobs", 403, 403)])
-def test_an_archived_project_is_read_only_and_one_without_jobs_has_none(
+def test_archived_projects_are_read_only_and_disabled_jobs_hide_environments(
     api: Api, make: Make, roles: UsersByRole, edit: str, read: int, write: int
 ) -> None:
     project = project_with(make, roles)

@@ -48,12 +48,12 @@ VALUES = [
 
 
 @pytest.mark.parametrize(("value", "state", "gates"), VALUES)
-def test_sets_a_flag_for_everybody(api: Api, make: Make, value: Any, state: str, gates: list[Any]) -> None:
+def test_sets_a_flag_for_all_users(api: Api, make: Make, value: Any, state: str, gates: list[Any]) -> None:
     for _ in range(2):
         assert _set(api, make, value) == {"name": "library", "state": state, "gates": gates}
 
 
-def test_sets_a_flag_for_some(api: Api, make: Make) -> None:
+def test_sets_a_flag_for_some_users(api: Api, make: Make) -> None:
     user, other = make.user(), make.user()
     group = {"key": "groups", "value": ["perf_team"]}
 
@@ -71,7 +71,7 @@ def test_sets_a_flag_for_some(api: Api, make: Make) -> None:
     assert feature == {"name": "library", "state": "off", "gates": [OFF]}
 
 
-def test_opening_for_all_keeps_the_rest_and_closing_forgets_it(api: Api, make: Make) -> None:
+def test_enabling_for_all_keeps_other_gates_and_disabling_clears_them(api: Api, make: Make) -> None:
     user = make.user()
     _set(api, make, 30)
     _set(api, make, True, user=user.username)
@@ -86,7 +86,7 @@ def test_opening_for_all_keeps_the_rest_and_closing_forgets_it(api: Api, make: M
     assert _set(api, make, False) == {"name": "library", "state": "off", "gates": [OFF]}
 
 
-NOBODY = [
+UNKNOWN_TARGETS = [
     ({"user": "no-such-person"}, "user"),
     ({"user": ""}, "user"),
     ({"user": "root, no-such-person"}, "user"),
@@ -104,10 +104,8 @@ NOBODY = [
 ]
 
 
-@pytest.mark.parametrize(("target", "named"), NOBODY)
-def test_a_target_that_is_not_known_never_means_everybody(
-    api: Api, make: Make, target: dict[str, Any], named: str
-) -> None:
+@pytest.mark.parametrize(("target", "named"), UNKNOWN_TARGETS)
+def test_an_unknown_target_never_means_all_users(api: Api, make: Make, target: dict[str, Any], named: str) -> None:
     refused = api.post("/features/library", as_user=make.root, value=True, **target)
 
     assert refused.status_code == 400
@@ -116,7 +114,7 @@ def test_a_target_that_is_not_known_never_means_everybody(
 
 
 @pytest.mark.parametrize("value", ["perhaps", "", -1, 101, 1000, 12.5, [True], {"a": 1}, 10**30, "٣"])
-def test_refuses_other_values(api: Api, make: Make, value: Any) -> None:
+def test_invalid_values_are_rejected(api: Api, make: Make, value: Any) -> None:
     _set(api, make, 30)
 
     refused = api.post("/features/library", as_user=make.root, value=value)
@@ -126,20 +124,20 @@ def test_refuses_other_values(api: Api, make: Make, value: Any) -> None:
     assert api.get("/features", as_user=make.root).json()[0]["state"] == "conditional"
 
 
-def test_a_percentage_is_for_everybody(api: Api, make: Make) -> None:
+def test_a_percentage_applies_to_all_users(api: Api, make: Make) -> None:
     refused = api.post("/features/library", as_user=make.root, value=50, user="root")
 
     assert refused.status_code == 400
     assert list(refused.json()["message"]) == ["value"]
 
 
-def test_a_value_must_be_given(api: Api, make: Make) -> None:
+def test_a_value_is_required(api: Api, make: Make) -> None:
     for sent in ({}, {"value": None}):
         refused = api.post("/features/library", as_user=make.root, **sent)
         assert refused.json() == {"message": '400 (Bad request) "value" not given'}
 
 
-def test_lists_by_name(api: Api, make: Make) -> None:
+def test_list_is_sorted_by_name(api: Api, make: Make) -> None:
     assert api.get("/features", as_user=make.root).json() == []
     for name in ("zebra", "ape", "größe%20%2F%20寿司"):
         assert api.post(f"/features/{name}", as_user=make.root, value=True).status_code == 201
@@ -152,12 +150,12 @@ def test_lists_by_name(api: Api, make: Make) -> None:
 
 
 @pytest.mark.parametrize("name", ["%0A", "a%1Fb", "%20", "x" * 256])
-def test_refuses_other_names(api: Api, make: Make, name: str) -> None:
+def test_invalid_names_are_rejected(api: Api, make: Make, name: str) -> None:
     assert api.post(f"/features/{name}", as_user=make.root, value=True).json() == {"message": {"name": ["is invalid"]}}
     assert api.delete(f"/features/{name}", as_user=make.root).status_code == 400
 
 
-def test_deleting_twice_is_deleting_once(api: Api, make: Make) -> None:
+def test_delete_is_idempotent(api: Api, make: Make) -> None:
     feature = _set(api, make, True)
 
     first = api.delete("/features/library", as_user=make.root)
@@ -168,7 +166,7 @@ def test_deleting_twice_is_deleting_once(api: Api, make: Make) -> None:
     assert api.get("/features", as_user=make.root).json() == []
 
 
-def test_two_slashes_are_one(api: Api, make: Make) -> None:
+def test_a_double_slash_counts_as_one(api: Api, make: Make) -> None:
     """This is how python-gitlab writes the path."""
     assert api.post("/features//library", as_user=make.root, value=30).json()["state"] == "conditional"
     assert [feature["name"] for feature in api.get("/features/", as_user=make.root).json()] == ["library"]

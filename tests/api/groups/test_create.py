@@ -1,4 +1,4 @@
-"""Making groups: who may, what they may be called, how visible they may be."""
+"""Creation of groups: permissions, names and paths, visibility."""
 
 import threading
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from ingot.core.access.levels import Level
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.factories import make_group, make_project
 
 VIEW = {
@@ -28,7 +28,7 @@ VIEW = {
 }
 
 
-def test_a_group_belongs_to_whoever_makes_it(api: Api, make: Make) -> None:
+def test_the_creator_owns_the_group(api: Api, make: Make) -> None:
     user, path = make.user(), make.name("Team")
 
     made = api.post("/groups", user, name="The Team", path=path, description="Ours", request_access_enabled=False)
@@ -43,7 +43,7 @@ def test_a_group_belongs_to_whoever_makes_it(api: Api, make: Make) -> None:
     assert (member["id"], member["access_level"], member["expires_at"]) == (user.id, Level.OWNER, None)
 
 
-WHO: list[tuple[str, dict[str, Any], int]] = [
+CALLERS: list[tuple[str, dict[str, Any], int]] = [
     ("a user", {}, 201),
     ("one who was denied it", {"can_create_group": False}, 403),
     ("an external user", {"external": True}, 403),
@@ -51,14 +51,14 @@ WHO: list[tuple[str, dict[str, Any], int]] = [
 ]
 
 
-@pytest.mark.parametrize(("who", "attributes", "status"), WHO)
-def test_who_may_create_a_group(api: Api, make: Make, who: str, attributes: dict[str, Any], status: int) -> None:
+@pytest.mark.parametrize(("who", "attributes", "status"), CALLERS)
+def test_permission_to_create_a_group(api: Api, make: Make, who: str, attributes: dict[str, Any], status: int) -> None:
     user = make.user(**attributes)
 
     assert api.post("/groups", user, name="Mine", path=make.name("mine")).status_code == status
 
 
-def test_strangers_create_no_groups(api: Api, make: Make) -> None:
+def test_anonymous_callers_create_no_groups(api: Api, make: Make) -> None:
     assert api.post("/groups", name="x", path="x").status_code == 401
 
 
@@ -72,7 +72,7 @@ BELOW = [
 
 
 @pytest.mark.parametrize(("level", "visibility", "status"), BELOW)
-def test_owners_create_groups_in_theirs(api: Api, make: Make, level: Level, visibility: str, status: int) -> None:
+def test_owners_create_subgroups(api: Api, make: Make, level: Level, visibility: str, status: int) -> None:
     user = make.user()
     parent = make_group(make, members={user: level}, visibility=visibility)
 
@@ -84,7 +84,7 @@ def test_owners_create_groups_in_theirs(api: Api, make: Make, level: Level, visi
         assert made.json()["full_name"] == f"{parent.name} / Below"
 
 
-def test_an_owner_above_owns_what_is_below(api: Api, make: Make) -> None:
+def test_owners_of_a_parent_group_own_its_subgroups(api: Api, make: Make) -> None:
     user = make.user()
     top = make_group(make, user)
     deep = make_group(make, user, parent=make_group(make, user, parent=top))
@@ -96,7 +96,7 @@ def test_an_owner_above_owns_what_is_below(api: Api, make: Make) -> None:
 
 
 @pytest.mark.parametrize("missing", ["name", "path"])
-def test_name_and_path_are_needed(api: Api, make: Make, missing: str) -> None:
+def test_name_and_path_are_required(api: Api, make: Make, missing: str) -> None:
     sent = {"name": "Named", "path": make.name("path")}
     del sent[missing]
 
@@ -105,7 +105,7 @@ def test_name_and_path_are_needed(api: Api, make: Make, missing: str) -> None:
     assert (refused.status_code, refused.json()) == (400, {"message": f'400 (Bad request) "{missing}" not given'})
 
 
-# A path becomes part of a URL, and of what scripts make of it: nothing in it may lead elsewhere.
+# A path becomes part of URLs and of shell scripts, so it must not contain special characters.
 PATHS = [
     "../x",
     "a/../../hooks",
@@ -138,7 +138,7 @@ PATHS = [
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_a_path_that_leads_elsewhere_is_refused(api: Api, make: Make, path: str) -> None:
+def test_invalid_paths_are_rejected(api: Api, make: Make, path: str) -> None:
     refused = api.post("/groups", make.root, name="Fine", path=path)
 
     assert refused.status_code == 400, path
@@ -146,7 +146,7 @@ def test_a_path_that_leads_elsewhere_is_refused(api: Api, make: Make, path: str)
 
 
 @pytest.mark.parametrize(("path", "status"), [("tree", 400), ("Edit", 400), ("issues", 400), ("api", 201)])
-def test_a_group_in_another_has_other_words_that_are_not_free(api: Api, make: Make, path: str, status: int) -> None:
+def test_subgroups_have_other_reserved_paths(api: Api, make: Make, path: str, status: int) -> None:
     parent = make_group(make)
 
     assert api.post("/groups", make.root, name="Fine", path=path, parent_id=parent.id).status_code == status
@@ -165,7 +165,7 @@ NAMES = [
 
 
 @pytest.mark.parametrize(("name", "status"), NAMES)
-def test_names_are_for_people(api: Api, make: Make, name: str, status: int) -> None:
+def test_names_may_contain_any_readable_text(api: Api, make: Make, name: str, status: int) -> None:
     made = api.post("/groups", make.root, name=name, path=make.name("named"))
 
     assert made.status_code == status
@@ -183,7 +183,7 @@ def _taken_by(make: Make, what: str) -> str:
 
 
 @pytest.mark.parametrize("what", ["user", "group", "group that moved away"])
-def test_a_path_is_taken_once_whatever_its_case(api: Api, make: Make, what: str) -> None:
+def test_a_path_is_unique_ignoring_case(api: Api, make: Make, what: str) -> None:
     path = _taken_by(make, what)
 
     for spelled in (path, path.upper()):
@@ -191,7 +191,7 @@ def test_a_path_is_taken_once_whatever_its_case(api: Api, make: Make, what: str)
         assert (refused.status_code, refused.json()) == (400, {"message": {"path": ["has already been taken"]}})
 
 
-def test_a_project_keeps_its_path_from_groups(api: Api, make: Make) -> None:
+def test_the_path_of_a_project_is_taken_for_groups(api: Api, make: Make) -> None:
     group = make_group(make)
     make_project(make, group=group, name="thing")
 
@@ -200,7 +200,7 @@ def test_a_project_keeps_its_path_from_groups(api: Api, make: Make) -> None:
     assert (refused.status_code, refused.json()) == (400, {"message": {"path": ["has already been taken"]}})
 
 
-def test_names_are_unique_side_by_side_only(api: Api, make: Make) -> None:
+def test_names_are_unique_among_siblings_only(api: Api, make: Make) -> None:
     parent, name = make_group(make), make.name("same")
     make_group(make, parent=parent, name=name)
 
@@ -222,7 +222,9 @@ VISIBLE = [
 
 
 @pytest.mark.parametrize(("above", "below", "status"), VISIBLE)
-def test_nothing_shows_more_than_the_group_around_it(api: Api, make: Make, above: str, below: str, status: int) -> None:
+def test_a_subgroup_is_not_more_visible_than_its_parent(
+    api: Api, make: Make, above: str, below: str, status: int
+) -> None:
     parent = make_group(make, visibility=above)
 
     made = api.post("/groups", make.root, name="In", path="in", parent_id=parent.id, visibility=below)
@@ -232,7 +234,7 @@ def test_nothing_shows_more_than_the_group_around_it(api: Api, make: Make, above
         assert list(made.json()["message"]) == ["visibility_level"]
 
 
-def test_groups_lie_twenty_deep_at_most(api: Api, make: Make) -> None:
+def test_groups_nest_at_most_twenty_levels(api: Api, make: Make) -> None:
     group = make_group(make)
     for _ in range(19):
         group = make_group(make, parent=group)
@@ -242,11 +244,11 @@ def test_groups_lie_twenty_deep_at_most(api: Api, make: Make) -> None:
     assert (refused.status_code, list(refused.json()["message"])) == (400, ["parent_id"])
 
 
-def test_of_two_at_once_one_gets_the_path(api: Api, make: Make) -> None:
+def test_concurrent_creation_with_one_path(api: Api, make: Make) -> None:
     path, people = make.name("race"), [make.user() for _ in range(4)]
     answers: list[int] = []
 
-    def create(person: Person) -> None:
+    def create(person: User) -> None:
         with Api(api.url) as client:
             answers.append(client.post("/groups", person, name="Race", path=path).status_code)
 

@@ -1,4 +1,4 @@
-"""Deleting groups, and what becomes of groups when their owners go."""
+"""Deletion of groups, and of users who own groups."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from ingot.core.access.levels import Level
 from tests.client import Api, Make
 from tests.factories import by_path, ids, make_group, make_project, share
 
-WHO = [
+CALLERS = [
     (Level.OWNER, "private", 200),
     (Level.MASTER, "private", 403),
     (Level.NONE, "public", 403),
@@ -16,7 +16,7 @@ WHO = [
 ]
 
 
-@pytest.mark.parametrize(("level", "visibility", "status"), WHO)
+@pytest.mark.parametrize(("level", "visibility", "status"), CALLERS)
 def test_owners_delete(api: Api, make: Make, level: Level, visibility: str, status: int) -> None:
     user = make.user()
     group = make_group(make, members={user: level}, visibility=visibility)
@@ -27,7 +27,7 @@ def test_owners_delete(api: Api, make: Make, level: Level, visibility: str, stat
     assert api.get(group.url, make.root).status_code == (404 if status == 200 else 200)
 
 
-def test_all_below_goes_and_the_paths_are_free_at_once(api: Api, make: Make) -> None:
+def test_deleting_a_group_deletes_its_contents_and_frees_their_paths(api: Api, make: Make) -> None:
     member = make.user()
     top = make_group(make, members={member: Level.DEVELOPER})
     below = make_group(make, parent=top, path="below")
@@ -45,7 +45,7 @@ def test_all_below_goes_and_the_paths_are_free_at_once(api: Api, make: Make) -> 
     assert make_project(make, group=make_group(make, parent=again, path="below"), name="thing").id != project.id
 
 
-def test_a_group_that_moved_frees_both_paths(api: Api, make: Make) -> None:
+def test_deleting_a_renamed_group_frees_both_paths(api: Api, make: Make) -> None:
     group, moved = make_group(make), make.name("moved")
     api.put(group.url, make.root, path=moved)
 
@@ -55,11 +55,11 @@ def test_a_group_that_moved_frees_both_paths(api: Api, make: Make) -> None:
         assert make_group(make, path=path)
 
 
-def test_deleting_what_is_not_there(api: Api, make: Make) -> None:
+def test_deleting_a_missing_group(api: Api, make: Make) -> None:
     assert api.delete("/groups/999999999", make.root).status_code == 404
 
 
-def test_the_only_owner_of_a_group_is_not_deleted(api: Api, make: Make) -> None:
+def test_the_only_owner_of_a_group_cannot_be_deleted(api: Api, make: Make) -> None:
     owner = make.user()
     group = make_group(make, owner)
 
@@ -68,14 +68,14 @@ def test_the_only_owner_of_a_group_is_not_deleted(api: Api, make: Make) -> None:
     assert refused.status_code == 409
     assert group.path in refused.json()["message"]
     assert api.get(f"/users/{owner.id}", make.root).json()["state"] == "active"
-    # With another owner the group stays, and the user may go.
+    # With another owner the group stays, and the user can be deleted.
     heir = make.user()
     api.post(f"{group.url}/members", make.root, user_id=heir.id, access_level=50)
     assert api.delete(f"/users/{owner.id}", make.root).status_code == 200
     assert ids(api.get(f"{group.url}/members", heir)) == [heir.id]
 
 
-COUNTED = [
+OTHER_MEMBERS = [
     ("nobody", 409),
     ("a blocked owner", 409),
     ("one until next year", 409),
@@ -84,8 +84,8 @@ COUNTED = [
 ]
 
 
-@pytest.mark.parametrize(("besides", "status"), COUNTED)
-def test_who_counts_as_another_owner(api: Api, make: Make, besides: str, status: int) -> None:
+@pytest.mark.parametrize(("besides", "status"), OTHER_MEMBERS)
+def test_memberships_that_count_as_another_owner(api: Api, make: Make, besides: str, status: int) -> None:
     owner, other = make.user(), make.user()
     above = make_group(make, other)
     group = make_group(make, parent=above) if besides == "an owner above" else make_group(make)
@@ -104,7 +104,7 @@ def test_who_counts_as_another_owner(api: Api, make: Make, besides: str, status:
     assert left.status_code == (403 if status == 409 else 200)
 
 
-def test_a_hard_deletion_takes_the_groups_along(api: Api, make: Make) -> None:
+def test_a_hard_deletion_also_deletes_owned_groups(api: Api, make: Make) -> None:
     owner, member = make.user(), make.user()
     alone = make_group(make, owner)
     below = make_group(make, owner, parent=alone)

@@ -1,4 +1,4 @@
-"""Changing groups: who may, what follows below, and what is refused."""
+"""Editing of groups: permissions, effects on their contents, and validation."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from tests.conftest import Instance
 from tests.factories import by_path, make_group, make_project
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 32
-WHO = [
+CALLERS = [
     (Level.OWNER, "private", 200),
     (Level.MASTER, "private", 403),
     (Level.GUEST, "private", 403),
@@ -20,7 +20,7 @@ WHO = [
 ]
 
 
-@pytest.mark.parametrize(("level", "visibility", "status"), WHO)
+@pytest.mark.parametrize(("level", "visibility", "status"), CALLERS)
 def test_owners_edit(api: Api, make: Make, level: Level, visibility: str, status: int) -> None:
     user = make.user()
     group = make_group(make, members={user: level}, visibility=visibility)
@@ -30,7 +30,7 @@ def test_owners_edit(api: Api, make: Make, level: Level, visibility: str, status
     assert now == ("Changed" if status == 200 else "")
 
 
-def test_what_was_sent_changes_and_all_else_stays(api: Api, make: Make) -> None:
+def test_only_sent_parameters_change(api: Api, make: Make) -> None:
     group = make_group(make, description="Before", visibility="internal")
     before = api.get(group.url, make.root).json()
     for sent in (
@@ -54,7 +54,7 @@ def test_what_was_sent_changes_and_all_else_stays(api: Api, make: Make) -> None:
 
 
 @pytest.mark.parametrize("sent", [{"id": 1}, {"parent_id": 1}, {"owner_id": 1}, {"kind": "user"}, {"full_path": "x"}])
-def test_what_is_no_parameter_changes_nothing(api: Api, make: Make, sent: dict[str, Any]) -> None:
+def test_unknown_parameters_change_nothing(api: Api, make: Make, sent: dict[str, Any]) -> None:
     group = make_group(make)
     before = api.get(group.url, make.root).json()
 
@@ -63,7 +63,7 @@ def test_what_is_no_parameter_changes_nothing(api: Api, make: Make, sent: dict[s
     assert api.get(group.url, make.root).json() == before
 
 
-def test_another_path_moves_all_below_and_the_old_ones_lead_on(api: Api, make: Make) -> None:
+def test_a_rename_moves_contents_and_redirects_old_paths(api: Api, make: Make) -> None:
     top = make_group(make)
     middle = make_group(make, parent=top, path="middle")
     project = make_project(make, group=middle, name="thing")
@@ -77,12 +77,12 @@ def test_another_path_moves_all_below_and_the_old_ones_lead_on(api: Api, make: M
         assert api.get(by_path("groups", path), make.root).json()["id"] == top.id
         assert api.get(by_path("groups", f"{path}/middle"), make.root).json()["id"] == middle.id
         assert api.get(by_path("projects", f"{path}/middle/thing"), make.root).json()["id"] == project.id
-    # Twice moved, the first path still leads on.
+    # After two renames, the first path still redirects.
     api.put(top.url, make.root, path=make.name("again"))
     assert api.get(by_path("projects", project.path), make.root).json()["id"] == project.id
 
 
-def test_a_new_name_shows_in_full_names_below(api: Api, make: Make) -> None:
+def test_a_new_name_changes_full_names_below(api: Api, make: Make) -> None:
     top = make_group(make)
     below = make_group(make, parent=top)
     project = make_project(make, group=below)
@@ -94,8 +94,8 @@ def test_a_new_name_shows_in_full_names_below(api: Api, make: Make) -> None:
     assert shown == f"{top.name} New / {below.name} / {project.name}"
 
 
-def test_the_old_path_is_nobody_elses(api: Api, make: Make) -> None:
-    """Whoever could take the path of a group that moved would get its clones and hooks."""
+def test_the_old_path_stays_reserved(api: Api, make: Make) -> None:
+    """Attack: take the old path of a renamed group to receive its clones and webhooks."""
     group, moved = make_group(make), make.name("moved")
     api.put(group.url, make.root, path=moved)
     attacker = make.user()
@@ -104,12 +104,12 @@ def test_the_old_path_is_nobody_elses(api: Api, make: Make) -> None:
     username = {"username": group.path, "email": f"{group.path}@example.org", "name": "x", "password": "long-enough"}
     assert api.post("/users", make.root, **username).status_code == 409
     assert api.put(make_group(make, attacker).url, attacker, path=group.path).status_code == 400
-    # The group itself may go back, and then the other path leads to it.
+    # The group itself may be renamed back; then its later path redirects.
     assert api.put(group.url, make.root, path=group.path).status_code == 200
     assert api.get(by_path("groups", moved), make.root).json()["id"] == group.id
 
 
-def test_a_path_may_change_its_case_only(api: Api, make: Make) -> None:
+def test_a_path_may_change_only_in_case(api: Api, make: Make) -> None:
     group = make_group(make)
     project = make_project(make, group=group)
 
@@ -120,7 +120,7 @@ def test_a_path_may_change_its_case_only(api: Api, make: Make) -> None:
 
 
 @pytest.mark.parametrize("path", ["../x", "a/b", "x.git", "api", "", "-"])
-def test_a_bad_path_is_refused(api: Api, make: Make, path: str) -> None:
+def test_an_invalid_path_is_rejected(api: Api, make: Make, path: str) -> None:
     refused = api.put(make_group(make).url, make.root, path=path)
 
     assert (refused.status_code, list(refused.json()["message"])) == (400, ["path"])
@@ -131,7 +131,7 @@ INSIDE = [("public", "internal", 400), ("public", "private", 400), ("internal", 
 
 @pytest.mark.parametrize(("inside", "wanted", "status"), INSIDE)
 @pytest.mark.parametrize("what", ["group", "project", "project below"])
-def test_a_group_never_shows_less_than_what_is_in_it(
+def test_a_group_is_at_least_as_visible_as_its_contents(
     api: Api, make: Make, inside: str, wanted: str, status: int, what: str
 ) -> None:
     group = make_group(make, visibility="public")
@@ -150,7 +150,7 @@ def test_a_group_never_shows_less_than_what_is_in_it(
         assert list(answer.json()["message"]) == ["visibility_level"]
 
 
-def test_restricted_levels_are_for_administrators(api: Api, make: Make) -> None:
+def test_restricted_levels_are_reserved_for_administrators(api: Api, make: Make) -> None:
     user = make.user()
     group = make_group(make, user)
     api.put("/application/settings", make.root, restricted_visibility_levels=["public"])
@@ -159,13 +159,13 @@ def test_restricted_levels_are_for_administrators(api: Api, make: Make) -> None:
         assert api.post("/groups", user, name="P", path=make.name("p"), visibility="public").status_code == 400
         assert api.put(group.url, user, visibility="internal").status_code == 200
         assert api.put(group.url, make.root, visibility="public").status_code == 200
-        # Who does not change it need not be allowed it.
+        # An unchanged level is not checked.
         assert api.put(group.url, user, visibility="public", description="x").status_code == 200
     finally:
         api.put("/application/settings", make.root, restricted_visibility_levels=[])
 
 
-def test_an_avatar_is_shown_to_those_who_see_the_group(api: Api, instance: Instance, make: Make) -> None:
+def test_an_avatar_is_visible_to_users_who_can_see_the_group(api: Api, instance: Instance, make: Make) -> None:
     group = make_group(make)
     sent = {"files": {"avatar": ("face.png", PNG, "image/png")}}
 
@@ -180,8 +180,8 @@ def test_an_avatar_is_shown_to_those_who_see_the_group(api: Api, instance: Insta
 
 
 @pytest.mark.parametrize("content", [b"AT&TFORM\0\0\0\0DJVU", b"II*\0" + b"\0" * 20, b"<svg onload=alert(1)>", b""])
-def test_an_avatar_is_told_by_its_bytes(api: Api, make: Make, content: bytes) -> None:
-    """A file that only calls itself a picture reaches no parser, and nobody's browser."""
+def test_the_type_of_an_avatar_is_detected_from_its_bytes(api: Api, make: Make, content: bytes) -> None:
+    """A file with a wrong image type reaches no parser and no browser."""
     group = make_group(make)
 
     refused = api.request("PUT", group.url, make.root, files={"avatar": ("x.jpg", content, "image/jpeg")})
@@ -198,7 +198,7 @@ GROUP_WRITES = [
 
 
 @pytest.mark.parametrize(("method", "rest", "sent"), GROUP_WRITES)
-def test_only_who_looks_is_led_on(api: Api, make: Make, method: str, rest: str, sent: dict[str, Any]) -> None:
+def test_only_reads_are_redirected(api: Api, make: Make, method: str, rest: str, sent: dict[str, Any]) -> None:
     group = make_group(make)
     api.put(group.url, make.root, path=make.name("moved"))
     before = api.get(group.url, make.root).json()
@@ -208,8 +208,8 @@ def test_only_who_looks_is_led_on(api: Api, make: Make, method: str, rest: str, 
     assert api.get(group.url, make.root).json() == before
 
 
-def test_nobody_holds_many_paths_by_renaming(api: Api, make: Make) -> None:
-    """A group that went through many names would otherwise keep all of them from everybody else."""
+def test_the_number_of_reserved_paths_is_limited(api: Api, make: Make) -> None:
+    """A group that is renamed often would otherwise reserve all its old paths."""
     squatter, other = make.user(), make.user()
     group = make_group(make, squatter)
     below = make_group(make, squatter, parent=group, path="below")
@@ -225,7 +225,7 @@ def test_nobody_holds_many_paths_by_renaming(api: Api, make: Make) -> None:
         assert api.get(by_path("groups", f"{path}/below"), squatter).json()["id"] == below.id
 
 
-def test_an_old_path_is_free_for_those_who_own_the_group(api: Api, make: Make) -> None:
+def test_an_old_path_is_available_to_owners_of_the_group(api: Api, make: Make) -> None:
     owner, master = make.user(), make.user()
     group = make_group(make, owner, members={master: Level.MASTER})
     below = make_group(make, owner, parent=group, path="below")
@@ -236,13 +236,13 @@ def test_an_old_path_is_free_for_those_who_own_the_group(api: Api, make: Make) -
     again = api.post("/groups", owner, name="Again", path=group.path)
     assert again.status_code == 201
     assert api.get(by_path("groups", group.path), owner).json()["id"] == again.json()["id"]
-    # Another one of theirs may be renamed to an old path, too.
+    # Another group of the same owners may be renamed to an old path, too.
     other = make_group(make, owner)
     moved = api.get(group.url, owner).json()["path"]
     api.put(group.url, owner, path=make.name("moved"))
     assert api.put(make_group(make, master).url, master, path=moved).status_code == 400
     assert api.put(other.url, owner, path=moved).status_code == 200
-    # The way from the path that was taken back is gone, and all else is where it was.
+    # The redirect from the reused path is gone; all others still work.
     assert api.get(by_path("groups", moved), owner).json()["id"] == other.id
     assert api.get(below.url, owner).status_code == 200
 

@@ -1,21 +1,21 @@
-"""Lists of groups: who sees which, filters, order, what they cost."""
+"""Lists of groups: visibility, filters, order, statement counts."""
 
 from typing import Any
 
 import pytest
 
 from ingot.core.access.levels import Level
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.factories import Group, add_members, ids, make_group, make_project, statements_of
 
 
-def test_the_list_needs_a_user(api: Api) -> None:
+def test_the_list_requires_authentication(api: Api) -> None:
     assert api.get("/groups").status_code == 401
 
 
 @pytest.fixture(scope="module")
 def roles(make: Make) -> dict[str, Any]:
-    """One group of each kind, seen from one user."""
+    """Return one group of each kind, as seen by one user."""
     user, stem = make.user(), make.name("cast")
     owned = make_group(make, user, path=f"{stem}-owned")
     below = make_group(make, user, path="below", name=f"{stem} below", parent=owned)
@@ -34,7 +34,7 @@ def roles(make: Make) -> dict[str, Any]:
     return {"user": user, "stem": stem, **groups}
 
 
-def _seen(api: Api, roles: dict[str, Any], caller: Person, **params: Any) -> set[str]:
+def _seen(api: Api, roles: dict[str, Any], caller: User, **params: Any) -> set[str]:
     found = set(ids(api.get("/groups", caller, per_page=100, search=roles["stem"], **params)))
     return {name for name, group in roles.items() if isinstance(group, Group) and group.id in found}
 
@@ -51,20 +51,20 @@ LISTS: list[tuple[dict[str, Any], set[str]]] = [
 
 
 @pytest.mark.parametrize(("params", "expected"), LISTS)
-def test_a_user_sees_their_own_and_what_they_ask_for(
+def test_filters_by_membership_and_ownership(
     api: Api, roles: dict[str, Any], params: dict[str, Any], expected: set[str]
 ) -> None:
     assert _seen(api, roles, roles["user"], **params) == expected
 
 
-def test_others_see_what_is_open_to_them(api: Api, make: Make, roles: dict[str, Any]) -> None:
+def test_anonymous_and_other_users_see_visible_groups(api: Api, make: Make, roles: dict[str, Any]) -> None:
     assert _seen(api, roles, make.user(), all_available=True) == {"internal", "public"}
     assert _seen(api, roles, make.user(external=True), all_available=True) == {"public"}
     assert _seen(api, roles, make.user()) == set()
     assert _seen(api, roles, make.root) == ALL
 
 
-def test_whoever_belongs_to_something_inside_sees_the_groups_around_it(api: Api, make: Make) -> None:
+def test_members_of_a_nested_project_see_its_parent_groups(api: Api, make: Make) -> None:
     user = make.user()
     top = make_group(make)
     middle = make_group(make, parent=top)
@@ -77,7 +77,7 @@ def test_whoever_belongs_to_something_inside_sees_the_groups_around_it(api: Api,
         assert api.get(group.url, user).status_code == status
 
 
-def test_some_can_be_skipped(api: Api, roles: dict[str, Any]) -> None:
+def test_skip_groups(api: Api, roles: dict[str, Any]) -> None:
     everything = set(ids(api.get("/groups", roles["user"])))
     skipped = {roles["guest"].id, roles["below"].id}
 
@@ -110,13 +110,13 @@ LEVELS = [("min_access_level", value) for value in ("99", "60", "0", "-5", "45",
 @pytest.mark.parametrize(
     ("name", "value"), [("order_by", "owner_id"), ("sort", "up"), ("visibility", "secret"), *LEVELS]
 )
-def test_what_is_no_filter_is_told(api: Api, make: Make, name: str, value: str) -> None:
+def test_invalid_filters_are_rejected(api: Api, make: Make, name: str, value: str) -> None:
     refused = api.get("/groups", make.root, **{name: value})
 
     assert (refused.status_code, refused.json()) == (400, {"message": {name: ["is invalid"]}})
 
 
-def test_statistics_are_for_administrators(api: Api, make: Make) -> None:
+def test_statistics_are_shown_to_administrators_only(api: Api, make: Make) -> None:
     user = make.user()
     group = make_group(make, user)
     first, second = (make_project(make, user, group=group) for _ in range(2))
@@ -156,7 +156,7 @@ def test_pages_and_totals(api: Api, make: Make) -> None:
     assert (head.headers["x-total"], head.content) == ("5", b"")
 
 
-def test_a_walk_by_keys_meets_each_once(api: Api, make: Make) -> None:
+def test_keyset_pagination_returns_each_group_once(api: Api, make: Make) -> None:
     user = make.user()
     groups = [make_group(make, user).id for _ in range(5)]
     path, met = "/groups?pagination=keyset&order_by=id&sort=asc&per_page=2", []

@@ -1,4 +1,4 @@
-"""Namespaces as groups add to them: parents, and how many belong."""
+"""Namespaces of groups: parents and member counts."""
 
 import pytest
 
@@ -13,7 +13,7 @@ COUNT = "members_count_with_descendants"
 @pytest.mark.parametrize(
     ("level", "counts"), [(Level.OWNER, True), (Level.MASTER, True), (Level.DEVELOPER, False), (Level.GUEST, False)]
 )
-def test_masters_and_owners_see_how_many_belong(api: Api, make: Make, level: Level, counts: bool) -> None:
+def test_masters_and_owners_see_member_counts(api: Api, make: Make, level: Level, counts: bool) -> None:
     user, below_too = make.user(), make.user()
     top = make_group(make, members={user: level, below_too: Level.GUEST})
     below = make_group(make, parent=top, members={below_too: Level.DEVELOPER, make.user(): Level.GUEST})
@@ -25,14 +25,14 @@ def test_masters_and_owners_see_how_many_belong(api: Api, make: Make, level: Lev
     assert set(by_id[top.id]) == (VIEW | {COUNT} if counts else VIEW)
     assert by_id[below.id]["parent_id"] == top.id
     if counts:
-        # Root, the user, the one who is in both, and the one who is only below.
+        # Root, the user, the member of both, and the member of the subgroup only.
         assert (by_id[top.id][COUNT], by_id[below.id][COUNT]) == (4, 3)
     assert api.get(f"/namespaces/{top.id}", user).json() == by_id[top.id]
     own = next(each for each in by_id.values() if each["kind"] == "user")
     assert (set(own), own["parent_id"]) == (VIEW, None)
 
 
-def test_administrators_see_it_everywhere(api: Api, make: Make) -> None:
+def test_administrators_see_all_member_counts(api: Api, make: Make) -> None:
     group = make_group(make, make.user())
     (found,) = api.get("/namespaces", make.root, search=group.path).json()
 
@@ -40,7 +40,7 @@ def test_administrators_see_it_everywhere(api: Api, make: Make) -> None:
     assert COUNT not in api.get(f"/namespaces/{make.user().username}", make.root).json()
 
 
-def test_strangers_see_no_groups(api: Api, make: Make) -> None:
+def test_other_users_see_no_groups(api: Api, make: Make) -> None:
     group = make_group(make, visibility="public")
 
     assert [each["kind"] for each in api.get("/namespaces", make.user()).json()] == ["user"]
@@ -48,8 +48,8 @@ def test_strangers_see_no_groups(api: Api, make: Make) -> None:
     assert api.get(by_path("namespaces", group.path), make.root).json()["id"] == group.id
 
 
-def test_whether_a_path_below_is_taken_is_for_those_who_belong(api: Api, make: Make) -> None:
-    """A private group's children cannot be guessed at."""
+def test_existence_of_nested_paths_is_shown_to_members_only(api: Api, make: Make) -> None:
+    """Attack: guess the subgroups of a private group."""
     member = make.user()
     top = make_group(make, members={member: Level.GUEST})
     below = make_group(make, parent=top, path="secret")
@@ -60,7 +60,7 @@ def test_whether_a_path_below_is_taken_is_for_those_who_belong(api: Api, make: M
     assert api.get(f"/namespaces/{below.id}/exists", member, parent_id=999999999).json()["exists"] is False
 
 
-def test_a_path_that_is_kept_for_what_moved_is_taken(api: Api, make: Make) -> None:
+def test_a_path_reserved_by_a_rename_exists(api: Api, make: Make) -> None:
     group = make_group(make)
     api.put(group.url, make.root, path=make.name("moved"))
 

@@ -1,4 +1,4 @@
-"""Who makes projects in a group, as its owners say."""
+"""The project creation level of groups."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from tests.client import Api, Make
 from tests.factories import make_group, make_project
 
 LEVELS = {"developer": Level.DEVELOPER, "master": Level.MASTER, "owner": Level.OWNER}
-WHO = [
+CALLERS = [
     (None, {"master", "owner"}),
     ("developer", {"developer", "master", "owner"}),
     ("maintainer", {"master", "owner"}),
@@ -17,9 +17,9 @@ WHO = [
 ]
 
 
-@pytest.mark.parametrize(("said", "makers"), WHO)
-def test_a_group_says_who_makes_projects(api: Api, make: Make, said: str | None, makers: set[str]) -> None:
-    """New ones, forks, and ones that are moved there; administrators always may."""
+@pytest.mark.parametrize(("said", "makers"), CALLERS)
+def test_the_project_creation_level_applies(api: Api, make: Make, said: str | None, makers: set[str]) -> None:
+    """To new projects, forks and transfers; administrators are exempt."""
     people = {name: make.user() for name in LEVELS}
     group = make_group(make, members={people[name]: level for name, level in LEVELS.items()})
     source = make_project(make, visibility="public")
@@ -39,7 +39,7 @@ def test_a_group_says_who_makes_projects(api: Api, make: Make, said: str | None,
     assert api.post("/projects", make.root, name=make.name("made"), namespace_id=group.id).status_code == 201
 
 
-def test_it_is_said_when_the_group_is_made(api: Api, make: Make) -> None:
+def test_the_level_can_be_set_on_creation(api: Api, make: Make) -> None:
     path = make.name("strict")
     made = api.post("/groups", make.root, name=path, path=path, project_creation_level="owner").json()
     assert made["project_creation_level"] == "owner"
@@ -48,7 +48,7 @@ def test_it_is_said_when_the_group_is_made(api: Api, make: Make) -> None:
 
 
 @pytest.mark.parametrize("value", ["master", "40", ["owner"], {"a": 1}])
-def test_other_words_are_refused(api: Api, make: Make, value: object) -> None:
+def test_other_values_are_rejected(api: Api, make: Make, value: object) -> None:
     group = make_group(make)
     refused = api.put(group.url, make.root, project_creation_level=value)
     assert (refused.status_code, refused.json()) == (400, {"message": {"project_creation_level": ["is invalid"]}})

@@ -1,4 +1,4 @@
-"""Reading one group, by number or path, and what is in it."""
+"""Single groups by id or path, and their contents."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from tests.api.groups.test_create import VIEW
 from tests.client import Api, Make
 from tests.factories import Project, by_path, ids, make_group, make_project, share
 
-WHO = [
+CALLERS = [
     ("nobody", "public", 401),
     ("stranger", "public", 200),
     ("stranger", "internal", 200),
@@ -21,8 +21,8 @@ WHO = [
 ]
 
 
-@pytest.mark.parametrize(("who", "visibility", "status"), WHO)
-def test_who_sees_a_group(api: Api, make: Make, who: str, visibility: str, status: int) -> None:
+@pytest.mark.parametrize(("who", "visibility", "status"), CALLERS)
+def test_group_visibility(api: Api, make: Make, who: str, visibility: str, status: int) -> None:
     guest = make.user()
     group = make_group(make, members={guest: Level.GUEST}, visibility=visibility)
     callers = {"nobody": None, "stranger": make.user(), "guest": guest, "root": make.root}
@@ -40,11 +40,11 @@ def test_who_sees_a_group(api: Api, make: Make, who: str, visibility: str, statu
 
 
 @pytest.mark.parametrize("name", ["999999999", "no-such-group", "99999999999999999999", "-1", "a%00b", "%ff", "a%2Fb"])
-def test_what_is_not_there(api: Api, make: Make, name: str) -> None:
+def test_missing_groups(api: Api, make: Make, name: str) -> None:
     assert api.get(f"/groups/{name}", make.root).status_code == 404
 
 
-def test_a_users_namespace_is_no_group(api: Api, make: Make) -> None:
+def test_a_user_namespace_is_not_a_group(api: Api, make: Make) -> None:
     user = make.user()
     namespace = api.get(f"/namespaces/{user.username}", user).json()
 
@@ -52,7 +52,7 @@ def test_a_users_namespace_is_no_group(api: Api, make: Make) -> None:
     assert api.get(f"/groups/{namespace['id']}", user).status_code == 404
 
 
-def test_a_group_shows_its_projects_to_those_who_may_see_them(api: Api, make: Make) -> None:
+def test_a_group_shows_its_visible_projects(api: Api, make: Make) -> None:
     guest = make.user()
     group = make_group(make, visibility="public")
     hidden = make_project(make, group=group)
@@ -102,8 +102,8 @@ def test_projects_of_a_group(api: Api, make: Make) -> None:
     assert ids(api.get(f"{below.url}/projects", member)) == [deep.id]
 
 
-def test_a_shared_project_that_one_may_not_see_is_not_listed(api: Api, make: Make) -> None:
-    """The share shows in the group only to those whom it lets in."""
+def test_invisible_shared_projects_are_not_listed(api: Api, make: Make) -> None:
+    """A share shows in the group only to users to whom it grants access."""
     group = make_group(make, visibility="public")
     private = make_project(make)
     share(make, private, group, Level.DEVELOPER)
@@ -113,7 +113,7 @@ def test_a_shared_project_that_one_may_not_see_is_not_listed(api: Api, make: Mak
     assert api.get(group.url, make.user()).json()["shared_projects"] == []
 
 
-def test_groups_in_a_group(api: Api, make: Make) -> None:
+def test_subgroups(api: Api, make: Make) -> None:
     top = make_group(make, visibility="public")
     shown = make_group(make, parent=top, visibility="public")
     hidden = make_group(make, parent=top)

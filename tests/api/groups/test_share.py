@@ -1,4 +1,4 @@
-"""Sharing groups with groups: what the members of the invited one may then do, and until when."""
+"""Sharing of groups with groups: granted access and expiry."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -7,15 +7,15 @@ import pytest
 
 from ingot.core.access.levels import Level
 from ingot.projects.group_shares.service import delete_expired_group_shares
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Group, day, ids, make_group, make_project, share
 
 AVAILABLE = {"all_available": True, "order_by": "id", "sort": "desc"}
 
 
-def _level(api: Api, group: Group, person: Person) -> int:
-    """The most that somebody can do in a group, found by trying."""
+def _level(api: Api, group: Group, person: User) -> int:
+    """Return the highest access level of a user in a group, determined by requests."""
     if api.get(group.url, person).status_code == 404:
         return 0
     if api.put(group.url, person, description="tried").status_code == 200:
@@ -24,10 +24,10 @@ def _level(api: Api, group: Group, person: Person) -> int:
     return Level.MASTER if created.status_code == 201 else Level.GUEST
 
 
-WHO = [("nobody", 401), ("stranger", 404), ("master", 403), ("owner", 201), ("root", 201)]
+CALLERS = [("nobody", 401), ("stranger", 404), ("master", 403), ("owner", 201), ("root", 201)]
 
 
-@pytest.mark.parametrize(("who", "status"), WHO)
+@pytest.mark.parametrize(("who", "status"), CALLERS)
 def test_owners_share(api: Api, make: Make, who: str, status: int) -> None:
     owner, caller = make.user(), make.user()
     group = make_group(make, owner, members={caller: Level.MASTER if who == "master" else Level.NONE})
@@ -55,7 +55,7 @@ def test_owners_share(api: Api, make: Make, who: str, status: int) -> None:
     assert api.get(group.url, owner).json()["shared_with_groups"] == []
 
 
-BAD: list[tuple[dict[str, Any], int]] = [
+INVALID: list[tuple[dict[str, Any], int]] = [
     ({"group_access": 30}, 400),
     ({"group_id": "group"}, 400),
     ({"group_id": "group", "group_access": 45}, 400),
@@ -71,8 +71,8 @@ BAD: list[tuple[dict[str, Any], int]] = [
 ]
 
 
-@pytest.mark.parametrize(("sent", "status"), BAD, ids=str)
-def test_a_bad_share_is_told(api: Api, make: Make, sent: dict[str, Any], status: int) -> None:
+@pytest.mark.parametrize(("sent", "status"), INVALID, ids=str)
+def test_an_invalid_share_is_rejected(api: Api, make: Make, sent: dict[str, Any], status: int) -> None:
     owner = make.user()
     group = make_group(make, owner)
     groups = {
@@ -96,7 +96,9 @@ def test_a_bad_share_is_told(api: Api, make: Make, sent: dict[str, Any], status:
     ("held", "given", "then"),
     [(10, 50, 10), (50, 10, 10), (40, 40, 40), (50, 40, 40), (40, 50, 40), (50, 50, 50)],
 )
-def test_members_hold_the_lesser_level_here_and_below(api: Api, make: Make, held: int, given: int, then: int) -> None:
+def test_members_get_the_lower_level_in_the_group_and_below(
+    api: Api, make: Make, held: int, given: int, then: int
+) -> None:
     member = make.user()
     group = make_group(make)
     below = make_group(make, parent=group)
@@ -128,8 +130,8 @@ def test_members_hold_the_lesser_level_here_and_below(api: Api, make: Make, held
     assert group.id not in ids(api.get("/groups", member, **AVAILABLE))
 
 
-def test_only_members_of_the_invited_group_itself_belong(api: Api, make: Make) -> None:
-    """Not those above it, not those below it, and not those who were themselves invited into it."""
+def test_only_direct_members_of_the_invited_group_get_access(api: Api, make: Make) -> None:
+    """Not members of its parents, of its subgroups, or of groups invited into it."""
     above, below, further, member = (make.user() for _ in range(4))
     parent = make_group(make, members={above: 50})
     invited = make_group(make, parent=parent, members={member: 30})
@@ -142,13 +144,13 @@ def test_only_members_of_the_invited_group_itself_belong(api: Api, make: Make) -
 
     assert [api.get(project.url, each).status_code for each in (member, above, below, further)] == [200, 404, 404, 404]
     assert [api.get(group.url, each).status_code for each in (member, above, below, further)] == [200, 404, 404, 404]
-    # Nor does what was shared with the group become theirs: they are guests of the instance, not members.
+    # Projects shared with the group are not passed on to members of the invited group.
     elsewhere = make_project(make)
     share(make, elsewhere, group, 30)
     assert api.get(elsewhere.url, member).status_code == 404
 
 
-def test_groups_around_the_inviting_one_are_seen_but_not_held(api: Api, make: Make) -> None:
+def test_parents_of_the_inviting_group_are_visible_without_access(api: Api, make: Make) -> None:
     member = make.user()
     top = make_group(make)
     project = make_project(make, group=top)
@@ -162,7 +164,7 @@ def test_groups_around_the_inviting_one_are_seen_but_not_held(api: Api, make: Ma
     assert api.get(project.url, member).status_code == 404
 
 
-def test_it_ends_on_its_day(instance: Instance, api: Api, make: Make) -> None:
+def test_a_share_expires_on_its_date(instance: Instance, api: Api, make: Make) -> None:
     member = make.user()
     group, invited = make_group(make), make_group(make, members={member: 30})
     project = make_project(make, group=group)
@@ -175,12 +177,12 @@ def test_it_ends_on_its_day(instance: Instance, api: Api, make: Make) -> None:
         assert api.get(group.url, member).status_code == 404
         assert ids(api.get("/projects", member)) == ids(api.get("/projects", make.user()))
         assert api.get(group.url, make.root).json()["shared_with_groups"] == []
-        # What has ended can be given again.
+        # An expired share can be created again.
         assert api.post(f"{group.url}/share", make.root, group_id=invited.id, group_access=10).status_code == 201
         assert api.get(project.url, member).status_code == 200
 
 
-def test_what_has_ended_is_swept_up(instance: Instance, make: Make) -> None:
+def test_expired_shares_are_deleted(instance: Instance, make: Make) -> None:
     group, invited = make_group(make), make_group(make)
     share(make, group, invited, 40, expires_at="2001-01-01")
 
@@ -188,7 +190,7 @@ def test_what_has_ended_is_swept_up(instance: Instance, make: Make) -> None:
     assert instance.app.database.write(delete_expired_group_shares) == 0
 
 
-def test_it_ends_with_a_membership_and_with_either_group(api: Api, make: Make) -> None:
+def test_a_share_ends_with_the_membership_or_either_group(api: Api, make: Make) -> None:
     members = [make.user() for _ in range(3)]
     invited = [make_group(make, members={member: 40}) for member in members]
     group = make_group(make)
@@ -205,7 +207,7 @@ def test_it_ends_with_a_membership_and_with_either_group(api: Api, make: Make) -
     assert api.get(invited[2].url, members[2]).json()["shared_with_groups"] == []
 
 
-def test_it_moves_along_with_the_group(api: Api, make: Make) -> None:
+def test_a_share_follows_a_transferred_group(api: Api, make: Make) -> None:
     member = make.user()
     above, group = make_group(make), make_group(make)
     project = make_project(make, group=group)
@@ -218,8 +220,8 @@ def test_it_moves_along_with_the_group(api: Api, make: Make) -> None:
     assert api.get(project.url, member).status_code == 404
 
 
-def test_owners_by_invitation_do_not_keep_a_group_owned(api: Api, make: Make) -> None:
-    """The last owner who is a member must stay, since an invitation can end at any time."""
+def test_invited_owners_do_not_count_as_the_last_owner(api: Api, make: Make) -> None:
+    """The last direct owner must stay, because an invitation can end at any time."""
     owner, guest = make.user(), make.user()
     group = make_group(make, owner)
     share(make, group, make_group(make, members={guest: 50}), 50)
@@ -228,23 +230,23 @@ def test_owners_by_invitation_do_not_keep_a_group_owned(api: Api, make: Make) ->
     assert api.delete(f"{group.url}/members/{owner.id}", owner).status_code == 403
 
 
-def test_a_group_that_was_invited_is_named_only_to_those_who_see_it(api: Api, make: Make) -> None:
+def test_an_invited_group_is_shown_only_to_users_who_can_see_it(api: Api, make: Make) -> None:
     owner, member = make.user(), make.user()
     group = make_group(make, owner, members={member: 20})
     hidden, shown = make_group(make, owner), make_group(make, visibility="public")
     for invited in (hidden, shown):
         api.post(f"{group.url}/share", owner, group_id=invited.id, group_access=30)
 
-    def named(person: Person) -> list[int]:
+    def invited_names(person: User) -> list[int]:
         return [each["group_id"] for each in api.get(group.url, person).json()["shared_with_groups"]]
 
-    assert named(owner) == named(make.root) == [hidden.id, shown.id]
-    assert named(member) == [shown.id]
+    assert invited_names(owner) == invited_names(make.root) == [hidden.id, shown.id]
+    assert invited_names(member) == [shown.id]
     assert ids(api.get(f"/groups/{group.id}/invited_groups", member)) == [shown.id]
     assert sorted(ids(api.get(f"/groups/{group.id}/invited_groups", owner))) == [hidden.id, shown.id]
 
 
-def test_invited_groups_and_their_filters(api: Api, make: Make) -> None:
+def test_list_of_invited_groups_and_its_filters(api: Api, make: Make) -> None:
     above = make_group(make)
     group = make_group(make, parent=above)
     project = make_project(make, group=group)
@@ -274,7 +276,7 @@ def test_invited_groups_and_their_filters(api: Api, make: Make) -> None:
     }
 
 
-def test_two_at_once_share_once(api: Api, make: Make) -> None:
+def test_concurrent_shares_create_one(api: Api, make: Make) -> None:
     group, invited = make_group(make), make_group(make)
 
     def attempt(_: int) -> int:
@@ -284,7 +286,7 @@ def test_two_at_once_share_once(api: Api, make: Make) -> None:
         assert sorted(pool.map(attempt, range(2))) == [201, 409]
 
 
-def test_unsharing_what_is_not_shared_is_no_error(api: Api, make: Make) -> None:
+def test_unsharing_is_idempotent(api: Api, make: Make) -> None:
     group, invited = make_group(make), make_group(make)
 
     assert api.delete(f"{group.url}/share/{invited.id}", make.root).status_code == 204
@@ -292,7 +294,7 @@ def test_unsharing_what_is_not_shared_is_no_error(api: Api, make: Make) -> None:
     assert api.delete("/groups/999999999/share/1", make.root).status_code == 404
 
 
-def test_external_members_see_what_is_shared(api: Api, make: Make) -> None:
+def test_external_users_see_shared_groups(api: Api, make: Make) -> None:
     external = make.user(external=True)
     group = make_group(make)
     project = make_project(make, group=group)

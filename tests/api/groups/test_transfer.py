@@ -1,4 +1,4 @@
-"""Moving groups into others: what follows, who may, what is refused."""
+"""Transfer of groups: effects, permissions and validation."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from tests.client import Api, Make
 from tests.factories import by_path, ids, make_group, make_project
 
 
-def test_a_group_moves_with_all_below(api: Api, make: Make) -> None:
+def test_a_transfer_moves_all_contents(api: Api, make: Make) -> None:
     group = make_group(make)
     below = make_group(make, parent=group)
     project = make_project(make, group=below)
@@ -30,7 +30,7 @@ def test_a_group_moves_with_all_below(api: Api, make: Make) -> None:
     assert api.get(by_path("groups", f"{target.path}/{below.path}"), make.root).json()["id"] == below.id
 
 
-def test_what_is_inherited_follows_at_once(api: Api, make: Make) -> None:
+def test_inherited_access_changes_at_once(api: Api, make: Make) -> None:
     before, after = make.user(), make.user()
     old = make_group(make, members={before: Level.MASTER})
     new = make_group(make, members={after: Level.MASTER})
@@ -47,7 +47,7 @@ def test_what_is_inherited_follows_at_once(api: Api, make: Make) -> None:
     assert ids(api.get("/groups", before, all_available=True, search=group.name)) == []
 
 
-def test_a_group_and_what_is_in_it_show_no_more_than_where_they_go(api: Api, make: Make) -> None:
+def test_visibility_is_reduced_to_that_of_the_new_parent(api: Api, make: Make) -> None:
     group = make_group(make, visibility="public")
     below = make_group(make, parent=group, visibility="internal")
     public = make_project(make, group=group, visibility="public")
@@ -63,7 +63,7 @@ def test_a_group_and_what_is_in_it_show_no_more_than_where_they_go(api: Api, mak
     assert api.get(public.url).status_code == 404
 
 
-WHO = [
+CALLERS = [
     (Level.OWNER, Level.OWNER, 201),
     (Level.OWNER, Level.MASTER, 403),
     (Level.MASTER, Level.OWNER, 403),
@@ -72,8 +72,10 @@ WHO = [
 ]
 
 
-@pytest.mark.parametrize(("here", "there", "status"), WHO)
-def test_moving_takes_owners_in_both(api: Api, make: Make, here: Level, there: Level, status: int) -> None:
+@pytest.mark.parametrize(("here", "there", "status"), CALLERS)
+def test_a_transfer_requires_ownership_of_both_groups(
+    api: Api, make: Make, here: Level, there: Level, status: int
+) -> None:
     user = make.user()
     group, target = make_group(make, members={user: here}), make_group(make, members={user: there})
 
@@ -81,14 +83,14 @@ def test_moving_takes_owners_in_both(api: Api, make: Make, here: Level, there: L
     assert api.get(group.url, make.root).json()["parent_id"] == (target.id if status == 201 else None)
 
 
-def test_moving_to_the_top_takes_the_right_to_create_groups(api: Api, make: Make) -> None:
+def test_a_transfer_to_the_top_level_requires_permission_to_create_groups(api: Api, make: Make) -> None:
     for attributes, status in (({}, 201), ({"can_create_group": False}, 403), ({"external": True}, 403)):
         user = make.user(**attributes)
         group = make_group(make, parent=make_group(make), members={user: Level.OWNER})
         assert api.post(f"{group.url}/transfer", user).status_code == status
 
 
-def test_what_cannot_move(api: Api, make: Make) -> None:
+def test_invalid_transfers_are_rejected(api: Api, make: Make) -> None:
     top = make_group(make)
     below = make_group(make, parent=top, path="same")
     deeper = make_group(make, parent=below)
@@ -105,7 +107,7 @@ def test_what_cannot_move(api: Api, make: Make) -> None:
     assert api.get(deeper.url, make.root).json()["full_path"] == deeper.path
 
 
-def test_a_group_does_not_move_too_deep(api: Api, make: Make) -> None:
+def test_a_transfer_respects_the_nesting_limit(api: Api, make: Make) -> None:
     deep = make_group(make)
     for _ in range(18):
         deep = make_group(make, parent=deep)
@@ -116,7 +118,7 @@ def test_a_group_does_not_move_too_deep(api: Api, make: Make) -> None:
     assert api.post(f"{flat.url}/transfer", make.root, group_id=deep.id).status_code == 201
 
 
-def test_an_administrator_puts_a_project_into_a_group(api: Api, make: Make) -> None:
+def test_an_administrator_transfers_a_project_into_a_group(api: Api, make: Make) -> None:
     owner = make.user()
     group, project = make_group(make, owner), make_project(make, owner, visibility="public")
 

@@ -1,4 +1,4 @@
-"""A receiver, and a dispatcher that reaches it beside the server under test."""
+"""Fixtures for webhooks: a receiver, and a dispatcher that reaches it beside the server under test."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -19,14 +19,14 @@ from tests.factories import make_project
 
 @pytest.fixture
 def receiver() -> Iterator[Receiver]:
-    """Somebody who is told."""
+    """Yield a server that receives deliveries."""
     receiver = Receiver()
     yield receiver
     receiver.close()
 
 
 class Clock:
-    """The dispatcher's clock, which tests can put forward."""
+    """Clock of the dispatcher, which tests can advance."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
@@ -37,13 +37,13 @@ class Clock:
 
 @pytest.fixture(scope="module")
 def clock() -> Clock:
-    """What time it is for the dispatcher."""
+    """Return the clock of the dispatcher."""
     return Clock()
 
 
 @pytest.fixture(scope="module")
 def dispatcher(instance: Instance, clock: Clock) -> Iterator[HookDispatcher]:
-    """Delivers what the server has to tell; local addresses may be reached, by it and by who saves a hook."""
+    """Yield a dispatcher that delivers the server's events; local addresses are allowed, also for saving hooks."""
     runner = instance.app.kernel._runner
     allowed, before = replace(instance.settings, allow_local_requests=True), runner._settings
     runner._settings = allowed
@@ -56,8 +56,8 @@ def dispatcher(instance: Instance, clock: Clock) -> Iterator[HookDispatcher]:
     database.close()
 
 
-class Told:
-    """A project that tells everything to a receiver."""
+class HookedProject:
+    """Project whose hook sends every event to a receiver."""
 
     def __init__(self, api: Api, make: Make, receiver: Receiver, **attributes: Any) -> None:
         self.receiver = receiver
@@ -71,13 +71,13 @@ class Told:
         self.hook = f"{self.url}/hooks/{made.json()['id']}"
 
     def next(self, header: str) -> Any:
-        """What is told next, which must be of this kind."""
+        """Return the next payload, which must be of this kind."""
         got = self.receiver.next()
         assert (got.path, got.headers["x-gitlab-event"]) == (self.path, header)
         return got.body
 
     def post(self, path: str, /, **sent: Any) -> Any:
-        """Make something in the project."""
+        """Create something in the project."""
         made = self._api.post(f"{self.url}{path}", self._root, **sent)
         assert made.status_code in (200, 201), made.text
         return made.json()
@@ -89,7 +89,7 @@ class Told:
         return changed.json()
 
     def delete(self, path: str) -> None:
-        """Remove something from the project."""
+        """Delete something from the project."""
         assert self._api.delete(f"{self.url}{path}", self._root).status_code in (200, 202, 204)
 
 
@@ -100,6 +100,6 @@ ALL = (
 
 
 @pytest.fixture
-def told(api: Api, make: Make, receiver: Receiver, dispatcher: HookDispatcher) -> Told:
-    """A project with a first commit, which is told by nobody, and a hook for everything."""
-    return Told(api, make, receiver, initialize_with_readme=True)
+def hooked(api: Api, make: Make, receiver: Receiver, dispatcher: HookDispatcher) -> HookedProject:
+    """Return a project with a first commit, which was not delivered, and a hook for all events."""
+    return HookedProject(api, make, receiver, initialize_with_readme=True)

@@ -1,4 +1,4 @@
-"""Every kind of thing that can happen in a project, by every path, as its receiver sees it: field for field."""
+"""Payloads of all project events, from every source, field by field."""
 
 import hashlib
 import json
@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from ingot.core.access.levels import Level
-from tests.api.hooks.conftest import Told
+from tests.api.hooks.conftest import HookedProject
 from tests.api.hooks.receiver import Receiver
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import add_members, make_group, make_project
 from tests.transport.conftest import Tree, over_http, over_ssh, ssh_key
@@ -51,51 +51,51 @@ FILTERS: list[dict[str, str]] = [
 ]
 
 
-def write_file(told: Told, path: str, **more: Any) -> str:
-    """Commit a file through the API; gives the commit's id."""
+def write_file(hooked: HookedProject, path: str, **more: Any) -> str:
+    """Commit a file through the API and return the commit's id."""
     action = {"action": "create", "file_path": path, "content": "x"}
     sent = {"branch": "master", "commit_message": f"Write {path}", "actions": [action], **more}
-    return str(told.post("/repository/commits", **sent)["id"])
+    return str(hooked.post("/repository/commits", **sent)["id"])
 
 
-def test_a_commit_through_the_api(told: Told, instance: Instance) -> None:
-    """The push event of the documentation."""
-    before = told.post("/repository/branches", branch="dev", ref="master")["commit"]["id"]
-    created = told.next("Push Hook")
+def test_commit_through_the_api(hooked: HookedProject, instance: Instance) -> None:
+    """Sends the documented push event."""
+    before = hooked.post("/repository/branches", branch="dev", ref="master")["commit"]["id"]
+    created = hooked.next("Push Hook")
     assert (created["ref"], created["before"], created["after"]) == ("refs/heads/dev", ZERO, before)
     assert (created["commits"], created["total_commits_count"]) == ([], 0)
 
-    oid = write_file(told, "a/ä.txt")
-    push = told.next("Push Hook")
+    oid = write_file(hooked, "a/ä.txt")
+    push = hooked.next("Push Hook")
     assert push.keys() >= PUSH
     assert push["project"].keys() >= OLDER
     assert push["repository"].keys() >= REPOSITORY | {"git_http_url", "git_ssh_url", "visibility_level"}
     assert (push["object_kind"], push["event_name"]) == ("push", "push")
     assert (push["ref"], push["before"], push["after"], push["checkout_sha"]) == ("refs/heads/master", before, oid, oid)
     assert (push["user_id"], push["user_username"], push["user_email"]) == (1, "root", "admin@example.com")
-    assert (push["project_id"], push["total_commits_count"]) == (told.project.id, 1)
+    assert (push["project_id"], push["total_commits_count"]) == (hooked.project.id, 1)
     (commit,) = push["commits"]
     assert commit.keys() >= COMMIT | {"added", "modified", "removed"}
     assert (commit["id"], commit["message"], commit["added"]) == (oid, "Write a/ä.txt", ["a/ä.txt"])
     assert commit["author"] == {"name": "Administrator", "email": "admin@example.com"}
-    assert commit["url"] == f"{instance.url}/{told.project.path}/commit/{oid}"
-    assert push["project"]["git_http_url"] == f"{instance.url}/{told.project.path}.git"
+    assert commit["url"] == f"{instance.url}/{hooked.project.path}/commit/{oid}"
+    assert push["project"]["git_http_url"] == f"{instance.url}/{hooked.project.path}.git"
 
-    told.delete("/repository/branches/dev")
-    gone = told.next("Push Hook")
+    hooked.delete("/repository/branches/dev")
+    gone = hooked.next("Push Hook")
     assert (gone["before"], gone["after"], gone["checkout_sha"], gone["commits"]) == (before, ZERO, None, [])
 
 
-def test_a_push_of_many_commits_over_http(told: Told, instance: Instance, make: Make, tmp_path: Path) -> None:
-    """Twenty commits at most, the newest, oldest first; one event for each branch and tag, however they came."""
+def test_push_of_many_commits_over_http(hooked: HookedProject, instance: Instance, make: Make, tmp_path: Path) -> None:
+    """At most the twenty newest commits, oldest first; one event for each branch and tag."""
     tree = Tree(tmp_path / "tree")
-    url = over_http(instance, told.project, make.root)
+    url = over_http(instance, hooked.project, make.root)
     Tree(tmp_path).git("clone", "-q", url, str(tree.folder))
     for number in range(23):
         tree.commit("README.md", f"{number}\n", f"Change {number}")
     tree.git("tag", "-a", "-m", "The first one", "v1")
     tree.git("push", "-q", "--atomic", "origin", "master", "v1", "master:other")
-    events = {told_one["ref"]: told_one for told_one in (got.body for got in told.receiver.some(3))}
+    events = {told_one["ref"]: told_one for told_one in (got.body for got in hooked.receiver.some(3))}
     push = events["refs/heads/master"]
     assert push["total_commits_count"] == 23
     assert [commit["message"] for commit in push["commits"]] == [f"Change {number}\n" for number in range(3, 23)]
@@ -108,40 +108,40 @@ def test_a_push_of_many_commits_over_http(told: Told, instance: Instance, make: 
     assert tag.keys() >= PUSH
 
 
-def test_a_push_over_ssh(
-    told: Told, instance: Instance, make: Make, tmp_path: Path, ssh_key: Callable[[Person], dict[str, str]]
+def test_push_over_ssh(
+    hooked: HookedProject, instance: Instance, make: Make, tmp_path: Path, ssh_key: Callable[[User], dict[str, str]]
 ) -> None:
-    """The same event as by any other way."""
+    """Sends the same event as a push over HTTP."""
     person = make.user()
-    told.post("/members", user_id=person.id, access_level=40)
+    hooked.post("/members", user_id=person.id, access_level=40)
     tree = Tree(tmp_path / "tree", ssh_key(person))
-    Tree(tmp_path, tree.env).git("clone", "-q", over_ssh(instance, told.project), str(tree.folder))
+    Tree(tmp_path, tree.env).git("clone", "-q", over_ssh(instance, hooked.project), str(tree.folder))
     oid = tree.commit()
     tree.git("push", "-q", "origin", "master")
-    push = told.next("Push Hook")
+    push = hooked.next("Push Hook")
     assert (push["after"], push["user_id"], push["total_commits_count"]) == (oid, person.id, 1)
 
 
-def test_tags_through_the_api(told: Told) -> None:
-    """Made and deleted."""
-    told.post("/repository/tags", tag_name="v1", ref="master")
-    made = told.next("Tag Push Hook")
+def test_tags_through_the_api(hooked: HookedProject) -> None:
+    """Creation and deletion."""
+    hooked.post("/repository/tags", tag_name="v1", ref="master")
+    made = hooked.next("Tag Push Hook")
     assert (made["object_kind"], made["ref"], made["before"]) == ("tag_push", "refs/tags/v1", ZERO)
     assert made["checkout_sha"] == made["after"]
-    told.delete("/repository/tags/v1")
-    gone = told.next("Tag Push Hook")
+    hooked.delete("/repository/tags/v1")
+    gone = hooked.next("Tag Push Hook")
     assert (gone["after"], gone["before"], gone["checkout_sha"]) == (ZERO, made["after"], None)
 
 
-def test_issues(told: Told, instance: Instance) -> None:
-    """Opened, changed, closed and opened again; what was and what is."""
-    issue = told.post("/issues", title="One", description="Text", labels="a", assignee_ids=[1])
-    opened = told.next("Issue Hook")
+def test_issue_events(hooked: HookedProject, instance: Instance) -> None:
+    """Opening, editing, closing and reopening, with previous and current values."""
+    issue = hooked.post("/issues", title="One", description="Text", labels="a", assignee_ids=[1])
+    opened = hooked.next("Issue Hook")
     attributes = opened["object_attributes"]
     assert attributes.keys() >= ISSUE | {"url", "action"}
     assert (attributes["id"], attributes["iid"], attributes["action"]) == (issue["id"], issue["iid"], "open")
     assert (attributes["state"], attributes["assignee_ids"], attributes["assignee_id"]) == ("opened", [1], 1)
-    assert attributes["url"] == f"{instance.url}/{told.project.path}/issues/{issue['iid']}"
+    assert attributes["url"] == f"{instance.url}/{hooked.project.path}/issues/{issue['iid']}"
     assert attributes["created_at"] == issue["created_at"][:19] + "Z"
     assert opened["user"].keys() >= {"name", "username", "avatar_url"}
     assert opened["assignees"] == [opened["assignee"]] == [opened["user"]]
@@ -150,59 +150,59 @@ def test_issues(told: Told, instance: Instance) -> None:
     (label,) = opened["labels"]
     assert label.keys() >= {"id", "title", "color", "project_id", "created_at", "updated_at", "template", "description",
                             "type", "group_id"}  # fmt: skip
-    assert (label["title"], label["type"], label["project_id"]) == ("a", "ProjectLabel", told.project.id)
+    assert (label["title"], label["type"], label["project_id"]) == ("a", "ProjectLabel", hooked.project.id)
 
-    told.put(f"/issues/{issue['iid']}", title="Two", labels="b")
-    changed = told.next("Issue Hook")
+    hooked.put(f"/issues/{issue['iid']}", title="Two", labels="b")
+    changed = hooked.next("Issue Hook")
     assert changed["object_attributes"]["action"] == "update"
     assert changed["changes"]["title"] == {"previous": "One", "current": "Two"}
     titles = {when: [each["title"] for each in changed["changes"]["labels"][when]] for when in ("previous", "current")}
     assert titles == {"previous": ["a"], "current": ["b"]}
     for event, action in (("close", "close"), ("reopen", "reopen")):
-        told.put(f"/issues/{issue['iid']}", state_event=event)
-        assert told.next("Issue Hook")["object_attributes"]["action"] == action
+        hooked.put(f"/issues/{issue['iid']}", state_event=event)
+        assert hooked.next("Issue Hook")["object_attributes"]["action"] == action
 
 
-def test_a_payload_shows_what_was_then(told: Told, receiver: Receiver) -> None:
-    """However much later it is told, and whatever happened since."""
-    issue = told.post("/issues", title="First title")
-    told.put(f"/issues/{issue['iid']}", title="Second title")
-    told.put(f"/issues/{issue['iid']}", title="Third title")
+def test_a_payload_shows_the_state_at_the_time_of_the_event(hooked: HookedProject, receiver: Receiver) -> None:
+    """Independent of the delay of the delivery and of later changes."""
+    issue = hooked.post("/issues", title="First title")
+    hooked.put(f"/issues/{issue['iid']}", title="Second title")
+    hooked.put(f"/issues/{issue['iid']}", title="Third title")
     titles = [got.body["object_attributes"]["title"] for got in receiver.some(3)]
     assert titles == ["First title", "Second title", "Third title"]
 
 
-def test_moving_an_issue(told: Told, api: Api, make: Make, receiver: Receiver) -> None:
-    """It is closed here and opened there."""
-    there = Told(api, make, receiver)
-    issue = told.post("/issues", title="Goes")
-    told.next("Issue Hook")
-    moved = told.post(f"/issues/{issue['iid']}/move", to_project_id=there.project.id)["id"]
+def test_moving_an_issue(hooked: HookedProject, api: Api, make: Make, receiver: Receiver) -> None:
+    """Sends a close event in the old project and an open event in the new one."""
+    there = HookedProject(api, make, receiver)
+    issue = hooked.post("/issues", title="Goes")
+    hooked.next("Issue Hook")
+    moved = hooked.post(f"/issues/{issue['iid']}/move", to_project_id=there.project.id)["id"]
     attributes = {got.path: got.body["object_attributes"] for got in receiver.some(2)}
-    assert {path: each["action"] for path, each in attributes.items()} == {told.path: "close", there.path: "open"}
-    assert [attributes[each.path]["moved_to_id"] for each in (told, there)] == [moved, None]
+    assert {path: each["action"] for path, each in attributes.items()} == {hooked.path: "close", there.path: "open"}
+    assert [attributes[each.path]["moved_to_id"] for each in (hooked, there)] == [moved, None]
 
 
-def test_notes_on_issues_commits_and_snippets(told: Told, instance: Instance) -> None:
-    """Each with what it is about."""
-    issue = told.post("/issues", title="One")
-    told.next("Issue Hook")
-    note = told.post(f"/issues/{issue['iid']}/notes", body="Hello :+1:")
-    on_issue = told.next("Note Hook")
+def test_notes_on_issues_commits_and_snippets(hooked: HookedProject, instance: Instance) -> None:
+    """Each payload contains the noteable."""
+    issue = hooked.post("/issues", title="One")
+    hooked.next("Issue Hook")
+    note = hooked.post(f"/issues/{issue['iid']}/notes", body="Hello :+1:")
+    on_issue = hooked.next("Note Hook")
     attributes = on_issue["object_attributes"]
     assert attributes.keys() >= NOTE
     assert (attributes["id"], attributes["note"], attributes["noteable_type"]) == (note["id"], "Hello :+1:", "Issue")
     assert (attributes["noteable_id"], attributes["commit_id"], attributes["system"]) == (issue["id"], "", False)
-    assert attributes["url"] == f"{instance.url}/{told.project.path}/issues/{issue['iid']}#note_{note['id']}"
+    assert attributes["url"] == f"{instance.url}/{hooked.project.path}/issues/{issue['iid']}#note_{note['id']}"
     assert attributes["created_at"] == note["created_at"][:19].replace("T", " ") + " UTC"
     assert on_issue["issue"].keys() >= ISSUE
-    assert (on_issue["project_id"], on_issue["issue"]["iid"]) == (told.project.id, issue["iid"])
+    assert (on_issue["project_id"], on_issue["issue"]["iid"]) == (hooked.project.id, issue["iid"])
     assert on_issue.keys() >= {"object_kind", "user", "project_id", "project", "repository", "object_attributes"}
 
-    oid = write_file(told, "a")
-    told.next("Push Hook")
-    told.post(f"/repository/commits/{oid}/comments", note="Nice", path="a", line=1, line_type="new")
-    on_commit = told.next("Note Hook")
+    oid = write_file(hooked, "a")
+    hooked.next("Push Hook")
+    hooked.post(f"/repository/commits/{oid}/comments", note="Nice", path="a", line=1, line_type="new")
+    on_commit = hooked.next("Note Hook")
     assert (on_commit["object_attributes"]["commit_id"], on_commit["object_attributes"]["noteable_id"]) == (oid, None)
     assert on_commit["commit"].keys() >= COMMIT
     assert (on_commit["commit"]["id"], on_commit["object_attributes"]["noteable_type"]) == (oid, "Commit")
@@ -215,130 +215,130 @@ def test_notes_on_issues_commits_and_snippets(told: Told, instance: Instance) ->
     }  # fmt: skip
 
     sent = {"title": "S", "file_name": "a.rb", "content": "puts 1", "visibility": "private"}
-    snippet = told.post("/snippets", **sent)
-    told.post(f"/snippets/{snippet['id']}/notes", body="What?")
-    on_snippet = told.next("Note Hook")
+    snippet = hooked.post("/snippets", **sent)
+    hooked.post(f"/snippets/{snippet['id']}/notes", body="What?")
+    on_snippet = hooked.next("Note Hook")
     assert on_snippet["snippet"].keys() >= SNIPPET
     assert (on_snippet["snippet"]["content"], on_snippet["snippet"]["file_name"]) == ("puts 1", "a.rb")
     assert on_snippet["object_attributes"]["noteable_type"] == "Snippet"
 
-    told.post(f"/issues/{issue['iid']}/discussions", body="A discussion")
-    assert told.next("Note Hook")["object_attributes"]["note"] == "A discussion"
+    hooked.post(f"/issues/{issue['iid']}/discussions", body="A discussion")
+    assert hooked.next("Note Hook")["object_attributes"]["note"] == "A discussion"
 
 
-def test_wiki_pages(told: Told, instance: Instance, make: Make, tmp_path: Path) -> None:
+def test_wiki_pages(hooked: HookedProject, instance: Instance, make: Make, tmp_path: Path) -> None:
     """Through the API and by a push to the wiki."""
-    told.post("/wikis", title="My page", content="Hello")
-    made = told.next("Wiki Page Hook")
+    hooked.post("/wikis", title="My page", content="Hello")
+    made = hooked.next("Wiki Page Hook")
     assert made.keys() >= {"object_kind", "user", "project", "wiki", "object_attributes"}
     assert made["wiki"].keys() == {"web_url", "git_ssh_url", "git_http_url", "path_with_namespace", "default_branch"}
     page = made["object_attributes"]
     assert page.keys() == {"title", "content", "format", "message", "slug", "url", "action"}
     assert (page["title"], page["content"], page["format"]) == ("My page", "Hello", "markdown")
     assert (page["slug"], page["action"], page["message"]) == ("My-page", "create", "Create My-page")
-    assert page["url"] == f"{instance.url}/{told.project.path}/wikis/My-page"
+    assert page["url"] == f"{instance.url}/{hooked.project.path}/wikis/My-page"
 
-    told.put("/wikis/My-page", title="Other page", content="Changed")
-    changed = told.next("Wiki Page Hook")["object_attributes"]
+    hooked.put("/wikis/My-page", title="Other page", content="Changed")
+    changed = hooked.next("Wiki Page Hook")["object_attributes"]
     assert (changed["slug"], changed["content"], changed["action"]) == ("Other-page", "Changed", "update")
-    told.delete("/wikis/Other-page")
-    gone = told.next("Wiki Page Hook")["object_attributes"]
+    hooked.delete("/wikis/Other-page")
+    gone = hooked.next("Wiki Page Hook")["object_attributes"]
     assert (gone["slug"], gone["content"], gone["action"]) == ("Other-page", "Changed", "delete")
 
     tree = Tree(tmp_path / "wiki")
-    url = over_http(instance, f"{told.project.path}.wiki", make.root)
+    url = over_http(instance, f"{hooked.project.path}.wiki", make.root)
     Tree(tmp_path).git("clone", "-q", url, str(tree.folder))
     tree.commit("home.md", "Pushed", "By a push")
     tree.commit("picture.png", "No page", "A picture")
     tree.git("push", "-q")
-    pushed = told.next("Wiki Page Hook")["object_attributes"]
+    pushed = hooked.next("Wiki Page Hook")["object_attributes"]
     assert (pushed["slug"], pushed["content"], pushed["action"]) == ("home", "Pushed", "create")
 
 
-def test_releases(told: Told) -> None:
-    """With their links, in the form of later versions."""
+def test_release_events(hooked: HookedProject) -> None:
+    """With links, in the format of later GitLab versions."""
     links = {"links": [{"name": "Binary", "url": "https://example.com/x"}]}
     sent = {"tag_name": "v1", "ref": "master", "description": "First", "assets": links}
-    told.post("/releases", **sent)
-    told.next("Tag Push Hook")
-    release = told.next("Release Hook")
+    hooked.post("/releases", **sent)
+    hooked.next("Tag Push Hook")
+    release = hooked.next("Release Hook")
     assert (release["object_kind"], release["action"], release["tag"]) == ("release", "create", "v1")
     assert [link["name"] for link in release["assets"]["links"]] == ["Binary"]
     assert release["commit"]["id"]
-    told.put("/releases/v1", description="Better")
-    assert told.next("Release Hook")["description"] == "Better"
-    told.delete("/releases/v1")
-    assert told.next("Release Hook")["action"] == "delete"
+    hooked.put("/releases/v1", description="Better")
+    assert hooked.next("Release Hook")["description"] == "Better"
+    hooked.delete("/releases/v1")
+    assert hooked.next("Release Hook")["action"] == "delete"
 
 
 @pytest.mark.parametrize("path", ["", "/notes"])
-def test_confidential_things_only_reach_who_asks(
-    told: Told, api: Api, make: Make, receiver: Receiver, path: str
+def test_confidential_events_require_their_own_flag(
+    hooked: HookedProject, api: Api, make: Make, receiver: Receiver, path: str
 ) -> None:
-    """Threat D26: a hook for issues and notes is not one for those that are confidential."""
-    other = f"/other-{told.project.id}"
+    """Attack: a hook for issues and notes does not receive confidential ones."""
+    other = f"/other-{hooked.project.id}"
     flags = {"issues_events": True, "note_events": True, "push_events": False}
-    assert api.post(f"{told.url}/hooks", make.root, url=receiver.url(other), **flags).status_code == 201
-    issue = told.post("/issues", title="Secret", confidential=True)
-    secret = told.next("Confidential Issue Hook")
+    assert api.post(f"{hooked.url}/hooks", make.root, url=receiver.url(other), **flags).status_code == 201
+    issue = hooked.post("/issues", title="Secret", confidential=True)
+    secret = hooked.next("Confidential Issue Hook")
     assert (secret["object_kind"], secret["object_attributes"]["confidential"]) == ("issue", True)
     if path:
-        told.post(f"/issues/{issue['iid']}/notes", body="A secret note")
-        assert told.next("Confidential Note Hook")["object_kind"] == "note"
-    told.put(f"/issues/{issue['iid']}", confidential=False)
-    # Open now, so both are told; nothing came to the other one before.
+        hooked.post(f"/issues/{issue['iid']}/notes", body="A secret note")
+        assert hooked.next("Confidential Note Hook")["object_kind"] == "note"
+    hooked.put(f"/issues/{issue['iid']}", confidential=False)
+    # Visible now, so both hooks receive it; the other one received nothing before.
     got = {each.path: each for each in receiver.some(2)}
-    assert got.keys() == {told.path, other}
-    note = told.post(f"/issues/{issue['iid']}/notes", body="For us", internal=True)
-    assert told.next("Confidential Note Hook")["object_attributes"]["id"] == note["id"]
-    told.post("/issues", title="Open")
+    assert got.keys() == {hooked.path, other}
+    note = hooked.post(f"/issues/{issue['iid']}/notes", body="For us", internal=True)
+    assert hooked.next("Confidential Note Hook")["object_attributes"]["id"] == note["id"]
+    hooked.post("/issues", title="Open")
     assert {each.body["object_attributes"]["title"] for each in receiver.some(2)} == {"Open"}
 
 
-def test_what_an_issue_was_while_it_was_confidential_is_not_told(told: Told, api: Api, make: Make) -> None:
-    """Whoever opens it cleans it up first, in the same call; those who hear of it by then hear nothing else (D26)."""
+def test_changes_do_not_reveal_confidential_values(hooked: HookedProject, api: Api, make: Make) -> None:
+    """When an edit makes an issue visible and changes its text, the payload omits the previous text."""
     reader, reporter = make.user(), make.user()
-    add_members(make, told.project, {reader: Level.GUEST, reporter: Level.REPORTER})
+    add_members(make, hooked.project, {reader: Level.GUEST, reporter: Level.REPORTER})
     secret = {"title": "Hidden name", "description": "Hidden words", "labels": "hidden-label"}
-    issue = told.post("/issues", **secret, confidential=True)
-    told.next("Confidential Issue Hook")
+    issue = hooked.post("/issues", **secret, confidential=True)
+    hooked.next("Confidential Issue Hook")
 
     clean = {"title": "Clean name", "description": "Clean words", "labels": ""}
-    told.put(f"/issues/{issue['iid']}", **clean, confidential=False)
+    hooked.put(f"/issues/{issue['iid']}", **clean, confidential=False)
 
-    heard = told.next("Issue Hook")
+    heard = hooked.next("Issue Hook")
     assert "idden" not in json.dumps(heard)
     assert heard["changes"]["confidential"] == {"previous": True, "current": False}
     assert heard["changes"]["title"] == {"previous": None, "current": "Clean name"}
     assert heard["changes"]["labels"] == {"previous": [], "current": []}
-    notes = f"{told.url}/issues/{issue['iid']}/notes"
+    notes = f"{hooked.url}/issues/{issue['iid']}/notes"
     assert "Hidde" not in api.get(notes, reader).text
     assert "made the issue visible" in api.get(notes, reader).text
     assert "{-Hidde-}" in api.get(notes, reporter).text
-    told.put(f"/issues/{issue['iid']}", title="Other name")
-    assert told.next("Issue Hook")["changes"]["title"] == {"previous": "Clean name", "current": "Other name"}
+    hooked.put(f"/issues/{issue['iid']}", title="Other name")
+    assert hooked.next("Issue Hook")["changes"]["title"] == {"previous": "Clean name", "current": "Other name"}
 
 
-def test_branches_that_a_hook_does_not_want(api: Api, make: Make, told: Told, receiver: Receiver) -> None:
-    """By a wildcard, or all of them."""
+def test_branch_filters(api: Api, make: Make, hooked: HookedProject, receiver: Receiver) -> None:
+    """Branches excluded by a wildcard, or all of them."""
     for number, wanted in enumerate(FILTERS):
         url = receiver.url(f"/filtered-{number}")
-        assert api.post(f"{told.url}/hooks", make.root, url=url, **wanted).status_code == 201
-    told.post("/repository/branches", branch="rel-1/x", ref="master")
-    assert {got.path for got in receiver.some(4)} == {told.path, "/filtered-0", "/filtered-2", "/filtered-3"}
-    told.post("/repository/branches", branch="other", ref="master")
-    assert {got.path for got in receiver.some(2)} == {told.path, "/filtered-2"}
+        assert api.post(f"{hooked.url}/hooks", make.root, url=url, **wanted).status_code == 201
+    hooked.post("/repository/branches", branch="rel-1/x", ref="master")
+    assert {got.path for got in receiver.some(4)} == {hooked.path, "/filtered-0", "/filtered-2", "/filtered-3"}
+    hooked.post("/repository/branches", branch="other", ref="master")
+    assert {got.path for got in receiver.some(2)} == {hooked.path, "/filtered-2"}
 
 
-def test_hooks_of_the_groups_around(api: Api, make: Make, receiver: Receiver, told: Told) -> None:
-    """A group's hook hears of all projects below it, and of no other."""
+def test_hooks_of_parent_groups(api: Api, make: Make, receiver: Receiver, hooked: HookedProject) -> None:
+    """A hook of a group receives the events of all projects below it, and of no other."""
     outer = make_group(make)
     inner = make_group(make, parent=outer)
     project = make_project(make, group=inner, initialize_with_readme=True)
     hook = api.post(f"/groups/{outer.id}/hooks", make.root, url=receiver.url("/group"), issues_events=True)
     assert hook.status_code == 201, hook.text
-    told.post("/issues", title="Elsewhere")
-    assert told.next("Issue Hook")
+    hooked.post("/issues", title="Elsewhere")
+    assert hooked.next("Issue Hook")
     api.post(f"{project.url}/issues", make.root, title="Inside")
     got = receiver.next()
     assert (got.path, got.body["project"]["path_with_namespace"]) == ("/group", project.path)
@@ -347,38 +347,38 @@ def test_hooks_of_the_groups_around(api: Api, make: Make, receiver: Receiver, to
     assert receiver.next().body["object_attributes"]["title"] == "Inside"
 
 
-def test_a_call_that_is_refused_tells_nothing(told: Told, api: Api, make: Make) -> None:
-    """Nor does a change that changes nothing."""
-    assert api.post(f"{told.url}/issues", make.root, title="").status_code == 400
-    issue = told.post("/issues", title="One")
-    assert told.next("Issue Hook")["object_attributes"]["action"] == "open"
-    told.put(f"/issues/{issue['iid']}", title="One")
-    told.put(f"/issues/{issue['iid']}", title="Two")
-    assert told.next("Issue Hook")["object_attributes"]["title"] == "Two"
+def test_rejected_calls_send_no_events(hooked: HookedProject, api: Api, make: Make) -> None:
+    """Changes without effect send none either."""
+    assert api.post(f"{hooked.url}/issues", make.root, title="").status_code == 400
+    issue = hooked.post("/issues", title="One")
+    assert hooked.next("Issue Hook")["object_attributes"]["action"] == "open"
+    hooked.put(f"/issues/{issue['iid']}", title="One")
+    hooked.put(f"/issues/{issue['iid']}", title="Two")
+    assert hooked.next("Issue Hook")["object_attributes"]["title"] == "Two"
 
 
-def test_what_follows_from_a_push_is_told_after_it(told: Told) -> None:
-    """New commits of a merge request, its merge, and the issues that are closed by either."""
-    issues = [told.post("/issues", title=str(number))["iid"] for number in range(2)]
-    told.receiver.some(2)
-    write_file(told, "a", branch="work", start_branch="master")
-    told.next("Push Hook")
-    made = told.post(
+def test_effects_of_a_push_are_sent_after_it(hooked: HookedProject) -> None:
+    """New commits of a merge request, its merge, and the issues closed by either."""
+    issues = [hooked.post("/issues", title=str(number))["iid"] for number in range(2)]
+    hooked.receiver.some(2)
+    write_file(hooked, "a", branch="work", start_branch="master")
+    hooked.next("Push Hook")
+    made = hooked.post(
         "/merge_requests",
         source_branch="work",
         target_branch="master",
         title="Work",
         description=f"Closes #{issues[0]}",
     )
-    told.next("Merge Request Hook")
-    write_file(told, "b", branch="work")
-    told.next("Push Hook")
-    assert told.next("Merge Request Hook")["object_attributes"]["action"] == "update"
-    told.put(f"/merge_requests/{made['iid']}/merge", should_remove_source_branch=True)
-    assert told.next("Push Hook")["ref"] == "refs/heads/master"
-    assert told.next("Merge Request Hook")["object_attributes"]["action"] == "merge"
-    assert told.next("Issue Hook")["object_attributes"]["action"] == "close"
-    assert told.next("Push Hook")["ref"] == "refs/heads/work"
-    write_file(told, "c", commit_message=f"Fixes #{issues[1]}")
-    told.next("Push Hook")
-    assert told.next("Issue Hook")["object_attributes"]["action"] == "close"
+    hooked.next("Merge Request Hook")
+    write_file(hooked, "b", branch="work")
+    hooked.next("Push Hook")
+    assert hooked.next("Merge Request Hook")["object_attributes"]["action"] == "update"
+    hooked.put(f"/merge_requests/{made['iid']}/merge", should_remove_source_branch=True)
+    assert hooked.next("Push Hook")["ref"] == "refs/heads/master"
+    assert hooked.next("Merge Request Hook")["object_attributes"]["action"] == "merge"
+    assert hooked.next("Issue Hook")["object_attributes"]["action"] == "close"
+    assert hooked.next("Push Hook")["ref"] == "refs/heads/work"
+    write_file(hooked, "c", commit_message=f"Fixes #{issues[1]}")
+    hooked.next("Push Hook")
+    assert hooked.next("Issue Hook")["object_attributes"]["action"] == "close"

@@ -1,4 +1,4 @@
-"""What deliveries may reach: a name is looked up once, at each connection, and nothing local is connected to."""
+"""Destinations of deliveries: a name is resolved once per connection, and local addresses are blocked."""
 
 import socket
 import time
@@ -20,8 +20,8 @@ from tests.conftest import Instance
 from tests.factories import make_project
 
 
-class Names:
-    """A resolver whose answers tests change; the last one lasts."""
+class FakeResolver:
+    """Resolver with answers set by tests; the last one repeats."""
 
     def __init__(self) -> None:
         self.asked: list[str] = []
@@ -37,16 +37,16 @@ class Names:
 
 
 @pytest.fixture(scope="module")
-def names() -> Names:
-    """Where names lead."""
-    return Names()
+def resolver() -> FakeResolver:
+    """Return the resolver used by the dispatcher."""
+    return FakeResolver()
 
 
 @pytest.fixture(scope="module", autouse=True)
-def guarded(instance: Instance, names: Names) -> Iterator[None]:
-    """A dispatcher that may reach public addresses, and one of ours that the operator has allowed."""
+def guarded(instance: Instance, resolver: FakeResolver) -> Iterator[None]:
+    """Yield a dispatcher that may reach public addresses and one allowed local address."""
     database = open_database(instance.settings)
-    guard = SsrfGuard(allowed=[ip_network("127.0.0.2/32")], resolve=names)
+    guard = SsrfGuard(allowed=[ip_network("127.0.0.2/32")], resolve=resolver)
     log = Log("json", instance.log)
     finisher = PayloadCompletion(database, repository_store(instance.settings), log)
     dispatcher = HookDispatcher(database, guard, finisher, instance.url, log)
@@ -56,8 +56,8 @@ def guarded(instance: Instance, names: Names) -> Iterator[None]:
     database.close()
 
 
-class Hook:
-    """A hook that was saved by its name."""
+class NamedHook:
+    """Hook with a URL that contains a host name."""
 
     def __init__(self, api: Api, make: Make, url: str) -> None:
         self._api, self._make = api, make
@@ -66,8 +66,8 @@ class Hook:
         assert made.status_code == 201, made.text
         self.url = f"{self.project.url}/hooks/{made.json()['id']}"
 
-    def tell(self, count: int = 1) -> Any:
-        """Let it tell something; gives what became of the last try."""
+    def trigger(self, count: int = 1) -> Any:
+        """Trigger an event and return the result of the last attempt."""
         assert self._api.post(f"{self.project.url}/issues", self._make.root, title="One").status_code == 201
         deadline = time.monotonic() + DEADLINE_SECONDS
         while len(found := self._api.get(f"{self.url}/events", self._make.root).json()) < count:
@@ -76,8 +76,8 @@ class Hook:
 
 
 @pytest.fixture
-def listening() -> Iterator[Receiver]:
-    """Somebody on every address of ours, who must not hear anything."""
+def local_listener() -> Iterator[Receiver]:
+    """Yield a server on all local addresses that must receive nothing."""
     receiver = Receiver("0.0.0.0")
     yield receiver
     receiver.close()
@@ -87,49 +87,49 @@ def listening() -> Iterator[Receiver]:
     "addresses", [["127.0.0.1"], ["93.184.216.34", "127.0.0.1"], ["127.0.0.1", "93.184.216.34"], ["169.254.169.254"],
                   ["::1"], ["::ffff:127.0.0.1"], ["10.0.0.1"], ["0.0.0.0"]],
 )  # fmt: skip
-def test_a_name_that_leads_home_is_blocked(
-    api: Api, make: Make, names: Names, listening: Receiver, addresses: list[str]
+def test_names_of_local_addresses_are_blocked(
+    api: Api, make: Make, resolver: FakeResolver, local_listener: Receiver, addresses: list[str]
 ) -> None:
-    """Attack (D15): a name of the attacker's answers with our address, alone or among others. Nothing is connected."""
+    """Attack: a host name resolves to a local address, alone or among others. No connection is made."""
     host = f"{make.name('host')}.example"
-    names.answers[host] = [addresses]
-    event = Hook(api, make, f"http://{host}:{listening.port}/x").tell()
+    resolver.answers[host] = [addresses]
+    event = NamedHook(api, make, f"http://{host}:{local_listener.port}/x").trigger()
     assert event["response_status"] == "internal error"
     assert event["internal_error_message"].startswith("The request was blocked")
-    assert listening.got.empty()
+    assert local_listener.got.empty()
 
 
-def test_a_name_that_changes_its_answer(api: Api, make: Make, names: Names, listening: Receiver) -> None:
-    """Attack (D15): fit when it is looked up, local a moment later. It is asked once, and the answer is used."""
+def test_dns_rebinding(api: Api, make: Make, resolver: FakeResolver, local_listener: Receiver) -> None:
+    """Attack: the host name is public when checked and local a moment later. The first answer is used."""
     host = f"{make.name('host')}.example"
-    names.answers[host] = [["127.0.0.2"], ["127.0.0.1"]]
-    hook = Hook(api, make, f"http://{host}:{listening.port}/x")
-    assert hook.tell()["response_status"] == "200"
-    assert listening.next().headers["host"] == f"{host}:{listening.port}"
-    assert names.asked.count(host) == 1
-    # The connection is still there, so nobody is asked; another URL asks anew and is blocked.
-    assert hook.tell(2)["response_status"] == "200"
-    assert names.asked.count(host) == 1
-    listening.next()
-    changed = api.put(hook.url, make.root, url=f"http://{host}:{listening.port}/y")
+    resolver.answers[host] = [["127.0.0.2"], ["127.0.0.1"]]
+    hook = NamedHook(api, make, f"http://{host}:{local_listener.port}/x")
+    assert hook.trigger()["response_status"] == "200"
+    assert local_listener.next().headers["host"] == f"{host}:{local_listener.port}"
+    assert resolver.asked.count(host) == 1
+    # The connection is reused, so nothing is resolved; another URL is resolved again and blocked.
+    assert hook.trigger(2)["response_status"] == "200"
+    assert resolver.asked.count(host) == 1
+    local_listener.next()
+    changed = api.put(hook.url, make.root, url=f"http://{host}:{local_listener.port}/y")
     assert changed.status_code == 200
-    assert hook.tell(3)["internal_error_message"].startswith("The request was blocked")
-    assert listening.got.empty()
+    assert hook.trigger(3)["internal_error_message"].startswith("The request was blocked")
+    assert local_listener.got.empty()
 
 
-def test_a_name_that_nobody_knows(api: Api, make: Make, names: Names) -> None:
-    """Attack (D15): a look-up that fails disables nothing; it may be tried again."""
-    hook = Hook(api, make, f"http://{make.name('host')}.example/x")
-    event = hook.tell()
+def test_a_failed_lookup_disables_no_check(api: Api, make: Make, resolver: FakeResolver) -> None:
+    """Attack: a failed lookup is retried and does not disable the check."""
+    hook = NamedHook(api, make, f"http://{make.name('host')}.example/x")
+    event = hook.trigger()
     assert event["internal_error_message"] == "The URL's host cannot be resolved"
-    assert names.asked
+    assert resolver.asked
 
 
-def test_an_operator_allows_a_network(api: Api, make: Make, names: Names, listening: Receiver) -> None:
-    """And nothing beside it."""
+def test_allowed_networks(api: Api, make: Make, resolver: FakeResolver, local_listener: Receiver) -> None:
+    """No other local address is reachable."""
     for address, status in (("127.0.0.2", "200"), ("127.0.0.3", "internal error")):
         host = f"{make.name('host')}.example"
-        names.answers[host] = [[address]]
-        assert Hook(api, make, f"http://{host}:{listening.port}/x").tell()["response_status"] == status
-    assert listening.next()
-    assert listening.got.empty()
+        resolver.answers[host] = [[address]]
+        assert NamedHook(api, make, f"http://{host}:{local_listener.port}/x").trigger()["response_status"] == status
+    assert local_listener.next()
+    assert local_listener.got.empty()

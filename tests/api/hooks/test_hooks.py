@@ -1,4 +1,4 @@
-"""Hooks over the API: what is kept of them, what is told of them, and who may have any."""
+"""Webhooks through the API: stored settings, secrets, permissions."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -12,7 +12,7 @@ from ingot.errors import Invalid
 from ingot.integrations.webhooks import service
 from ingot.integrations.webhooks.params import WriteHook
 from ingot.integrations.webhooks.queries import HookOwner
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project, make_group, make_project, statements_of
 
@@ -24,8 +24,8 @@ FLAGS = [
 OWNERS = ["projects", "groups", "system"]
 
 
-def place_of(make: Make, owner: str) -> str:
-    """Where the hooks of a new project or group, or of the instance, are."""
+def hooks_path(make: Make, owner: str) -> str:
+    """Return the path of the hooks of a new project or group, or of the instance."""
     if owner == "system":
         return "/hooks"
     return (make_project(make) if owner == "projects" else make_group(make)).url + "/hooks"
@@ -33,12 +33,12 @@ def place_of(make: Make, owner: str) -> str:
 
 @pytest.fixture(scope="module")
 def project(make: Make) -> Project:
-    """A project."""
+    """Return a new project."""
     return make_project(make)
 
 
-def test_a_hook_of_a_project_from_beginning_to_end(api: Api, make: Make, project: Project) -> None:
-    """The five calls of the specification."""
+def test_life_cycle_of_a_project_hook(api: Api, make: Make, project: Project) -> None:
+    """The five endpoints of the specification."""
     sent = {"url": URL, "issues_events": "true", "wiki_events": True, "push_events": False, "token": "s3cret token"}
     older = {"build_events": True}
     made = api.post(f"/projects/{project.id}/hooks", make.root, **sent, **older)
@@ -59,7 +59,7 @@ def test_a_hook_of_a_project_from_beginning_to_end(api: Api, make: Make, project
     assert edited.status_code == 200
     assert edited.json() == hook | changes
 
-    # A wildcard that is no expression stays one, whichever half of the filter is sent.
+    # A wildcard stays a wildcard, whichever part of the filter is sent.
     branches = api.put(f"/projects/{project.id}/hooks/{hook['id']}", make.root, url=URL, push_events_branch_filter="*(")
     assert (branches.status_code, branches.json()["push_events_branch_filter"]) == (200, "*(")
     strategy = api.put(f"/projects/{project.id}/hooks/{hook['id']}", make.root, url=URL, branch_filter_strategy="regex")
@@ -72,14 +72,14 @@ def test_a_hook_of_a_project_from_beginning_to_end(api: Api, make: Make, project
     assert api.put(f"/projects/{project.id}/hooks/{hook['id']}", make.root, url=URL).status_code == 404
 
 
-def test_what_a_hook_asks_for_at_first(api: Api, make: Make) -> None:
-    """Of projects and groups pushes; of the instance every change of a repository."""
+def test_default_events(api: Api, make: Make) -> None:
+    """Pushes for projects and groups; repository updates for the instance."""
     for owner, at_first in (
         ("projects", "push_events"),
         ("groups", "push_events"),
         ("system", "repository_update_events"),
     ):
-        place = place_of(make, owner)
+        place = hooks_path(make, owner)
         hook = api.post(place, make.root, url=URL).json()
         flags = [name for name in (*FLAGS, "repository_update_events") if hook[name]]
         assert flags == [at_first]
@@ -87,9 +87,9 @@ def test_what_a_hook_asks_for_at_first(api: Api, make: Make) -> None:
 
 
 @pytest.mark.parametrize("owner", OWNERS)
-def test_secrets_are_never_told(api: Api, make: Make, owner: str) -> None:
-    """Neither by who reads a hook, nor by who writes or deletes it; also not the password in a URL."""
-    place = place_of(make, owner)
+def test_secrets_are_never_shown(api: Api, make: Make, owner: str) -> None:
+    """Neither on reading nor on creating, editing or deleting; this includes the password in a URL."""
+    place = hooks_path(make, owner)
     sent = {
         "url": "https://ada:pass-word@example.com/hook",
         "token": "token-of-the-hook",
@@ -109,9 +109,9 @@ def test_secrets_are_never_told(api: Api, make: Make, owner: str) -> None:
 
 
 @pytest.mark.parametrize("owner", OWNERS)
-def test_groups_and_the_instance_have_hooks_too(api: Api, make: Make, owner: str) -> None:
-    """With the same calls."""
-    place = place_of(make, owner)
+def test_group_hooks_and_system_hooks(api: Api, make: Make, owner: str) -> None:
+    """With the same endpoints."""
+    place = hooks_path(make, owner)
     hook = api.post(place, make.root, url=URL, tag_push_events=True).json()
     assert api.get(f"{place}/{hook['id']}", make.root).json() == hook
     edited = api.put(f"{place}/{hook['id']}", make.root, url=URL, name="Bot", description="Builds", push_events=True)
@@ -120,7 +120,7 @@ def test_groups_and_the_instance_have_hooks_too(api: Api, make: Make, owner: str
     assert api.delete(f"{place}/{hook['id']}", make.root).json() == edited.json()
     assert api.delete(f"{place}/{hook['id']}", make.root).content == b""
     assert api.get(f"{place}/{hook['id']}", make.root).status_code == 404
-    # The same paths, written out for those who look for them.
+    # The same paths, written out so that a search finds them.
     assert api.get("/hooks/0", make.root).status_code == 404
     assert api.put("/hooks/0", make.root, url=URL).status_code == 404
     assert api.post("/hooks/0", make.root).status_code == 404
@@ -136,7 +136,7 @@ def test_groups_and_the_instance_have_hooks_too(api: Api, make: Make, owner: str
     assert api.post(f"/groups/{group}/hooks/0/test/push_events", make.root).status_code == 404
 
 
-WHO = [
+CALLERS = [
     (Level.NONE, "private", 404),
     (Level.NONE, "public", 403),
     (Level.GUEST, "private", 403),
@@ -145,9 +145,9 @@ WHO = [
 ]
 
 
-@pytest.mark.parametrize(("level", "visibility", "status"), WHO)
-def test_masters_have_hooks(api: Api, make: Make, level: Level, visibility: str, status: int) -> None:
-    """Nobody else learns what hooks a project has."""
+@pytest.mark.parametrize(("level", "visibility", "status"), CALLERS)
+def test_masters_manage_project_hooks(api: Api, make: Make, level: Level, visibility: str, status: int) -> None:
+    """Other users cannot list them."""
     user = make.user()
     project = make_project(make, visibility=visibility, members={user: level})
     hook = api.post(f"/projects/{project.id}/hooks", make.root, url=URL).json()["id"]
@@ -156,14 +156,14 @@ def test_masters_have_hooks(api: Api, make: Make, level: Level, visibility: str,
     assert api.get(one, user).status_code == status
     assert api.get(f"{one}/events", user).status_code == status
     assert api.put(one, user, url=URL).status_code == status
-    # A test of what is not there comes after who may test.
+    # Permission is checked before the existence of the hook.
     assert api.post(f"{one}/test/push_events", user).status_code == (422 if status == 200 else status)
     assert api.delete(one, user).status_code == status
     assert api.post(f"/projects/{project.id}/hooks", user, url=URL).status_code == (201 if status == 200 else status)
 
 
-def test_owners_have_hooks_of_a_group_and_administrators_those_of_the_instance(api: Api, make: Make) -> None:
-    """And no master or user has."""
+def test_owners_manage_group_hooks_and_administrators_system_hooks(api: Api, make: Make) -> None:
+    """Masters and other users may not."""
     owner, master = make.user(), make.user()
     group = make_group(make, owner, members={master: Level.MASTER})
     for person, status in ((owner, 200), (master, 403), (make.user(), 404)):
@@ -173,8 +173,8 @@ def test_owners_have_hooks_of_a_group_and_administrators_those_of_the_instance(a
     assert api.get("/hooks").status_code == 401
 
 
-def test_a_hook_is_had_where_it_belongs_only(api: Api, make: Make, project: Project) -> None:
-    """Attack: another project's hook by its number, which is in every number's range."""
+def test_a_hook_is_found_only_under_its_owner(api: Api, make: Make, project: Project) -> None:
+    """Attack: use the id of a hook of another project."""
     mine = make_project(make)
     hook = api.post(f"/projects/{project.id}/hooks", make.root, url=URL).json()["id"]
     for place in (f"/projects/{mine.id}/hooks/{hook}", f"/hooks/{hook}", f"{make_group(make).url}/hooks/{hook}"):
@@ -205,8 +205,8 @@ def test_a_hook_is_had_where_it_belongs_only(api: Api, make: Make, project: Proj
         {"url": URL, "custom_headers": [{"key": "X"}]},
     ],
 )
-def test_what_is_no_hook_is_refused(api: Api, make: Make, project: Project, wrong: dict[str, Any]) -> None:
-    """In the contract's form."""
+def test_invalid_hooks_are_rejected(api: Api, make: Make, project: Project, wrong: dict[str, Any]) -> None:
+    """With errors in the format of the API."""
     answer = api.post(f"/projects/{project.id}/hooks", make.root, **wrong)
     assert answer.status_code == 400, answer.text
     assert answer.json()["message"]
@@ -233,8 +233,8 @@ BYPASSES = [
 
 
 @pytest.mark.parametrize("url", BYPASSES)
-def test_urls_that_no_hook_has(api: Api, make: Make, project: Project, url: str) -> None:
-    """Attack (D14): every spelling of an address that is ours or our neighbours'. Nothing is looked up for it."""
+def test_local_urls_are_rejected(api: Api, make: Make, project: Project, url: str) -> None:
+    """Attack: every spelling of a local address. Nothing is resolved."""
     for path in (f"/projects/{project.id}/hooks",):
         answer = api.post(path, make.root, url=url)
         assert answer.status_code == 422, answer.text
@@ -242,14 +242,14 @@ def test_urls_that_no_hook_has(api: Api, make: Make, project: Project, url: str)
     assert api.post("/hooks", make.root, url=url).status_code == 400
 
 
-def test_a_name_is_not_looked_up_when_a_hook_is_saved(api: Api, make: Make, project: Project) -> None:
-    """It may not exist yet, and who saves must not learn what is in our network."""
+def test_saving_a_hook_resolves_no_name(api: Api, make: Make, project: Project) -> None:
+    """The name may not exist yet, and the caller must not learn names of the internal network."""
     made = api.post(f"/projects/{project.id}/hooks", make.root, url="http://no-such-host.invalid/x")
     assert made.status_code == 201
 
 
-def test_there_is_an_end_to_how_many(api: Api, make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each one is told of every push."""
+def test_the_number_of_hooks_is_limited(api: Api, make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every push is delivered to each hook."""
     monkeypatch.setattr(service, "MAX_HOOKS", 5)
     project = make_project(make)
     for _ in range(5):
@@ -260,7 +260,7 @@ def test_there_is_an_end_to_how_many(api: Api, make: Make, monkeypatch: pytest.M
     assert long <= short
 
 
-def test_of_several_at_once_only_so_many_are_added(
+def test_concurrent_creation_respects_the_limit(
     api: Api, make: Make, instance: Instance, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(service, "MAX_HOOKS", 2)
@@ -282,9 +282,9 @@ def test_of_several_at_once_only_so_many_are_added(
         assert len(api.get(f"/{owner.kind}s/{owner.id}/hooks", make.root).json()) == 2
 
 
-def test_who_is_removed_has_no_hooks_any_more(api: Api, make: Make) -> None:
-    """At once."""
-    user: Person = make.user()
+def test_removed_members_lose_access_to_hooks(api: Api, make: Make) -> None:
+    """Immediately."""
+    user: User = make.user()
     project = make_project(make, members={user: Level.MASTER})
     assert api.get(f"/projects/{project.id}/hooks", user).status_code == 200
     api.delete(f"/projects/{project.id}/members/{user.id}", make.root)

@@ -1,4 +1,4 @@
-"""What becomes of merge requests, by every path, as a receiver sees it: field for field."""
+"""Payloads of merge request events, from every source, field by field."""
 
 import json
 from pathlib import Path
@@ -26,47 +26,49 @@ ATTRIBUTES = {
 }  # fmt: skip
 
 
-class Place(NamedTuple):
-    """A project whose hook hears of merge requests and notes, and of nothing else."""
+class MergeRequestHookProject(NamedTuple):
+    """Project whose hook receives merge request and note events only."""
 
     project: Project
     receiver: Receiver
 
     def next(self, header: str = "Merge Request Hook") -> Any:
-        """What is told next, which must be of this kind."""
+        """Return the next payload, which must be of this kind."""
         got = self.receiver.next()
         assert (got.path, got.headers["x-gitlab-event"]) == (f"/{self.project.id}", header)
         return got.body
 
-    def told(self, header: str = "Merge Request Hook") -> Any:
-        """The attributes of what is told next."""
+    def next_attributes(self, header: str = "Merge Request Hook") -> Any:
+        """Return the attributes of the next payload."""
         return self.next(header)["object_attributes"]
 
 
 @pytest.fixture
-def place(api: Api, make: Make, receiver: Receiver, dispatcher: HookDispatcher) -> Place:
-    """A project of the administrator's."""
+def hooked(api: Api, make: Make, receiver: Receiver, dispatcher: HookDispatcher) -> MergeRequestHookProject:
+    """Return a project of the administrator."""
     project = filled_project(make)
     flags = {"push_events": False, "merge_requests_events": True, "note_events": True}
     made = api.post(f"{project.url}/hooks", make.root, url=receiver.url(f"/{project.id}"), **flags)
     assert made.status_code == 201, made.text
-    return Place(project, receiver)
+    return MergeRequestHookProject(project, receiver)
 
 
-def edit(api: Api, make: Make, place: Place, merge_request: dict[str, Any], **sent: Any) -> None:
+def edit(api: Api, make: Make, hooked: MergeRequestHookProject, merge_request: dict[str, Any], **sent: Any) -> None:
     """Change a merge request."""
-    answer = api.put(f"{place.project.url}/merge_requests/{merge_request['iid']}", make.root, **sent)
+    answer = api.put(f"{hooked.project.url}/merge_requests/{merge_request['iid']}", make.root, **sent)
     assert answer.status_code == 200, answer.text
 
 
-def test_from_opening_to_merging(api: Api, make: Make, instance: Instance, place: Place) -> None:
-    """The event of the documentation, with what was and what is."""
-    project = place.project
+def test_events_from_opening_to_merging(
+    api: Api, make: Make, instance: Instance, hooked: MergeRequestHookProject
+) -> None:
+    """The documented event, with previous and current values."""
+    project = hooked.project
     milestone = make_milestone(make, project, title="v1")
     made = make_merge_request(
         make, project, title="WIP: One", description="Text", labels="a", assignee_id=1, milestone_id=milestone["id"]
     )
-    opened = place.next()
+    opened = hooked.next()
     part = opened["object_attributes"]
     assert opened.keys() >= {"object_kind", "user", "project", "repository", "labels", "assignee", "assignees"}
     assert part.keys() >= ATTRIBUTES | {"url", "action", "assignee"}
@@ -92,8 +94,8 @@ def test_from_opening_to_merging(api: Api, make: Make, instance: Instance, place
 
     other = make.user()
     add_members(make, project, {other: Level.DEVELOPER})
-    edit(api, make, place, made, title="One", labels="b", assignee_id=other.id)
-    updated = place.next()
+    edit(api, make, hooked, made, title="One", labels="b", assignee_id=other.id)
+    updated = hooked.next()
     assert (updated["object_attributes"]["action"], "oldrev" in updated["object_attributes"]) == ("update", False)
     changes = updated["changes"]
     assert changes["title"] == {"previous": "WIP: One", "current": "One"}
@@ -103,103 +105,105 @@ def test_from_opening_to_merging(api: Api, make: Make, instance: Instance, place
     assert updated["object_attributes"]["work_in_progress"] is False
 
     for event in ("close", "reopen"):
-        edit(api, make, place, made, state_event=event)
-        assert place.told()["action"] == event
+        edit(api, make, hooked, made, state_event=event)
+        assert hooked.next_attributes()["action"] == event
     assert api.post(f"{project.url}/merge_requests/1/approve", other).status_code == 201
-    approved = place.next()
+    approved = hooked.next()
     assert (approved["object_attributes"]["action"], approved["user"]["id"]) == ("approved", other.id)
     assert api.post(f"{project.url}/merge_requests/1/notes", make.root, body="/label ~a\n/title Two").status_code == 202
-    assert place.next()["changes"].keys() == {"title", "labels"}
+    assert hooked.next()["changes"].keys() == {"title", "labels"}
 
     done = merged(api, project, made, make.root)
-    part = place.told()
+    part = hooked.next_attributes()
     assert (part["action"], part["state"], part["merge_commit_sha"]) == ("merge", "merged", done["merge_commit_sha"])
     assert api.delete(f"{project.url}/merge_requests/1", make.root).status_code == 200
-    # Of what is deleted nothing is told: the next one is what comes next.
+    # Deletion sends no event, so the next one is the next payload.
     make_merge_request(make, project, title="After")
-    assert place.told()["title"] == "After"
+    assert hooked.next_attributes()["title"] == "After"
 
 
-def test_pushes(api: Api, make: Make, instance: Instance, place: Place, tmp_path: Path) -> None:
-    """By the API and by git: new commits are an update from what was before; the target's own may merge it."""
-    made = make_merge_request(make, place.project)
-    branch, place_of_it = made["source_branch"], place.told()["last_commit"]["id"]
+def test_push_events_update_and_merge(
+    api: Api, make: Make, instance: Instance, hooked: MergeRequestHookProject, tmp_path: Path
+) -> None:
+    """Through the API and git: new commits send an update with the old revision; a push to the target may merge."""
+    made = make_merge_request(make, hooked.project)
+    branch, place_of_it = made["source_branch"], hooked.next_attributes()["last_commit"]["id"]
     assert place_of_it == made["sha"]
-    second = commit(make, place.project, branch, {"second": "x"}, message="Second")
-    part = place.told()
+    second = commit(make, hooked.project, branch, {"second": "x"}, message="Second")
+    part = hooked.next_attributes()
     assert (part["action"], part["oldrev"], part["last_commit"]["id"]) == ("update", made["sha"], second)
     assert part["last_commit"]["message"] == "Second"
 
     tree = Tree(tmp_path / "tree")
-    Tree(tmp_path).git("clone", "-q", "-b", branch, over_http(instance, place.project, make.root), str(tree.folder))
+    Tree(tmp_path).git("clone", "-q", "-b", branch, over_http(instance, hooked.project, make.root), str(tree.folder))
     third = tree.commit("third", "x", "Third")
     tree.git("push", "-q", "origin", branch)
-    pushed = place.next()
+    pushed = hooked.next()
     assert (pushed["object_attributes"]["oldrev"], pushed["changes"]) == (second, {})
     assert pushed["object_attributes"]["last_commit"]["id"] == third
     tree.git("push", "-q", "origin", f"{branch}:master")
-    part = place.told()
+    part = hooked.next_attributes()
     assert (part["action"], part["state"], part["merge_commit_sha"]) == ("merge", "merged", None)
 
 
-def test_forks(api: Api, make: Make, place: Place) -> None:
-    """The target's hook hears of what comes from elsewhere, also when that is gone; the fork's own hears nothing.
+def test_merge_requests_from_forks(api: Api, make: Make, hooked: MergeRequestHookProject) -> None:
+    """The hook of the target receives the events, also after the fork is deleted; the fork's own hook receives none.
 
-    A fork that is hidden is named to nobody who only receives what happens in the target.
+    Payloads do not reveal a hidden fork.
     """
     person = make.user()
-    assert api.put(place.project.url, make.root, visibility="public").status_code == 200
-    add_members(make, place.project, {person: Level.REPORTER})
-    other, branch = fork(make, place.project, person), make.name("branch")
+    assert api.put(hooked.project.url, make.root, visibility="public").status_code == 200
+    add_members(make, hooked.project, {person: Level.REPORTER})
+    other, branch = fork(make, hooked.project, person), make.name("branch")
     flags = {"push_events": False, "merge_requests_events": True}
-    hook = api.post(f"{other.url}/hooks", person, url=place.receiver.url("/fork"), **flags)
+    hook = api.post(f"{other.url}/hooks", person, url=hooked.receiver.url("/fork"), **flags)
     assert hook.status_code == 201, hook.text
     first = commit(make, other, branch, {branch: "x"}, person, start="master")
-    made = make_branch_merge_request(make, other, branch, person, target_project_id=place.project.id)
-    part = place.told()
-    assert (part["source_project_id"], part["target_project_id"]) == (other.id, place.project.id)
+    made = make_branch_merge_request(make, other, branch, person, target_project_id=hooked.project.id)
+    part = hooked.next_attributes()
+    assert (part["source_project_id"], part["target_project_id"]) == (other.id, hooked.project.id)
     assert part["source"]["path_with_namespace"] == other.path
     assert part["last_commit"]["id"] == first
     assert api.put(other.url, person, visibility="private").status_code == 200
     second = commit(make, other, branch, {"second": "x"}, person)
-    told = place.next()
+    told = hooked.next()
     part = told["object_attributes"]
     assert (part["oldrev"], part["last_commit"]["id"]) == (first, second)
     assert part["source"] is None
     assert other.path not in json.dumps(told)
     assert api.delete(other.url, person).status_code == 200
-    assert api.post(f"{place.project.url}/merge_requests/{made['iid']}/notes", person, body="Gone").status_code == 201
-    about = place.next("Note Hook")["merge_request"]
+    assert api.post(f"{hooked.project.url}/merge_requests/{made['iid']}/notes", person, body="Gone").status_code == 201
+    about = hooked.next("Note Hook")["merge_request"]
     assert (about["source"], about["last_commit"]["id"]) == (None, second)
 
 
-def test_the_job_that_merges(api: Api, make: Make, instance: Instance, place: Place) -> None:
-    """In the name of who wanted it; that it waits is not told, nor that it does not any more."""
-    made = make_merge_request(make, place.project)
-    place.next()
-    report(api, place.project, made, make.root, "running")
-    url = f"{place.project.url}/merge_requests/{made['iid']}/merge"
+def test_merge_by_the_job(api: Api, make: Make, instance: Instance, hooked: MergeRequestHookProject) -> None:
+    """Sent in the name of the user who scheduled it; scheduling and cancelling send no event."""
+    made = make_merge_request(make, hooked.project)
+    hooked.next()
+    report(api, hooked.project, made, make.root, "running")
+    url = f"{hooked.project.url}/merge_requests/{made['iid']}/merge"
     assert api.put(url, make.root, merge_when_pipeline_succeeds=True).status_code == 200
-    report(api, place.project, made, make.root, "success")
+    report(api, hooked.project, made, make.root, "success")
     instance.work()
-    told = place.next()
+    told = hooked.next()
     assert (told["object_attributes"]["action"], told["user"]["username"]) == ("merge", "root")
     assert told["object_attributes"]["merge_commit_sha"]
 
 
-def test_notes(api: Api, make: Make, instance: Instance, place: Place) -> None:
-    """With what they are about; internal ones only reach who asks for those."""
-    made = make_merge_request(make, place.project, title="WIP: One", assignee_id=1)
-    place.next()
-    url = f"{place.project.url}/merge_requests/{made['iid']}"
+def test_note_events(api: Api, make: Make, instance: Instance, hooked: MergeRequestHookProject) -> None:
+    """With the noteable; internal notes are sent only to hooks that ask for them."""
+    made = make_merge_request(make, hooked.project, title="WIP: One", assignee_id=1)
+    hooked.next()
+    url = f"{hooked.project.url}/merge_requests/{made['iid']}"
     note = api.post(f"{url}/notes", make.root, body="Look").json()
-    told = place.next("Note Hook")
+    told = hooked.next("Note Hook")
     attributes, about = told["object_attributes"], told["merge_request"]
     assert attributes.keys() >= NOTE
     assert (attributes["id"], attributes["noteable_type"], attributes["noteable_id"]) == (
         note["id"], "MergeRequest", made["id"],
     )  # fmt: skip
-    assert attributes["url"] == f"{instance.url}/{place.project.path}/merge_requests/{made['iid']}#note_{note['id']}"
+    assert attributes["url"] == f"{instance.url}/{hooked.project.path}/merge_requests/{made['iid']}#note_{note['id']}"
     assert about.keys() >= (ATTRIBUTES - {"st_commits", "st_diffs"}) | {"position", "locked_at", "assignee"}
     assert (about["iid"], about["work_in_progress"], about["last_commit"]["id"]) == (made["iid"], True, made["sha"])
     assert about["created_at"] == made["created_at"][:19].replace("T", " ") + " UTC"
@@ -209,15 +213,15 @@ def test_notes(api: Api, make: Make, instance: Instance, place: Place) -> None:
     refs, path = api.get(url, make.root).json()["diff_refs"], f"{made['source_branch']}.txt"
     position = {**refs, "position_type": "text", "new_path": path, "old_path": path, "new_line": 1}
     assert api.post(f"{url}/discussions", make.root, body="Why?", position=position).status_code == 201
-    attributes = place.told("Note Hook")
+    attributes = hooked.next_attributes("Note Hook")
     assert (attributes["note"], attributes["type"], attributes["position"]["new_line"]) == ("Why?", "DiffNote", 1)
     assert attributes["position"]["head_sha"] == refs["head_sha"]
     assert (attributes["line_code"].partition("_")[2], attributes["st_diff"]) == ("0_1", None)
 
 
-def test_groups_and_the_instance(api: Api, make: Make, place: Place) -> None:
-    """A group's hook and a system hook hear of it where they ask for it, others do not."""
-    receiver = place.receiver
+def test_group_and_system_hooks(api: Api, make: Make, hooked: MergeRequestHookProject) -> None:
+    """Both receive the events if their flag is set."""
+    receiver = hooked.receiver
     group = make_group(make)
     project = make_project(make, group=group, initialize_with_readme=True)
     system = []
@@ -235,20 +239,20 @@ def test_groups_and_the_instance(api: Api, make: Make, place: Place) -> None:
         assert [each.body["object_attributes"]["title"] for each in got] == ["Inside"] * 2
         headers = {each.path: each.headers["x-gitlab-event"] for each in got}
         assert headers == {"/group-True": "Merge Request Hook", "/system-True": "System Hook"}
-        make_merge_request(make, place.project, title="Elsewhere")
-        assert {each.path for each in receiver.some(2)} == {f"/{place.project.id}", "/system-True"}
+        make_merge_request(make, hooked.project, title="Elsewhere")
+        assert {each.path for each in receiver.some(2)} == {f"/{hooked.project.id}", "/system-True"}
     finally:
         for number in system:
             api.delete(f"/hooks/{number}", make.root)
 
 
-def test_trying_it_out(api: Api, make: Make, place: Place) -> None:
-    """With the newest one, where there is one."""
-    (hook,) = api.get(f"{place.project.url}/hooks", make.root).json()
-    url = f"{place.project.url}/hooks/{hook['id']}/test/merge_requests_events"
+def test_test_delivery(api: Api, make: Make, hooked: MergeRequestHookProject) -> None:
+    """Uses the newest merge request, if there is one."""
+    (hook,) = api.get(f"{hooked.project.url}/hooks", make.root).json()
+    url = f"{hooked.project.url}/hooks/{hook['id']}/test/merge_requests_events"
     assert api.post(url, make.root).status_code == 422
-    make_merge_request(make, place.project, title="One")
-    place.next()
+    make_merge_request(make, hooked.project, title="One")
+    hooked.next()
     assert api.post(url, make.root).status_code == 201
-    part = place.told()
+    part = hooked.next_attributes()
     assert (part["title"], part["action"], part["last_commit"] is not None) == ("One", "open", True)

@@ -1,6 +1,6 @@
-"""What is reported for commits, as a receiver sees it: jobs and the pipelines that follow from them."""
+"""Payloads of pipeline and job events for reported commit statuses."""
 
-from tests.api.hooks.conftest import Told
+from tests.api.hooks.conftest import HookedProject
 from tests.api.hooks.test_events import PROJECT, REPOSITORY, write_file
 from tests.conftest import Instance
 
@@ -14,17 +14,17 @@ JOB_COMMIT = {
 }  # fmt: skip
 
 
-def test_pipelines(told: Told) -> None:
-    """Whenever one has another status."""
-    oid = write_file(told, "a")
-    told.next("Push Hook")
-    told.post(f"/statuses/{oid}", state="running", name="ci", ref="master")
-    told.next("Job Hook")
-    running = told.next("Pipeline Hook")
+def test_pipeline_events(hooked: HookedProject) -> None:
+    """Sent whenever the status of a pipeline changes."""
+    oid = write_file(hooked, "a")
+    hooked.next("Push Hook")
+    hooked.post(f"/statuses/{oid}", state="running", name="ci", ref="master")
+    hooked.next("Job Hook")
+    running = hooked.next("Pipeline Hook")
     assert (running["object_kind"], running["object_attributes"]["status"]) == ("pipeline", "running")
-    told.post(f"/statuses/{oid}", state="success", name="ci", ref="master")
-    told.next("Job Hook")
-    done = told.next("Pipeline Hook")
+    hooked.post(f"/statuses/{oid}", state="success", name="ci", ref="master")
+    hooked.next("Job Hook")
+    done = hooked.next("Pipeline Hook")
     attributes = done["object_attributes"]
     assert attributes.keys() >= {"id", "ref", "tag", "sha", "before_sha", "status", "stages", "created_at",
                                  "finished_at", "duration"}  # fmt: skip
@@ -38,12 +38,12 @@ def test_pipelines(told: Told) -> None:
     assert (build["name"], build["status"]) == ("ci", "success")
 
 
-def test_jobs(told: Told, instance: Instance) -> None:
-    """Each status that somebody reports for a commit, before the pipeline that follows from it."""
-    oid = write_file(told, "a")
-    told.next("Push Hook")
-    status = told.post(f"/statuses/{oid}", state="running", name="ci", ref="master")
-    running = told.next("Job Hook")
+def test_job_events(hooked: HookedProject, instance: Instance) -> None:
+    """Sent for each reported commit status, before the pipeline event that follows."""
+    oid = write_file(hooked, "a")
+    hooked.next("Push Hook")
+    status = hooked.post(f"/statuses/{oid}", state="running", name="ci", ref="master")
+    running = hooked.next("Job Hook")
     assert running.keys() >= JOB
     assert running["commit"].keys() >= JOB_COMMIT
     assert running["repository"].keys() >= REPOSITORY | {"git_http_url", "git_ssh_url", "visibility_level"}
@@ -53,14 +53,14 @@ def test_jobs(told: Told, instance: Instance) -> None:
     assert (running["commit"]["message"], running["commit"]["author_email"]) == ("Write a", "admin@example.com")
     assert running["commit"]["author_url"] == f"{instance.url}/root"
     assert (running["user"]["id"], running["user"]["email"]) == (1, "admin@example.com")
-    assert told.next("Pipeline Hook")["object_attributes"]["id"] == running["commit"]["id"]
+    assert hooked.next("Pipeline Hook")["object_attributes"]["id"] == running["commit"]["id"]
 
-    # What is told anew without another status is no change of it.
-    told.post(f"/statuses/{oid}", state="running", name="ci", ref="master", description="Still")
-    told.post(f"/statuses/{oid}", state="failed", name="lint", ref="master")
-    assert told.next("Job Hook")["build_name"] == "lint"
-    told.post(f"/statuses/{oid}", state="success", name="ci", ref="master")
-    done = told.next("Job Hook")
+    # A report with the same status is no change.
+    hooked.post(f"/statuses/{oid}", state="running", name="ci", ref="master", description="Still")
+    hooked.post(f"/statuses/{oid}", state="failed", name="lint", ref="master")
+    assert hooked.next("Job Hook")["build_name"] == "lint"
+    hooked.post(f"/statuses/{oid}", state="success", name="ci", ref="master")
+    done = hooked.next("Job Hook")
     assert (done["build_status"], done["commit"]["status"]) == ("success", "failed")
     assert done["build_duration"] >= 0
-    assert told.next("Pipeline Hook")["object_attributes"]["status"] == "failed"
+    assert hooked.next("Pipeline Hook")["object_attributes"]["status"] == "failed"

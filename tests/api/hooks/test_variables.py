@@ -1,10 +1,10 @@
-"""Names in the URLs of hooks, which stand for what only the receiver learns; and single headers."""
+"""URL variables of webhooks, whose values only the receiver gets; and custom headers."""
 
 from typing import Any
 
 import pytest
 
-from tests.api.hooks.conftest import Told
+from tests.api.hooks.conftest import HookedProject
 from tests.api.hooks.receiver import Answer, Receiver
 from tests.client import Api, Make
 from tests.factories import make_group, make_project
@@ -12,17 +12,17 @@ from tests.factories import make_group, make_project
 SECRET = "hidden-way"
 
 
-def place_of(make: Make, owner: str) -> str:
-    """Where the hooks of a new project or group, or of the instance, are."""
+def hooks_path(make: Make, owner: str) -> str:
+    """Return the path of the hooks of a new project or group, or of the instance."""
     if owner == "system":
         return "/hooks"
     return f"{make_project(make).url if owner == 'projects' else make_group(make).url}/hooks"
 
 
 @pytest.mark.parametrize("owner", ["projects", "groups", "system"])
-def test_what_a_name_stands_for_is_never_shown(api: Api, make: Make, owner: str) -> None:
-    """Neither when a hook is made, nor later; each can be set and, where the URL does not need it, dropped."""
-    place = place_of(make, owner)
+def test_values_of_variables_are_never_shown(api: Api, make: Make, owner: str) -> None:
+    """Neither on creation nor later; each can be set and, if the URL does not use it, deleted."""
+    place = hooks_path(make, owner)
     variables = [{"key": "way", "value": SECRET}, {"key": "spare", "value": "unused"}]
     url = "https://example.com/{way}/x"
     made = api.post(place, make.root, url=url, url_variables=variables)
@@ -69,58 +69,58 @@ def _pair(key: str, value: str) -> dict[str, str]:
         (400, {"url": "http://example.com/", "url_variables": "a"}),
     ],
 )
-def test_variables_that_do_not_do(api: Api, make: Make, status: int, sent: dict[str, Any]) -> None:
-    """Attack: a name stands for what the guard would refuse, or for what makes another URL of it."""
-    place = place_of(make, "projects")
+def test_invalid_variables_are_rejected(api: Api, make: Make, status: int, sent: dict[str, Any]) -> None:
+    """Attack: a variable contains a URL that the address check would reject, or changes the structure of the URL."""
+    place = hooks_path(make, "projects")
     refused = api.post(place, make.root, **sent)
     assert refused.status_code == status, refused.text
     assert api.get(place, make.root).json() == []
 
 
-def test_the_receiver_and_nobody_else_learns_it(told: Told, receiver: Receiver, api: Api, make: Make) -> None:
-    """Attack (D37): the log shows names, also where the receiver gives back what they stand for, or a token or user."""
+def test_only_the_receiver_gets_the_values(hooked: HookedProject, receiver: Receiver, api: Api, make: Make) -> None:
+    """Attack: the log shows variable names, also where the receiver echoes a value, a token or a user."""
     where = receiver.url("/{way}?token=asked-for").replace("://", "://{user}:{word}@")
     variables = [_pair("way", SECRET), _pair("user", "me"), _pair("word", "pass-word")]
-    told.put(f"/hooks/{told.hook.rpartition('/')[2]}", url=where, url_variables=variables)
+    hooked.put(f"/hooks/{hooked.hook.rpartition('/')[2]}", url=where, url_variables=variables)
     echoed = f"{SECRET} asked-for bWU6cGFzcy13b3Jk me:pass-word"
     receiver.answers[f"/{SECRET}?token=asked-for"] = [Answer(200, echoed.encode())]
-    told.post("/issues", title="One")
+    hooked.post("/issues", title="One")
     got = receiver.next()
     assert (got.path, got.headers["authorization"]) == (f"/{SECRET}?token=asked-for", "Basic bWU6cGFzcy13b3Jk")
-    told.post("/issues", title="Two")  # By now the first is written down.
+    hooked.post("/issues", title="Two")  # The first delivery is logged by now.
     receiver.next()
-    (event, *_) = api.get(f"{told.hook}/events", make.root).json()
+    (event, *_) = api.get(f"{hooked.hook}/events", make.root).json()
     assert event["url"] == receiver.url("/{way}?token=*****").replace("://", "://*****:*****@")
     assert set(event["response_body"].split()) == {"*****"}
 
 
-def test_another_server_gets_none_of_the_secrets(told: Told, receiver: Receiver, api: Api, make: Make) -> None:
-    """Attack (D37): a master who does not know the token lets a name stand for a server of their own."""
-    hook = f"/projects/{told.project.id}/hooks/{told.hook.rpartition('/')[2]}"
+def test_another_server_gets_no_secrets(hooked: HookedProject, receiver: Receiver, api: Api, make: Make) -> None:
+    """Attack: a master who does not know the token points a variable at another server."""
+    hook = f"/projects/{hooked.project.id}/hooks/{hooked.hook.rpartition('/')[2]}"
     url = f"http://{{host}}:{receiver.port}/{{way}}"
     sent = {"url": url, "url_variables": [_pair("host", "127.0.0.1"), _pair("way", "one")], "token": "the token"}
     assert api.put(hook, make.root, **sent).status_code == 200
 
-    def heard() -> tuple[str, str | None, str | None]:
-        told.post("/issues", title="One")
+    def received() -> tuple[str, str | None, str | None]:
+        hooked.post("/issues", title="One")
         got = receiver.next()
         return got.path, got.headers.get("x-gitlab-token"), got.headers.get("x-mine")
 
     assert api.put(f"{hook}/custom_headers/X-Mine", make.root, value="first").status_code == 204
     assert api.put(f"{hook}/custom_headers/x-mine", make.root, value="mine").status_code == 204
     assert api.get(hook, make.root).json()["custom_headers"] == [{"key": "x-mine"}]
-    assert heard() == ("/one", "the token", "mine")
+    assert received() == ("/one", "the token", "mine")
     assert api.put(f"{hook}/url_variables/way", make.root, value="two").status_code == 204
-    told.delete(f"{hook.removeprefix(told.url)}/custom_headers/X-Mine")
-    assert heard() == ("/two", "the token", None)
+    hooked.delete(f"{hook.removeprefix(hooked.url)}/custom_headers/X-Mine")
+    assert received() == ("/two", "the token", None)
     assert api.put(f"{hook}/url_variables/host", make.root, value="localhost").status_code == 204
-    assert heard() == ("/two", None, None)
+    assert received() == ("/two", None, None)
     for name in ("Host", "a b", "x-gitlab-token"):
         assert api.put(f"{hook}/custom_headers/{name}", make.root, value="x").status_code == 400
 
 
-def test_single_headers_of_a_groups_hook(api: Api, make: Make) -> None:
-    """As of a project's; the values stay hidden."""
+def test_custom_headers_of_a_group_hook(api: Api, make: Make) -> None:
+    """As for a project; values are hidden."""
     group = make_group(make)
     hook = api.post(f"{group.url}/hooks", make.root, url="https://example.com/").json()
     assert (
@@ -132,8 +132,8 @@ def test_single_headers_of_a_groups_hook(api: Api, make: Make) -> None:
     assert api.get(f"/groups/{group.id}/hooks/{hook['id']}", make.root).json()["custom_headers"] == []
 
 
-def test_names_in_the_url_of_a_system_hook(api: Api, make: Make) -> None:
-    """Administrators set them, and nobody else."""
+def test_url_variables_of_a_system_hook(api: Api, make: Make) -> None:
+    """Only administrators set them."""
     hook = api.post("/hooks", make.root, url="https://example.com/").json()
     assert api.put(f"/hooks/{hook['id']}/url_variables/way", make.user(), value="x").status_code == 403
     assert api.put(f"/hooks/{hook['id']}/url_variables/way", make.root, value="x").status_code == 204

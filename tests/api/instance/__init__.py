@@ -1,1 +1,1 @@
-"""Tests."""
+"""Tests of the instance: version, settings, broadcast messages."""

@@ -74,7 +74,7 @@ WHEN = [
 
 
 @pytest.mark.parametrize(("times", "active"), WHEN)
-def test_is_active_between_its_times(api: Api, make: Make, times: dict[str, str], active: bool) -> None:
+def test_a_message_is_active_between_its_times(api: Api, make: Make, times: dict[str, str], active: bool) -> None:
     created = _create(api, make, **times)
 
     assert created["active"] is active
@@ -82,13 +82,13 @@ def test_is_active_between_its_times(api: Api, make: Make, times: dict[str, str]
     assert [message.id for message in shown] == ([created["id"]] if active else [])
 
 
-def test_a_message_of_the_future_lasts_an_hour(api: Api, make: Make) -> None:
+def test_a_future_message_lasts_an_hour(api: Api, make: Make) -> None:
     created = _create(api, make, starts_at="2998-01-01T00:00:00Z")
 
     assert created["ends_at"] == "2998-01-01T01:00:00.000Z"
 
 
-def test_updates_what_was_sent(api: Api, make: Make) -> None:
+def test_update_changes_sent_parameters(api: Api, make: Make) -> None:
     created = _create(api, make)
 
     changed = api.put(
@@ -107,7 +107,7 @@ def test_updates_what_was_sent(api: Api, make: Make) -> None:
     assert api.put(f"/broadcast_messages/{created['id']}", as_user=make.root).json() == usual
 
 
-WRONG = [
+INVALID = [
     ("color", "red", "must be a valid color code"),
     ("color", "#12", "must be a valid color code"),
     ("color", "#12345g", "must be a valid color code"),
@@ -124,8 +124,8 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("name", "value", "reason"), WRONG)
-def test_refuses_what_does_not_fit(api: Api, make: Make, name: str, value: Any, reason: str) -> None:
+@pytest.mark.parametrize(("name", "value", "reason"), INVALID)
+def test_invalid_values_are_rejected(api: Api, make: Make, name: str, value: Any, reason: str) -> None:
     created = _create(api, make)
 
     made = api.post("/broadcast_messages", as_user=make.root, **{"message": "Hello", name: value})
@@ -137,7 +137,7 @@ def test_refuses_what_does_not_fit(api: Api, make: Make, name: str, value: Any, 
     assert api.get("/broadcast_messages", as_user=make.root).json() == [created]
 
 
-def test_a_message_needs_a_text(api: Api, make: Make) -> None:
+def test_a_message_requires_a_text(api: Api, make: Make) -> None:
     refused = api.post("/broadcast_messages", as_user=make.root, color="#000")
 
     assert refused.status_code == 400
@@ -145,13 +145,13 @@ def test_a_message_needs_a_text(api: Api, make: Make) -> None:
 
 
 @pytest.mark.parametrize("starts_at", ["9999-12-31T23:30:00Z", "0999-01-01", "0001-01-01"])
-def test_the_ends_of_the_calendar_are_no_fault_of_ours(api: Api, make: Make, starts_at: str) -> None:
+def test_extreme_dates_cause_no_error(api: Api, make: Make, starts_at: str) -> None:
     created = api.post("/broadcast_messages", as_user=make.root, message="Hello", starts_at=starts_at)
 
     assert created.status_code in (201, 400)
 
 
-def test_deleting_twice_is_deleting_once(api: Api, make: Make) -> None:
+def test_delete_is_idempotent(api: Api, make: Make) -> None:
     created = _create(api, make)
 
     first = api.delete(f"/broadcast_messages/{created['id']}", as_user=make.root)
@@ -163,7 +163,7 @@ def test_deleting_twice_is_deleting_once(api: Api, make: Make) -> None:
 
 
 @pytest.mark.parametrize("number", ["999999", str(2**63 - 1)])
-def test_what_is_not_there(api: Api, make: Make, number: str) -> None:
+def test_missing_messages(api: Api, make: Make, number: str) -> None:
     gone = api.get(f"/broadcast_messages/{number}", as_user=make.root)
     assert (gone.status_code, gone.json()) == (404, {"message": "404 Broadcast Message Not Found"})
     assert api.put(f"/broadcast_messages/{number}", as_user=make.root, message="Hi").status_code == 404
@@ -171,7 +171,7 @@ def test_what_is_not_there(api: Api, make: Make, number: str) -> None:
 
 
 @pytest.mark.parametrize("number", ["one", "-1", "1.5", "%20", "9" * 30])
-def test_what_is_no_number(api: Api, make: Make, number: str) -> None:
+def test_invalid_ids(api: Api, make: Make, number: str) -> None:
     for method in ("GET", "DELETE"):
         assert api.request(method, f"/broadcast_messages/{number}", as_user=make.root).status_code == 400
     assert api.put(f"/broadcast_messages/{number}", as_user=make.root, message="Hi").status_code == 400

@@ -8,8 +8,8 @@ import pytest
 from tests.client import Api, Make
 
 PATH = "/application/settings"
-FACTS = ("id", "created_at", "updated_at")
-# What GitLab 9.4 shows.
+READ_ONLY = ("id", "created_at", "updated_at")
+# Fields of GitLab 9.4.
 SHOWN = {
     "id",
     "default_projects_limit",
@@ -51,7 +51,7 @@ SHOWN = {
 
 @pytest.fixture(autouse=True)
 def settings(api: Api, make: Make) -> Iterator[dict[str, Any]]:
-    """The settings as they are before a test, and again after it."""
+    """Yield the settings before a test, restored after it."""
     before: dict[str, Any] = api.get(PATH, as_user=make.root).json()
     yield before
     put_back = api.put(PATH, as_user=make.root, **before)
@@ -59,7 +59,7 @@ def settings(api: Api, make: Make) -> Iterator[dict[str, Any]]:
 
 
 def _values(shown: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in shown.items() if name not in FACTS}
+    return {name: value for name, value in shown.items() if name not in READ_ONLY}
 
 
 def test_only_administrators(api: Api, make: Make) -> None:
@@ -71,7 +71,7 @@ def test_only_administrators(api: Api, make: Make) -> None:
         )
 
 
-def test_shows_what_clients_know(settings: dict[str, Any]) -> None:
+def test_shows_all_documented_settings(settings: dict[str, Any]) -> None:
     assert settings.keys() >= SHOWN
     assert settings["id"] == 1
     assert settings["default_project_visibility"] == "private"
@@ -80,7 +80,7 @@ def test_shows_what_clients_know(settings: dict[str, Any]) -> None:
     assert settings["polling_interval_multiplier"] == "1.0"
 
 
-def test_changes_what_was_sent_and_nothing_else(api: Api, make: Make, settings: dict[str, Any]) -> None:
+def test_changes_only_sent_settings(api: Api, make: Make, settings: dict[str, Any]) -> None:
     sent = {
         "default_projects_limit": 3,
         "default_snippet_visibility": "internal",
@@ -101,7 +101,7 @@ def test_changes_what_was_sent_and_nothing_else(api: Api, make: Make, settings: 
     assert changed.json()["created_at"] == settings["created_at"]
 
 
-def test_the_same_change_twice_is_one_change(api: Api, make: Make) -> None:
+def test_update_is_idempotent(api: Api, make: Make) -> None:
     first = api.put(PATH, as_user=make.root, sign_in_text="Once").json()
     second = api.put(PATH, as_user=make.root, sign_in_text="Once")
 
@@ -109,13 +109,13 @@ def test_the_same_change_twice_is_one_change(api: Api, make: Make) -> None:
     assert second.json() == first
 
 
-def test_every_setting_that_is_shown_can_be_sent_back(api: Api, make: Make, settings: dict[str, Any]) -> None:
+def test_every_shown_setting_can_be_sent_back(api: Api, make: Make, settings: dict[str, Any]) -> None:
     for name, value in _values(settings).items():
         answer = api.put(PATH, as_user=make.root, **{name: value})
         assert (answer.status_code, answer.json()) == (200, settings), name
 
 
-def test_takes_forms_and_queries_too(api: Api, make: Make) -> None:
+def test_accepts_forms_and_queries(api: Api, make: Make) -> None:
     form = {"signup_enabled": "on", "restricted_visibility_levels[]": ["private", "internal"], "max_pages_size": "7"}
 
     changed = api.request("PUT", PATH, as_user=make.root, data=form).json()
@@ -128,7 +128,7 @@ def test_takes_forms_and_queries_too(api: Api, make: Make) -> None:
 
 
 @pytest.mark.parametrize("sent", [{}, {"no_such_setting": 1}, {"id": 2, "created_at": "2020-01-01"}])
-def test_something_must_be_given(api: Api, make: Make, settings: dict[str, Any], sent: dict[str, Any]) -> None:
+def test_a_parameter_is_required(api: Api, make: Make, settings: dict[str, Any], sent: dict[str, Any]) -> None:
     refused = api.put(PATH, as_user=make.root, **sent)
 
     assert refused.status_code == 400
@@ -146,7 +146,7 @@ def test_unknown_parameters_and_nulls_change_nothing(api: Api, make: Make, setti
     assert changed.json()["id"] == 1
 
 
-WRONG = [
+INVALID = [
     ("default_branch_protection", 7),
     ("default_branch_protection", "all"),
     ("default_project_visibility", "secret"),
@@ -185,8 +185,8 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("name", "value"), WRONG)
-def test_refuses_what_does_not_fit(api: Api, make: Make, settings: dict[str, Any], name: str, value: Any) -> None:
+@pytest.mark.parametrize(("name", "value"), INVALID)
+def test_invalid_values_are_rejected(api: Api, make: Make, settings: dict[str, Any], name: str, value: Any) -> None:
     refused = api.put(PATH, as_user=make.root, **{name: value, "max_pages_size": 9})
 
     assert refused.status_code == 400
@@ -194,14 +194,14 @@ def test_refuses_what_does_not_fit(api: Api, make: Make, settings: dict[str, Any
     assert api.get(PATH, as_user=make.root).json() == settings
 
 
-def test_refuses_an_unknown_storage_by_its_old_name(api: Api, make: Make) -> None:
+def test_an_unknown_storage_is_rejected_under_its_old_name(api: Api, make: Make) -> None:
     refused = api.put(PATH, as_user=make.root, repository_storage="other")
 
     assert refused.status_code == 400
     assert refused.json()["message"] == {"repository_storages": ["can't include: other"]}
 
 
-RIGHT = [
+VALID = [
     ("enabled_git_access_protocol", "ssh", "ssh"),
     ("enabled_git_access_protocol", "nil", None),
     ("enabled_git_access_protocol", "", None),
@@ -224,8 +224,8 @@ RIGHT = [
 ]
 
 
-@pytest.mark.parametrize(("name", "value", "shown"), RIGHT)
-def test_keeps_what_fits(api: Api, make: Make, name: str, value: Any, shown: Any) -> None:
+@pytest.mark.parametrize(("name", "value", "shown"), VALID)
+def test_valid_values_are_stored(api: Api, make: Make, name: str, value: Any, shown: Any) -> None:
     changed = api.put(PATH, as_user=make.root, **{name: value})
 
     assert (changed.status_code, changed.json()[name]) == (200, shown)
@@ -241,18 +241,18 @@ SECOND_NAMES = [
 
 
 @pytest.mark.parametrize(("second", "first", "value"), SECOND_NAMES)
-def test_a_setting_has_one_value_under_both_names(
+def test_aliases_share_one_value(
     api: Api, make: Make, settings: dict[str, Any], second: str, first: str, value: Any
 ) -> None:
     for name in (second, first):
         changed = api.put(PATH, as_user=make.root, **{name: value}).json()
         assert changed[first] == changed[second] == value
-        # A client that sends the whole object back names both, and means the one that it changed.
+        # A client that sends the whole object back sends both names; the changed one counts.
         changed = api.put(PATH, as_user=make.root, **{**changed, name: settings[name]}).json()
         assert changed == {**settings, "updated_at": changed["updated_at"]}
 
 
-COMPANIONS = [
+DEPENDENCIES = [
     ("domain_blacklist_enabled", "domain_blacklist", ["spam.example.com"]),
     ("domain_denylist_enabled", "domain_denylist", ["spam.example.com"]),
     ("koding_enabled", "koding_url", "https://koding.example.com"),
@@ -261,8 +261,8 @@ COMPANIONS = [
 ]
 
 
-@pytest.mark.parametrize(("flag", "companion", "value"), COMPANIONS)
-def test_what_is_switched_on_needs_its_companion(
+@pytest.mark.parametrize(("flag", "companion", "value"), DEPENDENCIES)
+def test_a_setting_requires_its_dependency(
     api: Api, make: Make, settings: dict[str, Any], flag: str, companion: str, value: Any
 ) -> None:
     alone = api.put(PATH, as_user=make.root, **{flag: True})
@@ -280,7 +280,7 @@ def test_what_is_switched_on_needs_its_companion(
 
 
 @pytest.mark.parametrize("blank", ["", None])
-def test_the_companion_stays_while_it_is_needed(api: Api, make: Make, blank: str | None) -> None:
+def test_a_required_dependency_cannot_be_removed(api: Api, make: Make, blank: str | None) -> None:
     api.put(PATH, as_user=make.root, plantuml_enabled=True, plantuml_url="https://plantuml.example.com")
 
     emptied = api.put(PATH, as_user=make.root, plantuml_url=blank)
@@ -290,7 +290,7 @@ def test_the_companion_stays_while_it_is_needed(api: Api, make: Make, blank: str
     assert api.put(PATH, as_user=make.root, plantuml_enabled=False, plantuml_url=blank).status_code == 200
 
 
-def test_is_in_force_at_once(api: Api, make: Make) -> None:
+def test_changes_take_effect_at_once(api: Api, make: Make) -> None:
     api.put(PATH, as_user=make.root, default_projects_limit=5, user_default_external=False)
 
     assert api.get("/user", as_user=make.user()).json()["projects_limit"] == 5

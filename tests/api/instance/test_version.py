@@ -11,7 +11,7 @@ PATHS = ["/version", "/metadata"]
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_every_user_may_ask(api: Api, make: Make, path: str) -> None:
+def test_every_user_may_read_the_version(api: Api, make: Make, path: str) -> None:
     assert api.get(path).status_code == 401
     assert api.get(path, as_user=make.user()).status_code == 200
     assert api.get(path, as_user=make.root).status_code == 200
@@ -35,7 +35,7 @@ def test_metadata_agrees_with_version(api: Api, make: Make) -> None:
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_a_token_for_users_only_does_not_reach_it(api: Api, make: Make, path: str) -> None:
+def test_a_token_with_the_read_user_scope_is_rejected(api: Api, make: Make, path: str) -> None:
     user = make.user()
     narrow = user.with_token(make.token(user.id, "read_user"))
 

@@ -1,4 +1,4 @@
-"""D26: a confidential issue is as good as none to those who may not see it, whichever way they ask."""
+"""Confidential issues are not found by users who may not see them, on every path of the issue API."""
 
 import re
 from typing import Any, NamedTuple
@@ -9,13 +9,13 @@ import pytest
 from ingot.core.access.levels import Level
 from ingot.registry import all_endpoints
 from tests.api.issues.factories import make_issue, make_milestone
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.factories import Group, Project, make_group, make_project
 
 OUTSIDERS = ["stranger", "external", "guest"]
 INSIDERS = ["author", "assignee", "reporter", "developer", "administrator"]
 SECRET = "unspeakable"
-# As much as any call needs, so that each gets as far as looking for the issue.
+# All parameters that any endpoint requires, so that each call reaches the lookup of the issue.
 BODY: dict[str, Any] = {
     "title": "x",
     "body": "x",
@@ -25,15 +25,15 @@ BODY: dict[str, Any] = {
     "move_after_id": 1,
     "note": "x",
 }
-# Administrators only, and owners only: refused before anybody looks for the issue.
-REFUSED_ANYWAY = {
+# For administrators or owners only: denied before the lookup of the issue.
+DENIED_BEFORE_LOOKUP = {
     "GET /projects/:id/issues/:issue_iid/user_agent_detail",
     "DELETE /projects/:id/issues/:issue_iid",
 }
 
 
-def test_projects_do_not_count_them(api: Api, make: Make) -> None:
-    """How many there are is told to all who see a project; so only those count that all of them see."""
+def test_project_counts_exclude_confidential_issues(api: Api, make: Make) -> None:
+    """The count is shown to all who can see a project, so it includes only issues that all of them can see."""
     owner, stranger = make.user(), make.user()
     project = make_project(make, owner, visibility="public")
     make_issue(make, project, owner)
@@ -58,10 +58,10 @@ def test_projects_do_not_count_them(api: Api, make: Make) -> None:
         assert counted() == expected, sent
 
 
-class Scene(NamedTuple):
-    """A public project with a confidential issue, and everybody who might ask for it."""
+class ConfidentialIssueSetup(NamedTuple):
+    """Public project with a confidential issue, and a user of each role."""
 
-    people: dict[str, Person]
+    people: dict[str, User]
     group: Group
     project: Project
     issue: dict[str, Any]
@@ -70,8 +70,8 @@ class Scene(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def scene(make: Make) -> Scene:
-    """The confidential one carries a label and a milestone, is linked to an open one, and is talked about."""
+def setup(make: Make) -> ConfidentialIssueSetup:
+    """Return a confidential issue with a label, a milestone, a link to an open issue, and notes."""
     people = {name: make.user(external=name == "external") for name in (*OUTSIDERS, *INSIDERS[:-1])}
     people["administrator"] = make.root
     group = make_group(make, visibility="public")
@@ -86,90 +86,90 @@ def scene(make: Make) -> Scene:
     linked = {"target_project_id": project.id, "target_issue_iid": plain["iid"]}
     assert make.api.post(f"{base}/links", make.root, **linked).status_code == 201
     assert make.api.post(f"{base}/notes", make.root, body=SECRET).status_code == 201
-    return Scene(people, group, project, issue, plain, milestone)
+    return ConfidentialIssueSetup(people, group, project, issue, plain, milestone)
 
 
 def _routes() -> list[str]:
-    """Every route below an issue, whichever room declares it."""
+    """Return every route below an issue."""
     return sorted(
         f"{endpoint.method} {endpoint.path}" for endpoint in all_endpoints() if "/issues/:issue_iid" in endpoint.path
     )
 
 
-def _ask(api: Api, scene: Scene, route: str, caller: Person | None, iid: int) -> httpx.Response:
+def _request(api: Api, setup: ConfidentialIssueSetup, route: str, caller: User | None, iid: int) -> httpx.Response:
     method, path = route.split(" ")
-    path = path.replace(":issue_iid", str(iid)).replace(":id", str(scene.project.id), 1)
-    body = {**BODY, "to_project_id": scene.project.id, "target_project_id": scene.project.id}
+    path = path.replace(":issue_iid", str(iid)).replace(":id", str(setup.project.id), 1)
+    body = {**BODY, "to_project_id": setup.project.id, "target_project_id": setup.project.id}
     options = {} if method in ("GET", "DELETE") else {"json": body}
     return api.request(method, re.sub(r":\w+", "1", path), caller, **options)
 
 
 @pytest.mark.parametrize("route", _routes())
-def test_it_answers_like_one_that_is_not_there(api: Api, scene: Scene, route: str) -> None:
+def test_responses_equal_those_for_a_missing_issue(api: Api, setup: ConfidentialIssueSetup, route: str) -> None:
     for name in OUTSIDERS:
-        caller = scene.people[name]
-        hidden = _ask(api, scene, route, caller, scene.issue["iid"])
-        missing = _ask(api, scene, route, caller, 999_999)
+        caller = setup.people[name]
+        hidden = _request(api, setup, route, caller, setup.issue["iid"])
+        missing = _request(api, setup, route, caller, 999_999)
         assert (hidden.status_code, hidden.content) == (missing.status_code, missing.content), name
-        assert hidden.status_code == (403 if route in REFUSED_ANYWAY else 404), (name, hidden.text)
-    assert _ask(api, scene, route, None, scene.issue["iid"]).status_code == 401
+        assert hidden.status_code == (403 if route in DENIED_BEFORE_LOOKUP else 404), (name, hidden.text)
+    assert _request(api, setup, route, None, setup.issue["iid"]).status_code == 401
 
 
 @pytest.mark.parametrize("route", [route for route in _routes() if route.startswith("GET") and route.count(":") == 2])
-def test_who_may_see_it_does(api: Api, scene: Scene, route: str) -> None:
-    if route in REFUSED_ANYWAY:
+def test_authorized_users_see_the_issue(api: Api, setup: ConfidentialIssueSetup, route: str) -> None:
+    if route in DENIED_BEFORE_LOOKUP:
         return
     for name in INSIDERS:
-        assert _ask(api, scene, route, scene.people[name], scene.issue["iid"]).status_code == 200, name
+        assert _request(api, setup, route, setup.people[name], setup.issue["iid"]).status_code == 200, name
 
 
-def _lists(scene: Scene) -> list[str]:
-    project, group = f"/projects/{scene.project.id}", f"/groups/{scene.group.id}"
+def _lists(setup: ConfidentialIssueSetup) -> list[str]:
+    project, group = f"/projects/{setup.project.id}", f"/groups/{setup.group.id}"
     everywhere = [f"{project}/issues", f"{group}/issues", "/issues?scope=all"]
     narrowed = [
         f"search={SECRET}",
         f"search={SECRET[:2]}",
-        f"iids[]={scene.issue['iid']}",
+        f"iids[]={setup.issue['iid']}",
         "labels=hush",
-        f"milestone={scene.milestone['title']}",
+        f"milestone={setup.milestone['title']}",
         "confidential=true",
-        f"author_username={scene.people['author'].username}",
-        f"assignee_username={scene.people['assignee'].username}",
+        f"author_username={setup.people['author'].username}",
+        f"assignee_username={setup.people['assignee'].username}",
         "pagination=keyset&per_page=100",
     ]
     lists = [f"{path}{'&' if '?' in path else '?'}{more}" for path in everywhere for more in narrowed]
-    lists += [f"{project}/issues/{scene.plain['iid']}/links"]
-    lists += [f"{project}/milestones/{scene.milestone['id']}/issues"]
+    lists += [f"{project}/issues/{setup.plain['iid']}/links"]
+    lists += [f"{project}/milestones/{setup.milestone['id']}/issues"]
     return lists
 
 
-def test_lists(api: Api, scene: Scene) -> None:
-    for path in _lists(scene):
-        for name, caller in scene.people.items():
+def test_lists(api: Api, setup: ConfidentialIssueSetup) -> None:
+    for path in _lists(setup):
+        for name, caller in setup.people.items():
             answer = api.request("GET", path, caller)
             assert answer.status_code == 200, (path, answer.text)
             found = [issue["id"] for issue in answer.json()]
-            assert (scene.issue["id"] in found) is (name in INSIDERS), (path, name)
+            assert (setup.issue["id"] in found) is (name in INSIDERS), (path, name)
             assert (SECRET in answer.text) is (name in INSIDERS), (path, name)
             if "x-total" in answer.headers and len(found) < 20:
                 assert int(answer.headers["x-total"]) == len(found), (path, name)
 
 
-def test_counts(api: Api, scene: Scene) -> None:
-    paths = [f"/projects/{scene.project.id}/issues_statistics", f"/groups/{scene.group.id}/issues_statistics"]
+def test_counts(api: Api, setup: ConfidentialIssueSetup) -> None:
+    paths = [f"/projects/{setup.project.id}/issues_statistics", f"/groups/{setup.group.id}/issues_statistics"]
     for path in [*paths, "/issues_statistics?scope=all&labels=hush"]:
-        for name, caller in scene.people.items():
+        for name, caller in setup.people.items():
             everything = api.request("GET", path, caller).json()["statistics"]["counts"]["all"]
             assert everything == (name in INSIDERS) + ("labels" not in path), (path, name)
 
 
-def test_all_at_once_when_it_changes(api: Api, make: Make) -> None:
-    """D29: who may see it changes with the next call."""
+def test_changes_of_visibility_apply_at_once(api: Api, make: Make) -> None:
+    """Attack: use access after it was withdrawn; the next request is denied."""
     stranger, reporter = make.user(), make.user()
     project = make_project(make, visibility="public", members={reporter: Level.REPORTER})
     base = f"/projects/{project.id}/issues/{make_issue(make, project, make.root)['iid']}"
 
-    def seen(caller: Person) -> bool:
+    def seen(caller: User) -> bool:
         status = api.get(base, caller).status_code
         listed = api.get(f"/projects/{project.id}/issues", caller)
         assert (len(listed.json()) == 1) is (listed.headers["x-total"] == "1") is (status == 200)

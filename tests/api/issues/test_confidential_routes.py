@@ -1,4 +1,4 @@
-"""D26: whatever route of the whole API is read, nobody who may not see a confidential issue reads anything of it."""
+"""Confidential issues are not revealed by any readable route of the API."""
 
 import re
 from typing import Any, NamedTuple
@@ -8,12 +8,12 @@ import pytest
 from ingot.core.access.levels import Level
 from ingot.registry import all_endpoints
 from tests.api.issues.factories import make_issue, make_milestone
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.factories import Group, Project, make_group, make_project
 
 SECRET = "Xylophonequartett"
-# What leads to it in words: whoever may see it finds it there.
-TELLING = {
+# Routes whose responses mention the issue to authorized users.
+ROUTES_WITH_ISSUE = {
     "/projects/:id/issues",
     "/groups/:id/issues",
     "/projects/:id/milestones/:milestone_id/issues",
@@ -28,18 +28,18 @@ TELLING = {
 }
 
 
-class Scene(NamedTuple):
-    """A public project with a confidential issue that everything leads to."""
+class ConfidentialReferences(NamedTuple):
+    """Public project with a confidential issue that other objects reference."""
 
-    people: dict[str, Person | None]
+    people: dict[str, User | None]
     group: Group
     project: Project
     values: dict[str, Any]
 
 
 @pytest.fixture(scope="module")
-def scene(make: Make) -> Scene:
-    """It is planned, linked, talked about, closed by a merge request, and everybody was named in it."""
+def setup(make: Make) -> ConfidentialReferences:
+    """Return an issue that is planned, linked, discussed, closed by a merge request, and mentions every role."""
     api = make.api
     people = {name: make.user(external=name == "external") for name in ("guest", "external", "reporter")}
     levels = {people["guest"]: Level.GUEST, people["reporter"]: Level.REPORTER}
@@ -76,14 +76,14 @@ def scene(make: Make) -> Scene:
         "sha": "master",
         "branch": "master",
     }
-    return Scene({**people, "nobody": None}, group, project, values)
+    return ConfidentialReferences({**people, "nobody": None}, group, project, values)
 
 
-def _path(scene: Scene, make: Make, path: str) -> str:
-    """A route with all that it names filled in; what is not known is the first of its kind."""
-    whose: dict[str, Any] = {"projects": scene.project.id, "groups": scene.group.id, "users": make.root.id}
+def _path(setup: ConfidentialReferences, make: Make, path: str) -> str:
+    """Return a route with all parameters filled in; an unknown one is 1."""
+    whose: dict[str, Any] = {"projects": setup.project.id, "groups": setup.group.id, "users": make.root.id}
     path = re.sub(r"^/(\w+)/:id\b", lambda found: f"/{found[1]}/{whose.get(found[1], 1)}", path)
-    filled = re.sub(r":(\w+)", lambda found: str(scene.values.get(found[1], 1)), path)
+    filled = re.sub(r":(\w+)", lambda found: str(setup.values.get(found[1], 1)), path)
     return f"{filled}?search={SECRET}&scope=issues" if filled.endswith("search") else filled
 
 
@@ -92,18 +92,18 @@ def _reads() -> list[str]:
 
 
 @pytest.mark.parametrize("name", ["guest", "external", "nobody"])
-def test_nothing_of_it_is_read(api: Api, make: Make, scene: Scene, name: str) -> None:
+def test_no_route_reveals_the_issue(api: Api, make: Make, setup: ConfidentialReferences, name: str) -> None:
     answered = 0
     for route in _reads():
-        answer = api.request("GET", _path(scene, make, route), scene.people[name])
+        answer = api.request("GET", _path(setup, make, route), setup.people[name])
         assert answer.status_code < 500, (route, answer.text)
         assert SECRET not in answer.text, route
         answered += answer.status_code == 200
     assert answered > (20 if name == "nobody" else 100)
 
 
-def test_it_is_read_by_who_may(api: Api, make: Make, scene: Scene) -> None:
-    """So that the test above asks where there is something to find."""
-    for route in TELLING:
-        answer = api.request("GET", _path(scene, make, route), scene.people["reporter"])
+def test_authorized_users_find_the_issue(api: Api, make: Make, setup: ConfidentialReferences) -> None:
+    """Ensures that the test above requests routes that would reveal it."""
+    for route in ROUTES_WITH_ISSUE:
+        answer = api.request("GET", _path(setup, make, route), setup.people["reporter"])
         assert SECRET in answer.text, (route, answer.text)

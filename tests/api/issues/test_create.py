@@ -1,4 +1,4 @@
-"""Writing issues: every parameter, who may say what, and what is refused."""
+"""Creation of issues: parameters, permissions, validation."""
 
 from typing import Any
 
@@ -31,7 +31,7 @@ FIELDS = {
 }
 
 
-def test_every_parameter_is_read_back(api: Api, make: Make) -> None:
+def test_every_parameter_is_stored(api: Api, make: Make) -> None:
     owner, other = make.user(), make.user()
     project = make_project(make, owner, members={other: Level.DEVELOPER})
     milestone = make_milestone(make, project)
@@ -63,8 +63,8 @@ def test_every_parameter_is_read_back(api: Api, make: Make) -> None:
     assert api.get(f"/projects/{project.id}/issues/{issue['iid']}", owner).json() == issue
 
 
-def test_one_assignee_counts(api: Api, make: Make) -> None:
-    """The contract has a list that holds one at the most; ``assignee_id`` is the older spelling."""
+def test_only_one_assignee_is_stored(api: Api, make: Make) -> None:
+    """The API has a list of at most one; ``assignee_id`` is the older parameter."""
     owner, first, second = make.user(), make.user(), make.user()
     project = make_project(make, owner, members={first: Level.GUEST, second: Level.GUEST})
 
@@ -89,10 +89,10 @@ def test_one_assignee_counts(api: Api, make: Make) -> None:
         (Level.MASTER, "private", 201, True),
     ],
 )
-def test_who_may_write_and_who_may_label(
+def test_permissions_to_create_and_to_label(
     api: Api, make: Make, level: Level, visibility: str, status: int, triages: bool
 ) -> None:
-    """Whoever sees issues writes them; what takes a reporter is passed over for others, and makes no label."""
+    """All users who can see issues create them; labels of callers below reporter are ignored, and none is created."""
     owner, caller = make.user(), make.user()
     project = make_project(make, owner, visibility=visibility, members={caller: level})
     milestone = make_milestone(make, project)
@@ -120,7 +120,7 @@ def test_who_may_write_and_who_may_label(
 
 
 @pytest.mark.parametrize(("level", "kept"), [(Level.MASTER, False), (Level.OWNER, True)])
-def test_when_it_was_written_is_said_by_owners(make: Make, level: Level, kept: bool) -> None:
+def test_only_owners_set_the_creation_date(make: Make, level: Level, kept: bool) -> None:
     caller = make.user()
     project = make_project(make, group=make_group(make, members={caller: level}))
 
@@ -129,8 +129,8 @@ def test_when_it_was_written_is_said_by_owners(make: Make, level: Level, kept: b
     assert (issue["created_at"] == "2020-01-02T03:04:05.000Z") is kept
 
 
-def test_labels_with_signs_in_them(make: Make) -> None:
-    """Only a comma parts labels."""
+def test_labels_with_special_characters(make: Make) -> None:
+    """Only commas separate labels."""
     owner = make.user()
     project = make_project(make, owner)
 
@@ -168,7 +168,7 @@ def test_labels_with_signs_in_them(make: Make) -> None:
         ),
     ],
 )
-def test_bad_input(api: Api, make: Make, sent: dict[str, Any], message: Any) -> None:
+def test_invalid_input(api: Api, make: Make, sent: dict[str, Any], message: Any) -> None:
     owner = make.user()
     project = make_project(make, owner)
 
@@ -178,8 +178,8 @@ def test_bad_input(api: Api, make: Make, sent: dict[str, Any], message: Any) -> 
     assert api.get(f"/projects/{project.id}/issues", owner).json() == []
 
 
-def test_texts_stay_as_they_are_typed(api: Api, make: Make) -> None:
-    """HTML, scripts, other scripts and a million characters."""
+def test_texts_are_stored_unchanged(api: Api, make: Make) -> None:
+    """HTML, scripts, non-Latin text and a million characters."""
     owner = make.user()
     project = make_project(make, owner)
     title, text = "<script>alert('ä')</script> \U0001f98a \u202e'; DROP TABLE issues", "🦊" * 1_000_000
@@ -191,7 +191,7 @@ def test_texts_stay_as_they_are_typed(api: Api, make: Make) -> None:
 
 
 def test_form_fields_and_query(api: Api, make: Make) -> None:
-    """As the specification says: parameters may be query string or form fields."""
+    """The specification allows parameters in the query string or as form fields."""
     owner = make.user()
     project = make_project(make, owner)
 
@@ -208,8 +208,8 @@ def test_form_fields_and_query(api: Api, make: Make) -> None:
     assert (query.status_code, query.json()["labels"]) == (201, ["c"])
 
 
-def test_other_peoples_rows(api: Api, make: Make) -> None:
-    """D27: a milestone or user of a hidden project is as good as none, and its title is never echoed."""
+def test_objects_of_hidden_projects_are_not_found(api: Api, make: Make) -> None:
+    """Attack: a milestone or user of a hidden project is not found, and its title is never echoed."""
     owner, attacker, hidden = make.user(), make.user(), make.user()
     secret = make_project(make, owner, visibility="private")
     milestone = make_milestone(make, secret, title="Take over the world")
@@ -228,8 +228,8 @@ def test_other_peoples_rows(api: Api, make: Make) -> None:
     assert "world" not in api.get(issue, attacker).text
 
 
-def test_a_merge_request_that_is_not_there_has_no_discussions(make: Make) -> None:
-    """Whoever names one gets the issue that they wrote."""
+def test_discussions_of_a_missing_merge_request_are_ignored(make: Make) -> None:
+    """The issue is created without them."""
     owner = make.user()
     project = make_project(make, owner)
 
@@ -240,8 +240,8 @@ def test_a_merge_request_that_is_not_there_has_no_discussions(make: Make) -> Non
     assert (issue["title"], issue["description"]) == ("after", None)
 
 
-def test_where_it_came_from(api: Api, make: Make) -> None:
-    """The caller's program and address, for administrators only."""
+def test_user_agent_details(api: Api, make: Make) -> None:
+    """User agent and address of the author, for administrators only."""
     owner = make.user()
     project = make_project(make, owner)
     made = api.request(
@@ -261,8 +261,8 @@ def test_where_it_came_from(api: Api, make: Make) -> None:
     assert api.get(f"/projects/{project.id}/issues/999/user_agent_detail", make.root).status_code == 404
 
 
-def test_statements(api: Api, make: Make) -> None:
-    """What was just written is not read again by everybody who hears of it."""
+def test_statement_count(api: Api, make: Make) -> None:
+    """Subscribers do not read the new issue again."""
     owner = make.user()
     project = make_project(make, owner)
     base = f"/projects/{project.id}/issues"

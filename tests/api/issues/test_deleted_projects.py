@@ -1,4 +1,4 @@
-"""Issues of a project that was deleted are gone at once, though their rows go later."""
+"""Issues of a deleted project are hidden at once, before their rows are deleted."""
 
 from typing import Any
 
@@ -24,13 +24,13 @@ LISTS = (
 
 @pytest.fixture(scope="module")
 def roles(make: Make) -> UsersByRole:
-    """People who belonged to what is gone, and a stranger."""
+    """Return members of the deleted project, and another user."""
     return UsersByRole(make)
 
 
 @pytest.fixture(scope="module")
 def other(api: Api, make: Make, roles: UsersByRole) -> Project:
-    """A project that stays, with an issue that what is gone was linked to and spoke of."""
+    """Return a remaining project with an issue that the deleted project linked to and mentioned."""
     stays = make_project(make, roles.owner, visibility="public")
     api.post(f"{stays.url}/issues", roles.owner, title="Stays")
     gone = project_with(make, roles, visibility="public")
@@ -50,7 +50,7 @@ def other(api: Api, make: Make, roles: UsersByRole) -> Project:
 
 
 @pytest.mark.parametrize("role", ["administrator", "owner", "developer", "guest", "stranger"])
-def test_nothing_of_it_is_listed(api: Api, roles: UsersByRole, other: Project, role: str) -> None:
+def test_deleted_projects_are_not_listed(api: Api, roles: UsersByRole, other: Project, role: str) -> None:
     for path in (*LISTS, f"{other.url}/issues/1/links"):
         answer = api.get(path, roles[role])
         assert answer.status_code == 200
@@ -60,5 +60,5 @@ def test_nothing_of_it_is_listed(api: Api, roles: UsersByRole, other: Project, r
 
 
 @pytest.mark.parametrize("role", ["administrator", "owner", "developer", "stranger"])
-def test_nobody_reads_where_it_spoke_of_others(api: Api, roles: UsersByRole, other: Project, role: str) -> None:
+def test_references_from_a_deleted_project_are_hidden(api: Api, roles: UsersByRole, other: Project, role: str) -> None:
     assert api.get(f"{other.url}/issues/1/notes", roles[role]).json() == []

@@ -10,7 +10,7 @@ from tests.client import Api, Make
 from tests.factories import make_project
 
 
-def test_each_parameter(api: Api, make: Make) -> None:
+def test_each_parameter_is_editable(api: Api, make: Make) -> None:
     owner = make.user()
     project = make_project(make, owner)
     milestone = make_milestone(make, project)
@@ -44,7 +44,7 @@ def test_each_parameter(api: Api, make: Make) -> None:
     assert api.put(f"/projects/{project.id}/issues/{iid}", owner, milestone_id=0).json()["milestone"] is None
 
 
-def test_what_is_not_sent_stays(api: Api, make: Make) -> None:
+def test_unsent_parameters_stay(api: Api, make: Make) -> None:
     owner = make.user()
     project = make_project(make, owner)
     before = make_issue(make, project, owner, labels="a", description="d", assignee_ids=[owner.id])
@@ -54,7 +54,7 @@ def test_what_is_not_sent_stays(api: Api, make: Make) -> None:
     assert after == {**before, "title": "t", "updated_at": after["updated_at"]}
 
 
-def test_closing_says_who_and_when(api: Api, make: Make) -> None:
+def test_closing_records_user_and_time(api: Api, make: Make) -> None:
     owner = make.user()
     project = make_project(make, owner)
     base = f"/projects/{project.id}/issues/{make_issue(make, project, owner)['iid']}"
@@ -67,8 +67,8 @@ def test_closing_says_who_and_when(api: Api, make: Make) -> None:
     assert api.get(f"/projects/{project.id}", owner).json()["open_issues_count"] == 1
 
 
-# Who edits, and whether they may; and whether labels and the like are theirs to set.
-WHO = [
+# Editor, whether they may edit, and whether they may set labels and other planning fields.
+CALLERS = [
     ("author", 200, False),
     ("assignee", 200, False),
     ("stranger", 403, False),
@@ -78,8 +78,8 @@ WHO = [
 ]
 
 
-@pytest.mark.parametrize(("who", "status", "triages"), WHO)
-def test_who_may_edit(api: Api, make: Make, who: str, status: int, triages: bool) -> None:
+@pytest.mark.parametrize(("who", "status", "triages"), CALLERS)
+def test_permission_to_edit(api: Api, make: Make, who: str, status: int, triages: bool) -> None:
     people = {name: make.user() for name in ("author", "assignee", "stranger", "guest", "reporter")}
     levels = {people["guest"]: Level.GUEST, people["reporter"]: Level.REPORTER}
     project = make_project(make, visibility="public", members=levels)
@@ -97,7 +97,7 @@ def test_who_may_edit(api: Api, make: Make, who: str, status: int, triages: bool
 
 
 @pytest.mark.parametrize(("level", "kept"), [(Level.REPORTER, False), (Level.OWNER, True)])
-def test_when_it_was_edited_is_said_by_owners(api: Api, make: Make, level: Level, kept: bool) -> None:
+def test_only_owners_set_the_update_date(api: Api, make: Make, level: Level, kept: bool) -> None:
     owner, reporter = make.user(), make.user()
     project = make_project(make, owner, members={reporter: Level.REPORTER})
     base = f"/projects/{project.id}/issues/{make_issue(make, project, owner)['iid']}"
@@ -130,7 +130,7 @@ def test_when_it_was_edited_is_said_by_owners(api: Api, make: Make, level: Level
         ({"updated_at": "yesterday", "title": "x"}, {"updated_at": ["is invalid"]}),
     ],
 )
-def test_bad_input(api: Api, make: Make, sent: dict[str, Any], message: Any) -> None:
+def test_invalid_input(api: Api, make: Make, sent: dict[str, Any], message: Any) -> None:
     owner = make.user()
     project = make_project(make, owner)
     before = make_issue(make, project, owner)
@@ -142,8 +142,8 @@ def test_bad_input(api: Api, make: Make, sent: dict[str, Any], message: Any) -> 
     assert api.get(path, owner).json() == before
 
 
-def test_there_is_no_such_issue(api: Api, make: Make) -> None:
-    """Neither by a number that nobody got, nor by the number of the row, nor by one of another project."""
+def test_missing_issues(api: Api, make: Make) -> None:
+    """An unused iid, the id of a row, and an iid of another project."""
     owner = make.user()
     first, second = make_project(make, owner), make_project(make, owner)
     issue = make_issue(make, first, owner)
@@ -160,7 +160,7 @@ def test_there_is_no_such_issue(api: Api, make: Make) -> None:
     ("who", "status"), [("stranger", 403), ("author", 403), ("master", 403), ("owner", 200), ("administrator", 200)]
 )
 def test_delete(api: Api, make: Make, who: str, status: int) -> None:
-    """Owners and administrators; once gone it is gone for all, and its number is not given again."""
+    """By owners and administrators; the iid is not reused."""
     owner, master, stranger, author = (make.user() for _ in range(4))
     project = make_project(make, owner, visibility="public", members={master: Level.MASTER})
     iid = make_issue(make, project, author, labels="x")["iid"]
@@ -177,7 +177,7 @@ def test_delete(api: Api, make: Make, who: str, status: int) -> None:
         assert api.get(f"/projects/{project.id}", owner).json()["open_issues_count"] == 0
         assert api.put(path, owner, title="x").status_code == 404
         assert make_issue(make, project, owner)["iid"] == iid + 1
-    # Who may not delete learns nothing of what is there.
+    # A denied caller does not learn whether the issue exists.
     missing = api.delete(f"/projects/{project.id}/issues/999", people[who])
     assert missing.status_code == status
 

@@ -1,4 +1,4 @@
-"""Every call on issues: without credentials, where the feature is off, and in an archived project."""
+"""All issue endpoints: without credentials, with issues disabled, and in an archived project."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from tests.api.issues.factories import make_issue
 from tests.client import Api, Make
 from tests.factories import make_group, make_project
 
-# What each call of a project's issues is, with what it needs; ``{i}`` is the issue.
+# Endpoints of a project's issues with their parameters; ``{i}`` is the iid.
 READS = [
     "/issues",
     "/issues_statistics",
@@ -35,8 +35,8 @@ WRITES: list[tuple[str, str, dict[str, Any], int]] = [
 ]
 
 
-def test_nothing_without_credentials(api: Api, make: Make) -> None:
-    """Also in public projects."""
+def test_authentication_is_required(api: Api, make: Make) -> None:
+    """Public projects included."""
     owner = make.user()
     group = make_group(make, owner, visibility="public")
     project = make_project(make, owner, group=group, visibility="public")
@@ -52,8 +52,8 @@ def test_nothing_without_credentials(api: Api, make: Make) -> None:
         assert answer.status_code == 401, path
 
 
-def test_a_project_without_issues(api: Api, make: Make) -> None:
-    """Its issues are hidden from everybody, and are there again when it has them again."""
+def test_projects_with_issues_disabled(api: Api, make: Make) -> None:
+    """The issues are hidden from all users, and visible again when the feature is enabled."""
     owner = make.user()
     project, other = make_project(make, owner, visibility="public"), make_project(make, owner)
     issue = make_issue(make, project, owner, title="hidden for now")
@@ -74,8 +74,8 @@ def test_a_project_without_issues(api: Api, make: Make) -> None:
 
 
 @pytest.mark.parametrize("as_root", [False, True])
-def test_an_archived_project(api: Api, make: Make, as_root: bool) -> None:
-    """What is in it can be read."""
+def test_archived_project(api: Api, make: Make, as_root: bool) -> None:
+    """Its issues are read-only."""
     owner = make.user()
     project, other = make_project(make, owner), make_project(make, owner)
     issue, second = make_issue(make, project, owner), make_issue(make, other, owner)
@@ -94,8 +94,8 @@ def test_an_archived_project(api: Api, make: Make, as_root: bool) -> None:
     assert {**now, "subscribed": True} == issue
 
 
-def test_what_becomes_of_issues_when_users_go(api: Api, make: Make) -> None:
-    """What somebody wrote stays, unless all of theirs is to go."""
+def test_issues_of_deleted_users(api: Api, make: Make) -> None:
+    """They stay, unless the user is deleted with all contributions."""
     owner, leaver, goner = make.user(), make.user(), make.user()
     project = make_project(make, owner, visibility="public")
     kept = make_issue(make, project, leaver)

@@ -1,4 +1,4 @@
-"""D21, D22, D25: texts made to keep a server busy, or to run in a browser, wherever people write about issues."""
+"""Hostile texts of issues: markdown and reference bombs, and scripts."""
 
 import pytest
 
@@ -8,13 +8,13 @@ from tests.factories import make_project
 from tests.markup.hostile import KNOWN, PAYLOADS
 from tests.statements import executed
 
-MOST_FOR_NAMES = 12
-"""So many statements more than without any may go into finding out whom and what a text names."""
+MAX_NAME_STATEMENTS = 12
+"""Maximum number of additional statements for resolving the references and mentions of a text."""
 
 
 @pytest.mark.parametrize("name", KNOWN)
-def test_a_busy_text_takes_bounded_work(api: Api, make: Make, name: str) -> None:
-    """As a description, a note and a search; it is kept as it was typed."""
+def test_expensive_texts_take_bounded_work(api: Api, make: Make, name: str) -> None:
+    """As description, note and search; the text is stored unchanged."""
     owner = make.user()
     project = make_project(make, owner)
     base = f"/projects/{project.id}/issues"
@@ -30,7 +30,7 @@ def test_a_busy_text_takes_bounded_work(api: Api, make: Make, name: str) -> None
 
     plain, busy = costs("words"), costs(text)
 
-    assert all(cost <= usual + MOST_FOR_NAMES for cost, usual in zip(busy, plain, strict=True)), (plain, busy)
+    assert all(cost <= usual + MAX_NAME_STATEMENTS for cost, usual in zip(busy, plain, strict=True)), (plain, busy)
     assert api.get(f"{base}/3", owner).json()["description"] == text
     assert api.get(base, owner, search=text[:9_000]).status_code == 400
 
@@ -39,8 +39,8 @@ SCRIPTS = ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "javas
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
-def test_scripts_are_words_in_every_field(api: Api, make: Make, script: str) -> None:
-    """What is typed is read back as JSON, never as a page; what renders it takes it apart."""
+def test_scripts_are_returned_as_json_text(api: Api, make: Make, script: str) -> None:
+    """Only the renderer interprets the text."""
     owner = make.user()
     project = make_project(make, owner)
     base = f"/projects/{project.id}"

@@ -1,4 +1,4 @@
-"""Issues: written, read, listed, edited, and who may."""
+"""Issues: creation, reading, lists, editing and permissions."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from tests.factories import make_project
 
 
 def test_create_and_read(api: Api, make: Make) -> None:
-    """What is written is read back, numbered within its project."""
+    """An issue has an iid in its project and all values that were sent."""
     owner = make.user()
     project = make_project(make, owner)
     made = api.post(
@@ -69,12 +69,12 @@ def test_list_filters(api: Api, make: Make) -> None:
     assert [issue["title"] for issue in api.get("/issues", other, scope="assigned_to_me").json()] == ["three searched"]
 
 
-WHO = [(Level.NONE, False), (Level.GUEST, False), (Level.REPORTER, True), (Level.DEVELOPER, True)]
+CALLERS = [(Level.NONE, False), (Level.GUEST, False), (Level.REPORTER, True), (Level.DEVELOPER, True)]
 
 
-@pytest.mark.parametrize(("level", "sees"), WHO)
-def test_confidential(api: Api, make: Make, level: Level, sees: bool) -> None:
-    """A confidential issue is as good as none to those who may not see it."""
+@pytest.mark.parametrize(("level", "sees"), CALLERS)
+def test_confidential_issues_are_hidden(api: Api, make: Make, level: Level, sees: bool) -> None:
+    """Users who may not see a confidential issue get 404."""
     owner, other = make.user(), make.user()
     project = make_project(make, owner, visibility="public", members={other: level})
     base = f"/projects/{project.id}/issues"
@@ -84,8 +84,8 @@ def test_confidential(api: Api, make: Make, level: Level, sees: bool) -> None:
     assert len(api.get("/issues", other, scope="all", search="secret", author_id=owner.id).json()) == (1 if sees else 0)
 
 
-def test_time(api: Api, make: Make) -> None:
-    """Estimates and time spent, as people write them."""
+def test_time_tracking(api: Api, make: Make) -> None:
+    """Estimates and time spent as durations."""
     owner = make.user()
     project = make_project(make, owner)
     base = f"/projects/{project.id}/issues/1"

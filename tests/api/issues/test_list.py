@@ -1,4 +1,4 @@
-"""Lists of issues: filters, orders, pages, and what each shows to whom."""
+"""Lists of issues: filters, orders, pages and visibility."""
 
 from functools import partial
 from typing import Any
@@ -7,15 +7,15 @@ import pytest
 
 from ingot.core.access.levels import Level
 from tests.api.issues.factories import make_issue, make_milestone
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.factories import Group, Project, day, ids, make_group, make_project, statements_of
 
-Stage = tuple[Person, Person, Group, Project, dict[str, dict[str, Any]]]
+Sample = tuple[User, User, Group, Project, dict[str, dict[str, Any]]]
 
 
 @pytest.fixture(scope="module")
-def stage(make: Make) -> Stage:
-    """A project in a group with issues of every sort."""
+def sample(make: Make) -> Sample:
+    """Return a project in a group with issues of every kind."""
     owner, helper = make.user(), make.user()
     group = make_group(make, owner)
     project = make_project(make, owner, group=make_group(make, owner, parent=group), members={helper: Level.DEVELOPER})
@@ -106,9 +106,9 @@ FILTERS: list[tuple[dict[str, Any], list[str]]] = [
 
 
 @pytest.mark.parametrize(("params", "expected"), FILTERS, ids=lambda value: str(value)[:60])
-def test_filters(api: Api, stage: Stage, params: dict[str, Any], expected: list[str]) -> None:
-    """Of a project and of the group around it; and the total is what is there."""
-    owner, _, group, project, _ = stage
+def test_filters(api: Api, sample: Sample, params: dict[str, Any], expected: list[str]) -> None:
+    """In a project and in its group; totals match the lists."""
+    owner, _, group, project, _ = sample
     for path in (f"/projects/{project.id}/issues", f"/groups/{group.id}/issues"):
         answer = api.get(path, owner, **params)
         assert answer.status_code == 200, answer.text
@@ -121,18 +121,18 @@ def test_filters(api: Api, stage: Stage, params: dict[str, Any], expected: list[
 
 
 @pytest.mark.parametrize(("params", "expected"), FILTERS, ids=lambda value: str(value)[:60])
-def test_filters_that_leave_very_many(
-    api: Api, monkeypatch: pytest.MonkeyPatch, stage: Stage, params: dict[str, Any], expected: list[str]
+def test_filters_with_very_many_matches(
+    api: Api, monkeypatch: pytest.MonkeyPatch, sample: Sample, params: dict[str, Any], expected: list[str]
 ) -> None:
-    """Beyond a number, pages walk in their order and totals come from what is kept."""
+    """Above a threshold, pages scan in their order and totals use stored counts."""
     for module in ("pages", "priorities"):
         monkeypatch.setattr(f"ingot.collaboration.issues.lists.{module}.MAX_LOOKED_UP", -1)
-    test_filters(api, stage, params, expected)
+    test_filters(api, sample, params, expected)
 
 
-def test_of_whom(api: Api, make: Make, stage: Stage) -> None:
-    """``/issues`` lists what the caller wrote, unless they ask otherwise."""
-    owner, helper, group, project, issues = stage
+def test_scope(api: Api, make: Make, sample: Sample) -> None:
+    """``/issues`` lists issues created by the caller by default."""
+    owner, helper, group, project, issues = sample
     stranger = make.user()
 
     assert ids(api.get("/issues", helper)) == [issues["helped"]["id"]]
@@ -157,8 +157,8 @@ def test_of_whom(api: Api, make: Make, stage: Stage) -> None:
     assert everybodys["all"] >= len(issues)
 
 
-def test_details_of_labels(api: Api, stage: Stage) -> None:
-    owner, _, _, project, _ = stage
+def test_with_labels_details(api: Api, sample: Sample) -> None:
+    owner, _, _, project, _ = sample
 
     labelled = api.get(f"/projects/{project.id}/issues", owner, with_labels_details=True, **{"iids[]": 2}).json()
 
@@ -167,7 +167,7 @@ def test_details_of_labels(api: Api, stage: Stage) -> None:
     assert "subscribed" not in labelled[0]
 
 
-def test_milestones_by_their_time(instance: Any, api: Api, make: Make) -> None:
+def test_milestone_filters_by_date(instance: Any, api: Api, make: Make) -> None:
     owner = make.user()
     project = make_project(make, owner)
     with day(instance, "2025-06-15"):
@@ -209,22 +209,22 @@ def test_milestones_by_their_time(instance: Any, api: Api, make: Make) -> None:
     ],
     ids=lambda value: str(value)[:40],
 )
-def test_bad_filters(api: Api, stage: Stage, params: dict[str, Any]) -> None:
-    owner, _, group, project, _ = stage
+def test_invalid_filters(api: Api, sample: Sample, params: dict[str, Any]) -> None:
+    owner, _, group, project, _ = sample
     for path in ("/issues", f"/groups/{group.id}/issues", f"/projects/{project.id}/issues", "/issues_statistics"):
         answer = api.get(path, owner, **params)
         assert answer.status_code == 400, (path, answer.text)
 
 
-def test_what_a_list_costs(api: Api, make: Make) -> None:
-    """As many statements for twenty as for two."""
+def test_statement_count_does_not_grow(api: Api, make: Make) -> None:
+    """Twenty issues take as many statements as two."""
     owner = make.user()
     project = make_project(make, owner)
     people = [make.user() for _ in range(4)]
     for person in people:
         make.api.post(f"/projects/{project.id}/members", owner, user_id=person.id, access_level=30)
 
-    def write(number: int) -> None:
+    def create(number: int) -> None:
         milestone = make_milestone(make, project)
         author, assigned = people[number % 4], people[(number + 1) % 4]
         sent = {"labels": f"l{number},common", "milestone_id": milestone["id"], "assignee_ids": [assigned.id]}
@@ -234,17 +234,17 @@ def test_what_a_list_costs(api: Api, make: Make) -> None:
 
     paths = (f"/projects/{project.id}/issues?labels=common&with_labels_details=true", "/issues?scope=all&labels=common")
     for number in range(2):
-        write(number)
+        create(number)
     few = [statements_of(make, partial(api.request, "GET", path, owner)) for path in paths]
     for number in range(2, 20):
-        write(number)
+        create(number)
     many = [statements_of(make, partial(api.request, "GET", path, owner)) for path in paths]
     assert many == few
     assert max(many) <= 12
 
 
 def test_pages(api: Api, make: Make) -> None:
-    """By number with a total, and by key, which is not disturbed by what is added in between."""
+    """By number with a total, and by keyset, which new rows do not disturb."""
     owner = make.user()
     project = make_project(make, owner)
     written = [make_issue(make, project, owner)["id"] for _ in range(7)]
@@ -270,7 +270,7 @@ def test_pages(api: Api, make: Make) -> None:
     assert ids(api.get(base, owner, pagination="keyset", per_page=100)) == written[:0:-1]
 
 
-def test_one_by_its_number_in_the_instance(api: Api, make: Make) -> None:
+def test_issue_by_id(api: Api, make: Make) -> None:
     """For administrators."""
     owner = make.user()
     project = make_project(make, owner, visibility="private")

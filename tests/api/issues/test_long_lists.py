@@ -1,4 +1,4 @@
-"""Lists of very many issues: orders that are put together from parts, and totals that are kept or not told."""
+"""Long lists of issues: orders merged from parts, and totals from stored counts."""
 
 import random
 import re
@@ -22,25 +22,25 @@ from ingot.core.db.connection import Connection
 from ingot.core.db.paging import Page
 from ingot.projects.projects.queries import find_project
 from tests.api.issues.factories import make_issue, make_milestone
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.factories import Group, Project, ids, make_group, make_project
 
 NEVER, LAST = "9999", 99
 
 
-class Ranked(NamedTuple):
-    """A project whose issues differ in all that priority goes by, and what each has of it."""
+class PrioritizedIssues(NamedTuple):
+    """Project whose issues differ in every part of the priority order, with the expected values."""
 
-    owner: Person
+    owner: User
     project: Project
     issues: list[tuple[str, int, int]]
-    """When its milestone ends, the best priority of its labels, and its number."""
+    """Due date of the milestone, highest label priority, and iid of each issue."""
     closed: set[int]
 
 
 @pytest.fixture(scope="module")
-def ranked(make: Make) -> Ranked:
-    """Milestones of the project and of the group around it, some of which end on one day and some never."""
+def prioritized(make: Make) -> PrioritizedIssues:
+    """Return issues with milestones of project and group, some with the same due date and some without."""
     owner = make.user()
     group = make_group(make, owner)
     project = make_project(make, owner, group=group)
@@ -67,11 +67,11 @@ def ranked(make: Make) -> Ranked:
         if number % 3 == 0:
             make.api.put(f"{base}/issues/{made['iid']}", owner, state_event="close")
             closed.add(made["id"])
-    return Ranked(owner, project, issues, closed)
+    return PrioritizedIssues(owner, project, issues, closed)
 
 
-def _pages(api: Api, caller: Person, path: str, **params: Any) -> list[int]:
-    """All of a list, page by page; each says the same total."""
+def _pages(api: Api, caller: User, path: str, **params: Any) -> list[int]:
+    """Return all pages of a list; each must have the same total."""
     found: list[int] = []
     for page in range(1, 10):
         answer = api.get(path, caller, per_page=7, page=page, **params)
@@ -85,41 +85,48 @@ def _pages(api: Api, caller: Person, path: str, **params: Any) -> list[int]:
 @pytest.mark.parametrize("most_looked_up", [2000, -1])
 @pytest.mark.parametrize("sort", ["asc", "desc"])
 @pytest.mark.parametrize("order_by", ["priority", "label_priority", "milestone_due"])
-def test_by_priority(
-    api: Api, monkeypatch: pytest.MonkeyPatch, ranked: Ranked, order_by: str, sort: str, most_looked_up: int
+def test_order_by_priority(
+    api: Api,
+    monkeypatch: pytest.MonkeyPatch,
+    prioritized: PrioritizedIssues,
+    order_by: str,
+    sort: str,
+    most_looked_up: int,
 ) -> None:
-    """Each part is in its place on every page, with filters and without."""
+    """Each part is at its place on every page, with and without filters."""
     for module in ("pages", "priorities"):
         monkeypatch.setattr(f"ingot.collaboration.issues.lists.{module}.MAX_LOOKED_UP", most_looked_up)
     keys = {"priority": (0, 1, 2), "label_priority": (1, 2), "milestone_due": (0, 2)}[order_by]
-    inorder = sorted(ranked.issues, key=lambda issue: [issue[key] for key in keys], reverse=sort == "desc")
+    inorder = sorted(prioritized.issues, key=lambda issue: [issue[key] for key in keys], reverse=sort == "desc")
     expected = [issue[-1] for issue in inorder]
-    path, wanted = f"/projects/{ranked.project.id}/issues", {"order_by": order_by, "sort": sort}
-    assert _pages(api, ranked.owner, path, **wanted) == expected
-    closed = [number for number in expected if number in ranked.closed]
-    assert _pages(api, ranked.owner, path, **wanted, state="closed") == closed
-    assert _pages(api, ranked.owner, path, **wanted, state="closed", milestone="Any") == [
-        number for number in _pages(api, ranked.owner, path, **wanted, milestone="Any") if number in ranked.closed
+    path, wanted = f"/projects/{prioritized.project.id}/issues", {"order_by": order_by, "sort": sort}
+    assert _pages(api, prioritized.owner, path, **wanted) == expected
+    closed = [number for number in expected if number in prioritized.closed]
+    assert _pages(api, prioritized.owner, path, **wanted, state="closed") == closed
+    assert _pages(api, prioritized.owner, path, **wanted, state="closed", milestone="Any") == [
+        number
+        for number in _pages(api, prioritized.owner, path, **wanted, milestone="Any")
+        if number in prioritized.closed
     ]
-    carrying = set(ids(api.get(path, ranked.owner, labels="second", per_page=100)))
-    assert _pages(api, ranked.owner, path, **wanted, labels="second") == [n for n in expected if n in carrying]
+    carrying = set(ids(api.get(path, prioritized.owner, labels="second", per_page=100)))
+    assert _pages(api, prioritized.owner, path, **wanted, labels="second") == [n for n in expected if n in carrying]
     others = [n for n in expected if n not in carrying]
-    assert _pages(api, ranked.owner, path, **wanted, **{"not[labels]": "second"}) == others
-    # Over many projects they are sorted as a whole.
-    assert _pages(api, ranked.owner, "/issues", **wanted) == expected
+    assert _pages(api, prioritized.owner, path, **wanted, **{"not[labels]": "second"}) == others
+    # Over many projects, the whole list is sorted.
+    assert _pages(api, prioritized.owner, "/issues", **wanted) == expected
 
 
-class Crowd(NamedTuple):
-    """Projects of all visibilities with open and confidential issues, and people of every sort."""
+class MixedProjects(NamedTuple):
+    """Projects of all visibilities with open and confidential issues, and users of every role."""
 
-    people: dict[str, Person]
+    people: dict[str, User]
     group: Group
     projects: list[Project]
 
 
 @pytest.fixture(scope="module")
-def crowd(make: Make) -> Crowd:
-    """Somebody wrote a confidential one, and another has one to do; a third one did both."""
+def mixed(make: Make) -> MixedProjects:
+    """Return one user wrote a confidential issue, another is assigned to one, a third is both."""
     people = {name: make.user(external=name == "external") for name in ("stranger", "external", "guest", "reporter")}
     people |= {name: make.user() for name in ("author", "assignee", "both")}
     people["administrator"] = make.root
@@ -140,39 +147,39 @@ def crowd(make: Make) -> Crowd:
     hidden = make_project(make, group=group, visibility="public")
     make_issue(make, hidden, make.root)
     make.api.put(hidden.url, make.root, issues_enabled=False)
-    return Crowd(people, group, projects)
+    return MixedProjects(people, group, projects)
 
 
 STATES: tuple[Literal["opened", "closed", "all"], ...] = ("opened", "closed", "all")
 
 
-def test_kept_totals_are_what_a_look_at_every_row_counts(make: Make, crowd: Crowd) -> None:
-    """For everybody, in every list, of each state and sort."""
+def test_stored_totals_equal_counted_rows(make: Make, mixed: MixedProjects) -> None:
+    """For each user, list, state and kind."""
 
     def compare(db: Connection, actor: Actor, confidential: bool | None) -> None:
-        places = [find_project(db, actor, project.id) for project in crowd.projects[: 1 if actor.external else 2]]
+        places = [find_project(db, actor, project.id) for project in mixed.projects[: 1 if actor.external else 2]]
         everywhere = ListIssues(scope="all", confidential=confidential)
-        counted = [count_issues(db, actor, everywhere), count_group_issues(db, actor, crowd.group.id, everywhere)]
+        counted = [count_issues(db, actor, everywhere), count_group_issues(db, actor, mixed.group.id, everywhere)]
         counted += [count_project_issues(db, actor, *place, everywhere) for place in places]
         for state in STATES:
             wanted = ListIssues(scope="all", confidential=confidential, state=state)
             found = [
                 list_issues(db, actor, wanted, Page()),
-                list_group_issues(db, actor, crowd.group.id, wanted, Page()),
+                list_group_issues(db, actor, mixed.group.id, wanted, Page()),
                 *(list_project_issues(db, actor, *place, wanted, Page()) for place in places),
             ]
             expected = [sum(count[each] for each in count if state in (each, "all")) for count in counted]
             assert [listing.total for listing in found] == expected, (actor.username, confidential, state)
             assert [len(listing.items) for listing in found[1:]] == expected[1:]
 
-    for name, person in crowd.people.items():
+    for name, person in mixed.people.items():
         actor = Actor(person.id, person.username, admin=name == "administrator", external=name == "external")
         for confidential in (None, True, False):
             make.database.read(partial(compare, actor=actor, confidential=confidential))
 
 
-def test_more_than_anybody_counts(api: Api, make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where a total is not kept and there are many, pages lead on without it."""
+def test_lists_without_a_total(api: Api, make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages of many rows without a stored count have no total."""
     author = make.user()
     project = make_project(make, author)
     made = [make_issue(make, project, author)["id"] for _ in range(5)][::-1]

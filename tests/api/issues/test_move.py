@@ -1,4 +1,4 @@
-"""Moving issues to another project."""
+"""Moving issues to other projects."""
 
 from functools import partial
 
@@ -10,7 +10,7 @@ from tests.client import Api, Make
 from tests.conftest import Instance
 from tests.factories import make_group, make_project, statements_of
 
-WHO = [
+CALLERS = [
     (Level.REPORTER, Level.REPORTER, 201),
     (Level.REPORTER, Level.GUEST, 400),
     (Level.GUEST, Level.REPORTER, 400),
@@ -19,8 +19,10 @@ WHO = [
 ]
 
 
-@pytest.mark.parametrize(("here", "there", "status"), WHO)
-def test_moving_takes_a_reporter_in_both(api: Api, make: Make, here: Level, there: Level, status: int) -> None:
+@pytest.mark.parametrize(("here", "there", "status"), CALLERS)
+def test_moving_requires_a_reporter_in_both_projects(
+    api: Api, make: Make, here: Level, there: Level, status: int
+) -> None:
     caller = make.user()
     source, target = (make_project(make, members={caller: level}, visibility="private") for level in (here, there))
     issue = make_issue(make, source, make.root, title="wanders")
@@ -43,8 +45,8 @@ def test_moving_takes_a_reporter_in_both(api: Api, make: Make, here: Level, ther
         )
 
 
-def test_what_moves_along(api: Api, make: Make) -> None:
-    """Its text, who wrote it and when, notes with theirs, and labels and milestone where the target has the same."""
+def test_moved_attributes(api: Api, make: Make) -> None:
+    """Text, author, date and notes, and labels and milestones that the target also has."""
     author, mover, helper = make.user(), make.user(), make.user()
     source, target = (
         make_project(make, members={author: Level.GUEST, mover: Level.REPORTER, helper: Level.GUEST}) for _ in range(2)
@@ -85,11 +87,11 @@ def test_what_moves_along(api: Api, make: Make) -> None:
     assert told == [[f"moved from {source.path}#{issue['iid']}"], [f"moved to {target.path}#2"]]
     assert moved["user_notes_count"] == api.get(base, mover).json()["user_notes_count"] == 1
     counts = [api.get(f"/projects/{project.id}", mover).json()["open_issues_count"] for project in (source, target)]
-    assert counts == [0, 1]  # What is confidential is not counted where everybody reads it.
+    assert counts == [0, 1]  # Confidential notes are not part of public counts.
 
 
-def test_what_it_refers_to_stays_the_same(api: Api, make: Make) -> None:
-    """Numbers count in the project of a text: from elsewhere they need its path; what is none stays."""
+def test_references_are_rewritten_with_the_project_path(api: Api, make: Make) -> None:
+    """References by number need the path of the old project; unresolvable ones stay."""
     owner = make.user()
     group = make_group(make, owner)
     source, sibling = (make_project(make, owner, group=group) for _ in range(2))
@@ -114,8 +116,8 @@ def test_what_it_refers_to_stays_the_same(api: Api, make: Make) -> None:
     assert f"As {own}#2 says" in [note["body"] for note in notes]
 
 
-def test_the_way_is_only_told_to_who_sees_its_other_end(api: Api, make: Make) -> None:
-    """D26: in a public project nobody reads of the private one to which an issue went."""
+def test_the_target_is_shown_only_to_users_who_can_see_it(api: Api, make: Make) -> None:
+    """Attack: learn from a public project of the private project to which an issue was moved."""
     owner, stranger = make.user(), make.user()
     source = make_project(make, owner, visibility="public")
     target = make_project(make, owner, visibility="private")
@@ -133,8 +135,8 @@ def test_the_way_is_only_told_to_who_sees_its_other_end(api: Api, make: Make) ->
         assert [one["moved_to_id"] for one in shown] in ([None], []), path
 
 
-def test_where_one_went_takes_one_statement(api: Api, make: Make) -> None:
-    """However many of a page have gone elsewhere."""
+def test_move_targets_are_read_in_one_statement(api: Api, make: Make) -> None:
+    """However many issues of a page were moved."""
     owner = make.user()
     source, target = make_project(make, owner), make_project(make, owner)
     for _ in range(3):
@@ -146,8 +148,8 @@ def test_where_one_went_takes_one_statement(api: Api, make: Make) -> None:
     assert few == many
 
 
-def test_refusals(api: Api, make: Make) -> None:
-    """The same project, one twice, an archived or a featureless target, and what is no number."""
+def test_rejected_moves(api: Api, make: Make) -> None:
+    """A move within the project, a second move, an archived target, one without issues, and an invalid id."""
     owner = make.user()
     source, target, archived, bare = (make_project(make, owner) for _ in range(4))
     base = f"/projects/{source.id}/issues/{make_issue(make, source, owner)['iid']}"
@@ -171,14 +173,14 @@ def test_refusals(api: Api, make: Make) -> None:
     assert len(api.get(f"/projects/{target.id}/issues", owner).json()) == 1
 
 
-def test_administrators_move_anywhere(api: Api, make: Make) -> None:
+def test_administrators_move_to_any_project(api: Api, make: Make) -> None:
     source, target = make_project(make, make.user()), make_project(make, group=make_group(make))
     iid = make_issue(make, source, make.root)["iid"]
 
     assert api.post(f"/projects/{source.id}/issues/{iid}/move", make.root, to_project_id=target.id).status_code == 201
 
 
-def test_a_closed_one_stays_closed(api: Api, make: Make) -> None:
+def test_a_closed_issue_stays_closed(api: Api, make: Make) -> None:
     owner = make.user()
     source, target = make_project(make, owner), make_project(make, owner)
     base = f"/projects/{source.id}/issues/{make_issue(make, source, owner)['iid']}"
@@ -190,8 +192,8 @@ def test_a_closed_one_stays_closed(api: Api, make: Make) -> None:
     assert moved["closed_by"]["id"] == owner.id
 
 
-def test_uploads_move_along(instance: Instance, api: Api, make: Make) -> None:
-    """A link to a file of the project leads to a copy in the other, and every other text stays as it is."""
+def test_uploads_are_copied(instance: Instance, api: Api, make: Make) -> None:
+    """A link to an upload of the project points to a copy in the target; all other text stays."""
     owner = make.user()
     source, target = make_project(make, owner), make_project(make, owner)
     files = {"file": ("dog.png", b"\x89PNG woof")}
@@ -215,8 +217,8 @@ def test_uploads_move_along(instance: Instance, api: Api, make: Make) -> None:
     assert [entry.name for entry in (uploads / str(target.id)).iterdir()] == [secret]
 
 
-def test_files_of_other_projects_stay_where_they_are(instance: Instance, api: Api, make: Make) -> None:
-    """D6: nobody gets at a file by naming it in a text and moving that."""
+def test_uploads_of_other_projects_are_not_copied(instance: Instance, api: Api, make: Make) -> None:
+    """Attack: obtain a file by mentioning it in a text and moving the issue."""
     owner, attacker = make.user(), make.user()
     hidden = make_project(make, owner, visibility="private")
     files = {"file": ("secret.txt", b"treasure")}

@@ -1,4 +1,4 @@
-"""Following issues, taking part in them, and what is linked to them."""
+"""Subscriptions, participants and links of issues."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from tests.factories import ids, make_project
 
 
 def test_subscribe_and_unsubscribe(api: Api, make: Make) -> None:
-    """Once is enough: the second time nothing changes."""
+    """Both are idempotent."""
     owner, other = make.user(), make.user()
     project = make_project(make, owner, visibility="public")
     iid = make_issue(make, project, owner)["iid"]
@@ -31,7 +31,7 @@ def test_subscribe_and_unsubscribe(api: Api, make: Make) -> None:
 
 
 def test_participants(api: Api, make: Make) -> None:
-    """Who wrote it, who has it to do and who wrote notes, each once."""
+    """Author, assignee and authors of notes, each once."""
     author, assignee, commenter = make.user(), make.user(), make.user()
     project = make_project(make, author, visibility="public", members={assignee: Level.GUEST})
     iid = make_issue(make, project, author, assignee_ids=[assignee.id])["iid"]
@@ -46,8 +46,8 @@ def test_participants(api: Api, make: Make) -> None:
     assert ids(api.get(f"{base}/participants", author, per_page=1, page=2)) == [assignee.id]
 
 
-def test_people_who_are_named_take_part(api: Api, make: Make) -> None:
-    """In the description or in a note for all to read, as long as it says so and they may see the issue."""
+def test_mentioned_users_participate(api: Api, make: Make) -> None:
+    """By a mention in the description or a visible note, while it exists and they may see the issue."""
     author, named, in_note, in_secret, outsider = (make.user() for _ in range(5))
     members = {named: Level.GUEST, in_note: Level.GUEST, in_secret: Level.REPORTER}
     project = make_project(make, author, members=members)
@@ -65,7 +65,7 @@ def test_people_who_are_named_take_part(api: Api, make: Make) -> None:
     assert ids(api.get(f"{base}/participants", author)) == [author.id]
 
 
-def test_merge_requests_of_an_issue(api: Api, make: Make) -> None:
+def test_related_merge_requests(api: Api, make: Make) -> None:
     owner = make.user()
     project = make_project(make, owner)
     iid = make_issue(make, project, owner)["iid"]
@@ -76,7 +76,7 @@ def test_merge_requests_of_an_issue(api: Api, make: Make) -> None:
 
 
 def test_links(api: Api, make: Make) -> None:
-    """A link has two ends; it is made once and taken off at either."""
+    """A link has two ends, is created once, and can be deleted from either."""
     owner = make.user()
     here, there = make_project(make, owner), make_project(make, owner)
     one, other = make_issue(make, here, owner), make_issue(make, there, owner)
@@ -111,7 +111,7 @@ def test_links(api: Api, make: Make) -> None:
     assert ids(api.get(base, owner)) == ids(api.get(back, owner)) == []
 
 
-def test_links_refused(api: Api, make: Make) -> None:
+def test_rejected_links(api: Api, make: Make) -> None:
     owner = make.user()
     project = make_project(make, owner)
     one, other = make_issue(make, project, owner), make_issue(make, project, owner)
@@ -142,7 +142,7 @@ def test_links_refused(api: Api, make: Make) -> None:
         (Level.NONE, Level.REPORTER, 404),
     ],
 )
-def test_who_may_link(api: Api, make: Make, here: Level, there: Level, status: int) -> None:
+def test_permission_to_link(api: Api, make: Make, here: Level, there: Level, status: int) -> None:
     caller = make.user()
     source, target = (make_project(make, members={caller: level}, visibility="private") for level in (here, there))
     one, other = make_issue(make, source, make.root), make_issue(make, target, make.root)
@@ -159,8 +159,8 @@ def test_who_may_link(api: Api, make: Make, here: Level, there: Level, status: i
     assert ids(links) == ([other["id"]] if status == 201 else [])
 
 
-def test_links_show_what_the_caller_sees(api: Api, make: Make) -> None:
-    """D26: neither a hidden project nor a confidential issue shows at the other end, nor is it taken off unseen."""
+def test_links_to_invisible_issues_are_hidden(api: Api, make: Make) -> None:
+    """Attack: hidden projects and confidential issues are not shown as links and cannot be unlinked."""
     owner, reporter = make.user(), make.user()
     public = make_project(make, owner, visibility="public", members={reporter: Level.REPORTER})
     open_one = make_project(make, owner, visibility="public")

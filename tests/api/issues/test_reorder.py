@@ -1,33 +1,33 @@
-"""The order in which issues stand, and who may change it."""
+"""Manual order of issues."""
 
 import pytest
 
 from ingot.core.access.levels import Level
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.factories import Project, make_project
 
 
 @pytest.fixture
-def owner(make: Make) -> Person:
-    """Somebody whose issues these are."""
+def owner(make: Make) -> User:
+    """Return the owner of the issues."""
     return make.user()
 
 
 @pytest.fixture
-def project(make: Make, owner: Person) -> Project:
-    """A public project with five issues."""
+def project(make: Make, owner: User) -> Project:
+    """Return a public project with five issues."""
     made = make_project(make, owner, visibility="public")
     for title in "abcde":
         make.api.post(f"/projects/{made.id}/issues", owner, title=title)
     return made
 
 
-def _issues(api: Api, owner: Person, project: Project) -> dict[str, dict[str, int]]:
+def _issues(api: Api, owner: User, project: Project) -> dict[str, dict[str, int]]:
     found = api.get(f"/projects/{project.id}/issues", owner).json()
     return {issue["title"]: issue for issue in found}
 
 
-def _order(api: Api, caller: Person, project: Project) -> str:
+def _order(api: Api, caller: User, project: Project) -> str:
     found = api.get(f"/projects/{project.id}/issues", caller, order_by="relative_position", sort="asc").json()
     return "".join(issue["title"] for issue in found)
 
@@ -39,13 +39,13 @@ MOVES = [
     ("a", "b", None, "bacde"),
     ("d", None, "b", "adbce"),
     ("b", "d", "e", "acdbe"),
-    ("b", "e", "d", "acdbe"),  # Named the wrong way round, it is the same gap.
+    ("b", "e", "d", "acdbe"),  # With the neighbours swapped, the position is the same.
 ]
 
 
 @pytest.mark.parametrize(("moved", "before", "after", "order"), MOVES)
-def test_it_stands_between_those_that_are_named(
-    api: Api, owner: Person, project: Project, moved: str, before: str | None, after: str | None, order: str
+def test_an_issue_moves_between_the_given_neighbours(
+    api: Api, owner: User, project: Project, moved: str, before: str | None, after: str | None, order: str
 ) -> None:
     assert _order(api, owner, project) == "abcde"
     issues = _issues(api, owner, project)
@@ -61,8 +61,8 @@ def test_it_stands_between_those_that_are_named(
     assert _order(api, owner, project) == order + "f"
 
 
-def test_there_is_always_room(api: Api, owner: Person, project: Project) -> None:
-    """Into the same gap again and again, and once everything has moved apart, too."""
+def test_repeated_moves_into_one_gap(api: Api, owner: User, project: Project) -> None:
+    """Positions are redistributed when a gap is exhausted."""
     issues = _issues(api, owner, project)
     order = list("abcde")
     for turn in range(60):
@@ -77,10 +77,8 @@ def test_there_is_always_room(api: Api, owner: Person, project: Project) -> None
     assert _order(api, owner, project) == "".join(order) + "f"
 
 
-def test_neighbours_are_issues_of_the_project_that_the_caller_sees(
-    api: Api, make: Make, owner: Person, project: Project
-) -> None:
-    """D26, D27."""
+def test_neighbours_must_be_visible_issues_of_the_project(api: Api, make: Make, owner: User, project: Project) -> None:
+    """Attack: a confidential issue, or one of another project, as a neighbour."""
     author = make.user()
     mine = api.post(f"/projects/{project.id}/issues", author, title="mine").json()
     secret = api.post(f"/projects/{project.id}/issues", owner, title="secret", confidential=True).json()
@@ -94,7 +92,7 @@ def test_neighbours_are_issues_of_the_project_that_the_caller_sees(
     assert api.put(path, owner, move_after_id=secret["id"]).status_code == 200
 
 
-def test_who_may(api: Api, make: Make, owner: Person, project: Project) -> None:
+def test_permissions(api: Api, make: Make, owner: User, project: Project) -> None:
     issues = _issues(api, owner, project)
     path, sent = f"/projects/{project.id}/issues/{issues['a']['iid']}/reorder", {"move_after_id": issues["e"]["id"]}
     guest, reporter = make.user(), make.user()

@@ -1,4 +1,4 @@
-"""How long issues take, and took."""
+"""Time tracking of issues."""
 
 from typing import Any
 
@@ -46,17 +46,17 @@ HOUR, DAY, WEEK, MONTH = 3600, 8 * 3600, 40 * 3600, 160 * 3600
     ],
     ids=lambda value: str(value)[:20],
 )
-def test_as_people_write_it(text: str, seconds: int | None) -> None:
+def test_durations_are_parsed(text: str, seconds: int | None) -> None:
     assert parse_duration(text) == seconds
 
 
 @pytest.mark.parametrize("seconds", [0, 1, 59, 60, HOUR, DAY - 60, DAY, WEEK, MONTH, 13 * MONTH + WEEK + 61, -HOUR])
-def test_there_and_back(seconds: int) -> None:
+def test_durations_round_trip(seconds: int) -> None:
     shown = format_duration(seconds)
     assert (parse_duration(shown) if shown else 0) == seconds
 
 
-def test_every_call(api: Api, make: Make) -> None:
+def test_all_endpoints(api: Api, make: Make) -> None:
     owner = make.user()
     project = make_project(make, owner)
     iid = make_issue(make, project, owner)["iid"]
@@ -102,7 +102,7 @@ def test_every_call(api: Api, make: Make) -> None:
         ("add_spent_time", "3728mo 43h", {"time_spent": ["is too long"]}),
     ],
 )
-def test_bad_durations(api: Api, make: Make, call: str, duration: Any, message: Any) -> None:
+def test_invalid_durations(api: Api, make: Make, call: str, duration: Any, message: Any) -> None:
     owner = make.user()
     project = make_project(make, owner)
     base = f"/projects/{project.id}/issues/{make_issue(make, project, owner)['iid']}"
@@ -116,8 +116,8 @@ def test_bad_durations(api: Api, make: Make, call: str, duration: Any, message: 
 
 
 @pytest.mark.parametrize(("who", "allowed"), [("guest", False), ("author", True), ("reporter", True)])
-def test_who_may(api: Api, make: Make, who: str, allowed: bool) -> None:
-    """Who may edit the issue."""
+def test_permissions(api: Api, make: Make, who: str, allowed: bool) -> None:
+    """Requires permission to edit the issue."""
     people = {name: make.user() for name in ("guest", "author", "reporter")}
     levels = {people["guest"]: Level.GUEST, people["author"]: Level.GUEST, people["reporter"]: Level.REPORTER}
     project = make_project(make, members=levels)

@@ -1,1 +1,1 @@
-"""Tests."""
+"""Tests of the API kernel: authentication, permissions, parameters, errors, pages."""

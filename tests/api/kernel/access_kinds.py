@@ -1,4 +1,4 @@
-"""Kinds of callers, and kinds of tokens, as the tables of routes name them."""
+"""Kinds of callers and tokens, as named in the route tables."""
 
 ANYONE, USER, ADMIN = "anyone", "user", "administrator"
 WRITE = {"api"}

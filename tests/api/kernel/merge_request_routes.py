@@ -1,4 +1,4 @@
-"""The routes of merge requests: users reach them all, and reading ones with a token that only reads."""
+"""Access to the routes of merge requests: all for users, reads also with read-only tokens."""
 
 MERGE_REQUESTS = (
     "GET /groups/:id/merge_requests",

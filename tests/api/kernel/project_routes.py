@@ -1,4 +1,4 @@
-"""Who reaches the routes of projects."""
+"""Access to the routes of projects."""
 
 from tests.api.kernel.access_kinds import ADMIN, ANYONE, READ, USER, WRITE
 

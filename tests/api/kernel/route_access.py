@@ -1,4 +1,4 @@
-"""Who reaches which route, and by which scopes of a token; nobody adds a route without saying so here."""
+"""Callers and token scopes of every route; a new route must be added here."""
 
 from tests.api.kernel.access_kinds import ADMIN, ALL, ANYONE, READ, USER, USERS, WRITE
 from tests.api.kernel.merge_request_routes import MERGE_REQUESTS
@@ -220,7 +220,7 @@ TABLE: dict[str, tuple[str, set[str]]] = {
 TABLE |= PROJECTS
 TABLE |= {route: (USER, READ if route.startswith("GET") else WRITE) for route in MERGE_REQUESTS}
 
-# Hooks of projects, of groups and of the instance are reached alike.
+# Hooks of projects, groups and the instance have the same access.
 _HOOK_ROUTES = (
     ("GET", "", READ),
     ("POST", "", WRITE),
@@ -242,7 +242,7 @@ for _place, _who in (("/groups/:id/hooks", USER), ("/projects/:id/hooks", USER),
         for _verb in ("DELETE", "PUT"):
             TABLE[f"{_verb} {_place}/:hook_id/custom_headers/:key"] = (_who, WRITE)
 
-# Services have a newer name too.
+# Services have a second, newer path.
 for _name in ("services", "integrations"):
     TABLE[f"GET /projects/:id/{_name}"] = TABLE[f"GET /projects/:id/{_name}/:slug"] = (USER, READ)
     TABLE[f"PUT /projects/:id/{_name}/:slug"] = TABLE[f"DELETE /projects/:id/{_name}/:slug"] = (USER, WRITE)

@@ -1,4 +1,4 @@
-"""How tests ask every route that is declared."""
+"""Requests to every declared route."""
 
 import re
 from typing import Any
@@ -6,19 +6,19 @@ from typing import Any
 import httpx
 
 from ingot.registry import all_endpoints
-from tests.client import Api, Person
+from tests.client import Api, User
 
-# A number that no row has, so that calls which are allowed change nothing.
+# An id without a row, so that allowed calls change nothing.
 NO_ROW = "999999999"
 
 
 def declared_routes() -> list[str]:
-    """All routes, as the table names them."""
+    """Return all routes, named as in the table."""
     return sorted(f"{endpoint.method} {endpoint.path}" for endpoint in all_endpoints())
 
 
-def request_route(api: Api, route: str, caller: Person | None, value: str = NO_ROW, **options: Any) -> httpx.Response:
-    """Call a route with the same value for each part of its path."""
+def request_route(api: Api, route: str, caller: User | None, value: str = NO_ROW, **options: Any) -> httpx.Response:
+    """Call a route with the same value for each parameter of its path."""
     method, path = route.split(" ")
     answer = api.request(method, re.sub(r":\w+", value, path), caller, **options)
     assert answer.status_code < 500, f"{route} {value}: {answer.text}"

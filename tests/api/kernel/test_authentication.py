@@ -1,4 +1,4 @@
-"""Every credential of the specification proves who is calling, wherever it is put, until it is taken back."""
+"""Authentication: every kind of credential, in every place, until it is revoked."""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,34 +11,34 @@ from ingot.accounts.sessions.service import create_session
 from ingot.accounts.tokens.queries import token_or_none
 from ingot.accounts.tokens.service import create_token, reset_private_token, revoke_token
 from ingot.accounts.users.queries import find_user
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 
 UNAUTHORIZED = {"message": "401 Unauthorized"}
 
 
-def _private(instance: Instance, api: Api, make: Make, user: Person) -> str:
+def _private(instance: Instance, api: Api, make: Make, user: User) -> str:
     token: str = api.get("/user", make.root, sudo=user.username).json()["private_token"]
     return token
 
 
-def _personal(instance: Instance, api: Api, make: Make, user: Person) -> str:
+def _personal(instance: Instance, api: Api, make: Make, user: User) -> str:
     return make.token(user.id, "api")
 
 
-def _impersonation(instance: Instance, api: Api, make: Make, user: Person) -> str:
+def _impersonation(instance: Instance, api: Api, make: Make, user: User) -> str:
     made = api.post(f"/users/{user.id}/impersonation_tokens", make.root, name="x", scopes=["api"])
     token: str = made.json()["token"]
     return token
 
 
-def _oauth(instance: Instance, api: Api, make: Make, user: Person) -> str:
+def _oauth(instance: Instance, api: Api, make: Make, user: User) -> str:
     return instance.app.database.write(lambda db: create_token(db, user.id, "oauth", "App", ["api"]))[1]
 
 
-Kind = Callable[[Instance, Api, Make, Person], str]
+Kind = Callable[[Instance, Api, Make, User], str]
 KINDS: list[Kind] = [_private, _personal, _impersonation, _oauth]
-PLACES: dict[str, Callable[[str], dict[str, Any]]] = {
+POSITIONS: dict[str, Callable[[str], dict[str, Any]]] = {
     "header": lambda token: {"headers": {"PRIVATE-TOKEN": token}},
     "header in another case": lambda token: {"headers": {"Private-token": token}},
     "bearer": lambda token: {"headers": {"Authorization": f"Bearer {token}"}},
@@ -54,8 +54,8 @@ BODIES: dict[str, Callable[[str], dict[str, Any]]] = {
 }
 
 
-def _session(instance: Instance, user: Person) -> tuple[dict[str, str], str]:
-    """The cookie header of a browser in which the user signed in, and its CSRF token."""
+def _session(instance: Instance, user: User) -> tuple[dict[str, str], str]:
+    """Return the cookie header of a signed-in browser, and its CSRF token."""
     database = instance.app.database
     cookie = database.write(lambda db: create_session(db, find_user(db, user.id), "127.0.0.1", "test"))
 
@@ -68,16 +68,14 @@ def _session(instance: Instance, user: Person) -> tuple[dict[str, str], str]:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_token_of_every_kind_is_taken_wherever_it_is_put(
-    instance: Instance, api: Api, make: Make, kind: Kind
-) -> None:
+def test_every_kind_of_token_is_accepted_in_every_place(instance: Instance, api: Api, make: Make, kind: Kind) -> None:
     user = make.user()
     token = kind(instance, api, make, user)
 
-    for place, put in PLACES.items():
+    for place, put in POSITIONS.items():
         read = api.request("GET", "/user", **put(token))
         assert (read.status_code, read.json().get("id")) == (200, user.id), place
-    for place, put in {**PLACES, **BODIES}.items():
+    for place, put in {**POSITIONS, **BODIES}.items():
         written = api.request("PUT", "/user/status", **put(token))
         assert written.status_code == 200, place
         refused = api.request("PUT", "/user/status", **put(token[:-1]))
@@ -85,18 +83,16 @@ def test_a_token_of_every_kind_is_taken_wherever_it_is_put(
 
 
 @pytest.mark.parametrize("path", ["/user", "/users", "/version", "/namespaces", "/templates/licenses"])
-def test_a_wrong_credential_is_refused_even_where_none_is_needed(api: Api, path: str) -> None:
-    for place, put in PLACES.items():
+def test_an_invalid_credential_is_rejected_even_on_public_routes(api: Api, path: str) -> None:
+    for place, put in POSITIONS.items():
         answer = api.request("GET", path, **put("nonsense"))
         assert (answer.status_code, answer.json()) == (401, UNAUTHORIZED), place
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("event", ["block", "ban", "deactivate", "delete"])
-def test_no_token_outlives_its_users_right_to_act(
-    instance: Instance, api: Api, make: Make, kind: Kind, event: str
-) -> None:
-    """D29: a user is blocked, and everything of theirs stops with the very next call."""
+def test_tokens_of_blocked_users_are_rejected(instance: Instance, api: Api, make: Make, kind: Kind, event: str) -> None:
+    """Attack: use a credential after the user was blocked; the next request is denied."""
     user = make.user()
     caller = user.with_token(kind(instance, api, make, user))
     assert api.get("/user", caller).status_code == 200
@@ -109,15 +105,15 @@ def test_no_token_outlives_its_users_right_to_act(
     assert api.put("/user/status", caller, message="still here").status_code == 401
 
 
-def test_a_token_stops_when_it_is_revoked(instance: Instance, api: Api, make: Make) -> None:
+def test_a_revoked_token_is_rejected(instance: Instance, api: Api, make: Make) -> None:
     user = make.user()
     database = instance.app.database
 
-    def made(kind: str) -> tuple[int, Person]:
+    def created(kind: str) -> tuple[int, User]:
         token, secret = database.write(lambda db: create_token(db, user.id, kind, "x", ["api"]))  # type: ignore[arg-type]
         return token.id, user.with_token(secret)
 
-    personal, impersonation, oauth = made("personal"), made("impersonation"), made("oauth")
+    personal, impersonation, oauth = created("personal"), created("impersonation"), created("oauth")
     private = user.with_token(_private(instance, api, make, user))
     for caller in (personal[1], impersonation[1], oauth[1], private):
         assert api.get("/user", caller).status_code == 200
@@ -141,7 +137,7 @@ def test_a_token_stops_when_it_is_revoked(instance: Instance, api: Api, make: Ma
     ("expires_at", "status"), [("2001-01-01", 401), ("9999-12-31", 200), (None, 200)], ids=["past", "future", "never"]
 )
 @pytest.mark.parametrize("path", ["personal_access_tokens", "impersonation_tokens"])
-def test_an_expired_token_opens_nothing(api: Api, make: Make, path: str, expires_at: str | None, status: int) -> None:
+def test_an_expired_token_is_rejected(api: Api, make: Make, path: str, expires_at: str | None, status: int) -> None:
     user = make.user()
     made = api.post(f"/users/{user.id}/{path}", make.root, name="x", scopes=["api"], expires_at=expires_at)
 
@@ -149,8 +145,8 @@ def test_an_expired_token_opens_nothing(api: Api, make: Make, path: str, expires
     assert api.get("/user", user.with_token(made.json()["token"])).status_code == status
 
 
-def test_a_session_cookie_reads_but_writes_only_with_its_csrf_token(instance: Instance, api: Api, make: Make) -> None:
-    """D34: another site makes a browser post with the cookie alone."""
+def test_a_session_cookie_reads_but_writes_only_with_a_csrf_token(instance: Instance, api: Api, make: Make) -> None:
+    """Attack: another site makes a browser post with the cookie alone."""
     user, other = make.user(), make.user()
     cookie, csrf = _session(instance, user)
     _, csrf_of_other = _session(instance, other)
@@ -166,7 +162,7 @@ def test_a_session_cookie_reads_but_writes_only_with_its_csrf_token(instance: In
         assert message == ("written" if status == 200 else "")
 
 
-def test_a_stale_cookie_is_as_good_as_none(instance: Instance, api: Api, make: Make) -> None:
+def test_an_expired_cookie_counts_as_anonymous(instance: Instance, api: Api, make: Make) -> None:
     user = make.user()
     cookie, _ = _session(instance, user)
     assert api.request("GET", "/user", headers=cookie).status_code == 200
@@ -177,9 +173,7 @@ def test_a_stale_cookie_is_as_good_as_none(instance: Instance, api: Api, make: M
     assert api.request("GET", "/templates/licenses", headers=cookie).status_code == 200
 
 
-def test_a_session_with_a_password_that_somebody_else_set_opens_nothing(
-    instance: Instance, api: Api, make: Make
-) -> None:
+def test_a_session_with_an_administrator_set_password_is_rejected(instance: Instance, api: Api, make: Make) -> None:
     user = make.user(password="first-password")
     api.put(f"/users/{user.id}", make.root, password="second-password")
     cookie, _ = _session(instance, user)
@@ -188,11 +182,11 @@ def test_a_session_with_a_password_that_somebody_else_set_opens_nothing(
     assert api.get("/user", user).status_code == 200, "Tokens have nothing to do with the password."
 
 
-def test_a_token_counts_before_a_cookie(instance: Instance, api: Api, make: Make) -> None:
+def test_a_token_takes_precedence_over_a_cookie(instance: Instance, api: Api, make: Make) -> None:
     user, other = make.user(), make.user()
     cookie, _ = _session(instance, other)
 
-    for place, put in PLACES.items():
+    for place, put in POSITIONS.items():
         sent = put(user.token)
         sent["headers"] = {**sent.get("headers", {}), **cookie}
         assert api.request("GET", "/user", **sent).json()["id"] == user.id, place
@@ -222,5 +216,5 @@ def test_the_api_sets_no_cookie(api: Api, make: Make) -> None:
         {"Cookie": "_service_session=%00; ;;="},
     ],
 )
-def test_what_is_no_credential_proves_nothing(instance: Instance, headers: dict[str, Any]) -> None:
+def test_malformed_credentials_are_rejected(instance: Instance, headers: dict[str, Any]) -> None:
     assert httpx.get(f"{instance.url}/api/v4/user", headers=headers).status_code == 401

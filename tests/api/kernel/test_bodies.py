@@ -1,4 +1,4 @@
-"""Bodies that are too much, too deep, broken or not what they say: a clear 4xx, and never more work than the limit."""
+"""Invalid request bodies: too large, too deep, malformed or mislabelled ones get 4xx with bounded work."""
 
 import gzip
 import json
@@ -17,7 +17,7 @@ EMPTY_PART = b'--x\r\nContent-Disposition: form-data; name="a"\r\n\r\n\r\n'
 EMPTY_FILE = b'--x\r\nContent-Disposition: form-data; name="a"; filename="a"\r\n\r\n\r\n'
 
 
-def test_a_gzipped_body_is_unpacked(api: Api, make: Make) -> None:
+def test_a_gzipped_body_is_decompressed(api: Api, make: Make) -> None:
     user = make.user()
     sent = gzip.compress(json.dumps({"message": "packed"}).encode())
 
@@ -26,7 +26,7 @@ def test_a_gzipped_body_is_unpacked(api: Api, make: Make) -> None:
     assert (answer.status_code, answer.json()["message"]) == (200, "packed")
 
 
-BROKEN: dict[str, tuple[bytes, dict[str, str], int]] = {
+MALFORMED: dict[str, tuple[bytes, dict[str, str], int]] = {
     "a gzip bomb": (gzip.compress(b"0" * (5 * BODY_LIMIT)), GZIP, 413),
     "a gzip bomb of spaces around JSON": (gzip.compress(b" " * (5 * BODY_LIMIT) + b"{}"), GZIP, 413),
     "more than the limit": (b" " * (BODY_LIMIT + 1), JSON, 413),
@@ -59,22 +59,22 @@ BROKEN: dict[str, tuple[bytes, dict[str, str], int]] = {
 }
 
 
-@pytest.mark.parametrize("what", BROKEN)
-def test_a_body_that_cannot_be_read_is_refused_and_changes_nothing(api: Api, make: Make, what: str) -> None:
+@pytest.mark.parametrize("what", MALFORMED)
+def test_an_unreadable_body_is_rejected_and_changes_nothing(api: Api, make: Make, what: str) -> None:
     user = make.user()
-    content, headers, status = BROKEN[what]
+    content, headers, status = MALFORMED[what]
 
     refused = api.request("PUT", "/user/status", user, content=content, headers=headers)
 
     assert refused.status_code == status, refused.text
     assert "message" in refused.json()
     assert api.get("/user/status", user).json()["message"] == ""
-    # No token can be read in it, so it is nobody's, and they have to say first who they are.
+    # No token can be read from it, so the caller is anonymous and gets 401.
     assert api.request("PUT", "/user/status", content=content, headers=headers).status_code == 401
 
 
 def test_a_body_of_a_million_fields_is_read_once_and_ignored(api: Api, make: Make) -> None:
-    """JSON of many keys stays within the limit of bytes; none of them means anything."""
+    """JSON with many unknown keys within the byte limit."""
     content = b"{" + b",".join(b'"%d":0' % number for number in range(500_000)) + b"}"
 
     answer = api.request("PUT", "/user/status", make.user(), content=content, headers=JSON)
@@ -82,7 +82,7 @@ def test_a_body_of_a_million_fields_is_read_once_and_ignored(api: Api, make: Mak
     assert answer.status_code == 200
 
 
-def test_a_body_in_chunks_is_held_to_the_limit_too(api: Api, make: Make) -> None:
+def test_a_chunked_body_is_limited_too(api: Api, make: Make) -> None:
     def chunks(size: int) -> Any:
         yield b'{"message": "chunked", "ignored": "'
         for _ in range(size // 65536):
@@ -95,11 +95,11 @@ def test_a_body_in_chunks_is_held_to_the_limit_too(api: Api, make: Make) -> None
 
 
 @pytest.mark.parametrize("content", [b"", b"null", b"{}", b" {} "])
-def test_an_empty_body_says_nothing(api: Api, make: Make, content: bytes) -> None:
+def test_an_empty_body_has_no_parameters(api: Api, make: Make, content: bytes) -> None:
     assert api.request("PUT", "/user/status", make.user(), content=content, headers=JSON).status_code == 200
 
 
-def test_nobody_makes_us_read_a_body_for_a_read(api: Api, make: Make) -> None:
+def test_bodies_of_reads_are_not_read(api: Api, make: Make) -> None:
     answer = api.request("GET", "/user", make.user(), content=b"{" * 100_000, headers=JSON)
 
     assert answer.status_code == 200

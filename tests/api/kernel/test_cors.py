@@ -1,4 +1,4 @@
-"""Pages of other sites may call with a token of their own, never with the cookie of whoever looks at them."""
+"""CORS: other sites may call with a token, never with the visitor's cookie."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from tests.client import Api, Make
 EVIL = {"Origin": "https://elsewhere.example"}
 
 
-def test_a_preflight_is_answered_without_credentials(api: Api) -> None:
+def test_preflight_requires_no_credentials(api: Api) -> None:
     asked = {**EVIL, "Access-Control-Request-Method": "PUT", "Access-Control-Request-Headers": "PRIVATE-TOKEN"}
 
     answer = api.request("OPTIONS", "/user/status", headers=asked)
@@ -21,7 +21,7 @@ def test_a_preflight_is_answered_without_credentials(api: Api) -> None:
 
 
 @pytest.mark.parametrize(("path", "status"), [("/users", 200), ("/nothing", 404), ("/users/0", 404)])
-def test_scripts_may_read_answers_and_their_page_headers(api: Api, make: Make, path: str, status: int) -> None:
+def test_scripts_may_read_responses_and_pagination_headers(api: Api, make: Make, path: str, status: int) -> None:
     answer = api.request("GET", path, make.root, headers=EVIL)
 
     assert answer.status_code == status
@@ -31,12 +31,12 @@ def test_scripts_may_read_answers_and_their_page_headers(api: Api, make: Make, p
     assert "access-control-allow-credentials" not in answer.headers
 
 
-def test_nothing_is_said_to_those_who_did_not_ask(api: Api, make: Make) -> None:
+def test_no_cors_headers_without_an_origin(api: Api, make: Make) -> None:
     answer = api.get("/users", make.root)
 
     assert not [name for name in answer.headers if name.startswith("access-control-")]
 
 
-def test_every_answer_says_that_it_is_what_it_says(api: Api, make: Make) -> None:
+def test_responses_forbid_content_sniffing(api: Api, make: Make) -> None:
     for path in ("/users", "/nothing", "/templates/licenses"):
         assert api.get(path, make.root).headers["x-content-type-options"] == "nosniff"

@@ -1,4 +1,4 @@
-"""The contract's order of answers and the bodies of its refusals."""
+"""Error responses: order of checks and bodies."""
 
 import httpx
 import pytest
@@ -11,7 +11,9 @@ NO_ROUTE = {"error": "404 Not Found"}
 
 @pytest.mark.parametrize("method", ["GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"])
 @pytest.mark.parametrize("path", ["/nothing", "/users.json", "/", "/users/1/nothing", "/user/status/x"])
-def test_an_unknown_route_is_told_before_anything_else(instance: Instance, make: Make, method: str, path: str) -> None:
+def test_an_unknown_route_is_reported_before_authentication(
+    instance: Instance, make: Make, method: str, path: str
+) -> None:
     for headers in ({}, {"PRIVATE-TOKEN": "nonsense"}, {"PRIVATE-TOKEN": make.root.token}):
         answer = httpx.request(method, f"{instance.url}/api/v4{path}", headers=headers)
         assert (answer.status_code, answer.json()) == (404, NO_ROUTE)
@@ -29,7 +31,7 @@ def test_an_unknown_route_is_told_before_anything_else(instance: Instance, make:
         ("TRACE", "/user", {"GET", "HEAD"}),
     ],
 )
-def test_a_wrong_method_says_which_are_right(instance: Instance, method: str, path: str, allowed: set[str]) -> None:
+def test_a_wrong_method_lists_the_allowed_ones(instance: Instance, method: str, path: str, allowed: set[str]) -> None:
     answer = httpx.request(method, f"{instance.url}/api/v4{path}")
 
     assert answer.status_code == 405
@@ -48,18 +50,18 @@ def test_head_is_get_without_the_body(api: Api, make: Make, path: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["/user/", "//user", "/user//"])
-def test_slashes_too_many_do_not_count(instance: Instance, make: Make, path: str) -> None:
+def test_repeated_slashes_are_ignored(instance: Instance, make: Make, path: str) -> None:
     answer = httpx.get(f"{instance.url}/api/v4{path}", headers={"PRIVATE-TOKEN": make.root.token})
 
     assert answer.json()["id"] == make.root.id
 
 
-def test_an_ending_is_part_of_the_name(api: Api, make: Make) -> None:
+def test_an_extension_is_part_of_the_name(api: Api, make: Make) -> None:
     assert api.get(f"/users/{make.root.id}", make.root).status_code == 200
     assert api.get(f"/users/{make.root.id}.json", make.root).json() == {"message": "404 User Not Found"}
 
 
-# Each row has everything wrong that the rows below have, and one thing more.
+# Each row has all the errors of the rows below, and one more.
 ORDER = [
     ("PATCH", "/users/999999999/keys", "nonsense", 405),
     ("POST", "/users/999999999/keys", "nonsense", 401),
@@ -72,9 +74,7 @@ ORDER = [
 
 
 @pytest.mark.parametrize(("method", "path", "who", "status"), ORDER)
-def test_what_is_wrong_is_told_in_order(
-    instance: Instance, make: Make, method: str, path: str, who: str | None, status: int
-) -> None:
+def test_order_of_errors(instance: Instance, make: Make, method: str, path: str, who: str | None, status: int) -> None:
     token = {"user": make.user().token, "root": make.root.token, None: None}.get(who, who)
     headers = {"PRIVATE-TOKEN": token} if token else {}
 
@@ -95,7 +95,7 @@ BODIES = [
 
 
 @pytest.mark.parametrize(("method", "path", "who", "status", "body"), BODIES)
-def test_the_bodies_of_refusals(
+def test_bodies_of_errors(
     instance: Instance, make: Make, method: str, path: str, who: str | None, status: int, body: object
 ) -> None:
     token = {"user": make.user().token, "root": make.root.token, None: ""}[who]
@@ -108,7 +108,7 @@ def test_the_bodies_of_refusals(
 @pytest.mark.parametrize(
     ("sent", "kept"), [("my-own.id_1", True), ("a" * 128, True), ("a" * 129, False), ("a b", False)]
 )
-def test_every_answer_carries_a_request_id(api: Api, make: Make, sent: str, kept: bool) -> None:
+def test_every_response_has_a_request_id(api: Api, make: Make, sent: str, kept: bool) -> None:
     for path, status in (("/user", 200), ("/nothing", 404)):
         answer = api.request("GET", path, make.root, headers={"X-Request-Id": sent})
         assert answer.status_code == status
@@ -127,7 +127,7 @@ def test_every_answer_carries_a_request_id(api: Api, make: Make, sent: str, kept
         ('a"b', 400),
     ],
 )
-def test_a_host_that_cannot_be_one_is_refused(api: Api, make: Make, host: str, status: int) -> None:
+def test_an_invalid_host_is_rejected(api: Api, make: Make, host: str, status: int) -> None:
     answer = api.request("GET", "/version", make.root, headers={"Host": host})
 
     assert answer.status_code == status

@@ -1,16 +1,16 @@
-"""A caller who holds the state already is told so, and only then."""
+"""ETags: 304 for unchanged responses."""
 
 import pytest
 
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 
 
-def _again(api: Api, path: str, caller: Person, tag: str) -> int:
+def _conditional(api: Api, path: str, caller: User, tag: str) -> int:
     return api.request("GET", path, caller, headers={"If-None-Match": tag}).status_code
 
 
 @pytest.mark.parametrize("spelling", ["{tag}", "*", '"other", {tag}', "{strong}", '"other",{tag}'])
-def test_the_same_state_is_not_sent_twice(api: Api, make: Make, spelling: str) -> None:
+def test_an_unchanged_response_is_not_sent_again(api: Api, make: Make, spelling: str) -> None:
     user = make.user()
     first = api.get("/user", user)
     tag = first.headers["etag"]
@@ -21,39 +21,39 @@ def test_the_same_state_is_not_sent_twice(api: Api, make: Make, spelling: str) -
     assert (again.status_code, again.content) == (304, b"")
     assert again.headers["etag"] == tag
     assert "content-type" not in again.headers
-    assert _again(api, "/user", user, '"other"') == 200
+    assert _conditional(api, "/user", user, '"other"') == 200
 
 
-def test_it_changes_with_what_is_shown_and_with_who_looks(api: Api, make: Make) -> None:
+def test_the_etag_depends_on_content_and_caller(api: Api, make: Make) -> None:
     user, path = make.user(), ""
     path = f"/users/{user.id}"
     tag = api.get(path, user).headers["etag"]
-    assert _again(api, path, user, tag) == 304
-    assert _again(api, path, make.root, tag) == 200
+    assert _conditional(api, path, user, tag) == 304
+    assert _conditional(api, path, make.root, tag) == 200
 
     api.put(path, make.root, bio="Something else")
 
-    assert _again(api, path, user, tag) == 200
+    assert _conditional(api, path, user, tag) == 200
 
 
-def test_it_changes_with_the_total_even_where_the_page_does_not(api: Api, make: Make) -> None:
-    """The first page of five is the same, but there is a sixth item now: the links say so."""
+def test_the_etag_depends_on_the_total(api: Api, make: Make) -> None:
+    """A new item on a later page changes the links of the first page."""
     user = make.user()
     for _ in range(2):
         api.post("/user/emails", user, email=f"{make.name()}@example.org")
     path = "/user/emails?per_page=1"
     first = api.get(path, user)
-    assert _again(api, path, user, first.headers["etag"]) == 304
+    assert _conditional(api, path, user, first.headers["etag"]) == 304
 
     api.post("/user/emails", user, email=f"{make.name()}@example.org")
 
     second = api.get(path, user)
     assert second.headers["x-total"] == "3"
     assert second.headers["etag"] != first.headers["etag"]
-    assert _again(api, path, user, first.headers["etag"]) == 200
+    assert _conditional(api, path, user, first.headers["etag"]) == 200
 
 
-def test_writes_and_refusals_have_none(api: Api, make: Make) -> None:
+def test_writes_and_errors_have_no_etag(api: Api, make: Make) -> None:
     user = make.user()
 
     assert "etag" not in api.put("/user/status", user, message="x").headers
@@ -64,5 +64,5 @@ def test_writes_and_refusals_have_none(api: Api, make: Make) -> None:
     assert api.request("GET", "/user", headers=star).status_code == 401
 
 
-def test_answers_are_private_and_asked_for_again(api: Api, make: Make) -> None:
+def test_responses_are_private_and_revalidated(api: Api, make: Make) -> None:
     assert api.get("/user", make.user()).headers["cache-control"] == "max-age=0, private, must-revalidate"

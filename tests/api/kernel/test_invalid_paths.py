@@ -1,14 +1,14 @@
-"""Every route that is declared_routes, with junk in its path: that is refused, and never a fault of ours."""
+"""Invalid path parameters on every declared route: rejected, and never a 5xx."""
 
 import re
 
 import pytest
 
 from tests.api.kernel.route_requests import NO_ROW, declared_routes, request_route
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.factories import make_group, make_project
 
-JUNK = [
+INVALID_VALUES = [
     "0",
     "999999999999999999999",
     "a%00b",
@@ -21,7 +21,7 @@ JUNK = [
     "a" * 5000,
     "%25",
 ]
-# As much as any call needs, so that junk in a path gets past the parameters.
+# All parameters that any endpoint requires, so that the path is checked.
 BODY = {
     "title": "x",
     "key": "x",
@@ -37,29 +37,29 @@ BODY = {
 
 
 @pytest.mark.parametrize("route", [route for route in declared_routes() if ":" in route])
-def test_junk_in_a_path_is_never_a_fault(api: Api, make: Make, route: str) -> None:
-    """D46: numbers that no row has, NUL, broken UTF-8, ways out of a folder."""
-    _try_junk(api, make.root, route)
+def test_invalid_path_parameters_cause_no_server_error(api: Api, make: Make, route: str) -> None:
+    """Attack: ids without a row, NUL, invalid UTF-8, path traversal."""
+    _try_invalid_values(api, make.root, route)
 
 
 @pytest.fixture(scope="module")
-def there(make: Make) -> dict[str, int]:
-    """One of each that others lie in, by what their paths begin with."""
+def parents(make: Make) -> dict[str, int]:
+    """Return one object of each kind that contains others, by path prefix."""
     return {"users": make.user().id, "projects": make_project(make).id, "groups": make_group(make).id}
 
 
 @pytest.mark.parametrize("route", [route for route in declared_routes() if route.count(":") > 1])
-def test_junk_behind_one_that_is_there_is_never_a_fault(
-    api: Api, make: Make, there: dict[str, int], route: str
+def test_invalid_parameters_below_an_existing_parent_cause_no_server_error(
+    api: Api, make: Make, parents: dict[str, int], route: str
 ) -> None:
-    container = there.get(route.split("/")[1], NO_ROW)
-    _try_junk(api, make.root, re.sub(r":\w+", str(container), route, count=1))
+    container = parents.get(route.split("/")[1], NO_ROW)
+    _try_invalid_values(api, make.root, re.sub(r":\w+", str(container), route, count=1))
 
 
-def _try_junk(api: Api, caller: Person, route: str) -> None:
-    """Parameters are read before paths: the first of the junk tells with which of them the path is looked at."""
+def _try_invalid_values(api: Api, caller: User, route: str) -> None:
+    """Request a path with invalid values; the first one finds the parameters that are required before the path."""
     looked_at = None
-    for value in JUNK:
+    for value in INVALID_VALUES:
         for parameters in ({}, {"json": BODY}) if looked_at is None else (looked_at,):
             answer = request_route(api, route, caller, value, **parameters)
             assert answer.status_code < 300 or answer.status_code in (400, 404), (value, answer.text)

@@ -1,4 +1,4 @@
-"""Large bodies: taken apart with bounded work, off the event loop, and not too many at once."""
+"""Large bodies: parsed with bounded work, off the event loop, with limited concurrency."""
 
 import asyncio
 import gzip
@@ -18,36 +18,36 @@ from ingot.errors import Unavailable
 from tests.client import Api, Make
 from tests.conftest import Instance
 
-SIGNS = "\n\r\t =+%&;Aa_é€😀\x00"
+SPECIAL_CHARACTERS = "\n\r\t =+%&;Aa_é€😀\x00"
 
 
-def test_a_large_form_says_what_a_small_one_would() -> None:
-    """Two ways to take a form apart, one answer."""
+def test_large_and_small_forms_are_parsed_alike() -> None:
+    """Two parsers, one result."""
     dice = random.Random(1)
     for _ in range(300):
-        text = "".join(dice.choice(SIGNS) for _ in range(dice.randrange(80)))
+        text = "".join(dice.choice(SPECIAL_CHARACTERS) for _ in range(dice.randrange(80)))
         small = urlencode([("a", text), ("b[c]", text), ("empty", "")]).encode()
         large = small + b"&padding=" + b"x" * 70_000
         assert parse_query(large) == {**parse_query(small), "padding": "x" * 70_000}
 
 
 @pytest.mark.parametrize("tail", [b"%", b"%4", b"%zz", b"%ff", b"&x=1" * 2000])
-def test_a_large_form_that_is_malformed(tail: bytes) -> None:
-    """It is refused, and does not half count."""
+def test_a_malformed_large_form_is_rejected(tail: bytes) -> None:
+    """None of its fields is used."""
     with pytest.raises(BadRequest):
         parse_query(b"a=" + b"x" * 70_000 + tail)
 
 
-def test_a_body_of_escapes_is_answered(api: Api, make: Make) -> None:
-    """Ten kilobytes that stand for ten megabytes are refused like anything else of a stranger."""
+def test_an_expanding_body_is_answered(api: Api, make: Make) -> None:
+    """Attack: ten kilobytes that decode to ten megabytes, from an anonymous caller."""
     body = gzip.compress(b"branch=" + b"%41" * 3_400_000)
     headers = {"content-type": "application/x-www-form-urlencoded", "content-encoding": "gzip"}
     answer = api.request("POST", "/projects/1/repository/branches", content=body, headers=headers)
     assert answer.status_code == 401
 
 
-def test_large_bodies_wait_for_their_turn(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those that fit go on at once, others wait, and whoever waits too long is asked to come again."""
+def test_large_bodies_wait_for_capacity(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bodies within the limit proceed, others wait, and get 503 with Retry-After on timeout."""
     monkeypatch.setattr(body_budget, "SMALL_BODY_BYTES", 10)
     monkeypatch.setattr(body_budget, "WAIT_SECONDS", 0.01)
 
@@ -67,10 +67,10 @@ def test_large_bodies_wait_for_their_turn(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.mark.parametrize("drips", [False, True])
-def test_who_does_not_send_what_they_promised_is_let_go(
+def test_stalled_uploads_are_disconnected(
     instance: Instance, api: Api, make: Make, monkeypatch: pytest.MonkeyPatch, drips: bool
 ) -> None:
-    """Attack (fault 9): promise a large body, send nothing or a byte now and then, and keep what is held for it."""
+    """Attack: announce a large body, send nothing or a byte at a time, and hold the reserved capacity."""
     monkeypatch.setattr(transfer_rate, "WINDOW_SECONDS", 0.2)
     head = (
         f"POST /api/v4/projects HTTP/1.1\r\nHost: x\r\nPRIVATE-TOKEN: {make.root.token}\r\n"

@@ -1,4 +1,4 @@
-"""Every request leaves one line, and no line holds anything that opens a door."""
+"""Request log: one line per request, without secrets."""
 
 import json
 
@@ -10,12 +10,12 @@ def _lines(instance: Instance, since: int) -> list[dict[str, object]]:
     return [json.loads(line) for line in instance.log.getvalue()[since:].splitlines()]
 
 
-def test_a_request_leaves_one_line_that_says_who_what_and_how(instance: Instance, api: Api, make: Make) -> None:
+def test_a_request_logs_one_line_with_user_route_and_status(instance: Instance, api: Api, make: Make) -> None:
     user = make.user()
     since = len(instance.log.getvalue())
 
     api.request("GET", f"/users/{user.id}", user, headers={"X-Request-Id": "look-for-me"}, params={"search": "hidden"})
-    api.get("/user", user)  # A line is written after its answer; the next call's answer comes after it.
+    api.get("/user", user)  # A line is written after its response and before the response of the next request.
 
     (line,) = [line for line in _lines(instance, since) if line.get("request_id") == "look-for-me"]
     assert (line["event"], line["method"], line["route"], line["status"]) == ("request", "GET", "/users/:id", 200)
@@ -23,8 +23,8 @@ def test_a_request_leaves_one_line_that_says_who_what_and_how(instance: Instance
     assert set(line) == {"time", "event", "request_id", "method", "route", "status", "ms", "user"}
 
 
-def test_nothing_secret_is_ever_logged(instance: Instance, api: Api, make: Make) -> None:
-    """D37: secrets travel in every place where a request can have them; the log knows none of them."""
+def test_secrets_are_never_logged(instance: Instance, api: Api, make: Make) -> None:
+    """Attack: secrets in every part of a request; none appears in the log."""
     since = len(instance.log.getvalue())
     user = make.user(password="a-password-of-the-log")
     private = api.get("/user", make.root, sudo=user.username).json()["private_token"]
@@ -49,8 +49,8 @@ def test_nothing_secret_is_ever_logged(instance: Instance, api: Api, make: Make)
     assert [secret for secret in secrets if secret in written] == []
 
 
-def test_what_callers_send_cannot_break_out_of_a_line(instance: Instance, api: Api) -> None:
-    """The log is JSON throughout."""
+def test_request_data_cannot_break_out_of_a_log_line(instance: Instance, api: Api) -> None:
+    """Every line is JSON."""
     since = len(instance.log.getvalue())
     api.request("GET", "/users/%22%7D%0A", headers={"User-Agent": '"}\\n{', "X-Request-Id": '"}'})
     api.request("GET", '/nothing/"}')

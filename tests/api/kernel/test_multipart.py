@@ -1,4 +1,4 @@
-"""Parser of multipart bodies: order, names and kinds of parts, limits, and files that are closed after a failure."""
+"""Parser of multipart bodies: order, names and kinds of parts, limits, and closed files after a failure."""
 
 import asyncio
 import tempfile
@@ -38,8 +38,8 @@ def parse(body: bytes, *, size: int = 1000, max_parts: int = 10) -> list[tuple[s
 
 
 @pytest.mark.parametrize("size", [1, 7, 1000])
-def test_fields_and_files_come_in_order(size: int) -> None:
-    """However the body is cut into chunks; text that is not UTF-8 is read as Latin-1."""
+def test_fields_and_files_are_parsed_in_order(size: int) -> None:
+    """Independent of chunk boundaries; text that is not UTF-8 is read as Latin-1."""
     body = (
         part('name="a[]"', b"1")
         + part('name="file"; filename="b\\"c.txt"', b"\0\r\n--y", kind="text/plain")
@@ -57,8 +57,8 @@ def test_fields_and_files_come_in_order(size: int) -> None:
     ]
 
 
-def test_a_large_file_is_whole() -> None:
-    """Also where it goes to disk."""
+def test_a_large_file_is_complete() -> None:
+    """A file that is spooled to disk."""
     content = bytes(range(256)) * 12_000
     body = part('name="file"; filename="f"', content) + part('name="a"', b"1") + b"--x--\r\n"
     assert parse(body, size=65_536) == [("file", ("f", "", content)), ("a", "1")]
@@ -73,7 +73,7 @@ def test_a_large_file_is_whole() -> None:
     ],
 )  # fmt: skip
 def test_malformed_bodies_and_too_many_parts(body: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The body is refused, and files that were opened for it are closed."""
+    """The body is rejected, and files opened for it are closed."""
     files: list[Any] = []
 
     def opened(size: int) -> Any:

@@ -1,4 +1,4 @@
-"""The document is valid, and says everything of every endpoint: answers are compared with it throughout the suite."""
+"""OpenAPI document: valid and complete; the suite compares all responses with it."""
 
 import re
 from typing import Any
@@ -26,7 +26,7 @@ def test_the_document_is_valid(api: Api) -> None:
     assert [str(error) for error in OpenAPIV31SpecValidator(document).iter_errors()] == []
 
 
-def test_every_endpoint_is_in_it_and_nothing_else(api: Api) -> None:
+def test_the_document_lists_exactly_the_endpoints(api: Api) -> None:
     described = {
         (method.upper(), path) for path, operations in _document(api)["paths"].items() for method in operations
     }
@@ -35,7 +35,7 @@ def test_every_endpoint_is_in_it_and_nothing_else(api: Api) -> None:
     assert described == declared
 
 
-def test_every_operation_has_a_summary_and_a_name_of_its_own(api: Api) -> None:
+def test_every_operation_has_a_summary_and_a_unique_id(api: Api) -> None:
     operations = [each for operations in _document(api)["paths"].values() for each in operations.values()]
 
     assert [each["operationId"] for each in operations if not each["summary"].endswith(".")] == []
@@ -43,7 +43,7 @@ def test_every_operation_has_a_summary_and_a_name_of_its_own(api: Api) -> None:
     assert len(names) == len(set(names))
 
 
-def test_parameters_are_those_that_the_call_takes(api: Api) -> None:
+def test_parameters_are_those_of_the_endpoint(api: Api) -> None:
     paths = _document(api)["paths"]
     listed = {each["name"] for each in paths["/users"]["get"]["parameters"]}
     created = paths["/users"]["post"]["requestBody"]["content"]
@@ -54,19 +54,19 @@ def test_parameters_are_those_that_the_call_takes(api: Api) -> None:
     assert paths["/users/{id}/keys/{key_id}"]["get"]["parameters"][0]["in"] == "path"
 
 
-def test_what_is_open_says_so(api: Api) -> None:
+def test_public_operations_are_marked(api: Api) -> None:
     described = _document(api)
     for endpoint in all_endpoints():
         operation = described["paths"][re.sub(r":(\w+)", r"{\1}", endpoint.path)][endpoint.method.lower()]
         assert ({} in operation.get("security", described["security"])) is endpoint.open, endpoint.path
 
 
-def test_a_page_renders_it_without_reaching_elsewhere(instance: Instance) -> None:
+def test_the_documentation_page_loads_nothing_from_other_hosts(instance: Instance) -> None:
     page = httpx.get(f"{instance.url}/api/v4/docs")
 
     assert (page.status_code, page.headers["content-type"]) == (200, "text/html; charset=utf-8")
     assert not re.search(r"(?:src|href)=\"(?:https?:)?//", page.text)
-    assert page.text.count("<main") == page.text.count("<h1") == 1, "Those who hear it find what it is."
+    assert page.text.count("<main") == page.text.count("<h1") == 1, "The page has one main landmark and one heading."
     assert "default-src 'none'" in page.headers["content-security-policy"]
     for path in re.findall(r"(?:src|href)=\"(/assets/[^\"]+)\"", page.text):
         assert httpx.get(instance.url + path).status_code == 200, path

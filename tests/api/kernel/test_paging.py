@@ -1,4 +1,4 @@
-"""Lists in pages: headers that lead on, sizes brought into range, keys to walk by, and a cost that does not grow."""
+"""Pagination: headers and links, page sizes, keyset pagination, and constant statement counts."""
 
 import re
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from ingot.registry import all_endpoints
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.ssh_public_keys import ed25519_line
 from tests.statements import cold_reads, executed
@@ -19,8 +19,8 @@ def _links(answer: httpx.Response) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def owner(api: Api, make: Make) -> Iterator[Person]:
-    """Somebody with five of everything that lists show."""
+def owner(api: Api, make: Make) -> Iterator[User]:
+    """Yield a user with five of every listed object."""
     user = make.user(provider="github", extern_uid=make.name("uid"))
     for number in range(5):
         api.post("/user/emails", user, email=f"{make.name()}@example.org")
@@ -41,8 +41,8 @@ def owner(api: Api, make: Make) -> Iterator[Person]:
 @pytest.mark.parametrize(
     ("page", "prev", "following"), [(1, None, 2), (2, 1, 3), (3, 2, None), (4, 3, None), (10**18, 10**18 - 1, None)]
 )
-def test_headers_say_where_one_is_and_links_lead_on(
-    api: Api, make: Make, owner: Person, page: int, prev: int | None, following: int | None
+def test_headers_and_links_describe_the_page(
+    api: Api, make: Make, owner: User, page: int, prev: int | None, following: int | None
 ) -> None:
     answer = api.get("/user/emails", owner, page=page, per_page=2)
 
@@ -61,7 +61,7 @@ def test_headers_say_where_one_is_and_links_lead_on(
     }
 
 
-def test_following_next_finds_everything_once(api: Api, owner: Person) -> None:
+def test_following_next_returns_everything_once(api: Api, owner: User) -> None:
     whole = [each["id"] for each in api.get("/user/emails", owner, per_page=100).json()]
     walked: list[int] = []
     path: str | None = "/user/emails?per_page=2"
@@ -74,8 +74,8 @@ def test_following_next_finds_everything_once(api: Api, owner: Person) -> None:
     assert len(walked) == 5
 
 
-def test_links_keep_the_other_parameters_and_the_callers_origin(api: Api, make: Make, owner: Person) -> None:
-    """Clients drop links that lead to another origin than the one they called."""
+def test_links_keep_other_parameters_and_the_callers_origin(api: Api, make: Make, owner: User) -> None:
+    """Clients drop links to an origin other than the one they called."""
     sent = [("search", "Ä &=%/+"), ("x[]", "1"), ("x[]", "2"), ("active", ""), ("page", "1"), ("per_page", "1")]
     for host in (httpx.URL(api.url).netloc.decode(), "forge.example:8443"):
         answer = api.request("GET", "/users", make.root, params=sent, headers={"Host": host})
@@ -87,8 +87,8 @@ def test_links_keep_the_other_parameters_and_the_callers_origin(api: Api, make: 
 
 @pytest.mark.parametrize("name", ["private_token", "access_token", "job_token", "authenticity_token"])
 @pytest.mark.parametrize("more", [{}, {"pagination": "keyset"}])
-def test_links_carry_no_secret(api: Api, make: Make, owner: Person, name: str, more: dict[str, str]) -> None:
-    """Links end up in caches, notes and referrers; whoever follows one proves anew who they are."""
+def test_links_contain_no_secret(api: Api, make: Make, owner: User, name: str, more: dict[str, str]) -> None:
+    """Links are stored in caches, notes and referrers."""
     sent = {name: make.root.token, "search": "a", "per_page": 1, **more}
     person = None if name == "private_token" else make.root
     answer = api.request("GET", "/users", person, params=sent)
@@ -111,7 +111,7 @@ def test_links_carry_no_secret(api: Api, make: Make, owner: Person, name: str, m
         *[({"per_page": sent}, 20) for sent in (0, -1, "")],
     ],
 )
-def test_sizes_are_brought_into_range(api: Api, make: Make, sent: dict[str, Any], size: int) -> None:
+def test_page_sizes_are_clamped(api: Api, make: Make, sent: dict[str, Any], size: int) -> None:
     answer = api.get("/users", make.root, **sent)
 
     assert (answer.status_code, answer.headers["x-per-page"]) == (200, str(size))
@@ -119,19 +119,19 @@ def test_sizes_are_brought_into_range(api: Api, make: Make, sent: dict[str, Any]
 
 
 @pytest.mark.parametrize("page", ["0", "-1", "", "-9223372036854775807"])
-def test_pages_before_the_first_are_the_first(api: Api, make: Make, page: str) -> None:
+def test_pages_below_one_are_the_first(api: Api, make: Make, page: str) -> None:
     assert api.get("/users", make.root, page=page).headers["x-page"] == "1"
 
 
 @pytest.mark.parametrize("value", ["1e18", "1.5", "x", "9" * 30, "1\0", "٣", "NaN"])
 @pytest.mark.parametrize("name", ["page", "per_page", "id_after", "id_before"])
-def test_what_is_no_number_is_refused(api: Api, make: Make, name: str, value: str) -> None:
+def test_invalid_page_numbers_are_rejected(api: Api, make: Make, name: str, value: str) -> None:
     answer = api.get("/users", make.root, **{name: value})
 
     assert (answer.status_code, answer.json()) == (400, {"message": {name: ["is invalid"]}})
 
 
-def test_numbers_beyond_every_row_end_the_list(api: Api, make: Make) -> None:
+def test_pages_beyond_the_last_are_empty(api: Api, make: Make) -> None:
     for sent in ({"page": 2**63 - 1, "per_page": 100}, {"pagination": "keyset", "sort": "asc", "id_after": 2**63 - 1}):
         answer = api.get("/users", make.root, **sent)
         assert (answer.status_code, answer.json()) == (200, [])
@@ -139,8 +139,8 @@ def test_numbers_beyond_every_row_end_the_list(api: Api, make: Make) -> None:
 
 @pytest.mark.parametrize("sort", ["asc", "desc"])
 @pytest.mark.parametrize("path", ["/users", "/users/{id}/followers", "/user/keys", "/namespaces"])
-def test_a_walk_by_keys_finds_everything_once_and_in_order(
-    api: Api, make: Make, owner: Person, path: str, sort: str
+def test_keyset_pagination_returns_everything_once_and_in_order(
+    api: Api, make: Make, owner: User, path: str, sort: str
 ) -> None:
     path = path.format(id=owner.id)
     caller = owner if path == "/user/keys" else make.root
@@ -158,8 +158,8 @@ def test_a_walk_by_keys_finds_everything_once_and_in_order(
     assert walked == sorted(set(walked), reverse=sort == "desc")
 
 
-def test_a_walk_by_keys_neither_skips_nor_repeats_what_was_there_when_it_began(api: Api, make: Make) -> None:
-    """By number, a row that comes in shifts all pages behind it; by key it cannot."""
+def test_keyset_pagination_is_stable_under_inserts(api: Api, make: Make) -> None:
+    """With page numbers, a new row shifts all later pages; with keys it does not."""
     user = make.user()
     before = [api.post("/user/emails", user, email=f"{make.name()}@example.org").json()["id"] for _ in range(4)]
     first = api.get("/user/emails", user, pagination="keyset", per_page=2, sort="desc")
@@ -169,13 +169,13 @@ def test_a_walk_by_keys_neither_skips_nor_repeats_what_was_there_when_it_began(a
     assert [each["id"] for each in first.json() + second.json()] == before[::-1]
 
 
-def test_head_tells_the_total(api: Api, owner: Person) -> None:
+def test_head_returns_the_total(api: Api, owner: User) -> None:
     head = api.request("HEAD", "/user/emails", owner)
 
     assert (head.status_code, head.content, head.headers["x-total"]) == (200, b"", "5")
 
 
-# The lists of these rooms need more around them, and are counted where that is made.
+# These lists need more test data, and are counted in tests of their own.
 COUNTED_ELSEWHERE = {"projects", "groups", "variables", "deploy_tokens", "topics", "badges", "environments", "runners"}
 COUNTED_ELSEWHERE |= {"deployments", "deploy_keys", "triggers", "custom_attributes", "namespaces"}
 COUNTED_ELSEWHERE |= {
@@ -200,15 +200,13 @@ def _paged() -> Iterator[str]:
 
 
 @pytest.mark.parametrize("path", sorted(_paged()))
-def test_no_list_needs_more_statements_for_a_longer_page(
-    instance: Instance, api: Api, make: Make, owner: Person, path: str
-) -> None:
+def test_longer_pages_need_no_more_statements(instance: Instance, api: Api, make: Make, owner: User, path: str) -> None:
     caller = owner if path.startswith("/user/") and path != "/user/activities" else make.root
     path = re.sub(r":\w+", str(owner.id), path)
     database = instance.app.database
 
     def cost(per_page: int) -> tuple[int, int]:
-        """Now and then a call also looks at the settings, or notes a token's use; the least of some is the rule."""
+        """Return the minimum of several calls, because some also read the settings or record the use of a token."""
         costs = []
         for _ in range(4):
             before = executed(database)

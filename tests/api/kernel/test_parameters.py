@@ -1,18 +1,18 @@
-"""Parameters: wherever they stand and however they are spelled, they mean the same; what does not fit is named."""
+"""Parameters: sources, spellings and validation errors."""
 
 from typing import Any
 
 import pytest
 
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 
 
-def _bio(api: Api, make: Make, user: Person) -> str:
+def _bio(api: Api, make: Make, user: User) -> str:
     bio: str = api.get(f"/users/{user.id}", make.root).json()["bio"]
     return bio
 
 
-WAYS: dict[str, dict[str, Any]] = {
+SOURCES: dict[str, dict[str, Any]] = {
     "query": {"params": {"bio": "Gärtner & Söhne"}},
     "form": {"data": {"bio": "Gärtner & Söhne"}},
     "multipart": {"files": {"bio": (None, "Gärtner & Söhne")}},
@@ -29,11 +29,11 @@ WAYS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_every_way_to_send_a_parameter_means_the_same(api: Api, make: Make, way: str) -> None:
+@pytest.mark.parametrize("way", SOURCES)
+def test_every_source_of_a_parameter_is_equivalent(api: Api, make: Make, way: str) -> None:
     user = make.user()
 
-    answer = api.request("PUT", f"/users/{user.id}", make.root, **WAYS[way])
+    answer = api.request("PUT", f"/users/{user.id}", make.root, **SOURCES[way])
 
     assert (answer.status_code, _bio(api, make, user)) == (200, "Gärtner & Söhne")
 
@@ -41,7 +41,7 @@ def test_every_way_to_send_a_parameter_means_the_same(api: Api, make: Make, way:
 @pytest.mark.parametrize(
     "body", [{"json": {"bio": "body"}}, {"data": {"bio": "body"}}, {"files": {"bio": (None, "body")}}]
 )
-def test_the_body_counts_before_the_query(api: Api, make: Make, body: dict[str, Any]) -> None:
+def test_the_body_takes_precedence_over_the_query(api: Api, make: Make, body: dict[str, Any]) -> None:
     user = make.user()
 
     answer = api.request("PUT", f"/users/{user.id}", make.root, params={"bio": "query", "location": "query"}, **body)
@@ -50,7 +50,7 @@ def test_the_body_counts_before_the_query(api: Api, make: Make, body: dict[str, 
     assert (answer.json()["bio"], answer.json()["location"]) == ("body", "query")
 
 
-def test_a_read_takes_no_parameter_from_a_body(api: Api, make: Make) -> None:
+def test_a_read_ignores_parameters_in_the_body(api: Api, make: Make) -> None:
     user = make.user()
     answer = api.request("GET", "/users", user, params={"username": user.username}, json={"username": "root"})
 
@@ -71,7 +71,7 @@ ARRAYS: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("spelling", ARRAYS)
-def test_every_spelling_of_an_array_means_the_same(api: Api, make: Make, spelling: str) -> None:
+def test_every_spelling_of_an_array_is_equivalent(api: Api, make: Make, spelling: str) -> None:
     path = f"/users/{make.user().id}/impersonation_tokens"
 
     answer = api.request("POST", path, make.root, **ARRAYS[spelling])
@@ -86,7 +86,7 @@ def test_every_spelling_of_an_array_means_the_same(api: Api, make: Make, spellin
         *[(word, False) for word in ("false", "0", "off", "no", False, 0)],
     ],
 )
-def test_booleans_as_people_write_them(api: Api, make: Make, sent: Any, kept: bool) -> None:
+def test_spellings_of_booleans(api: Api, make: Make, sent: Any, kept: bool) -> None:
     user = make.user(external=not kept)
 
     answer = api.put(f"/users/{user.id}", make.root, external=sent)
@@ -98,9 +98,7 @@ def test_booleans_as_people_write_them(api: Api, make: Make, sent: Any, kept: bo
     ("field", "value", "kept"),
     [("bio", 12, "12"), ("bio", "", ""), ("bio", None, ""), ("projects_limit", "7", 7), ("projects_limit", " 7 ", 7)],
 )
-def test_numbers_texts_and_nothing_become_what_is_meant(
-    api: Api, make: Make, field: str, value: Any, kept: Any
-) -> None:
+def test_numbers_texts_and_null_are_converted(api: Api, make: Make, field: str, value: Any, kept: Any) -> None:
     user = make.user(bio="Something")
 
     answer = api.put(f"/users/{user.id}", make.root, **{field: value})
@@ -108,7 +106,7 @@ def test_numbers_texts_and_nothing_become_what_is_meant(
     assert (answer.status_code, answer.json()[field]) == (200, kept)
 
 
-WRONG: list[tuple[str, Any]] = [
+INVALID: list[tuple[str, Any]] = [
     ("projects_limit", "many"),
     ("projects_limit", 1.5),
     ("projects_limit", "1e3"),
@@ -130,8 +128,8 @@ WRONG: list[tuple[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("field", "value"), WRONG)
-def test_what_does_not_fit_is_named_and_changes_nothing(api: Api, make: Make, field: str, value: Any) -> None:
+@pytest.mark.parametrize(("field", "value"), INVALID)
+def test_an_invalid_parameter_is_named_and_changes_nothing(api: Api, make: Make, field: str, value: Any) -> None:
     user = make.user()
     before = api.get(f"/users/{user.id}", make.root).json()
 
@@ -141,7 +139,7 @@ def test_what_does_not_fit_is_named_and_changes_nothing(api: Api, make: Make, fi
     assert api.get(f"/users/{user.id}", make.root).json() == before
 
 
-def test_all_that_does_not_fit_is_named_at_once(api: Api, make: Make) -> None:
+def test_all_invalid_parameters_are_named(api: Api, make: Make) -> None:
     refused = api.put(f"/users/{make.user().id}", make.root, projects_limit="many", external="perhaps", bio="Fits")
 
     assert refused.json() == {"message": {"projects_limit": ["is invalid"], "external": ["is invalid"]}}
@@ -163,8 +161,8 @@ def test_the_first_missing_parameter_is_named(api: Api, make: Make, sent: dict[s
 
 
 @pytest.mark.parametrize("field", ["id", "state", "created_at", "private_token_of", "password_hash", "placeholder"])
-def test_what_no_call_takes_is_ignored(api: Api, make: Make, field: str) -> None:
-    """D31: a caller sends columns that are none of their business."""
+def test_unknown_parameters_are_ignored(api: Api, make: Make, field: str) -> None:
+    """Attack: mass assignment of columns that the endpoint does not declare."""
     user = make.user()
     before = api.get(f"/users/{user.id}", make.root).json()
 
@@ -193,10 +191,10 @@ def test_what_no_call_takes_is_ignored(api: Api, make: Make, field: str) -> None
         "&".join(f"a{number}=1" for number in range(5000)),
     ],
 )
-def test_junk_in_the_query_is_a_400(api: Api, make: Make, query: str) -> None:
+def test_an_invalid_query_gets_400(api: Api, make: Make, query: str) -> None:
     assert api.get(f"/users?{query}", make.root).status_code == 400
 
 
 @pytest.mark.parametrize("query", ["&&&", "=", "=x", "[]=1", "a[=1", "a]=1", "a[b=1", "%5B%5D", "active=", "search="])
-def test_what_has_no_name_is_ignored(api: Api, make: Make, query: str) -> None:
+def test_parameters_without_a_name_are_ignored(api: Api, make: Make, query: str) -> None:
     assert api.get(f"/users?{query}", make.root).status_code == 200

@@ -1,4 +1,4 @@
-"""What leaves the instance, by who asks: the exact keys of every view, and no secret in any list."""
+"""Response fields by caller: exact keys of every view, and no secrets in lists."""
 
 import re
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ingot.registry import all_endpoints
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.ssh_public_keys import ed25519_line
 
 BRIEF = {"id", "username", "name", "state", "avatar_url", "web_url"}
@@ -20,13 +20,13 @@ FULL = OWN | {"is_admin"}
 TOKEN = {"id", "name", "revoked", "created_at", "scopes", "active", "expires_at", "user_id", "last_used_at"}
 KEY = {"id", "title", "key", "created_at", "expires_at", "usage_type", "can_push"}
 NAMESPACE = {"id", "name", "path", "kind", "full_path", "parent_id", "web_url"}
-# Words for what is stored and must not be told.
+# Key names of stored secrets.
 SECRET_KEYS = re.compile(r"pass|secret|hash|digest|sealed|salt|private|^token$|csrf|session|reset|confirmation_token")
 
 
 @pytest.fixture(scope="module")
-def owner(api: Api, make: Make) -> Person:
-    """Somebody with one of everything."""
+def owner(api: Api, make: Make) -> User:
+    """Return a user with one of every object."""
     user = make.user(password="the password of the owner", provider="github", extern_uid=make.name("uid"))
     api.post("/user/keys", user, title="Key", key=ed25519_line())
     api.post("/user/emails", user, email=f"{make.name('second')}@example.org")
@@ -62,9 +62,9 @@ VIEWS: list[tuple[str, str, set[str]]] = [
 
 @pytest.mark.parametrize(("who", "path", "keys"), VIEWS)
 def test_each_view_has_exactly_these_keys(
-    api: Api, make: Make, owner: Person, who: str, path: str, keys: set[str]
+    api: Api, make: Make, owner: User, who: str, path: str, keys: set[str]
 ) -> None:
-    """D32: a field that slips into a view shows up here."""
+    """Attack: a field added to a view by mistake reveals data."""
     caller = {"stranger": make.user(), "owner": owner, "administrator": make.root}[who]
 
     answer = api.request("GET", path.format(id=owner.id), caller)
@@ -73,11 +73,11 @@ def test_each_view_has_exactly_these_keys(
     shown = answer.json() if isinstance(answer.json(), list) else [answer.json()]
     assert shown
     for each in shown:
-        # Groups, which other tests leave to administrators, have more to tell.
+        # Groups are visible to administrators and add keys.
         assert set(each) - {"members_count_with_descendants"} == keys
 
 
-def test_a_key_and_its_user_are_for_administrators(api: Api, make: Make, owner: Person) -> None:
+def test_keys_with_their_user_are_for_administrators_only(api: Api, make: Make, owner: User) -> None:
     key_id = api.get("/user/keys", owner).json()[0]["id"]
 
     shown = api.get(f"/keys/{key_id}", make.root).json()
@@ -87,7 +87,7 @@ def test_a_key_and_its_user_are_for_administrators(api: Api, make: Make, owner: 
     assert api.get(f"/keys/{key_id}", owner).status_code == 403
 
 
-def test_a_secret_is_told_in_the_answer_that_made_it_and_never_again(api: Api, make: Make, owner: Person) -> None:
+def test_a_secret_is_shown_only_in_the_response_that_created_it(api: Api, make: Make, owner: User) -> None:
     for kind, more in (("impersonation_tokens", {"impersonation"}), ("personal_access_tokens", set[str]())):
         made = api.post(f"/users/{owner.id}/{kind}", make.root, name="once", scopes=["api"]).json()
         assert set(made) == TOKEN | more | {"token"}
@@ -106,15 +106,15 @@ def _keys(value: Any) -> Iterator[str]:
 
 
 def _reads() -> list[str]:
-    """Every read that needs no more than a user to speak of; the settings' names speak of passwords, not any."""
+    """Return every read that needs only a user id, except settings, whose names contain the word password."""
     paths = {endpoint.path for endpoint in all_endpoints() if endpoint.method == "GET"}
     paths -= {"/openapi.json", "/application/settings", "/keys"}
     return sorted(path for path in paths if path.count(":") <= 1 and not path.startswith("/templates"))
 
 
 @pytest.mark.parametrize("path", _reads())
-def test_no_read_holds_a_secret(api: Api, make: Make, owner: Person, path: str) -> None:
-    """D32: every answer to everybody is searched for what is stored and must not be told."""
+def test_no_read_contains_a_secret(api: Api, make: Make, owner: User, path: str) -> None:
+    """Attack: search every response to every caller for stored secrets."""
     private = api.get("/user", make.root, sudo=owner.username).json()["private_token"]
     secrets = [owner.token, make.root.token, owner.password, make.root.password, private, "$argon2"]
     own = path in ("/user", "/user/emails", "/user/emails/:email_id", "/notification_settings")
@@ -130,9 +130,7 @@ def test_no_read_holds_a_secret(api: Api, make: Make, owner: Person, path: str) 
             assert "email" not in set(_keys(answer.json()))
 
 
-def test_the_private_token_is_given_to_administrators_and_to_those_who_act_for_them(
-    api: Api, make: Make, owner: Person
-) -> None:
+def test_the_private_token_is_shown_to_administrators_with_sudo(api: Api, make: Make, owner: User) -> None:
     assert "private_token" in api.get("/user", make.root).json()
     assert "private_token" in api.get("/user", make.root, sudo=owner.username).json()
     assert "private_token" not in api.get("/user", owner).json()

@@ -1,18 +1,18 @@
-"""Administrators act as somebody else; nobody else does, and no other token will do."""
+"""Sudo: restricted to administrators with a sufficient token."""
 
 from typing import Any
 
 import pytest
 
 from ingot.accounts.tokens.service import create_token
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 
 MUST_BE_ADMIN = "403 Forbidden - Must be admin to use sudo"
 MUST_BE_PRIVATE = "403 Forbidden - Private token must be specified in order to use sudo"
 
 
-def _nobody(name: object) -> str:
+def _missing_user(name: object) -> str:
     return f"404 Not Found: No user id or username for: {name}"
 
 
@@ -32,12 +32,12 @@ def test_an_administrator_acts_as_another(api: Api, make: Make, how: str, name: 
     assert api.get("/user/status", make.root).json()["message"] != "by sudo"
 
 
-def _token(instance: Instance, make: Make, user: Person, kind: Any, *scopes: str) -> Person:
+def _token(instance: Instance, make: Make, user: User, kind: Any, *scopes: str) -> User:
     _, secret = instance.app.database.write(lambda db: create_token(db, user.id, kind, "x", list(scopes)))
     return user.with_token(secret)
 
 
-WHO = [
+CALLERS = [
     ("user", "private", (), 403, MUST_BE_ADMIN),
     ("user", "personal", ("api", "sudo"), 403, MUST_BE_ADMIN),
     ("user", "oauth", ("api", "sudo"), 403, MUST_BE_ADMIN),
@@ -53,8 +53,8 @@ WHO = [
 ]
 
 
-@pytest.mark.parametrize(("who", "kind", "scopes", "status", "message"), WHO)
-def test_it_takes_an_administrators_token_that_may(
+@pytest.mark.parametrize(("who", "kind", "scopes", "status", "message"), CALLERS)
+def test_sudo_requires_an_administrators_token_with_the_scope(
     instance: Instance,
     api: Api,
     make: Make,
@@ -79,13 +79,13 @@ def test_it_takes_an_administrators_token_that_may(
 
 
 @pytest.mark.parametrize("name", ["999999999", "9" * 30, "no-such-user", "0", "-1", "a b", "roоt", "²", "a\0b"])
-def test_nobody_of_that_name_is_told_so(api: Api, make: Make, name: str) -> None:
+def test_sudo_as_a_missing_user(api: Api, make: Make, name: str) -> None:
     answer = api.get("/user", make.root, sudo=name)
 
-    assert (answer.status_code, answer.json()) == (404, {"message": _nobody(name)})
+    assert (answer.status_code, answer.json()) == (404, {"message": _missing_user(name)})
 
 
-def test_acting_as_another_is_acting_with_their_rights(api: Api, make: Make) -> None:
+def test_sudo_uses_the_rights_of_the_other_user(api: Api, make: Make) -> None:
     user = make.user()
 
     assert api.get("/application/settings", make.root).status_code == 200
@@ -95,7 +95,7 @@ def test_acting_as_another_is_acting_with_their_rights(api: Api, make: Make) -> 
 
 
 @pytest.mark.parametrize("event", ["block", "ban", "deactivate"])
-def test_nobody_acts_as_somebody_who_may_not_act(api: Api, make: Make, event: str) -> None:
+def test_sudo_as_a_blocked_user_is_rejected(api: Api, make: Make, event: str) -> None:
     user = make.user()
     assert api.get("/user", make.root, sudo=user.username).status_code == 200
     api.post(f"/users/{user.id}/{event}", make.root)
@@ -106,14 +106,14 @@ def test_nobody_acts_as_somebody_who_may_not_act(api: Api, make: Make, event: st
     assert "private_token" not in refused.text
 
 
-def test_without_a_valid_credential_there_is_nothing_to_exchange(api: Api, make: Make) -> None:
+def test_sudo_requires_a_valid_credential(api: Api, make: Make) -> None:
     assert api.request("GET", "/user", headers={"SUDO": "root"}).status_code == 401
     stranger = make.user().with_token("nonsense")
     assert api.request("GET", "/user", stranger, headers={"SUDO": "root"}).status_code == 401
 
 
-def test_the_parameter_counts_before_the_header(api: Api, make: Make) -> None:
-    """D33: both are there and differ; one of the two is meant, and always the same one."""
+def test_the_sudo_parameter_takes_precedence_over_the_header(api: Api, make: Make) -> None:
+    """Attack: parameter and header name different users."""
     first, second = make.user(), make.user()
 
     answer = api.request("GET", f"/user?sudo={first.username}", make.root, headers={"SUDO": second.username})
@@ -121,7 +121,7 @@ def test_the_parameter_counts_before_the_header(api: Api, make: Make) -> None:
     assert answer.json()["id"] == first.id
 
 
-def test_a_token_in_a_form_and_sudo_in_the_header_go_together(api: Api, make: Make) -> None:
+def test_a_token_in_a_form_with_sudo_in_the_header(api: Api, make: Make) -> None:
     user = make.user()
     form = {"private_token": make.root.token, "message": "by form"}
 

@@ -1,15 +1,15 @@
-"""How much carries a label: right after every change, for whoever asks, at a cost that does not grow."""
+"""Counts of labels: current after every change, per caller, with a constant statement count."""
 
 from concurrent.futures import ThreadPoolExecutor
 
 from ingot.core.access.levels import Level
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.factories import Project, make_group, make_project, statements_of
 
 RED = "#FF0000"
 
 
-def _counts(api: Api, caller: Person, project: Project) -> dict[str, tuple[int, int]]:
+def _counts(api: Api, caller: User, project: Project) -> dict[str, tuple[int, int]]:
     found = api.get(f"/projects/{project.id}/labels", caller).json()
     return {label["name"]: (label["open_issues_count"], label["closed_issues_count"]) for label in found}
 
@@ -47,7 +47,7 @@ def test_a_longer_page_takes_no_more_statements(api: Api, make: Make) -> None:
         assert many <= few
 
 
-def test_two_at_once_make_one_label(api: Api, make: Make) -> None:
+def test_concurrent_creation_makes_one_label(api: Api, make: Make) -> None:
     owner = make.user()
     project = make_project(make, owner)
 

@@ -1,11 +1,11 @@
-"""Labels of groups, and what projects and groups below see of them."""
+"""Labels of groups, and their visibility in projects and subgroups."""
 
 from typing import Any
 
 import pytest
 
 from ingot.core.access.levels import Level
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.factories import Group, make_group, make_project
 from tests.roles import UsersByRole, group_with
 
@@ -13,31 +13,31 @@ RED = "#FF0000"
 
 
 @pytest.fixture(scope="module")
-def owner(make: Make) -> Person:
-    """Somebody whose groups these are."""
+def owner(make: Make) -> User:
+    """Return a user who owns the groups."""
     return make.user()
 
 
 @pytest.fixture
-def group(make: Make, owner: Person) -> Group:
-    """A group of its own for each test."""
+def group(make: Make, owner: User) -> Group:
+    """Return a new group for each test."""
     return make_group(make, owner)
 
 
-def _make(api: Api, owner: Person, group: Group, name: str) -> dict[str, Any]:
+def _make(api: Api, owner: User, group: Group, name: str) -> dict[str, Any]:
     made = api.post(f"/groups/{group.id}/labels", owner, name=name, color=RED)
     assert made.status_code == 201, made.text
     label: dict[str, Any] = made.json()
     return label
 
 
-def _names(api: Api, path: str, caller: Person, **params: Any) -> list[str]:
+def _names(api: Api, path: str, caller: User, **params: Any) -> list[str]:
     answer = api.get(path, caller, **params)
     assert answer.status_code == 200, answer.text
     return [label["name"] for label in answer.json()]
 
 
-def test_create_read_edit_delete(api: Api, owner: Person, group: Group) -> None:
+def test_create_read_edit_delete(api: Api, owner: User, group: Group) -> None:
     label = _make(api, owner, group, "bug")
     assert {"id", "name", "color", "text_color", "description", "subscribed", "open_issues_count"} <= label.keys()
     assert api.get(f"/groups/{group.id}/labels/bug", owner).json() == label
@@ -57,7 +57,7 @@ def test_create_read_edit_delete(api: Api, owner: Person, group: Group) -> None:
     assert api.delete(f"/groups/{group.id}/labels", owner, name="again").status_code == 404
 
 
-def test_projects_use_them(api: Api, make: Make, owner: Person, group: Group) -> None:
+def test_projects_use_group_labels(api: Api, make: Make, owner: User, group: Group) -> None:
     label = _make(api, owner, group, "wide")
     project = make_project(make, owner, group=make_group(make, owner, parent=group))
     base = f"/projects/{project.id}/labels"
@@ -67,7 +67,7 @@ def test_projects_use_them(api: Api, make: Make, owner: Person, group: Group) ->
     assert api.get(base, owner, include_ancestor_groups="false").json() == []
     assert api.get(f"{base}/wide", owner, include_ancestor_groups="false").status_code == 404
     assert api.post(base, owner, name="wide", color=RED).status_code == 409
-    # They are edited where they belong.
+    # They are edited in their group.
     assert api.put(f"{base}/wide", owner, color=RED).status_code == 404
     assert api.delete(f"{base}/wide", owner).status_code == 200
     assert _names(api, base, owner) == ["wide"]
@@ -76,8 +76,8 @@ def test_projects_use_them(api: Api, make: Make, owner: Person, group: Group) ->
     assert len(api.get(base, owner).json()) == 1
 
 
-def test_groups_around_and_below(api: Api, make: Make, owner: Person, group: Group) -> None:
-    """What lies below is only listed for those who see it."""
+def test_labels_of_parent_groups_and_subgroups(api: Api, make: Make, owner: User, group: Group) -> None:
+    """Labels of subgroups and projects are listed only if visible."""
     child = make_group(make, owner, parent=group, visibility="private")
     project = make_project(make, owner, group=child, visibility="private")
     guest = make.user()
@@ -98,13 +98,13 @@ def test_groups_around_and_below(api: Api, make: Make, owner: Person, group: Gro
     assert _names(api, path, outside, only_group_labels="false", **deep) == ["above"]
 
 
-def test_a_group_below_may_not_take_a_title_from_above(api: Api, make: Make, owner: Person, group: Group) -> None:
+def test_a_subgroup_cannot_reuse_a_title_of_its_parent(api: Api, make: Make, owner: User, group: Group) -> None:
     _make(api, owner, group, "taken")
     child = make_group(make, owner, parent=group)
     assert api.post(f"/groups/{child.id}/labels", owner, name="taken", color=RED).status_code == 409
 
 
-WHO = [
+CALLERS = [
     ("nobody", 401, 401),
     ("stranger", 404, 404),
     ("guest", 200, 403),
@@ -116,12 +116,14 @@ WHO = [
 
 @pytest.fixture(scope="module")
 def private(make: Make, roles: UsersByRole) -> Group:
-    """A private group of theirs."""
+    """Return a private group of the same owner."""
     return group_with(make, roles)
 
 
-@pytest.mark.parametrize(("role", "reads", "writes"), WHO)
-def test_who_may(api: Api, make: Make, roles: UsersByRole, private: Group, role: str, reads: int, writes: int) -> None:
+@pytest.mark.parametrize(("role", "reads", "writes"), CALLERS)
+def test_permissions(
+    api: Api, make: Make, roles: UsersByRole, private: Group, role: str, reads: int, writes: int
+) -> None:
     label = _make(api, roles.owner, private, make.name("label"))
     base, caller = f"/groups/{private.id}/labels", roles[role]
     assert api.get(base, caller).status_code == reads
@@ -132,8 +134,8 @@ def test_who_may(api: Api, make: Make, roles: UsersByRole, private: Group, role:
     assert api.delete(f"{base}/{label['id']}", caller).status_code == done
 
 
-def test_labels_of_other_groups_are_as_good_as_none(api: Api, make: Make, owner: Person, group: Group) -> None:
-    """D27."""
+def test_labels_of_other_groups_are_not_found(api: Api, make: Make, owner: User, group: Group) -> None:
+    """Attack: reach a label through the path of another group."""
     secret = _make(api, owner, group, "secret title")
     stranger = make.user()
     theirs = make_group(make, stranger)
@@ -143,8 +145,8 @@ def test_labels_of_other_groups_are_as_good_as_none(api: Api, make: Make, owner:
     assert _names(api, f"/groups/{group.id}/labels", owner) == ["secret title"]
 
 
-def test_counts_know_what_the_caller_sees(api: Api, make: Make, owner: Person) -> None:
-    """In all projects of a group, but only in those that are there for them."""
+def test_counts_include_visible_projects_only(api: Api, make: Make, owner: User) -> None:
+    """All projects of a group that the caller can see."""
     group = make_group(make, owner, visibility="public")
     label = _make(api, owner, group, "wide")
     reporter, guest = make.user(), make.user()
@@ -161,7 +163,7 @@ def test_counts_know_what_the_caller_sees(api: Api, make: Make, owner: Person) -
     api.post(f"/projects/{off.id}/issues", owner, title="off", labels="wide")
     api.put(f"/projects/{off.id}", owner, issues_enabled=False)
 
-    def counts(caller: Person) -> tuple[int, int, int]:
+    def counts(caller: User) -> tuple[int, int, int]:
         shown = api.get(f"/groups/{group.id}/labels/{label['id']}", caller).json()
         return shown["open_issues_count"], shown["closed_issues_count"], shown["open_merge_requests_count"]
 

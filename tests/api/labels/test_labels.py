@@ -1,4 +1,4 @@
-"""Labels of projects: made, read, edited, ranked, followed and removed, and who may."""
+"""Labels of projects: creation, reading, editing, priority, subscription, deletion and permissions."""
 
 from typing import Any
 from urllib.parse import quote
@@ -6,7 +6,7 @@ from urllib.parse import quote
 import pytest
 
 from ingot.core.access.levels import Level
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.factories import Project, make_group, make_project
 from tests.roles import UsersByRole, project_with
 
@@ -14,25 +14,25 @@ RED = "#FF0000"
 
 
 @pytest.fixture(scope="module")
-def owner(make: Make) -> Person:
-    """Somebody whose projects these are."""
+def owner(make: Make) -> User:
+    """Return a user who owns the projects."""
     return make.user()
 
 
 @pytest.fixture
-def project(make: Make, owner: Person) -> Project:
-    """A project of its own for each test."""
+def project(make: Make, owner: User) -> Project:
+    """Return a new project for each test."""
     return make_project(make, owner)
 
 
-def _make(api: Api, owner: Person, project: Project, name: str = "bug", **more: Any) -> dict[str, Any]:
+def _make(api: Api, owner: User, project: Project, name: str = "bug", **more: Any) -> dict[str, Any]:
     made = api.post(f"/projects/{project.id}/labels", owner, name=name, color=RED, **more)
     assert made.status_code == 201, made.text
     label: dict[str, Any] = made.json()
     return label
 
 
-def test_create_and_read(api: Api, owner: Person, project: Project) -> None:
+def test_create_and_read(api: Api, owner: User, project: Project) -> None:
     label = _make(api, owner, project, "Foo & Bar?", description="test", priority=2)
     assert label == {
         "id": label["id"],
@@ -54,7 +54,7 @@ def test_create_and_read(api: Api, owner: Person, project: Project) -> None:
     assert "open_issues_count" not in short[0]
 
 
-def test_list_is_sorted_searched_and_paged(api: Api, owner: Person, project: Project) -> None:
+def test_list_is_sorted_searched_and_paged(api: Api, owner: User, project: Project) -> None:
     for name in ("beta", "Alpha", "gamma 100%", "Äther"):
         _make(api, owner, project, name)
 
@@ -69,7 +69,7 @@ def test_list_is_sorted_searched_and_paged(api: Api, owner: Person, project: Pro
     assert ([label["name"] for label in page.json()], page.headers["x-total"]) == (["gamma 100%", "Äther"], "4")
 
 
-WRONG = [
+INVALID = [
     ({"name": "x"}, '400 (Bad request) "color" not given'),
     ({"color": RED}, '400 (Bad request) "name" not given'),
     ({"name": "x", "color": "#FFAA"}, {"color": ["must be a valid color code"]}),
@@ -94,8 +94,10 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("sent", "message"), WRONG)
-def test_what_is_wrong_is_told(api: Api, owner: Person, project: Project, sent: dict[str, Any], message: Any) -> None:
+@pytest.mark.parametrize(("sent", "message"), INVALID)
+def test_invalid_labels_are_rejected(
+    api: Api, owner: User, project: Project, sent: dict[str, Any], message: Any
+) -> None:
     answer = api.post(f"/projects/{project.id}/labels", owner, **sent)
     assert (answer.status_code, answer.json()["message"]) == (400, message)
     assert api.get(f"/projects/{project.id}/labels", owner).json() == []
@@ -104,7 +106,7 @@ def test_what_is_wrong_is_told(api: Api, owner: Person, project: Project, sent: 
 @pytest.mark.parametrize(
     "name", ["<script>alert(1)</script>", '"><img src=x onerror=x>', "日本語 🦊", "..", "a/b", "100", "?", "promote"]
 )
-def test_hostile_titles_stay_as_typed_and_can_be_reached(api: Api, owner: Person, project: Project, name: str) -> None:
+def test_hostile_titles_are_stored_unchanged_and_reachable(api: Api, owner: User, project: Project, name: str) -> None:
     label = _make(api, owner, project, name)
     assert label["name"] == name
     path = f"/projects/{project.id}/labels/{label['id']}"
@@ -124,13 +126,13 @@ COLORS = [
 
 
 @pytest.mark.parametrize(("given", "shown", "text"), COLORS)
-def test_colors(api: Api, owner: Person, project: Project, given: str, shown: str, text: str) -> None:
-    """A code stays as it was typed, since clients compare; a name becomes its code."""
+def test_colors(api: Api, owner: User, project: Project, given: str, shown: str, text: str) -> None:
+    """A color code is stored as sent, because clients compare it; a name is converted to its code."""
     made = api.post(f"/projects/{project.id}/labels", owner, name="x", color=given).json()
     assert (made["color"], made["text_color"]) == (shown, text)
 
 
-def test_a_title_is_taken_once(api: Api, make: Make, owner: Person, project: Project) -> None:
+def test_a_title_is_unique(api: Api, make: Make, owner: User, project: Project) -> None:
     _make(api, owner, project)
     again = api.post(f"/projects/{project.id}/labels", owner, name=" bug ", color=RED)
     assert (again.status_code, again.json()) == (409, {"message": "Label already exists"})
@@ -140,7 +142,7 @@ def test_a_title_is_taken_once(api: Api, make: Make, owner: Person, project: Pro
     _make(api, owner, make_project(make, owner))
 
 
-def test_edit(api: Api, owner: Person, project: Project) -> None:
+def test_edit(api: Api, owner: User, project: Project) -> None:
     label = _make(api, owner, project, description="old", priority=1)
     path = f"/projects/{project.id}/labels/{label['id']}"
 
@@ -167,7 +169,7 @@ def test_edit(api: Api, owner: Person, project: Project) -> None:
         assert (wrong.status_code, list(wrong.json()["message"])) == (400, [field])
 
 
-def test_what_carries_it_shows_its_new_name(api: Api, owner: Person, project: Project) -> None:
+def test_issues_show_the_new_name(api: Api, owner: User, project: Project) -> None:
     label = _make(api, owner, project)
     issue = api.post(f"/projects/{project.id}/issues", owner, title="x", labels="bug").json()
     api.put(f"/projects/{project.id}/labels/{label['id']}", owner, new_name="defect")
@@ -177,7 +179,7 @@ def test_what_carries_it_shows_its_new_name(api: Api, owner: Person, project: Pr
     assert api.get(path, owner).json()["labels"] == []
 
 
-def test_delete_twice(api: Api, owner: Person, project: Project) -> None:
+def test_deleting_twice(api: Api, owner: User, project: Project) -> None:
     label = _make(api, owner, project)
     path = f"/projects/{project.id}/labels/{label['id']}"
     assert [api.delete(path, owner).status_code for _ in range(2)] == [200, 200]
@@ -185,7 +187,7 @@ def test_delete_twice(api: Api, owner: Person, project: Project) -> None:
     assert api.delete(f"/projects/{project.id}/labels", owner).status_code == 400
 
 
-def test_follow(api: Api, make: Make, owner: Person, project: Project) -> None:
+def test_subscribe(api: Api, make: Make, owner: User, project: Project) -> None:
     other = make.user()
     public = make_project(make, owner, visibility="public")
     label = _make(api, owner, public)
@@ -201,8 +203,8 @@ def test_follow(api: Api, make: Make, owner: Person, project: Project) -> None:
     assert api.post(f"{base}/missing/subscribe", other).status_code == 404
 
 
-def test_labels_of_other_projects_are_as_good_as_none(api: Api, make: Make, owner: Person, project: Project) -> None:
-    """D27: by number or name, nothing of a project is reached through another, nor its title told."""
+def test_labels_of_other_projects_are_not_found(api: Api, make: Make, owner: User, project: Project) -> None:
+    """Attack: reach a label, or learn its title, through another project by id or name."""
     stranger = make.user()
     secret = _make(api, owner, project, "secret title")
     theirs = make_project(make, stranger)
@@ -220,7 +222,7 @@ def test_labels_of_other_projects_are_as_good_as_none(api: Api, make: Make, owne
     assert api.get(f"/projects/{project.id}/labels/{secret['id']}", owner).status_code == 200
 
 
-WHO = [
+CALLERS = [
     ("nobody", 401, 401),
     ("stranger", 404, 404),
     ("guest", 200, 403),
@@ -232,12 +234,12 @@ WHO = [
 
 @pytest.fixture(scope="module")
 def private(make: Make, roles: UsersByRole) -> Project:
-    """A private project of theirs."""
+    """Return a private project of the same owner."""
     return project_with(make, roles)
 
 
-@pytest.mark.parametrize(("role", "reads", "writes"), WHO)
-def test_who_may(
+@pytest.mark.parametrize(("role", "reads", "writes"), CALLERS)
+def test_permissions(
     api: Api, make: Make, roles: UsersByRole, private: Project, role: str, reads: int, writes: int
 ) -> None:
     label = _make(api, roles.owner, private, make.name("label"))
@@ -252,7 +254,7 @@ def test_who_may(
     assert api.delete(f"{base}/{label['id']}", caller).status_code == done
 
 
-def test_a_public_project_shows_them_to_users_only(api: Api, make: Make, owner: Person) -> None:
+def test_labels_of_a_public_project_require_authentication(api: Api, make: Make, owner: User) -> None:
     public = make_project(make, owner, visibility="public")
     _make(api, owner, public)
     stranger = make.user()
@@ -261,7 +263,7 @@ def test_a_public_project_shows_them_to_users_only(api: Api, make: Make, owner: 
     assert api.post(f"/projects/{public.id}/labels", stranger, name="x", color=RED).status_code == 403
 
 
-def test_an_archived_project_is_only_read(api: Api, owner: Person, project: Project) -> None:
+def test_an_archived_project_is_read_only(api: Api, owner: User, project: Project) -> None:
     label = _make(api, owner, project)
     api.post(f"/projects/{project.id}/archive", owner)
     base = f"/projects/{project.id}/labels"
@@ -276,7 +278,7 @@ def test_an_archived_project_is_only_read(api: Api, owner: Person, project: Proj
     assert [answer.status_code for answer in refused] == [403] * 5
 
 
-def test_they_are_hidden_where_nothing_can_carry_them(api: Api, owner: Person, project: Project) -> None:
+def test_labels_are_hidden_if_issues_and_merge_requests_are_disabled(api: Api, owner: User, project: Project) -> None:
     _make(api, owner, project)
     path = f"/projects/{project.id}"
     api.put(path, owner, issues_enabled=False)
@@ -289,7 +291,7 @@ def test_they_are_hidden_where_nothing_can_carry_them(api: Api, owner: Person, p
 
 
 def test_promote(api: Api, make: Make) -> None:
-    """All labels of the title become one, and what carried any of them carries that."""
+    """All labels with the title become one group label, and labelled objects keep it."""
     owner, reporter = make.user(), make.user()
     group = make_group(make, owner, members={reporter: Level.REPORTER})
     below = make_group(make, owner, parent=group)
@@ -315,7 +317,7 @@ def test_promote(api: Api, make: Make) -> None:
     assert api.put(f"/projects/{one.id}/labels/bug/promote", reporter).status_code == 404
 
 
-def test_promoting_takes_a_group_and_a_say_in_it(api: Api, make: Make, owner: Person, project: Project) -> None:
+def test_promotion_requires_a_group_and_permission_in_it(api: Api, make: Make, owner: User, project: Project) -> None:
     _make(api, owner, project)
     alone = api.put(f"/projects/{project.id}/labels/bug/promote", owner)
     assert alone.status_code == 400

@@ -1,17 +1,17 @@
-"""What a project takes along of labels, milestones and lists when it is taken out of a group."""
+"""Labels, milestones and board lists of a project that is transferred out of a group."""
 
 from typing import Any
 
 import pytest
 
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.factories import Group, Project, make_group, make_project
 
 RED = "#FF0000"
 
 
-def _fill(api: Api, owner: Person, group: Group, project: Project) -> dict[str, Any]:
-    """A label and a milestone of the group, which an issue and a board of the project use."""
+def _fill(api: Api, owner: User, group: Group, project: Project) -> dict[str, Any]:
+    """Create a label and a milestone of the group, used by an issue and a board of the project."""
     label = api.post(f"/groups/{group.id}/labels", owner, name="wide", color=RED, description="ours").json()
     milestone = api.post(f"/groups/{group.id}/milestones", owner, title="wide", due_date="2030-01-01").json()
     issue = {"title": "x", "labels": "wide", "milestone_id": milestone["id"]}
@@ -23,7 +23,7 @@ def _fill(api: Api, owner: Person, group: Group, project: Project) -> dict[str, 
 
 
 @pytest.mark.parametrize("how", ["project", "group"])
-def test_it_has_its_own_from_now_on(api: Api, make: Make, how: str) -> None:
+def test_group_labels_are_copied_into_the_project(api: Api, make: Make, how: str) -> None:
     owner = make.user()
     group, other = make_group(make, owner), make_group(make, owner)
     inner = make_group(make, owner, parent=group)
@@ -51,7 +51,7 @@ def test_it_has_its_own_from_now_on(api: Api, make: Make, how: str) -> None:
     assert len(held) == (1 if how == "project" else 0)
 
 
-def test_what_is_called_the_same_there_takes_over(api: Api, make: Make) -> None:
+def test_labels_with_the_same_title_in_the_target_are_reused(api: Api, make: Make) -> None:
     owner = make.user()
     group, other = make_group(make, owner), make_group(make, owner)
     project = make_project(make, owner, group=group)

@@ -1,4 +1,4 @@
-"""What texts refer to, and for whom it is a link."""
+"""References in texts, and the readers for whom they are links."""
 
 import re
 from typing import Any, NamedTuple
@@ -7,25 +7,25 @@ import pytest
 
 from ingot.core.access.levels import Level
 from tests.api.merge_requests.factories import filled_project, make_merge_request
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.factories import Project, make_group, make_project
 from tests.statements import cold_reads, executed
 
 
-class Scene(NamedTuple):
-    """A private project in a group with one of each kind, beside another one."""
+class ReferenceSetup(NamedTuple):
+    """Private project in a group with one object of each kind, and a second project."""
 
-    member: Person
-    guest: Person
-    stranger: Person
+    member: User
+    guest: User
+    stranger: User
     project: Project
     beside: Project
     ids: dict[str, Any]
 
 
 @pytest.fixture(scope="module")
-def scene(api: Api, make: Make) -> Scene:
-    """Made once: these tests only read."""
+def setup(api: Api, make: Make) -> ReferenceSetup:
+    """Return a project, created once, because these tests only read."""
     member, guest, stranger = make.user(), make.user(), make.user()
     group = make_group(make, visibility="private")
     project = make_project(make, group=group, visibility="private", members={member: Level.MASTER, guest: Level.GUEST})
@@ -54,11 +54,11 @@ def scene(api: Api, make: Make) -> Scene:
     offered = post("/merge_requests", source_branch="side", target_branch="master", title="An <i>offer</i>")
     ids["merge_request"] = offered["id"]
     assert api.post(f"{beside.url}/issues", member, title="Beside").status_code == 201
-    return Scene(member, guest, stranger, project, beside, ids)
+    return ReferenceSetup(member, guest, stranger, project, beside, ids)
 
 
-def rendered(api: Api, reader: Person, text: str, project: Project | None = None) -> str:
-    """The text as its reader gets it."""
+def rendered(api: Api, reader: User, text: str, project: Project | None = None) -> str:
+    """Return the text rendered for a reader."""
     sent = {"project": project.path} if project else {}
     answer = api.post("/markdown", reader, text=text, gfm=True, **sent)
     assert answer.status_code == 201, answer.text
@@ -66,7 +66,7 @@ def rendered(api: Api, reader: Person, text: str, project: Project | None = None
     return html
 
 
-SIGNS = [
+REFERENCES = [
     ("#1", "issues/1", 'data-issue="{issue}"'),
     ("#2", "issues/2", 'data-issue="{secret}"'),
     ("!1", "merge_requests/1", 'data-merge-request="{merge_request}"'),
@@ -84,52 +84,52 @@ SIGNS = [
 ]
 
 
-@pytest.mark.parametrize(("sign", "path", "mark"), SIGNS)
-def test_every_sign_leads_there_for_members_and_nowhere_for_strangers(
-    api: Api, scene: Scene, sign: str, path: str, mark: str
+@pytest.mark.parametrize(("sign", "path", "mark"), REFERENCES)
+def test_references_are_links_for_members_only(
+    api: Api, setup: ReferenceSetup, sign: str, path: str, mark: str
 ) -> None:
-    sign, path, mark = (part.format(**scene.ids) for part in (sign, path, mark))
+    sign, path, mark = (part.format(**setup.ids) for part in (sign, path, mark))
     at = "@" if re.match("[0-9a-f]{7}", sign) else ""
-    elsewhere = f"see {scene.project.path}{at}{sign} there"
+    elsewhere = f"see {setup.project.path}{at}{sign} there"
 
-    here = rendered(api, scene.member, f"see {sign} there", scene.project)
-    from_afar = rendered(api, scene.member, elsewhere)
-    hidden = rendered(api, scene.stranger, elsewhere)
+    here = rendered(api, setup.member, f"see {sign} there", setup.project)
+    from_afar = rendered(api, setup.member, elsewhere)
+    hidden = rendered(api, setup.stranger, elsewhere)
 
     for html in (here, from_afar):
-        assert f'href="{api.url.rstrip("/")}/{scene.project.path}/{path}"' in html
+        assert f'href="{api.url.rstrip("/")}/{setup.project.path}/{path}"' in html
         assert mark in html
     assert "<a" not in hidden
     assert hidden.count("see") == hidden.count("there") == 1
 
 
-def test_projects_beside_are_named_alone(api: Api, scene: Scene) -> None:
-    name = scene.beside.path.rpartition("/")[2]
+def test_projects_of_the_same_namespace_are_referenced_by_name(api: Api, setup: ReferenceSetup) -> None:
+    name = setup.beside.path.rpartition("/")[2]
 
-    html = rendered(api, scene.member, f"{name}#1", scene.project)
-    for_guest = rendered(api, scene.guest, f"{name}#1", scene.project)
+    html = rendered(api, setup.member, f"{name}#1", setup.project)
+    for_guest = rendered(api, setup.guest, f"{name}#1", setup.project)
 
-    assert f'/{scene.beside.path}/issues/1"' in html
+    assert f'/{setup.beside.path}/issues/1"' in html
     assert "<a" not in for_guest
     assert "Beside" not in for_guest
 
 
-def test_addresses_become_signs_where_the_reader_sees_what_is_there(api: Api, scene: Scene) -> None:
+def test_urls_become_references_for_readers_who_can_see_the_target(api: Api, setup: ReferenceSetup) -> None:
     for path, sign in (("issues/1", "#1"), ("merge_requests/1", "!1")):
-        url = f"{api.url.rstrip('/')}/{scene.project.path}/{path}"
-        assert f">{sign}</a>" in rendered(api, scene.member, url, scene.project)
-        assert f">{scene.project.path}{sign}</a>" in rendered(api, scene.member, url)
-        hidden = rendered(api, scene.stranger, url)
+        url = f"{api.url.rstrip('/')}/{setup.project.path}/{path}"
+        assert f">{sign}</a>" in rendered(api, setup.member, url, setup.project)
+        assert f">{setup.project.path}{sign}</a>" in rendered(api, setup.member, url)
+        hidden = rendered(api, setup.stranger, url)
         assert f">{url}</a>" in hidden
         assert "first" not in hidden
         assert "offer" not in hidden
 
 
-def test_confidential_issues_and_code_are_not_for_guests(api: Api, scene: Scene) -> None:
-    """As D26: neither the title nor that there is anything may show in a reference."""
-    text = f"#1 #2 #77 !1 {scene.ids['newest']} {scene.ids['first']}...{scene.ids['newest']}"
+def test_confidential_issues_and_code_are_hidden_from_guests(api: Api, setup: ReferenceSetup) -> None:
+    """Attack: learn the title or the existence of an object from a reference."""
+    text = f"#1 #2 #77 !1 {setup.ids['newest']} {setup.ids['first']}...{setup.ids['newest']}"
 
-    html = rendered(api, scene.guest, text, scene.project)
+    html = rendered(api, setup.guest, text, setup.project)
 
     assert html.count("<a") == 1
     assert "secret" not in html
@@ -137,35 +137,35 @@ def test_confidential_issues_and_code_are_not_for_guests(api: Api, scene: Scene)
     assert "#2 #77 !1" in html
 
 
-def test_titles_are_text(api: Api, scene: Scene) -> None:
-    html = rendered(api, scene.member, "#1", scene.project)
+def test_titles_are_escaped(api: Api, setup: ReferenceSetup) -> None:
+    html = rendered(api, setup.member, "#1", setup.project)
 
     assert "<b>" not in html
     assert 'title="A &lt;b&gt;first&lt;/b&gt; one"' in html
 
 
-def test_what_is_not_there_stays_as_it_was_written(api: Api, scene: Scene) -> None:
+def test_unresolvable_references_stay_text(api: Api, setup: ReferenceSetup) -> None:
     text = "#99 !99 ~nope %nope $99999 0123456789 no/such#1 0123456...89abcde #99999999999"
 
-    assert rendered(api, scene.member, text, scene.project).strip() == f"<p>{text}</p>"
+    assert rendered(api, setup.member, text, setup.project).strip() == f"<p>{text}</p>"
 
 
-def test_many_references_take_no_more_statements_than_one_of_each(api: Api, make: Make, scene: Scene) -> None:
+def test_many_references_take_constant_statements(api: Api, make: Make, setup: ReferenceSetup) -> None:
     def cost(text: str) -> int:
         costs = []
         for _ in range(3):
             before = executed(make.database)
-            rendered(api, scene.member, text, scene.project)
+            rendered(api, setup.member, text, setup.project)
             costs.append(executed(make.database) - before)
         return min(costs)
 
-    one = f"#1 #2 !1 ~bug %1 $1 {scene.beside.path}#1"  # The second issue is confidential.
-    many = " ".join(f"#{n} !{n} ~bug{n} %{n} ${n} {scene.beside.path}#{n}" for n in range(1, 180))
+    one = f"#1 #2 !1 ~bug %1 $1 {setup.beside.path}#1"  # The second issue is confidential.
+    many = " ".join(f"#{n} !{n} ~bug{n} %{n} ${n} {setup.beside.path}#{n}" for n in range(1, 180))
     with cold_reads(make.database):
         assert cost(f"{one} {many}") <= cost(one) + 2, "The other project is looked up too."
 
 
-def test_merge_requests_that_are_off_or_gone_are_not_referred_to(api: Api, make: Make) -> None:
+def test_disabled_and_deleted_merge_requests_are_not_linked(api: Api, make: Make) -> None:
     owner = make.user()
     project = filled_project(make, owner)
     first, second = make_merge_request(make, project, owner), make_merge_request(make, project, owner)
@@ -177,48 +177,48 @@ def test_merge_requests_that_are_off_or_gone_are_not_referred_to(api: Api, make:
     assert "<a" not in rendered(api, owner, "!1 !2", project)
 
 
-def test_pages_of_wikis_refer_too(api: Api, scene: Scene) -> None:
+def test_wiki_pages_contain_references(api: Api, setup: ReferenceSetup) -> None:
     sent = {"title": "Home", "content": "See #1 and #2 and `#1`."}
-    assert api.post(f"{scene.project.url}/wikis", scene.member, **sent).status_code == 201
+    assert api.post(f"{setup.project.url}/wikis", setup.member, **sent).status_code == 201
 
-    page = f"{scene.project.url}/wikis/Home"
-    for reader, links in ((scene.member, 2), (scene.guest, 1)):
+    page = f"{setup.project.url}/wikis/Home"
+    for reader, links in ((setup.member, 2), (setup.guest, 1)):
         html = api.get(page, reader, render_html=True).json()["content"]
         assert html.count("<a") == links
 
 
-def test_a_branch_that_looks_like_a_commit_is_not_meant(api: Api, scene: Scene) -> None:
-    sent = {"branch": scene.ids["newest"][:9], "ref": scene.ids["first"]}
-    assert api.post(f"{scene.project.url}/repository/branches", scene.member, **sent).status_code == 201
+def test_a_branch_named_like_a_commit_is_not_linked(api: Api, setup: ReferenceSetup) -> None:
+    sent = {"branch": setup.ids["newest"][:9], "ref": setup.ids["first"]}
+    assert api.post(f"{setup.project.url}/repository/branches", setup.member, **sent).status_code == 201
 
-    html = rendered(api, scene.member, scene.ids["newest"][:9], scene.project)
+    html = rendered(api, setup.member, setup.ids["newest"][:9], setup.project)
 
-    assert f'data-commit="{scene.ids["newest"]}"' in html
+    assert f'data-commit="{setup.ids["newest"]}"' in html
 
 
-def test_a_flood_of_references_is_cut(api: Api, make: Make, scene: Scene) -> None:
-    """As D22: the first thousand count, however many there are."""
+def test_the_number_of_references_is_limited(api: Api, make: Make, setup: ReferenceSetup) -> None:
+    """Attack: a text with very many references; the first thousand are resolved."""
     before = executed(make.database)
-    html = rendered(api, scene.member, "#1 " * 100_000, scene.project)
+    html = rendered(api, setup.member, "#1 " * 100_000, setup.project)
 
     assert html.count("data-issue") == 1000
     assert executed(make.database) - before < 40
 
 
-def test_a_flood_of_names_is_cut(api: Api, make: Make, scene: Scene) -> None:
-    """Ten thousand names, and everybody, in a note: it is kept, with as much work as for a few."""
-    names = " ".join(["@all", *(f"@nobody-{number}" for number in range(10_000)), f"@{scene.guest.username}"])
+def test_the_number_of_mentions_is_limited(api: Api, make: Make, setup: ReferenceSetup) -> None:
+    """Attack: a note with ten thousand mentions and @all; it is stored with the work of a few."""
+    names = " ".join(["@all", *(f"@nobody-{number}" for number in range(10_000)), f"@{setup.guest.username}"])
 
     def cost(body: str) -> int:
         before = executed(make.database)
-        assert api.post(f"{scene.project.url}/issues/1/notes", scene.member, body=body).status_code == 201
+        assert api.post(f"{setup.project.url}/issues/1/notes", setup.member, body=body).status_code == 201
         return executed(make.database) - before
 
-    assert cost(names) <= cost(f"@all @{scene.guest.username}") + 10
+    assert cost(names) <= cost(f"@all @{setup.guest.username}") + 10
 
 
-def test_names_that_would_run_do_not(api: Api, make: Make) -> None:
-    """As D25: whatever something is called, it is text where it is referred to."""
+def test_hostile_names_are_escaped(api: Api, make: Make) -> None:
+    """Attack: object names that contain scripts."""
     owner = make.user()
     project = make_project(make, owner)
     title = "'\"><img src=x onerror=alert(1)>"
@@ -240,8 +240,8 @@ def test_names_that_would_run_do_not(api: Api, make: Make) -> None:
     assert set(re.findall(r"<(\w+)", html)) == {"p", "a"}
 
 
-def test_who_has_gone_reads_no_more(api: Api, make: Make) -> None:
-    """As D29: with the very next call a reference, an address and a mention tell nothing."""
+def test_removed_members_see_no_links(api: Api, make: Make) -> None:
+    """Attack: after access is withdrawn, the next request shows no reference, URL title or mention."""
     owner, other = make.user(), make.user()
     project = make_project(make, owner, visibility="private", members={other: Level.REPORTER})
     open_one = make_project(make, owner, visibility="public")

@@ -1,4 +1,4 @@
-"""Markdown rendered over the API."""
+"""Markdown rendering through the API."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from tests.markup.hostile import PAYLOADS
 from tests.statements import cold_reads, executed
 
 
-def test_a_text_becomes_html(api: Api, make: Make) -> None:
+def test_a_text_is_rendered_as_html(api: Api, make: Make) -> None:
     answer = api.post("/markdown", make.user(), text="# Title\n\n**bold** :tada: <script>alert(1)</script>")
 
     assert answer.status_code == 201
@@ -19,7 +19,7 @@ def test_a_text_becomes_html(api: Api, make: Make) -> None:
     assert "script" not in html
 
 
-def test_only_users_have_texts_rendered(api: Api) -> None:
+def test_rendering_requires_authentication(api: Api) -> None:
     assert api.post("/markdown", text="a").status_code == 401
 
 
@@ -36,11 +36,11 @@ def test_only_users_have_texts_rendered(api: Api) -> None:
         ({"text": "🎉 é 漢"}, 201),
     ],
 )
-def test_what_may_be_sent(api: Api, make: Make, sent: dict[str, object], status: int) -> None:
+def test_valid_and_invalid_parameters(api: Api, make: Make, sent: dict[str, object], status: int) -> None:
     assert api.post("/markdown", make.user(), **sent).status_code == status
 
 
-def test_mentions_are_links_only_in_the_forge_flavour(api: Api, make: Make) -> None:
+def test_mentions_are_links_only_in_gfm(api: Api, make: Make) -> None:
     reader, other = make.user(), make.user()
     text = f"@{other.username} @nobody-of-this-name `@{other.username}`"
 
@@ -54,7 +54,7 @@ def test_mentions_are_links_only_in_the_forge_flavour(api: Api, make: Make) -> N
     assert "@nobody-of-this-name" in rich
 
 
-def test_two_readers_get_what_each_may_see(api: Api, make: Make) -> None:
+def test_links_depend_on_the_readers_permissions(api: Api, make: Make) -> None:
     owner, stranger = make.user(), make.user()
     group = make_group(make, owner, visibility="private")
     unknown = "no-group-is-called-so"
@@ -67,7 +67,7 @@ def test_two_readers_get_what_each_may_see(api: Api, make: Make) -> None:
     assert hidden.replace(group.path, unknown) == missing
 
 
-def test_a_project_is_what_the_caller_sees(api: Api, make: Make) -> None:
+def test_the_project_must_be_visible(api: Api, make: Make) -> None:
     owner, stranger = make.user(), make.user()
     project = make_project(make, owner, visibility="private")
     sent = {"text": "@all ![x](/uploads/ab/c.png)", "gfm": True, "project": project.path}
@@ -79,7 +79,7 @@ def test_a_project_is_what_the_caller_sees(api: Api, make: Make) -> None:
     assert api.post("/markdown", stranger, **sent).status_code == 404
 
 
-def test_many_mentions_take_no_more_statements_than_one(api: Api, make: Make) -> None:
+def test_many_mentions_take_constant_statements(api: Api, make: Make) -> None:
     reader = make.user()
     people = [make.user() for _ in range(5)]
 
@@ -96,5 +96,5 @@ def test_many_mentions_take_no_more_statements_than_one(api: Api, make: Make) ->
 
 
 @pytest.mark.parametrize("name", ["images without an end", "insertions", "backticks", "nested brackets"])
-def test_hostile_texts_are_answered(api: Api, make: Make, name: str) -> None:
+def test_hostile_texts_are_rendered(api: Api, make: Make, name: str) -> None:
     assert api.post("/markdown", make.user(), text=PAYLOADS[name], gfm=True).status_code == 201

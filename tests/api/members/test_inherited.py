@@ -1,16 +1,16 @@
-"""What is held by groups above, by shares, and until when."""
+"""Inherited access: parent groups, shares, and expiry."""
 
 import pytest
 
 from ingot.core.access.levels import Level
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Group, Project, add_members, day, ids, make_group, make_project, share
 
 
 @pytest.fixture(scope="module")
-def three(make: Make) -> tuple[list[Group], Project, list[Person]]:
-    """Three groups in each other with a project in the innermost, and a member of each group alone."""
+def nested_groups(make: Make) -> tuple[list[Group], Project, list[User]]:
+    """Return three nested groups with a project in the innermost, and one member of each group."""
     people = [make.user() for _ in range(3)]
     groups: list[Group] = []
     for person, level in zip(people, (Level.REPORTER, Level.DEVELOPER, Level.MASTER), strict=True):
@@ -18,8 +18,10 @@ def three(make: Make) -> tuple[list[Group], Project, list[Person]]:
     return groups, make_project(make, group=groups[-1]), people
 
 
-def test_members_of_groups_above_belong(api: Api, make: Make, three: tuple[list[Group], Project, list[Person]]) -> None:
-    groups, project, people = three
+def test_members_of_parent_groups_have_access(
+    api: Api, make: Make, nested_groups: tuple[list[Group], Project, list[User]]
+) -> None:
+    groups, project, people = nested_groups
 
     for person, level in zip(people, (20, 30, 40), strict=True):
         assert api.get(project.url, person).json()["permissions"] == {
@@ -38,16 +40,16 @@ def test_members_of_groups_above_belong(api: Api, make: Make, three: tuple[list[
     assert counts == [2, 3, 4]
 
 
-def test_a_master_of_a_group_above_administers_below(
-    api: Api, three: tuple[list[Group], Project, list[Person]]
+def test_masters_of_a_parent_group_administer_projects_below(
+    api: Api, nested_groups: tuple[list[Group], Project, list[User]]
 ) -> None:
-    _, project, (reporter, developer, master) = three
+    _, project, (reporter, developer, master) = nested_groups
 
     for person, status in ((reporter, 403), (developer, 403), (master, 200)):
         assert api.put(project.url, person, description="x").status_code == status
 
 
-def test_the_highest_level_counts_wherever_it_is_held(api: Api, make: Make) -> None:
+def test_the_highest_level_counts(api: Api, make: Make) -> None:
     person = make.user()
     top = make_group(make, members={person: Level.MASTER})
     below = make_group(make, parent=top, members={person: Level.GUEST})
@@ -71,10 +73,10 @@ LEVELS = [
 
 @pytest.mark.parametrize(("held", "given", "least"), LEVELS)
 @pytest.mark.parametrize("deep", [0, 2])
-def test_a_share_gives_the_lesser_of_both(
+def test_a_share_grants_the_lower_of_both_levels(
     api: Api, make: Make, held: Level, given: Level, least: int, deep: int
 ) -> None:
-    """The share is with a group two below the one to which the person belongs."""
+    """The project is shared with a group two levels below the group of the member."""
     person = make.user()
     group = make_group(make, members={person: held})
     for _ in range(deep):
@@ -89,7 +91,7 @@ def test_a_share_gives_the_lesser_of_both(
     assert api.delete(project.url, person).status_code == 403
 
 
-def test_a_share_with_a_group_says_nothing_to_the_group_above(api: Api, make: Make) -> None:
+def test_a_share_grants_nothing_to_the_parent_group(api: Api, make: Make) -> None:
     below_only = make.user()
     top = make_group(make)
     below = make_group(make, parent=top, members={below_only: Level.OWNER})
@@ -101,13 +103,13 @@ def test_a_share_with_a_group_says_nothing_to_the_group_above(api: Api, make: Ma
     assert api.get(project.url, below_only).status_code == 200
 
 
-def _seen(api: Api, project: Project, person: Person) -> tuple[int, list[int], int]:
+def _seen(api: Api, project: Project, person: User) -> tuple[int, list[int], int]:
     listed = ids(api.get("/projects", person, membership=True))
     return api.get(project.url, person).status_code, listed, api.get(f"{project.url}/members", person).status_code
 
 
 @pytest.mark.parametrize("by", ["project", "group", "group above", "share", "group of the share"])
-def test_what_has_an_end_stops_counting_on_its_day(api: Api, instance: Instance, make: Make, by: str) -> None:
+def test_expired_access_is_ignored(api: Api, instance: Instance, make: Make, by: str) -> None:
     person = make.user()
     top = make_group(make)
     group = make_group(make, parent=top)
@@ -133,7 +135,7 @@ def test_what_has_an_end_stops_counting_on_its_day(api: Api, instance: Instance,
     assert _seen(api, project, person) == (200, [project.id], 200)
 
 
-def test_what_ended_is_removed_in_time(api: Api, instance: Instance, make: Make) -> None:
+def test_expired_rows_are_deleted(api: Api, instance: Instance, make: Make) -> None:
     from ingot.projects.members.service import delete_expired_memberships
     from ingot.projects.sharing.service import delete_expired_shares
 
@@ -146,8 +148,8 @@ def test_what_ended_is_removed_in_time(api: Api, instance: Instance, make: Make)
     assert make.database.write(delete_expired_memberships) == 0
 
 
-def test_who_is_removed_sees_nothing_at_once(api: Api, make: Make) -> None:
-    """No cache remembers that somebody belonged."""
+def test_removed_members_lose_access_at_once(api: Api, make: Make) -> None:
+    """No cache keeps a removed membership."""
     person = make.user()
     group = make_group(make, members={person: Level.MASTER})
     project = make_project(make, group=group)

@@ -1,11 +1,11 @@
-"""Members of groups and projects: listed, read, added, changed, removed; the same rules for both."""
+"""Members of groups and projects: list, read, add, edit, remove; the same rules for both."""
 
 from typing import Any
 
 import pytest
 
 from ingot.core.access.levels import Level
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.factories import Group, Project, add_members, ids, make_group, make_project, statements_of
 
 VIEW = {
@@ -22,7 +22,7 @@ VIEW = {
 KINDS = pytest.mark.parametrize("kind", ["group", "project"])
 
 
-def _source(make: Make, kind: str, owner: Person, members: dict[Person, int], **attributes: Any) -> Group | Project:
+def _source(make: Make, kind: str, owner: User, members: dict[User, int], **attributes: Any) -> Group | Project:
     if kind == "group":
         return make_group(make, owner, members=members, **attributes)
     return make_project(make, owner, members=members, **attributes)
@@ -39,7 +39,7 @@ def _source(make: Make, kind: str, owner: Person, members: dict[Person, int], **
         ("root", "private", 200),
     ],
 )
-def test_who_sees_the_members(api: Api, make: Make, kind: str, who: str, visibility: str, status: int) -> None:
+def test_visibility_of_members(api: Api, make: Make, kind: str, who: str, visibility: str, status: int) -> None:
     owner, guest = make.user(), make.user()
     source = _source(make, kind, owner, {guest: 10}, visibility=visibility)
     caller = {"nobody": None, "stranger": make.user(), "guest": guest, "root": make.root}[who]
@@ -52,12 +52,12 @@ def test_who_sees_the_members(api: Api, make: Make, kind: str, who: str, visibil
         assert all(set(member) == VIEW for member in listed.json())
         member = api.get(f"{source.url}/members/{guest.id}", caller).json()
         assert (member, member["access_level"]) == (listed.json()[1], 10)
-        # The tree has them as well; a project's owner is a master of it by name.
+        # Members are also in the tree; a project's owner is also its direct master.
         assert api.get(f"{source.url}/members/{owner.id}", caller).json()["access_level"] >= 40
 
 
 @KINDS
-def test_members_are_searched_and_chosen(api: Api, make: Make, kind: str) -> None:
+def test_members_are_searched_and_filtered(api: Api, make: Make, kind: str) -> None:
     owner, other = make.user(), make.user(name="Someone Else")
     source = _source(make, kind, owner, {other: 20})
 
@@ -82,7 +82,7 @@ def test_members_are_searched_and_chosen(api: Api, make: Make, kind: str) -> Non
         (Level.NONE, "private", 404),
     ],
 )
-def test_who_adds_changes_and_removes(
+def test_permissions_to_manage_members(
     api: Api, make: Make, kind: str, level: Level, visibility: str, status: int
 ) -> None:
     owner, caller, member, new = (make.user() for _ in range(4))
@@ -109,7 +109,7 @@ def test_masters_manage_projects_but_not_groups(api: Api, make: Make) -> None:
 
 
 @KINDS
-def test_adding_answers_with_the_member(api: Api, make: Make, kind: str) -> None:
+def test_adding_returns_the_member(api: Api, make: Make, kind: str) -> None:
     owner, new = make.user(), make.user()
     source = _source(make, kind, owner, {})
 
@@ -118,7 +118,7 @@ def test_adding_answers_with_the_member(api: Api, make: Make, kind: str) -> None
     assert added.status_code == 201
     assert set(added.json()) == VIEW
     assert added.json() | {"id": new.id, "access_level": 30, "expires_at": "2016-08-05"} == added.json()
-    # Its end lies in the past, so it does not count, and does not stand in the way.
+    # An expired membership does not count, and does not prevent adding the user again.
     assert api.get(f"{source.url}/members/{new.id}", owner).status_code == 404
     again = api.post(f"{source.url}/members", owner, user_id=new.id, access_level=20)
     assert (again.status_code, again.json()["expires_at"]) == (201, None)
@@ -126,7 +126,7 @@ def test_adding_answers_with_the_member(api: Api, make: Make, kind: str) -> None
     assert (twice.status_code, twice.json()) == (409, {"message": "Member already exists"})
 
 
-BAD: list[tuple[dict[str, Any], int]] = [
+INVALID: list[tuple[dict[str, Any], int]] = [
     ({"access_level": 30}, 400),
     ({"user_id": "other"}, 400),
     ({"user_id": "other", "access_level": 1234}, 400),
@@ -140,8 +140,8 @@ BAD: list[tuple[dict[str, Any], int]] = [
 
 
 @KINDS
-@pytest.mark.parametrize(("sent", "status"), BAD)
-def test_bad_members_are_refused(api: Api, make: Make, kind: str, sent: dict[str, Any], status: int) -> None:
+@pytest.mark.parametrize(("sent", "status"), INVALID)
+def test_invalid_members_are_rejected(api: Api, make: Make, kind: str, sent: dict[str, Any], status: int) -> None:
     owner, other = make.user(), make.user()
     source = _source(make, kind, owner, {})
     if sent.get("user_id") == "other":
@@ -152,8 +152,8 @@ def test_bad_members_are_refused(api: Api, make: Make, kind: str, sent: dict[str
 
 
 @KINDS
-def test_the_placeholder_belongs_nowhere(api: Api, make: Make, kind: str) -> None:
-    """What deleted users leave behind is its own, and nobody signs in as it: it cannot answer for anything."""
+def test_the_ghost_user_cannot_be_a_member(api: Api, make: Make, kind: str) -> None:
+    """The ghost user owns the contributions of deleted users and cannot sign in."""
     owner = make.user()
     source = _source(make, kind, owner, {})
     (ghost,) = api.get("/users", make.root, username="ghost").json()
@@ -172,8 +172,8 @@ def test_projects_have_no_owners_by_membership(api: Api, make: Make) -> None:
         assert refused.status_code == (400 if caller is make.root else 404)
 
 
-def test_nobody_grants_more_than_they_hold(api: Api, make: Make) -> None:
-    """A master by a share that gives developers cannot make masters of anybody, nor touch one."""
+def test_members_cannot_grant_more_than_their_level(api: Api, make: Make) -> None:
+    """Attack: a master through a share limited to developers grants, or edits, master access."""
     sharer, new, master = make.user(), make.user(), make.user()
     group = make_group(make, members={sharer: Level.OWNER})
     project = make_project(make, members={master: 40})
@@ -188,7 +188,7 @@ def test_nobody_grants_more_than_they_hold(api: Api, make: Make) -> None:
 
 
 @KINDS
-def test_an_end_stays_unless_it_is_sent(api: Api, make: Make, kind: str) -> None:
+def test_expiry_changes_only_if_sent(api: Api, make: Make, kind: str) -> None:
     owner, member = make.user(), make.user()
     source = _source(make, kind, owner, {})
     add_members(make, source, {member: 20}, expires_at="2999-12-31")
@@ -211,7 +211,7 @@ def test_an_end_stays_unless_it_is_sent(api: Api, make: Make, kind: str) -> None
 
 
 @KINDS
-def test_everybody_may_leave_and_who_is_gone_is_no_error(api: Api, make: Make, kind: str) -> None:
+def test_members_may_leave_and_removal_is_idempotent(api: Api, make: Make, kind: str) -> None:
     owner, member = make.user(), make.user()
     source = _source(make, kind, owner, {member: 10})
 
@@ -222,7 +222,7 @@ def test_everybody_may_leave_and_who_is_gone_is_no_error(api: Api, make: Make, k
     assert api.delete(f"{source.url}/members/{member.id}", member).status_code == 404
 
 
-def test_the_last_owner_of_a_group_stays(api: Api, make: Make) -> None:
+def test_the_last_owner_of_a_group_cannot_leave(api: Api, make: Make) -> None:
     owner, other = make.user(), make.user()
     group = make_group(make, owner)
     place = f"{group.url}/members/{owner.id}"
@@ -237,7 +237,7 @@ def test_the_last_owner_of_a_group_stays(api: Api, make: Make) -> None:
     assert api.delete(f"{group.url}/members/{other.id}", other).status_code == 403
 
 
-def test_the_owner_of_a_project_stays_in_it(api: Api, make: Make) -> None:
+def test_the_owner_of_a_project_cannot_leave(api: Api, make: Make) -> None:
     owner, master = make.user(), make.user()
     project = make_project(make, owner, members={master: 40})
 

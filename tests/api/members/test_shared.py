@@ -1,21 +1,21 @@
-"""Who belongs to a project or group because it was shared with a group of theirs."""
+"""Members of projects and groups through shares with other groups."""
 
 from typing import Any
 
 from ingot.core.access.levels import Level
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Group, Project, day, ids, make_group, make_project, share
 
 
-def _levels(api: Api, where: Group | Project, person: Person) -> dict[int, int]:
+def _levels(api: Api, where: Group | Project, person: User) -> dict[int, int]:
     answer = api.get(f"{where.url}/members/all", person, per_page=100)
     assert answer.status_code == 200, answer.text
     return {member["id"]: member["access_level"] for member in answer.json()}
 
 
-def test_members_of_a_group_that_shares_are_people_of_the_project(api: Api, make: Make) -> None:
-    """Each with what they can really do: no more than was given, no more than they hold in the group."""
+def test_members_of_an_invited_group_are_listed(api: Api, make: Make) -> None:
+    """With their effective level: the lower of the share and of their level in the group."""
     owner, master, guest, above = make.user(), make.user(), make.user(), make.user()
     top = make_group(make, members={above: Level.MASTER})
     group = make_group(make, parent=top, members={master: Level.MASTER, guest: Level.GUEST})
@@ -37,13 +37,13 @@ def test_members_of_a_group_that_shares_are_people_of_the_project(api: Api, make
     listed = ids(api.get(f"{project.url}/users", master, per_page=100))
     assert sorted(listed) == sorted(people), "each is there once"
     assert ids(api.get(f"{project.url}/users", master, search=above.username)) == [above.id]
-    # Directly only those belong who were added here.
+    # The list of direct members contains added users only.
     assert set(ids(api.get(f"{project.url}/members", make.root))) == {owner.id, guest.id}
     assert api.get(f"{project.url}/members/{master.id}", make.root).status_code == 404
 
 
-def test_members_of_a_hidden_group_are_not_shown_to_strangers(api: Api, make: Make) -> None:
-    """Attack: a public project that was shared with a private group tells who is in that group."""
+def test_members_of_a_hidden_group_are_not_shown_to_others(api: Api, make: Make) -> None:
+    """Attack: learn the members of a private group from a public project shared with it."""
     owner, member, stranger, external = make.user(), make.user(), make.user(), make.user(external=True)
     hidden = make_group(make, visibility="private", members={member: Level.DEVELOPER, owner: Level.GUEST})
     internal = make_group(make, visibility="internal", members={stranger: Level.DEVELOPER})
@@ -65,8 +65,8 @@ def test_members_of_a_hidden_group_are_not_shown_to_strangers(api: Api, make: Ma
     assert total == "0"
 
 
-def test_what_is_over_does_not_count(instance: Instance, api: Api, make: Make) -> None:
-    """Neither a share whose day has come, nor a membership; the sooner of both is shown as the end."""
+def test_expired_shares_and_memberships_do_not_count(instance: Instance, api: Api, make: Make) -> None:
+    """The earlier of both dates is shown as the expiry."""
     owner, brief, lasting = make.user(), make.user(), make.user()
     group = make_group(make, owner, members={lasting: Level.DEVELOPER})
     sent: dict[str, Any] = {"user_id": brief.id, "access_level": 30, "expires_at": "2999-01-01"}
@@ -87,8 +87,8 @@ def test_what_is_over_does_not_count(instance: Instance, api: Api, make: Make) -
         assert lasting.id not in ids(api.get(f"{project.url}/users", owner))
 
 
-def test_members_of_an_invited_group_are_people_of_what_is_below(api: Api, make: Make) -> None:
-    """Those of the invited group itself, in the group and in its projects; not those of groups above it."""
+def test_members_of_an_invited_group_are_listed_in_subgroups(api: Api, make: Make) -> None:
+    """Direct members of the invited group, in the group and its projects; not members of its parents."""
     member, above, stranger = make.user(), make.user(), make.user()
     top = make_group(make, visibility="private", members={above: Level.MASTER})
     invited = make_group(make, visibility="private", parent=top, members={member: Level.MASTER})

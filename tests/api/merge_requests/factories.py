@@ -1,13 +1,13 @@
-"""Makes branches and merge requests for tests, through the API."""
+"""Branches and merge requests created through the API."""
 
 from typing import Any
 
-from tests.client import Make, Person
+from tests.client import Make, User
 from tests.factories import Project, make_project
 
 
-def filled_project(make: Make, owner: Person | None = None, **attributes: Any) -> Project:
-    """A project with a first commit on its default branch."""
+def filled_project(make: Make, owner: User | None = None, **attributes: Any) -> Project:
+    """Return a project with a first commit on its default branch."""
     project = make_project(make, owner, **attributes)
     commit(make, project, "master", {"README": "one\ntwo\nthree\n"}, owner, message="Begin")
     return project
@@ -18,13 +18,13 @@ def commit(
     project: Project,
     branch: str,
     files: dict[str, str],
-    author: Person | None = None,
+    author: User | None = None,
     *,
     start: str | None = None,
     message: str = "Change",
     action: str = "create",
 ) -> str:
-    """Commit files to a branch; gives the id of the commit."""
+    """Commit files to a branch and return the id of the commit."""
     actions = [{"action": action, "file_path": path, "content": content} for path, content in files.items()]
     sent: dict[str, Any] = {"branch": branch, "commit_message": message, "actions": actions}
     if start is not None:
@@ -36,9 +36,9 @@ def commit(
 
 
 def make_merge_request(
-    make: Make, project: Project, author: Person | None = None, branch: str = "", **attributes: Any
+    make: Make, project: Project, author: User | None = None, branch: str = "", **attributes: Any
 ) -> dict[str, Any]:
-    """A merge request from a branch of its own, as it was answered."""
+    """Create a merge request from a new branch and return the response."""
     branch = branch or make.name("branch")
     commit(make, project, branch, {f"{branch}.txt": f"{branch}\n"}, author, start="master")
     sent = {"source_branch": branch, "target_branch": "master", "title": f"Merge {branch}", **attributes}
@@ -48,8 +48,8 @@ def make_merge_request(
     return merge_request
 
 
-def fork(make: Make, project: Project, person: Person) -> Project:
-    """A fork of a project in somebody's own namespace."""
+def fork(make: Make, project: Project, person: User) -> Project:
+    """Create a fork of a project in a user's namespace."""
     made = make.api.post(f"/projects/{project.id}/fork", person)
     assert made.status_code == 201, made.text
     shown = made.json()

@@ -1,15 +1,15 @@
-"""What is counted of merge requests agrees with what lists show, whoever asks."""
+"""Counts of merge requests match the lists, for every caller."""
 
 from typing import Any
 
 from ingot.core.access.levels import Level
 from tests.api.merge_requests.factories import commit, filled_project, make_merge_request
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.factories import ids, make_group
 
 
-def test_lists_labels_and_milestones_agree(api: Api, make: Make) -> None:
-    """Of a group with an open and a private project: by project, group, label, milestone, and anywhere."""
+def test_counts_match_lists_labels_and_milestones(api: Api, make: Make) -> None:
+    """A group with a public and a private project: by project, group, label, milestone, and for all."""
     owner, guest, stranger = make.user(), make.user(), make.user()
     group = make_group(make, visibility="public", members={owner: Level.OWNER})
     title = make.name("label")
@@ -29,12 +29,12 @@ def test_lists_labels_and_milestones_agree(api: Api, make: Make) -> None:
         made[visibility] = {"opened": numbers[:1], "closed": numbers[1:2], "merged": numbers[2:3], "all": numbers[:3]}
         places[visibility] = place
 
-    def seen(who: Person, state: str) -> list[int]:
-        """Guests of a private project do not read its code, and strangers not that it is there."""
+    def visible(who: User, state: str) -> list[int]:
+        """Return the visible counts: guests of a private project cannot read its code, others cannot see it."""
         shown = ("private", "public") if who is owner else ("public",)
         return sorted(number for visibility in shown for number in made[visibility][state])
 
-    def listed(path: str, who: Person, **sent: Any) -> list[int]:
+    def listed(path: str, who: User, **sent: Any) -> list[int]:
         answer = api.get(path, who, **sent)
         found = sorted(ids(answer))
         assert answer.headers["X-Total"] == str(len(found))
@@ -42,14 +42,14 @@ def test_lists_labels_and_milestones_agree(api: Api, make: Make) -> None:
 
     for who in (owner, guest, stranger):
         for state in ("opened", "closed", "merged", "all"):
-            assert listed(f"/groups/{group.id}/merge_requests", who, state=state) == seen(who, state)
-            assert listed("/merge_requests", who, scope="all", labels=title, state=state) == seen(who, state)
+            assert listed(f"/groups/{group.id}/merge_requests", who, state=state) == visible(who, state)
+            assert listed("/merge_requests", who, scope="all", labels=title, state=state) == visible(who, state)
             found = listed(f"/projects/{places['public'].id}/merge_requests", who, state=state)
             assert found == made["public"][state]
-        assert listed(f"/groups/{group.id}/milestones/{milestone}/merge_requests", who) == seen(who, "all")
+        assert listed(f"/groups/{group.id}/milestones/{milestone}/merge_requests", who) == visible(who, "all")
         labels = api.get(f"/groups/{group.id}/labels", who, with_counts=True).json()
         counts = [each["open_merge_requests_count"] for each in labels if each["id"] == label]
-        assert counts == [len(seen(who, "opened"))]
+        assert counts == [len(visible(who, "opened"))]
     for who, count in ((owner, 1), (guest, 0)):
         labels = api.get(f"/projects/{places['private'].id}/labels", who, with_counts=True).json()
         assert [each["open_merge_requests_count"] for each in labels if each["id"] == label] == [count]
@@ -61,8 +61,8 @@ def test_lists_labels_and_milestones_agree(api: Api, make: Make) -> None:
     assert [each["open_merge_requests_count"] for each in labels if each["id"] == label] == [1]
 
 
-def test_notes_are_counted_as_they_are_read(api: Api, make: Make) -> None:
-    """By people, by whatever way; not what the system says, what only some read, nor commands alone."""
+def test_note_counts_match_visible_notes(api: Api, make: Make) -> None:
+    """User notes from every source; no system notes, internal notes, or notes with quick actions only."""
     owner, reader = make.user(), make.user()
     project = filled_project(make, owner, visibility="public")
     merge_request = make_merge_request(make, project, owner)
@@ -74,7 +74,7 @@ def test_notes_are_counted_as_they_are_read(api: Api, make: Make) -> None:
     assert api.post(f"{url}/notes", owner, body="/wip").status_code == 202
     commit(make, project, merge_request["source_branch"], {"more": "x"}, owner)
 
-    def agree(count: int) -> None:
+    def check(count: int) -> None:
         read = api.get(f"{url}/notes", reader, activity_filter="only_comments")
         assert len(ids(read)) == count
         listed = api.get(f"/projects/{project.id}/merge_requests", reader).json()
@@ -82,13 +82,13 @@ def test_notes_are_counted_as_they_are_read(api: Api, make: Make) -> None:
         shown = api.get(url, reader).json()
         assert {each["user_notes_count"] for each in (*listed, *anywhere, shown)} == {count}
 
-    agree(3)
+    check(3)
     assert api.delete(f"{url}/notes/{note}", reader).status_code in (200, 204)
-    agree(2)
+    check(2)
 
 
-def test_milestones_that_go_take_their_mark_along(api: Api, make: Make) -> None:
-    """A merge request is planned for nothing then, and still there."""
+def test_deleted_milestones_are_removed_from_merge_requests(api: Api, make: Make) -> None:
+    """The merge request stays without a milestone."""
     owner = make.user()
     project = filled_project(make, owner)
     milestone = api.post(f"{project.url}/milestones", owner, title="v1").json()["id"]

@@ -1,4 +1,4 @@
-"""Opening merge requests."""
+"""Creation of merge requests."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -16,13 +16,13 @@ from tests.roles import UsersByRole, project_with
 
 @pytest.fixture(scope="module")
 def project(make: Make) -> Project:
-    """A project with a branch that waits to be merged."""
+    """Return a project with a branch to be merged."""
     project = filled_project(make, make.user(), visibility="public")
     commit(make, project, "ready", {"ready": "x\n"}, start="master")
     return project
 
 
-def test_a_merge_request_shows_the_contracts_fields(api: Api, make: Make) -> None:
+def test_a_merge_request_has_the_documented_fields(api: Api, make: Make) -> None:
     owner, helper = make.user(), make.user()
     project = filled_project(make, owner, members={helper: Level.DEVELOPER})
     head = commit(make, project, "ready", {"ready": "x\n"}, owner, start="master")
@@ -86,13 +86,13 @@ def test_a_merge_request_shows_the_contracts_fields(api: Api, make: Make) -> Non
     assert api.get(f"/projects/{project.id}/merge_requests/1", owner).json()["id"] == shown["id"]
 
 
-def test_a_merge_request_has_a_reference_that_clients_can_fetch(instance: Instance, make: Make) -> None:
+def test_a_merge_request_has_a_fetchable_ref(instance: Instance, make: Make) -> None:
     project = filled_project(make)
     made = make_merge_request(make, project)
     assert repository_of(instance, project).tip("refs/merge-requests/1/head") == made["sha"]
 
 
-BAD: list[tuple[dict[str, Any], int]] = [
+INVALID: list[tuple[dict[str, Any], int]] = [
     ({"title": ""}, 400),
     ({"title": "   "}, 400),
     ({"title": "x" * 256}, 400),
@@ -114,8 +114,8 @@ BAD: list[tuple[dict[str, Any], int]] = [
 ]
 
 
-@pytest.mark.parametrize(("wrong", "status"), BAD)
-def test_what_can_be_no_merge_request_is_refused(
+@pytest.mark.parametrize(("wrong", "status"), INVALID)
+def test_invalid_merge_requests_are_rejected(
     api: Api, make: Make, project: Project, wrong: dict[str, Any], status: int
 ) -> None:
     sent = {"source_branch": "ready", "target_branch": "master", "title": "x", **wrong}
@@ -124,7 +124,7 @@ def test_what_can_be_no_merge_request_is_refused(
     assert api.get(f"/projects/{project.id}/merge_requests", make.root).json() == []
 
 
-def test_what_is_missing_is_said_first(api: Api, make: Make, project: Project) -> None:
+def test_missing_parameters_are_reported_first(api: Api, make: Make, project: Project) -> None:
     url = f"/projects/{project.id}/merge_requests"
     sent = {"source_branch": "ready", "target_branch": "master", "title": "x"}
     for name in sent:
@@ -135,7 +135,7 @@ def test_what_is_missing_is_said_first(api: Api, make: Make, project: Project) -
             assert answer.json() == {"message": f'400 (Bad request) "{name}" not given'}
 
 
-def test_a_second_one_between_the_same_branches_is_refused(api: Api, make: Make) -> None:
+def test_a_duplicate_is_rejected(api: Api, make: Make) -> None:
     project = filled_project(make)
     made = make_merge_request(make, project, branch="once")
     sent = {"source_branch": "once", "target_branch": "master", "title": "Again"}
@@ -146,20 +146,20 @@ def test_a_second_one_between_the_same_branches_is_refused(api: Api, make: Make)
     }
 
 
-def test_of_many_at_once_one_is_opened(api: Api, make: Make) -> None:
+def test_concurrent_creation_opens_one(api: Api, make: Make) -> None:
     project = filled_project(make)
     commit(make, project, "once", {"once": "x\n"}, start="master")
     sent = {"source_branch": "once", "target_branch": "master", "title": "At once"}
 
-    def ask(_: int) -> int:
+    def create(_: int) -> int:
         return api.post(f"/projects/{project.id}/merge_requests", make.root, **sent).status_code
 
     with ThreadPoolExecutor(8) as pool:
-        answers = sorted(pool.map(ask, range(8)))
+        answers = sorted(pool.map(create, range(8)))
     assert answers == [201] + [409] * 7
 
 
-WHO = [
+CALLERS = [
     ("administrator", 201),
     ("owner", 201),
     ("master", 201),
@@ -173,14 +173,14 @@ WHO = [
 
 @pytest.fixture(scope="module")
 def roles(make: Make) -> tuple[UsersByRole, Project]:
-    """Everybody, and a private project of theirs with a first commit."""
+    """Return a user of each role, and a private project with a first commit."""
     roles = UsersByRole(make)
     project = project_with(make, roles)
     commit(make, project, "master", {"README": "x\n"}, roles.owner)
     return roles, project
 
 
-@pytest.mark.parametrize(("role", "status"), WHO)
+@pytest.mark.parametrize(("role", "status"), CALLERS)
 def test_developers_open_merge_requests(
     api: Api, make: Make, roles: tuple[UsersByRole, Project], role: str, status: int
 ) -> None:
@@ -191,7 +191,7 @@ def test_developers_open_merge_requests(
     assert api.post(f"/projects/{project.id}/merge_requests", people[role], **sent).status_code == status
 
 
-def test_a_fork_offers_to_the_project_that_it_comes_from(api: Api, instance: Instance, make: Make) -> None:
+def test_a_fork_opens_merge_requests_to_its_parent(api: Api, instance: Instance, make: Make) -> None:
     project = filled_project(make, visibility="public")
     person = make.user()
     copy = fork(make, project, person)
@@ -219,7 +219,7 @@ def test_a_fork_offers_to_the_project_that_it_comes_from(api: Api, instance: Ins
     assert second.status_code == 201
 
 
-def test_other_projects_take_nothing_from_strangers(api: Api, make: Make) -> None:
+def test_unrelated_projects_are_rejected_as_target(api: Api, make: Make) -> None:
     project, other = filled_project(make, visibility="public"), filled_project(make, visibility="public")
     closed = filled_project(make, visibility="public", merge_requests_enabled=False)
     secret = filled_project(make, visibility="private")
@@ -229,13 +229,13 @@ def test_other_projects_take_nothing_from_strangers(api: Api, make: Make) -> Non
     of_closed = fork(make, closed, person)
     commit(make, of_closed, "mine", {"mine": "x\n"}, person, start="master")
 
-    def ask(source: Project, target: Project) -> int:
+    def create(source: Project, target: Project) -> int:
         sent = {"source_branch": "mine", "target_branch": "master", "title": "x", "target_project_id": target.id}
         return api.post(f"/projects/{source.id}/merge_requests", person, **sent).status_code
 
-    assert ask(copy, other) == 422
-    assert ask(copy, secret) == 404
-    assert ask(of_closed, closed) == 422
+    assert create(copy, other) == 422
+    assert create(copy, secret) == 404
+    assert create(of_closed, closed) == 422
     archived = make_project(make, person)
     api.post(f"/projects/{archived.id}/archive", person)
-    assert ask(archived, archived) == 403
+    assert create(archived, archived) == 403

@@ -1,4 +1,4 @@
-"""What becomes of merge requests when people go, and when projects move or go."""
+"""Merge requests of deleted users, and of moved or deleted projects."""
 
 from ingot.core.access.levels import Level
 from tests.api.merge_requests.factories import filled_project, make_merge_request
@@ -7,7 +7,7 @@ from tests.conftest import Instance
 from tests.factories import make_group
 
 
-def test_people_go(api: Api, make: Make) -> None:
+def test_deleted_user(api: Api, make: Make) -> None:
     owner, author, helper = make.user(), make.user(), make.user()
     project = filled_project(make, owner, members={author: Level.DEVELOPER, helper: Level.DEVELOPER})
     made = make_merge_request(make, project, author, assignee_id=helper.id, reviewer_ids=[helper.id])
@@ -24,7 +24,7 @@ def test_people_go(api: Api, make: Make) -> None:
     assert api.get(f"{url}/approvals", owner).json()["approved_by"] == []
 
 
-def test_people_go_with_all_that_they_did(api: Api, make: Make) -> None:
+def test_deleted_user_with_contributions(api: Api, make: Make) -> None:
     owner, author = make.user(), make.user()
     project = filled_project(make, owner, members={author: Level.DEVELOPER})
     kept, gone = make_merge_request(make, project, owner), make_merge_request(make, project, author, labels="bug")
@@ -35,7 +35,7 @@ def test_people_go_with_all_that_they_did(api: Api, make: Make) -> None:
     assert api.get(f"/projects/{project.id}/merge_requests/{kept['iid']}", owner).json()["user_notes_count"] == 0
 
 
-def test_projects_move_and_go(api: Api, instance: Instance, make: Make) -> None:
+def test_moved_and_deleted_projects(api: Api, instance: Instance, make: Make) -> None:
     owner = make.user()
     here, there = make_group(make, owner), make_group(make, owner)
     project = filled_project(make, owner, group=here)
@@ -45,7 +45,7 @@ def test_projects_move_and_go(api: Api, instance: Instance, make: Make) -> None:
     assert api.put(f"/projects/{project.id}/transfer", owner, namespace=there.id).status_code == 200
     shown = api.get(f"/projects/{project.id}/merge_requests/{made['iid']}", owner).json()
     assert (shown["milestone"]["title"], shown["labels"]) == ("Of the group", ["of the group"])
-    assert shown["milestone"]["id"] != milestone["id"], "It takes a copy along."
+    assert shown["milestone"]["id"] != milestone["id"], "The project gets a copy of the milestone."
     assert api.delete(f"/projects/{project.id}", owner).status_code < 300
     assert api.get("/merge_requests", owner).json() == []
     instance.work()

@@ -1,4 +1,4 @@
-"""What people say about merge requests: notes, discussions on lines, emoji, approvals, and what became of each."""
+"""Discussions of merge requests: notes, line comments, emoji, approvals, system notes."""
 
 from typing import Any
 
@@ -7,30 +7,30 @@ import pytest
 from ingot.core.access.levels import Level
 from tests.api.issues.factories import make_issue
 from tests.api.merge_requests.factories import commit, filled_project, make_merge_request
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.factories import Project
 
-Stage = tuple[Person, Person, Project]
+Sample = tuple[User, User, Project]
 TEN = "".join(f"line {number}\n" for number in range(1, 11))
 
 
 @pytest.fixture(scope="module")
-def stage(make: Make) -> Stage:
-    """A public project, its owner, and a reader."""
+def sample(make: Make) -> Sample:
+    """Return a public project, its owner, and a reader."""
     owner, reader = make.user(), make.user()
     project = filled_project(make, owner, visibility="public")
     commit(make, project, "master", {"ten": TEN}, owner)
     return owner, reader, project
 
 
-def _bodies(api: Api, url: str, person: Person, **asked: Any) -> list[str]:
+def _bodies(api: Api, url: str, person: User, **asked: Any) -> list[str]:
     found = api.get(f"{url}/notes", person, sort="asc", **asked)
     assert found.status_code == 200, found.text
     return [note["body"] for note in found.json()]
 
 
-def test_notes(api: Api, make: Make, stage: Stage) -> None:
-    owner, reader, project = stage
+def test_notes(api: Api, make: Make, sample: Sample) -> None:
+    owner, reader, project = sample
     made = make_merge_request(make, project, owner)
     url = f"/projects/{project.id}/merge_requests/{made['iid']}"
     written = api.post(f"/projects/{project.id}/merge_requests/{made['iid']}/notes", reader, body="Fine")
@@ -52,8 +52,8 @@ def test_notes(api: Api, make: Make, stage: Stage) -> None:
     assert api.post(f"{url}/notes", reader, body="").status_code == 400
 
 
-def test_where_talk_is_locked_members_talk(api: Api, make: Make, stage: Stage) -> None:
-    owner, reader, project = stage
+def test_locked_discussions_accept_members_only(api: Api, make: Make, sample: Sample) -> None:
+    owner, reader, project = sample
     made = make_merge_request(make, project, owner)
     url = f"/projects/{project.id}/merge_requests/{made['iid']}"
     api.put(url, owner, discussion_locked=True)
@@ -61,8 +61,8 @@ def test_where_talk_is_locked_members_talk(api: Api, make: Make, stage: Stage) -
     assert api.post(f"{url}/notes", owner, body="Fine").status_code == 201
 
 
-def test_emoji(api: Api, make: Make, stage: Stage) -> None:
-    owner, reader, project = stage
+def test_emoji(api: Api, make: Make, sample: Sample) -> None:
+    owner, reader, project = sample
     made = make_merge_request(make, project, owner)
     url = f"/projects/{project.id}/merge_requests/{made['iid']}"
     award = api.post(f"/projects/{project.id}/merge_requests/{made['iid']}/award_emoji", reader, name="thumbsup")
@@ -79,8 +79,8 @@ def test_emoji(api: Api, make: Make, stage: Stage) -> None:
     assert api.delete(f"{url}/notes/{note['id']}/award_emoji/{on_note['id']}", reader).status_code == 200
 
 
-def test_what_became_of_it_is_written_below(api: Api, make: Make, stage: Stage) -> None:
-    owner, _, project = stage
+def test_system_notes(api: Api, make: Make, sample: Sample) -> None:
+    owner, _, project = sample
     made = make_merge_request(make, project, owner, labels="first")
     url = f"/projects/{project.id}/merge_requests/{made['iid']}"
     api.post(f"/projects/{project.id}/repository/branches", owner, branch=f"to-{made['iid']}", ref="master")
@@ -126,8 +126,8 @@ def test_what_became_of_it_is_written_below(api: Api, make: Make, stage: Stage) 
     assert api.get(f"{events}/resource_milestone_events/{milestones[0]['id']}", owner).status_code == 200
 
 
-def test_mentions(api: Api, make: Make, stage: Stage) -> None:
-    owner, _, project = stage
+def test_mentions(api: Api, make: Make, sample: Sample) -> None:
+    owner, _, project = sample
     issue = make_issue(make, project, owner)
     first = make_merge_request(make, project, owner, description=f"See #{issue['iid']}")
     second = make_merge_request(make, project, owner, description=f"After !{first['iid']}")
@@ -143,7 +143,7 @@ def test_mentions(api: Api, make: Make, stage: Stage) -> None:
     ]
 
 
-def test_a_guest_who_sees_an_issue_does_not_hear_of_merge_requests(api: Api, make: Make) -> None:
+def test_guests_get_no_mentions_of_merge_requests_in_issues(api: Api, make: Make) -> None:
     owner, guest, reporter = make.user(), make.user(), make.user()
     members = {guest: Level.GUEST, reporter: Level.REPORTER}
     project = filled_project(make, owner, visibility="private", members=members)
@@ -157,8 +157,8 @@ def test_a_guest_who_sees_an_issue_does_not_hear_of_merge_requests(api: Api, mak
     assert len(api.get(f"{url}/related_merge_requests", reporter).json()) == 1
 
 
-def test_discussions_are_settled(api: Api, make: Make, stage: Stage) -> None:
-    owner, reader, project = stage
+def test_discussions_are_resolved(api: Api, make: Make, sample: Sample) -> None:
+    owner, reader, project = sample
     made = make_merge_request(make, project, owner)
     url = f"/projects/{project.id}/merge_requests/{made['iid']}"
     begun = api.post(f"/projects/{project.id}/merge_requests/{made['iid']}/discussions", reader, body="Why?")
@@ -193,8 +193,8 @@ def test_discussions_are_settled(api: Api, make: Make, stage: Stage) -> None:
     assert api.delete(again, owner).status_code == 200
 
 
-def test_a_note_alone_is_not_settled(api: Api, make: Make, stage: Stage) -> None:
-    owner, _, project = stage
+def test_an_individual_note_is_not_resolvable(api: Api, make: Make, sample: Sample) -> None:
+    owner, _, project = sample
     made = make_merge_request(make, project, owner)
     url = f"/projects/{project.id}/merge_requests/{made['iid']}"
     api.post(f"{url}/notes", owner, body="Alone")
@@ -208,8 +208,8 @@ def _on_line(shown: dict[str, Any], **line: Any) -> dict[str, Any]:
     return {"position_type": "text", "old_path": "ten", "new_path": "ten", **shown["diff_refs"], **line}
 
 
-def _changed_ten(make: Make, owner: Person, project: Project) -> dict[str, Any]:
-    """A merge request that changes the fifth of ten lines, and adds one behind the eighth."""
+def _changed_ten(make: Make, owner: User, project: Project) -> dict[str, Any]:
+    """Return a merge request that changes the fifth of ten lines, and adds one after the eighth."""
     branch = make.name("branch")
     content = TEN.replace("line 5\n", "line five\n").replace("line 8\n", "line 8\nline 8.5\n")
     commit(make, project, branch, {"ten": content}, owner, start="master", action="update")
@@ -219,28 +219,28 @@ def _changed_ten(make: Make, owner: Person, project: Project) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def ten(make: Make, stage: Stage) -> dict[str, Any]:
-    """One of those, which nobody changes."""
-    owner, _, project = stage
+def unchanged_ten(make: Make, sample: Sample) -> dict[str, Any]:
+    """Return a shared merge request of this kind, which no test changes."""
+    owner, _, project = sample
     return _changed_ten(make, owner, project)
 
 
-def test_discussions_on_lines_go_along_with_them(api: Api, make: Make, stage: Stage) -> None:
-    owner, reader, project = stage
+def test_positions_of_line_discussions_follow_the_code(api: Api, make: Make, sample: Sample) -> None:
+    owner, reader, project = sample
     made = _changed_ten(make, owner, project)
     url = f"/projects/{project.id}/merge_requests/{made['iid']}"
 
-    def begin(**line: Any) -> dict[str, Any]:
+    def start(**line: Any) -> dict[str, Any]:
         begun = api.post(f"{url}/discussions", reader, body="Here", position=_on_line(made, **line))
         assert begun.status_code == 201, begun.text
         found: dict[str, Any] = begun.json()
         return found
 
     added, removed, context, doomed = (
-        begin(new_line=9),
-        begin(old_line=5),
-        begin(old_line=6, new_line=6),
-        begin(new_line=5),
+        start(new_line=9),
+        start(old_line=5),
+        start(old_line=6, new_line=6),
+        start(new_line=5),
     )
     note = added["notes"][0]
     assert (note["type"], note["resolvable"]) == ("DiffNote", True)
@@ -249,21 +249,21 @@ def test_discussions_on_lines_go_along_with_them(api: Api, make: Make, stage: St
     reply = api.post(f"{url}/discussions/{added['id']}/notes", owner, body="There").json()
     assert (reply["type"], reply["position"]) == ("DiffNote", expected)
 
-    # The line is changed again, and two come before everything.
+    # The line changes again, and two lines are inserted before all others.
     content = "zero\nnought\n" + TEN.replace("line 5\n", "line V\n").replace("line 8\n", "line 8\nline 8.5\n")
     head = commit(make, project, made["source_branch"], {"ten": content}, owner, action="update")
 
-    def now(discussion: dict[str, Any]) -> tuple[str, Any, Any]:
+    def current(discussion: dict[str, Any]) -> tuple[str, Any, Any]:
         place = api.get(f"{url}/discussions/{discussion['id']}", owner).json()["notes"][-1]["position"]
         return place["head_sha"], place["old_line"], place["new_line"]
 
-    assert now(added) == (head, None, 11)
-    assert now(removed) == (head, 5, None)
-    assert now(context) == (head, 6, 8)
-    assert now(doomed) == (made["sha"], None, 5), "It stays where its line is."
+    assert current(added) == (head, None, 11)
+    assert current(removed) == (head, 5, None)
+    assert current(context) == (head, 6, 8)
+    assert current(doomed) == (made["sha"], None, 5), "It stays where its line is."
 
 
-BAD_LINES: list[dict[str, Any]] = [
+INVALID_LINES: list[dict[str, Any]] = [
     {"new_line": 1},
     {"old_line": 6},
     {"old_line": 6, "new_line": 7},
@@ -281,16 +281,18 @@ BAD_LINES: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("line", BAD_LINES)
-def test_lines_that_are_not_there(api: Api, stage: Stage, ten: dict[str, Any], line: dict[str, Any]) -> None:
-    owner, _, project = stage
-    url = f"/projects/{project.id}/merge_requests/{ten['iid']}"
-    refused = api.post(f"{url}/discussions", owner, body="Here", position=_on_line(ten, **line))
+@pytest.mark.parametrize("line", INVALID_LINES)
+def test_lines_outside_the_diff_are_rejected(
+    api: Api, sample: Sample, unchanged_ten: dict[str, Any], line: dict[str, Any]
+) -> None:
+    owner, _, project = sample
+    url = f"/projects/{project.id}/merge_requests/{unchanged_ten['iid']}"
+    refused = api.post(f"{url}/discussions", owner, body="Here", position=_on_line(unchanged_ten, **line))
     assert refused.status_code == 400, refused.text
 
 
-def test_reviewers_and_whether_they_approved(api: Api, make: Make, stage: Stage) -> None:
-    owner, reader, project = stage
+def test_reviewers_and_their_approval_state(api: Api, make: Make, sample: Sample) -> None:
+    owner, reader, project = sample
     helper = make.user()
     api.post(f"/projects/{project.id}/members", owner, user_id=helper.id, access_level=int(Level.DEVELOPER))
     made = make_merge_request(make, project, owner)
@@ -305,8 +307,8 @@ def test_reviewers_and_whether_they_approved(api: Api, make: Make, stage: Stage)
     ]
 
 
-def test_approvals(api: Api, make: Make, stage: Stage) -> None:
-    owner, reader, project = stage
+def test_approvals(api: Api, make: Make, sample: Sample) -> None:
+    owner, reader, project = sample
     helper = make.user()
     api.post(f"/projects/{project.id}/members", owner, user_id=helper.id, access_level=int(Level.DEVELOPER))
     made = make_merge_request(make, project, owner)
@@ -329,14 +331,14 @@ def test_approvals(api: Api, make: Make, stage: Stage) -> None:
     api.post(f"{url}/approve", helper)
     assert api.put(f"{url}/reset_approvals", helper).status_code == 403
     reset = api.put(f"{url}/reset_approvals", owner)
-    assert (reset.status_code, reset.json()["approved_by"]) == (202, []), "Clients read what is answered."
+    assert (reset.status_code, reset.json()["approved_by"]) == (202, []), "Clients parse the response."
     assert api.get(f"{url}/approvals", owner).json()["approved_by"] == []
     api.put(url, owner, state_event="close")
     assert api.post(f"{url}/approve", helper).status_code == 401
 
 
-def test_an_issue_takes_over_from_discussions(api: Api, make: Make, stage: Stage) -> None:
-    owner, _, project = stage
+def test_an_issue_resolves_discussions(api: Api, make: Make, sample: Sample) -> None:
+    owner, _, project = sample
     made = make_merge_request(make, project, owner)
     url = f"/projects/{project.id}/merge_requests/{made['iid']}"
     first = api.post(f"{url}/discussions", owner, body="Do this").json()
@@ -352,8 +354,8 @@ def test_an_issue_takes_over_from_discussions(api: Api, make: Make, stage: Stage
     assert api.get(url, owner).json()["blocking_discussions_resolved"] is True
 
 
-def test_issue_for_merge_request_without_open_discussions(api: Api, make: Make, stage: Stage) -> None:
-    owner, _, project = stage
+def test_issue_for_merge_request_without_open_discussions(api: Api, make: Make, sample: Sample) -> None:
+    owner, _, project = sample
     made = make_merge_request(make, project, owner)
     asked = {"merge_request_to_resolve_discussions_of": made["iid"]}
     default = f"There are no unresolved discussions. Review the conversation in !{made['iid']}"

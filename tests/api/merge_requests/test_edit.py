@@ -1,4 +1,4 @@
-"""Editing merge requests, closing, reopening and deleting them."""
+"""Editing, closing, reopening and deleting merge requests."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -8,22 +8,22 @@ import pytest
 from ingot.core.access.levels import Level
 from tests.api.issues.factories import make_issue, make_milestone
 from tests.api.merge_requests.factories import commit, filled_project, fork, make_merge_request
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.factories import Project, ids
 from tests.roles import UsersByRole, project_with
 
-Stage = tuple[Person, Project]
+Sample = tuple[User, Project]
 
 
 @pytest.fixture(scope="module")
-def stage(make: Make) -> Stage:
-    """A project and its owner."""
+def sample(make: Make) -> Sample:
+    """Return a project and its owner."""
     owner = make.user()
     return owner, filled_project(make, owner)
 
 
-def test_what_is_sent_changes_and_the_rest_stays(api: Api, make: Make, stage: Stage) -> None:
-    owner, project = stage
+def test_only_sent_parameters_change(api: Api, make: Make, sample: Sample) -> None:
+    owner, project = sample
     helper = make.user()
     api.post(f"/projects/{project.id}/members", owner, user_id=helper.id, access_level=int(Level.DEVELOPER))
     milestone = make_milestone(make, project)
@@ -56,7 +56,7 @@ def test_what_is_sent_changes_and_the_rest_stays(api: Api, make: Make, stage: St
     assert api.get(url, owner).json()["title"] == "Draft: new"
 
 
-BAD: list[tuple[dict[str, Any], int]] = [
+INVALID: list[tuple[dict[str, Any], int]] = [
     ({}, 400),
     ({"unknown": "x"}, 400),
     ({"title": ""}, 400),
@@ -70,22 +70,22 @@ BAD: list[tuple[dict[str, Any], int]] = [
 ]
 
 
-@pytest.mark.parametrize(("wrong", "status"), BAD)
-def test_a_bad_edit_is_refused(api: Api, make: Make, stage: Stage, wrong: dict[str, Any], status: int) -> None:
-    owner, project = stage
-    iid = _any(api, make, stage)["iid"]
+@pytest.mark.parametrize(("wrong", "status"), INVALID)
+def test_invalid_edits_are_rejected(api: Api, make: Make, sample: Sample, wrong: dict[str, Any], status: int) -> None:
+    owner, project = sample
+    iid = _any(api, make, sample)["iid"]
     assert api.put(f"/projects/{project.id}/merge_requests/{iid}", owner, **wrong).status_code == status
 
 
-def _any(api: Api, make: Make, stage: Stage) -> dict[str, Any]:
-    owner, project = stage
+def _any(api: Api, make: Make, sample: Sample) -> dict[str, Any]:
+    owner, project = sample
     found: list[dict[str, Any]] = api.get(f"/projects/{project.id}/merge_requests", owner, state="opened").json()
     return found[0] if found else make_merge_request(make, project, owner)
 
 
 @pytest.mark.parametrize("iid", ["0", "x", str(2**63), "99999"])
-def test_one_that_is_not_there(api: Api, stage: Stage, iid: str) -> None:
-    owner, project = stage
+def test_missing_merge_requests(api: Api, sample: Sample, iid: str) -> None:
+    owner, project = sample
     for answer in (
         api.get(f"/projects/{project.id}/merge_requests/{iid}", owner),
         api.put(f"/projects/{project.id}/merge_requests/{iid}", owner, title="x"),
@@ -94,8 +94,8 @@ def test_one_that_is_not_there(api: Api, stage: Stage, iid: str) -> None:
         assert answer.status_code in (400, 404), answer.text
 
 
-def test_closing_and_reopening(api: Api, make: Make, stage: Stage) -> None:
-    owner, project = stage
+def test_closing_and_reopening(api: Api, make: Make, sample: Sample) -> None:
+    owner, project = sample
     made = make_merge_request(make, project, owner)
     url = f"/projects/{project.id}/merge_requests/{made['iid']}"
     closed = api.put(url, owner, state_event="close").json()
@@ -104,14 +104,14 @@ def test_closing_and_reopening(api: Api, make: Make, stage: Stage) -> None:
     assert api.put(url, owner, state_event="close").json()["state"] == "closed"
     assert ids(api.get(f"/projects/{project.id}/merge_requests", owner, state="closed"))[0] == made["id"]
     head = commit(make, project, made["source_branch"], {"later": "x\n"}, owner)
-    assert api.get(url, owner).json()["sha"] == made["sha"], "What is closed follows no pushes."
+    assert api.get(url, owner).json()["sha"] == made["sha"], "A closed merge request ignores pushes."
     opened = api.put(url, owner, state_event="reopen").json()
     assert (opened["state"], opened["closed_at"], opened["sha"]) == ("opened", None, head)
     assert len(api.get(f"{url}/versions", owner).json()) == 2
 
 
-def test_only_one_is_open_between_two_branches(api: Api, make: Make, stage: Stage) -> None:
-    owner, project = stage
+def test_one_merge_request_is_open_between_two_branches(api: Api, make: Make, sample: Sample) -> None:
+    owner, project = sample
     made = make_merge_request(make, project, owner)
     url = f"/projects/{project.id}/merge_requests"
     api.put(f"{url}/{made['iid']}", owner, state_event="close")
@@ -125,8 +125,8 @@ def test_only_one_is_open_between_two_branches(api: Api, make: Make, stage: Stag
     assert api.put(f"{url}/{aside['iid']}", owner, target_branch=made["source_branch"]).status_code == 400
 
 
-def test_one_whose_source_is_gone_cannot_be_reopened(api: Api, make: Make, stage: Stage) -> None:
-    owner, project = stage
+def test_reopening_requires_the_source_branch(api: Api, make: Make, sample: Sample) -> None:
+    owner, project = sample
     made = make_merge_request(make, project, owner)
     url = f"/projects/{project.id}/merge_requests/{made['iid']}"
     api.put(url, owner, state_event="close")
@@ -135,7 +135,7 @@ def test_one_whose_source_is_gone_cannot_be_reopened(api: Api, make: Make, stage
     assert api.get(url, owner).json()["state"] == "closed"
 
 
-def test_another_target_is_compared_anew(api: Api, make: Make) -> None:
+def test_changing_the_target_updates_the_diff(api: Api, make: Make) -> None:
     owner = make.user()
     project = filled_project(make, owner)
     commit(make, project, "next", {"next": "x\n"}, owner, start="master")
@@ -147,8 +147,8 @@ def test_another_target_is_compared_anew(api: Api, make: Make) -> None:
     assert moved["diff_refs"]["base_sha"] == made["diff_refs"]["base_sha"]
 
 
-def test_two_at_once_close_it_once(api: Api, make: Make, stage: Stage) -> None:
-    owner, project = stage
+def test_concurrent_closing_closes_once(api: Api, make: Make, sample: Sample) -> None:
+    owner, project = sample
     made = make_merge_request(make, project, owner)
     url = f"/projects/{project.id}/merge_requests/{made['iid']}"
     with ThreadPoolExecutor(4) as pool:
@@ -158,7 +158,7 @@ def test_two_at_once_close_it_once(api: Api, make: Make, stage: Stage) -> None:
     assert [event["state"] for event in states] == ["closed"]
 
 
-WHO = [
+CALLERS = [
     ("administrator", 200, 200),
     ("owner", 200, 200),
     ("master", 200, 403),
@@ -172,15 +172,15 @@ WHO = [
 
 @pytest.fixture(scope="module")
 def roles(make: Make) -> tuple[UsersByRole, Project]:
-    """Everybody, and a private project of theirs with a first commit."""
+    """Return a user of each role, and a private project with a first commit."""
     roles = UsersByRole(make)
     project = project_with(make, roles)
     commit(make, project, "master", {"README": "x\n"}, roles.owner)
     return roles, project
 
 
-@pytest.mark.parametrize(("role", "edits", "deletes"), WHO)
-def test_who_edits_and_deletes(
+@pytest.mark.parametrize(("role", "edits", "deletes"), CALLERS)
+def test_permissions_to_edit_and_delete(
     api: Api, make: Make, roles: tuple[UsersByRole, Project], role: str, edits: int, deletes: int
 ) -> None:
     people, project = roles
@@ -190,13 +190,13 @@ def test_who_edits_and_deletes(
     assert api.delete(url, people[role]).status_code == deletes
     assert api.get(url, people.owner).status_code == (404 if deletes == 200 else 200)
     if deletes == 200:
-        assert api.delete(url, people[role]).status_code == 200, "What is gone is gone."
+        assert api.delete(url, people[role]).status_code == 200, "A deleted merge request is not found."
         assert made["id"] not in ids(api.get(f"/projects/{project.id}/merge_requests", people.owner))
         later = make_merge_request(make, project, people.owner)
-        assert later["iid"] > made["iid"], "Numbers are never given again."
+        assert later["iid"] > made["iid"], "Iids are not reused."
 
 
-def test_an_author_from_outside_edits_but_does_not_label(api: Api, make: Make) -> None:
+def test_an_external_author_edits_but_does_not_label(api: Api, make: Make) -> None:
     project = filled_project(make, visibility="public")
     person = make.user()
     copy = fork(make, project, person)
@@ -210,8 +210,8 @@ def test_an_author_from_outside_edits_but_does_not_label(api: Api, make: Make) -
     assert api.put(url, person, state_event="close").json()["state"] == "closed"
 
 
-def test_following(api: Api, make: Make, stage: Stage) -> None:
-    owner, project = stage
+def test_subscribe(api: Api, make: Make, sample: Sample) -> None:
+    owner, project = sample
     made = make_merge_request(make, project, owner)
     url = f"/projects/{project.id}/merge_requests/{made['iid']}"
     assert api.post(f"/projects/{project.id}/merge_requests/{made['iid']}/subscribe", owner).status_code == 304
@@ -222,8 +222,8 @@ def test_following(api: Api, make: Make, stage: Stage) -> None:
     assert api.get(url, make.root).json()["subscribed"] is False
 
 
-def test_time(api: Api, make: Make, stage: Stage) -> None:
-    owner, project = stage
+def test_time_tracking(api: Api, make: Make, sample: Sample) -> None:
+    owner, project = sample
     url = f"/projects/{project.id}/merge_requests/{make_merge_request(make, project, owner)['iid']}"
     estimated = api.post(f"{url}/time_estimate", owner, duration="3h30m")
     assert (estimated.status_code, estimated.json()["human_time_estimate"]) == (200, "3h 30m")
@@ -244,7 +244,7 @@ def test_time(api: Api, make: Make, stage: Stage) -> None:
     }
 
 
-def test_the_issues_that_it_closes(api: Api, make: Make) -> None:
+def test_closed_issues(api: Api, make: Make) -> None:
     owner, reader = make.user(), make.user()
     project = filled_project(make, owner, visibility="public")
     issues = [make_issue(make, project, owner) for _ in range(3)]
@@ -275,7 +275,7 @@ def test_the_issues_that_it_closes(api: Api, make: Make) -> None:
     assert api.get(closed_by, reader).json() == []
 
 
-def test_people_who_take_part(api: Api, make: Make) -> None:
+def test_participants(api: Api, make: Make) -> None:
     owner, helper = make.user(), make.user()
     project = filled_project(make, owner, members={helper: Level.DEVELOPER})
     made = make_merge_request(make, project, owner, assignee_id=helper.id)
@@ -283,7 +283,7 @@ def test_people_who_take_part(api: Api, make: Make) -> None:
     assert ids(api.get(url, owner)) == [owner.id, helper.id]
 
 
-def test_the_merge_requests_of_a_commit(api: Api, make: Make) -> None:
+def test_merge_requests_of_a_commit(api: Api, make: Make) -> None:
     owner = make.user()
     project = filled_project(make, owner)
     made = make_merge_request(make, project, owner)

@@ -1,4 +1,4 @@
-"""Whatever is sent about merge requests is answered, and never by an error of ours."""
+"""Invalid input to merge request endpoints: always answered, and never with a 5xx."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from tests.api.merge_requests.factories import commit, filled_project, make_merg
 from tests.client import Api, Make
 from tests.factories import Project
 
-JUNK: list[Any] = [
+INVALID_VALUES: list[Any] = [
     "",
     "x",
     "\u0000",
@@ -42,17 +42,19 @@ FIELDS = [
 
 @pytest.fixture(scope="module")
 def project(make: Make) -> Project:
-    """A project with one merge request."""
+    """Return a project with one merge request."""
     project = filled_project(make)
     make_merge_request(make, project, branch="topic")
     return project
 
 
 @pytest.mark.parametrize(("method", "path", "fields"), FIELDS)
-def test_junk(api: Api, make: Make, project: Project, method: str, path: str, fields: list[str]) -> None:
+def test_invalid_parameters_cause_no_server_error(
+    api: Api, make: Make, project: Project, method: str, path: str, fields: list[str]
+) -> None:
     rest = {"source_branch": "topic", "target_branch": "master", "title": "x", "body": "x"} if method == "POST" else {}
     for field in fields:
-        for value in JUNK:
+        for value in INVALID_VALUES:
             if method == "GET":
                 options: dict[str, Any] = {"params": {field: str(value)}}
             else:
@@ -61,18 +63,22 @@ def test_junk(api: Api, make: Make, project: Project, method: str, path: str, fi
             assert answer.status_code < 500, (field, value, answer.text)
 
 
-POSITIONS: list[Any] = [{"new_line": value} for value in JUNK] + [{"new_path": value} for value in JUNK]
+POSITIONS: list[Any] = [{"new_line": value} for value in INVALID_VALUES] + [
+    {"new_path": value} for value in INVALID_VALUES
+]
 
 
 @pytest.mark.parametrize("position", POSITIONS)
-def test_junk_positions(api: Api, make: Make, project: Project, position: dict[str, Any]) -> None:
+def test_invalid_positions_cause_no_server_error(
+    api: Api, make: Make, project: Project, position: dict[str, Any]
+) -> None:
     refs = api.get(f"/projects/{project.id}/merge_requests/1", make.root).json()["diff_refs"]
     sent = {"body": "x", "position": {"position_type": "text", "new_path": "topic.txt", **refs, **position}}
     answer = api.request("POST", f"/projects/{project.id}/merge_requests/1/discussions", make.root, json=sent)
     assert answer.status_code in (201, 400), answer.text
 
 
-def test_names_of_every_sort(api: Api, make: Make) -> None:
+def test_branch_names_of_every_kind(api: Api, make: Make) -> None:
     project = filled_project(make)
     for number, branch in enumerate(["ümläut/🦊", "a.b", "x" * 200, "a'b\"c", "%2F", "100%"], 1):
         commit(make, project, branch, {f"{number}": "x\n"}, start="master")

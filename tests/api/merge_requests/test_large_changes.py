@@ -1,4 +1,4 @@
-"""Merge requests that change more than anybody reads: bounded, and marked (D23)."""
+"""Very large merge requests: diffs are truncated and marked."""
 
 from tests.client import Api, Make
 from tests.conftest import Instance

@@ -1,4 +1,4 @@
-"""D23: merge requests that change very much are told of, but not without bounds."""
+"""Limits of very large diffs in memory and output."""
 
 import resource
 import subprocess
@@ -16,32 +16,32 @@ from tests.git_history import repository_of, run
 
 FILES = 2_000
 LINE_BYTES = 50_000_000
-WHO = ("-c", "user.name=x", "-c", "user.email=x@example.org")
+AUTHOR = ("-c", "user.name=x", "-c", "user.email=x@example.org")
 
 
 def _branch(path: Path, name: str, base: str, entries: str) -> None:
     tree = run(path, "mktree", input=entries.encode())
-    run(path, "update-ref", f"refs/heads/{name}", run(path, *WHO, "commit-tree", "-p", base, "-m", name, tree))
+    run(path, "update-ref", f"refs/heads/{name}", run(path, *AUTHOR, "commit-tree", "-p", base, "-m", name, tree))
 
 
 @pytest.fixture(scope="module")
 def huge(make: Make, instance: Instance) -> tuple[Project, dict[str, dict[str, Any]]]:
-    """One that brings very many files, and one that brings a very long line."""
+    """Return a merge request with very many files, and one with a very long line."""
     project = filled_project(make)
     base, path = tip(make.api, project, make.root)["id"], repository_of(instance, project).path
     kept = run(path, "ls-tree", base)
     small = run(path, "hash-object", "-w", "--stdin", input=b"x\n")
     files = "".join(f"100644 blob {small}\tf{number:05}\n" for number in range(FILES))
     _branch(path, "many", base, f"{kept}\n{files}")
-    # Not made here, since what this process holds is measured.
+    # Built in another process, because the memory of this one is measured.
     making = f"head -c {LINE_BYTES} /dev/zero | tr '\\0' x | git hash-object -w --stdin"
     long = subprocess.run(making, shell=True, cwd=path, capture_output=True, text=True, check=True).stdout.strip()
     _branch(path, "long", base, f"{kept}\n100644 blob {long}\tlong\n")
     return project, {name: make_branch_merge_request(make, project, name) for name in ("many", "long")}
 
 
-def test_very_many_files(api: Api, make: Make, huge: tuple[Project, dict[str, dict[str, Any]]]) -> None:
-    """All are named, a thousand are shown, and it is said that there are more."""
+def test_diff_of_very_many_files(api: Api, make: Make, huge: tuple[Project, dict[str, dict[str, Any]]]) -> None:
+    """All files are listed, a thousand are shown, and the rest is marked as omitted."""
     project, offered = huge
     one = offered["many"]
     url = f"/projects/{project.id}/merge_requests/{one['iid']}"
@@ -60,8 +60,10 @@ def test_very_many_files(api: Api, make: Make, huge: tuple[Project, dict[str, di
 
 
 @pytest.mark.parametrize("path", ["/changes", "/diffs", "/raw_diffs", ""])
-def test_a_very_long_line(api: Api, make: Make, huge: tuple[Project, dict[str, dict[str, Any]]], path: str) -> None:
-    """It is said that it is too large, and nobody holds it in memory."""
+def test_diff_of_a_very_long_line(
+    api: Api, make: Make, huge: tuple[Project, dict[str, dict[str, Any]]], path: str
+) -> None:
+    """It is marked as too large and never held in memory."""
     project, offered = huge
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     answer = api.get(f"/projects/{project.id}/merge_requests/{offered['long']['iid']}{path}", make.root)

@@ -1,4 +1,4 @@
-"""Lists of merge requests: filters, orders, pages, and what each shows to whom."""
+"""Lists of merge requests: filters, orders, pages and visibility."""
 
 from functools import partial
 from typing import Any
@@ -8,16 +8,16 @@ import pytest
 from ingot.core.access.levels import Level
 from tests.api.issues.factories import make_milestone
 from tests.api.merge_requests.factories import filled_project, make_merge_request
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.factories import Group, Project, ids, make_group, statements_of
 
-Stage = tuple[Person, Person, Group, Project, dict[str, dict[str, Any]]]
+Sample = tuple[User, User, Group, Project, dict[str, dict[str, Any]]]
 ALL = ["helped", "closed", "reviewed", "draft", "assigned", "labelled", "plain"]
 
 
 @pytest.fixture(scope="module")
-def stage(make: Make) -> Stage:
-    """A project in a group with merge requests of every sort, each from a branch of its title."""
+def sample(make: Make) -> Sample:
+    """Return a project in a group with merge requests of every kind, each from a branch named like its title."""
     owner, helper = make.user(), make.user()
     group = make_group(make, owner)
     project = filled_project(make, owner, group=group, members={helper: Level.DEVELOPER})
@@ -88,17 +88,17 @@ FILTERS: list[tuple[dict[str, Any], list[str]]] = [
 
 
 @pytest.mark.parametrize(("asked", "names"), FILTERS)
-def test_a_list_has_what_was_asked_for(api: Api, stage: Stage, asked: dict[str, Any], names: list[str]) -> None:
-    owner, _, group, project, _ = stage
+def test_filters(api: Api, sample: Sample, asked: dict[str, Any], names: list[str]) -> None:
+    owner, _, group, project, _ = sample
     assert _names(api.get(f"/projects/{project.id}/merge_requests", owner, **asked)) == names
     assert _names(api.get(f"/groups/{group.id}/merge_requests", owner, **asked)) == names
     everywhere = api.get("/merge_requests", owner, per_page=100, **{"scope": "all", **asked})
-    # Other tests leave public ones behind.
+    # Other tests create public merge requests.
     assert [one["source_branch"] for one in everywhere.json() if one["project_id"] == project.id] == names
 
 
-def test_lists_by_people_and_numbers(api: Api, stage: Stage) -> None:
-    owner, helper, _, project, made = stage
+def test_filters_by_users_and_iids(api: Api, sample: Sample) -> None:
+    owner, helper, _, project, made = sample
     ask = partial(api.get, f"/projects/{project.id}/merge_requests", owner)
     assert _names(ask(author_id=helper.id)) == ["helped"]
     assert _names(ask(author_username=helper.username)) == ["helped"]
@@ -115,7 +115,7 @@ def test_lists_by_people_and_numbers(api: Api, stage: Stage) -> None:
     assert _names(everywhere(helper, scope="reviews_for_me")) == ["reviewed"]
 
 
-BAD = [
+INVALID = [
     {"state": "open"},
     {"order_by": "size"},
     {"sort": "up"},
@@ -130,22 +130,22 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize("asked", BAD)
-def test_what_cannot_be_asked_is_refused(api: Api, stage: Stage, asked: dict[str, Any]) -> None:
-    owner, _, _, project, _ = stage
+@pytest.mark.parametrize("asked", INVALID)
+def test_invalid_filters_are_rejected(api: Api, sample: Sample, asked: dict[str, Any]) -> None:
+    owner, _, _, project, _ = sample
     assert api.get(f"/projects/{project.id}/merge_requests", owner, **asked).status_code == 400
 
 
-def test_a_simple_view_is_short(api: Api, stage: Stage) -> None:
-    owner, _, _, project, made = stage
+def test_simple_view(api: Api, sample: Sample) -> None:
+    owner, _, _, project, made = sample
     answer = api.get(f"/projects/{project.id}/merge_requests", owner, view="simple", labels="ui")
     one = made["labelled"]
     names = "id", "iid", "project_id", "title", "description", "state", "created_at", "updated_at", "web_url"
     assert answer.json() == [{name: one[name] for name in names}]
 
 
-def test_pages_have_totals(api: Api, stage: Stage) -> None:
-    owner, _, _, project, _ = stage
+def test_pages_have_totals(api: Api, sample: Sample) -> None:
+    owner, _, _, project, _ = sample
     page = api.get(f"/projects/{project.id}/merge_requests", owner, per_page=3, page=2)
     assert _names(page) == ["draft", "assigned", "labelled"]
     assert (page.headers["x-total"], page.headers["x-total-pages"]) == ("7", "3")
@@ -153,15 +153,15 @@ def test_pages_have_totals(api: Api, stage: Stage) -> None:
     assert opened.headers["x-total"] == "6"
 
 
-def test_labels_can_be_shown_whole(api: Api, stage: Stage) -> None:
-    owner, _, _, project, _ = stage
+def test_with_labels_details(api: Api, sample: Sample) -> None:
+    owner, _, _, project, _ = sample
     asked = {"with_labels_details": "true", "labels": "ui"}
     found = api.get(f"/projects/{project.id}/merge_requests", owner, **asked).json()
     assert [label["name"] for label in found[0]["labels"]] == ["bug", "ui"]
 
 
-def test_milestones_and_labels_count_merge_requests(api: Api, stage: Stage) -> None:
-    owner, _, group, project, made = stage
+def test_milestones_and_labels_count_merge_requests(api: Api, sample: Sample) -> None:
+    owner, _, group, project, made = sample
     milestone = made["labelled"]["milestone"]["id"]
     assert ids(api.get(f"/projects/{project.id}/milestones/{milestone}/merge_requests", owner)) == [
         made["labelled"]["id"]
@@ -175,8 +175,8 @@ def test_milestones_and_labels_count_merge_requests(api: Api, stage: Stage) -> N
     assert {label["name"]: label["open_merge_requests_count"] for label in labels} == {"bug": 2, "ui": 1}
 
 
-def test_lists_hide_what_a_caller_may_not_see(api: Api, make: Make, stage: Stage) -> None:
-    _, _, group, project, _ = stage
+def test_invisible_merge_requests_are_not_listed(api: Api, make: Make, sample: Sample) -> None:
+    _, _, group, project, _ = sample
     guest, stranger = make.user(), make.user()
     make.api.post(f"/projects/{project.id}/members", make.root, user_id=guest.id, access_level=int(Level.GUEST))
     assert api.get(f"/projects/{project.id}/merge_requests", guest).status_code == 403
@@ -187,7 +187,7 @@ def test_lists_hide_what_a_caller_may_not_see(api: Api, make: Make, stage: Stage
     assert api.get("/merge_requests", None).status_code == 401
 
 
-def test_switched_off_they_are_hidden(api: Api, make: Make) -> None:
+def test_disabled_merge_requests_are_hidden(api: Api, make: Make) -> None:
     owner = make.user()
     project = filled_project(make, owner)
     make_merge_request(make, project, owner)
@@ -198,10 +198,10 @@ def test_switched_off_they_are_hidden(api: Api, make: Make) -> None:
 
 
 @pytest.mark.parametrize("path", ["/projects/:id/merge_requests", "/groups/:id/merge_requests", "/merge_requests"])
-def test_a_page_costs_the_same_statements_however_long_it_is(api: Api, make: Make, stage: Stage, path: str) -> None:
-    owner, _, group, project, _ = stage
+def test_statement_count_does_not_grow_with_the_page(api: Api, make: Make, sample: Sample, path: str) -> None:
+    owner, _, group, project, _ = sample
     where = path.replace(":id", str(group.id if path.startswith("/groups") else project.id))
-    # The oldest two are the ones with all relations.
+    # The oldest two have all relations.
     one, many = (
         statements_of(make, partial(api.get, where, owner, author_id=owner.id, sort="asc", per_page=size))
         for size in (2, 6)

@@ -27,8 +27,8 @@ def test_todos(api: Api, make: Make) -> None:
     assert api.get("/todos", owner).json() == []
 
 
-def test_who_is_told(api: Api, instance: Instance, make: Make) -> None:
-    """Given to somebody, merged by somebody: a todo, an event and a mail, as for an issue."""
+def test_assigned_users_are_notified(api: Api, instance: Instance, make: Make) -> None:
+    """An assignment and a merge create a todo, an event and a mail, as for issues."""
     author, person, reporter = make.user(), make.user(), make.user()
     project = filled_project(make, author, members={person: Level.MASTER, reporter: Level.REPORTER})
     with mailbox(instance) as box:

@@ -1,4 +1,4 @@
-"""What merge requests bring: commits, changes and versions, also when the source moves or goes."""
+"""Commits, diffs and versions of merge requests, also after changes of the source branch."""
 
 from functools import partial
 from pathlib import Path
@@ -9,18 +9,18 @@ import pytest
 from ingot.collaboration.merge_requests.versions.inspection import VersionComparison, compare_with_target
 from ingot.collaboration.merge_requests.versions.source_tracker import HeadTracker
 from tests.api.merge_requests.factories import commit, filled_project, fork, make_merge_request
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project, statements_of
 from tests.git_history import repository_of, run
 
-Stage = tuple[Person, Project, dict[str, Any], str]
+Sample = tuple[User, Project, dict[str, Any], str]
 BRIEF = {"id", "short_id", "title", "author_name", "author_email", "created_at", "message"}
 
 
 @pytest.fixture(scope="module")
-def stage(make: Make) -> Stage:
-    """A merge request of two commits into a target that has moved on since they parted."""
+def sample(make: Make) -> Sample:
+    """Return a merge request of two commits into a target that has diverged."""
     owner = make.user()
     project = filled_project(make, owner)
     made = make_merge_request(make, project, owner, "topic")
@@ -30,14 +30,14 @@ def stage(make: Make) -> Stage:
     return owner, project, make.api.get(url, owner).json(), head
 
 
-def test_the_head_moves_with_a_push(stage: Stage) -> None:
-    _, _, shown, head = stage
+def test_a_push_updates_the_head(sample: Sample) -> None:
+    _, _, shown, head = sample
     assert shown["sha"] == shown["diff_refs"]["head_sha"] == head
     assert shown["changes_count"] == "2"
 
 
-def test_commits_are_those_that_the_target_lacks(api: Api, instance: Instance, stage: Stage) -> None:
-    owner, project, shown, _ = stage
+def test_commits_are_those_missing_in_the_target(api: Api, instance: Instance, sample: Sample) -> None:
+    owner, project, shown, _ = sample
     answer = api.get(f"/projects/{project.id}/merge_requests/{shown['iid']}/commits", owner)
     expected = run(repository_of(instance, project).path, "rev-list", "master..topic").split()
     assert [one["id"] for one in answer.json()] == expected
@@ -51,8 +51,8 @@ def _names(path: Path, old: str, new: str) -> list[str]:
     return run(path, "diff", "--name-only", f"{old}...{new}").split()
 
 
-def test_changes_are_those_of_git(api: Api, instance: Instance, stage: Stage) -> None:
-    owner, project, shown, _ = stage
+def test_changes_match_git(api: Api, instance: Instance, sample: Sample) -> None:
+    owner, project, shown, _ = sample
     answer = api.get(f"/projects/{project.id}/merge_requests/{shown['iid']}/changes", owner).json()
     assert [change["new_path"] for change in answer["changes"]] == _names(
         repository_of(instance, project).path, "master", "topic"
@@ -68,8 +68,8 @@ def test_changes_are_those_of_git(api: Api, instance: Instance, stage: Stage) ->
     assert raw.text.startswith("diff --git a/README b/README")
 
 
-def test_every_push_is_a_version(api: Api, stage: Stage) -> None:
-    owner, project, shown, head = stage
+def test_every_push_creates_a_version(api: Api, sample: Sample) -> None:
+    owner, project, shown, head = sample
     versions = api.get(f"/projects/{project.id}/merge_requests/{shown['iid']}/versions", owner).json()
     assert len(versions) == 2
     newest, first = versions
@@ -94,21 +94,21 @@ def test_every_push_is_a_version(api: Api, stage: Stage) -> None:
 
 
 @pytest.mark.parametrize(("version", "status"), [("0", 404), ("99999999", 404), ("x", 400), (str(2**63), 400)])
-def test_a_version_that_is_not_there(api: Api, stage: Stage, version: str, status: int) -> None:
-    owner, project, shown, _ = stage
+def test_a_missing_version(api: Api, sample: Sample, version: str, status: int) -> None:
+    owner, project, shown, _ = sample
     url = f"/projects/{project.id}/merge_requests/{shown['iid']}/versions/{version}"
     assert api.get(url, owner).status_code == status
 
 
-def test_versions_of_others_are_not_shown(api: Api, make: Make, stage: Stage) -> None:
-    owner, project, shown, _ = stage
+def test_versions_of_other_merge_requests_are_not_found(api: Api, make: Make, sample: Sample) -> None:
+    owner, project, shown, _ = sample
     other = make_merge_request(make, project, owner)
     versions = api.get(f"/projects/{project.id}/merge_requests/{other['iid']}/versions", owner).json()
     url = f"/projects/{project.id}/merge_requests/{shown['iid']}/versions/{versions[0]['id']}"
     assert api.get(url, owner).status_code == 404
 
 
-def test_a_force_push_and_a_lost_source_leave_all_readable(api: Api, instance: Instance, make: Make) -> None:
+def test_versions_survive_force_pushes_and_deleted_sources(api: Api, instance: Instance, make: Make) -> None:
     owner = make.user()
     project = filled_project(make, owner)
     made = make_merge_request(make, project, owner)
@@ -135,7 +135,7 @@ def test_a_force_push_and_a_lost_source_leave_all_readable(api: Api, instance: I
     assert [one["title"] for one in api.get(f"{url}/commits", owner).json()] == ["Anew"]
 
 
-def test_what_a_fork_brings_outlives_it(api: Api, instance: Instance, make: Make) -> None:
+def test_commits_of_a_deleted_fork_are_kept(api: Api, instance: Instance, make: Make) -> None:
     project = filled_project(make, visibility="public")
     person = make.user()
     copy = fork(make, project, person)
@@ -154,7 +154,7 @@ def test_what_a_fork_brings_outlives_it(api: Api, instance: Instance, make: Make
     assert len(api.get(f"{url}/versions", person).json()) == 2
 
 
-def test_who_cannot_see_the_target_any_more_sees_nothing_of_it(api: Api, make: Make) -> None:
+def test_users_without_access_to_the_target_see_nothing(api: Api, make: Make) -> None:
     person = make.user()
     project = filled_project(make, members={person: 20}, visibility="private")
     copy = fork(make, project, person)
@@ -170,7 +170,7 @@ def test_who_cannot_see_the_target_any_more_sees_nothing_of_it(api: Api, make: M
     commit(make, copy, "mine", {"more": "x\n"}, person)
 
 
-def test_histories_without_anything_in_common(api: Api, instance: Instance, make: Make) -> None:
+def test_unrelated_histories(api: Api, instance: Instance, make: Make) -> None:
     owner = make.user()
     project = filled_project(make, owner)
     path = repository_of(instance, project).path
@@ -186,7 +186,7 @@ def test_histories_without_anything_in_common(api: Api, instance: Instance, make
     assert [one["id"] for one in api.get(f"{url}/commits", owner).json()] == [lone]
 
 
-def test_a_source_without_anything_new(api: Api, make: Make) -> None:
+def test_a_source_without_new_commits(api: Api, make: Make) -> None:
     owner = make.user()
     project = filled_project(make, owner)
     api.post(f"/projects/{project.id}/repository/branches", owner, branch="same", ref="master")
@@ -199,7 +199,7 @@ def test_a_source_without_anything_new(api: Api, make: Make) -> None:
     assert api.get(f"{url}/versions", owner).json()[0]["state"] == "empty"
 
 
-def test_a_deleted_one_leaves_no_reference(api: Api, instance: Instance, make: Make) -> None:
+def test_deletion_removes_the_refs(api: Api, instance: Instance, make: Make) -> None:
     owner = make.user()
     project = filled_project(make, owner)
     made = make_merge_request(make, project, owner)
@@ -212,10 +212,10 @@ LISTS = ["commits", "diffs", "versions", "notes", "discussions", "closes_issues"
 
 
 @pytest.mark.parametrize("name", LISTS)
-def test_more_costs_no_more_statements(api: Api, make: Make, stage: Stage, name: str) -> None:
-    owner, project, shown, _ = stage
+def test_larger_lists_take_no_more_statements(api: Api, make: Make, sample: Sample, name: str) -> None:
+    owner, project, shown, _ = sample
     one, many = (
-        f"/projects/{project.id}/merge_requests/{iid}/{name}" for iid in (_small(api, make, stage), shown["iid"])
+        f"/projects/{project.id}/merge_requests/{iid}/{name}" for iid in (_small(api, make, sample), shown["iid"])
     )
     if name in ("notes", "discussions"):
         for number in range(3):
@@ -224,9 +224,9 @@ def test_more_costs_no_more_statements(api: Api, make: Make, stage: Stage, name:
     assert costs[0] == costs[1]
 
 
-def _small(api: Api, make: Make, stage: Stage) -> int:
-    """A merge request with one of everything."""
-    owner, project, _, _ = stage
+def _small(api: Api, make: Make, sample: Sample) -> int:
+    """Return a merge request with one of everything."""
+    owner, project, _, _ = sample
     known = api.get(f"/projects/{project.id}/merge_requests", owner, source_branch="small").json()
     if known:
         iid: int = known[0]["iid"]
@@ -238,8 +238,8 @@ def _small(api: Api, make: Make, stage: Stage) -> int:
     return small
 
 
-def test_how_far_the_target_is_ahead(api: Api, stage: Stage) -> None:
-    owner, project, shown, _ = stage
+def test_diverged_commits_count(api: Api, sample: Sample) -> None:
+    owner, project, shown, _ = sample
     url = f"/projects/{project.id}/merge_requests/{shown['iid']}"
     asked = {"include_diverged_commits_count": "true", "include_rebase_in_progress": "true"}
     found = api.get(url, owner, **asked).json()
@@ -247,7 +247,7 @@ def test_how_far_the_target_is_ahead(api: Api, stage: Stage) -> None:
     assert "diverged_commits_count" not in api.get(url, owner).json()
 
 
-def test_what_a_crash_cut_off_is_seen_to_by_a_job(
+def test_a_job_repairs_an_interrupted_update(
     api: Api, instance: Instance, make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project = filled_project(make, visibility="public")
@@ -269,26 +269,26 @@ def test_what_a_crash_cut_off_is_seen_to_by_a_job(
     assert len(api.get(f"{url}/versions", person).json()) == 2
 
 
-def test_a_push_while_it_is_opened_is_not_missed(api: Api, make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_push_during_creation_is_recorded(api: Api, make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     owner = make.user()
     project = filled_project(make, owner)
     commit(make, project, "topic", {"a": "x\n"}, owner, start="master")
     pushed: list[str] = []
 
-    def look_then_push(*asked: Any, **more: Any) -> VersionComparison:
+    def read_then_push(*asked: Any, **more: Any) -> VersionComparison:
         looked = compare_with_target(*asked, **more)
         if not pushed:
             pushed.append(commit(make, project, "topic", {"b": "x\n"}, owner))
         return looked
 
-    monkeypatch.setattr("ingot.collaboration.merge_requests.staged.compare_with_target", look_then_push)
+    monkeypatch.setattr("ingot.collaboration.merge_requests.staged.compare_with_target", read_then_push)
     sent = {"source_branch": "topic", "target_branch": "master", "title": "Topic"}
     made = api.post(f"/projects/{project.id}/merge_requests", owner, **sent).json()
     shown = api.get(f"/projects/{project.id}/merge_requests/{made['iid']}", owner).json()
     assert shown["sha"] == shown["diff_refs"]["head_sha"] == pushed[0]
 
 
-def test_a_branch_that_goes_and_comes_back(api: Api, make: Make) -> None:
+def test_a_deleted_and_recreated_branch(api: Api, make: Make) -> None:
     owner = make.user()
     project = filled_project(make, owner)
     made = make_merge_request(make, project, owner)

@@ -1,1 +1,1 @@
-"""Merging merge requests over the API."""
+"""Tests of merging."""

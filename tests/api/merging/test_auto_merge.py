@@ -7,24 +7,24 @@ import pytest
 from ingot.core.access.levels import Level
 from tests.api.merge_requests.factories import commit, filled_project, make_merge_request
 from tests.api.merging.merge_calls import listed_status, merged, refused, tip, url
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project, add_members
 
 
 @pytest.fixture(scope="module")
-def owner(make: Make) -> Person:
+def owner(make: Make) -> User:
     """Whose project it is."""
     return make.user()
 
 
 @pytest.fixture(scope="module")
-def project(make: Make, owner: Person) -> Project:
+def project(make: Make, owner: User) -> Project:
     """A project with something in it."""
     return filled_project(make, owner)
 
 
-def report(api: Api, project: Project, merge_request: dict[str, Any], who: Person, state: str, **sent: Any) -> None:
+def report(api: Api, project: Project, merge_request: dict[str, Any], who: User, state: str, **sent: Any) -> None:
     """Say something of the head."""
     sha = merge_request["sha"]
     answer = api.post(
@@ -34,7 +34,7 @@ def report(api: Api, project: Project, merge_request: dict[str, Any], who: Perso
 
 
 def waiting(
-    api: Api, make: Make, project: Project, who: Person, author: Person | None = None, **sent: Any
+    api: Api, make: Make, project: Project, who: User, author: User | None = None, **sent: Any
 ) -> dict[str, Any]:
     """A merge request that waits for its pipeline."""
     merge_request = make_merge_request(make, project, author or who)
@@ -47,14 +47,14 @@ def waiting(
     return shown
 
 
-def seen(api: Api, project: Project, merge_request: dict[str, Any], who: Person) -> tuple[str, bool]:
+def seen(api: Api, project: Project, merge_request: dict[str, Any], who: User) -> tuple[str, bool]:
     """Its state, and whether it still waits."""
     shown = api.get(url(project, merge_request), who).json()
     return shown["state"], shown["merge_when_pipeline_succeeds"]
 
 
 def test_it_is_merged_when_the_pipeline_has_succeeded(
-    api: Api, make: Make, instance: Instance, project: Project, owner: Person
+    api: Api, make: Make, instance: Instance, project: Project, owner: User
 ) -> None:
     """By the job, in the name and as the wish of whoever asked for it."""
     message = "When it was ready"
@@ -76,7 +76,7 @@ def test_it_is_merged_when_the_pipeline_has_succeeded(
 
 
 def test_several_statuses_make_one_success(
-    api: Api, make: Make, instance: Instance, project: Project, owner: Person
+    api: Api, make: Make, instance: Instance, project: Project, owner: User
 ) -> None:
     merge_request = make_merge_request(make, project, owner)
     for name in ("lint", "test"):
@@ -91,7 +91,7 @@ def test_several_statuses_make_one_success(
     assert seen(api, project, merge_request, owner) == ("merged", False)
 
 
-def test_there_is_nothing_to_wait_for(api: Api, make: Make, project: Project, owner: Person) -> None:
+def test_there_is_nothing_to_wait_for(api: Api, make: Make, project: Project, owner: User) -> None:
     """Without a pipeline, or with one that has ended, it is merged at once."""
     merged(api, project, make_merge_request(make, project, owner), owner, merge_when_pipeline_succeeds=True)
     ready = make_merge_request(make, project, owner)
@@ -99,7 +99,7 @@ def test_there_is_nothing_to_wait_for(api: Api, make: Make, project: Project, ow
     merged(api, project, ready, owner, merge_when_pipeline_succeeds=True)
 
 
-def test_cancelling(api: Api, make: Make, instance: Instance, owner: Person) -> None:
+def test_cancelling(api: Api, make: Make, instance: Instance, owner: User) -> None:
     """By PUT as the contract has it and by POST as clients do; with its own words for what is over or was never set."""
     project = filled_project(make, owner)
     author, reporter = make.user(), make.user()
@@ -130,7 +130,7 @@ def test_cancelling(api: Api, make: Make, instance: Instance, owner: Person) -> 
     refused(api.put(url(project, second, "/cancel_merge_when_pipeline_succeeds"), owner), 405, "not_open")
 
 
-def test_new_commits_drop_it(api: Api, make: Make, instance: Instance, project: Project, owner: Person) -> None:
+def test_new_commits_drop_it(api: Api, make: Make, instance: Instance, project: Project, owner: User) -> None:
     """What was pushed since nobody has asked to be merged, whatever becomes of the pipeline of the old head."""
     merge_request = waiting(api, make, project, owner)
     newer = commit(make, project, merge_request["source_branch"], {make.name("file"): "x"}, owner)
@@ -143,7 +143,7 @@ def test_new_commits_drop_it(api: Api, make: Make, instance: Instance, project: 
 
 @pytest.mark.parametrize("state", ["failed", "canceled"])
 def test_schedule_survives_a_failed_pipeline(
-    api: Api, make: Make, instance: Instance, project: Project, owner: Person, state: str
+    api: Api, make: Make, instance: Instance, project: Project, owner: User, state: str
 ) -> None:
     """A retry that succeeds merges, as in GitLab; canceling and new commits still end the schedule."""
     merge_request, canceled = waiting(api, make, project, owner), waiting(api, make, project, owner)
@@ -163,7 +163,7 @@ def test_schedule_survives_a_failed_pipeline(
     assert seen(api, project, canceled, owner) == ("opened", False)
 
 
-def test_what_cannot_be_merged_any_more(api: Api, make: Make, instance: Instance, owner: Person) -> None:
+def test_what_cannot_be_merged_any_more(api: Api, make: Make, instance: Instance, owner: User) -> None:
     """Whoever looks sees why; nothing is tried again and again."""
     project = filled_project(make, owner)
     clash, lost = waiting(api, make, project, owner), waiting(api, make, project, owner)
@@ -182,7 +182,7 @@ def test_what_cannot_be_merged_any_more(api: Api, make: Make, instance: Instance
     assert seen(api, project, lost, owner) == ("opened", True)
 
 
-def test_a_success_may_be_demanded(api: Api, make: Make, instance: Instance, owner: Person) -> None:
+def test_a_success_may_be_demanded(api: Api, make: Make, instance: Instance, owner: User) -> None:
     """Then nothing is merged before; a merge for later does not mind that it is not there yet."""
     project = filled_project(make, owner)
     sent = {"name": project.name, "only_allow_merge_if_pipeline_succeeds": True}
@@ -206,7 +206,7 @@ def test_a_success_may_be_demanded(api: Api, make: Make, instance: Instance, own
     assert seen(api, project, merge_request, owner) == ("merged", False)
 
 
-def test_who_may_not_merge_may_not_ask_for_it(api: Api, make: Make, owner: Person) -> None:
+def test_who_may_not_merge_may_not_ask_for_it(api: Api, make: Make, owner: User) -> None:
     project = filled_project(make, owner)
     developer = make.user()
     add_members(make, project, {developer: Level.DEVELOPER})

@@ -7,24 +7,24 @@ from ingot.core.db.times import add_duration, day_of
 from tests.api.merge_requests.factories import filled_project
 from tests.api.merging.merge_calls import tip, url
 from tests.api.merging.test_auto_merge import report, waiting
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project, add_members, make_group, share
 
 REASON = "The user who scheduled the merge may no longer merge it."
 
 
-def _member(project: Project, user: Person) -> str:
+def _member(project: Project, user: User) -> str:
     return f"/projects/{project.id}/members/{user.id}"
 
 
-def _protect(api: Api, project: Project, owner: Person, level: int) -> None:
+def _protect(api: Api, project: Project, owner: User, level: int) -> None:
     api.delete(f"/projects/{project.id}/protected_branches/master", owner)
     sent = {"name": "master", "push_access_level": level, "merge_access_level": level}
     assert api.post(f"/projects/{project.id}/protected_branches", owner, **sent).status_code == 201
 
 
-def _revoke(how: str, api: Api, make: Make, owner: Person, project: Project, user: Person) -> None:
+def _revoke(how: str, api: Api, make: Make, owner: User, project: Project, user: User) -> None:
     member = _member(project, user)
     if how == "removed":
         assert api.delete(member, owner).is_success

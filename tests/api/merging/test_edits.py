@@ -1,4 +1,4 @@
-"""What becomes of merging when a merge request is edited, and of issues when one is merged."""
+"""Merges and edits of merge requests, and issues closed by a merge."""
 
 import pytest
 
@@ -7,24 +7,24 @@ from ingot.core.access.levels import Level
 from ingot.projects.projects.api import repository_store
 from tests.api.merge_requests.factories import filled_project, make_merge_request
 from tests.api.merging.merge_calls import merged, refused, tip, url
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project, add_members, make_project
 
 
 @pytest.fixture(scope="module")
-def owner(make: Make) -> Person:
-    """Whose project it is."""
+def owner(make: Make) -> User:
+    """Return the owner of the project."""
     return make.user()
 
 
 @pytest.fixture(scope="module")
-def project(make: Make, owner: Person) -> Project:
-    """A project with something in it."""
+def project(make: Make, owner: User) -> Project:
+    """Return a project with a first commit."""
     return filled_project(make, owner)
 
 
-def test_what_is_over_is_406(api: Api, make: Make, project: Project, owner: Person) -> None:
+def test_edits_of_merged_ones_get_406(api: Api, make: Make, project: Project, owner: User) -> None:
     merge_request = make_merge_request(make, project, owner)
     merged(api, project, merge_request, owner)
     assert refused(api.put(url(project, merge_request, "/merge"), owner), 406, "not_open") == "406 Not Acceptable"
@@ -33,7 +33,7 @@ def test_what_is_over_is_406(api: Api, make: Make, project: Project, owner: Pers
     refused(api.put(url(project, closed, "/merge"), owner), 406, "not_open")
 
 
-def test_drafts_and_archived_projects(api: Api, make: Make, owner: Person) -> None:
+def test_drafts_and_archived_projects(api: Api, make: Make, owner: User) -> None:
     project = filled_project(make, owner)
     draft = make_merge_request(make, project, owner, title="WIP: not yet")
     message = refused(api.put(url(project, draft, "/merge"), owner), 405, "draft_status")
@@ -46,8 +46,8 @@ def test_drafts_and_archived_projects(api: Api, make: Make, owner: Person) -> No
     merged(api, project, draft, owner)
 
 
-def test_issues_are_closed(api: Api, make: Make, owner: Person) -> None:
-    """Those that it names, when it is merged into the default branch; a merge elsewhere closes nothing."""
+def test_issues_are_closed(api: Api, make: Make, owner: User) -> None:
+    """Mentioned issues are closed by a merge into the default branch only."""
     project = filled_project(make, owner)
     numbers = [api.post(f"/projects/{project.id}/issues", owner, title="x").json()["iid"] for _ in range(3)]
     branches = f"/projects/{project.id}/repository/branches"
@@ -65,15 +65,15 @@ def test_issues_are_closed(api: Api, make: Make, owner: Person) -> None:
     assert f"closed via merge request !{here['iid']}" in [note["body"] for note in said]
 
 
-def test_issues_of_other_projects_are_closed_by_who_may(api: Api, make: Make, owner: Person) -> None:
-    """Only those that whoever merges could close themselves; others stay open, and hear nothing."""
+def test_issues_of_other_projects_are_closed_with_permission(api: Api, make: Make, owner: User) -> None:
+    """Only issues that the merging user may close; others stay open without a note."""
     project, far = filled_project(make, owner), make_project(make, owner, visibility="private")
     author = make.user()
     hidden = make_project(make, author, visibility="private")
     add_members(make, project, {author: Level.DEVELOPER})
     for place, person in ((far, owner), (hidden, author)):
         assert api.post(f"/projects/{place.id}/issues", person, title="x").status_code == 201
-    # The first one is named by who does not see it, the second one is merged by who does not.
+    # The author of the first mention cannot see the issue; the user who merges the second one cannot.
     make_merge_request(make, project, author, description=f"Closes {far.path}#1")
     merged(api, project, make_merge_request(make, project, author, description=f"Closes {hidden.path}#1"), owner)
     seen = make_merge_request(make, project, owner, description=f"Closes {far.path}#1, {project.path}#99")
@@ -87,8 +87,8 @@ def test_issues_of_other_projects_are_closed_by_who_may(api: Api, make: Make, ow
     ]
 
 
-def test_discussions_may_have_to_be_resolved(api: Api, make: Make, owner: Person) -> None:
-    """Where a project demands it, nothing is merged while one is open; a note by itself is no question."""
+def test_projects_may_require_resolved_discussions(api: Api, make: Make, owner: User) -> None:
+    """An unresolved discussion prevents the merge; an individual note does not."""
     project = filled_project(make, owner)
     sent = {"name": project.name, "only_allow_merge_if_all_discussions_are_resolved": True}
     assert api.put(f"/projects/{project.id}", owner, **sent).status_code == 200
@@ -104,8 +104,8 @@ def test_discussions_may_have_to_be_resolved(api: Api, make: Make, owner: Person
     merged(api, project, merge_request, owner)
 
 
-def test_a_branch_that_was_merged_is_removed_once(api: Api, make: Make, instance: Instance, owner: Person) -> None:
-    """What says that it is to go is gone with it: one that is made anew at the same commit stays."""
+def test_a_merged_source_branch_is_removed_once(api: Api, make: Make, instance: Instance, owner: User) -> None:
+    """The removal is not repeated for a new branch at the same commit."""
     project = filled_project(make, owner)
     merge_request = make_merge_request(make, project, owner)
     merged(api, project, merge_request, owner, should_remove_source_branch=True)

@@ -1,4 +1,4 @@
-"""Merging: what the branch has then, what is answered, and who is refused for which reason."""
+"""Merging: resulting commits, responses and errors."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from ingot.core.access.levels import Level
 from ingot.git.history.commits import commit_or_none
 from tests.api.merge_requests.factories import commit, filled_project, fork, make_merge_request
 from tests.api.merging.merge_calls import conflicting, make_branch_merge_request, merged, refused, tip, url
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project, add_members
 from tests.git_history import repository_of, run
@@ -16,19 +16,19 @@ from tests.statements import recorded_statements
 
 
 @pytest.fixture(scope="module")
-def owner(make: Make) -> Person:
-    """Whose project it is."""
+def owner(make: Make) -> User:
+    """Return the owner of the project."""
     return make.user()
 
 
 @pytest.fixture(scope="module")
-def project(make: Make, owner: Person) -> Project:
-    """A project with something in it."""
+def project(make: Make, owner: User) -> Project:
+    """Return a project with a first commit."""
     return filled_project(make, owner)
 
 
-def test_a_merge_in_the_next_call_works(api: Api, make: Make, project: Project, owner: Person) -> None:
-    """There is nothing to wait for: what was just opened can be merged, and the branch has it when that is answered."""
+def test_a_new_merge_request_can_be_merged_at_once(api: Api, make: Make, project: Project, owner: User) -> None:
+    """The response is sent when the branch contains the merge."""
     before = tip(api, project, owner)["id"]
     merge_request = make_merge_request(make, project, owner)
     assert merge_request["merge_status"] == "unchecked"
@@ -56,8 +56,8 @@ def test_a_merge_in_the_next_call_works(api: Api, make: Make, project: Project, 
     assert f"{merge_request['source_branch']}.txt" in [file["name"] for file in files]
 
 
-def test_a_merge_looks_up_its_project_at_most_twice(api: Api, make: Make, project: Project, owner: Person) -> None:
-    """Once for the path and once when it is its turn; a third row is read where the push is recorded."""
+def test_a_merge_looks_up_its_project_at_most_twice(api: Api, make: Make, project: Project, owner: User) -> None:
+    """Once for the path and once under the lock; a third row is read where the push is recorded."""
     merge_request = make_merge_request(make, project, owner)
     with recorded_statements(make.database) as statements:
         merged(api, project, merge_request, owner)
@@ -67,10 +67,8 @@ def test_a_merge_looks_up_its_project_at_most_twice(api: Api, make: Make, projec
     assert len(rows) <= 3
 
 
-def test_a_merge_fetches_the_head_of_a_fork_that_the_target_lacks(
-    instance: Instance, make: Make, owner: Person
-) -> None:
-    """Whoever follows the push may not have brought it over yet."""
+def test_a_merge_fetches_the_head_of_a_fork_that_the_target_lacks(instance: Instance, make: Make, owner: User) -> None:
+    """The subscriber of the push may not have fetched it yet."""
     project = filled_project(make, owner, visibility="public")
     forker = make.user()
     theirs = fork(make, project, forker)
@@ -87,8 +85,8 @@ def test_a_merge_fetches_the_head_of_a_fork_that_the_target_lacks(
     assert merged(make.api, project, merge_request, owner)["sha"] == merge_request["sha"]
 
 
-def test_the_verdict_follows_the_commits(api: Api, make: Make, owner: Person) -> None:
-    """It is found out when one is asked for, shown by lists as long as it holds, and anew when a branch has moved."""
+def test_mergeability_follows_the_commits(api: Api, make: Make, owner: User) -> None:
+    """Computed when one merge request is read, shown in lists while valid, and computed again when a branch moves."""
     project = filled_project(make, owner)
     merge_request = make_merge_request(make, project, owner)
     path, listed = url(project, merge_request), f"/projects/{project.id}/merge_requests"
@@ -117,8 +115,8 @@ def test_the_verdict_follows_the_commits(api: Api, make: Make, owner: Person) ->
     assert api.get(path, owner).json()["merge_status"] == "can_be_merged"
 
 
-def test_looking_leaves_no_trace(api: Api, make: Make, instance: Instance, owner: Person) -> None:
-    """Asking git costs no object in the repository, and changes nothing that is shown but the verdict."""
+def test_mergeability_check_writes_no_objects(api: Api, make: Make, instance: Instance, owner: User) -> None:
+    """It adds no object to the repository, and changes only the merge status."""
     project = filled_project(make, owner)
     merge_request = make_merge_request(make, project, owner)
     repository = repository_of(instance, project).path
@@ -128,7 +126,7 @@ def test_looking_leaves_no_trace(api: Api, make: Make, instance: Instance, owner
     assert shown["updated_at"] == merge_request["updated_at"]
 
 
-def test_conflicts_are_405(api: Api, make: Make, owner: Person) -> None:
+def test_conflicts_get_405(api: Api, make: Make, owner: User) -> None:
     project = filled_project(make, owner)
     merge_request = conflicting(make, project, owner)
     before = tip(api, project, owner)["id"]
@@ -138,8 +136,8 @@ def test_conflicts_are_405(api: Api, make: Make, owner: Person) -> None:
     assert api.get(url(project, merge_request), owner).json()["state"] == "opened"
 
 
-def test_nothing_to_merge_is_405(api: Api, make: Make, project: Project, owner: Person) -> None:
-    """A branch that brings nothing cannot be merged, nor one whose target is gone."""
+def test_nothing_to_merge_gets_405(api: Api, make: Make, project: Project, owner: User) -> None:
+    """A branch without new commits, and one whose target is deleted."""
     branch, target = make.name("same"), make.name("target")
     for name in (branch, target):
         answer = api.post(f"/projects/{project.id}/repository/branches", owner, branch=name, ref="master")
@@ -157,8 +155,8 @@ def test_nothing_to_merge_is_405(api: Api, make: Make, project: Project, owner: 
 
 
 @pytest.mark.parametrize("lost", ["branch", "branch of a fork", "fork"])
-def test_without_its_source_it_is_not_merged(api: Api, make: Make, owner: Person, lost: str) -> None:
-    """Who takes the branch away offers it no longer; its commits are only kept to be read."""
+def test_a_deleted_source_branch_cannot_be_merged(api: Api, make: Make, owner: User, lost: str) -> None:
+    """Its commits are kept for reading only."""
     project = filled_project(make, owner, visibility="public")
     author = owner if lost == "branch" else make.user()
     source = project if lost == "branch" else fork(make, project, author)
@@ -182,8 +180,8 @@ def test_without_its_source_it_is_not_merged(api: Api, make: Make, owner: Person
         merged(api, project, merge_request, owner)
 
 
-def test_another_head_is_409(api: Api, make: Make, project: Project, owner: Person) -> None:
-    """Who has seen another commit than is there merges nothing; the answer begins with the contract's words."""
+def test_another_head_gets_409(api: Api, make: Make, project: Project, owner: User) -> None:
+    """When the sha parameter differs from the head; the message begins as documented."""
     merge_request = make_merge_request(make, project, owner)
     answer = api.put(url(project, merge_request, "/merge"), owner, sha="1" * 40)
     assert answer.status_code == 409
@@ -195,8 +193,8 @@ def test_another_head_is_409(api: Api, make: Make, project: Project, owner: Pers
     assert shown["sha"] == newer
 
 
-def test_who_may_not_merge_is_401(api: Api, make: Make, owner: Person) -> None:
-    """The target is protected, as default branches are: masters merge, and developers once they are let."""
+def test_denied_merges_get_401(api: Api, make: Make, owner: User) -> None:
+    """The target is protected: masters merge, and developers if the rule allows it."""
     project = filled_project(make, owner)
     master, developer, reporter, guest, stranger = (make.user() for _ in range(5))
     levels = {
@@ -218,7 +216,7 @@ def test_who_may_not_merge_is_401(api: Api, make: Make, owner: Person) -> None:
     assert api.get(url(project, merge_request), developer).json()["user"] == {"can_merge": True}
     assert api.get(url(project, merge_request), reporter).json()["user"] == {"can_merge": False}
     merged(api, project, merge_request, developer)
-    # Merging is all that it lets them do.
+    # The rule allows merging only.
     sent = {"branch": "master", "commit_message": "x", "actions": [{"action": "create", "file_path": "x"}]}
     sent["actions"][0]["content"] = "x"  # type: ignore[index] # It is a list.
     assert api.post(f"/projects/{project.id}/repository/commits", developer, **sent).status_code == 403
@@ -226,8 +224,8 @@ def test_who_may_not_merge_is_401(api: Api, make: Make, owner: Person) -> None:
     merged(api, project, other, master)
 
 
-def test_branches_that_nobody_protects(api: Api, make: Make, owner: Person) -> None:
-    """Who may push may merge; a rule with a slash or a star in its name holds too."""
+def test_merge_into_unprotected_branches(api: Api, make: Make, owner: User) -> None:
+    """Requires permission to push; protection rules may contain slashes and wildcards."""
     project = filled_project(make, owner)
     developer = make.user()
     add_members(make, project, {developer: Level.DEVELOPER})
@@ -242,8 +240,8 @@ def test_branches_that_nobody_protects(api: Api, make: Make, owner: Person) -> N
     merged(api, project, closed, owner)
 
 
-def test_own_words(api: Api, make: Make, project: Project, owner: Person) -> None:
-    """A message is taken as it is, whatever it holds; none at all is the usual one."""
+def test_custom_commit_messages(api: Api, make: Make, project: Project, owner: User) -> None:
+    """A message is used unchanged; without one the default is used."""
     message = "Zusammengeführt 🎉\n\n-m --amend"
     merged(api, project, make_merge_request(make, project, owner), owner, merge_commit_message=message)
     assert tip(api, project, owner)["message"] == message
@@ -252,14 +250,14 @@ def test_own_words(api: Api, make: Make, project: Project, owner: Person) -> Non
 
 
 @pytest.mark.parametrize("sent", [{"should_remove_source_branch": "perhaps"}, {"squash": [1]}, {"sha": {"a": 1}}])
-def test_wrong_types_are_400(api: Api, make: Make, project: Project, owner: Person, sent: dict[str, Any]) -> None:
+def test_wrong_types_get_400(api: Api, make: Make, project: Project, owner: User, sent: dict[str, Any]) -> None:
     merge_request = make_merge_request(make, project, owner)
     assert api.put(url(project, merge_request, "/merge"), owner, **sent).status_code == 400
     assert api.put(f"/projects/{project.id}/merge_requests/999999/merge", owner).status_code == 404
 
 
-def test_the_target_moves_meanwhile(api: Api, make: Make, project: Project, owner: Person) -> None:
-    """Somebody else's commit is merged with, and not lost."""
+def test_the_target_moves_during_the_merge(api: Api, make: Make, project: Project, owner: User) -> None:
+    """Concurrent commits are merged, not lost."""
     merge_request = make_merge_request(make, project, owner)
     api.get(url(project, merge_request), owner)
     other = commit(make, project, "master", {make.name("other"): "x"}, owner)
@@ -267,8 +265,8 @@ def test_the_target_moves_meanwhile(api: Api, make: Make, project: Project, owne
     assert tip(api, project, owner)["parent_ids"] == [other, merge_request["sha"]]
 
 
-def test_a_source_branch_is_removed(api: Api, make: Make, project: Project, owner: Person) -> None:
-    """When the merge asks for it, or the merge request had; a word at the merge counts before one from earlier."""
+def test_a_source_branch_is_removed(api: Api, make: Make, project: Project, owner: User) -> None:
+    """When the merge or the merge request asks for it; the merge takes precedence."""
     branches = f"/projects/{project.id}/repository/branches"
     for before, now, gone in ((None, True, True), (True, None, True), (True, False, False), (None, None, False)):
         merge_request = make_merge_request(make, project, owner, remove_source_branch=before)
@@ -279,8 +277,8 @@ def test_a_source_branch_is_removed(api: Api, make: Make, project: Project, owne
         assert found == (404 if gone else 200)
 
 
-def test_a_branch_that_has_to_stay(api: Api, make: Make, owner: Person) -> None:
-    """Protected ones and the default branch are not removed, and the merge is as good."""
+def test_protected_source_branches_are_kept(api: Api, make: Make, owner: User) -> None:
+    """Protected branches and the default branch are not removed; the merge succeeds."""
     project = filled_project(make, owner)
     assert (
         api.post(f"/projects/{project.id}/repository/branches", owner, branch="stable", ref="master").status_code == 201
@@ -295,8 +293,8 @@ def test_a_branch_that_has_to_stay(api: Api, make: Make, owner: Person) -> None:
         assert api.get(f"/projects/{project.id}/repository/branches/{name}", owner).status_code == 200
 
 
-def test_a_chain_goes_on(api: Api, make: Make, owner: Person) -> None:
-    """D42: what was to go into a branch that goes with its own merge goes where that has gone, and nothing is lost."""
+def test_chained_merge_requests_are_retargeted(api: Api, make: Make, owner: User) -> None:
+    """Attack: the target of one merge request is the removed source of another; no commit is lost."""
     project = filled_project(make, owner)
     first = make_merge_request(make, project, owner, branch="first")
     commit(make, project, "second", {"second": "x"}, owner, start="first")
@@ -313,8 +311,8 @@ def test_a_chain_goes_on(api: Api, make: Make, owner: Person) -> None:
     assert {"first.txt", "second"} <= set(files)
 
 
-def test_from_a_fork(api: Api, make: Make, owner: Person) -> None:
-    """Who merges needs nothing in the fork; the branch there goes since its author asked for that."""
+def test_merge_from_a_fork(api: Api, make: Make, owner: User) -> None:
+    """The merging user needs no access to the fork; its branch is removed because its author asked for it."""
     project = filled_project(make, owner, visibility="public")
     author = make.user()
     copy = fork(make, project, author)

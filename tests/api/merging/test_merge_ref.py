@@ -1,4 +1,4 @@
-"""What a target would be with a merge request in it."""
+"""Merge refs: the result of a merge as a ref."""
 
 from pathlib import Path
 
@@ -11,8 +11,8 @@ from tests.factories import add_members
 from tests.git.conftest import git
 
 
-def test_a_merge_that_nobody_has_made(api: Api, make: Make, instance: Instance, tmp_path: Path) -> None:
-    """It can be fetched, moves no branch, and is another one when a side has moved."""
+def test_merge_ref_shows_the_merge_result(api: Api, make: Make, instance: Instance, tmp_path: Path) -> None:
+    """It can be fetched, moves no branch, and is updated when either side moves."""
     owner = make.user()
     project = filled_project(make, owner)
     merge_request = make_merge_request(make, project, owner)
@@ -39,8 +39,8 @@ def test_a_merge_that_nobody_has_made(api: Api, make: Make, instance: Instance, 
     merged(api, project, merge_request, owner)
 
 
-def test_what_could_not_be_merged(api: Api, make: Make) -> None:
-    """There is nothing to see, and strangers do not even hear that."""
+def test_merge_ref_of_an_unmergeable_merge_request(api: Api, make: Make) -> None:
+    """There is no ref, and users without access get 404."""
     owner, reporter, stranger = make.user(), make.user(), make.user()
     project = filled_project(make, owner)
     add_members(make, project, {reporter: Level.REPORTER})

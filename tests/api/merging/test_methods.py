@@ -1,4 +1,4 @@
-"""The ways in which projects merge: with a commit, in a straight line, with many commits as one."""
+"""Merge methods: merge commit, fast-forward, squash."""
 
 from typing import Any
 
@@ -15,37 +15,37 @@ from tests.api.merging.merge_calls import (
     tip,
     url,
 )
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project, add_members
 from tests.git_history import repository_of, run
 
 
 @pytest.fixture(scope="module")
-def owner(make: Make) -> Person:
-    """Whose projects they are."""
+def owner(make: Make) -> User:
+    """Return the owner of the projects."""
     return make.user()
 
 
-def project_that(make: Make, owner: Person, **settings: Any) -> Project:
-    """A project that merges in some way."""
+def project_with_method(make: Make, owner: User, **settings: Any) -> Project:
+    """Return a project with a merge method."""
     project = filled_project(make, owner)
     changed = make.api.put(f"/projects/{project.id}", owner, name=project.name, **settings)
     assert changed.status_code == 200, changed.text
     return project
 
 
-def two_commits(make: Make, project: Project, owner: Person, **sent: Any) -> tuple[dict[str, Any], str]:
-    """A merge request of two commits, and its head."""
+def two_commits(make: Make, project: Project, owner: User, **sent: Any) -> tuple[dict[str, Any], str]:
+    """Return a merge request of two commits, and its head."""
     branch = make.name("two")
     commit(make, project, branch, {f"{branch}-1": "1\n"}, owner, start="master")
     head = commit(make, project, branch, {f"{branch}-2": "2\n"}, owner)
     return make_branch_merge_request(make, project, branch, owner, **sent), head
 
 
-def test_a_straight_line(api: Api, make: Make, owner: Person) -> None:
-    """Fast forward only: the target goes to the head itself; what does not stand upon it has to be rebased first."""
-    project = project_that(make, owner, merge_method="ff")
+def test_fast_forward(api: Api, make: Make, owner: User) -> None:
+    """The target moves to the head; a diverged branch must be rebased first."""
+    project = project_with_method(make, owner, merge_method="ff")
     first, second = make_merge_request(make, project, owner), make_merge_request(make, project, owner)
     shown = merged(api, project, first, owner)
     assert tip(api, project, owner)["id"] == first["sha"] == shown["merge_commit_sha"]
@@ -66,9 +66,9 @@ def test_a_straight_line(api: Api, make: Make, owner: Person) -> None:
     assert tip(api, project, owner)["parent_ids"] == [first["sha"]]
 
 
-def test_a_line_with_merge_commits(api: Api, make: Make, owner: Person) -> None:
-    """Rebase, then merge: each merge has its commit, and the history reads as if all had been done in turn."""
-    project = project_that(make, owner, merge_method="rebase_merge")
+def test_rebase_with_merge_commits(api: Api, make: Make, owner: User) -> None:
+    """A rebased branch is merged with a merge commit."""
+    project = project_with_method(make, owner, merge_method="rebase_merge")
     first, second = make_merge_request(make, project, owner), make_merge_request(make, project, owner)
     merged(api, project, first, owner)
     before = tip(api, project, owner)["id"]
@@ -79,8 +79,8 @@ def test_a_line_with_merge_commits(api: Api, make: Make, owner: Person) -> None:
     assert (made["id"], made["parent_ids"]) == (shown["merge_commit_sha"], [before, shown["sha"]])
 
 
-def test_many_commits_as_one(api: Api, make: Make, instance: Instance, owner: Person) -> None:
-    """A squash keeps what was done and by whom, in one commit below the merge."""
+def test_squash(api: Api, make: Make, instance: Instance, owner: User) -> None:
+    """The squashed commit keeps changes and author, below the merge commit."""
     project = filled_project(make, owner)
     merge_request, head = two_commits(make, project, owner, squash=True)
     before = tip(api, project, owner)["id"]
@@ -99,8 +99,8 @@ def test_many_commits_as_one(api: Api, make: Make, instance: Instance, owner: Pe
     assert head not in run(repository, "rev-list", "master").split()
 
 
-def test_who_says_whether_to_squash(api: Api, make: Make, owner: Person) -> None:
-    """The merge counts before the merge request, and the project before both; one commit stays as it is."""
+def test_precedence_of_squash_options(api: Api, make: Make, owner: User) -> None:
+    """The merge takes precedence over the merge request, and the project over both; a single commit is not squashed."""
     project = filled_project(make, owner)
     merge_request, head = two_commits(make, project, owner, squash=True)
     shown = merged(api, project, merge_request, owner, squash=False)
@@ -114,14 +114,14 @@ def test_who_says_whether_to_squash(api: Api, make: Make, owner: Person) -> None
     squashed = api.get(f"/projects/{project.id}/repository/commits/{shown['squash_commit_sha']}", owner).json()
     assert squashed["message"] == "In other words"
     for option, sent, expected in (("always", False, True), ("never", True, False)):
-        strict = project_that(make, owner, squash_option=option)
+        strict = project_with_method(make, owner, squash_option=option)
         merge_request, _ = two_commits(make, strict, owner)
         shown = merged(api, strict, merge_request, owner, squash=sent)
         assert (shown["squash_commit_sha"] is not None) == expected
 
 
-def test_a_squash_in_a_straight_line(api: Api, make: Make, owner: Person) -> None:
-    project = project_that(make, owner, merge_method="ff")
+def test_squash_with_fast_forward(api: Api, make: Make, owner: User) -> None:
+    project = project_with_method(make, owner, merge_method="ff")
     merge_request, _ = two_commits(make, project, owner, squash=True)
     before = tip(api, project, owner)["id"]
     shown = merged(api, project, merge_request, owner)
@@ -130,8 +130,8 @@ def test_a_squash_in_a_straight_line(api: Api, make: Make, owner: Person) -> Non
     assert (made["parent_ids"], made["message"]) == ([before], merge_request["title"])
 
 
-def test_a_rebase_that_does_not_fit(api: Api, make: Make, owner: Person) -> None:
-    """It says so at once, and to whoever looks later; nothing has moved."""
+def test_rebase_with_conflicts(api: Api, make: Make, owner: User) -> None:
+    """The response and later reads report the error; no ref moves."""
     project = filled_project(make, owner)
     merge_request = conflicting(make, project, owner)
     answer = api.put(url(project, merge_request, "/rebase"), owner)
@@ -142,8 +142,8 @@ def test_a_rebase_that_does_not_fit(api: Api, make: Make, owner: Person) -> None
     assert shown["sha"] == merge_request["sha"]
 
 
-def test_who_may_rebase(api: Api, make: Make, owner: Person) -> None:
-    """Who may push to the source branch; a rule on it stops what would be a forced push."""
+def test_permission_to_rebase(api: Api, make: Make, owner: User) -> None:
+    """Requires push access to the source branch; a protection rule prevents the forced push."""
     project = filled_project(make, owner)
     developer, reporter, stranger = make.user(), make.user(), make.user()
     add_members(make, project, {developer: Level.DEVELOPER, reporter: Level.REPORTER})
@@ -164,8 +164,8 @@ def test_who_may_rebase(api: Api, make: Make, owner: Person) -> None:
     assert api.put(path, owner).status_code == 403
 
 
-def test_rebasing_a_fork(api: Api, make: Make, owner: Person) -> None:
-    """What the target has besides comes to the fork with it; who merges there may do nothing in the fork."""
+def test_rebase_of_a_fork(api: Api, make: Make, owner: User) -> None:
+    """Commits of the target are copied to the fork; masters of the target have no access to the fork."""
     project = filled_project(make, owner, visibility="public")
     author = make.user()
     copy = fork(make, project, author)

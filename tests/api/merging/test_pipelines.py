@@ -1,4 +1,4 @@
-"""What pipelines are made of, and which ones belong to a merge request."""
+"""Statuses of pipelines, and pipelines of merge requests."""
 
 from functools import partial
 from typing import Any
@@ -8,32 +8,32 @@ import pytest
 from ingot.core.access.levels import Level
 from tests.api.merge_requests.factories import commit, filled_project, fork, make_merge_request
 from tests.api.merging.merge_calls import merged, url
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.factories import Project, add_members, ids, statements_of
 
 
 @pytest.fixture(scope="module")
-def owner(make: Make) -> Person:
-    """Whose project it is."""
+def owner(make: Make) -> User:
+    """Return the owner of the project."""
     return make.user()
 
 
 @pytest.fixture(scope="module")
-def project(make: Make, owner: Person) -> Project:
-    """A private project with something in it."""
+def project(make: Make, owner: User) -> Project:
+    """Return a private project with a first commit."""
     return filled_project(make, owner)
 
 
-def report(api: Api, project: Project, who: Person, sha: str, state: str, **sent: Any) -> dict[str, Any]:
-    """Say something of a commit."""
+def report(api: Api, project: Project, who: User, sha: str, state: str, **sent: Any) -> dict[str, Any]:
+    """Report a status for a commit."""
     answer = api.post(f"/projects/{project.id}/statuses/{sha}", who, state=state, **sent)
     assert answer.status_code == 201, answer.text
     said: dict[str, Any] = answer.json()
     return said
 
 
-def test_what_a_pipeline_is_made_of(api: Api, make: Make, project: Project, owner: Person) -> None:
-    """Its statuses, in the order in which they came; those that were followed by others only on demand."""
+def test_statuses_of_a_pipeline(api: Api, make: Make, project: Project, owner: User) -> None:
+    """In the order of creation; superseded ones only on request."""
     head = commit(make, project, make.name("b"), {"x": "1"}, owner, start="master")
     first = report(api, project, owner, head, "failed", name="lint", target_url="https://ci.example.com/1")
     second = report(api, project, owner, head, "running", name="test")
@@ -63,8 +63,8 @@ def test_what_a_pipeline_is_made_of(api: Api, make: Make, project: Project, owne
     assert ids(api.get(path, owner, **{"scope[]": ["success", "running"]})) == [second["id"], third["id"]]
 
 
-def test_who_sees_what_a_pipeline_is_made_of(api: Api, make: Make, owner: Person) -> None:
-    """As the pipeline itself; guests see jobs where the project shows them, but not the code."""
+def test_visibility_of_statuses(api: Api, make: Make, owner: User) -> None:
+    """As for the pipeline; guests see jobs if the project publishes them, but no code."""
     project = filled_project(make, owner)
     guest, stranger, reporter = make.user(), make.user(), make.user()
     add_members(make, project, {guest: Level.GUEST, reporter: Level.REPORTER})
@@ -83,8 +83,8 @@ def test_who_sees_what_a_pipeline_is_made_of(api: Api, make: Make, owner: Person
     assert api.get(f"/projects/{other.id}/pipelines/{number}/statuses", owner).status_code == 404
 
 
-def test_pipelines_of_a_merge_request(api: Api, make: Make, project: Project, owner: Person) -> None:
-    """Of all heads that it has had, the newest first, also when it is merged; not of other branches."""
+def test_pipelines_of_a_merge_request(api: Api, make: Make, project: Project, owner: User) -> None:
+    """Of all its heads, newest first, also after the merge; not of other branches."""
     merge_request = make_merge_request(make, project, owner)
     branch = merge_request["source_branch"]
     assert api.get(f"/projects/{project.id}/merge_requests/{merge_request['iid']}/pipelines", owner).json() == []
@@ -108,8 +108,8 @@ def test_pipelines_of_a_merge_request(api: Api, make: Make, project: Project, ow
     assert ids(api.get(path, owner)) == [new, old]
 
 
-def test_pipelines_of_a_hidden_fork(api: Api, make: Make, owner: Person) -> None:
-    """D28: what is said of commits in a fork is shown to those who may see it there; a fork that is gone has none."""
+def test_pipelines_of_a_hidden_fork(api: Api, make: Make, owner: User) -> None:
+    """Attack: learn of statuses in a hidden fork; a deleted fork has none."""
     project = filled_project(make, owner, visibility="public")
     author = make.user()
     copy = fork(make, project, author)

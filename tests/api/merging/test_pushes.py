@@ -1,4 +1,4 @@
-"""Pushes that bring what a merge request brings mark it merged, however they come."""
+"""Pushes that contain the head of a merge request mark it as merged."""
 
 from pathlib import Path
 
@@ -6,34 +6,34 @@ import pytest
 
 from tests.api.merge_requests.factories import commit, filled_project, make_merge_request
 from tests.api.merging.merge_calls import make_branch_merge_request, merged, tip, url
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project
 from tests.git.conftest import git
 
 
 @pytest.fixture(scope="module")
-def owner(make: Make) -> Person:
-    """Whose project it is."""
+def owner(make: Make) -> User:
+    """Return the owner of the project."""
     return make.user()
 
 
 @pytest.fixture
-def project(make: Make, owner: Person) -> Project:
-    """A project with something in it."""
+def project(make: Make, owner: User) -> Project:
+    """Return a project with a first commit."""
     return filled_project(make, owner)
 
 
 @pytest.fixture
-def checkout(instance: Instance, project: Project, owner: Person, tmp_path: Path) -> Path:
-    """The owner's clone of the project, who pushes over HTTP."""
+def checkout(instance: Instance, project: Project, owner: User, tmp_path: Path) -> Path:
+    """Return the owner's clone of the project, with push access over HTTP."""
     address = instance.url.replace("http://", f"http://{owner.username}:{owner.token}@")
     git(tmp_path, "clone", "-q", f"{address}/{project.path}.git", "checkout")
     return tmp_path / "checkout"
 
 
-def test_a_merge_at_home(api: Api, make: Make, project: Project, owner: Person, checkout: Path) -> None:
-    """Somebody merges in their checkout and pushes that; others stay open."""
+def test_a_pushed_local_merge(api: Api, make: Make, project: Project, owner: User, checkout: Path) -> None:
+    """Other merge requests stay open."""
     here, other = make_merge_request(make, project, owner), make_merge_request(make, project, owner)
     git(checkout, "fetch", "-q")
     git(checkout, "merge", "-q", "--no-ff", "-m", "By hand", f"origin/{here['source_branch']}")
@@ -44,8 +44,8 @@ def test_a_merge_at_home(api: Api, make: Make, project: Project, owner: Person, 
     assert api.get(url(project, other), owner).json()["state"] == "opened"
 
 
-def test_source_and_target_in_one_push(api: Api, make: Make, project: Project, owner: Person, checkout: Path) -> None:
-    """The head that comes with the very same push counts."""
+def test_source_and_target_in_one_push(api: Api, make: Make, project: Project, owner: User, checkout: Path) -> None:
+    """The head from the same push counts."""
     here = make_merge_request(make, project, owner)
     branch = here["source_branch"]
     git(checkout, "fetch", "-q")
@@ -57,10 +57,10 @@ def test_source_and_target_in_one_push(api: Api, make: Make, project: Project, o
     assert (shown["state"], shown["sha"]) == ("merged", head)
 
 
-def test_what_is_not_the_head_merges_nothing(
-    api: Api, make: Make, project: Project, owner: Person, checkout: Path
+def test_pushes_without_the_head_merge_nothing(
+    api: Api, make: Make, project: Project, owner: User, checkout: Path
 ) -> None:
-    """A part of it, the same change as another commit, or a closed one: the rest is still to be merged."""
+    """A part of the commits, a cherry-pick, or a closed merge request."""
     part = make_merge_request(make, project, owner)
     head = part["sha"]
     newer = commit(make, project, part["source_branch"], {"more": "x"}, owner)
@@ -74,8 +74,8 @@ def test_what_is_not_the_head_merges_nothing(
     assert api.get(url(project, part), owner).json()["state"] == "opened"
 
 
-def test_what_brings_another_merges_that_too(api: Api, make: Make, project: Project, owner: Person) -> None:
-    """One branch stands upon another: who merges the upper one has merged the lower one."""
+def test_merging_a_stacked_branch_merges_the_lower_one(api: Api, make: Make, project: Project, owner: User) -> None:
+    """The head of the lower branch is contained in the upper one."""
     lower = make_merge_request(make, project, owner, branch="lower")
     commit(make, project, "upper", {"upper": "x"}, owner, start="lower")
     upper = make_branch_merge_request(make, project, "upper", owner)
@@ -84,8 +84,8 @@ def test_what_brings_another_merges_that_too(api: Api, make: Make, project: Proj
     assert (shown["state"], shown["merged_by"]["id"]) == ("merged", owner.id)
 
 
-def test_commits_over_the_api(api: Api, make: Make, project: Project, owner: Person) -> None:
-    """A branch that is begun anew at the head has it too."""
+def test_commits_over_the_api(api: Api, make: Make, project: Project, owner: User) -> None:
+    """Including a branch that is recreated at the head."""
     merge_request = make_merge_request(make, project, owner, target_branch="master")
     branches = f"/projects/{project.id}/repository/branches"
     assert api.post(branches, owner, branch="stable", ref="master").status_code == 201

@@ -1,4 +1,4 @@
-"""What somebody has to look at because a merge request could not be merged, or its pipeline failed."""
+"""Todos for failed merges and failed pipelines."""
 
 from typing import Any
 
@@ -8,32 +8,32 @@ from ingot.core.access.levels import Level
 from tests.api.merge_requests.factories import commit, filled_project, make_merge_request
 from tests.api.merging.merge_calls import url
 from tests.api.merging.test_auto_merge import report, waiting
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project
 
 
 @pytest.fixture
-def people(make: Make) -> tuple[Person, Person]:
-    """Who merges and who offers; each test has its own, since they are asked what they have to look at."""
+def users(make: Make) -> tuple[User, User]:
+    """Return a user who merges and an author; new ones for each test, because their todos are listed."""
     return make.user(), make.user()
 
 
 @pytest.fixture
-def project(make: Make, people: tuple[Person, Person]) -> Project:
-    """A project of the first one's."""
-    return filled_project(make, people[0], members={people[1]: Level.DEVELOPER})
+def project(make: Make, users: tuple[User, User]) -> Project:
+    """Return a project of the first user."""
+    return filled_project(make, users[0], members={users[1]: Level.DEVELOPER})
 
 
-def todos(api: Api, person: Person, **sent: Any) -> list[tuple[str, str, int]]:
-    """What somebody has to look at: why, from whom, and which merge request."""
+def todos(api: Api, person: User, **sent: Any) -> list[tuple[str, str, int]]:
+    """Return a user's todos: action, author and merge request."""
     found = api.get("/todos", person, type="MergeRequest", **sent).json()
     return [(each["action_name"], each["author"]["username"], each["target"]["iid"]) for each in found]
 
 
-def test_a_pipeline_that_fails(api: Api, make: Make, project: Project, people: tuple[Person, Person]) -> None:
-    """Who offered it has to look at it, once, and until it runs again; of another commit nothing is to be seen."""
-    owner, author = people
+def test_todo_for_a_failed_pipeline(api: Api, make: Make, project: Project, users: tuple[User, User]) -> None:
+    """For the author, once, until the pipeline runs again; none for other commits."""
+    owner, author = users
     merge_request = make_merge_request(make, project, author)
     mine = ("build_failed", author.username, merge_request["iid"])
     for name in ("lint", "test"):
@@ -53,12 +53,12 @@ def test_a_pipeline_that_fails(api: Api, make: Make, project: Project, people: t
     assert todos(api, author) == []
 
 
-def test_a_merge_whose_pipeline_fails(api: Api, make: Make, project: Project, people: tuple[Person, Person]) -> None:
-    """Both who offered it and who wanted it merged have to look at it."""
-    owner, author = people
+def test_todo_for_a_failed_scheduled_merge(api: Api, make: Make, project: Project, users: tuple[User, User]) -> None:
+    """For the author and for the user who scheduled the merge."""
+    owner, author = users
     merge_request = waiting(api, make, project, owner, author)
     report(api, project, merge_request, owner, "failed")
-    for person in people:
+    for person in users:
         assert todos(api, person) == [("build_failed", person.username, merge_request["iid"])]
     assert todos(api, author, action="build_failed")
     assert todos(api, author, action="unmergeable") == []
@@ -66,20 +66,20 @@ def test_a_merge_whose_pipeline_fails(api: Api, make: Make, project: Project, pe
     assert todos(api, owner) == todos(api, author) == []
 
 
-def test_a_merge_that_meets_a_conflict(
-    api: Api, make: Make, instance: Instance, project: Project, people: tuple[Person, Person]
+def test_todo_for_a_conflict(
+    api: Api, make: Make, instance: Instance, project: Project, users: tuple[User, User]
 ) -> None:
-    """It is found when the pipeline has succeeded; who may not see it any more has nothing to look at."""
-    owner, author = people
+    """Found when the pipeline succeeds; users without access get none."""
+    owner, author = users
     first, second = (waiting(api, make, project, owner, author) for _ in range(2))
     for each in (first, second):
         commit(make, project, "master", {f"{each['source_branch']}.txt": "another\n"}, owner)
     report(api, project, first, owner, "success")
     instance.work()
-    for person in people:
+    for person in users:
         assert todos(api, person) == [("unmergeable", person.username, first["iid"])]
     assert api.get(url(project, first), owner).json()["merge_error"]
-    # Who says something about it has looked at it.
+    # Commenting marks the todo as done.
     assert api.post(url(project, first, "/notes"), author, body="I see").status_code == 201
     assert todos(api, author) == []
 
@@ -91,11 +91,9 @@ def test_a_merge_that_meets_a_conflict(
     assert ("unmergeable", owner.username, second["iid"]) in todos(api, owner)
 
 
-def test_approvals_give_nothing_to_look_at(
-    api: Api, make: Make, project: Project, people: tuple[Person, Person]
-) -> None:
-    """Nor does a merge that somebody takes back."""
-    owner, author = people
+def test_approvals_create_no_todos(api: Api, make: Make, project: Project, users: tuple[User, User]) -> None:
+    """Cancelling a scheduled merge creates none either."""
+    owner, author = users
     merge_request = waiting(api, make, project, owner, author)
     assert api.post(url(project, merge_request, "/approve"), owner).status_code == 201
     assert api.put(url(project, merge_request, "/cancel_merge_when_pipeline_succeeds"), owner).status_code == 200

@@ -1,36 +1,36 @@
-"""Milestones of groups, and the issues that have a milestone."""
+"""Milestones of groups, and the issues of a milestone."""
 
 from typing import Any
 
 import pytest
 
 from ingot.core.access.levels import Level
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Group, make_group, make_project
 from tests.roles import UsersByRole, group_with
 
 
 @pytest.fixture(scope="module")
-def owner(make: Make) -> Person:
-    """Somebody whose groups these are."""
+def owner(make: Make) -> User:
+    """Return a user who owns the groups."""
     return make.user()
 
 
 @pytest.fixture
-def group(make: Make, owner: Person) -> Group:
-    """A group of its own for each test."""
+def group(make: Make, owner: User) -> Group:
+    """Return a new group for each test."""
     return make_group(make, owner)
 
 
-def _make(api: Api, owner: Person, group: Group, title: str = "v1", **more: Any) -> dict[str, Any]:
+def _make(api: Api, owner: User, group: Group, title: str = "v1", **more: Any) -> dict[str, Any]:
     made = api.post(f"/groups/{group.id}/milestones", owner, title=title, **more)
     assert made.status_code == 201, made.text
     milestone: dict[str, Any] = made.json()
     return milestone
 
 
-def test_create_read_edit_delete(api: Api, instance: Instance, owner: Person, group: Group) -> None:
+def test_create_read_edit_delete(api: Api, instance: Instance, owner: User, group: Group) -> None:
     milestone = _make(api, owner, group, due_date="2030-01-01")
     assert (milestone["iid"], milestone["group_id"], milestone["project_id"]) == (1, group.id, None)
     assert milestone["web_url"] == f"{instance.url}/groups/{group.path}/-/milestones/1"
@@ -45,8 +45,8 @@ def test_create_read_edit_delete(api: Api, instance: Instance, owner: Person, gr
     assert api.get(path, owner).status_code == 404
 
 
-def test_above_and_below(api: Api, make: Make, owner: Person, group: Group) -> None:
-    """What lies below is only listed for those who see it."""
+def test_milestones_of_parents_and_subgroups(api: Api, make: Make, owner: User, group: Group) -> None:
+    """Milestones of subgroups and projects are listed only if visible."""
     child = make_group(make, owner, parent=group, visibility="private")
     project = make_project(make, owner, group=child, visibility="private")
     _make(api, owner, group, "above")
@@ -55,7 +55,7 @@ def test_above_and_below(api: Api, make: Make, owner: Person, group: Group) -> N
     api.put(f"/groups/{group.id}", owner, visibility="public")
     outside = make.user()
 
-    def titles(path: str, caller: Person = owner, **params: Any) -> list[str]:
+    def titles(path: str, caller: User = owner, **params: Any) -> list[str]:
         return [milestone["title"] for milestone in api.get(path, caller, **params).json()]
 
     assert titles(f"/projects/{project.id}/milestones") == ["deep"]
@@ -71,7 +71,7 @@ def test_above_and_below(api: Api, make: Make, owner: Person, group: Group) -> N
     assert titles(f"/groups/{group.id}/milestones", outside, include_descendants="true") == ["above"]
 
 
-WHO = [
+CALLERS = [
     ("nobody", 401, 401),
     ("stranger", 404, 404),
     ("guest", 200, 403),
@@ -83,12 +83,14 @@ WHO = [
 
 @pytest.fixture(scope="module")
 def private(make: Make, roles: UsersByRole) -> Group:
-    """A private group of theirs."""
+    """Return a private group of the same owner."""
     return group_with(make, roles)
 
 
-@pytest.mark.parametrize(("role", "reads", "writes"), WHO)
-def test_who_may(api: Api, make: Make, roles: UsersByRole, private: Group, role: str, reads: int, writes: int) -> None:
+@pytest.mark.parametrize(("role", "reads", "writes"), CALLERS)
+def test_permissions(
+    api: Api, make: Make, roles: UsersByRole, private: Group, role: str, reads: int, writes: int
+) -> None:
     milestone = _make(api, roles.owner, private, make.name("milestone"))
     base, caller = f"/groups/{private.id}/milestones", roles[role]
     assert api.get(base, caller).status_code == reads
@@ -99,8 +101,8 @@ def test_who_may(api: Api, make: Make, roles: UsersByRole, private: Group, role:
     assert api.delete(f"{base}/{milestone['id']}", caller).status_code == done
 
 
-def test_the_issues_of_one_are_those_that_the_caller_sees(api: Api, make: Make, owner: Person) -> None:
-    """D26: a milestone shows nothing of what is confidential or in a project that is hidden."""
+def test_milestone_issues_are_those_visible_to_the_caller(api: Api, make: Make, owner: User) -> None:
+    """Attack: learn of confidential issues or hidden projects through a milestone."""
     group = make_group(make, owner, visibility="public")
     wide = _make(api, owner, group, "wide")
     guest, reporter, outside = make.user(), make.user(), make.user()
@@ -122,7 +124,7 @@ def test_the_issues_of_one_are_those_that_the_caller_sees(api: Api, make: Make, 
     gone = api.post(f"/projects/{public.id}/issues", owner, title="gone", milestone_id=wide["id"]).json()
     api.delete(f"/projects/{public.id}/issues/{gone['iid']}", owner)
 
-    def titles(path: str, caller: Person) -> list[str]:
+    def titles(path: str, caller: User) -> list[str]:
         answer = api.get(path, caller)
         assert int(answer.headers["x-total"]) == len(answer.json())
         return [issue["title"] for issue in answer.json()]
@@ -135,5 +137,5 @@ def test_the_issues_of_one_are_those_that_the_caller_sees(api: Api, make: Make, 
     assert titles(of_group, owner) == titles(of_group, reporter) == titles(of_group, make.root) == everything
     assert titles(of_group, guest) == ["asked", "hidden", "shown"]
     assert titles(of_group, outside) == ["shown"]
-    # One of the group is no milestone of the project, though its issues may have it.
+    # A group milestone is not found as a project milestone, though the project's issues may have it.
     assert api.get(f"/projects/{public.id}/milestones/{wide['id']}/issues", owner).status_code == 404

@@ -1,4 +1,4 @@
-"""Milestones of projects: made, read, listed, edited, closed and removed, and who may."""
+"""Milestones of projects: creation, reading, lists, editing, deletion and permissions."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from ingot.core.access.levels import Level
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project, day, make_group, make_project, statements_of
 from tests.roles import UsersByRole, project_with
@@ -15,25 +15,25 @@ TAKEN = {"message": {"title": ["already being used for another group or project 
 
 
 @pytest.fixture(scope="module")
-def owner(make: Make) -> Person:
-    """Somebody whose projects these are."""
+def owner(make: Make) -> User:
+    """Return a user who owns the projects."""
     return make.user()
 
 
 @pytest.fixture
-def project(make: Make, owner: Person) -> Project:
-    """A project of its own for each test."""
+def project(make: Make, owner: User) -> Project:
+    """Return a new project for each test."""
     return make_project(make, owner)
 
 
-def _make(api: Api, owner: Person, project: Project, title: str = "v1", **more: Any) -> dict[str, Any]:
+def _make(api: Api, owner: User, project: Project, title: str = "v1", **more: Any) -> dict[str, Any]:
     made = api.post(f"/projects/{project.id}/milestones", owner, title=title, **more)
     assert made.status_code == 201, made.text
     milestone: dict[str, Any] = made.json()
     return milestone
 
 
-def test_create_and_read(api: Api, instance: Instance, owner: Person, project: Project) -> None:
+def test_create_and_read(api: Api, instance: Instance, owner: User, project: Project) -> None:
     sent = {"description": "*first*", "due_date": "2030-02-01", "start_date": "2030-01-01"}
     milestone = _make(api, owner, project, " v1 ", **sent)
     assert milestone == {
@@ -55,7 +55,7 @@ def test_create_and_read(api: Api, instance: Instance, owner: Person, project: P
         assert api.get(f"/projects/{project.id}/milestones/{milestone['id']}", owner).json()["expired"]
 
 
-def test_list(api: Api, instance: Instance, owner: Person, project: Project) -> None:
+def test_list(api: Api, instance: Instance, owner: User, project: Project) -> None:
     base = f"/projects/{project.id}/milestones"
     with day(instance, "2026-01-01"):
         _make(api, owner, project, "v1", description="The FIRST", due_date="2026-02-01")
@@ -86,7 +86,7 @@ def test_list(api: Api, instance: Instance, owner: Person, project: Project) -> 
     assert api.get(base, owner, **{"iids[]": ["x"]}).status_code == 400
 
 
-def test_a_longer_page_takes_no_more_statements(api: Api, make: Make, owner: Person, project: Project) -> None:
+def test_a_longer_page_takes_no_more_statements(api: Api, make: Make, owner: User, project: Project) -> None:
     for number in range(6):
         _make(api, owner, project, f"v{number}")
     few, many = (
@@ -96,7 +96,7 @@ def test_a_longer_page_takes_no_more_statements(api: Api, make: Make, owner: Per
     assert few == many
 
 
-WRONG = [
+INVALID = [
     ({}, '400 (Bad request) "title" not given'),
     ({"title": " "}, {"title": ["can't be blank"]}),
     ({"title": "x" * 256}, {"title": ["is too long (maximum is 255 characters)"]}),
@@ -117,16 +117,18 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("sent", "message"), WRONG)
-def test_what_is_wrong_is_told(api: Api, owner: Person, project: Project, sent: dict[str, Any], message: Any) -> None:
+@pytest.mark.parametrize(("sent", "message"), INVALID)
+def test_invalid_milestones_are_rejected(
+    api: Api, owner: User, project: Project, sent: dict[str, Any], message: Any
+) -> None:
     answer = api.post(f"/projects/{project.id}/milestones", owner, **sent)
     assert (answer.status_code, answer.json()["message"]) == (400, message)
     assert api.get(f"/projects/{project.id}/milestones", owner).json() == []
 
 
 @pytest.mark.parametrize("title", ['"><img src=x onerror=x>', "a, b", "日本語 🦊", "100", "../x"])
-def test_hostile_titles_stay_as_typed(api: Api, owner: Person, project: Project, title: str) -> None:
-    """D25: only what renders them takes them apart."""
+def test_hostile_titles_are_stored_unchanged(api: Api, owner: User, project: Project, title: str) -> None:
+    """Attack: scripts in titles; only the renderer escapes them."""
     milestone = _make(api, owner, project, title)
     assert milestone["title"] == title
     issue = api.post(f"/projects/{project.id}/issues", owner, title="x", milestone_id=milestone["id"]).json()
@@ -134,7 +136,7 @@ def test_hostile_titles_stay_as_typed(api: Api, owner: Person, project: Project,
     assert len(api.get(f"/projects/{project.id}/issues", owner, milestone=title).json()) == 1
 
 
-def test_edit(api: Api, owner: Person, project: Project) -> None:
+def test_edit(api: Api, owner: User, project: Project) -> None:
     milestone = _make(api, owner, project, due_date="2030-02-01", description="old")
     path = f"/projects/{project.id}/milestones/{milestone['id']}"
 
@@ -154,7 +156,7 @@ def test_edit(api: Api, owner: Person, project: Project) -> None:
     assert api.put(f"/projects/{project.id}/milestones/999999", owner, title="x").status_code == 404
 
 
-def test_delete_twice(api: Api, owner: Person, project: Project) -> None:
+def test_deleting_twice(api: Api, owner: User, project: Project) -> None:
     milestone = _make(api, owner, project)
     issue = api.post(f"/projects/{project.id}/issues", owner, title="x", milestone_id=milestone["id"]).json()
     path = f"/projects/{project.id}/milestones/{milestone['id']}"
@@ -164,8 +166,8 @@ def test_delete_twice(api: Api, owner: Person, project: Project) -> None:
     assert _make(api, owner, project)["iid"] == 2
 
 
-def test_a_title_is_taken_once(api: Api, make: Make, owner: Person) -> None:
-    """In a project and the groups around it, and in a group and the projects below."""
+def test_a_title_is_unique(api: Api, make: Make, owner: User) -> None:
+    """In a project and its parent groups, and in a group and the projects below."""
     group = make_group(make, owner)
     project = make_project(make, owner, group=make_group(make, owner, parent=group))
     _make(api, owner, project, "of the project")
@@ -180,7 +182,7 @@ def test_a_title_is_taken_once(api: Api, make: Make, owner: Person) -> None:
     _make(api, owner, make_project(make, owner), "of the project")
 
 
-def test_two_at_once_make_one_milestone(api: Api, owner: Person, project: Project) -> None:
+def test_concurrent_creation_makes_one_milestone(api: Api, owner: User, project: Project) -> None:
     def create(_: int) -> int:
         with Api(api.url) as own:
             return own.post(f"/projects/{project.id}/milestones", owner, title="once").status_code
@@ -190,10 +192,8 @@ def test_two_at_once_make_one_milestone(api: Api, owner: Person, project: Projec
     assert len(api.get(f"/projects/{project.id}/milestones", owner).json()) == 1
 
 
-def test_milestones_of_other_projects_are_as_good_as_none(
-    api: Api, make: Make, owner: Person, project: Project
-) -> None:
-    """D27: not read, not changed, not attached, and their titles never told."""
+def test_milestones_of_other_projects_are_not_found(api: Api, make: Make, owner: User, project: Project) -> None:
+    """Attack: read, edit or assign a milestone of another project, or learn its title."""
     secret = _make(api, owner, project, "secret title")
     stranger = make.user()
     theirs = make_project(make, stranger)
@@ -213,7 +213,7 @@ def test_milestones_of_other_projects_are_as_good_as_none(
     assert api.get(f"/projects/{project.id}/milestones/{secret['id']}", owner).status_code == 200
 
 
-WHO = [
+CALLERS = [
     ("nobody", 401, 401),
     ("stranger", 404, 404),
     ("guest", 200, 403),
@@ -225,12 +225,12 @@ WHO = [
 
 @pytest.fixture(scope="module")
 def private(make: Make, roles: UsersByRole) -> Project:
-    """A private project of theirs."""
+    """Return a private project of the same owner."""
     return project_with(make, roles)
 
 
-@pytest.mark.parametrize(("role", "reads", "writes"), WHO)
-def test_who_may(
+@pytest.mark.parametrize(("role", "reads", "writes"), CALLERS)
+def test_permissions(
     api: Api, make: Make, roles: UsersByRole, private: Project, role: str, reads: int, writes: int
 ) -> None:
     milestone = _make(api, roles.owner, private, make.name("milestone"))
@@ -244,7 +244,7 @@ def test_who_may(
     assert api.delete(f"{base}/{milestone['id']}", caller).status_code == done
 
 
-def test_an_archived_project_is_only_read(api: Api, owner: Person, project: Project) -> None:
+def test_an_archived_project_is_read_only(api: Api, owner: User, project: Project) -> None:
     milestone = _make(api, owner, project)
     api.post(f"/projects/{project.id}/archive", owner)
     base = f"/projects/{project.id}/milestones"
@@ -258,7 +258,9 @@ def test_an_archived_project_is_only_read(api: Api, owner: Person, project: Proj
     assert [answer.status_code for answer in refused] == [403] * 4
 
 
-def test_they_are_hidden_where_nothing_can_have_them(api: Api, owner: Person, project: Project) -> None:
+def test_milestones_are_hidden_if_issues_and_merge_requests_are_disabled(
+    api: Api, owner: User, project: Project
+) -> None:
     milestone = _make(api, owner, project)
     path = f"/projects/{project.id}"
     api.put(path, owner, issues_enabled=False)
@@ -269,7 +271,7 @@ def test_they_are_hidden_where_nothing_can_have_them(api: Api, owner: Person, pr
 
 
 def test_promote(api: Api, make: Make) -> None:
-    """All milestones of the title become one, and the issues of all of them have that."""
+    """All milestones with the title become one group milestone, which their issues keep."""
     owner, reporter = make.user(), make.user()
     group = make_group(make, owner, members={reporter: Level.REPORTER})
     one, two = make_project(make, owner, group=group), make_project(make, owner, group=group)

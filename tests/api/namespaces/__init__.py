@@ -1,1 +1,1 @@
-"""Namespaces over the API."""
+"""Tests of namespaces."""

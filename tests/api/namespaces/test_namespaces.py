@@ -1,13 +1,13 @@
-"""Namespaces: everybody has one, sees their own, and it goes where its user goes."""
+"""Namespaces of users: visibility, renaming and deletion."""
 
 import pytest
 
 from ingot.core.access.levels import Level
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.factories import make_group
 
 
-def test_every_user_has_a_namespace_of_their_name(api: Api, make: Make) -> None:
+def test_every_user_has_a_namespace_with_their_name(api: Api, make: Make) -> None:
     user = make.user()
 
     listed = api.get("/namespaces", user)
@@ -20,10 +20,15 @@ def test_every_user_has_a_namespace_of_their_name(api: Api, make: Make) -> None:
     assert "members_count_with_descendants" not in namespace
 
 
-WHO = [("nobody", 401, 401, None), ("stranger", 200, 404, False), ("owner", 200, 200, True), ("root", 200, 200, True)]
+CALLERS = [
+    ("nobody", 401, 401, None),
+    ("stranger", 200, 404, False),
+    ("owner", 200, 200, True),
+    ("root", 200, 200, True),
+]
 
 
-@pytest.mark.parametrize(("who", "lists", "reads", "finds"), WHO)
+@pytest.mark.parametrize(("who", "lists", "reads", "finds"), CALLERS)
 def test_users_see_their_own_and_administrators_see_all(
     api: Api, make: Make, who: str, lists: int, reads: int, finds: bool | None
 ) -> None:
@@ -45,7 +50,7 @@ def test_users_see_their_own_and_administrators_see_all(
 @pytest.mark.parametrize(
     ("change", "found"), [(str.upper, True), (lambda name: name[1:], True), (lambda _: "%", False)]
 )
-def test_a_search_looks_into_paths_whatever_the_case(api: Api, make: Make, change: object, found: bool) -> None:
+def test_search_matches_paths_ignoring_case(api: Api, make: Make, change: object, found: bool) -> None:
     user = make.user(username=make.name("Searched"))
     term = change(user.username)  # type: ignore[operator]
 
@@ -54,7 +59,7 @@ def test_a_search_looks_into_paths_whatever_the_case(api: Api, make: Make, chang
     assert (user.username in paths) is found
 
 
-def test_a_namespace_follows_its_users_name(api: Api, make: Make) -> None:
+def test_renaming_a_user_renames_the_namespace(api: Api, make: Make) -> None:
     user, renamed = make.user(), make.name("renamed")
     before = api.get("/namespaces", user).json()[0]
 
@@ -65,7 +70,7 @@ def test_a_namespace_follows_its_users_name(api: Api, make: Make) -> None:
     assert api.get(f"/namespaces/{user.username}", make.root).status_code == 404
 
 
-def test_a_namespace_goes_with_its_user(api: Api, make: Make) -> None:
+def test_deleting_a_user_deletes_the_namespace(api: Api, make: Make) -> None:
     user = make.user()
     namespace_id = api.get("/namespaces", user).json()[0]["id"]
     api.delete(f"/users/{user.id}", make.root)
@@ -75,7 +80,7 @@ def test_a_namespace_goes_with_its_user(api: Api, make: Make) -> None:
 
 
 @pytest.mark.parametrize(("who", "status"), [("nobody", 401), ("stranger", 200), ("root", 200)])
-def test_everybody_may_ask_whether_a_path_is_taken(api: Api, make: Make, who: str, status: int) -> None:
+def test_users_may_check_whether_a_path_exists(api: Api, make: Make, who: str, status: int) -> None:
     user = make.user()
     caller = {"nobody": None, "stranger": make.user(), "root": make.root}[who]
 
@@ -90,15 +95,15 @@ def test_everybody_may_ask_whether_a_path_is_taken(api: Api, make: Make, who: st
         assert api.get(f"/namespaces/{suggested}/exists", caller).json()["exists"] is False
 
 
-def test_only_owned_ones_where_asked_for(api: Api, make: Make) -> None:
-    """One's own, and the groups that one owns, here or above; also for administrators, who see all others too."""
+def test_owned_only(api: Api, make: Make) -> None:
+    """The user's namespace and groups owned directly or through a parent, for administrators too."""
     user = make.user()
     owned = make_group(make, user)
     below = make_group(make, user, parent=owned)
     served = make_group(make, members={user: Level.MASTER})
     own = api.get("/namespaces", user, search=user.username).json()[0]["id"]
 
-    def listed(who: Person, **sent: object) -> set[int]:
+    def listed(who: User, **sent: object) -> set[int]:
         return {each["id"] for each in api.get("/namespaces", who, per_page=100, **sent).json()}
 
     assert listed(user) == {own, owned.id, below.id, served.id}

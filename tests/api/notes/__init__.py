@@ -1,1 +1,1 @@
-"""Notes."""
+"""Tests of notes."""

@@ -1,4 +1,4 @@
-"""Comments on commits: who writes them, on which line they are placed, and what becomes of them."""
+"""Comments on commits: permissions, line positions, and life cycle."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from tests.roles import UsersByRole, project_with
 
 NOWHERE: dict[str, Any] = {"path": None, "line": None, "line_type": None}
 CALLERS = [
-    # Who reads and who writes, on a private project and on a public one.
+    # Read and write access, in a private and a public project.
     ("administrator", 200, 201, 200, 201),
     ("owner", 200, 201, 200, 201),
     ("developer", 200, 201, 200, 201),
@@ -24,11 +24,11 @@ CALLERS = [
 
 
 def fill(instance: Instance, project: Project) -> dict[int, str]:
-    """A history of four commits; the second changes lines, the third renames, the fourth is elsewhere."""
+    """Create four commits: the second changes lines, the third renames, the fourth touches another file."""
     lines = [f"line {number}\n" for number in range(1, 41)]
     history = History()
     history.commit(files={"file.txt": "".join(lines), "ü/neu.txt": "eins\n", "gone.txt": "1\n2\n"})
-    # Line 3 is another one, 10 and 11 are gone, and one is added at the end, without a newline.
+    # Line 3 changes, 10 and 11 are removed, and one is appended without a newline.
     changed = [*lines[:2], "changed 3\n", *lines[3:9], *lines[11:], "added"]
     history.commit(files={"file.txt": "".join(changed)}, removed=("gone.txt",))
     history.commit(files={"renamed.txt": "".join([*changed[:5], "new 6\n", *changed[5:]])}, removed=("file.txt",))
@@ -39,13 +39,13 @@ def fill(instance: Instance, project: Project) -> dict[int, str]:
 
 @pytest.fixture(scope="module")
 def commented(instance: Instance, make: Make, roles: UsersByRole) -> tuple[Project, dict[int, str]]:
-    """A private project with that history."""
+    """Return a private project with this history."""
     project = project_with(make, roles)
     return project, fill(instance, project)
 
 
 @pytest.mark.parametrize(("role", "read", "write", "read_public", "write_public"), CALLERS)
-def test_readers_of_the_code_comment(
+def test_users_who_can_read_code_may_comment(
     instance: Instance,
     api: Api,
     make: Make,
@@ -67,7 +67,7 @@ def test_readers_of_the_code_comment(
         assert [each["note"] for each in there] == (["Hello"] if writes == 201 else [])
 
 
-def test_nobody_comments_in_an_archived_project(instance: Instance, api: Api, make: Make, roles: UsersByRole) -> None:
+def test_archived_projects_accept_no_comments(instance: Instance, api: Api, make: Make, roles: UsersByRole) -> None:
     project = project_with(make, roles)
     sha = fill(instance, project)[1]
     api.post(f"/projects/{project.id}/archive", make.root)
@@ -95,14 +95,14 @@ def test_all_fields(api: Api, roles: UsersByRole, commented: tuple[Project, dict
     assert api.get(where, roles.reporter).json() == [written, second]
     page = api.get(where, roles.reporter, per_page=1, page=2)
     assert (page.json(), page.headers["x-total"]) == ([second], "2")
-    # A branch leads to the same comments.
+    # A branch name returns the same comments.
     assert api.get(f"/projects/{project.id}/repository/commits/side/comments", roles.reporter).json() == [
         written,
         second,
     ]
 
 
-PLACED: list[tuple[int, dict[str, Any], dict[str, Any] | None]] = [
+POSITIONS: list[tuple[int, dict[str, Any], dict[str, Any] | None]] = [
     (1, {"path": "file.txt", "line": 40}, {"path": "file.txt", "line": 40, "line_type": "new"}),
     (1, {"path": "ü/neu.txt", "line": "1"}, {"path": "ü/neu.txt", "line": 1, "line_type": "new"}),
     (2, {"path": "file.txt", "line": 3, "line_type": "new"}, {"path": "file.txt", "line": 3, "line_type": "new"}),
@@ -110,7 +110,7 @@ PLACED: list[tuple[int, dict[str, Any], dict[str, Any] | None]] = [
     (2, {"path": "file.txt", "line": 11, "line_type": "old"}, {"path": "file.txt", "line": 11, "line_type": "old"}),
     (2, {"path": "gone.txt", "line": 2, "line_type": "old"}, {"path": "gone.txt", "line": 2, "line_type": "old"}),
     (3, {"path": "renamed.txt", "line": 6}, {"path": "renamed.txt", "line": 6, "line_type": "new"}),
-    # A line that is not there, is not changed, or not on this side; a file that is not there or not changed.
+    # A line that is missing, unchanged, or on the other side; a file that is missing or unchanged.
     (1, {"path": "file.txt", "line": 41}, None),
     (2, {"path": "file.txt", "line": 4}, None),
     (2, {"path": "file.txt", "line": 20}, None),
@@ -131,8 +131,8 @@ PLACED: list[tuple[int, dict[str, Any], dict[str, Any] | None]] = [
 ]
 
 
-@pytest.mark.parametrize(("commit", "sent", "expected"), PLACED, ids=lambda value: str(value)[:60])
-def test_a_comment_is_placed_on_a_line_that_the_commit_changed(
+@pytest.mark.parametrize(("commit", "sent", "expected"), POSITIONS, ids=lambda value: str(value)[:60])
+def test_a_comment_is_placed_on_a_changed_line(
     api: Api,
     roles: UsersByRole,
     commented: tuple[Project, dict[int, str]],
@@ -148,8 +148,10 @@ def test_a_comment_is_placed_on_a_line_that_the_commit_changed(
     assert api.get(where, roles.reporter, per_page=100).json()[-1] == answer.json()
 
 
-def test_a_branch_or_tag_names_no_line(api: Api, roles: UsersByRole, commented: tuple[Project, dict[int, str]]) -> None:
-    """The comment is on its last commit; only who names the commit names a line."""
+def test_comments_by_branch_or_tag_have_no_line(
+    api: Api, roles: UsersByRole, commented: tuple[Project, dict[int, str]]
+) -> None:
+    """The comment is on its last commit; only a commit id can have a line."""
     project, commits = commented
     for name, placed in (("v1", False), ("side", False), (commits[2], True), (commits[2][:9].upper(), True)):
         where = f"/projects/{project.id}/repository/commits/{name}/comments"
@@ -161,7 +163,7 @@ def test_a_branch_or_tag_names_no_line(api: Api, roles: UsersByRole, commented: 
     assert "by v1" in [each["note"] for each in last.json()]
 
 
-WRONG: list[tuple[dict[str, Any], Any]] = [
+INVALID: list[tuple[dict[str, Any], Any]] = [
     ({}, '400 (Bad request) "note" not given'),
     ({"note": None}, '400 (Bad request) "note" not given'),
     ({"note": ""}, {"note": ["can't be blank"]}),
@@ -175,8 +177,8 @@ WRONG: list[tuple[dict[str, Any], Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("sent", "message"), WRONG, ids=lambda value: str(value)[:40])
-def test_wrong_values_say_what_is_wrong(
+@pytest.mark.parametrize(("sent", "message"), INVALID, ids=lambda value: str(value)[:40])
+def test_invalid_values_are_reported(
     api: Api, roles: UsersByRole, commented: tuple[Project, dict[int, str]], sent: dict[str, Any], message: Any
 ) -> None:
     project, commits = commented
@@ -184,7 +186,7 @@ def test_wrong_values_say_what_is_wrong(
     assert (answer.status_code, answer.json()["message"]) == (400, message)
 
 
-def test_the_longest_is_kept(api: Api, roles: UsersByRole, commented: tuple[Project, dict[int, str]]) -> None:
+def test_the_longest_comment_is_stored(api: Api, roles: UsersByRole, commented: tuple[Project, dict[int, str]]) -> None:
     project, commits = commented
     text = "ü" * 1_000_000
     where = f"/projects/{project.id}/repository/commits/{commits[3]}/comments"
@@ -213,8 +215,8 @@ def test_a_binary_file_and_a_name_in_another_encoding(
     assert api.post(where, roles.reporter, note="x", path="café.txt", line=1).json()["path"] == "café.txt"
 
 
-def test_comments_outlive_their_branch(instance: Instance, api: Api, make: Make, roles: UsersByRole) -> None:
-    """The branch is rewritten and the repository cleaned: commit and comment are still there, and nobody is told."""
+def test_comments_survive_a_rewritten_branch(instance: Instance, api: Api, make: Make, roles: UsersByRole) -> None:
+    """After a force push and garbage collection, commit and comment are kept, without notifications."""
     project = project_with(make, roles)
     sha = fill(instance, project)[4]
     where = f"/projects/{project.id}/repository/commits/{sha}/comments"
@@ -230,9 +232,7 @@ def test_comments_outlive_their_branch(instance: Instance, api: Api, make: Make,
     assert api.get(f"/projects/{project.id}/repository/commits/{sha}/refs", roles.reporter).json() == []
 
 
-def test_another_project_with_the_same_commit_has_its_own(
-    instance: Instance, api: Api, make: Make, roles: UsersByRole
-) -> None:
+def test_comments_are_separate_per_project(instance: Instance, api: Api, make: Make, roles: UsersByRole) -> None:
     one, other = project_with(make, roles), project_with(make, roles)
     sha = fill(instance, one)[1]
     assert fill(instance, other)[1] == sha
@@ -241,7 +241,7 @@ def test_another_project_with_the_same_commit_has_its_own(
 
 
 @pytest.mark.parametrize("hard", [False, True])
-def test_what_a_deleted_user_wrote(instance: Instance, api: Api, make: Make, roles: UsersByRole, hard: bool) -> None:
+def test_comments_of_a_deleted_user(instance: Instance, api: Api, make: Make, roles: UsersByRole, hard: bool) -> None:
     project, leaver = project_with(make, roles, visibility="public"), make.user()
     sha = fill(instance, project)[1]
     where = f"/projects/{project.id}/repository/commits/{sha}/comments"

@@ -1,4 +1,4 @@
-"""Commits that name issues: these hear of it, and are closed where a commit of the default branch says so."""
+"""Commits that mention issues: notes, and closing by commits of the default branch."""
 
 from typing import Any
 
@@ -7,15 +7,15 @@ import pytest
 from ingot.collaboration.issues.discussions import jobs
 from ingot.core.access.levels import Level
 from ingot.core.db.connection import Connection
-from tests.api.notes.test_system_notes import said
-from tests.client import Api, Make, Person
+from tests.api.notes.test_system_notes import system_notes
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project, make_project
 from tests.statements import executed
 
 
-def commit(instance: Instance, api: Api, project: Project, person: Person, message: str, **sent: Any) -> str:
-    """Commit a new file, let jobs do what follows; gives the commit's id."""
+def commit(instance: Instance, api: Api, project: Project, person: User, message: str, **sent: Any) -> str:
+    """Commit a new file, run the jobs, and return the commit's id."""
     name = f"file-{abs(hash(message))}"
     actions = [{"action": "create", "file_path": name, "content": "a"}]
     sent = {"branch": "master", "commit_message": message, "actions": actions, **sent}
@@ -26,14 +26,14 @@ def commit(instance: Instance, api: Api, project: Project, person: Person, messa
     return oid
 
 
-def states(api: Api, project: Project, person: Person) -> dict[int, str]:
-    """How the issues of a project are."""
+def states(api: Api, project: Project, person: User) -> dict[int, str]:
+    """Return the states of a project's issues."""
     return {one["iid"]: one["state"] for one in api.get(f"{project.url}/issues", person).json()}
 
 
 @pytest.fixture
-def place(api: Api, make: Make) -> tuple[Person, Project]:
-    """Somebody's project with three issues and a first commit."""
+def project_with_issues(api: Api, make: Make) -> tuple[User, Project]:
+    """Return a project with three issues and a first commit, and its owner."""
     owner = make.user()
     project = make_project(make, owner, visibility="public", initialize_with_readme=True)
     for title in ("one", "two", "three"):
@@ -41,69 +41,73 @@ def place(api: Api, make: Make) -> tuple[Person, Project]:
     return owner, project
 
 
-def test_a_commit_is_mentioned_once(instance: Instance, api: Api, place: tuple[Person, Project]) -> None:
-    owner, project = place
+def test_a_commit_is_mentioned_once(instance: Instance, api: Api, project_with_issues: tuple[User, Project]) -> None:
+    owner, project = project_with_issues
     oid = commit(instance, api, project, owner, "See #1, #1 and #99", branch="topic", start_branch="master")
     assert api.post(f"{project.url}/repository/branches", owner, branch="same", ref="topic").status_code == 201
     instance.work()
 
-    assert said(api, project, owner) == [f"mentioned in commit {oid}"]
-    assert said(api, project, owner, 2) == []
+    assert system_notes(api, project, owner) == [f"mentioned in commit {oid}"]
+    assert system_notes(api, project, owner, 2) == []
 
 
 @pytest.mark.parametrize(
     "message", ["Closes #1, #2 and #3", "Fixed #1\n\nImplements: #2. Resolving #3", "closing issues #1 and #2, fix #3"]
 )
 def test_commits_of_the_default_branch_close(
-    instance: Instance, api: Api, place: tuple[Person, Project], message: str
+    instance: Instance, api: Api, project_with_issues: tuple[User, Project], message: str
 ) -> None:
-    owner, project = place
+    owner, project = project_with_issues
     oid = commit(instance, api, project, owner, message)
 
     assert states(api, project, owner) == {1: "closed", 2: "closed", 3: "closed"}
-    assert said(api, project, owner) == [f"closed via commit {oid}"]
+    assert system_notes(api, project, owner) == [f"closed via commit {oid}"]
     assert api.get(f"{project.url}/issues/1", owner).json()["closed_by"]["id"] == owner.id
     events = api.get(f"{project.url}/issues/1/resource_state_events", owner).json()
     assert [event["state"] for event in events] == ["closed"]
 
 
-def test_other_branches_close_nothing(instance: Instance, api: Api, place: tuple[Person, Project]) -> None:
-    owner, project = place
+def test_other_branches_close_nothing(instance: Instance, api: Api, project_with_issues: tuple[User, Project]) -> None:
+    owner, project = project_with_issues
     oid = commit(instance, api, project, owner, "Closes #1, and `closes #2`", branch="topic", start_branch="master")
 
     assert states(api, project, owner) == {1: "opened", 2: "opened", 3: "opened"}
-    assert said(api, project, owner) == [f"mentioned in commit {oid}"]
-    assert said(api, project, owner, 2) == []
+    assert system_notes(api, project, owner) == [f"mentioned in commit {oid}"]
+    assert system_notes(api, project, owner, 2) == []
 
 
-def test_over_the_bounds_of_projects(instance: Instance, api: Api, make: Make, place: tuple[Person, Project]) -> None:
-    """Who may not see the code is not told of its commits, and who may not close issues there closes none."""
-    owner, project = place
+def test_references_to_other_projects(
+    instance: Instance, api: Api, make: Make, project_with_issues: tuple[User, Project]
+) -> None:
+    """Users without access to the code get no note, and issues are closed only by users who may close them."""
+    owner, project = project_with_issues
     guest = make.user()
     secret = make_project(make, owner, visibility="private", members={guest: Level.GUEST}, initialize_with_readme=True)
     assert api.post(f"{secret.url}/issues", owner, title="own").status_code == 201
     oid = commit(instance, api, secret, owner, f"Closes {project.path}#1, see #1 and {project.path}#2")
 
     assert states(api, project, owner)[1] == "closed"
-    assert said(api, project, owner) == [f"closed via commit {secret.path}@{oid}"]
-    assert said(api, project, owner, 2) == [f"mentioned in commit {secret.path}@{oid}"]
-    assert said(api, secret, owner) == [f"mentioned in commit {oid}"]
+    assert system_notes(api, project, owner) == [f"closed via commit {secret.path}@{oid}"]
+    assert system_notes(api, project, owner, 2) == [f"mentioned in commit {secret.path}@{oid}"]
+    assert system_notes(api, secret, owner) == [f"mentioned in commit {oid}"]
     for issue in ((project, 1), (project, 2), (secret, 1)):
-        assert said(api, issue[0], guest, issue[1]) == []
+        assert system_notes(api, issue[0], guest, issue[1]) == []
 
     stranger = make.user()
     theirs = make_project(make, stranger, visibility="public", initialize_with_readme=True)
     oid = commit(instance, api, theirs, stranger, f"Closes {project.path}#3 and {secret.path}#1")
     assert states(api, project, owner)[3] == "opened"
-    assert said(api, project, owner, 3) == [f"mentioned in commit {theirs.path}@{oid}"]
-    assert len(said(api, secret, owner)) == 1
+    assert system_notes(api, project, owner, 3) == [f"mentioned in commit {theirs.path}@{oid}"]
+    assert len(system_notes(api, secret, owner)) == 1
 
 
-def test_very_many_references_take_bounded_work(instance: Instance, api: Api, place: tuple[Person, Project]) -> None:
-    """As D22: a commit that closes a hundred thousand issues, or a note that names as many."""
-    owner, project = place
+def test_very_many_references_take_bounded_work(
+    instance: Instance, api: Api, project_with_issues: tuple[User, Project]
+) -> None:
+    """Attack: a commit that closes a hundred thousand issues, or a note that mentions as many."""
+    owner, project = project_with_issues
     message = f"Closes {', '.join(f'#{number}' for number in range(1, 12_000))}"
-    instance.work()  # Jobs that other tests left would be counted.
+    instance.work()  # Remaining jobs of other tests would be counted.
     before = executed(instance.app.database)
     commit(instance, api, project, owner, message)
 
@@ -116,10 +120,10 @@ def test_very_many_references_take_bounded_work(instance: Instance, api: Api, pl
     assert executed(instance.app.database) - before < 60
 
 
-def test_who_is_blocked_meanwhile_closes_nothing(
+def test_a_user_blocked_meanwhile_closes_nothing(
     instance: Instance, api: Api, make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where a crash left it to the job."""
+    """When a crash left the closing to the job."""
     monkeypatch.setattr(jobs, "JOB_DELAY_SECONDS", 0)
     monkeypatch.setattr(Connection, "follow_up", lambda *_: None)
     owner, other = make.user(), make.user()

@@ -1,4 +1,4 @@
-"""Discussions: of issues and of commits."""
+"""Discussions of issues and commits."""
 
 import pytest
 
@@ -9,8 +9,8 @@ from tests.git_history import History
 from tests.roles import UsersByRole, project_with
 
 
-def test_begin_answer_edit(api: Api, make: Make) -> None:
-    """A discussion of an issue, from its beginning on."""
+def test_start_reply_edit(api: Api, make: Make) -> None:
+    """Life cycle of a discussion of an issue."""
     owner, other = make.user(), make.user()
     project = make_project(make, owner, visibility="public")
     api.post(f"/projects/{project.id}/issues", owner, title="one")
@@ -40,8 +40,8 @@ def test_begin_answer_edit(api: Api, make: Make) -> None:
     assert api.get(f"/projects/{project.id}/issues/1", owner).json()["user_notes_count"] == 1
 
 
-def test_a_note_alone_becomes_one(api: Api, make: Make) -> None:
-    """What stands alone is a discussion too, and begins one when somebody answers; the system is not answered."""
+def test_an_individual_note_becomes_a_discussion(api: Api, make: Make) -> None:
+    """An individual note is listed as a discussion and becomes one with a reply; system notes accept no replies."""
     owner = make.user()
     project = make_project(make, owner)
     api.post(f"/projects/{project.id}/issues", owner, title="one")
@@ -62,8 +62,8 @@ def test_a_note_alone_becomes_one(api: Api, make: Make) -> None:
 
 
 @pytest.mark.parametrize("name", ["x", "0" * 40, "%00", "1' OR '1'='1", "ü" * 300])
-def test_unknown_ones(api: Api, make: Make, name: str) -> None:
-    """There is no such discussion."""
+def test_missing_discussions(api: Api, make: Make, name: str) -> None:
+    """Get 404."""
     owner = make.user()
     project = make_project(make, owner)
     api.post(f"/projects/{project.id}/issues", owner, title="one")
@@ -73,8 +73,8 @@ def test_unknown_ones(api: Api, make: Make, name: str) -> None:
     assert answer.status_code in (400, 404)
 
 
-def test_of_another_discussion(api: Api, make: Make) -> None:
-    """A note is only found below the discussion that it belongs to."""
+def test_notes_of_another_discussion(api: Api, make: Make) -> None:
+    """A note is found only below its own discussion."""
     owner = make.user()
     project = make_project(make, owner)
     api.post(f"/projects/{project.id}/issues", owner, title="one")
@@ -87,8 +87,8 @@ def test_of_another_discussion(api: Api, make: Make) -> None:
     assert api.get(f"{base}/{one['id']}/notes/{number}", owner).status_code == 200
 
 
-def test_of_commits(instance: Instance, api: Api, make: Make) -> None:
-    """Commits are discussed by those who read the code; their comments are among the discussions."""
+def test_discussions_of_commits(instance: Instance, api: Api, make: Make) -> None:
+    """For users who can read the code; comments are listed as discussions."""
     roles = UsersByRole(make)
     project = project_with(make, roles)
     history = History()

@@ -1,4 +1,4 @@
-"""Notes about issues: who writes them, how they read, what counts them."""
+"""Notes of issues: permissions, text and counts."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from ingot.core.access.levels import Level
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.factories import Project, ids, make_project, statements_of
 from tests.roles import UsersByRole, project_with
 
@@ -30,8 +30,8 @@ FIELDS = {
 }
 
 
-def make_issue(api: Api, project: Project, author: Person | None, **attributes: Any) -> dict[str, Any]:
-    """An issue that somebody wrote."""
+def make_issue(api: Api, project: Project, author: User | None, **attributes: Any) -> dict[str, Any]:
+    """Create an issue."""
     made = api.post(f"{project.url}/issues", author, **{"title": "one", **attributes})
     assert made.status_code == 201, made.text
     shown: dict[str, Any] = made.json()
@@ -39,7 +39,7 @@ def make_issue(api: Api, project: Project, author: Person | None, **attributes: 
 
 
 def test_write_read_edit_delete(api: Api, make: Make) -> None:
-    """A note from its beginning to its end, and what the issue shows of it."""
+    """Life cycle of a note, and the counts of its issue."""
     owner = make.user()
     project = make_project(make, owner)
     issue = make_issue(api, project, owner)
@@ -69,7 +69,7 @@ def test_write_read_edit_delete(api: Api, make: Make) -> None:
 
 
 def test_order_and_filters(api: Api, make: Make) -> None:
-    """The newest first unless asked otherwise; what people wrote apart from what the system did."""
+    """Newest first by default; filters by user and system notes."""
     owner = make.user()
     project = make_project(make, owner)
     make_issue(api, project, owner)
@@ -97,7 +97,7 @@ def test_order_and_filters(api: Api, make: Make) -> None:
 
 
 CALLERS = [
-    # Who reads and writes on a private project, and on a public one; who edits what another wrote.
+    # Read and write access in a private and a public project; edit access to notes of others.
     ("administrator", 200, 201, 200, 201, 200),
     ("owner", 200, 201, 200, 201, 200),
     ("master", 200, 201, 200, 201, 200),
@@ -110,7 +110,7 @@ CALLERS = [
 
 
 @pytest.mark.parametrize(("role", "read", "write", "read_public", "write_public", "moderate"), CALLERS)
-def test_who_reads_and_writes(
+def test_permissions_to_read_and_write(
     api: Api,
     make: Make,
     roles: UsersByRole,
@@ -121,7 +121,7 @@ def test_who_reads_and_writes(
     write_public: int,
     moderate: int,
 ) -> None:
-    """Those who see an issue read and write; those who administer the project change what others wrote."""
+    """All who can see an issue read and write; masters edit notes of others."""
     author = make.user()
     for visibility, reads, writes in (("private", read, write), ("public", read_public, write_public)):
         project = project_with(make, roles, visibility=visibility)
@@ -136,8 +136,8 @@ def test_who_reads_and_writes(
 
 
 @pytest.mark.parametrize("body", ["", "   \n\t", None])
-def test_blank(api: Api, make: Make, body: str | None) -> None:
-    """A note says something, also after an edit."""
+def test_blank_notes_are_rejected(api: Api, make: Make, body: str | None) -> None:
+    """On creation and edit."""
     owner = make.user()
     project = make_project(make, owner)
     make_issue(api, project, owner)
@@ -150,8 +150,8 @@ def test_blank(api: Api, make: Make, body: str | None) -> None:
     assert api.get(f"/projects/{project.id}/issues/1", owner).json()["user_notes_count"] == 1
 
 
-def test_large_and_wrong(api: Api, make: Make) -> None:
-    """A million characters are kept, one more is refused; wrong types are told."""
+def test_size_limit_and_wrong_types(api: Api, make: Make) -> None:
+    """A million characters are stored, one more is rejected."""
     owner = make.user()
     project = make_project(make, owner)
     make_issue(api, project, owner)
@@ -167,8 +167,8 @@ def test_large_and_wrong(api: Api, make: Make) -> None:
     assert api.post(base, owner, body="x", internal="perhaps").status_code == 400
 
 
-def test_only_owners_say_when(api: Api, make: Make) -> None:
-    """Who is no owner writes now, whatever they say."""
+def test_only_owners_set_the_creation_date(api: Api, make: Make) -> None:
+    """The parameter of other users is ignored."""
     owner, master = make.user(), make.user()
     project = make_project(make, owner, members={master: Level.MASTER})
     make_issue(api, project, owner)
@@ -180,8 +180,8 @@ def test_only_owners_say_when(api: Api, make: Make) -> None:
     )
 
 
-def test_other_parents(api: Api, make: Make) -> None:
-    """A note is only found below what it is about."""
+def test_notes_of_another_parent(api: Api, make: Make) -> None:
+    """A note is found only below its own noteable."""
     owner = make.user()
     here, there = make_project(make, owner), make_project(make, owner)
     for project in (here, there):
@@ -200,8 +200,8 @@ def test_other_parents(api: Api, make: Make) -> None:
     assert api.get(f"/projects/{here.id}/issues/1/notes/{note}", owner).json()["body"] == "one"
 
 
-def test_archived_and_locked(api: Api, make: Make) -> None:
-    """An archived project is only read; where an issue is locked, only members write."""
+def test_archived_projects_and_locked_issues(api: Api, make: Make) -> None:
+    """Archived projects are read-only; locked issues accept notes of members only."""
     owner, guest, stranger = make.user(), make.user(), make.user()
     project = make_project(make, owner, visibility="public", members={guest: Level.GUEST})
     make_issue(api, project, owner)
@@ -223,8 +223,8 @@ def test_archived_and_locked(api: Api, make: Make) -> None:
     assert api.post(f"{base}/award_emoji", owner, name="tada").status_code == 403
 
 
-def test_without_issues(api: Api, make: Make) -> None:
-    """Where issues are off, so is all that was said about them."""
+def test_disabled_issues_hide_notes(api: Api, make: Make) -> None:
+    """With issues disabled, their notes are hidden."""
     owner = make.user()
     project = make_project(make, owner)
     make_issue(api, project, owner)
@@ -238,8 +238,8 @@ def test_without_issues(api: Api, make: Make) -> None:
     assert api.post(f"{base}/award_emoji", owner, name="tada").status_code == refused
 
 
-def test_internal(api: Api, make: Make) -> None:
-    """What is kept among those who work on an issue is as good as not there to others, also in counts."""
+def test_internal_notes(api: Api, make: Make) -> None:
+    """Hidden from users below reporter, also in counts."""
     owner, guest, reporter, author = (make.user() for _ in range(4))
     project = make_project(make, owner, visibility="public", members={guest: Level.GUEST, reporter: Level.REPORTER})
     make_issue(api, project, author)
@@ -266,7 +266,7 @@ def test_internal(api: Api, make: Make) -> None:
 
 
 def test_statements_do_not_grow(api: Api, make: Make) -> None:
-    """A page of notes, or of discussions, costs the same however long it is."""
+    """The statement count of a page of notes or discussions does not depend on its length."""
     owner = make.user()
     project = make_project(make, owner)
     make_issue(api, project, owner)
@@ -289,8 +289,8 @@ def test_statements_do_not_grow(api: Api, make: Make) -> None:
     assert len(api.get(f"{base}/discussions", owner).json()) == 6
 
 
-def test_at_once(api: Api, make: Make) -> None:
-    """Many notes at once all count; one that goes many times at once goes once."""
+def test_concurrent_notes_and_deletions(api: Api, make: Make) -> None:
+    """Concurrent notes are all counted; concurrent deletions of one note delete it once."""
     owner = make.user()
     project = make_project(make, owner)
     make_issue(api, project, owner)
@@ -304,8 +304,8 @@ def test_at_once(api: Api, make: Make) -> None:
     assert api.get(base, owner).json()["user_notes_count"] == 15
 
 
-def test_what_goes_with_an_issue_and_with_a_user(api: Api, make: Make) -> None:
-    """Notes of somebody who is gone stay with the placeholder; with all they did, they count no more."""
+def test_deleted_issues_and_users(api: Api, make: Make) -> None:
+    """Notes of a deleted user move to the ghost user, or are deleted with all contributions and not counted."""
     owner, leaver, other = make.user(), make.user(), make.user()
     project = make_project(make, owner, visibility="public")
     make_issue(api, project, owner)

@@ -1,17 +1,17 @@
-"""What is written below an issue when it changes, and the lists of who changed what."""
+"""System notes of issues, and resource events."""
 
 from typing import Any
 
 import pytest
 
 from ingot.core.access.levels import Level
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project, make_group, make_project, statements_of
 
 
-def said(api: Api, project: Project, person: Person | None, iid: int = 1) -> list[str]:
-    """What the system wrote below an issue, in its order."""
+def system_notes(api: Api, project: Project, person: User | None, iid: int = 1) -> list[str]:
+    """Return the system notes of an issue in order."""
     answer = api.get(
         f"/projects/{project.id}/issues/{iid}/notes", person, activity_filter="only_activity", sort="asc", per_page=100
     )
@@ -35,21 +35,23 @@ CHANGES: list[tuple[dict[str, Any], dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("created", "changed", "sentence"), CHANGES)
-def test_sentences(api: Api, make: Make, created: dict[str, Any], changed: dict[str, Any], sentence: str) -> None:
-    """Every change writes one, which does not count as said by anybody; what stays the same writes none."""
+def test_system_note_texts(
+    api: Api, make: Make, created: dict[str, Any], changed: dict[str, Any], sentence: str
+) -> None:
+    """Each change writes a note, which is not counted as a user note; no change writes none."""
     owner = make.user()
     project = make_project(make, owner)
     api.post(f"/projects/{project.id}/issues", owner, **{"title": "one", **created})
-    assert said(api, project, owner) == []
+    assert system_notes(api, project, owner) == []
     for _ in range(2):
         answer = api.put(f"/projects/{project.id}/issues/1", owner, **changed)
         assert answer.status_code == 200, answer.text
-    assert said(api, project, owner) == [sentence]
+    assert system_notes(api, project, owner) == [sentence]
     assert answer.json()["user_notes_count"] == 0
 
 
-def test_people_labels_milestones(api: Api, make: Make) -> None:
-    """Those by name, those by number, and those by title."""
+def test_notes_about_users_labels_and_milestones(api: Api, make: Make) -> None:
+    """Users by name, labels by id, milestones by title."""
     owner, other = make.user(), make.user()
     project = make_project(make, owner, members={other: Level.DEVELOPER})
     base = f"/projects/{project.id}/issues/1"
@@ -67,7 +69,7 @@ def test_people_labels_milestones(api: Api, make: Make) -> None:
     milestone = api.post(f"/projects/{project.id}/milestones", owner, title="next one").json()["id"]
     api.put(base, owner, milestone_id=milestone)
     api.put(base, owner, milestone_id=0)
-    assert said(api, project, owner) == [
+    assert system_notes(api, project, owner) == [
         f"assigned to @{other.username}",
         f"assigned to @{owner.username} and unassigned @{other.username}",
         f"unassigned @{owner.username}",
@@ -79,7 +81,7 @@ def test_people_labels_milestones(api: Api, make: Make) -> None:
     ]
 
 
-def test_time(api: Api, make: Make) -> None:
+def test_time_tracking_notes(api: Api, make: Make) -> None:
     """Estimates and time spent."""
     owner = make.user()
     project = make_project(make, owner)
@@ -90,7 +92,7 @@ def test_time(api: Api, make: Make) -> None:
     api.post(f"{base}/add_spent_time", owner, duration="2h")
     api.post(f"{base}/add_spent_time", owner, duration="-30m")
     api.post(f"{base}/reset_spent_time", owner)
-    assert said(api, project, owner) == [
+    assert system_notes(api, project, owner) == [
         "changed time estimate to 1h",
         "removed time estimate",
         "added 2h of time spent",
@@ -99,8 +101,8 @@ def test_time(api: Api, make: Make) -> None:
     ]
 
 
-def test_nobody_changes_them(api: Api, make: Make) -> None:
-    """What the system wrote stays as it is, for owners too."""
+def test_system_notes_are_read_only(api: Api, make: Make) -> None:
+    """For owners too."""
     owner = make.user()
     project = make_project(make, owner)
     base = f"/projects/{project.id}/issues/1"
@@ -115,8 +117,8 @@ def test_nobody_changes_them(api: Api, make: Make) -> None:
     assert api.get(f"{base}/notes/{note['id']}/award_emoji", owner).json() == []
 
 
-def test_moved(api: Api, make: Make) -> None:
-    """Both sides say where the other one is, to those who may know of it."""
+def test_notes_about_moves(api: Api, make: Make) -> None:
+    """Both issues have one, for users who can see the other project."""
     owner, reader = make.user(), make.user()
     here, there = make_project(make, owner, visibility="public"), make_project(make, owner, visibility="private")
     api.post(f"/projects/{here.id}/issues", owner, title="one")
@@ -125,16 +127,16 @@ def test_moved(api: Api, make: Make) -> None:
     moved = api.post(f"/projects/{here.id}/issues/1/move", owner, to_project_id=there.id)
     assert moved.status_code == 201, moved.text
     iid = moved.json()["iid"]
-    assert said(api, here, owner) == [f"moved to {there.path}#{iid}"]
-    assert said(api, there, owner, iid) == [f"moved from {here.path}#1"]
-    assert said(api, here, reader) == []
+    assert system_notes(api, here, owner) == [f"moved to {there.path}#{iid}"]
+    assert system_notes(api, there, owner, iid) == [f"moved from {here.path}#1"]
+    assert system_notes(api, here, reader) == []
     assert api.get(f"/projects/{there.id}/issues/{iid}", owner).json()["upvotes"] == 1
     given = api.get(f"/projects/{there.id}/issues/{iid}/award_emoji", owner).json()
     assert [award["name"] for award in given] == ["thumbsup", "tada"]
 
 
-def test_mentions(api: Api, make: Make) -> None:
-    """An issue tells where it is mentioned: once, and by nobody who may not see it."""
+def test_notes_about_mentions(api: Api, make: Make) -> None:
+    """Once per mention, and only from authors who can see the issue."""
     owner, stranger = make.user(), make.user()
     project = make_project(make, owner, visibility="public")
     secret = make_project(make, owner, visibility="private")
@@ -142,14 +144,14 @@ def test_mentions(api: Api, make: Make) -> None:
         api.post(f"/projects/{project.id}/issues", owner, title=title)
     api.post(f"/projects/{project.id}/issues/3/notes", owner, body=f"like #1, {secret.path}#1 and #3")
     api.put(f"/projects/{project.id}/issues/2", owner, description="again #1")
-    assert said(api, project, owner) == ["mentioned in issue #2", "mentioned in issue #3"]
-    assert said(api, project, owner, 3) == []
+    assert system_notes(api, project, owner) == ["mentioned in issue #2", "mentioned in issue #3"]
+    assert system_notes(api, project, owner, 3) == []
 
     api.post(f"/projects/{secret.id}/issues", owner, title=f"hidden {project.path}#1")
-    assert said(api, project, owner)[2:] == [f"mentioned in issue {secret.path}#1"]
-    assert said(api, project, stranger) == ["mentioned in issue #2", "mentioned in issue #3"]
+    assert system_notes(api, project, owner)[2:] == [f"mentioned in issue {secret.path}#1"]
+    assert system_notes(api, project, stranger) == ["mentioned in issue #2", "mentioned in issue #3"]
     assert api.put(secret.url, owner, issues_enabled=False).status_code == 200
-    assert len(said(api, project, owner)) == 2
+    assert len(system_notes(api, project, owner)) == 2
     assert api.put(secret.url, owner, issues_enabled=True).status_code == 200
     number = api.get(f"/projects/{project.id}/issues/1/notes", owner).json()[0]["id"]
     assert api.get(f"/projects/{project.id}/issues/1/notes/{number}", owner).status_code == 200
@@ -157,24 +159,24 @@ def test_mentions(api: Api, make: Make) -> None:
 
     own = make_project(make, stranger, visibility="public")
     api.post(f"/projects/{own.id}/issues", stranger, title=f"guess {secret.path}#1")
-    assert said(api, secret, owner) == []
+    assert system_notes(api, secret, owner) == []
 
 
-def test_mentions_by_address(api: Api, instance: Instance, make: Make) -> None:
-    """The address of an issue names it like its number; those of another instance name nothing."""
+def test_mentions_by_url(api: Api, instance: Instance, make: Make) -> None:
+    """A URL counts like a number; one of another instance does not."""
     owner = make.user()
     project = make_project(make, owner)
     for title in ("one", "two"):
         api.post(f"/projects/{project.id}/issues", owner, title=title)
     path = f"{project.path}/issues/1"
     api.put(f"/projects/{project.id}/issues/2", owner, description=f"like https://elsewhere.example.com/{path}")
-    assert said(api, project, owner) == []
+    assert system_notes(api, project, owner) == []
     api.post(f"/projects/{project.id}/issues/2/notes", owner, body=f"like {instance.settings.base_url}/{path}")
-    assert said(api, project, owner) == ["mentioned in issue #2"]
+    assert system_notes(api, project, owner) == ["mentioned in issue #2"]
 
 
-def test_what_was_said_in_confidence_is_told_when_it_ends(api: Api, make: Make) -> None:
-    """By notes as by the issue itself: issues and merge requests hear of it, and people who could not see it look."""
+def test_mentions_are_recorded_when_confidentiality_ends(api: Api, make: Make) -> None:
+    """From notes and descriptions: issues and merge requests get notes, and users who could not see it get todos."""
     owner, guest = make.user(), make.user()
     project = make_project(make, owner, members={guest: Level.GUEST}, visibility="public", initialize_with_readme=True)
     base = f"/projects/{project.id}"
@@ -188,35 +190,35 @@ def test_what_was_said_in_confidence_is_told_when_it_ends(api: Api, make: Make) 
     api.post(f"{base}/issues/4/notes", owner, body=f"see #3, @{guest.username}", internal=True)
     paths = [f"{base}/issues/{iid}" for iid in (1, 2, 3)] + [f"{base}/merge_requests/1"]
 
-    def told() -> list[bool]:
+    def notes_of() -> list[bool]:
         return ["mentioned in issue #4" in api.get(f"{path}/notes", owner).text for path in paths]
 
-    assert (told(), api.get("/todos", guest).json()) == ([False] * 4, [])
+    assert (notes_of(), api.get("/todos", guest).json()) == ([False] * 4, [])
     api.put(f"{base}/issues/4", owner, confidential=False)
-    assert told() == [True, True, False, True]
+    assert notes_of() == [True, True, False, True]
     (todo,) = api.get("/todos", guest).json()
     assert (todo["action_name"], todo["body"]) == ("mentioned", f"see #2 and !1, @{guest.username}")
     api.put(f"{base}/issues/4", owner, confidential=True)
-    assert told() == [False] * 4
+    assert notes_of() == [False] * 4
     assert api.get("/todos", guest).json() == []
 
 
-def test_confidential_ones_are_not_told(api: Api, make: Make) -> None:
-    """That a confidential issue mentions another is told to nobody, also when it becomes so later."""
+def test_confidential_mentions_are_hidden(api: Api, make: Make) -> None:
+    """A mention by a confidential issue is shown to no unauthorized user, also if it becomes confidential later."""
     owner = make.user()
     project = make_project(make, owner, visibility="public")
     api.post(f"/projects/{project.id}/issues", owner, title="one")
     api.post(f"/projects/{project.id}/issues", owner, title="see #1", confidential=True)
     api.post(f"/projects/{project.id}/issues/2/notes", owner, body="see #1")
-    assert said(api, project, owner) == []
+    assert system_notes(api, project, owner) == []
     api.put(f"/projects/{project.id}/issues/2", owner, confidential=False)
-    assert said(api, project, owner) == ["mentioned in issue #2"]
+    assert system_notes(api, project, owner) == ["mentioned in issue #2"]
     api.put(f"/projects/{project.id}/issues/2", owner, confidential=True)
-    assert said(api, project, owner) == []
+    assert system_notes(api, project, owner) == []
 
 
 def test_resource_events(api: Api, make: Make) -> None:
-    """Who gave an issue which label, milestone or state."""
+    """Changes of labels, milestones and states."""
     owner = make.user()
     group = make_group(make, owner)
     project = make_project(make, owner, group=group)
@@ -268,8 +270,8 @@ ROLES = ["anonymous", "stranger", "external", "guest", "reporter", "author", "as
 
 
 @pytest.mark.parametrize("role", ROLES)
-def test_confidential_issues(api: Api, make: Make, role: str) -> None:
-    """Attack: read or write below a confidential issue. To those who may not see it there is no such issue."""
+def test_confidential_issues_are_not_found(api: Api, make: Make, role: str) -> None:
+    """Attack: read or write below a confidential issue."""
     people = {name: make.user(external=name == "external") for name in ROLES[1:-1]} | {"administrator": make.root}
     owner, person = make.user(), people.get(role)
     members = {people["guest"]: Level.GUEST, people["reporter"]: Level.REPORTER}

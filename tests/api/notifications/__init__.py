@@ -1,1 +1,1 @@
-"""What people are told by mail."""
+"""Tests of mail notifications."""

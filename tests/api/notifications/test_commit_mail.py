@@ -1,4 +1,4 @@
-"""Mail about comments on commits, by a real SMTP server: only to those whom they name and who may read the code."""
+"""Mail about comments on commits, through a real SMTP server: to mentioned users who can read the code."""
 
 from collections.abc import Iterator
 
@@ -6,7 +6,7 @@ import pytest
 
 from ingot.core.access.levels import Level
 from tests.api.merge_requests.factories import filled_project
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project
 from tests.smtp_server import Mailbox, mailbox, text_of
@@ -14,17 +14,17 @@ from tests.smtp_server import Mailbox, mailbox, text_of
 
 @pytest.fixture(scope="module")
 def box(instance: Instance) -> Iterator[Mailbox]:
-    """Where mail arrives."""
+    """Yield the mailbox of the SMTP server."""
     with mailbox(instance) as arriving:
         yield arriving
 
 
-def _commit(api: Api, project: Project, reader: Person) -> str:
+def _commit(api: Api, project: Project, reader: User) -> str:
     oid: str = api.get(f"{project.url}/repository/commits/master", reader).json()["id"]
     return oid
 
 
-def _told(box: Mailbox) -> set[str]:
+def _recipients(box: Mailbox) -> set[str]:
     return {to for to, _ in box.receive()}
 
 
@@ -36,7 +36,7 @@ def _told(box: Mailbox) -> set[str]:
         ({"visibility": "public", "repository_access_level": "private"}, {"reporter"}),
     ],
 )
-def test_who_is_named_and_reads_the_code_is_told(
+def test_mentioned_users_with_code_access_are_notified(
     api: Api, make: Make, box: Mailbox, attributes: dict[str, str], hears: set[str]
 ) -> None:
     owner = make.user()
@@ -53,11 +53,11 @@ def test_who_is_named_and_reads_the_code_is_told(
     )
 
     assert said.status_code == 201, said.text
-    assert _told(box) == {people[name].email for name in hears}, "Who writes does not hear of themselves."
+    assert _recipients(box) == {people[name].email for name in hears}, "Authors are not notified of their own comments."
 
 
-def test_what_it_says_and_when(api: Api, instance: Instance, make: Make, box: Mailbox) -> None:
-    """As text and as HTML, safe as on a page; an edit tells only those whom it names for the first time."""
+def test_content_and_edits(api: Api, instance: Instance, make: Make, box: Mailbox) -> None:
+    """Text and sanitized HTML; an edit notifies only newly mentioned users."""
     owner, named, later, silent = (make.user() for _ in range(4))
     members = dict.fromkeys((named, later, silent), Level.DEVELOPER)
     project = filled_project(make, owner, members=members)
@@ -71,9 +71,9 @@ def test_what_it_says_and_when(api: Api, instance: Instance, make: Make, box: Ma
     ((to, message),) = box.receive()
     note = made["notes"][0]["id"]
     assert api.put(f"{url}/{made['id']}/notes/{note}", owner, body=f"{body} @{later.username}").status_code == 200
-    assert _told(box) == {later.email}
+    assert _recipients(box) == {later.email}
     assert api.post(url, owner, body=f"Once more, @{named.username}").status_code == 201
-    assert _told(box) == {named.email}, "Whatever they still have to look at."
+    assert _recipients(box) == {named.email}, "An open todo does not prevent the mail."
 
     assert to == named.email
     assert message["Subject"].startswith(f"Re: {project.name} | ") and message["Subject"].endswith(f"({oid[:8]})")
@@ -84,8 +84,8 @@ def test_what_it_says_and_when(api: Api, instance: Instance, make: Make, box: Ma
     assert "<script>" not in text_of(message, "html")
 
 
-def test_what_is_gone_is_not_told(api: Api, make: Make, box: Mailbox) -> None:
-    """Neither a comment that was taken back, nor to who was sent away before the mail was written."""
+def test_deleted_comments_and_removed_members(api: Api, make: Make, box: Mailbox) -> None:
+    """A deleted comment is not sent, nor is a mail to a user removed before it was written."""
     owner, named = make.user(), make.user()
     project = filled_project(make, owner, members={named: Level.REPORTER})
     url = f"{project.url}/repository/commits/{_commit(api, project, owner)}/discussions"
@@ -93,13 +93,13 @@ def test_what_is_gone_is_not_told(api: Api, make: Make, box: Mailbox) -> None:
 
     made = api.post(url, owner, body=f"@{named.username}").json()
     assert api.delete(f"{url}/{made['id']}/notes/{made['notes'][0]['id']}", owner).status_code == 200
-    assert _told(box) == set()
+    assert _recipients(box) == set()
     assert api.post(url, owner, body=f"@{named.username}").status_code == 201
     api.delete(f"{project.url}/members/{named.id}", owner)
-    assert _told(box) == set()
+    assert _recipients(box) == set()
 
 
-def test_the_title_of_a_commit_begins_no_header(api: Api, make: Make, box: Mailbox) -> None:
+def test_a_commit_title_cannot_inject_a_header(api: Api, make: Make, box: Mailbox) -> None:
     owner, named = make.user(), make.user()
     project = filled_project(make, owner, members={named: Level.REPORTER})
     action = {"action": "create", "file_path": "odd", "content": "x"}

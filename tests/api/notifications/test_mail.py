@@ -1,4 +1,4 @@
-"""Mail about issues and notes, by a real SMTP server: to whom it goes, and what it says."""
+"""Mail about issues and notes, through a real SMTP server: recipients and content."""
 
 import re
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from ingot.core.markup.links import LinkContext
 from ingot.core.markup.renderer import render
 from ingot.discovery.notifications import emails
 from tests.api.issues.factories import make_issue
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project, make_group, make_project
 from tests.smtp_server import Mailbox, mailbox, text_of
@@ -21,26 +21,26 @@ from tests.smtp_server import Mailbox, mailbox, text_of
 
 @pytest.fixture(scope="module")
 def box(instance: Instance) -> Iterator[Mailbox]:
-    """Where mail arrives."""
+    """Yield the mailbox of the SMTP server."""
     with mailbox(instance) as arriving:
         yield arriving
 
 
-def _told(box: Mailbox) -> set[str]:
-    """Who gets mail, each once."""
+def _recipients(box: Mailbox) -> set[str]:
+    """Return the recipients, each once."""
     came = [address for address, _ in box.receive()]
     assert len(came) == len(set(came))
     return set(came)
 
 
-def _issue(make: Make, box: Mailbox, project: Project, author: Person, **attributes: Any) -> tuple[str, dict[str, Any]]:
+def _issue(make: Make, box: Mailbox, project: Project, author: User, **attributes: Any) -> tuple[str, dict[str, Any]]:
     issue = make_issue(make, project, author, **attributes)
     box.receive()
     return f"/projects/{project.id}/issues/{issue['iid']}", issue
 
 
-def test_a_conversation(api: Api, instance: Instance, make: Make, box: Mailbox) -> None:
-    """Text and HTML, safe as on a page; all mails of one issue belong together."""
+def test_a_thread_of_mails(api: Api, instance: Instance, make: Make, box: Mailbox) -> None:
+    """Text and sanitized HTML; all mails of an issue form one thread."""
     author, assignee = make.user(name='Ädä \N{PILE OF POO} "Quote" <x>'), make.user()
     project = make_project(make, author, members={assignee: Level.DEVELOPER})
     text = "**Bold** <script>alert(1)</script> [x](javascript:alert(1))"
@@ -71,22 +71,22 @@ def test_a_conversation(api: Api, instance: Instance, make: Make, box: Mailbox) 
     assert "I see" in text_of(second) and "<em>see</em>" in text_of(second, "html")
 
 
-def test_a_text_is_worked_out_once_while_others_write(
+def test_a_text_is_rendered_once_without_blocking_writes(
     instance: Instance, make: Make, box: Mailbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """However many read it; and whoever writes meanwhile need not wait, however long the text takes."""
+    """For any number of recipients; other writes do not wait for the rendering."""
     author = make.user()
     readers = {make.user(): Level.DEVELOPER for _ in range(3)}
     project = make_project(make, author, members=readers)
     rendered: list[str] = []
 
-    def render_while_somebody_writes(text: str, place: LinkContext) -> str:
+    def render_during_a_write(text: str, place: LinkContext) -> str:
         with ThreadPoolExecutor(1) as somebody:
             somebody.submit(instance.app.database.write, lambda db: db.now).result(timeout=60)
         rendered.append(text)
         return render(text, place)
 
-    monkeypatch.setattr(emails, "render", render_while_somebody_writes)
+    monkeypatch.setattr(emails, "render", render_during_a_write)
     named = " ".join(f"@{reader.username}" for reader in readers)
     make_issue(make, project, author, description=f"*Look*, {named}")
 
@@ -97,8 +97,8 @@ def test_a_text_is_worked_out_once_while_others_write(
     assert len(rendered) == 1
 
 
-def test_who_is_told(api: Api, make: Make, box: Mailbox) -> None:
-    """Who takes part, follows or is named; never who did it, nor who said no."""
+def test_recipients(api: Api, make: Make, box: Mailbox) -> None:
+    """Participants, subscribers and mentioned users; never the author, nor users who unsubscribed."""
     author, commenter, follower, named, refusing, aside = (make.user() for _ in range(6))
     members = {commenter: Level.DEVELOPER, follower: Level.GUEST, named: Level.GUEST, refusing: Level.GUEST}
     project = make_project(make, author, members={**members, aside: Level.DEVELOPER})
@@ -109,15 +109,15 @@ def test_who_is_told(api: Api, make: Make, box: Mailbox) -> None:
     box.receive()
 
     api.post(f"{url}/notes", commenter, body=f"For @{named.username}")
-    assert _told(box) == {author.email, follower.email, named.email}
+    assert _recipients(box) == {author.email, follower.email, named.email}
     api.put(url, author, state_event="close")
-    assert _told(box) == {commenter.email, follower.email, named.email}
+    assert _recipients(box) == {commenter.email, follower.email, named.email}
     api.put(url, author, state_event="reopen", assignee_ids=[aside.id])
-    assert _told(box) == {commenter.email, follower.email, named.email, aside.email}
+    assert _recipients(box) == {commenter.email, follower.email, named.email, aside.email}
     api.put(url, author, assignee_ids=[author.id])
-    assert _told(box) == {commenter.email, follower.email, named.email, aside.email}
+    assert _recipients(box) == {commenter.email, follower.email, named.email, aside.email}
     api.put(url, author, title="Nobody is told of another title")
-    assert _told(box) == set()
+    assert _recipients(box) == set()
 
 
 LEVELS = [
@@ -131,8 +131,8 @@ LEVELS = [
 
 @pytest.mark.parametrize(("level", "hears_of"), LEVELS)
 @pytest.mark.parametrize("place", ["everywhere", "group", "project"])
-def test_levels(api: Api, make: Make, box: Mailbox, place: str, level: str, hears_of: set[str]) -> None:
-    """What one said of the nearest place counts; who chose single events hears of those."""
+def test_notification_levels(api: Api, make: Make, box: Mailbox, place: str, level: str, hears_of: set[str]) -> None:
+    """The setting of the nearest parent counts; custom levels select single events."""
     person, author = make.user(), make.user()
     group = make_group(make, members={person: Level.DEVELOPER, author: Level.DEVELOPER})
     project = make_project(make, group=group)
@@ -143,19 +143,19 @@ def test_levels(api: Api, make: Make, box: Mailbox, place: str, level: str, hear
 
     make_issue(make, project, author)
     make_issue(make, outside, author)
-    assert _told(box) == ({person.email} if "other" in hears_of else set()), "of what others write"
+    assert _recipients(box) == ({person.email} if "other" in hears_of else set()), "notes of others"
     api.post(f"{own}/notes", author, body="Well")
-    assert _told(box) == ({person.email} if "own" in hears_of else set()), "of what one takes part in"
+    assert _recipients(box) == ({person.email} if "own" in hears_of else set()), "participating"
     other, _ = _issue(make, box, project, author)
     api.post(f"{other}/notes", author, body=f"cc @{person.username}")
-    assert _told(box) == ({person.email} if "named" in hears_of else set()), "of what names one"
+    assert _recipients(box) == ({person.email} if "named" in hears_of else set()), "mentions"
     another, _ = _issue(make, box, project, author)
     api.put(another, author, state_event="close")
-    assert _told(box) == ({person.email} if level == "watch" else set()), "of what was not chosen"
+    assert _recipients(box) == ({person.email} if level == "watch" else set()), "events that are not selected"
 
 
-def test_each_event_by_itself(api: Api, make: Make, box: Mailbox) -> None:
-    """Who chose one event hears of that and of no other, of issues and of merge requests."""
+def test_custom_events(api: Api, make: Make, box: Mailbox) -> None:
+    """A user with one custom event gets only that event, for issues and merge requests."""
     author = make.user()
     flags = ["new_note", "new_issue", "close_issue", "reopen_issue", "reassign_issue"]
     flags += [f"{what}_merge_request" for what in ("new", "close", "reopen", "reassign", "merge")]
@@ -186,11 +186,11 @@ def test_each_event_by_itself(api: Api, make: Make, box: Mailbox) -> None:
     for flag, verb, path, sent in acts:
         answer = getattr(api, verb)(f"{base}/{path}", author, **sent)
         assert answer.status_code in (200, 201), answer.text
-        assert _told(box) == {choosing[flag].email}, flag
+        assert _recipients(box) == {choosing[flag].email}, flag
 
 
-def test_of_what_one_does_oneself(api: Api, make: Make, box: Mailbox) -> None:
-    """Only those who said so, only what they would hear of from others, and until they say otherwise."""
+def test_notified_of_own_activity(api: Api, make: Make, box: Mailbox) -> None:
+    """Only if enabled, and only for events that the user would get from others."""
     author = make.user()
     project = make_project(make, author)
     assert "notified_of_own_activity" not in api.get("/notification_settings", author).json()
@@ -198,31 +198,31 @@ def test_of_what_one_does_oneself(api: Api, make: Make, box: Mailbox) -> None:
     said = api.put("/notification_settings", author, notified_of_own_activity=True).json()
     assert (said["notified_of_own_activity"], said["level"]) == (True, "participating")
     api.post(f"{url}/notes", author, body="to myself")
-    assert _told(box) == {author.email}
+    assert _recipients(box) == {author.email}
     api.put("/notification_settings", author, level="disabled")
     api.post(f"{url}/notes", author, body="to nobody")
-    assert _told(box) == set()
+    assert _recipients(box) == set()
     api.put("/notification_settings", author, level="participating", notified_of_own_activity=False)
     api.post(f"{url}/notes", author, body="to nobody")
-    assert _told(box) == set()
+    assert _recipients(box) == set()
 
 
-def test_labels_that_people_follow(api: Api, make: Make, box: Mailbox) -> None:
+def test_label_subscribers(api: Api, make: Make, box: Mailbox) -> None:
     author, follower = make.user(), make.user()
     project = make_project(make, author, visibility="public")
     label = api.post(f"{project.url}/labels", author, name="loud", color="#ff0000").json()
     api.post(f"{project.url}/labels/{label['id']}/subscribe", follower)
     make_issue(make, project, author, labels="loud")
-    assert _told(box) == {follower.email}
+    assert _recipients(box) == {follower.email}
     url, _ = _issue(make, box, project, author)
     api.put(url, author, add_labels="loud")
-    assert _told(box) == {follower.email}
+    assert _recipients(box) == {follower.email}
     api.put(url, author, add_labels="quiet")
-    assert _told(box) == set()
+    assert _recipients(box) == set()
 
 
-def test_who_may_not_see_is_not_told(api: Api, make: Make, box: Mailbox) -> None:
-    """D26, D29: confidential issues, internal notes, lost membership, blocked people, what is gone by now."""
+def test_users_without_access_are_not_notified(api: Api, make: Make, box: Mailbox) -> None:
+    """Attack: mail about confidential issues, internal notes, to removed or blocked users, or about deleted objects."""
     guest, reporter, leaving, blocked = (make.user() for _ in range(4))
     members = {guest: Level.GUEST, reporter: Level.REPORTER, leaving: Level.REPORTER, blocked: Level.REPORTER}
     project = make_project(make, visibility="private", members=members)
@@ -237,21 +237,21 @@ def test_who_may_not_see_is_not_told(api: Api, make: Make, box: Mailbox) -> None
     api.post(f"/users/{blocked.id}/block", make.root)
 
     api.post(f"{url}/notes", make.root, body="Among us", internal=True)
-    assert _told(box) == {reporter.email}
+    assert _recipients(box) == {reporter.email}
     api.put(url, make.root, state_event="close")
-    assert _told(box) == {guest.email, reporter.email}
+    assert _recipients(box) == {guest.email, reporter.email}
     api.post(f"{url}/notes", make.root, body="Before it becomes secret")
     api.put(url, make.root, confidential=True)
-    assert _told(box) == {reporter.email}, "What became secret before the mail left stays so."
+    assert _recipients(box) == {reporter.email}, "Issues made confidential before the mail was sent are not sent."
     note = api.post(f"{url}/notes", make.root, body="Taken back").json()["id"]
     api.delete(f"{url}/notes/{note}", make.root)
-    assert _told(box) == set()
+    assert _recipients(box) == set()
     make_issue(make, project, make.root, title="secret", confidential=True, description=f"@{guest.username}")
-    assert _told(box) == {reporter.email}
+    assert _recipients(box) == {reporter.email}
 
 
-def test_named_only_later(api: Api, make: Make, box: Mailbox) -> None:
-    """Who is named when something is reworded is told, and nobody else."""
+def test_mentions_added_by_an_edit(api: Api, make: Make, box: Mailbox) -> None:
+    """Only newly mentioned users are notified."""
     author, other, named = make.user(), make.user(), make.user()
     project = make_project(make, author, visibility="public")
     url, _ = _issue(make, box, project, author, description=f"@{other.username}")
@@ -262,11 +262,11 @@ def test_named_only_later(api: Api, make: Make, box: Mailbox) -> None:
     ((to, message),) = box.receive()
     assert to == named.email and "mentioned you" in text_of(message)
     api.put(f"{url}/notes/{note}", author, body=f"well, @{other.username}")
-    assert _told(box) == {other.email}
+    assert _recipients(box) == {other.email}
 
 
-def test_a_title_begins_no_header(api: Api, make: Make, box: Mailbox) -> None:
-    """Line breaks and control signs in titles and names stay in the line that they stand in."""
+def test_a_title_cannot_inject_a_header(api: Api, make: Make, box: Mailbox) -> None:
+    """Line breaks and control characters in titles and names stay within their header."""
     author, person = make.user(), make.user()
     project = make_project(make, author, members={person: Level.DEVELOPER})
     hostile = "a\r\nBcc: victim@example.org\r\n\r\nbody\u2028\x07"
@@ -280,8 +280,8 @@ def test_a_title_begins_no_header(api: Api, make: Make, box: Mailbox) -> None:
         assert "\n" not in message["Subject"]
 
 
-def test_unsubscribing_by_the_link(api: Api, instance: Instance, make: Make, box: Mailbox) -> None:
-    """Without signing in: looking changes nothing, one click does, and so does the mail program's own button."""
+def test_unsubscribe_link(api: Api, instance: Instance, make: Make, box: Mailbox) -> None:
+    """Without signing in: GET changes nothing; the form and the one-click header unsubscribe."""
     author, one, other = make.user(), make.user(), make.user()
     project = make_project(make, author, visibility="public")
     url, issue = _issue(make, box, project, author)
@@ -311,18 +311,18 @@ def test_unsubscribing_by_the_link(api: Api, instance: Instance, make: Make, box
         quick = browser.post(links[other], data={"List-Unsubscribe": "One-Click"})
         assert quick.status_code == 200
     api.post(f"{url}/notes", author, body="still there?")
-    assert _told(box) == set()
+    assert _recipients(box) == set()
 
 
-def test_where_mail_goes(api: Api, make: Make, box: Mailbox) -> None:
-    """To the address that was chosen, as long as it is one's own; as plain text where nobody wants HTML."""
+def test_notification_address_and_format(api: Api, make: Make, box: Mailbox) -> None:
+    """The chosen address, while it belongs to the user; plain text if preferred."""
     author, person = make.user(), make.user()
     project = make_project(make, author, visibility="public", members={person: Level.DEVELOPER})
     sent = {"email": f"{make.name()}@example.org", "skip_confirmation": True}
     further = api.post(f"/users/{person.id}/emails", make.root, **sent).json()
     api.put("/notification_settings", person, notification_email=further["email"])
     make_issue(make, project, author, assignee_ids=[person.id])
-    assert _told(box) == {further["email"]}
+    assert _recipients(box) == {further["email"]}
     api.delete(f"/users/{person.id}/emails/{further['id']}", make.root)
     api.put("/application/settings", make.root, html_emails_enabled=False)
     try:

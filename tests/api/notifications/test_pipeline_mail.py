@@ -1,4 +1,4 @@
-"""Mail about pipelines, by a real SMTP server: whoever pushed hears of failures, and of successes where they chose."""
+"""Mail about pipelines, through a real SMTP server: failures to the user who pushed, successes if enabled."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from ingot.core.access.levels import Level
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project, make_project
 from tests.smtp_server import Mailbox, mailbox, text_of
@@ -14,12 +14,12 @@ from tests.smtp_server import Mailbox, mailbox, text_of
 
 @pytest.fixture(scope="module")
 def box(instance: Instance) -> Iterator[Mailbox]:
-    """Where mail arrives."""
+    """Yield the mailbox of the SMTP server."""
     with mailbox(instance) as arriving:
         yield arriving
 
 
-def _push(api: Api, project: Project, pusher: Person, branch: str = "master") -> str:
+def _push(api: Api, project: Project, pusher: User, branch: str = "master") -> str:
     action = {"action": "create", "file_path": f"{branch}-{pusher.username}", "content": "x"}
     sent = {"branch": branch, "commit_message": "More", "actions": [action]}
     if branch != "master":
@@ -30,13 +30,13 @@ def _push(api: Api, project: Project, pusher: Person, branch: str = "master") ->
     return oid
 
 
-def _report(api: Api, project: Project, robot: Person, oid: str, state: str, name: str = "build") -> None:
+def _report(api: Api, project: Project, robot: User, oid: str, state: str, name: str = "build") -> None:
     answer = api.post(f"/projects/{project.id}/statuses/{oid}", robot, state=state, name=name)
     assert answer.status_code == 201, answer.text
 
 
-def test_a_failure_is_told_to_who_pushed(api: Api, instance: Instance, make: Make, box: Mailbox) -> None:
-    """Once, in text and HTML, and not to who reported it; a success is not told."""
+def test_a_failure_is_sent_to_the_user_who_pushed(api: Api, instance: Instance, make: Make, box: Mailbox) -> None:
+    """Once, as text and HTML, and not to the reporter of the status; a success is not sent."""
     pusher, robot = make.user(), make.user()
     members = {pusher: Level.MASTER, robot: Level.DEVELOPER}
     project = make_project(make, make.user(), members=members, initialize_with_readme=True)
@@ -45,7 +45,7 @@ def test_a_failure_is_told_to_who_pushed(api: Api, instance: Instance, make: Mak
     assert box.receive() == []
 
     _report(api, project, robot, oid, "failed")
-    _report(api, project, robot, oid, "failed", name="lint")  # It has failed already.
+    _report(api, project, robot, oid, "failed", name="lint")  # It has failed before.
 
     ((to, message),) = box.receive()
     assert to == pusher.email
@@ -58,7 +58,7 @@ def test_a_failure_is_told_to_who_pushed(api: Api, instance: Instance, make: Mak
     assert box.receive() == []
 
 
-WISHES: list[tuple[dict[str, Any], set[str]]] = [
+PREFERENCES: list[tuple[dict[str, Any], set[str]]] = [
     ({"level": "participating"}, {"failed"}),
     ({"level": "watch"}, {"failed"}),
     ({"level": "mention"}, set()),
@@ -69,11 +69,11 @@ WISHES: list[tuple[dict[str, Any], set[str]]] = [
 ]
 
 
-def test_as_they_wish(api: Api, make: Make, box: Mailbox) -> None:
-    """Each level and each flag counts, wherever it was said."""
+def test_notification_preferences(api: Api, make: Make, box: Mailbox) -> None:
+    """Each level and each custom event, at every scope."""
     pusher = make.user()
     project = make_project(make, pusher, initialize_with_readme=True)
-    for number, (wish, told) in enumerate(WISHES):
+    for number, (wish, told) in enumerate(PREFERENCES):
         place = "/notification_settings" if number % 2 else f"/projects/{project.id}/notification_settings"
         if not place.startswith("/projects"):
             api.put(f"/projects/{project.id}/notification_settings", pusher, level="global")
@@ -86,8 +86,8 @@ def test_as_they_wish(api: Api, make: Make, box: Mailbox) -> None:
         assert heard == told, wish
 
 
-def test_who_may_not_read_the_code_any_more_hears_nothing(api: Api, make: Make, box: Mailbox) -> None:
-    """Between the failure and the letter, too."""
+def test_users_without_code_access_are_not_notified(api: Api, make: Make, box: Mailbox) -> None:
+    """Access may be lost between the failure and the mail."""
     owner, pusher = make.user(), make.user()
     project = make_project(make, owner, members={pusher: Level.MASTER}, initialize_with_readme=True)
     first, second = _push(api, project, pusher), _push(api, project, pusher, "other")

@@ -1,4 +1,4 @@
-"""What users want to be told: everywhere, of a group, of a project."""
+"""Notification settings: global, of a group, of a project."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ FLAGS = [
 ]
 
 
-def test_everywhere(api: Api, make: Make) -> None:
+def test_global_settings(api: Api, make: Make) -> None:
     user = make.user()
     assert api.get("/notification_settings", user).json() == {
         "level": "participating",
@@ -48,8 +48,8 @@ def test_everywhere(api: Api, make: Make) -> None:
 
 
 @pytest.mark.parametrize("kind", ["groups", "projects"])
-def test_of_one_place(api: Api, make: Make, kind: str) -> None:
-    """Single events show where the level leaves them open; what was said of them stays meanwhile."""
+def test_settings_of_a_group_and_a_project(api: Api, make: Make, kind: str) -> None:
+    """Custom events are shown for the custom level only, and kept when the level changes."""
     user, stranger = make.user(), make.user()
     made: Any = make_group if kind == "groups" else make_project
     place = made(make, visibility="private", members={user: Level.GUEST})
@@ -72,8 +72,8 @@ def test_of_one_place(api: Api, make: Make, kind: str) -> None:
     assert api.get(url).status_code == 401
 
 
-def test_projects_show_the_same(api: Api, make: Make) -> None:
-    """What one said of a project shows beside what one holds there, also when it was said before one belonged."""
+def test_projects_show_the_notification_level(api: Api, make: Make) -> None:
+    """In the permissions of the project, also if set before the user became a member."""
     user = make.user()
     group = make_group(make, visibility="public", members={user: Level.DEVELOPER})
     project = make_project(make, group=group, visibility="public")

@@ -1,4 +1,4 @@
-"""What imports into projects are tried with."""
+"""Fixtures for imports into projects."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +14,7 @@ from tests.server.process import fresh_database
 def importer(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, database_url: str
 ) -> Iterator[Importer]:
-    """A served instance whose imports may reach loopback, so that the guard of each test decides."""
+    """Yield a running instance whose imports may reach loopback; the address check of each test decides."""
     name = request.module.__name__.rpartition(".test_")[2]
     with serving_importer(tmp_path_factory.mktemp(name), fresh_database(database_url, name)) as running:
         yield running
@@ -22,7 +22,7 @@ def importer(
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[SlowServer]:
-    """A git server with one repository."""
+    """Yield a git server with one repository."""
     with serving(SlowServer(filled(tmp_path / "served"))) as running:
         yield running
         running.release()

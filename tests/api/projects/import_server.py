@@ -1,4 +1,4 @@
-"""What tests of imports share: an instance that may reach loopback, and a git server that can be held up."""
+"""Instance and git server for tests of imports: imports may reach loopback, and responses can be paused."""
 
 import asyncio
 import io
@@ -30,7 +30,7 @@ from ingot.projects.imports.service import IMPORT_PROJECT
 from ingot.projects.projects.queries import existing_project
 from ingot.projects.projects.tables import Project
 from ingot.settings import Settings
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import ROOT_PASSWORD, ROOT_TOKEN, Instance
 from tests.git.conftest import Clone, git
 from tests.git.git_server import GitServer, _Handler
@@ -42,16 +42,16 @@ _JOBS = select(jobs).order_by(jobs.c.id)
 
 
 class Importer:
-    """A served instance whose imports may reach loopback."""
+    """Running instance whose imports may reach loopback."""
 
     def __init__(self, instance: Instance, api: Api) -> None:
         self.instance = instance
         self.api = api
-        self.make = Make(api, Person(1, "root", "admin@example.com", ROOT_TOKEN, ROOT_PASSWORD), instance.app.database)
+        self.make = Make(api, User(1, "root", "admin@example.com", ROOT_TOKEN, ROOT_PASSWORD), instance.app.database)
         self.store = RepositoryStore(instance.settings.data / "repositories")
 
     def create(self, url: str, **attributes: Any) -> int:
-        """A project that is to be imported."""
+        """Create a project with an import."""
         made = self.api.post("/projects", self.make.root, name=self.make.name("import"), import_url=url, **attributes)
         assert made.status_code == 201, made.text
         assert made.json()["import_status"] == "scheduled"
@@ -59,7 +59,7 @@ class Importer:
         return project_id
 
     def work(self, guard: SsrfGuard | None = None, **options: Any) -> None:
-        """Empty the queue by a worker whose imports are made so."""
+        """Run all queued jobs with a worker that uses this import configuration."""
         work = ImportJobs(self.store, guard or SsrfGuard(allow_local=True), **{"pauses": (0.0, 0.0), **options})
         handlers = {**self.instance._worker._handlers, IMPORT_PROJECT: work.run}
         worker = JobWorker(self.instance.app.database, handlers, [], Log("json", self.instance.log))
@@ -67,36 +67,36 @@ class Importer:
             pass
 
     def status(self, project_id: int) -> dict[str, Any]:
-        """What the API says of the import."""
+        """Return the import status from the API."""
         answer = self.api.get(f"/projects/{project_id}/import", self.make.root)
         assert answer.status_code == 200, answer.text
         said: dict[str, Any] = answer.json()
         return said
 
     def row(self, project_id: int) -> Project:
-        """The project's row."""
+        """Return the project's row."""
         return self.instance.app.database.read(lambda db: existing_project(db, project_id))
 
-    def url_kept(self, project_id: int) -> str:
-        """What is sealed in the project's row."""
+    def stored_url(self, project_id: int) -> str:
+        """Return the decrypted URL of the project's row."""
         return self.instance.app.database.vault.unseal(self.row(project_id).import_url or b"")
 
     def path(self, project_id: int) -> Path:
-        """Where the project's repository lies."""
+        """Return the path of the project's repository."""
         return self.store.path_of(self.row(project_id).repository_key)
 
     def jobs(self) -> list[Job]:
-        """All jobs of imports."""
+        """Return all import jobs."""
 
-        def look(db: Connection) -> list[Job]:
+        def read(db: Connection) -> list[Job]:
             return [job for job in db.all(Job, _JOBS) if job.kind == IMPORT_PROJECT]
 
-        return self.instance.app.database.read(look)
+        return self.instance.app.database.read(read)
 
 
 @contextmanager
 def serving_importer(data: Path, database_url: str) -> Iterator[Importer]:
-    """Serve such an instance."""
+    """Run such an instance."""
     settings = Settings(
         data=data,
         database_url=database_url,
@@ -123,7 +123,7 @@ def serving_importer(data: Path, database_url: str) -> Iterator[Importer]:
 
 
 class SlowServer(GitServer):
-    """Stops in the middle of a large answer until it is told to go on."""
+    """Server that pauses in the middle of a large response until it is released."""
 
     def __init__(self, root: Path) -> None:
         super().__init__(root)
@@ -134,18 +134,18 @@ class SlowServer(GitServer):
         self.go = threading.Event()
 
     def hold(self) -> None:
-        """Hold up the next large answer."""
+        """Pause the next large response."""
         self.holds = True
         self.reached.clear()
         self.go.clear()
 
     def release(self) -> None:
-        """Hold up nothing any more."""
+        """Stop pausing."""
         self.holds = False
         self.go.set()
 
     def handle_error(self, *_: object) -> None:
-        """Clients break off; that is what the tests are about."""
+        """Ignore disconnecting clients, which the tests provoke."""
 
 
 class _SlowHandler(_Handler):
@@ -157,7 +157,7 @@ class _SlowHandler(_Handler):
 
 
 class _PausedStream(BufferedIOBase):
-    """Stream of a response that can be held up in the middle of a large write."""
+    """Stream of a response that can be paused in the middle of a large write."""
 
     def __init__(self, plain: BufferedIOBase, server: SlowServer) -> None:
         self._plain = plain
@@ -183,7 +183,7 @@ class _PausedStream(BufferedIOBase):
 
 
 def fill(root: Path, name: str = "remote.git") -> Path:
-    """A served repository with two branches and a tag, whose HEAD is ``trunk``; some packets large."""
+    """Create a served repository with two branches and a tag, whose HEAD is ``trunk``; some packets are large."""
     path = root / name
     clone = Clone(root / f"{name}.clone")
     git(root, "init", "-q", "--bare", name)
@@ -208,12 +208,12 @@ def _filled_once() -> TemporaryDirectory[str]:
 
 
 def filled(root: Path) -> Path:
-    """A folder with such a repository, copied, because making one takes a second."""
+    """Return a directory with a copy of such a repository, because creating one takes a second."""
     shutil.copytree(Path(_filled_once().name) / "remote.git", root / "remote.git")
     return root
 
 
 def is_empty(path: Path) -> bool:
-    """Whether nothing is left of an import, and git can still use the repository."""
+    """Return whether nothing is left of an import, and git can still use the repository."""
     git(path, "fsck", "--strict")
     return git(path, "for-each-ref") == "" and not list((path / "objects").rglob("*.pack"))

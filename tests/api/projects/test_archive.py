@@ -1,4 +1,4 @@
-"""Archived projects can be read, starred, forked, unarchived and deleted, and nothing else."""
+"""Archived projects: readable, and can be starred, forked, unarchived and deleted only."""
 
 from typing import Any
 
@@ -8,10 +8,10 @@ from ingot.core.access.levels import Level
 from tests.client import Api, Make
 from tests.factories import ids, make_group, make_project
 
-WHO = [("nobody", 401), ("stranger", 404), ("master", 403), ("owner", 201), ("group owner", 201), ("root", 201)]
+CALLERS = [("nobody", 401), ("stranger", 404), ("master", 403), ("owner", 201), ("group owner", 201), ("root", 201)]
 
 
-@pytest.mark.parametrize(("who", "status"), WHO)
+@pytest.mark.parametrize(("who", "status"), CALLERS)
 @pytest.mark.parametrize("verb", ["archive", "unarchive"])
 def test_owners_archive(api: Api, make: Make, who: str, status: int, verb: str) -> None:
     owner, caller = make.user(), make.user()
@@ -30,7 +30,7 @@ def test_owners_archive(api: Api, make: Make, who: str, status: int, verb: str) 
     assert api.get(project.url, make.root).json()["archived"] is archived
 
 
-def test_an_archived_project_refuses_every_write(api: Api, make: Make) -> None:
+def test_an_archived_project_rejects_every_write(api: Api, make: Make) -> None:
     owner, member, new, asking = (make.user() for _ in range(4))
     group, other = make_group(make, owner, visibility="public"), make_group(make, owner)
     project = make_project(make, owner, members={member: 30}, visibility="public")
@@ -64,7 +64,7 @@ def test_an_archived_project_refuses_every_write(api: Api, make: Make) -> None:
     assert ids(api.get(f"{project.url}/access_requests", owner)) == [asking.id]
 
 
-def test_what_an_archived_project_still_takes(api: Api, make: Make) -> None:
+def test_writes_allowed_in_an_archived_project(api: Api, make: Make) -> None:
     owner, user = make.user(), make.user()
     project = make_project(make, owner, visibility="public")
     api.post(f"{project.url}/archive", owner)
@@ -79,7 +79,7 @@ def test_what_an_archived_project_still_takes(api: Api, make: Make) -> None:
     assert api.delete(project.url, owner).status_code == 200
 
 
-def test_a_group_takes_its_archived_projects_along(api: Api, make: Make) -> None:
+def test_deleting_a_group_deletes_its_archived_projects(api: Api, make: Make) -> None:
     owner = make.user()
     group = make_group(make, owner, visibility="public")
     project = make_project(make, owner, group=group, members={make.user(): Level.GUEST}, visibility="public")

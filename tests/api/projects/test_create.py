@@ -1,4 +1,4 @@
-"""Making projects: names and paths, where they go, and every attribute."""
+"""Creation of projects: names and paths, namespaces, and every attribute."""
 
 import threading
 from typing import Any
@@ -8,14 +8,14 @@ import pytest
 
 from ingot.core.access.levels import Level
 from tests.api.projects import view_fields
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.factories import make_group, make_project
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 32
 TAKEN = ["has already been taken"]
 
 
-def test_a_new_project_is_answered_whole(api: Api, make: Make) -> None:
+def test_a_new_project_is_returned_with_all_fields(api: Api, make: Make) -> None:
     user = make.user()
 
     made = api.post("/projects", user, name="Brand New")
@@ -42,13 +42,15 @@ DERIVED = [
 
 
 @pytest.mark.parametrize(("sent", "name", "path"), DERIVED)
-def test_name_and_path_follow_from_each_other(api: Api, make: Make, sent: dict[str, str], name: str, path: str) -> None:
+def test_name_and_path_are_derived_from_each_other(
+    api: Api, make: Make, sent: dict[str, str], name: str, path: str
+) -> None:
     made = api.post("/projects", make.user(), **sent).json()
 
     assert (made["name"], made["path"]) == (name, path)
 
 
-def test_a_name_or_a_path_is_needed(api: Api, make: Make) -> None:
+def test_a_name_or_a_path_is_required(api: Api, make: Make) -> None:
     assert api.post("/projects", make.root).json() == {"message": '400 (Bad request) "name" not given'}
     assert api.post("/projects", make.root, name="", path="").status_code == 400
 
@@ -81,25 +83,25 @@ PATHS = [
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_a_path_that_leads_elsewhere_is_refused(api: Api, make: Make, path: str) -> None:
+def test_invalid_paths_are_rejected(api: Api, make: Make, path: str) -> None:
     refused = api.post("/projects", make.root, name="Fine", path=path)
 
     assert (refused.status_code, list(refused.json()["message"])) == (400, ["path"])
 
 
 @pytest.mark.parametrize("path", ["api", "users", "issues", "x-", "_x", ".x", "x" * 255])
-def test_a_path_that_leads_nowhere_else_is_free(api: Api, make: Make, path: str) -> None:
+def test_unusual_valid_paths_are_accepted(api: Api, make: Make, path: str) -> None:
     assert api.post("/projects", make.user(), path=path, name="Fine").status_code == 201
 
 
 @pytest.mark.parametrize("name", ["-x", "<b>", "a/b", "line\nbreak", "x" * 256, "a\0b", "日本語"])
-def test_a_bad_name_is_refused(api: Api, make: Make, name: str) -> None:
+def test_an_invalid_name_is_rejected(api: Api, make: Make, name: str) -> None:
     sent = {"name": name} if name == "日本語" else {"name": name, "path": "fine"}
 
     assert api.post("/projects", make.root, **sent).status_code == 400
 
 
-def test_one_namespace_has_each_name_and_path_once(api: Api, make: Make) -> None:
+def test_names_and_paths_are_unique_in_a_namespace(api: Api, make: Make) -> None:
     user = make.user()
     make_project(make, user, name="Same Name", path="Same-Path")
 
@@ -115,7 +117,7 @@ def test_one_namespace_has_each_name_and_path_once(api: Api, make: Make) -> None
     assert api.post("/projects", user, name="same name", path="folded").status_code == 201
 
 
-def test_a_group_keeps_its_path_from_projects(api: Api, make: Make) -> None:
+def test_the_path_of_a_group_is_taken_for_projects(api: Api, make: Make) -> None:
     top = make_group(make)
     make_group(make, parent=top, path="below")
 
@@ -124,7 +126,7 @@ def test_a_group_keeps_its_path_from_projects(api: Api, make: Make) -> None:
     assert (refused.status_code, refused.json()) == (400, {"message": {"path": TAKEN}})
 
 
-WHERE = [
+GROUP_LEVELS = [
     (Level.OWNER, 201),
     (Level.MASTER, 201),
     (Level.DEVELOPER, 400),
@@ -133,7 +135,7 @@ WHERE = [
 ]
 
 
-@pytest.mark.parametrize(("level", "status"), WHERE)
+@pytest.mark.parametrize(("level", "status"), GROUP_LEVELS)
 def test_masters_create_in_groups(api: Api, make: Make, level: Level, status: int) -> None:
     user = make.user()
     group = make_group(make, members={user: level})
@@ -152,11 +154,11 @@ def test_masters_create_in_groups(api: Api, make: Make, level: Level, status: in
 def ids_of_members(api: Api, project_id: int) -> list[int]:
     from tests.conftest import ROOT_TOKEN
 
-    root = Person(1, "root", "", ROOT_TOKEN)
+    root = User(1, "root", "", ROOT_TOKEN)
     return [member["id"] for member in api.get(f"/projects/{project_id}/members", root).json()]
 
 
-def test_an_unknown_namespace_looks_like_one_that_is_not_ones_own(api: Api, make: Make) -> None:
+def test_unknown_and_foreign_namespaces_get_the_same_error(api: Api, make: Make) -> None:
     user, other = make.user(), make.user()
     others = api.get("/namespaces", other).json()[0]["id"]
 
@@ -185,13 +187,13 @@ FLAGS = [
 
 
 @pytest.mark.parametrize("value", [True, False])
-def test_every_flag_is_kept(api: Api, make: Make, value: bool) -> None:
+def test_every_flag_is_stored(api: Api, make: Make, value: bool) -> None:
     sent = dict.fromkeys([*FLAGS, "printing_merge_request_link_enabled"], value)
 
     made = api.post("/projects", make.root, name=make.name("flags"), **sent).json()
 
     assert {name: made[name] for name in FLAGS} == dict.fromkeys(FLAGS, value)
-    # The contract reads it by one name and writes it by another.
+    # The API uses different names for reading and writing.
     assert made["printing_merge_requests_link_enabled"] is value
 
 
@@ -215,14 +217,14 @@ OTHERS: list[tuple[dict[str, Any], dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("sent", "shown"), OTHERS)
-def test_every_attribute_is_kept(api: Api, make: Make, sent: dict[str, Any], shown: dict[str, Any]) -> None:
+def test_every_attribute_is_stored(api: Api, make: Make, sent: dict[str, Any], shown: dict[str, Any]) -> None:
     made = api.post("/projects", make.root, name=make.name("attributes"), **sent)
 
     assert made.status_code == 201
     assert made.json() | shown == made.json()
 
 
-BAD: list[dict[str, Any]] = [
+INVALID: list[dict[str, Any]] = [
     {"visibility": "secret"},
     {"issues_enabled": "perhaps"},
     {"default_branch": "a..b"},
@@ -237,8 +239,8 @@ BAD: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("sent", BAD, ids=lambda sent: next(iter(sent)))
-def test_a_bad_attribute_is_told(api: Api, make: Make, sent: dict[str, Any]) -> None:
+@pytest.mark.parametrize("sent", INVALID, ids=lambda sent: next(iter(sent)))
+def test_an_invalid_attribute_is_rejected(api: Api, make: Make, sent: dict[str, Any]) -> None:
     refused = api.post("/projects", make.root, name=make.name("bad"), **sent)
 
     assert refused.status_code == 400
@@ -249,7 +251,7 @@ def test_a_bad_attribute_is_told(api: Api, make: Make, sent: dict[str, Any]) -> 
 @pytest.mark.parametrize(
     "sent", [{"id": 1}, {"creator_id": 1}, {"star_count": 9}, {"archived": True}, {"runners_token": "mine"}]
 )
-def test_nobody_sets_what_is_not_theirs_to_set(api: Api, make: Make, sent: dict[str, Any]) -> None:
+def test_read_only_attributes_are_ignored(api: Api, make: Make, sent: dict[str, Any]) -> None:
     user = make.user()
     made = api.post("/projects", user, name="Mine", **sent).json()
 
@@ -257,7 +259,7 @@ def test_nobody_sets_what_is_not_theirs_to_set(api: Api, make: Make, sent: dict[
     assert made["id"] != 1 and made["runners_token"] != "mine"
 
 
-def test_an_avatar_comes_along(api: Api, make: Make) -> None:
+def test_create_with_an_avatar(api: Api, make: Make) -> None:
     sent = {"data": {"name": "pictured", "visibility": "public"}, "files": {"avatar": ("face.png", PNG, "image/png")}}
 
     made = api.request("POST", "/projects", make.user(), **sent).json()
@@ -282,7 +284,7 @@ def test_an_administrator_creates_for_a_user(api: Api, make: Make) -> None:
     assert api.post("/projects/user/999999999", make.root, name="x").status_code == 404
 
 
-def test_of_several_at_once_one_gets_the_path(api: Api, make: Make) -> None:
+def test_concurrent_creation_with_one_path(api: Api, make: Make) -> None:
     user = make.user()
     answers: list[int] = []
 

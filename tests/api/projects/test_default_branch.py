@@ -1,4 +1,4 @@
-"""HEAD and the default branch of a project's row agree, whatever is refused or crashes; no repository stays behind."""
+"""Default branches: HEAD and the row agree after errors and crashes, and no repository is left over."""
 
 import threading
 from pathlib import Path
@@ -14,7 +14,7 @@ from ingot.projects.projects.default_branch import RECONCILE_HEAD, head_job_key
 from ingot.projects.projects.queries import existing_project
 from ingot.projects.projects.service import set_default_branch
 from ingot.projects.projects.tables import projects
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.git.conftest import Clone
 
@@ -25,12 +25,12 @@ def store(instance: Instance) -> RepositoryStore:
 
 
 @pytest.fixture
-def owner(make: Make) -> Person:
+def owner(make: Make) -> User:
     return make.user()
 
 
 @pytest.fixture
-def project(api: Api, make: Make, owner: Person) -> dict[str, Any]:
+def project(api: Api, make: Make, owner: User) -> dict[str, Any]:
     made = api.post("/projects", owner, name=make.name("project"))
     assert made.status_code == 201, made.text
     document: dict[str, Any] = made.json()
@@ -51,8 +51,8 @@ def _fill(instance: Instance, project: dict[str, Any], folder: Path, *branches: 
     )
 
 
-def test_head_follows_when_the_call_answers(
-    instance: Instance, api: Api, owner: Person, project: dict[str, Any], store: RepositoryStore, tmp_path: Path
+def test_head_is_updated_before_the_response(
+    instance: Instance, api: Api, owner: User, project: dict[str, Any], store: RepositoryStore, tmp_path: Path
 ) -> None:
     _fill(instance, project, tmp_path, "master", "other")
     edited = api.put(f"/projects/{project['id']}", owner, default_branch="other")
@@ -66,10 +66,10 @@ def test_head_follows_when_the_call_answers(
     assert repository.head_branch() == "other"
 
 
-def test_what_is_refused_as_a_whole_leaves_head(
-    instance: Instance, api: Api, make: Make, owner: Person, project: dict[str, Any], store: RepositoryStore
+def test_a_rejected_edit_leaves_head(
+    instance: Instance, api: Api, make: Make, owner: User, project: dict[str, Any], store: RepositoryStore
 ) -> None:
-    """Commit and HEAD go together: an edit that is rolled back, for whatever reason, moves nothing."""
+    """A rolled-back edit moves nothing."""
     database = instance.app.database
 
     def edit_and_fail(db: Connection) -> None:
@@ -82,8 +82,8 @@ def test_what_is_refused_as_a_whole_leaves_head(
     assert api.get(f"/projects/{project['id']}", owner).json()["default_branch"] == "master"
 
 
-def test_a_crash_between_commit_and_head_is_made_good_by_the_job(
-    instance: Instance, api: Api, owner: Person, project: dict[str, Any], store: RepositoryStore
+def test_a_job_repairs_a_crash_between_commit_and_head(
+    instance: Instance, api: Api, owner: User, project: dict[str, Any], store: RepositoryStore
 ) -> None:
     def commit_only(db: Connection) -> None:
         db.update(projects, project["id"], default_branch="trunk")
@@ -96,10 +96,10 @@ def test_a_crash_between_commit_and_head_is_made_good_by_the_job(
     assert api.get(f"/projects/{project['id']}", owner).json()["default_branch"] == "trunk"
 
 
-def test_a_wish_that_cannot_be_had_any_more_is_given_up(
-    instance: Instance, api: Api, owner: Person, project: dict[str, Any], store: RepositoryStore, tmp_path: Path
+def test_an_impossible_default_branch_is_reset(
+    instance: Instance, api: Api, owner: User, project: dict[str, Any], store: RepositoryStore, tmp_path: Path
 ) -> None:
-    """The branch was deleted between the commit and the job: the row then says where HEAD points."""
+    """The branch was deleted between the commit and the job: the row is set to the target of HEAD."""
     _fill(instance, project, tmp_path, "master")
 
     def commit_only(db: Connection) -> None:
@@ -112,8 +112,8 @@ def test_a_wish_that_cannot_be_had_any_more_is_given_up(
     assert api.get(f"/projects/{project['id']}", owner).json()["default_branch"] == "master"
 
 
-def test_two_at_once_agree_in_the_end(
-    instance: Instance, api: Api, owner: Person, project: dict[str, Any], store: RepositoryStore
+def test_concurrent_edits_agree(
+    instance: Instance, api: Api, owner: User, project: dict[str, Any], store: RepositoryStore
 ) -> None:
     def edit(branch: str) -> None:
         for _ in range(5):
@@ -128,8 +128,8 @@ def test_two_at_once_agree_in_the_end(
     assert store.open(_key(instance, project)).head_branch() == row
 
 
-def test_a_refused_creation_leaves_no_repository(
-    api: Api, make: Make, owner: Person, project: dict[str, Any], store: RepositoryStore
+def test_a_rejected_creation_leaves_no_repository(
+    api: Api, make: Make, owner: User, project: dict[str, Any], store: RepositoryStore
 ) -> None:
     other = make.user()
     before = set(store.keys())

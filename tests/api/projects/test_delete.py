@@ -1,4 +1,4 @@
-"""Deleting projects: gone for everybody when the call answers, and the files soon after."""
+"""Deletion of projects: hidden for all when the call returns, with files removed soon after."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from tests.client import Api, Make
 from tests.conftest import Instance
 from tests.factories import ids, make_group, make_project, share
 
-WHO = [
+CALLERS = [
     ("nobody", "public", 401),
     ("stranger", "private", 404),
     ("stranger", "public", 403),
@@ -19,7 +19,7 @@ WHO = [
 ]
 
 
-@pytest.mark.parametrize(("who", "visibility", "status"), WHO)
+@pytest.mark.parametrize(("who", "visibility", "status"), CALLERS)
 def test_owners_delete(api: Api, make: Make, who: str, visibility: str, status: int) -> None:
     owner, caller = make.user(), make.user()
     project = make_project(make, owner, members={caller: 40 if who == "master" else 0}, visibility=visibility)
@@ -38,7 +38,7 @@ def test_owners_of_the_group_delete(api: Api, make: Make) -> None:
     assert api.delete(project.url, owner).status_code == 200
 
 
-def test_what_is_gone_is_gone_everywhere_and_its_path_is_free(api: Api, make: Make) -> None:
+def test_a_deleted_project_is_hidden_everywhere_and_frees_its_path(api: Api, make: Make) -> None:
     owner, member = make.user(), make.user()
     group = make_group(make, members={member: Level.GUEST}, visibility="public")
     project = make_project(make, owner, members={member: Level.DEVELOPER}, visibility="public", name="Gone")
@@ -84,8 +84,8 @@ def _column(make: Make, project_id: int, name: str) -> str:
     return value
 
 
-def test_no_name_stands_in_the_way_of_a_deletion(api: Api, make: Make) -> None:
-    """A path that could look like what deleted projects are kept under."""
+def test_no_path_prevents_a_deletion(api: Api, make: Make) -> None:
+    """Including a path that looks like the name given to deleted projects."""
     project = make_project(make)
     namesake = make.user(username=f"deleted-{make.name('x')}")
     make_project(make, namesake, name=str(project.id))
@@ -93,7 +93,7 @@ def test_no_name_stands_in_the_way_of_a_deletion(api: Api, make: Make) -> None:
     assert api.delete(project.url, make.root).status_code == 200
 
 
-def test_a_fork_that_goes_is_counted_no_more(api: Api, make: Make) -> None:
+def test_a_deleted_fork_is_no_longer_counted(api: Api, make: Make) -> None:
     user, project = make.user(), make_project(make, visibility="public")
     fork = api.post(f"{project.url}/fork", user).json()
     assert api.get(project.url).json()["forks_count"] == 1
@@ -103,7 +103,7 @@ def test_a_fork_that_goes_is_counted_no_more(api: Api, make: Make) -> None:
     assert api.get(project.url).json()["forks_count"] == 0
 
 
-def test_what_somebody_made_for_others_stays(api: Api, make: Make) -> None:
+def test_projects_created_for_others_stay(api: Api, make: Make) -> None:
     creator, heir = make.user(), make.user()
     group = make_group(make, heir, members={creator: Level.MASTER})
     kept, own = make_project(make, creator, group=group), make_project(make, creator)

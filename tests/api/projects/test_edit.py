@@ -1,4 +1,4 @@
-"""Changing projects: who may what, what follows, what nobody can."""
+"""Editing of projects: permissions, effects and validation."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from tests.api.projects.test_create import FLAGS, PATHS, PNG, TAKEN
 from tests.client import Api, Make
 from tests.factories import make_group, make_project
 
-WHO = [
+CALLERS = [
     ("nobody", "public", 401, 401, 401),
     ("stranger", "private", 404, 404, 404),
     ("stranger", "public", 403, 403, 403),
@@ -23,7 +23,7 @@ WHO = [
 ]
 
 
-@pytest.mark.parametrize(("who", "visibility", "edits", "moves", "renames"), WHO)
+@pytest.mark.parametrize(("who", "visibility", "edits", "moves", "renames"), CALLERS)
 def test_masters_edit_and_owners_rename(
     api: Api, make: Make, who: str, visibility: str, edits: int, moves: int, renames: int
 ) -> None:
@@ -66,7 +66,7 @@ CHANGES: list[dict[str, Any]] = [
 
 
 def test_any_one_parameter_is_enough(api: Api, make: Make) -> None:
-    """Clients send only what changed, and sometimes what did not."""
+    """Clients send only changed parameters, and sometimes unchanged ones."""
     project = make_project(make)
     before = api.get(project.url, make.root).json()
     for sent in [each for change in CHANGES for each in (change, change)]:
@@ -83,7 +83,7 @@ def test_any_one_parameter_is_enough(api: Api, make: Make) -> None:
         assert set(answer.json()) <= view_fields.MASTER | {"owner"}
 
 
-def test_what_is_sent_unchanged_changes_nothing(api: Api, make: Make) -> None:
+def test_unchanged_values_change_nothing(api: Api, make: Make) -> None:
     owner, master = make.user(), make.user()
     project = make_project(make, owner, members={master: 40})
     before = api.get(project.url, master).json()
@@ -94,12 +94,12 @@ def test_what_is_sent_unchanged_changes_nothing(api: Api, make: Make) -> None:
     assert (answer.status_code, answer.json()) == (200, before)
 
 
-def test_nothing_at_all_is_refused(api: Api, make: Make) -> None:
+def test_an_edit_without_parameters_is_rejected(api: Api, make: Make) -> None:
     assert api.put(make_project(make).url, make.root).json() == {"message": '400 (Bad request) "name" not given'}
 
 
-def test_only_unknown_parameters_are_named(api: Api, make: Make) -> None:
-    """Not the one that nobody meant to send; an empty known one is no unknown one."""
+def test_only_unknown_parameters_are_reported(api: Api, make: Make) -> None:
+    """An empty known parameter is not reported."""
     url = make_project(make).url
     refused = api.put(url, make.root, mirror_user_id=7, pages_access_level="enabled", **{"x" * 300: 1})
     named = f"mirror_user_id, pages_access_level, {'x' * 100}"
@@ -113,7 +113,7 @@ def test_only_unknown_parameters_are_named(api: Api, make: Make) -> None:
 
 @pytest.mark.parametrize(("level", "flag"), LEVELS.items())
 def test_access_levels_and_flags_agree(api: Api, make: Make, level: str, flag: str) -> None:
-    """Newer clients write the level, older ones the flag; whoever says both means the level."""
+    """Newer clients send the level, older ones the flag; with both, the level counts."""
     name = make.name("levels")
     made = api.post("/projects", make.root, name=name, **{level: "disabled"}).json()
     url = f"/projects/{made['id']}"
@@ -144,8 +144,8 @@ REFUSED_SETTINGS = [
 
 
 @pytest.mark.parametrize(("name", "value"), REFUSED_SETTINGS)
-def test_levels_that_nothing_would_keep_are_refused(api: Api, make: Make, name: str, value: Any) -> None:
-    """Nothing keeps strangers from a feature that is for members only, so nobody is told that it does."""
+def test_unsupported_access_levels_are_rejected(api: Api, make: Make, name: str, value: Any) -> None:
+    """Levels that restrict a feature to members are not enforced, so they are not accepted."""
     owner = make.user()
     project = make_project(make, owner, visibility="public")
     before = api.get(project.url, owner).json()
@@ -157,8 +157,8 @@ def test_levels_that_nothing_would_keep_are_refused(api: Api, make: Make, name: 
     assert api.put(project.url, owner, repository_access_level="enabled").status_code == 200
 
 
-def test_both_names_of_the_link_can_be_written(api: Api, make: Make) -> None:
-    """What one reads one can send back."""
+def test_both_names_of_the_merge_request_link_setting_are_writable(api: Api, make: Make) -> None:
+    """Returned values can be sent back."""
     project = make_project(make)
     for name in ("printing_merge_requests_link_enabled", "printing_merge_request_link_enabled"):
         for value in (False, True):
@@ -167,7 +167,7 @@ def test_both_names_of_the_link_can_be_written(api: Api, make: Make) -> None:
             assert shown["printing_merge_request_link_enabled"] is value
 
 
-def test_how_a_new_project_merges(api: Api, make: Make) -> None:
+def test_default_merge_method(api: Api, make: Make) -> None:
     made = api.post("/projects", make.root, name=make.name("plain")).json()
     names = ("merge_method", "squash_option", "remove_source_branch_after_merge")
     assert [made[name] for name in names] == ["merge", "default_off", True]
@@ -177,8 +177,8 @@ def test_how_a_new_project_merges(api: Api, make: Make) -> None:
 
 
 @pytest.mark.parametrize("together", [{}, {"description": "Changed"}])
-def test_nobody_changes_what_is_not_a_parameter(api: Api, make: Make, together: dict[str, str]) -> None:
-    """An owner who sends columns instead of parameters moves nothing, owns nothing more, counts nothing."""
+def test_unknown_parameters_change_nothing(api: Api, make: Make, together: dict[str, str]) -> None:
+    """Attack: an owner sends column names to change the namespace, owner or counters."""
     owner, other = make.user(), make.user()
     group = make_group(make, other)
     project = make_project(make, owner)
@@ -204,7 +204,7 @@ def test_nobody_changes_what_is_not_a_parameter(api: Api, make: Make, together: 
     assert api.get(project.url, owner).json() == before | together
 
 
-def test_names_and_paths_of_others_are_taken(api: Api, make: Make) -> None:
+def test_names_and_paths_in_use_are_rejected(api: Api, make: Make) -> None:
     owner = make.user()
     first, second = make_project(make, owner), make_project(make, owner)
     elsewhere = make_project(make)
@@ -218,7 +218,7 @@ def test_names_and_paths_of_others_are_taken(api: Api, make: Make) -> None:
 
 
 @pytest.mark.parametrize("path", ["", *PATHS])
-def test_a_bad_path_is_refused(api: Api, make: Make, path: str) -> None:
+def test_an_invalid_path_is_rejected(api: Api, make: Make, path: str) -> None:
     refused = api.put(make_project(make).url, make.root, path=path)
 
     assert (refused.status_code, list(refused.json()["message"])) == (400, ["path"])
@@ -229,7 +229,7 @@ def test_a_bad_path_is_refused(api: Api, make: Make, path: str) -> None:
     [{"name": ""}, {"name": "a/b"}, {"default_branch": "a..b"}, {"visibility": "x"}, {"ci_config_path": "a/../b"}],
     ids=str,
 )
-def test_a_bad_value_changes_nothing(api: Api, make: Make, sent: dict[str, str]) -> None:
+def test_an_invalid_value_changes_nothing(api: Api, make: Make, sent: dict[str, str]) -> None:
     project = make_project(make)
     before = api.get(project.url, make.root).json()
 
@@ -251,14 +251,14 @@ def test_an_avatar_is_set_and_removed(api: Api, make: Make) -> None:
 
 
 @pytest.mark.parametrize("content", [b"AT&TFORM", b"II*\0" + b"\0" * 20, b"<svg>", b"\x89PNG" + b"\0" * 9])
-def test_an_avatar_is_told_by_its_bytes(api: Api, make: Make, content: bytes) -> None:
+def test_the_type_of_an_avatar_is_detected_from_its_bytes(api: Api, make: Make, content: bytes) -> None:
     refused = api.request("PUT", make_project(make).url, make.root, files={"avatar": ("x.jpg", content, "image/jpeg")})
 
     assert (refused.status_code, list(refused.json()["message"])) == (400, ["avatar"])
 
 
-def test_a_huge_picture_is_never_unpacked(api: Api, make: Make) -> None:
-    """A header that claims 50,000 by 50,000 pixels is kept as the few bytes that it is."""
+def test_a_huge_image_is_never_decoded(api: Api, make: Make) -> None:
+    """A header that claims 50,000 by 50,000 pixels is stored as its few bytes."""
     size = (50_000).to_bytes(4, "big")
     bomb = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + size + size + b"\x08\x06\0\0\0" + b"\0" * 4
     project = make_project(make)
@@ -270,7 +270,7 @@ def test_a_huge_picture_is_never_unpacked(api: Api, make: Make) -> None:
     )
 
 
-def test_a_group_of_ones_own_is_administered_by_its_masters(api: Api, make: Make) -> None:
+def test_masters_of_the_group_administer_its_projects(api: Api, make: Make) -> None:
     master, owner = make.user(), make.user()
     group = make_group(make, owner, members={master: Level.MASTER})
     project = make_project(make, owner, group=group)
@@ -281,7 +281,7 @@ def test_a_group_of_ones_own_is_administered_by_its_masters(api: Api, make: Make
     assert api.put(project.url, owner, name="Other").status_code == 200
 
 
-def test_housekeeping_is_asked_for_by_masters(api: Api, make: Make) -> None:
+def test_masters_start_housekeeping(api: Api, make: Make) -> None:
     master, developer = make.user(), make.user()
     project = make_project(make, members={master: 40, developer: 30})
 

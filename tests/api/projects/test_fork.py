@@ -1,4 +1,4 @@
-"""Forks: who may, where to, what they take along, and the administrators' relation."""
+"""Forks: permissions, namespaces, copied attributes, and fork relations set by administrators."""
 
 import subprocess
 from pathlib import Path
@@ -15,7 +15,7 @@ from tests.client import Api, Make
 from tests.conftest import Instance
 from tests.factories import Project, ids, make_group, make_project
 
-WHO = [
+CALLERS = [
     ("nobody", "public", 401),
     ("stranger", "public", 201),
     ("stranger", "internal", 201),
@@ -29,8 +29,8 @@ WHO = [
 ]
 
 
-@pytest.mark.parametrize(("who", "visibility", "status"), WHO)
-def test_whoever_reads_the_code_may_fork_it(api: Api, make: Make, who: str, visibility: str, status: int) -> None:
+@pytest.mark.parametrize(("who", "visibility", "status"), CALLERS)
+def test_users_who_can_read_code_may_fork(api: Api, make: Make, who: str, visibility: str, status: int) -> None:
     caller = make.user(external=who == "external")
     owner = make.user()
     level = {"guest": 10, "reporter": 20}.get(who, 0)
@@ -72,7 +72,7 @@ def _commit(instance: Instance, make: Make, project: Project, branch: str) -> st
     return commit
 
 
-def test_the_repository_is_there_when_the_call_answers(api: Api, instance: Instance, make: Make) -> None:
+def test_the_repository_exists_when_the_call_returns(api: Api, instance: Instance, make: Make) -> None:
     user, project = make.user(), make_project(make, visibility="public", default_branch="trunk")
     commit = _commit(instance, make, project, "trunk")
 
@@ -81,13 +81,13 @@ def test_the_repository_is_there_when_the_call_answers(api: Api, instance: Insta
     path = _path(instance, make, fork["id"])
     assert fork["default_branch"] == "trunk"
     assert _git("rev-parse", "HEAD", at=path) == commit
-    # And it stays, whatever becomes of its source.
+    # It also stays when its source is deleted.
     api.delete(project.url, make.root)
     instance.work()
     assert _git("cat-file", "-t", commit, at=path) == "commit"
 
 
-WHERE = [
+NAMESPACES = [
     ("own by default", {}, 201),
     ("own by number", {"namespace": "{own}"}, 201),
     ("own by path", {"namespace": "{username}"}, 201),
@@ -102,8 +102,8 @@ WHERE = [
 ]
 
 
-@pytest.mark.parametrize(("where", "sent", "status"), WHERE)
-def test_where_a_fork_goes(api: Api, make: Make, where: str, sent: dict[str, str], status: int) -> None:
+@pytest.mark.parametrize(("where", "sent", "status"), NAMESPACES)
+def test_namespace_of_a_fork(api: Api, make: Make, where: str, sent: dict[str, str], status: int) -> None:
     user, project = make.user(), make_project(make, visibility="public")
     mine = make_group(make, members={user: Level.MASTER})
     names: dict[str, Any] = {
@@ -136,7 +136,7 @@ def test_administrators_fork_for_others(api: Api, make: Make) -> None:
     assert forked["owner"]["id"] == user.id
 
 
-def test_a_second_fork_into_the_same_place_clashes(api: Api, make: Make) -> None:
+def test_a_second_fork_into_one_namespace_is_rejected(api: Api, make: Make) -> None:
     user, project = make.user(), make_project(make, visibility="public")
     api.post(f"{project.url}/fork", user)
 
@@ -168,8 +168,8 @@ def test_a_fork_of_a_fork(api: Api, make: Make) -> None:
     assert api.get(project.url).json()["forks_count"] == 1
 
 
-def test_only_those_who_see_the_source_are_told_of_it(api: Api, make: Make) -> None:
-    """A fork whose source was made private, or whose owner was removed, names it no more."""
+def test_the_source_is_shown_only_to_users_who_can_see_it(api: Api, make: Make) -> None:
+    """A fork of a project that became private, or whose owner lost access, does not show its source."""
     user = make.user()
     project = make_project(make, members={user: Level.REPORTER})
     fork = api.post(f"{project.url}/fork", user).json()
@@ -182,7 +182,7 @@ def test_only_those_who_see_the_source_are_told_of_it(api: Api, make: Make) -> N
     assert api.get(f"{project.url}/forks", user).status_code == 404
 
 
-def test_forks_that_one_may_not_see_are_not_listed(api: Api, make: Make) -> None:
+def test_invisible_forks_are_not_listed(api: Api, make: Make) -> None:
     owner, user = make.user(), make.user()
     project = make_project(make, owner, visibility="public")
     private = api.post(f"{project.url}/fork", user, visibility="private").json()
@@ -194,7 +194,7 @@ def test_forks_that_one_may_not_see_are_not_listed(api: Api, make: Make) -> None
     assert api.get(f"{project.url}/forks").status_code == 401
 
 
-def test_administrators_say_what_is_a_fork(api: Api, make: Make) -> None:
+def test_administrators_set_fork_relations(api: Api, make: Make) -> None:
     owner = make.user()
     project, source, other = make_project(make, owner), make_project(make, visibility="public"), make_project(make)
     place = f"{project.url}/fork"
@@ -214,7 +214,7 @@ def test_administrators_say_what_is_a_fork(api: Api, make: Make) -> None:
     assert api.get(source.url).json()["forks_count"] == 0
 
 
-def test_what_cannot_be_forked(api: Api, make: Make) -> None:
+def test_invalid_forks_are_rejected(api: Api, make: Make) -> None:
     user, project = make.user(), make_project(make, visibility="public")
 
     assert api.post("/projects/999999999/fork", user).json() == {"message": "404 Project Not Found"}
@@ -222,7 +222,7 @@ def test_what_cannot_be_forked(api: Api, make: Make) -> None:
     assert api.post(f"{project.url}/fork", user, visibility="secret").status_code == 400
 
 
-def test_nothing_is_forked_from_its_own_forks(api: Api, make: Make) -> None:
+def test_fork_relations_have_no_cycles(api: Api, make: Make) -> None:
     source = make_project(make, visibility="public")
     fork = api.post(f"{source.url}/fork", make.user()).json()
     again = api.post(f"/projects/{fork['id']}/fork", make.user()).json()
@@ -230,12 +230,12 @@ def test_nothing_is_forked_from_its_own_forks(api: Api, make: Make) -> None:
     for below in (source.id, fork["id"], again["id"]):
         assert api.post(f"{source.url}/fork/{below}", make.root).status_code == 400
     assert "forked_from_project" not in api.get(source.url, make.root).json()
-    # A branch of the same family is no ancestor.
+    # A sibling in the fork network is not an ancestor.
     cousin = make_project(make)
     assert api.post(f"{cousin.url}/fork/{again['id']}", make.root).status_code == 201
 
 
-def test_a_job_copies_where_the_caller_does_not_wait(api: Api, instance: Instance, make: Make) -> None:
+def test_a_job_copies_the_repository_on_request(api: Api, instance: Instance, make: Make) -> None:
     user, project = make.user(), make_project(make, visibility="public", default_branch="trunk")
     commit = _commit(instance, make, project, "trunk")
 

@@ -1,4 +1,4 @@
-"""The groups around a project, and those that were invited into it."""
+"""Parent groups and invited groups of a project."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from tests.client import Api, Make
 from tests.factories import ids, make_group, make_project, share
 
 
-def test_groups_around_and_with_shared_also_invited_ones(api: Api, make: Make) -> None:
+def test_parent_groups_and_with_shared_also_invited_ones(api: Api, make: Make) -> None:
     owner = make.user()
     top = make_group(make, owner)
     group = make_group(make, owner, parent=top)
@@ -41,7 +41,7 @@ def test_groups_around_and_with_shared_also_invited_ones(api: Api, make: Make) -
     ("who", "visibility", "status"),
     [("nobody", "public", 401), ("stranger", "private", 404), ("stranger", "public", 200), ("owner", "private", 200)],
 )
-def test_who_sees_them(api: Api, make: Make, who: str, visibility: str, status: int) -> None:
+def test_visibility_of_groups(api: Api, make: Make, who: str, visibility: str, status: int) -> None:
     owner = make.user()
     project = make_project(make, owner, visibility=visibility)
     share(make, project, make_group(make), 30)
@@ -51,5 +51,5 @@ def test_who_sees_them(api: Api, make: Make, who: str, visibility: str, status: 
 
     assert answer.status_code == status
     if status == 200:
-        # The group is private, and neither of them belongs to it.
+        # The group is private, and neither user is a member.
         assert answer.json() == []

@@ -1,4 +1,4 @@
-"""Importing a repository with a new project, from a real git server on loopback."""
+"""Import of a repository into a new project, from a real git server on loopback."""
 
 import threading
 import time
@@ -17,8 +17,8 @@ QUOTED = "pass%2Fw%3Ard%20%26%20%C3%BCn%C3%AFque"
 SPELLINGS = (PASSWORD, QUOTED, "ünïque", "%C3%BCn", "somebody-secret")
 
 
-def test_an_import_brings_the_repository_and_says_so(importer: Importer, server: SlowServer) -> None:
-    """Branches and tags, the default branch, the counts; read as soon as it has finished."""
+def test_an_import_copies_the_repository(importer: Importer, server: SlowServer) -> None:
+    """Branches and tags, the default branch, and the counts, as soon as the status is finished."""
     project_id = importer.create(f"{server.url}/remote.git")
     before = importer.status(project_id)
     assert (before["import_status"], before["import_type"], before["import_error"]) == ("scheduled", "git", None)
@@ -41,8 +41,8 @@ def test_an_import_brings_the_repository_and_says_so(importer: Importer, server:
     git(importer.path(project_id), "fsck", "--strict")
 
 
-def test_an_empty_repository_is_imported_too(importer: Importer, server: SlowServer) -> None:
-    """There is nothing to bring, and that is no failure."""
+def test_an_empty_repository_is_imported(importer: Importer, server: SlowServer) -> None:
+    """The import succeeds."""
     git(server.root, "init", "-q", "--bare", "-b", "main", "nothing.git")
     project_id = importer.create(f"{server.url}/nothing.git")
     importer.work()
@@ -51,7 +51,7 @@ def test_an_empty_repository_is_imported_too(importer: Importer, server: SlowSer
 
 
 def test_an_administrator_imports_for_a_user(importer: Importer, server: SlowServer) -> None:
-    """The other way to create projects takes the same parameter."""
+    """The endpoint for other users takes the same parameter."""
     user = importer.make.user()
     sent = {"name": "for them", "import_url": f"{server.url}/remote.git"}
     made = importer.api.post(f"/projects/user/{user.id}", importer.make.root, **sent)
@@ -63,16 +63,16 @@ def test_an_administrator_imports_for_a_user(importer: Importer, server: SlowSer
 
 
 @pytest.mark.parametrize("empty", ["", None])
-def test_no_url_is_no_import(api: Api, make: Make, empty: str | None) -> None:
-    """Forms send an empty field where nothing was filled in."""
+def test_an_empty_url_starts_no_import(api: Api, make: Make, empty: str | None) -> None:
+    """Forms send an empty field."""
     made = api.post("/projects", make.root, name=make.name("plain"), import_url=empty)
     assert (made.status_code, made.json()["import_status"]) == (201, "none")
     status = api.get(f"/projects/{made.json()['id']}/import", make.root).json()
     assert (status["import_status"], status["import_type"]) == ("none", None)
 
 
-def test_who_sees_how_an_import_goes(api: Api, make: Make) -> None:
-    """Those who see the project."""
+def test_visibility_of_the_import_status(api: Api, make: Make) -> None:
+    """For all who can see the project."""
     owner, stranger, guest = make.user(), make.user(), make.user()
     project_id = api.post("/projects", owner, name="hidden", visibility="private").json()["id"]
     added = api.post(f"/projects/{project_id}/members", owner, user_id=guest.id, access_level=int(Level.GUEST))
@@ -82,7 +82,7 @@ def test_who_sees_how_an_import_goes(api: Api, make: Make) -> None:
 
 
 def everything_shown(importer: Importer, project_id: int) -> str:
-    """All that anybody gets to see of an import, and what is stored of its job."""
+    """Return everything that is visible of an import, and the stored job."""
     root = importer.make.root
     seen = [
         importer.api.get(f"/projects/{project_id}", root, statistics=True).text,
@@ -98,7 +98,7 @@ def everything_shown(importer: Importer, project_id: int) -> str:
 
 @pytest.mark.parametrize("known", [True, False])
 def test_credentials_are_used_and_never_shown(importer: Importer, server: SlowServer, known: bool) -> None:
-    """A server that asks for a password; whether it is the right one or not, nobody but that server sees it (D37)."""
+    """Attack: read the password of an import URL; only the remote server gets it, right or wrong."""
     server.password = ("somebody-secret", PASSWORD if known else "another")
     url = f"http://somebody-secret:{QUOTED}@127.0.0.1:{server.port}/remote.git"
     project_id = importer.create(url)
@@ -112,13 +112,13 @@ def test_credentials_are_used_and_never_shown(importer: Importer, server: SlowSe
     assert status["import_error"] == (None if known else "The server refused the credentials")
     texts.append(everything_shown(importer, project_id))
     assert not [text for text in texts for secret in SPELLINGS if secret in text]
-    # They are not needed any more, so they are not kept either.
-    assert importer.url_kept(project_id) == f"{server.url}/remote.git"
+    # They are deleted after use.
+    assert importer.stored_url(project_id) == f"{server.url}/remote.git"
     assert any(sent for _, _, sent in server.asked)
 
 
-def test_what_is_not_there_fails_at_once(importer: Importer, server: SlowServer) -> None:
-    """One try tells enough; the project stays, empty and usable."""
+def test_a_missing_repository_fails_at_once(importer: Importer, server: SlowServer) -> None:
+    """Without retries; the project stays empty and usable."""
     project_id = importer.create(f"{server.url}/nowhere.git")
     importer.work()
     assert importer.status(project_id)["import_error"] == "There is no repository there"
@@ -130,7 +130,7 @@ def test_what_is_not_there_fails_at_once(importer: Importer, server: SlowServer)
 
 
 def test_progress_is_shown_while_it_runs(importer: Importer, server: SlowServer) -> None:
-    """The line that git itself would show."""
+    """The progress line of git."""
     server.hold()
     project_id = importer.create(f"{server.url}/remote.git")
     working = threading.Thread(target=importer.work)
@@ -147,8 +147,8 @@ def test_progress_is_shown_while_it_runs(importer: Importer, server: SlowServer)
 
 
 @pytest.mark.parametrize("during", [False, True])
-def test_a_deleted_project_ends_its_import(importer: Importer, server: SlowServer, during: bool) -> None:
-    """Quietly: nobody waits for it, nothing is left of it."""
+def test_deleting_the_project_stops_its_import(importer: Importer, server: SlowServer, during: bool) -> None:
+    """Without an error, and no files are left."""
     project_id = importer.create(f"{server.url}/remote.git")
     path = importer.path(project_id)
     if during:
@@ -167,8 +167,8 @@ def test_a_deleted_project_ends_its_import(importer: Importer, server: SlowServe
     assert "job failed" not in importer.instance.log.getvalue()
 
 
-def test_imports_can_be_switched_off(importer: Importer, server: SlowServer) -> None:
-    """An administrator took git out of the sources; then there is no project either."""
+def test_imports_can_be_disabled(importer: Importer, server: SlowServer) -> None:
+    """With git removed from the import sources, the project is not created either."""
     root, name = importer.make.root, importer.make.name("off")
     sent = {"name": name, "import_url": f"{server.url}/remote.git"}
     importer.api.put("/application/settings", root, import_sources=["github"])
@@ -181,8 +181,8 @@ def test_imports_can_be_switched_off(importer: Importer, server: SlowServer) -> 
     importer.work()
 
 
-def test_an_import_whose_job_was_dropped_fails(importer: Importer, server: SlowServer) -> None:
-    """Or somebody would wait for ever; one that has its job is left alone."""
+def test_an_import_without_a_job_fails(importer: Importer, server: SlowServer) -> None:
+    """Otherwise it would stay pending; an import with a job is not touched."""
     lost, waiting = (importer.create(f"{server.url}/remote.git") for _ in range(2))
     job = next(job for job in importer.jobs() if job.payload == f'{{"project_id":{lost}}}')
     importer.instance.app.database.write(lambda db: db.delete(jobs, job.id))

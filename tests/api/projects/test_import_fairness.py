@@ -1,4 +1,4 @@
-"""Slow servers, dropped jobs, and many imports of one user: none of it keeps others waiting."""
+"""Fairness of imports: slow servers, dropped jobs, and many imports of one user do not delay others."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -17,15 +17,15 @@ from ingot.projects.imports.jobs import ImportJobs
 from ingot.projects.imports.service import IMPORT_PROJECT
 from tests.api.projects.import_server import Importer, SlowServer, is_empty
 from tests.api.projects.test_import_hostile import HEAD, raw_server
-from tests.client import Person
+from tests.client import User
 
 DRIPS = (HEAD + b"\r\n", b"0")
-"""An answer of which a byte comes now and then, for ever."""
+"""An endless response sent one byte at a time."""
 
 
 @contextmanager
-def at_work(importer: Importer) -> Iterator[threading.Thread]:
-    """A worker that empties the queue beside the test, as one in another process would."""
+def background_worker(importer: Importer) -> Iterator[threading.Thread]:
+    """Run the queue beside the test, as a worker in another process would."""
     database = open_database(importer.instance.settings)
     work = ImportJobs(
         RepositoryStore(importer.instance.settings.data / "repositories"), SsrfGuard(allow_local=True), pauses=()
@@ -58,16 +58,16 @@ def _until(holds: Callable[[], bool]) -> None:
     raise AssertionError("It never came to that")
 
 
-def create(importer: Importer, url: str, who: Person) -> int:
-    """A user's project that is to be imported."""
+def create(importer: Importer, url: str, who: User) -> int:
+    """Create a user's project with an import."""
     made = importer.api.post("/projects", who, name=importer.make.name("turn"), import_url=url)
     assert made.status_code == 201, made.text
     project_id: int = made.json()["id"]
     return project_id
 
 
-def test_a_server_that_drips_its_references_is_given_up(importer: Importer, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A byte now and then is never too slow for curl for ever; the answer has its own short time."""
+def test_slowly_sent_references_time_out(importer: Importer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Attack: one byte at a time never triggers curl's speed limit; the response has a short timeout of its own."""
     monkeypatch.setattr(fetch, "RESPONSE_SECONDS", 1.0)
     with raw_server(*DRIPS, pause=0.1) as port:
         project_id = importer.create(f"http://127.0.0.1:{port}/x.git")
@@ -77,17 +77,17 @@ def test_a_server_that_drips_its_references_is_given_up(importer: Importer, monk
     assert is_empty(importer.path(project_id))
 
 
-def test_the_time_for_an_answer_is_short_and_dripping_is_too_slow() -> None:
-    """Three such servers would otherwise stop everybody's imports for an hour."""
+def test_timeout_and_minimum_speed_of_a_response() -> None:
+    """Otherwise three such servers could stop all imports for an hour."""
     assert fetch.RESPONSE_SECONDS <= 60
     assert fetch.MIN_BYTES_PER_SECOND >= 1024
 
 
-def test_deleting_the_project_ends_what_waits_for_the_server(importer: Importer) -> None:
-    """However long the server would go on before it says which references it has."""
+def test_deleting_the_project_stops_the_wait_for_the_server(importer: Importer) -> None:
+    """However long the server would delay its references."""
     with raw_server(*DRIPS, pause=0.1) as port:
         project_id = importer.create(f"http://127.0.0.1:{port}/x.git")
-        with at_work(importer):
+        with background_worker(importer):
             started(importer, project_id)
             assert importer.api.delete(f"/projects/{project_id}", importer.make.root).status_code == 200
     assert importer.jobs() == []
@@ -95,13 +95,13 @@ def test_deleting_the_project_ends_what_waits_for_the_server(importer: Importer)
 
 
 @pytest.mark.parametrize("running", [False, True])
-def test_dropping_its_job_ends_an_import_at_once(importer: Importer, running: bool) -> None:
-    """An administrator did not want it; whoever asked for it is told right away, and its worker turns to others."""
+def test_dropping_its_job_stops_an_import(importer: Importer, running: bool) -> None:
+    """The import fails at once, and its worker runs other jobs."""
     with raw_server(*DRIPS, pause=0.1) as port:
         project_id = importer.create(f"http://127.0.0.1:{port}/x.git")
         (job,) = importer.jobs()
         if running:
-            with at_work(importer):
+            with background_worker(importer):
                 started(importer, project_id)
                 importer.instance.app.database.write(lambda db: delete_job(db, job.id))
                 status = importer.status(project_id)
@@ -115,11 +115,11 @@ def test_dropping_its_job_ends_an_import_at_once(importer: Importer, running: bo
 
 
 def test_one_user_runs_one_import_at_a_time(importer: Importer, server: SlowServer) -> None:
-    """The second waits for the first and begins as soon as that has ended; another user's does not wait."""
+    """The second waits for the first; an import of another user does not wait."""
     mine, theirs = importer.make.user(), importer.make.user()
     server.hold()
     first = create(importer, f"{server.url}/remote.git", mine)
-    with at_work(importer):
+    with background_worker(importer):
         assert server.reached.wait(30)
         second = create(importer, f"{server.url}/remote.git", mine)
         other = create(importer, f"{server.url}/nowhere.git", theirs)
@@ -133,12 +133,12 @@ def test_one_user_runs_one_import_at_a_time(importer: Importer, server: SlowServ
     assert importer.jobs() == []
 
 
-def test_a_failed_import_lets_the_next_one_begin(importer: Importer, server: SlowServer) -> None:
-    """Also where the first is to be tried again later, or its project is deleted."""
+def test_a_failed_import_starts_the_next_one(importer: Importer, server: SlowServer) -> None:
+    """The first may be retried later, or its project deleted."""
     mine = importer.make.user()
     with raw_server(*DRIPS, pause=0.1) as port:
         slow = create(importer, f"http://127.0.0.1:{port}/x.git", mine)
-        with at_work(importer):
+        with background_worker(importer):
             started(importer, slow)
             second = create(importer, f"{server.url}/remote.git", mine)
             importer.work()
@@ -148,8 +148,8 @@ def test_a_failed_import_lets_the_next_one_begin(importer: Importer, server: Slo
     importer.instance.work()
 
 
-def test_what_was_in_the_way_is_shown_until_it_is_known_to_be_gone(importer: Importer, server: SlowServer) -> None:
-    """While it waits for another try, and while that runs."""
+def test_the_last_error_is_shown_until_a_retry_succeeds(importer: Importer, server: SlowServer) -> None:
+    """While the import waits for a retry, and while the retry runs."""
     server.redirects["/remote.git"] = (503, "")
     project_id = importer.create(f"{server.url}/remote.git")
     importer.work(pauses=(3600.0,))

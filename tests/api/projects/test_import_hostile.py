@@ -1,4 +1,4 @@
-"""Imports from servers that lead elsewhere, break, never end, or are not what their name said."""
+"""Imports from hostile servers: redirects, failures, endless responses and DNS rebinding."""
 
 import fcntl
 import os
@@ -31,8 +31,8 @@ ONLY_ONE = [ip_network("127.0.0.1/32")]
 _START = update(projects).where(projects.c.id == bindparam("project")).values(import_status="started")
 
 
-class Resolver:
-    """Answers look-ups in turn, and the last one again and again."""
+class ImportResolver:
+    """Resolver with a sequence of answers, of which the last one repeats."""
 
     def __init__(self, *answers: list[str]) -> None:
         self._answers = list(answers)
@@ -46,8 +46,10 @@ class Resolver:
         return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port)) for address in found]
 
 
-def test_a_redirect_into_our_network_is_not_followed(importer: Importer, server: SlowServer, tmp_path: Path) -> None:
-    """The attacker's server sends git on to a machine that only we can reach (D16); one within the server works."""
+def test_a_redirect_into_the_internal_network_is_not_followed(
+    importer: Importer, server: SlowServer, tmp_path: Path
+) -> None:
+    """Attack: the server redirects to an internal address; a redirect within the server works."""
     with socket.create_server(("127.0.0.2", 0)) as inside:
         inside.settimeout(0.5)
         server.redirects["/away.git"] = (302, f"http://127.0.0.2:{inside.getsockname()[1]}/x.git{{rest}}")
@@ -64,8 +66,8 @@ def test_a_redirect_into_our_network_is_not_followed(importer: Importer, server:
             inside.accept()
 
 
-def test_a_server_that_redirects_only_git_gets_nowhere(importer: Importer, server: SlowServer) -> None:
-    """It answers our first look and redirects what git asks next; git follows nothing."""
+def test_a_redirect_of_git_itself_is_not_followed(importer: Importer, server: SlowServer) -> None:
+    """Attack: the server answers the first request and redirects the next one, made by git."""
     with socket.create_server(("127.0.0.2", 0)) as inside:
         inside.settimeout(0.5)
 
@@ -83,8 +85,10 @@ def test_a_server_that_redirects_only_git_gets_nowhere(importer: Importer, serve
             inside.accept()
 
 
-def test_credentials_stay_behind_when_a_redirect_leaves(importer: Importer, server: SlowServer, tmp_path: Path) -> None:
-    """The other server would like to have them."""
+def test_credentials_are_not_sent_after_a_redirect_to_another_host(
+    importer: Importer, server: SlowServer, tmp_path: Path
+) -> None:
+    """Attack: the other server asks for them."""
     with serving(GitServer(filled(tmp_path / "other"))) as other:
         server.redirects["/moved.git"] = (302, f"{other.url}/remote.git{{rest}}")
         project_id = importer.create(f"http://me:secret-word@127.0.0.1:{server.port}/moved.git")
@@ -94,8 +98,8 @@ def test_credentials_stay_behind_when_a_redirect_leaves(importer: Importer, serv
         assert {sent for _, _, sent in other.asked} == {None}
 
 
-def test_unusual_spellings_reach_git_as_usual_ones(importer: Importer, server: SlowServer) -> None:
-    """Or git would be handed what it reads otherwise than we do; a redirect to a query is no repository."""
+def test_unusual_urls_are_normalized_for_git(importer: Importer, server: SlowServer) -> None:
+    """Attack: git parses a URL differently; a redirect to a URL with a query is not a repository."""
     server.redirects["/%40me/remote.git"] = (302, f"HTTP://127.0.0.1:{server.port}/remote.git{{rest}}")
     server.redirects["/query.git"] = (302, f"{server.url}/remote.git?x={{rest}}")
     server.redirects["/fragment.git"] = (302, f"{server.url}/remote.git#{{rest}}")
@@ -109,9 +113,9 @@ def test_unusual_spellings_reach_git_as_usual_ones(importer: Importer, server: S
     assert "job failed" not in importer.instance.log.getvalue()
 
 
-def test_a_name_is_looked_up_once(importer: Importer, server: SlowServer) -> None:
-    """The second answer would lead elsewhere, so there is no second question (D15); git connects where we looked."""
-    resolver = Resolver(["127.0.0.1"], ["127.0.0.2"])
+def test_a_name_is_resolved_once(importer: Importer, server: SlowServer) -> None:
+    """Attack: DNS rebinding; git connects to the checked address."""
+    resolver = ImportResolver(["127.0.0.1"], ["127.0.0.2"])
     project_id = importer.create(f"http://git.invalid:{server.port}/remote.git")
     importer.work(SsrfGuard(allowed=ONLY_ONE, resolve=resolver))
     assert importer.status(project_id)["import_status"] == "finished"
@@ -120,20 +124,18 @@ def test_a_name_is_looked_up_once(importer: Importer, server: SlowServer) -> Non
 
 
 @pytest.mark.parametrize("answers", [["127.0.0.1"], ["192.0.2.1", "127.0.0.1"], ["8.8.8.8", "10.0.0.1"]])
-def test_a_name_with_one_local_answer_is_refused(importer: Importer, server: SlowServer, answers: list[str]) -> None:
-    """However good the others are."""
+def test_a_name_with_one_local_address_is_rejected(importer: Importer, server: SlowServer, answers: list[str]) -> None:
+    """Attack: one of several addresses is local."""
     project_id = importer.create(f"http://git.invalid:{server.port}/remote.git")
-    importer.work(SsrfGuard(resolve=Resolver(answers)))
+    importer.work(SsrfGuard(resolve=ImportResolver(answers)))
     status = importer.status(project_id)
     assert (status["import_status"], status["import_error"]) == ("failed", LOCAL)
     assert server.asked == []
 
 
-def test_a_name_that_cannot_be_resolved_is_tried_again_and_checked_again(
-    importer: Importer, server: SlowServer
-) -> None:
-    """First no such name, then a local address: a failed look-up switches no check off (D15)."""
-    resolver = Resolver([], ["127.0.0.1"])
+def test_an_unresolvable_name_is_retried_and_checked_again(importer: Importer, server: SlowServer) -> None:
+    """Attack: a failed lookup, then a local address; the failure disables no check."""
+    resolver = ImportResolver([], ["127.0.0.1"])
     project_id = importer.create(f"http://git.invalid:{server.port}/remote.git")
     importer.work(SsrfGuard(resolve=resolver))
     assert importer.status(project_id)["import_error"] == LOCAL
@@ -142,7 +144,7 @@ def test_a_name_that_cannot_be_resolved_is_tried_again_and_checked_again(
 
 
 def test_a_failing_server_is_tried_three_times(importer: Importer, server: SlowServer) -> None:
-    """It may be back in a minute; one that was only away for a moment is imported."""
+    """A server that recovers in time is imported."""
     server.redirects["/remote.git"] = (503, "")
     project_id = importer.create(f"{server.url}/remote.git")
     importer.work(pauses=(0.0, 3600.0))
@@ -151,7 +153,7 @@ def test_a_failing_server_is_tried_three_times(importer: Importer, server: SlowS
     assert (status["import_status"], status["import_error"]) == ("scheduled", reason)
     assert status["import_progress"] == f"Waiting to retry: {reason}"
     assert len(server.asked) == 2
-    # Whoever looks at the queue sees the same.
+    # The job queue shows the same.
     (job,) = importer.jobs()
     assert (job.state, job.attempts, job.last_error) == ("waiting", 2, reason)
     _due_now(importer)
@@ -171,7 +173,7 @@ def _due_now(importer: Importer) -> None:
     importer.instance.app.database.write(lambda db: db.run(update(jobs).values(run_at=db.now)))
 
 
-def test_nobody_listens(importer: Importer) -> None:
+def test_a_refused_connection_is_retried_and_reported(importer: Importer) -> None:
     """Tried again, then given up, with a sentence that tells what happened."""
     with socket.create_server(("127.0.0.1", 0)) as closed:
         port = closed.getsockname()[1]
@@ -180,8 +182,8 @@ def test_nobody_listens(importer: Importer) -> None:
     assert importer.status(project_id)["import_error"] == "The server cannot be reached"
 
 
-def test_reasons_that_pass_are_reasons_that_exist() -> None:
-    """Those which let an import be tried again are worded elsewhere; this compares them."""
+def test_retryable_reasons_exist() -> None:
+    """The list of retryable reasons matches the texts defined elsewhere."""
     worded = {sentence for _, sentence in fetch._REASONS}
     source = Path(client.__file__).read_text() + Path(remotes.__file__).read_text()
     assert not [
@@ -190,16 +192,16 @@ def test_reasons_that_pass_are_reasons_that_exist() -> None:
     assert "The server answered with status {" in source
 
 
-def test_a_repository_that_is_too_large_is_not_kept(importer: Importer, server: SlowServer) -> None:
-    """It is stopped while it comes, and nothing stays on the disk (D18)."""
+def test_a_repository_over_the_size_limit_is_deleted(importer: Importer, server: SlowServer) -> None:
+    """Attack: a huge repository; the transfer is stopped and no data stays on disk."""
     project_id = importer.create(f"{server.url}/remote.git")
     importer.work(max_bytes=20_000)
     assert importer.status(project_id)["import_error"] == "The repository is too large"
     assert is_empty(importer.path(project_id))
 
 
-def test_a_transfer_that_stands_still_ends(importer: Importer, server: SlowServer) -> None:
-    """Half a pack, then nothing."""
+def test_a_stalled_transfer_times_out(importer: Importer, server: SlowServer) -> None:
+    """Attack: half a pack, then nothing."""
     server.hold()
     project_id = importer.create(f"{server.url}/remote.git")
     importer.work(timeout=2.0)
@@ -209,10 +211,10 @@ def test_a_transfer_that_stands_still_ends(importer: Importer, server: SlowServe
 
 @contextmanager
 def raw_server(*pieces: bytes, pause: float = 0.0) -> Iterator[int]:
-    """Sends the pieces to whoever connects, the last one again and again."""
+    """Serve the chunks to each client, repeating the last one."""
     stopped = threading.Event()
 
-    def talk(connection: socket.socket) -> None:
+    def respond(connection: socket.socket) -> None:
         try:
             connection.recv(4096)
             for piece in pieces:
@@ -230,7 +232,7 @@ def raw_server(*pieces: bytes, pause: float = 0.0) -> Iterator[int]:
                 connection, _ = listener.accept()
             except OSError:
                 return
-            threading.Thread(target=talk, args=[connection], daemon=True).start()
+            threading.Thread(target=respond, args=[connection], daemon=True).start()
 
     with socket.create_server(("127.0.0.1", 0)) as listener:
         thread = threading.Thread(target=serve, daemon=True)
@@ -252,8 +254,8 @@ FLOODS = [
 
 
 @pytest.mark.parametrize(("pieces", "pause"), FLOODS, ids=["bytes", "references", "header", "drips", "no http"])
-def test_an_answer_without_end_ends(importer: Importer, pieces: tuple[bytes, ...], pause: float) -> None:
-    """Ten gigabytes, or a byte now and then (D18): the import fails in its time, and our memory does not grow."""
+def test_an_endless_response_ends(importer: Importer, pieces: tuple[bytes, ...], pause: float) -> None:
+    """Attack: ten gigabytes, or a byte at a time: the import times out, and memory does not grow."""
     import resource
 
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -269,8 +271,8 @@ def test_an_answer_without_end_ends(importer: Importer, pieces: tuple[bytes, ...
     assert is_empty(importer.path(project_id))
 
 
-def test_a_half_filled_repository_is_begun_anew(importer: Importer, server: SlowServer) -> None:
-    """As a killed worker leaves it: started, with parts of packs, references and locks."""
+def test_a_partial_repository_is_replaced(importer: Importer, server: SlowServer) -> None:
+    """As left by a killed worker: partial packs, references and locks."""
     project_id = importer.create(f"{server.url}/remote.git")
     path = importer.path(project_id)
     importer.instance.app.database.write(lambda db: db.run(_START, project=project_id))
@@ -284,8 +286,8 @@ def test_a_half_filled_repository_is_begun_anew(importer: Importer, server: Slow
     assert not list(path.rglob("*.lock")) + list(path.rglob("tmp_*"))
 
 
-def test_a_repository_that_is_missing_is_made(importer: Importer, server: SlowServer) -> None:
-    """A crash came between taking the half-filled one away and making the next."""
+def test_a_missing_repository_is_recreated(importer: Importer, server: SlowServer) -> None:
+    """After a crash between removing the partial one and creating the next."""
     project_id = importer.create(f"{server.url}/remote.git")
     importer.instance.app.database.write(lambda db: db.run(_START, project=project_id))
     importer.store.remove(importer.row(project_id).repository_key)
@@ -293,8 +295,8 @@ def test_a_repository_that_is_missing_is_made(importer: Importer, server: SlowSe
     assert importer.status(project_id)["import_status"] == "finished"
 
 
-def test_two_workers_never_fill_one_repository(importer: Importer, server: SlowServer) -> None:
-    """A worker whose lease is over may still be at work; the other one waits for it, and then finds nothing to do."""
+def test_two_workers_never_write_one_repository(importer: Importer, server: SlowServer) -> None:
+    """A worker with an expired lease may still run; the second one waits and then has nothing to do."""
     project_id = importer.create(f"{server.url}/remote.git")
     holder = subprocess.Popen(
         [sys.executable, "-c", _HOLD, str(importer.path(project_id))], stdin=subprocess.PIPE, stdout=subprocess.PIPE

@@ -1,4 +1,4 @@
-"""URLs that are refused before anything is created."""
+"""Import URLs that are rejected before a project is created."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ from tests.git.git_server import GitServer, serving
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GitServer]:
-    """A git server that nobody may reach."""
+    """Yield a git server that must not be reached."""
     with serving(GitServer(tmp_path_factory.mktemp("served"))) as running:
         yield running
 
@@ -60,8 +60,8 @@ LOCAL = [
 
 
 @pytest.mark.parametrize("url", REFUSED + LOCAL)
-def test_unfit_urls_are_refused_at_once(api: Api, make: Make, server: GitServer, url: str) -> None:
-    """Local files, other programs, options, and our own network (D14, D17); a good URL is taken in the same breath."""
+def test_forbidden_urls_are_rejected(api: Api, make: Make, server: GitServer, url: str) -> None:
+    """Attack: local files, other protocols, options, and internal addresses; a valid URL is accepted."""
     name = make.name("refused")
     answer = api.post("/projects", make.root, name=name, import_url=url.format(port=server.port))
     assert answer.status_code == 400, answer.text
@@ -73,5 +73,5 @@ def test_unfit_urls_are_refused_at_once(api: Api, make: Make, server: GitServer,
     assert server.asked == []
     taken = api.post("/projects", make.root, name=name, import_url="https://example.com/x.git")
     assert taken.status_code == 201
-    # Nothing may leave the instance in a test.
+    # No connection may leave the test machine.
     assert api.delete(f"/projects/{taken.json()['id']}", make.root).status_code == 200

@@ -1,4 +1,4 @@
-"""How many projects users may have, and who may have none."""
+"""Project limits of users, and external users."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from tests.client import Api, Make
 from tests.factories import make_group, make_project
 
 
-def test_the_limit_is_for_ones_own_namespace(api: Api, make: Make) -> None:
+def test_the_limit_applies_to_personal_projects(api: Api, make: Make) -> None:
     user = make.user(projects_limit=2)
     group, source = make_group(make, user), make_project(make, visibility="public")
     first = make_project(make, user)
@@ -37,8 +37,8 @@ def test_the_limit_is_exact(api: Api, make: Make, limit: int) -> None:
     assert statuses == [201] * limit + [403] * (2 - limit)
 
 
-def test_external_users_create_nothing(api: Api, make: Make) -> None:
-    """Not by creating, forking, moving or asking somebody's group for it."""
+def test_external_users_create_no_projects(api: Api, make: Make) -> None:
+    """Neither by creating, forking or transferring, nor in a group."""
     user = make.user(external=True)
     group = make_group(make, members={user: Level.OWNER})
     project = make_project(make, group=group)
@@ -57,12 +57,12 @@ def test_external_users_create_nothing(api: Api, make: Make) -> None:
     ]
     for method, path, sent, status in attempts:
         assert api.request(method, path, user, json=sent).status_code in (status, 403), (method, path, sent)
-    # A raised limit does not make them less external.
+    # A higher limit does not change that.
     api.put(f"/users/{user.id}", make.root, projects_limit=10)
     assert api.post("/projects", user, name="x").status_code == 403
 
 
-def test_long_texts_are_kept(api: Api, make: Make) -> None:
+def test_long_texts_are_stored(api: Api, make: Make) -> None:
     text = "ü🚀" * 500_000
 
     made = api.post("/projects", make.root, name=make.name("long"), description=text)
@@ -84,12 +84,12 @@ def test_long_texts_are_kept(api: Api, make: Make) -> None:
     ],
     ids=str,
 )
-def test_what_has_the_wrong_shape_is_told(api: Api, make: Make, sent: dict[str, Any]) -> None:
+def test_wrong_types_are_rejected(api: Api, make: Make, sent: dict[str, Any]) -> None:
     assert api.post("/projects", make.root, **sent).status_code == 400
 
 
-def test_half_a_character_is_no_name(api: Api, make: Make) -> None:
-    """JSON can spell a lone surrogate, which no encoding holds."""
+def test_a_lone_surrogate_is_rejected(api: Api, make: Make) -> None:
+    """JSON can encode one, but UTF-8 cannot."""
     headers = {"content-type": "application/json"}
     sent = api.request("POST", "/projects", make.root, content=b'{"name": "\\ud800"}', headers=headers)
 

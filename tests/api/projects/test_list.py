@@ -1,4 +1,4 @@
-"""Lists of projects: who sees which, every filter, every order, pages, cost."""
+"""Lists of projects: visibility, filters, orders, pages, statement counts."""
 
 from typing import Any
 
@@ -6,31 +6,31 @@ import pytest
 
 from ingot.core.access.levels import Level
 from tests.api.projects import view_fields
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.factories import Project, ids, make_group, make_project, share, statements_of
 
 
 @pytest.fixture(scope="module")
 def visible_projects(api: Api, make: Make) -> dict[str, Any]:
-    """One project of each kind, seen from one user; all have a word in common."""
+    """Return one project of each kind as seen by one user; all names contain the same word."""
     user, stem = make.user(), make.name("listed")
     group = make_group(make, members={user: Level.REPORTER})
     below = make_group(make, parent=make_group(make, user))
     sharing = make_group(make, members={user: Level.OWNER})
 
-    def named(name: str, **more: Any) -> Project:
+    def create(name: str, **more: Any) -> Project:
         return make_project(make, name=f"{stem} {name}", path=f"{stem}-{name}", **more)
 
     made = {
-        "own": named("own", owner=user, topics=["Python", "web"]),
-        "member": named("member", members={user: Level.DEVELOPER}, issues_enabled=False),
-        "by_group": named("by-group", group=group, merge_requests_enabled=False),
-        "below_owned": named("below-owned", group=below),
-        "shared": named("shared"),
-        "private": named("private", topics=["python"]),
-        "internal": named("internal", visibility="internal"),
-        "public": named("public", visibility="public", topics=["web"]),
-        "archived": named("archived", owner=user),
+        "own": create("own", owner=user, topics=["Python", "web"]),
+        "member": create("member", members={user: Level.DEVELOPER}, issues_enabled=False),
+        "by_group": create("by-group", group=group, merge_requests_enabled=False),
+        "below_owned": create("below-owned", group=below),
+        "shared": create("shared"),
+        "private": create("private", topics=["python"]),
+        "internal": create("internal", visibility="internal"),
+        "public": create("public", visibility="public", topics=["web"]),
+        "archived": create("archived", owner=user),
     }
     share(make, made["shared"], sharing, Level.DEVELOPER)
     api.post(f"{made['archived'].url}/archive", user)
@@ -40,7 +40,7 @@ def visible_projects(api: Api, make: Make) -> dict[str, Any]:
     return {"user": user, "stem": stem, **made}
 
 
-def _seen(api: Api, visible_projects: dict[str, Any], caller: Person | None, **params: Any) -> set[str]:
+def _seen(api: Api, visible_projects: dict[str, Any], caller: User | None, **params: Any) -> set[str]:
     found = set(ids(api.get("/projects", caller, per_page=100, **{"search": visible_projects["stem"], **params})))
     return {name for name, project in visible_projects.items() if isinstance(project, Project) and project.id in found}
 
@@ -84,14 +84,14 @@ def test_filters(api: Api, visible_projects: dict[str, Any], params: dict[str, A
     assert _seen(api, visible_projects, visible_projects["user"], **params) == expected
 
 
-def test_everybody_sees_what_is_theirs_to_see(api: Api, make: Make, visible_projects: dict[str, Any]) -> None:
+def test_users_list_visible_projects(api: Api, make: Make, visible_projects: dict[str, Any]) -> None:
     everything = SEEN | {"private"}
 
     assert _seen(api, visible_projects, None) == {"public"}
     assert _seen(api, visible_projects, make.user()) == {"public", "internal"}
     assert _seen(api, visible_projects, make.user(external=True)) == {"public"}
     assert _seen(api, visible_projects, make.root) == everything
-    # Filters on what one holds say nothing to those who are nobody.
+    # Filters by membership do not apply to anonymous callers.
     assert _seen(api, visible_projects, None, owned=True, membership=True, starred=True, min_access_level=50) == {
         "public"
     }
@@ -102,13 +102,11 @@ def test_everybody_sees_what_is_theirs_to_see(api: Api, make: Make, visible_proj
 @pytest.mark.parametrize(
     ("term", "found"), [("OWN", True), ("-own", True), ("listed", True), ("%", False), ("_wn", False), ("'\";", False)]
 )
-def test_a_search_takes_every_sign_as_itself(
-    api: Api, visible_projects: dict[str, Any], term: str, found: bool
-) -> None:
+def test_search_escapes_special_characters(api: Api, visible_projects: dict[str, Any], term: str, found: bool) -> None:
     assert ("own" in _seen(api, visible_projects, visible_projects["user"], search=term)) is found
 
 
-def test_ids_bound_a_list(api: Api, visible_projects: dict[str, Any]) -> None:
+def test_filters_by_id_range(api: Api, visible_projects: dict[str, Any]) -> None:
     middle = visible_projects["shared"].id
 
     assert _seen(api, visible_projects, visible_projects["user"], id_after=middle) == {"internal", "public", "archived"}
@@ -121,8 +119,8 @@ def test_ids_bound_a_list(api: Api, visible_projects: dict[str, Any]) -> None:
 
 
 @pytest.fixture(scope="module")
-def ordered(api: Api, make: Make) -> tuple[Person, dict[int, str]]:
-    """Three projects whose names, paths, ages and stars are in different orders."""
+def ordered(api: Api, make: Make) -> tuple[User, dict[int, str]]:
+    """Return three projects whose names, paths, ages and stars have different orders."""
     user = make.user()
     made = [make_project(make, user, name=name, path=path) for name, path in (("b", "x"), ("C", "z"), ("a", "Y"))]
     api.post(f"{made[1].url}/star", user)
@@ -147,7 +145,7 @@ ORDERS = [
 
 
 @pytest.mark.parametrize(("params", "expected"), ORDERS, ids=str)
-def test_orders(api: Api, ordered: tuple[Person, dict[int, str]], params: dict[str, str], expected: str) -> None:
+def test_orders(api: Api, ordered: tuple[User, dict[int, str]], params: dict[str, str], expected: str) -> None:
     user, names = ordered
     for place in ("/projects?membership=true", f"/users/{user.id}/projects?x=1"):
         query = "".join(f"&{key}={value}" for key, value in params.items())
@@ -165,7 +163,7 @@ def test_orders(api: Api, ordered: tuple[Person, dict[int, str]], params: dict[s
         *(("min_access_level", value) for value in ("99", "60", "0", "-5", "45", "x")),
     ],
 )
-def test_what_is_no_filter_is_told(api: Api, name: str, value: str) -> None:
+def test_invalid_filters_are_rejected(api: Api, name: str, value: str) -> None:
     refused = api.get("/projects", None, **{name: value})
 
     assert (refused.status_code, refused.json()) == (400, {"message": {name: ["is invalid"]}})
@@ -174,18 +172,18 @@ def test_what_is_no_filter_is_told(api: Api, name: str, value: str) -> None:
 @pytest.mark.parametrize(
     "query", ["page=1e18", "per_page=-1", "per_page=0", "per_page=1000000000", "page=-3", "page=999999999999999999"]
 )
-def test_strange_pages_are_no_trouble(api: Api, query: str) -> None:
+def test_extreme_page_numbers(api: Api, query: str) -> None:
     assert api.request("GET", f"/projects?{query}").status_code in (200, 400)
 
 
-def test_simple_shows_little_and_lists_show_no_secrets(api: Api, make: Make, visible_projects: dict[str, Any]) -> None:
+def test_simple_view_is_short_and_lists_show_no_secrets(api: Api, make: Make, visible_projects: dict[str, Any]) -> None:
     for caller in (make.root, visible_projects["user"], None):
         sent = {"search": visible_projects["stem"], "simple": True}
         assert {frozenset(each) for each in api.get("/projects", caller, **sent).json()} == {
             frozenset(view_fields.SIMPLE)
         }
         listed = api.get("/projects", caller, search=visible_projects["stem"])
-        allowed = view_fields.SIGNED_IN | {"owner"} if caller else view_fields.OPEN | {"owner"}
+        allowed = view_fields.SIGNED_IN | {"owner"} if caller else view_fields.ANONYMOUS | {"owner"}
         assert all(set(each) <= allowed for each in listed.json())
         assert "@example" not in listed.text
 
@@ -210,7 +208,7 @@ def test_pages_and_totals(api: Api, make: Make) -> None:
 
 
 @pytest.mark.parametrize("sort", ["asc", "desc"])
-def test_a_walk_by_keys_meets_each_once(api: Api, make: Make, sort: str) -> None:
+def test_keyset_pagination_returns_each_project_once(api: Api, make: Make, sort: str) -> None:
     user = make.user()
     made = [make_project(make, user).id for _ in range(5)]
     path, met = f"/projects?pagination=keyset&order_by=id&sort={sort}&per_page=2&owned=true", []
@@ -274,7 +272,7 @@ def test_a_longer_page_takes_no_more_statements(api: Api, make: Make, path: str,
     assert cost(1) == cost(3) <= 12
 
 
-def test_only_those_who_may_read_the_code_as_members_see_how_much_there_is(api: Api, make: Make) -> None:
+def test_statistics_require_membership_with_code_access(api: Api, make: Make) -> None:
     person, other = make.user(), make.user()
     group = make_group(make, visibility="public", members={person: Level.REPORTER})
     invited = make_group(make, members={person: Level.MASTER})
@@ -291,7 +289,7 @@ def test_only_those_who_may_read_the_code_as_members_see_how_much_there_is(api: 
     project("as a guest", members={person: Level.GUEST})
     project("of somebody", owner=other)
 
-    def counted(caller: Person | None) -> set[str]:
+    def counted(caller: User | None) -> set[str]:
         listed = api.get("/projects", caller, search=stem, statistics=True).json()
         for each in listed:
             alone = api.get(f"/projects/{each['id']}", caller, statistics=True).json()

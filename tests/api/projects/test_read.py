@@ -1,4 +1,4 @@
-"""Reading one project: who sees it, and how much of it."""
+"""Single projects: visibility and fields by caller."""
 
 import pytest
 
@@ -9,8 +9,8 @@ from tests.client import Api, Make
 from tests.conftest import Instance
 from tests.factories import make_group, make_project, share, statements_of
 
-WHO = [
-    ("nobody", "public", view_fields.OPEN),
+CALLERS = [
+    ("nobody", "public", view_fields.ANONYMOUS),
     ("nobody", "internal", None),
     ("nobody", "private", None),
     ("stranger", "public", view_fields.SIGNED_IN),
@@ -27,12 +27,12 @@ WHO = [
 ]
 
 
-@pytest.mark.parametrize(("who", "visibility", "expected"), WHO)
+@pytest.mark.parametrize(("who", "visibility", "expected"), CALLERS)
 @pytest.mark.parametrize("home", ["user", "group"])
-def test_who_sees_how_much(
+def test_fields_by_caller(
     api: Api, make: Make, who: str, visibility: str, expected: set[str] | None, home: str
 ) -> None:
-    """No secret, no trouble with an import and no address is shown to whom it does not concern."""
+    """Secrets, import errors and URLs are shown only to authorized callers."""
     owner = make.user()
     group = make_group(make, owner, visibility="public") if home == "group" else None
     project = make_project(make, owner, group=group, visibility=visibility)
@@ -103,7 +103,7 @@ def test_the_fields_of_a_new_project(api: Api, instance: Instance, make: Make) -
     assert all(shown[flag] for flag in shown if flag.endswith("_enabled"))
 
 
-def test_permissions_tell_where_they_come_from(api: Api, make: Make) -> None:
+def test_permissions_show_their_source(api: Api, make: Make) -> None:
     person = make.user()
     group = make_group(make, members={person: Level.OWNER})
     project = make_project(make, group=group)
@@ -115,7 +115,7 @@ def test_permissions_tell_where_they_come_from(api: Api, make: Make) -> None:
     assert api.get(project.url, make.root).json()["permissions"]["project_access"] is None
 
 
-def test_statistics_are_shown_when_asked_for(api: Api, make: Make) -> None:
+def test_statistics_are_shown_on_request(api: Api, make: Make) -> None:
     project = make_project(make, visibility="public")
 
     assert "statistics" not in api.get(project.url, make.root).json()
@@ -128,15 +128,15 @@ def test_statistics_are_shown_when_asked_for(api: Api, make: Make) -> None:
     }
 
 
-def test_open_issues_are_not_counted_where_there_are_none(api: Api, make: Make) -> None:
+def test_open_issues_are_not_counted_if_disabled(api: Api, make: Make) -> None:
     project = make_project(make, issues_enabled=False)
 
     assert "open_issues_count" not in api.get(project.url, make.root).json()
     assert api.get(project.url, make.root).json()["issues_access_level"] == "disabled"
 
 
-def test_a_hidden_group_is_not_named_by_what_was_shared_with_it(api: Api, make: Make) -> None:
-    """Everybody sees the public project, but only some may know of the private group that uses it."""
+def test_shares_with_a_hidden_group_are_not_shown(api: Api, make: Make) -> None:
+    """A public project does not reveal a private group with which it is shared."""
     member = make.user()
     project = make_project(make, visibility="public")
     hidden = make_group(make, members={member: Level.GUEST})
@@ -169,12 +169,12 @@ def test_a_hidden_group_is_not_named_by_what_was_shared_with_it(api: Api, make: 
     "name",
     ["999999999", "99999999999999999999", "0", "-1", "1.5", "no%2Fsuch", "a%00b", "%ff", "x" * 5000, "%2F", "1%2F2"],
 )
-def test_what_is_not_there(api: Api, make: Make, name: str) -> None:
+def test_missing_projects(api: Api, make: Make, name: str) -> None:
     for caller in (None, make.root):
         assert api.get(f"/projects/{name}", caller).status_code == 404
 
 
-def test_a_path_may_have_dots_and_lie_deep(api: Api, make: Make) -> None:
+def test_a_path_may_contain_dots_and_many_levels(api: Api, make: Make) -> None:
     user = make.user(username=make.name("dotted.name"))
     project = make_project(make, user, name="dots", path="with.some.dots")
     deep = make_project(make, group=make_group(make, parent=make_group(make, parent=make_group(make))))
@@ -183,7 +183,7 @@ def test_a_path_may_have_dots_and_lie_deep(api: Api, make: Make) -> None:
     assert api.get(deep.url_by_path, make.root).json()["namespace"]["full_path"].count("/") == 2
 
 
-def test_head_tells_without_a_body(api: Api, make: Make) -> None:
+def test_head_has_no_body(api: Api, make: Make) -> None:
     project = make_project(make, visibility="public")
     head = api.request("HEAD", project.url)
 
@@ -200,7 +200,7 @@ def test_the_languages_of_an_empty_project(api: Api, make: Make) -> None:
     assert api.get(f"{project.url}/languages", make.user()).status_code == 404
 
 
-def test_one_project_takes_few_statements(api: Api, make: Make) -> None:
+def test_statement_count_of_one_project(api: Api, make: Make) -> None:
     member = make.user()
     group = make_group(make, members={member: Level.MASTER})
     project = make_project(make, group=group, tag_list=["a", "b"])
@@ -209,8 +209,8 @@ def test_one_project_takes_few_statements(api: Api, make: Make) -> None:
     assert statements_of(make, lambda: api.get(project.url, member)) <= 8
 
 
-def test_only_masters_see_why_an_import_failed(api: Api, make: Make) -> None:
-    """The reason and the progress hold words of the other server, and with them what our network looks like."""
+def test_only_masters_see_import_errors(api: Api, make: Make) -> None:
+    """Reason and progress contain texts of the remote server, and could reveal the internal network."""
     owner, master, developer = make.user(), make.user(), make.user()
     members = {master: Level.MASTER, developer: Level.DEVELOPER}
     project = make_project(make, owner, visibility="public", members=members)

@@ -1,4 +1,4 @@
-"""Projects that begin with a README, if their maker wants one."""
+"""Projects initialized with a README."""
 
 import base64
 from typing import Any
@@ -9,7 +9,7 @@ from sqlalchemy import bindparam, select
 from ingot.git.writing.ref_updates import RefUpdate
 from ingot.projects.projects import initial_commit
 from ingot.repositories.ref_changes.tables import RefChange, ref_changes, ref_intents
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project, make_group
 from tests.git_history import repository_of, run
@@ -18,8 +18,8 @@ _CHANGES = select(ref_changes).where(ref_changes.c.project_id == bindparam("proj
 _INTENTS = select(ref_intents.c.id).where(ref_intents.c.project_id == bindparam("project"))
 
 
-def made_with_readme(api: Api, who: Person, path: str = "/projects", **attributes: Any) -> dict[str, Any]:
-    """A new project as it is answered."""
+def create_with_readme(api: Api, who: User, path: str = "/projects", **attributes: Any) -> dict[str, Any]:
+    """Create a project and return the response."""
     answer = api.post(path, who, initialize_with_readme=True, **attributes)
     assert answer.status_code == 201, answer.text
     shown: dict[str, Any] = answer.json()
@@ -27,13 +27,13 @@ def made_with_readme(api: Api, who: Person, path: str = "/projects", **attribute
 
 
 def project_of(shown: dict[str, Any]) -> Project:
-    """The same for what asks the repository."""
+    """Return the project of a response as a test project."""
     return Project(shown["id"], shown["path_with_namespace"], shown["name"], shown["namespace"]["id"])
 
 
-def test_it_is_there_when_the_call_has_answered(api: Api, instance: Instance, make: Make) -> None:
+def test_the_readme_exists_when_the_call_returns(api: Api, instance: Instance, make: Make) -> None:
     owner = make.user()
-    shown = made_with_readme(api, owner, name=" Über it ", description="What it\nis for.")
+    shown = create_with_readme(api, owner, name=" Über it ", description="What it\nis for.")
     url = f"/projects/{shown['id']}"
 
     assert (shown["empty_repo"], shown["default_branch"]) == (False, "master")
@@ -50,9 +50,9 @@ def test_it_is_there_when_the_call_has_answered(api: Api, instance: Instance, ma
     run(repository_of(instance, project_of(shown)).path, "fsck", "--strict")
 
 
-def test_it_is_recorded_like_any_change(api: Api, instance: Instance, make: Make) -> None:
+def test_the_commit_is_recorded_as_a_push(api: Api, instance: Instance, make: Make) -> None:
     owner = make.user()
-    shown = made_with_readme(api, owner, name="recorded", default_branch="trunk/one")
+    shown = create_with_readme(api, owner, name="recorded", default_branch="trunk/one")
     read = instance.app.database.read
 
     (change,) = read(lambda db: db.all(RefChange, _CHANGES, project=shown["id"]))
@@ -64,21 +64,21 @@ def test_it_is_recorded_like_any_change(api: Api, instance: Instance, make: Make
     assert len(api.get(f"/projects/{shown['id']}/repository/commits", owner).json()) == 2
 
 
-def test_for_somebody_else_and_in_a_group(api: Api, make: Make) -> None:
-    """It is the commit of whose project it is; a path alone names it too."""
+def test_for_another_user_and_in_a_group(api: Api, make: Make) -> None:
+    """The project's owner is the author; the path is the title if there is no name."""
     owner = make.user()
-    shown = made_with_readme(api, make.root, f"/projects/user/{owner.id}", name="given")
+    shown = create_with_readme(api, make.root, f"/projects/user/{owner.id}", name="given")
     (commit,) = api.get(f"/projects/{shown['id']}/repository/commits", owner).json()
     assert commit["author_email"] == owner.email
     group = make_group(make, owner)
-    within = made_with_readme(api, owner, path="/projects", namespace_id=group.id, name="in-a-group")
+    within = create_with_readme(api, owner, path="/projects", namespace_id=group.id, name="in-a-group")
     raw = api.get(f"/projects/{within['id']}/repository/files/README.md/raw", owner, ref="HEAD")
     assert raw.content == b"# in-a-group\n"
     nobody = api.post("/projects/user/999999999", make.root, name="x", initialize_with_readme=True)
     assert nobody.status_code == 404
 
 
-def test_only_who_asks_gets_one(api: Api, make: Make) -> None:
+def test_a_readme_is_created_only_on_request(api: Api, make: Make) -> None:
     owner = make.user()
     choices: list[dict[str, Any]] = [{}, {"initialize_with_readme": False}, {"initialize_with_readme": "0"}]
     for number, choice in enumerate(choices):
@@ -89,14 +89,16 @@ def test_only_who_asks_gets_one(api: Api, make: Make) -> None:
 
 
 @pytest.mark.parametrize("step", ["commit_actions", "update_refs"])
-def test_a_commit_that_cannot_be_made(api: Api, make: Make, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
-    """The project is there, and stays empty until somebody pushes."""
+def test_a_failed_commit_leaves_an_empty_project(
+    api: Api, make: Make, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    """The project stays empty until the first push."""
 
     def fail(*_: object, **__: object) -> RefUpdate:
         raise OSError("No space left on device")
 
     owner = make.user()
     monkeypatch.setattr(initial_commit, step, fail)
-    shown = made_with_readme(api, owner, name="empty")
+    shown = create_with_readme(api, owner, name="empty")
     assert shown["empty_repo"] is True
     assert api.get(f"/projects/{shown['id']}/repository/branches", owner).json() == []

@@ -1,4 +1,4 @@
-"""Old paths lead on, until something new lies there."""
+"""Redirects from old paths, until the path is reused."""
 
 from typing import Any
 
@@ -24,12 +24,12 @@ def test_a_rename_keeps_the_old_path_working(api: Api, make: Make) -> None:
     assert shown["http_url_to_repo"].endswith(f"/{owner.username}/{moved}.git")
     for path in (project.path, project.path.upper(), f"{owner.username}/{moved}"):
         assert _found(api, make, path) == project.id
-    # Who may not see the project learns nothing from its old path either.
+    # Users who cannot see the project get no redirect either.
     assert api.get(project.url_by_path, stranger).status_code == 404
     assert api.get(project.url_by_path).status_code == 404
 
 
-def test_many_renames_all_lead_to_the_last(api: Api, make: Make) -> None:
+def test_repeated_renames_redirect_to_the_last_path(api: Api, make: Make) -> None:
     owner = make.user()
     project = make_project(make, owner)
     paths = [make.name("moved") for _ in range(3)]
@@ -40,7 +40,7 @@ def test_many_renames_all_lead_to_the_last(api: Api, make: Make) -> None:
         assert _found(api, make, path) == project.id
 
 
-def test_back_again_is_no_redirect(api: Api, make: Make) -> None:
+def test_renaming_back_removes_the_redirect(api: Api, make: Make) -> None:
     owner = make.user()
     project = make_project(make, owner)
     api.put(project.url, owner, path="elsewhere")
@@ -50,7 +50,7 @@ def test_back_again_is_no_redirect(api: Api, make: Make) -> None:
 
 
 @pytest.mark.parametrize("what", ["project", "renamed project", "transferred project", "group"])
-def test_a_redirect_dies_when_something_new_lies_there(api: Api, make: Make, what: str) -> None:
+def test_a_reused_path_ends_the_redirect(api: Api, make: Make, what: str) -> None:
     group = make_group(make)
     project = make_project(make, group=group, name="thing")
     api.put(project.url, make.root, path="moved", name="Moved")
@@ -71,12 +71,12 @@ def test_a_redirect_dies_when_something_new_lies_there(api: Api, make: Make, wha
         assert _found(api, make, project.path) == new.id
         api.delete(new.url, make.root)
 
-    # What lay there last is gone; nothing from before comes back.
+    # The last project at that path was deleted; older redirects do not return.
     assert _found(api, make, project.path) is None
     assert _found(api, make, f"{group.path}/moved") == project.id
 
 
-def test_both_the_project_and_its_group_may_have_moved(api: Api, make: Make) -> None:
+def test_renames_of_project_and_group_combine(api: Api, make: Make) -> None:
     group = make_group(make)
     below = make_group(make, parent=group, path="below")
     project = make_project(make, group=below, name="thing")
@@ -95,8 +95,8 @@ def test_both_the_project_and_its_group_may_have_moved(api: Api, make: Make) -> 
         assert _found(api, make, path) == project.id, path
 
 
-def test_a_users_old_name_leads_on_and_is_nobody_elses(api: Api, make: Make) -> None:
-    """Whoever registered the name would get the pushes of everybody who still uses it."""
+def test_the_old_name_of_a_user_redirects_and_stays_reserved(api: Api, make: Make) -> None:
+    """Attack: register the old name to receive pushes of its users."""
     user, renamed = make.user(), make.name("renamed")
     project = make_project(make, user)
     api.put(f"/users/{user.id}", make.root, username=renamed)
@@ -108,7 +108,7 @@ def test_a_users_old_name_leads_on_and_is_nobody_elses(api: Api, make: Make) -> 
     assert api.post("/groups", make.user(), name="x", path=user.username).status_code == 400
 
 
-def test_only_the_case_may_change(api: Api, make: Make) -> None:
+def test_a_path_may_change_only_in_case(api: Api, make: Make) -> None:
     owner = make.user()
     project = make_project(make, owner, name="Thing", path="thing")
 
@@ -155,8 +155,8 @@ WRITES = [
 
 
 @pytest.mark.parametrize(("method", "rest", "sent"), WRITES)
-def test_only_who_looks_is_led_on(api: Api, make: Make, method: str, rest: str, sent: dict[str, Any]) -> None:
-    """A script that deletes what it knew by an old path must not delete what was renamed since."""
+def test_only_reads_are_redirected(api: Api, make: Make, method: str, rest: str, sent: dict[str, Any]) -> None:
+    """A script that deletes by an old path must not delete the renamed project."""
     owner = make.user()
     group = make_group(make, owner)
     project = make_project(make, owner, group=group)
@@ -167,14 +167,14 @@ def test_only_who_looks_is_led_on(api: Api, make: Make, method: str, rest: str, 
     refused = api.request(method, f"{project.url_by_path}{rest}", owner, json=sent)
     assert (refused.status_code, refused.json()) == (404, {"message": "404 Project Not Found"})
     assert api.get(project.url, make.root).json() == before
-    # The same where it is the group around it that moved.
+    # The same after renaming the parent group.
     current = by_path("projects", before["path_with_namespace"])
     api.put(group.url, owner, path=make.name("moved"))
     assert api.get(current, owner).status_code == 200
     assert api.request(method, f"{current}{rest}", owner, json=sent).status_code == 404
 
 
-def test_a_file_sent_to_an_old_path_is_not_kept(api: Api, make: Make) -> None:
+def test_an_upload_to_an_old_path_is_rejected(api: Api, make: Make) -> None:
     owner = make.user()
     project = make_project(make, owner)
     api.put(project.url, owner, path="moved")

@@ -1,4 +1,4 @@
-"""Finding projects by a text in their name."""
+"""Search for projects by name."""
 
 from urllib.parse import quote
 
@@ -8,7 +8,7 @@ from tests.client import Api, Make
 from tests.factories import ids, make_project
 
 
-def test_names_are_searched_and_nothing_else(api: Api, make: Make) -> None:
+def test_search_matches_names_only(api: Api, make: Make) -> None:
     owner, word = make.user(), make.name("Needle")
     hit = make_project(make, owner, name=f"A {word} b", path=make.name("x"), visibility="public")
     hidden = make_project(make, owner, name=f"{word} hidden", path=make.name("x"))
@@ -19,7 +19,7 @@ def test_names_are_searched_and_nothing_else(api: Api, make: Make) -> None:
     assert ids(api.get(place, make.user())) == [hit.id]
     assert ids(api.get(place.lower(), owner)) == [hidden.id, hit.id]
     assert ids(api.get(f"/projects/search/{word[1:]}", make.root)) == [hidden.id, hit.id]
-    # A filter beside it does not replace it.
+    # Another filter is combined with it.
     assert ids(api.get(place, owner, search="hidden")) == [hidden.id]
 
 
@@ -39,7 +39,7 @@ def test_orders(api: Api, make: Make, order_by: str, expected: str) -> None:
 
 
 @pytest.mark.parametrize("query", ["%", "_", "a/b", "'", '"', "\\", "🚀", "x" * 2000, "100%", "...", "#", "?"])
-def test_every_sign_stands_for_itself(api: Api, make: Make, query: str) -> None:
+def test_special_characters_are_escaped(api: Api, make: Make, query: str) -> None:
     name = make.name("signs")
     make_project(make, name=name, visibility="public")
 

@@ -8,7 +8,7 @@ from ingot.core.access.levels import Level
 from tests.client import Api, Make
 from tests.factories import make_group, make_project
 
-WHO = [
+CALLERS = [
     ("nobody", "public", 401),
     ("stranger", "private", 404),
     ("stranger", "public", 403),
@@ -19,7 +19,7 @@ WHO = [
 ]
 
 
-@pytest.mark.parametrize(("who", "visibility", "status"), WHO)
+@pytest.mark.parametrize(("who", "visibility", "status"), CALLERS)
 def test_masters_share(api: Api, make: Make, who: str, visibility: str, status: int) -> None:
     owner, caller = make.user(), make.user()
     level = {"developer": 30, "master": 40}.get(who, 0)
@@ -43,7 +43,7 @@ def test_masters_share(api: Api, make: Make, who: str, visibility: str, status: 
     assert gone.content == b"" or status != 201
 
 
-BAD: list[tuple[dict[str, Any], int]] = [
+INVALID: list[tuple[dict[str, Any], int]] = [
     ({"group_access": 30}, 400),
     ({"group_id": "group"}, 400),
     ({"group_id": "group", "group_access": 1234}, 400),
@@ -59,8 +59,8 @@ BAD: list[tuple[dict[str, Any], int]] = [
 ]
 
 
-@pytest.mark.parametrize(("sent", "status"), BAD, ids=str)
-def test_a_bad_share_is_told(api: Api, make: Make, sent: dict[str, Any], status: int) -> None:
+@pytest.mark.parametrize(("sent", "status"), INVALID, ids=str)
+def test_an_invalid_share_is_rejected(api: Api, make: Make, sent: dict[str, Any], status: int) -> None:
     owner = make.user()
     above = make_group(make, owner)
     around = make_group(make, owner, parent=above)
@@ -95,7 +95,7 @@ def test_a_bad_share_is_told(api: Api, make: Make, sent: dict[str, Any], status:
     assert [each["group_id"] for each in listed] == [groups["twice"]]
 
 
-def test_a_group_may_forbid_to_share_what_is_in_it(api: Api, make: Make) -> None:
+def test_a_group_may_forbid_sharing_of_its_projects(api: Api, make: Make) -> None:
     group = make_group(make, share_with_group_lock=True)
     project, other = make_project(make, group=group), make_group(make)
 
@@ -106,8 +106,8 @@ def test_a_group_may_forbid_to_share_what_is_in_it(api: Api, make: Make) -> None
     assert api.post(f"{project.url}/share", make.root, group_id=other.id, group_access=30).status_code == 201
 
 
-def test_nobody_shares_more_than_they_hold(api: Api, make: Make) -> None:
-    """A master may let masters in; there is nothing above that could be given."""
+def test_members_cannot_share_above_their_level(api: Api, make: Make) -> None:
+    """A master may grant master access at most."""
     master = make.user()
     project = make_project(make, members={master: Level.MASTER})
     group = make_group(make, master)
@@ -116,7 +116,7 @@ def test_nobody_shares_more_than_they_hold(api: Api, make: Make) -> None:
     assert api.delete(project.url, master).status_code == 403
 
 
-def test_a_share_that_is_gone_is_no_error(api: Api, make: Make) -> None:
+def test_unsharing_is_idempotent(api: Api, make: Make) -> None:
     project, group = make_project(make), make_group(make)
     place = f"{project.url}/share/{group.id}"
 
@@ -125,7 +125,7 @@ def test_a_share_that_is_gone_is_no_error(api: Api, make: Make) -> None:
     assert api.delete("/projects/999999999/share/1", make.root).status_code == 404
 
 
-def test_a_share_that_ended_can_be_made_again(api: Api, make: Make) -> None:
+def test_an_expired_share_can_be_created_again(api: Api, make: Make) -> None:
     project, group = make_project(make), make_group(make)
     sent = {"group_id": group.id, "group_access": 30}
 

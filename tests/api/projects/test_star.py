@@ -1,4 +1,4 @@
-"""Stars: once for each user, counted."""
+"""Stars: one per user, and counted."""
 
 import threading
 
@@ -7,7 +7,7 @@ import pytest
 from tests.client import Api, Make
 from tests.factories import ids, make_project
 
-WHO = [
+CALLERS = [
     ("nobody", "public", 401),
     ("stranger", "private", 404),
     ("stranger", "public", 201),
@@ -16,8 +16,8 @@ WHO = [
 ]
 
 
-@pytest.mark.parametrize(("who", "visibility", "status"), WHO)
-def test_whoever_sees_a_project_may_star_it(api: Api, make: Make, who: str, visibility: str, status: int) -> None:
+@pytest.mark.parametrize(("who", "visibility", "status"), CALLERS)
+def test_users_who_can_see_a_project_may_star_it(api: Api, make: Make, who: str, visibility: str, status: int) -> None:
     user = make.user(external=who == "external")
     project = make_project(make, members={user: 10 if who == "guest" else 0}, visibility=visibility)
     caller = None if who == "nobody" else user
@@ -30,7 +30,7 @@ def test_whoever_sees_a_project_may_star_it(api: Api, make: Make, who: str, visi
         assert starred.json()["star_count"] == 1
 
 
-def test_a_second_time_changes_nothing(api: Api, make: Make) -> None:
+def test_starring_twice_changes_nothing(api: Api, make: Make) -> None:
     user, project = make.user(), make_project(make, visibility="public")
 
     for verb, status, count in (
@@ -44,7 +44,7 @@ def test_a_second_time_changes_nothing(api: Api, make: Make) -> None:
         assert api.get(project.url).json()["star_count"] == count
 
 
-def test_who_starred_is_told(api: Api, make: Make) -> None:
+def test_starrers_are_listed(api: Api, make: Make) -> None:
     first, second = make.user(), make.user()
     project = make_project(make, visibility="public")
     for user in (first, second):
@@ -60,7 +60,7 @@ def test_who_starred_is_told(api: Api, make: Make) -> None:
     assert api.get(f"{project.url}/starrers").status_code == 401
 
 
-def test_what_somebody_starred_is_shown_as_far_as_one_may_see(api: Api, make: Make) -> None:
+def test_starred_projects_of_a_user_are_listed_if_visible(api: Api, make: Make) -> None:
     fan, public = make.user(), make_project(make, visibility="public")
     private = make_project(make, members={fan: 10})
     mine = make_project(make, visibility="public")
@@ -79,7 +79,7 @@ def test_what_somebody_starred_is_shown_as_far_as_one_may_see(api: Api, make: Ma
     assert api.get("/users/999999999/starred_projects", caller).status_code == 404
 
 
-def test_stars_at_once_are_counted_once(api: Api, make: Make) -> None:
+def test_concurrent_stars_are_counted_once(api: Api, make: Make) -> None:
     users, project = [make.user() for _ in range(2)], make_project(make, visibility="public")
     answers: list[int] = []
 

@@ -1,4 +1,4 @@
-"""Moving projects to other namespaces."""
+"""Transfer of projects to other namespaces."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from ingot.core.access.levels import Level
 from tests.client import Api, Make
 from tests.factories import by_path, ids, make_group, make_project, share
 
-WHO = [
+CALLERS = [
     ("nobody", Level.MASTER, 401),
     ("stranger", Level.MASTER, 404),
     ("master", Level.MASTER, 403),
@@ -18,8 +18,10 @@ WHO = [
 ]
 
 
-@pytest.mark.parametrize(("who", "there", "status"), WHO)
-def test_owners_move_to_where_they_may_create(api: Api, make: Make, who: str, there: Level, status: int) -> None:
+@pytest.mark.parametrize(("who", "there", "status"), CALLERS)
+def test_owners_transfer_to_namespaces_where_they_may_create(
+    api: Api, make: Make, who: str, there: Level, status: int
+) -> None:
     owner, caller = make.user(), make.user()
     project = make_project(make, owner, members={caller: 40 if who == "master" else 0})
     person = {"nobody": None, "owner": owner, "root": make.root}.get(who, caller)
@@ -33,7 +35,7 @@ def test_owners_move_to_where_they_may_create(api: Api, make: Make, who: str, th
         assert "owner" not in moved.json()
 
 
-def test_the_old_path_leads_on(api: Api, make: Make) -> None:
+def test_the_old_path_redirects(api: Api, make: Make) -> None:
     owner = make.user()
     group = make_group(make, owner)
     below = make_group(make, owner, parent=group)
@@ -49,7 +51,7 @@ def test_the_old_path_leads_on(api: Api, make: Make) -> None:
         assert api.get(by_path("projects", path), owner).json()["id"] == project.id
 
 
-def test_access_follows_at_once(api: Api, make: Make) -> None:
+def test_access_changes_at_once(api: Api, make: Make) -> None:
     before, after, direct, sharing = (make.user() for _ in range(4))
     old, new = make_group(make, members={before: 40}), make_group(make, members={after: 40})
     project = make_project(make, group=old, members={direct: 10})
@@ -60,7 +62,7 @@ def test_access_follows_at_once(api: Api, make: Make) -> None:
     for who, status in ((before, 404), (after, 200), (direct, 200), (sharing, 200)):
         assert api.get(project.url, who).status_code == status
         assert bool(ids(api.get("/projects", who, membership=True))) is (status == 200)
-    # Members of the project see the group around it: the new one, and no more the old one.
+    # Project members see the new parent group, and no longer the old one.
     assert [api.get(group.url, direct).status_code for group in (old, new)] == [404, 200]
 
 
@@ -68,7 +70,7 @@ def test_access_follows_at_once(api: Api, make: Make) -> None:
     ("project", "group", "after"),
     [("public", "private", "private"), ("public", "internal", "internal"), ("private", "public", "private")],
 )
-def test_nothing_shows_more_than_the_new_group(api: Api, make: Make, project: str, group: str, after: str) -> None:
+def test_visibility_is_limited_by_the_new_group(api: Api, make: Make, project: str, group: str, after: str) -> None:
     made, target = make_project(make, visibility=project), make_group(make, visibility=group)
 
     moved = api.put(f"{made.url}/transfer", make.root, namespace=target.id).json()
@@ -77,7 +79,7 @@ def test_nothing_shows_more_than_the_new_group(api: Api, make: Make, project: st
     assert api.get(made.url).status_code == (200 if after == "public" else 404)
 
 
-def test_what_cannot_move(api: Api, make: Make) -> None:
+def test_invalid_transfers_are_rejected(api: Api, make: Make) -> None:
     owner = make.user()
     group = make_group(make, owner)
     project = make_project(make, owner, name="Thing")
@@ -97,8 +99,8 @@ def test_what_cannot_move(api: Api, make: Make) -> None:
     assert api.put(f"{project.url}/transfer", owner, namespace=group.id).status_code == 200
 
 
-def test_external_users_take_nothing_into_their_own_hands(api: Api, make: Make) -> None:
-    """One who owned a group before becoming external may still look after it, but moves nothing."""
+def test_external_users_cannot_transfer(api: Api, make: Make) -> None:
+    """Owners of a group who became external may manage it, but transfer nothing."""
     user = make.user()
     group, other = make_group(make, user), make_group(make, user)
     project = make_project(make, user, group=group)
@@ -109,7 +111,7 @@ def test_external_users_take_nothing_into_their_own_hands(api: Api, make: Make) 
     assert api.put(project.url, user, description="still mine").status_code == 200
 
 
-def test_the_limit_of_personal_projects_counts(api: Api, make: Make) -> None:
+def test_the_limit_of_personal_projects_applies(api: Api, make: Make) -> None:
     user = make.user(projects_limit=1)
     group = make_group(make, user)
     first, second = (make_project(make, user, group=group) for _ in range(2))
@@ -119,7 +121,7 @@ def test_the_limit_of_personal_projects_counts(api: Api, make: Make) -> None:
     assert api.put(f"{first.url}/transfer", user, namespace=group.id).status_code == 200
 
 
-def test_the_placeholder_is_given_nothing(api: Api, make: Make) -> None:
+def test_the_ghost_user_cannot_receive_a_project(api: Api, make: Make) -> None:
     project = make_project(make, visibility="public")
     (ghost,) = api.get("/users", make.root, username="ghost").json()
 

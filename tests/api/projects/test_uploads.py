@@ -1,4 +1,4 @@
-"""Uploading files to a project."""
+"""Uploads to projects."""
 
 import io
 import os
@@ -13,7 +13,7 @@ from ingot.operations.doctor.files import check_files
 from ingot.projects.uploads.files import UploadFiles, upload_files
 from ingot.projects.uploads.jobs import SWEEP_AFTER_SECONDS, UploadJobs
 from ingot.projects.uploads.names import sanitize_file_name
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 32
@@ -21,27 +21,27 @@ MEGABYTE = 2**20
 
 
 @pytest.fixture
-def owner(make: Make) -> Person:
-    """Somebody with a project."""
+def owner(make: Make) -> User:
+    """Return a user with a project."""
     return make.user()
 
 
 @pytest.fixture
-def project(api: Api, make: Make, owner: Person) -> dict[str, Any]:
-    """A private project."""
+def project(api: Api, make: Make, owner: User) -> dict[str, Any]:
+    """Return a private project."""
     made = api.post("/projects", owner, name=make.name("uploads"), visibility="private")
     assert made.status_code == 201, made.text
     found: dict[str, Any] = made.json()
     return found
 
 
-def upload(api: Api, project: dict[str, Any], who: Person | None, name: str, content: bytes = PNG) -> httpx.Response:
+def upload(api: Api, project: dict[str, Any], who: User | None, name: str, content: bytes = PNG) -> httpx.Response:
     """Upload a file."""
     return api.request("POST", f"/projects/{project['id']}/uploads", who, files={"file": (name, content)})
 
 
 def stored(instance: Instance, project: dict[str, Any]) -> list[Path]:
-    """All files of a project."""
+    """Return all files of a project."""
     folder = upload_files(instance.settings).root / str(project["id"])
     return sorted(path for path in folder.rglob("*") if path.is_file())
 
@@ -56,10 +56,10 @@ def stored(instance: Instance, project: dict[str, Any]) -> list[Path]:
         ("Makefile", "Makefile", ""),
     ],
 )
-def test_an_upload_is_stored_and_can_be_mentioned(
-    instance: Instance, api: Api, owner: Person, project: dict[str, Any], name: str, alt: str, mark: str
+def test_an_upload_is_stored_and_returned_as_markdown(
+    instance: Instance, api: Api, owner: User, project: dict[str, Any], name: str, alt: str, mark: str
 ) -> None:
-    """Pictures are shown where they are mentioned, other files are linked."""
+    """Images are embedded, other files are linked."""
     answer = upload(api, project, owner, name)
     assert answer.status_code == 201, answer.text
     view = answer.json()
@@ -103,18 +103,18 @@ NAMES = [
 
 
 @pytest.mark.parametrize(("name", "kept"), NAMES)
-def test_names_are_tidied(name: str, kept: str) -> None:
-    """No path, no hidden file, nothing that a shell, a header or Markdown would read; any language."""
+def test_file_names_are_sanitized(name: str, kept: str) -> None:
+    """No path, no hidden file, no characters special to shells, headers or Markdown; all languages."""
     assert sanitize_file_name(name) == kept
     assert len(kept.encode()) <= 255
     assert sanitize_file_name(kept) == kept
 
 
 @pytest.mark.parametrize("name", ["../../../etc/passwd", "..", ".git", "a\\..\\b", "x" * 400, "漢字 1.png"])
-def test_no_name_leaves_the_folder(
-    instance: Instance, api: Api, owner: Person, project: dict[str, Any], name: str
+def test_no_name_leaves_the_upload_directory(
+    instance: Instance, api: Api, owner: User, project: dict[str, Any], name: str
 ) -> None:
-    """An attacker names the file after another one (D5)."""
+    """Attack: path traversal in the file name."""
     answer = upload(api, project, owner, name)
     assert answer.status_code == 201, answer.text
     (path,) = stored(instance, project)
@@ -122,8 +122,8 @@ def test_no_name_leaves_the_folder(
     assert path.name == sanitize_file_name(name)
 
 
-def test_the_older_prefix_works_for_uploads_and_for_nothing_else(
-    instance: Instance, api: Api, owner: Person, project: dict[str, Any]
+def test_the_older_api_prefix_works_for_uploads_only(
+    instance: Instance, api: Api, owner: User, project: dict[str, Any]
 ) -> None:
     """Some clients still call it."""
     headers = {"PRIVATE-TOKEN": owner.token}
@@ -139,8 +139,8 @@ def test_the_older_prefix_works_for_uploads_and_for_nothing_else(
     assert httpx.get(f"{instance.url}/api/v3/user", headers=headers).status_code == 404
 
 
-def test_who_may_upload(api: Api, make: Make, owner: Person, project: dict[str, Any]) -> None:
-    """Users who see the project, and nobody once it is archived."""
+def test_permission_to_upload(api: Api, make: Make, owner: User, project: dict[str, Any]) -> None:
+    """Users who can see the project, unless it is archived."""
     stranger = make.user()
     reader = owner.with_token(make.token(owner.id, "read_api"))
     assert [upload(api, project, who, "a.txt").status_code for who in (owner, stranger, reader, None)] == [
@@ -155,8 +155,8 @@ def test_who_may_upload(api: Api, make: Make, owner: Person, project: dict[str, 
     assert upload(api, project, owner, "a.txt").status_code == 403
 
 
-def test_what_is_no_file_is_refused(instance: Instance, api: Api, owner: Person, project: dict[str, Any]) -> None:
-    """A missing part, a text in its place, a body that is not multipart."""
+def test_invalid_uploads_are_rejected(instance: Instance, api: Api, owner: User, project: dict[str, Any]) -> None:
+    """A missing part, a text field, and a body that is not multipart."""
     path = f"/projects/{project['id']}/uploads"
     missing = api.request("POST", path, owner, files={"other": ("a.txt", b"x")})
     assert (missing.status_code, missing.json()["message"]) == (400, '400 (Bad request) "file" not given')
@@ -174,16 +174,16 @@ def test_what_is_no_file_is_refused(instance: Instance, api: Api, owner: Person,
 
 @pytest.fixture
 def one_megabyte(api: Api, make: Make) -> Any:
-    """An administrator allows no more."""
+    """Set the attachment limit to one megabyte."""
     assert api.put("/application/settings", make.root, max_attachment_size=1).status_code == 200
     yield
     assert api.put("/application/settings", make.root, max_attachment_size=100).status_code == 200
 
 
-def test_the_limit_is_the_administrators(
-    instance: Instance, api: Api, owner: Person, project: dict[str, Any], one_megabyte: None
+def test_the_attachment_limit_applies(
+    instance: Instance, api: Api, owner: User, project: dict[str, Any], one_megabyte: None
 ) -> None:
-    """A megabyte is taken whole, one byte more is not, and much more is not even read."""
+    """A megabyte is accepted, one byte more is rejected, and a much larger body is not read."""
     most = upload(api, project, owner, "most.bin", b"x" * MEGABYTE)
     assert most.status_code == 201, most.text
     for size in (MEGABYTE + 1, 3 * MEGABYTE):
@@ -193,8 +193,8 @@ def test_the_limit_is_the_administrators(
     assert stored(instance, project)[0].stat().st_size == MEGABYTE
 
 
-def test_a_large_file_goes_through(instance: Instance, api: Api, owner: Person, project: dict[str, Any]) -> None:
-    """Larger than other bodies may be; strangers, who may name their token inside, cannot send as much."""
+def test_a_large_file_is_accepted(instance: Instance, api: Api, owner: User, project: dict[str, Any]) -> None:
+    """Larger than other bodies may be; anonymous bodies, which may contain the token, are smaller."""
     content = os.urandom(MEGABYTE) * 20
     answer = upload(api, project, owner, "large.bin", content)
     assert answer.status_code == 201, answer.text
@@ -207,10 +207,10 @@ def test_a_large_file_goes_through(instance: Instance, api: Api, owner: Person, 
 
 
 @pytest.mark.parametrize("named", ["", '; filename="x"'])
-def test_a_hundred_thousand_parts_are_refused(
-    instance: Instance, api: Api, owner: Person, project: dict[str, Any], named: str
+def test_too_many_parts_are_rejected(
+    instance: Instance, api: Api, owner: User, project: dict[str, Any], named: str
 ) -> None:
-    """Each costs little to send and more to read (D20)."""
+    """Attack: parts that are cheap to send and expensive to parse."""
     part = f'--x\r\nContent-Disposition: form-data; name="file"{named}\r\n\r\n\r\n'.encode()
     headers = {"Content-Type": "multipart/form-data; boundary=x"}
     began = time.process_time()
@@ -222,7 +222,9 @@ def test_a_hundred_thousand_parts_are_refused(
     assert stored(instance, project) == []
 
 
-def test_files_go_with_the_project(instance: Instance, api: Api, owner: Person, project: dict[str, Any]) -> None:
+def test_uploads_are_deleted_with_the_project(
+    instance: Instance, api: Api, owner: User, project: dict[str, Any]
+) -> None:
     """By the job that removes the repository."""
     assert upload(api, project, owner, "a.txt").status_code == 201
     folder = upload_files(instance.settings).root / str(project["id"])
@@ -233,7 +235,7 @@ def test_files_go_with_the_project(instance: Instance, api: Api, owner: Person, 
 
 
 class FullDisk(io.BytesIO):
-    """Fails in the middle."""
+    """File object that fails in the middle of a read."""
 
     def read(self, _size: int | None = -1, /) -> bytes:
         if self.tell():
@@ -241,8 +243,8 @@ class FullDisk(io.BytesIO):
         return super().read(10)
 
 
-def test_a_full_disk_leaves_nothing(tmp_path: Path) -> None:
-    """Nothing half written, and the next one works (fault 5)."""
+def test_a_full_disk_leaves_no_partial_file(tmp_path: Path) -> None:
+    """The next upload works."""
     files = UploadFiles(tmp_path / "uploads")
     with pytest.raises(OSError, match="No space"):
         files.store(1, "a" * 32, "a.txt", FullDisk(b"x" * 100))
@@ -250,8 +252,8 @@ def test_a_full_disk_leaves_nothing(tmp_path: Path) -> None:
     assert files.store(1, "a" * 32, "a.txt", io.BytesIO(b"hello")) == 5
 
 
-def test_what_has_no_row_is_swept_up(instance: Instance, api: Api, owner: Person, project: dict[str, Any]) -> None:
-    """As a crash between file and row leaves it; what is young, or has its row, stays."""
+def test_files_without_a_row_are_deleted(instance: Instance, api: Api, owner: User, project: dict[str, Any]) -> None:
+    """As left by a crash between file and row; recent files, and files with a row, stay."""
     assert upload(api, project, owner, "kept.lock").status_code == 201
     files = upload_files(instance.settings)
     hours_ago = time.time() - 7200
@@ -265,11 +267,11 @@ def test_what_has_no_row_is_swept_up(instance: Instance, api: Api, owner: Person
     assert len(stored(instance, project)) == 3, "they are young"
 
     def known(number: int) -> set[str]:
-        """Of other tests' projects, everything."""
+        """Return everything for projects of other tests."""
         mine = number == project["id"]
         return {kept.parent.name} if mine else {path.name for path in (files.root / str(number)).iterdir()}
 
-    swept = files.sweep(known, -60)  # Whatever is older than in a minute.
+    swept = files.sweep(known, -60)  # Everything older than a minute from now.
     assert {path.name for path in swept} == {old, f"{'c' * 32}.partial"}
     files.store(project["id"], young, "young.txt", io.BytesIO(b"x"))
     files.sweep(known, SWEEP_AFTER_SECONDS)

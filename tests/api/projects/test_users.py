@@ -1,4 +1,4 @@
-"""Everybody who belongs to a project."""
+"""Users of a project."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from tests.factories import ids, make_group, make_project, statements_of
 BRIEF = {"id", "username", "name", "state", "avatar_url", "web_url"}
 
 
-def test_everybody_who_belongs_is_listed_once(api: Api, make: Make) -> None:
+def test_each_user_with_access_is_listed_once(api: Api, make: Make) -> None:
     owner, by_group, both = make.user(), make.user(), make.user()
     top = make_group(make, owner, members={by_group: Level.GUEST, both: Level.REPORTER})
     group = make_group(make, owner, parent=top)
@@ -29,7 +29,9 @@ def test_everybody_who_belongs_is_listed_once(api: Api, make: Make) -> None:
     ("who", "visibility", "status"),
     [("nobody", "public", 401), ("stranger", "public", 200), ("stranger", "private", 404), ("root", "private", 200)],
 )
-def test_whoever_sees_the_project_sees_them(api: Api, make: Make, who: str, visibility: str, status: int) -> None:
+def test_users_are_listed_for_all_who_can_see_the_project(
+    api: Api, make: Make, who: str, visibility: str, status: int
+) -> None:
     project = make_project(make, visibility=visibility)
     caller = {"nobody": None, "stranger": make.user(), "root": make.root}[who]
 

@@ -1,4 +1,4 @@
-"""How visible projects may be, and what follows when that changes."""
+"""Visibility of projects: limits and changes."""
 
 import pytest
 
@@ -17,7 +17,9 @@ INSIDE = [
 
 
 @pytest.mark.parametrize(("around", "wanted", "status"), INSIDE)
-def test_no_project_shows_more_than_its_group(api: Api, make: Make, around: str, wanted: str, status: int) -> None:
+def test_a_project_is_not_more_visible_than_its_group(
+    api: Api, make: Make, around: str, wanted: str, status: int
+) -> None:
     group = make_group(make, visibility=around)
 
     made = api.post("/projects", make.root, name="In", namespace_id=group.id, visibility=wanted)
@@ -29,7 +31,7 @@ def test_no_project_shows_more_than_its_group(api: Api, make: Make, around: str,
         assert made.json() == changed.json() == {"message": {"visibility_level": [message]}}
 
 
-def test_the_default_gives_way_to_the_group(api: Api, make: Make) -> None:
+def test_the_default_visibility_is_limited_by_the_group(api: Api, make: Make) -> None:
     api.put("/application/settings", make.root, default_project_visibility="internal")
     try:
         group = make_group(make)
@@ -39,7 +41,7 @@ def test_the_default_gives_way_to_the_group(api: Api, make: Make) -> None:
         api.put("/application/settings", make.root, default_project_visibility="private")
 
 
-def test_restricted_levels_are_for_administrators(api: Api, make: Make) -> None:
+def test_restricted_levels_are_reserved_for_administrators(api: Api, make: Make) -> None:
     user = make.user()
     project, public = make_project(make, user), make_project(make, visibility="public")
     before = make_project(make, user, visibility="public")
@@ -49,9 +51,9 @@ def test_restricted_levels_are_for_administrators(api: Api, make: Make) -> None:
         assert (refused.status_code, list(refused.json()["message"])) == (400, ["visibility_level"])
         assert api.put(project.url, user, visibility="public").status_code == 400
         assert api.put(project.url, user, visibility="internal").status_code == 200
-        # What was so before stays, also when it is sent along.
+        # Existing levels stay, also when they are sent again.
         assert api.put(before.url, user, visibility="public", description="x").status_code == 200
-        # A fork of what is open takes the most that is left.
+        # A fork of a public project gets the highest permitted level.
         assert api.post(f"{public.url}/fork", user).json()["visibility"] == "internal"
         assert api.post("/projects", make.root, name=make.name("o"), visibility="public").status_code == 201
         assert api.put(project.url, make.root, visibility="public").status_code == 200
@@ -91,7 +93,7 @@ def test_external_users_see_internal_projects_as_members_only(api: Api, make: Ma
         assert api.post(f"{project.url}/star", external).status_code == (201 if status == 200 else 404)
 
 
-def test_a_fork_never_shows_more_than_its_source(api: Api, make: Make) -> None:
+def test_a_fork_is_not_more_visible_than_its_source(api: Api, make: Make) -> None:
     user, other = make.user(), make.user()
     project = make_project(make, visibility="public")
     fork = api.post(f"{project.url}/fork", user).json()
@@ -107,12 +109,12 @@ def test_a_fork_never_shows_more_than_its_source(api: Api, make: Make) -> None:
     assert refused.json() == {"message": {"visibility_level": [reason]}}
     api.delete(f"/projects/{fork['id']}/fork", make.root)
     assert api.put(f"/projects/{fork['id']}", user, visibility="public").status_code == 200
-    # The other way round nothing follows by itself.
+    # In the other direction nothing changes.
     api.put(project.url, make.root, visibility="public")
     assert api.get(f"/projects/{again['id']}", make.root).json()["visibility"] == "private"
 
 
-def test_a_fork_into_a_group_shows_no_more_than_the_group(api: Api, make: Make) -> None:
+def test_a_fork_into_a_group_is_not_more_visible_than_the_group(api: Api, make: Make) -> None:
     user, project = make.user(), make_project(make, visibility="public")
     group = make_group(make, user)
 

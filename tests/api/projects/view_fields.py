@@ -1,4 +1,4 @@
-"""Which fields a project has, for whom; a field that is not here must not appear."""
+"""Fields of a project by caller; no other field may appear."""
 
 SIMPLE = {
     "id",
@@ -10,7 +10,7 @@ SIMPLE = {
     "ssh_url_to_repo",
     "web_url",
 }
-OPEN = SIMPLE | {
+ANONYMOUS = SIMPLE | {
     "description",
     "default_branch",
     "tag_list",
@@ -54,7 +54,7 @@ OPEN = SIMPLE | {
     "shared_with_groups",
     "open_issues_count",
 }
-SIGNED_IN = OPEN | {"permissions"}
+SIGNED_IN = ANONYMOUS | {"permissions"}
 MASTER = SIGNED_IN | {"import_error", "runners_token"}
 NAMESPACE = {"id", "name", "path", "kind", "full_path", "parent_id"}
 OWNER = {"id", "username", "name", "state", "avatar_url", "web_url", "created_at"}

@@ -1,1 +1,1 @@
-"""What several processes of one instance must not do to each other."""
+"""Tests of concurrent requests to several processes of an instance."""

@@ -1,4 +1,4 @@
-"""Lets calls race each other: each goes to another process of the instance, and all of them start at once."""
+"""Concurrent calls: each goes to another process of the instance, and all start at once."""
 
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
@@ -6,30 +6,30 @@ from typing import Any, NamedTuple
 
 import httpx
 
-from tests.client import Person
+from tests.client import User
 
 
-class Send(NamedTuple):
-    """A call to make."""
+class ConcurrentCall(NamedTuple):
+    """Call to make."""
 
     method: str
     path: str
-    caller: Person
+    caller: User
     params: dict[str, Any] = {}  # noqa: RUF012 - Never changed: a tuple's default.
 
 
 class ConcurrentServers:
-    """Several servers of one instance; a server runs its writes one after the other, so one alone has no races."""
+    """Several servers of one instance; a single server serializes its writes and so has no races."""
 
     def __init__(self, urls: list[str]) -> None:
         self._urls = urls
         self._clients = [httpx.Client(base_url=f"{url}/api/v4", timeout=60) for url in urls]
 
-    def race(self, *calls: Send) -> list[int]:
-        """Make all calls at once; gives how each was answered, which is never by a fault of ours."""
+    def race(self, *calls: ConcurrentCall) -> list[int]:
+        """Make all calls at once and return the responses, none of which may be a 5xx."""
         start = Barrier(len(calls))
 
-        def make(number: int, call: Send) -> int:
+        def make(number: int, call: ConcurrentCall) -> int:
             client = self._clients[number % len(self._clients)]
             start.wait(30)
             token = {"PRIVATE-TOKEN": call.caller.token}

@@ -1,4 +1,4 @@
-"""Further servers of the instance under test."""
+"""Additional servers of the instance under test."""
 
 import asyncio
 import io
@@ -20,7 +20,7 @@ SERVERS = 3
 
 @pytest.fixture(scope="session")
 def servers(instance: Instance) -> Iterator[ConcurrentServers]:
-    """Where calls race each other."""
+    """Yield the servers for concurrent calls."""
     with ExitStack() as stack:
         others = [stack.enter_context(_another(instance)) for _ in range(SERVERS - 1)]
         servers = ConcurrentServers([instance.url, *others])
@@ -30,7 +30,7 @@ def servers(instance: Instance) -> Iterator[ConcurrentServers]:
 
 @contextmanager
 def _another(instance: Instance) -> Iterator[str]:
-    """One more server of the same instance, with threads and connections of its own; gives its address."""
+    """Start another server of the same instance, with its own threads and connections, and return its address."""
     app = App(instance.settings, open_database(instance.settings), Log("json", io.StringIO()), None)
     listener = open_socket("127.0.0.1", 0)
     server = uvicorn.Server(uvicorn.Config(app.front, lifespan="off", log_config=None))

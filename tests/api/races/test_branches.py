@@ -1,4 +1,4 @@
-"""Choosing the default branch while somebody deletes that branch, at several servers of the instance."""
+"""Concurrent selection and deletion of the default branch, on several servers."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from ingot.projects.projects.queries import existing_project
 from ingot.projects.projects.tables import projects
 from ingot.repositories.ref_changes.service import delete_intent, open_intent
 from ingot.repositories.ref_changes.staged import change_refs
-from tests.api.races.concurrent_servers import ConcurrentServers, Send
+from tests.api.races.concurrent_servers import ConcurrentCall, ConcurrentServers
 from tests.client import Api, Make
 from tests.conftest import Instance
 from tests.factories import Project, make_project
@@ -20,7 +20,7 @@ from tests.transport.wire import ZERO
 
 @pytest.fixture
 def project(api: Api, make: Make) -> Project:
-    """With one commit on master."""
+    """Return a project with one commit on master."""
     return make_project(make, initialize_with_readme=True)
 
 
@@ -31,13 +31,13 @@ def _branch(api: Api, make: Make, project: Project, name: str) -> str:
     return tip
 
 
-def test_the_default_branch_is_always_there(api: Api, make: Make, servers: ConcurrentServers, project: Project) -> None:
-    """One of the two calls wins, and whichever it is, HEAD leads somewhere."""
+def test_the_default_branch_always_exists(api: Api, make: Make, servers: ConcurrentServers, project: Project) -> None:
+    """One of the two calls succeeds, and HEAD points to an existing branch."""
     for turn in range(4):
         name = f"topic-{turn}"
         _branch(api, make, project, name)
-        choose = Send("PUT", project.url, make.root, {"default_branch": name})
-        delete = Send("DELETE", f"{project.url}/repository/branches/{name}", make.root)
+        choose = ConcurrentCall("PUT", project.url, make.root, {"default_branch": name})
+        delete = ConcurrentCall("DELETE", f"{project.url}/repository/branches/{name}", make.root)
         assert set(servers.race(choose, delete)) <= {200, 400, 403}
         branch = api.get(project.url, make.root).json()["default_branch"]
         shown = api.get(f"{project.url}/repository/branches/{branch}", make.root)
@@ -45,25 +45,25 @@ def test_the_default_branch_is_always_there(api: Api, make: Make, servers: Concu
         assert api.put(project.url, make.root, default_branch="master").status_code == 200
 
 
-def test_a_branch_that_became_the_default_one_meanwhile_stays(
+def test_a_branch_that_became_the_default_is_not_deleted(
     instance: Instance, api: Api, make: Make, project: Project
 ) -> None:
-    """Between the gate's look and its leave somebody chose it."""
+    """It was selected between the check and the deletion."""
     tip = _branch(api, make, project, "topic")
     database, repository = instance.app.database, repository_of(instance, project)
     row = database.read(lambda db: existing_project(db, project.id))
     root = Actor(user_id=1, username="root", name="Administrator", admin=True)
 
-    def choose(db: Connection) -> None:
+    def select(db: Connection) -> None:
         db.update(projects, project.id, default_branch="topic")
 
     update = RefUpdate("refs/heads/topic", tip, ZERO)
     with pytest.raises(Denied, match="default branch"):
-        change_refs(database, repository, root, row, [update], in_intent_transaction=choose)
+        change_refs(database, repository, root, row, [update], in_intent_transaction=select)
     assert repository.tip("refs/heads/topic") == tip
 
 
-def test_a_branch_that_is_about_to_go_does_not_become_the_default_one(
+def test_a_branch_being_deleted_does_not_become_the_default(
     instance: Instance, api: Api, make: Make, project: Project
 ) -> None:
     tip = _branch(api, make, project, "topic")

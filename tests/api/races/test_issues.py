@@ -1,16 +1,16 @@
-"""Calls on issues that come at once, at several servers of the instance."""
+"""Concurrent calls on issues, on several servers."""
 
 from typing import Any
 
 from ingot.core.access.levels import Level
 from tests.api.issues.factories import make_issue
-from tests.api.races.concurrent_servers import ConcurrentServers, Send
+from tests.api.races.concurrent_servers import ConcurrentCall, ConcurrentServers
 from tests.client import Api, Make
 from tests.factories import ids, make_project
 
 
 def _check_counts(api: Api, make: Make, project_id: int) -> dict[str, int]:
-    """The totals that are kept are those that are there."""
+    """Assert that stored totals equal counted rows."""
     issues = api.get(f"/projects/{project_id}/issues", make.root, per_page=100)
     assert int(issues.headers["x-total"]) == len(issues.json())
     counts: dict[str, int] = api.get(f"/projects/{project_id}/issues_statistics", make.root).json()["statistics"][
@@ -23,13 +23,15 @@ def _check_counts(api: Api, make: Make, project_id: int) -> dict[str, int]:
     return counts
 
 
-def test_thirty_at_once_have_numbers_of_their_own(api: Api, make: Make, servers: ConcurrentServers) -> None:
-    """Fault 12: each number is given once, and none is left out; the label that all of them name is one."""
+def test_concurrent_creation_gives_unique_iids(api: Api, make: Make, servers: ConcurrentServers) -> None:
+    """Without gaps; a label named by all issues is created once."""
     owner = make.user()
     project = make_project(make, owner)
     path = f"/projects/{project.id}/issues"
 
-    answers = servers.race(*(Send("POST", path, owner, {"title": str(n), "labels": "same,new"}) for n in range(30)))
+    answers = servers.race(
+        *(ConcurrentCall("POST", path, owner, {"title": str(n), "labels": "same,new"}) for n in range(30))
+    )
 
     assert answers == [201] * 30
     found = api.get(path, owner, per_page=100).json()
@@ -38,7 +40,7 @@ def test_thirty_at_once_have_numbers_of_their_own(api: Api, make: Make, servers:
     assert _check_counts(api, make, project.id)["opened"] == 30
 
 
-def test_edits_at_once_lose_nothing(api: Api, make: Make, servers: ConcurrentServers) -> None:
+def test_concurrent_edits_lose_nothing(api: Api, make: Make, servers: ConcurrentServers) -> None:
     owner = make.user()
     project = make_project(make, owner)
     path = f"/projects/{project.id}/issues/{make_issue(make, project, owner)['iid']}"
@@ -54,7 +56,7 @@ def test_edits_at_once_lose_nothing(api: Api, make: Make, servers: ConcurrentSer
         {"discussion_locked": True},
     ]
 
-    assert servers.race(*(Send("PUT", path, owner, edit) for edit in edits)) == [200] * len(edits)
+    assert servers.race(*(ConcurrentCall("PUT", path, owner, edit) for edit in edits)) == [200] * len(edits)
 
     issue = api.get(path, owner).json()
     assert (issue["title"], issue["description"], issue["confidential"]) == ("new title", "new text", True)
@@ -62,7 +64,7 @@ def test_edits_at_once_lose_nothing(api: Api, make: Make, servers: ConcurrentSer
     assert issue["assignee"]["id"] == owner.id
 
 
-def test_closing_and_reopening_at_once_counts_once(api: Api, make: Make, servers: ConcurrentServers) -> None:
+def test_concurrent_closing_and_reopening_is_counted_once(api: Api, make: Make, servers: ConcurrentServers) -> None:
     owner = make.user()
     project = make_project(make, owner)
     paths = [f"/projects/{project.id}/issues/{make_issue(make, project, owner)['iid']}" for _ in range(6)]
@@ -70,46 +72,54 @@ def test_closing_and_reopening_at_once_counts_once(api: Api, make: Make, servers
         api.put(path, owner, state_event="close")
 
     for _ in range(3):
-        close = [Send("PUT", path, owner, {"state_event": "close"}) for path in paths]
-        reopen = [Send("PUT", path, owner, {"state_event": "reopen"}) for path in paths]
-        hide = [Send("PUT", path, owner, {"confidential": True}) for path in paths[:3]]
+        close = [ConcurrentCall("PUT", path, owner, {"state_event": "close"}) for path in paths]
+        reopen = [ConcurrentCall("PUT", path, owner, {"state_event": "reopen"}) for path in paths]
+        hide = [ConcurrentCall("PUT", path, owner, {"confidential": True}) for path in paths[:3]]
         assert set(servers.race(*close, *reopen, *hide)) == {200}
         _check_counts(api, make, project.id)
 
 
-def test_deleted_at_once_is_deleted_once(api: Api, make: Make, servers: ConcurrentServers) -> None:
+def test_concurrent_deletion_deletes_once(api: Api, make: Make, servers: ConcurrentServers) -> None:
     owner = make.user()
     project = make_project(make, owner)
     path = f"/projects/{project.id}/issues/{make_issue(make, project, owner)['iid']}"
     make_issue(make, project, owner)
 
-    answers = servers.race(*(Send("DELETE", path, owner) for _ in range(6)), Send("PUT", path, owner, {"title": "x"}))
+    answers = servers.race(
+        *(ConcurrentCall("DELETE", path, owner) for _ in range(6)), ConcurrentCall("PUT", path, owner, {"title": "x"})
+    )
 
     assert set(answers[:-1]) == {200}
     assert answers[-1] in (200, 404)
     assert _check_counts(api, make, project.id)["all"] == 1
 
 
-def test_time_spent_at_once_adds_up(api: Api, make: Make, servers: ConcurrentServers) -> None:
+def test_concurrent_time_spent_adds_up(api: Api, make: Make, servers: ConcurrentServers) -> None:
     owner = make.user()
     project = make_project(make, owner)
     path = f"/projects/{project.id}/issues/{make_issue(make, project, owner)['iid']}"
 
-    answers = servers.race(*(Send("POST", f"{path}/add_spent_time", owner, {"duration": "1h"}) for _ in range(12)))
+    answers = servers.race(
+        *(ConcurrentCall("POST", f"{path}/add_spent_time", owner, {"duration": "1h"}) for _ in range(12))
+    )
     assert answers == [201] * 12
     assert api.get(f"{path}/time_stats", owner).json()["total_time_spent"] == 12 * 3600
 
-    back = servers.race(*(Send("POST", f"{path}/add_spent_time", owner, {"duration": "-7h"}) for _ in range(4)))
+    back = servers.race(
+        *(ConcurrentCall("POST", f"{path}/add_spent_time", owner, {"duration": "-7h"}) for _ in range(4))
+    )
     assert sorted(back) == [201, 400, 400, 400]
 
 
-def test_moved_at_once_is_moved_once(api: Api, make: Make, servers: ConcurrentServers) -> None:
-    """And who moves the opposite way at the same time stops nobody."""
+def test_concurrent_moves_move_once(api: Api, make: Make, servers: ConcurrentServers) -> None:
+    """Moves in opposite directions do not deadlock."""
     owner = make.user()
     one, other = make_project(make, owner), make_project(make, owner)
     path = f"/projects/{one.id}/issues/{make_issue(make, one, owner)['iid']}"
 
-    answers = servers.race(*(Send("POST", f"{path}/move", owner, {"to_project_id": other.id}) for _ in range(5)))
+    answers = servers.race(
+        *(ConcurrentCall("POST", f"{path}/move", owner, {"to_project_id": other.id}) for _ in range(5))
+    )
     assert sorted(answers) == [201, 400, 400, 400, 400]
     assert len(ids(api.get(f"/projects/{other.id}/issues", owner))) == 1
 
@@ -117,59 +127,63 @@ def test_moved_at_once_is_moved_once(api: Api, make: Make, servers: ConcurrentSe
     moves = []
     for source, target in ways:
         iid = make_issue(make, source, owner)["iid"]
-        moves.append(Send("POST", f"/projects/{source.id}/issues/{iid}/move", owner, {"to_project_id": target.id}))
+        moves.append(
+            ConcurrentCall("POST", f"/projects/{source.id}/issues/{iid}/move", owner, {"to_project_id": target.id})
+        )
     assert servers.race(*moves) == [201] * 6
     for project in (one, other):
         _check_counts(api, make, project.id)
 
 
-def test_linked_from_both_ends_at_once_is_linked_once(api: Api, make: Make, servers: ConcurrentServers) -> None:
+def test_concurrent_links_from_both_ends_create_one(api: Api, make: Make, servers: ConcurrentServers) -> None:
     owner = make.user()
     project = make_project(make, owner)
     one, other = (make_issue(make, project, owner)["iid"] for _ in range(2))
 
-    def link(source: int, target: int) -> Send:
+    def link(source: int, target: int) -> ConcurrentCall:
         sent = {"target_project_id": project.id, "target_issue_iid": target}
-        return Send("POST", f"/projects/{project.id}/issues/{source}/links", owner, sent)
+        return ConcurrentCall("POST", f"/projects/{project.id}/issues/{source}/links", owner, sent)
 
     assert sorted(servers.race(*[link(one, other), link(other, one)] * 3)) == [201] + [409] * 5
     assert len(ids(api.get(f"/projects/{project.id}/issues/{one}/links", owner))) == 1
 
 
-def test_followed_at_once_is_followed(api: Api, make: Make, servers: ConcurrentServers) -> None:
+def test_concurrent_subscriptions(api: Api, make: Make, servers: ConcurrentServers) -> None:
     owner, other = make.user(), make.user()
     project = make_project(make, owner, members={other: Level.GUEST})
     path = f"/projects/{project.id}/issues/{make_issue(make, project, owner)['iid']}"
 
-    answers = servers.race(*(Send("POST", f"{path}/subscribe", other) for _ in range(6)))
+    answers = servers.race(*(ConcurrentCall("POST", f"{path}/subscribe", other) for _ in range(6)))
 
     assert set(answers) <= {201, 304}
     assert 201 in answers
     assert api.get(path, other).json()["subscribed"] is True
 
 
-def test_labels_made_by_many_at_once(make: Make, servers: ConcurrentServers) -> None:
-    """Each of many issues names labels that nobody has made yet, in its own order."""
+def test_concurrent_creation_of_labels(make: Make, servers: ConcurrentServers) -> None:
+    """Each of many issues names new labels, in different orders."""
     owner = make.user()
     project = make_project(make, owner)
     orders = ["a,b,c", "c,b,a", "b,a,c"] * 4
     path = f"/projects/{project.id}/issues"
 
-    answers = servers.race(*(Send("POST", path, owner, {"title": "x", "labels": labels}) for labels in orders))
+    answers = servers.race(
+        *(ConcurrentCall("POST", path, owner, {"title": "x", "labels": labels}) for labels in orders)
+    )
 
     assert answers == [201] * len(orders)
     labels = make.api.get(f"/projects/{project.id}/labels", owner).json()
     assert sorted(label["name"] for label in labels) == ["a", "b", "c"]
 
 
-def test_commands_at_once_lose_nothing(api: Api, make: Make, servers: ConcurrentServers) -> None:
+def test_concurrent_quick_actions_lose_nothing(api: Api, make: Make, servers: ConcurrentServers) -> None:
     owner = make.user()
     project = make_project(make, owner)
     make_issue(make, project, owner, labels="a,b,c,d,e,f")
     path = f"/projects/{project.id}/issues/{make_issue(make, project, owner)['iid']}"
     bodies = [f"/label ~{name}\n/spend 1h" for name in "abcdef"] + ["Once.\n/award :tada:\n/spend 1h"] * 3
 
-    answers = servers.race(*(Send("POST", f"{path}/notes", owner, {"body": body}) for body in bodies))
+    answers = servers.race(*(ConcurrentCall("POST", f"{path}/notes", owner, {"body": body}) for body in bodies))
 
     assert answers == [202] * 6 + [201] * 3
     issue = api.get(path, owner).json()

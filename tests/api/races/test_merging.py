@@ -1,4 +1,4 @@
-"""Merges that come at once, at several servers of the instance: nothing is lost, and nothing happens twice."""
+"""Concurrent merges, on several servers: nothing is lost or repeated."""
 
 from contextlib import nullcontext
 from typing import Any
@@ -8,8 +8,8 @@ import pytest
 from ingot.core.access.levels import Level
 from tests.api.merge_requests.factories import commit, filled_project, make_merge_request
 from tests.api.merging.merge_calls import make_branch_merge_request, tip, url
-from tests.api.races.concurrent_servers import ConcurrentServers, Send
-from tests.client import Api, Make, Person
+from tests.api.races.concurrent_servers import ConcurrentCall, ConcurrentServers
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project, add_members
 from tests.git_history import History, repository_of, run
@@ -17,10 +17,10 @@ from tests.git_history import History, repository_of, run
 MANY = 50
 
 
-def _offered(
-    make: Make, instance: Instance, owner: Person, count: int, **sent: Any
+def _open_merge_requests(
+    make: Make, instance: Instance, owner: User, count: int, **sent: Any
 ) -> tuple[Project, list[dict[str, Any]]]:
-    """A project with so many branches that wait to be merged."""
+    """Return a project with this many branches to be merged."""
     project = filled_project(make, owner)
     history = History()
     base = tip(make.api, project, owner)["id"]
@@ -30,12 +30,12 @@ def _offered(
     return project, [make_branch_merge_request(make, project, f"b{number}", owner, **sent) for number in range(count)]
 
 
-def test_fifty_into_one_branch(api: Api, make: Make, instance: Instance, servers: ConcurrentServers) -> None:
-    """All of them end merged, each by a commit of its own, and the branch has what each of them brought."""
+def test_fifty_merges_into_one_branch(api: Api, make: Make, instance: Instance, servers: ConcurrentServers) -> None:
+    """All are merged with their own commit, and the branch contains the changes of each."""
     owner = make.user()
-    project, offered = _offered(make, instance, owner, MANY)
+    project, offered = _open_merge_requests(make, instance, owner, MANY)
 
-    answers = servers.race(*(Send("PUT", url(project, each, "/merge"), owner) for each in offered))
+    answers = servers.race(*(ConcurrentCall("PUT", url(project, each, "/merge"), owner) for each in offered))
 
     assert answers == [200] * MANY
     repository = repository_of(instance, project).path
@@ -47,8 +47,10 @@ def test_fifty_into_one_branch(api: Api, make: Make, instance: Instance, servers
     assert run(repository, "fsck", "--strict") is not None
 
 
-def test_fifty_merges_of_one(api: Api, make: Make, instance: Instance, servers: ConcurrentServers) -> None:
-    """D42: there is one merge commit, and all but one hear that it is over; also where a squash hides the head."""
+def test_fifty_merges_of_one_merge_request(
+    api: Api, make: Make, instance: Instance, servers: ConcurrentServers
+) -> None:
+    """Attack: there is one merge commit, and the other calls get an error; also with squash."""
     owner = make.user()
     project = filled_project(make, owner)
     for squash in (False, True):
@@ -57,7 +59,7 @@ def test_fifty_merges_of_one(api: Api, make: Make, instance: Instance, servers: 
         before = tip(api, project, owner)["id"]
         path = url(project, merge_request, "/merge")
 
-        answers = servers.race(*(Send("PUT", path, owner, {"squash": squash}) for _ in range(MANY)))
+        answers = servers.race(*(ConcurrentCall("PUT", path, owner, {"squash": squash}) for _ in range(MANY)))
 
         assert sorted(answers) == [200] + [406] * (MANY - 1)
         shown = api.get(url(project, merge_request), owner).json()
@@ -65,8 +67,8 @@ def test_fifty_merges_of_one(api: Api, make: Make, instance: Instance, servers: 
         assert new == [shown["merge_commit_sha"]]
 
 
-def test_a_push_to_the_source_races_a_merge(api: Api, make: Make, servers: ConcurrentServers) -> None:
-    """D42: either the merge has the new commit, or that stays on the branch, which is not removed then."""
+def test_push_to_the_source_during_a_merge(api: Api, make: Make, servers: ConcurrentServers) -> None:
+    """Attack: the merge contains the new commit, or it stays on the branch, which is then not removed."""
     owner = make.user()
     project = filled_project(make, owner)
     for number in range(6):
@@ -77,12 +79,12 @@ def test_a_push_to_the_source_races_a_merge(api: Api, make: Make, servers: Concu
         merging = {"should_remove_source_branch": True}
 
         answers = servers.race(
-            Send("PUT", url(project, merge_request, "/merge"), owner, merging),
-            Send("POST", f"/projects/{project.id}/repository/commits", owner, late),
+            ConcurrentCall("PUT", url(project, merge_request, "/merge"), owner, merging),
+            ConcurrentCall("POST", f"/projects/{project.id}/repository/commits", owner, late),
         )
 
         assert answers[0] == 200
-        # Where the branch was gone already there was nothing to commit to.
+        # If the branch was already removed, the commit failed.
         assert answers[1] in (201, 400)
         where = api.get(f"/projects/{project.id}/repository/files/{file}", owner, ref="master").status_code
         if answers[1] == 201 and where == 404:
@@ -92,20 +94,23 @@ def test_a_push_to_the_source_races_a_merge(api: Api, make: Make, servers: Concu
         assert shown["sha"] == shown["diff_refs"]["head_sha"] == merged_head["parent_ids"][1]
 
 
-def test_commits_to_the_target_race_merges(
+def test_commits_to_the_target_during_merges(
     api: Api, make: Make, instance: Instance, servers: ConcurrentServers
 ) -> None:
-    """Nobody's commit is overwritten."""
+    """No commit is overwritten."""
     owner = make.user()
-    project, offered = _offered(make, instance, owner, 8)
+    project, offered = _open_merge_requests(make, instance, owner, 8)
 
-    def wrote(number: int) -> dict[str, Any]:
+    def commit(number: int) -> dict[str, Any]:
         action = {"action": "create", "file_path": f"direct-{number}", "content": "x"}
         return {"branch": "master", "commit_message": "Direct", "actions": [action]}
 
     answers = servers.race(
-        *(Send("PUT", url(project, each, "/merge"), owner) for each in offered),
-        *(Send("POST", f"/projects/{project.id}/repository/commits", owner, wrote(number)) for number in range(8)),
+        *(ConcurrentCall("PUT", url(project, each, "/merge"), owner) for each in offered),
+        *(
+            ConcurrentCall("POST", f"/projects/{project.id}/repository/commits", owner, commit(number))
+            for number in range(8)
+        ),
     )
 
     assert answers == [200] * 8 + [201] * 8
@@ -113,14 +118,14 @@ def test_commits_to_the_target_race_merges(
     assert set(names) == {"README", *(f"{kind}-{number}" for kind in ("file", "direct") for number in range(8))}
 
 
-def test_merging_and_closing_at_once(api: Api, make: Make, instance: Instance, servers: ConcurrentServers) -> None:
-    """State and branch agree, whoever was first; a chain loses nothing."""
+def test_merging_and_closing_concurrently(api: Api, make: Make, instance: Instance, servers: ConcurrentServers) -> None:
+    """State and branch agree; chained merge requests lose nothing."""
     owner = make.user()
-    project, offered = _offered(make, instance, owner, 8)
+    project, offered = _open_merge_requests(make, instance, owner, 8)
     add_members(make, project, {make.user(): Level.DEVELOPER})
-    closing = [Send("PUT", url(project, each), owner, {"state_event": "close"}) for each in offered]
+    closing = [ConcurrentCall("PUT", url(project, each), owner, {"state_event": "close"}) for each in offered]
 
-    answers = servers.race(*(Send("PUT", url(project, each, "/merge"), owner) for each in offered), *closing)
+    answers = servers.race(*(ConcurrentCall("PUT", url(project, each, "/merge"), owner) for each in offered), *closing)
 
     assert set(answers[:8]) <= {200, 406}
     heads = set(run(repository_of(instance, project).path, "rev-list", "master").split())
@@ -129,8 +134,8 @@ def test_merging_and_closing_at_once(api: Api, make: Make, instance: Instance, s
         assert (state == "merged") == (each["sha"] in heads)
 
 
-def test_a_chain_at_once(api: Api, make: Make, instance: Instance, servers: ConcurrentServers) -> None:
-    """D42: one is merged into a branch that goes with its own merge at the same moment; its commits are somewhere."""
+def test_concurrent_chained_merges(api: Api, make: Make, instance: Instance, servers: ConcurrentServers) -> None:
+    """Attack: one merge targets a branch that is removed by its own merge at the same time; no commit is lost."""
     owner = make.user()
     project = filled_project(make, owner)
     for number in range(4):
@@ -139,8 +144,8 @@ def test_a_chain_at_once(api: Api, make: Make, instance: Instance, servers: Conc
         upper = make_branch_merge_request(make, project, f"upper-{number}", owner, target_branch=f"lower-{number}")
 
         answers = servers.race(
-            Send("PUT", url(project, lower, "/merge"), owner, {"should_remove_source_branch": True}),
-            Send("PUT", url(project, upper, "/merge"), owner, {"should_remove_source_branch": True}),
+            ConcurrentCall("PUT", url(project, lower, "/merge"), owner, {"should_remove_source_branch": True}),
+            ConcurrentCall("PUT", url(project, upper, "/merge"), owner, {"should_remove_source_branch": True}),
         )
 
         assert answers[0] in (200, 406), "merged with the other one, at the latest"
@@ -151,14 +156,16 @@ def test_a_chain_at_once(api: Api, make: Make, instance: Instance, servers: Conc
         assert shown["state"] in ("merged", "opened")
 
 
-def test_without_turns(
+def test_without_a_shared_lock(
     api: Api, make: Make, instance: Instance, servers: ConcurrentServers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Servers on other machines know nothing of each other's turns: then only the swap of the branch decides."""
+    """Servers on other machines do not share the lock: only the atomic ref update decides."""
     monkeypatch.setattr("ingot.collaboration.merge_requests.merge.staged._TARGET_LOCKS", (nullcontext(),))
     owner = make.user()
-    project, offered = _offered(make, instance, owner, 8)
-    twice = [Send("PUT", url(project, each, "/merge"), owner, {"squash": True}) for each in (*offered, *offered)]
+    project, offered = _open_merge_requests(make, instance, owner, 8)
+    twice = [
+        ConcurrentCall("PUT", url(project, each, "/merge"), owner, {"squash": True}) for each in (*offered, *offered)
+    ]
 
     answers = servers.race(*twice)
 
@@ -168,6 +175,6 @@ def test_without_turns(
     assert len(run(repository, "ls-tree", "--name-only", "master").split()) == 9
     one = make_merge_request(make, project, owner)
     path, before = url(project, one, "/merge"), tip(api, project, owner)["id"]
-    assert sorted(servers.race(*(Send("PUT", path, owner) for _ in range(12)))) == [200] + [406] * 11
+    assert sorted(servers.race(*(ConcurrentCall("PUT", path, owner) for _ in range(12)))) == [200] + [406] * 11
     new = run(repository, "rev-list", "--first-parent", f"{before}..master").split()
     assert new == [api.get(url(project, one), owner).json()["merge_commit_sha"]]

@@ -1,17 +1,17 @@
-"""Groups and projects that several processes make, move, rename, hide and delete at once still fit together."""
+"""Concurrent changes of groups and projects: create, transfer, rename, hide and delete stay consistent."""
 
 from collections import Counter
 
 from ingot.core.access.levels import Level
-from tests.api.races.concurrent_servers import ConcurrentServers, Send
+from tests.api.races.concurrent_servers import ConcurrentCall, ConcurrentServers
 from tests.client import Api, Make
 from tests.factories import Group, make_group, make_project
 
 ROUNDS = 8
 
 
-def _assert_tidy(api: Api, make: Make, group: Group) -> None:
-    """Every path and name in the group follows from what is around it, and nothing shows more than the group."""
+def _assert_consistent(api: Api, make: Make, group: Group) -> None:
+    """Assert that paths and names follow from the parents, and nothing is more visible than its group."""
     openness = ("private", "internal", "public")
     shown = api.get(group.url, make.root).json()
     for below in api.get(f"{group.url}/subgroups", make.root, per_page=100).json():
@@ -23,14 +23,14 @@ def _assert_tidy(api: Api, make: Make, group: Group) -> None:
         assert openness.index(project["visibility"]) <= openness.index(shown["visibility"])
 
 
-def test_groups_never_end_up_in_themselves(api: Api, make: Make, servers: ConcurrentServers) -> None:
+def test_groups_never_contain_themselves(api: Api, make: Make, servers: ConcurrentServers) -> None:
     for _ in range(ROUNDS):
         groups = [make_group(make) for _ in range(3)]
         into = [*groups[1:], groups[0]]
 
         answers = servers.race(
             *(
-                Send("POST", f"{group.url}/transfer", make.root, {"group_id": there.id})
+                ConcurrentCall("POST", f"{group.url}/transfer", make.root, {"group_id": there.id})
                 for group, there in zip(groups, into, strict=True)
             )
         )
@@ -44,23 +44,25 @@ def test_groups_never_end_up_in_themselves(api: Api, make: Make, servers: Concur
                 assert each["full_path"] == f"{shown[each['parent_id']]['full_path']}/{each['path']}"
 
 
-def test_what_is_made_in_a_group_follows_its_renames(api: Api, make: Make, servers: ConcurrentServers) -> None:
+def test_contents_follow_renames_of_their_group(api: Api, make: Make, servers: ConcurrentServers) -> None:
     for _ in range(ROUNDS):
         group = make_group(make)
         calls = []
         for number in range(4):
             path = make.name("renamed")
             calls += [
-                Send("PUT", group.url, make.root, {"path": path, "name": path}),
-                Send("POST", "/groups", make.root, {"name": f"s{number}", "path": f"s{number}", "parent_id": group.id}),
-                Send("POST", "/projects", make.root, {"name": f"p{number}", "namespace_id": group.id}),
+                ConcurrentCall("PUT", group.url, make.root, {"path": path, "name": path}),
+                ConcurrentCall(
+                    "POST", "/groups", make.root, {"name": f"s{number}", "path": f"s{number}", "parent_id": group.id}
+                ),
+                ConcurrentCall("POST", "/projects", make.root, {"name": f"p{number}", "namespace_id": group.id}),
             ]
 
         assert Counter(servers.race(*calls)) == {200: 4, 201: 8}
-        _assert_tidy(api, make, group)
+        _assert_consistent(api, make, group)
 
 
-def test_what_is_made_in_a_group_shows_no_more_than_the_group(api: Api, make: Make, servers: ConcurrentServers) -> None:
+def test_contents_are_not_more_visible_than_their_group(api: Api, make: Make, servers: ConcurrentServers) -> None:
     for _ in range(ROUNDS):
         group = make_group(make, visibility="public")
         around = {"namespace_id": group.id, "visibility": "public"}
@@ -68,24 +70,24 @@ def test_what_is_made_in_a_group_shows_no_more_than_the_group(api: Api, make: Ma
         hidden = make_project(make, group=group)
 
         servers.race(
-            Send("POST", "/projects", make.root, {"name": "shown", **around}),
-            Send("PUT", group.url, make.root, {"visibility": "private"}),
-            Send("POST", "/groups", make.root, {"name": "s", "path": "s", "parent_id": group.id, **around}),
-            Send("PUT", below.url, make.root, {"visibility": "public"}),
-            Send("PUT", hidden.url, make.root, {"visibility": "public"}),
+            ConcurrentCall("POST", "/projects", make.root, {"name": "shown", **around}),
+            ConcurrentCall("PUT", group.url, make.root, {"visibility": "private"}),
+            ConcurrentCall("POST", "/groups", make.root, {"name": "s", "path": "s", "parent_id": group.id, **around}),
+            ConcurrentCall("PUT", below.url, make.root, {"visibility": "public"}),
+            ConcurrentCall("PUT", hidden.url, make.root, {"visibility": "public"}),
         )
 
-        _assert_tidy(api, make, group)
+        _assert_consistent(api, make, group)
 
 
-def test_a_fork_shows_no_more_than_its_source(api: Api, make: Make, servers: ConcurrentServers) -> None:
+def test_a_fork_is_not_more_visible_than_its_source(api: Api, make: Make, servers: ConcurrentServers) -> None:
     people = [make.user() for _ in range(3)]
     for _ in range(ROUNDS):
         source = make_project(make, visibility="public")
 
         answers = servers.race(
-            Send("PUT", source.url, make.root, {"visibility": "private"}),
-            *(Send("POST", f"{source.url}/fork", person) for person in people),
+            ConcurrentCall("PUT", source.url, make.root, {"visibility": "private"}),
+            *(ConcurrentCall("POST", f"{source.url}/fork", person) for person in people),
         )
 
         assert answers[0] == 200
@@ -94,16 +96,16 @@ def test_a_fork_shows_no_more_than_its_source(api: Api, make: Make, servers: Con
         assert api.get(source.url, make.root).json()["forks_count"] == len(forks) == answers[1:].count(201)
 
 
-def test_nothing_is_made_in_a_group_that_goes(api: Api, make: Make, servers: ConcurrentServers) -> None:
+def test_nothing_is_created_in_a_deleted_group(api: Api, make: Make, servers: ConcurrentServers) -> None:
     person = make.user()
     for _ in range(ROUNDS):
         group = make_group(make, members={person: Level.OWNER})
 
         servers.race(
-            Send("POST", "/projects", person, {"name": "late", "namespace_id": group.id}),
-            Send("DELETE", group.url, make.root),
-            Send("POST", "/groups", person, {"name": "late", "path": "late", "parent_id": group.id}),
-            Send("POST", f"{group.url}/members", make.root, {"user_id": make.user().id, "access_level": 30}),
+            ConcurrentCall("POST", "/projects", person, {"name": "late", "namespace_id": group.id}),
+            ConcurrentCall("DELETE", group.url, make.root),
+            ConcurrentCall("POST", "/groups", person, {"name": "late", "path": "late", "parent_id": group.id}),
+            ConcurrentCall("POST", f"{group.url}/members", make.root, {"user_id": make.user().id, "access_level": 30}),
         )
 
         assert api.get(group.url, make.root).status_code == 404
@@ -112,43 +114,45 @@ def test_nothing_is_made_in_a_group_that_goes(api: Api, make: Make, servers: Con
         assert api.get(f"/users/{person.id}/memberships", make.root).json() == []
 
 
-def test_a_project_lies_where_its_path_says(api: Api, make: Make, servers: ConcurrentServers) -> None:
+def test_a_project_is_found_at_its_path(api: Api, make: Make, servers: ConcurrentServers) -> None:
     for _ in range(ROUNDS):
         project, group, member = make_project(make), make_group(make), make.user()
 
         servers.race(
-            Send("PUT", f"{project.url}/transfer", make.root, {"namespace": group.id}),
-            Send("PUT", project.url, make.root, {"path": make.name("moved")}),
-            Send("PUT", group.url, make.root, {"path": make.name("renamed")}),
-            Send("POST", f"{project.url}/members", make.root, {"user_id": member.id, "access_level": 30}),
+            ConcurrentCall("PUT", f"{project.url}/transfer", make.root, {"namespace": group.id}),
+            ConcurrentCall("PUT", project.url, make.root, {"path": make.name("moved")}),
+            ConcurrentCall("PUT", group.url, make.root, {"path": make.name("renamed")}),
+            ConcurrentCall("POST", f"{project.url}/members", make.root, {"user_id": member.id, "access_level": 30}),
         )
 
         shown = api.get(project.url, make.root).json()
         assert shown["path_with_namespace"] == f"{shown['namespace']['full_path']}/{shown['path']}"
-        # Who belongs to the project sees the group around it, wherever that is.
+        # Members of the project see its parent group, wherever it is.
         assert api.get(group.url, member).status_code == 200
 
 
-def test_a_path_leads_to_a_project_or_to_a_group(api: Api, make: Make, servers: ConcurrentServers) -> None:
+def test_a_path_belongs_to_a_project_or_a_group(api: Api, make: Make, servers: ConcurrentServers) -> None:
     group = make_group(make)
     for number in range(ROUNDS):
         name = f"same-{number}"
         sent = {"name": name, "path": name, "namespace_id": group.id, "parent_id": group.id}
 
         answers = servers.race(
-            Send("POST", "/projects", make.root, sent),
-            Send("POST", "/groups", make.root, sent),
-            Send("POST", "/projects", make.root, sent),
+            ConcurrentCall("POST", "/projects", make.root, sent),
+            ConcurrentCall("POST", "/groups", make.root, sent),
+            ConcurrentCall("POST", "/projects", make.root, sent),
         )
 
         assert sorted(answers) == [201, 400, 400]
 
 
-def test_nobody_gets_more_projects_than_their_limit(api: Api, make: Make, servers: ConcurrentServers) -> None:
+def test_project_limits_hold(api: Api, make: Make, servers: ConcurrentServers) -> None:
     for _ in range(4):
         person = make.user(projects_limit=2)
 
-        answers = servers.race(*(Send("POST", "/projects", person, {"name": f"p{number}"}) for number in range(8)))
+        answers = servers.race(
+            *(ConcurrentCall("POST", "/projects", person, {"name": f"p{number}"}) for number in range(8))
+        )
 
         assert Counter(answers) == {201: 2, 403: 6}
         assert len(api.get(f"/users/{person.id}/projects", make.root).json()) == 2

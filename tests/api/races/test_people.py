@@ -1,4 +1,4 @@
-"""Owners and administrators who go at once leave one behind, and what is counted is counted once."""
+"""Concurrent removal of owners and administrators leaves one, and counters count once."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -9,8 +9,8 @@ from sqlalchemy import select
 from ingot.accounts.users.tables import users
 from ingot.core.access.levels import Level
 from ingot.core.db.connection import Connection
-from tests.api.races.concurrent_servers import ConcurrentServers, Send
-from tests.client import Api, Make, Person
+from tests.api.races.concurrent_servers import ConcurrentCall, ConcurrentServers
+from tests.client import Api, Make, User
 from tests.factories import make_group, make_project
 
 ROUNDS = 8
@@ -18,43 +18,43 @@ _ADMINISTRATORS = select(users.c.id).where(users.c.admin)
 
 
 def _owners(api: Api, make: Make, group_id: int) -> list[str]:
-    """Who owns a group for good."""
+    """Return the owners of a group without expiry."""
     members = api.get(f"/groups/{group_id}/members", make.root).json()
     return [each["username"] for each in members if each["access_level"] == 50 and each["expires_at"] is None]
 
 
-def test_of_owners_who_go_at_once_one_stays(api: Api, make: Make, servers: ConcurrentServers) -> None:
+def test_one_owner_remains(api: Api, make: Make, servers: ConcurrentServers) -> None:
     first, second, third = make.user(), make.user(), make.user()
     for _ in range(ROUNDS):
         group = make_group(make, first, members={second: Level.OWNER, third: Level.OWNER})
         ends = {"access_level": 50, "expires_at": "2099-01-01"}
 
         answers = servers.race(
-            Send("DELETE", f"{group.url}/members/{first.id}", first),
-            Send("PUT", f"{group.url}/members/{second.id}", second, {"access_level": 40}),
-            Send("PUT", f"{group.url}/members/{third.id}", third, ends),
+            ConcurrentCall("DELETE", f"{group.url}/members/{first.id}", first),
+            ConcurrentCall("PUT", f"{group.url}/members/{second.id}", second, {"access_level": 40}),
+            ConcurrentCall("PUT", f"{group.url}/members/{third.id}", third, ends),
         )
 
         assert len(_owners(api, make, group.id)) == 1, answers
         assert answers.count(403) == 1
 
 
-def test_a_user_who_is_deleted_leaves_an_owner_behind(api: Api, make: Make, servers: ConcurrentServers) -> None:
+def test_deleting_users_leaves_an_owner(api: Api, make: Make, servers: ConcurrentServers) -> None:
     for _ in range(ROUNDS):
         staying, going = make.user(), make.user()
         group = make_group(make, staying, members={going: Level.OWNER})
 
         servers.race(
-            Send("DELETE", f"{group.url}/members/{staying.id}", staying),
-            Send("DELETE", f"/users/{going.id}", make.root),
+            ConcurrentCall("DELETE", f"{group.url}/members/{staying.id}", staying),
+            ConcurrentCall("DELETE", f"/users/{going.id}", make.root),
         )
 
         assert len(_owners(api, make, group.id)) == 1
 
 
 @pytest.fixture
-def two_administrators(make: Make) -> Iterator[list[Person]]:
-    """The only ones there are, for a while; whatever goes wrong meanwhile, other tests then have theirs again."""
+def two_administrators(make: Make) -> Iterator[list[User]]:
+    """Yield the only two administrators; others are restored after the test."""
     two = [make.user(admin=True), make.user(admin=True)]
     others = [
         row[0]
@@ -73,15 +73,13 @@ def two_administrators(make: Make) -> Iterator[list[Person]]:
         assert make.api.delete(f"/users/{person.id}", make.root).status_code == 200
 
 
-def test_of_administrators_who_go_at_once_one_stays(
-    api: Api, two_administrators: list[Person], servers: ConcurrentServers
-) -> None:
+def test_one_administrator_remains(api: Api, two_administrators: list[User], servers: ConcurrentServers) -> None:
     first, second = two_administrators
     for _ in range(ROUNDS):
         answers = servers.race(
-            Send("PUT", f"/users/{first.id}", first, {"admin": False}),
-            Send("POST", f"/users/{second.id}/block", first),
-            Send("PUT", f"/users/{second.id}", second, {"admin": False}),
+            ConcurrentCall("PUT", f"/users/{first.id}", first, {"admin": False}),
+            ConcurrentCall("POST", f"/users/{second.id}/block", first),
+            ConcurrentCall("PUT", f"/users/{second.id}", second, {"admin": False}),
         )
 
         left = [person for person in (first, second) if api.get("/application/settings", person).status_code == 200]
@@ -91,11 +89,13 @@ def test_of_administrators_who_go_at_once_one_stays(
             api.put(f"/users/{person.id}", left[0], admin=True)
 
 
-def test_a_star_is_counted_and_taken_back_once(api: Api, make: Make, servers: ConcurrentServers) -> None:
+def test_stars_are_counted_once(api: Api, make: Make, servers: ConcurrentServers) -> None:
     project, person = make_project(make, visibility="public"), make.user()
     for _ in range(ROUNDS):
         for verb in ("star", "unstar"):
-            assert sorted(servers.race(*(Send("POST", f"{project.url}/{verb}", person) for _ in range(3)))) == [
+            assert sorted(
+                servers.race(*(ConcurrentCall("POST", f"{project.url}/{verb}", person) for _ in range(3)))
+            ) == [
                 201,
                 304,
                 304,

@@ -1,6 +1,6 @@
 """Labels, milestones and boards that several processes change at once."""
 
-from tests.api.races.concurrent_servers import ConcurrentServers, Send
+from tests.api.races.concurrent_servers import ConcurrentCall, ConcurrentServers
 from tests.client import Api, Make
 from tests.factories import make_group, make_project
 
@@ -13,10 +13,12 @@ def test_a_label_is_made_once(api: Api, make: Make, servers: ConcurrentServers) 
     path = f"/projects/{project.id}/labels"
     for turn in range(ROUNDS):
         sent = {"name": f"label {turn}", "color": RED}
-        assert sorted(servers.race(*[Send("POST", path, make.root, sent)] * 3)) == [201, 409, 409]
+        assert sorted(servers.race(*[ConcurrentCall("POST", path, make.root, sent)] * 3)) == [201, 409, 409]
         # By an issue, too: whoever comes second uses what is there.
         issue = {"title": "x", "labels": f"by issue {turn}"}
-        assert servers.race(*[Send("POST", f"/projects/{project.id}/issues", make.root, issue)] * 3) == [201] * 3
+        assert (
+            servers.race(*[ConcurrentCall("POST", f"/projects/{project.id}/issues", make.root, issue)] * 3) == [201] * 3
+        )
     found = api.get(path, make.root).json()
     assert len(found) == 2 * ROUNDS
     assert {label["open_issues_count"] for label in found if label["name"].startswith("by")} == {3}
@@ -28,7 +30,7 @@ def test_a_milestone_is_made_once_in_a_group_and_its_projects(api: Api, make: Ma
     paths = [f"/projects/{project.id}/milestones", f"/groups/{group.id}/milestones"]
     for turn in range(ROUNDS):
         sent = {"title": f"milestone {turn}"}
-        answers = servers.race(*(Send("POST", path, make.root, sent) for path in [*paths, *paths]))
+        answers = servers.race(*(ConcurrentCall("POST", path, make.root, sent) for path in [*paths, *paths]))
         assert sorted(answers) == [201, 400, 400, 400]
     assert len(api.get(paths[0], make.root, include_ancestors="true").json()) == ROUNDS
 
@@ -40,9 +42,9 @@ def test_counts_are_right_after_edits_at_once(api: Api, make: Make, servers: Con
         made = api.post(f"/projects/{project.id}/issues", make.root, title="x", labels=f"first {turn}").json()
         path = f"/projects/{project.id}/issues/{made['iid']}"
         answers = servers.race(
-            Send("PUT", path, make.root, {"state_event": "close"}),
-            Send("PUT", path, make.root, {"add_labels": f"second {turn}"}),
-            Send("PUT", path, make.root, {"confidential": True}),
+            ConcurrentCall("PUT", path, make.root, {"state_event": "close"}),
+            ConcurrentCall("PUT", path, make.root, {"add_labels": f"second {turn}"}),
+            ConcurrentCall("PUT", path, make.root, {"confidential": True}),
         )
         assert answers == [200] * 3
     for label in api.get(f"/projects/{project.id}/labels", make.root).json():
@@ -57,12 +59,14 @@ def test_lists_keep_their_order(api: Api, make: Make, servers: ConcurrentServers
         api.post(f"/projects/{project.id}/labels", make.root, name=f"l{number}", color=RED).json()["id"]
         for number in range(4)
     ]
-    answers = servers.race(*(Send("POST", path, make.root, {"label_id": label}) for label in labels))
+    answers = servers.race(*(ConcurrentCall("POST", path, make.root, {"label_id": label}) for label in labels))
     assert answers == [201] * 4
     lists = [each["id"] for each in api.get(path, make.root).json()]
     for turn in range(ROUNDS):
         moves = [(lists[0], turn % 4), (lists[1], (turn + 1) % 4), (lists[2], (turn + 2) % 4)]
-        answers = servers.race(*(Send("PUT", f"{path}/{one}", make.root, {"position": place}) for one, place in moves))
+        answers = servers.race(
+            *(ConcurrentCall("PUT", f"{path}/{one}", make.root, {"position": place}) for one, place in moves)
+        )
         assert answers == [200] * 3
         shown = api.get(path, make.root).json()
         assert sorted(each["id"] for each in shown) == sorted(lists)
@@ -75,6 +79,6 @@ def test_all_boards_deleted_at_once(api: Api, make: Make, servers: ConcurrentSer
         base = f"/projects/{project.id}/boards"
         api.post(base, make.root, name="second")
         numbers = [board["id"] for board in api.get(base, make.root).json()]
-        answers = servers.race(*(Send("DELETE", f"{base}/{number}", make.root) for number in numbers))
+        answers = servers.race(*(ConcurrentCall("DELETE", f"{base}/{number}", make.root) for number in numbers))
         assert answers == [200, 200]
         assert api.get(base, make.root).json() == []

@@ -1,4 +1,4 @@
-"""The links of releases."""
+"""Links of releases."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from tests.git_history import History
 
 @pytest.fixture
 def project(api: Api, make: Make, instance: Instance) -> Project:
-    """A public project with the releases ``v/1`` and ``v2``."""
+    """Return a public project with the releases ``v/1`` and ``v2``."""
     project = make_project(make, visibility="public")
     history = History()
     history.commit(files={"README.md": "hello\n"})
@@ -23,7 +23,7 @@ def project(api: Api, make: Make, instance: Instance) -> Project:
     return project
 
 
-def test_a_link_from_its_making_to_its_end(api: Api, make: Make, instance: Instance, project: Project) -> None:
+def test_life_cycle_of_a_link(api: Api, make: Make, instance: Instance, project: Project) -> None:
     made = api.post(
         f"/projects/{project.id}/releases/v%2F1/assets/links",
         make.root,
@@ -48,7 +48,7 @@ def test_a_link_from_its_making_to_its_end(api: Api, make: Make, instance: Insta
     other = api.post(f"/projects/{project.id}/releases/v%2F1/assets/links", make.root, name="own", url=own).json()
     assert (other["external"], other["link_type"], other["direct_asset_url"]) == (False, "other", own)
     listed = api.get(f"/projects/{project.id}/releases/v%2F1/assets/links")
-    assert listed.json() == [other, shown]  # The newest first.
+    assert listed.json() == [other, shown]  # Newest first.
     assert api.get(f"/projects/{project.id}/releases/v%2F1").json()["assets"]["links"] == [other, shown]
     changed = api.put(one, make.root, name="Linux", link_type="image", direct_asset_path="/linux")
     assert changed.status_code == 200, changed.text
@@ -90,7 +90,7 @@ def test_a_link_from_its_making_to_its_end(api: Api, make: Make, instance: Insta
         ({"link_type": 1}, "link_type"),
     ],
 )
-def test_what_a_link_cannot_be(api: Api, make: Make, project: Project, sent: dict[str, Any], field: str) -> None:
+def test_invalid_links_are_rejected(api: Api, make: Make, project: Project, sent: dict[str, Any], field: str) -> None:
     url = f"/projects/{project.id}/releases/v2/assets/links"
     refused = api.post(url, make.root, **{"name": "x", "url": "https://example.org/x", **sent})
     assert refused.status_code == 400, refused.text
@@ -100,7 +100,7 @@ def test_what_a_link_cannot_be(api: Api, make: Make, project: Project, sent: dic
     assert api.get(url).json() == [there]
 
 
-def test_no_two_links_of_a_release_are_alike(api: Api, make: Make, project: Project) -> None:
+def test_links_of_a_release_are_unique(api: Api, make: Make, project: Project) -> None:
     url = f"/projects/{project.id}/releases/v2/assets/links"
     first = {"name": "a", "url": "https://example.org/a", "filepath": "/a"}
     assert api.post(url, make.root, **first).status_code == 201
@@ -126,7 +126,9 @@ def test_a_link_belongs_to_its_release(api: Api, make: Make, project: Project) -
         assert api.get(f"/projects/{project.id}/releases/v2/assets/links/{odd}").status_code in (400, 404)
 
 
-def test_links_are_bounded(api: Api, make: Make, project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_number_of_links_is_limited(
+    api: Api, make: Make, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(service, "MAX_LINKS", 2)
     url = f"/projects/{project.id}/releases"
     links = [{"name": str(n), "url": f"http://a/{n}"} for n in range(3)]
@@ -138,7 +140,7 @@ def test_links_are_bounded(api: Api, make: Make, project: Project, monkeypatch: 
     assert [link["name"] for link in made["assets"]["links"]] == ["1", "0"]
 
 
-def test_links_as_a_form_sends_them(api: Api, make: Make, project: Project) -> None:
+def test_links_as_form_fields(api: Api, make: Make, project: Project) -> None:
     form = "tag_name=v3&ref=master&assets[links][][name]=a&assets[links][][url]=http://a/&assets[links][][name]=b&assets[links][][url]=http://b/"
     made = api.request(
         "POST",

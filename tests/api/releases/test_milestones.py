@@ -1,4 +1,4 @@
-"""The milestones that a release reached: glab and semantic-release name them when they publish one."""
+"""Milestones of a release, as sent by glab and semantic-release."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -13,7 +13,7 @@ from tests.roles import UsersByRole, project_with
 
 @pytest.fixture
 def project(instance: Instance, make: Make, roles: UsersByRole) -> Project:
-    """A public project with a tag."""
+    """Return a public project with a tag."""
     project = project_with(make, roles, visibility="public")
     history = History()
     history.tag("v1", history.commit(files={"README.md": "hello\n"}))
@@ -22,11 +22,11 @@ def project(instance: Instance, make: Make, roles: UsersByRole) -> Project:
 
 
 def titles(api: Api, project: Project, tag: str = "v1") -> list[str]:
-    """What anybody reads of them."""
+    """Return the titles as seen by an anonymous caller."""
     return [each["title"] for each in api.get(f"/projects/{project.id}/releases/{tag}").json()["milestones"]]
 
 
-def test_a_release_names_milestones_by_title_or_number(api: Api, roles: UsersByRole, project: Project) -> None:
+def test_a_release_has_milestones_by_title_or_id(api: Api, roles: UsersByRole, project: Project) -> None:
     url = f"/projects/{project.id}/releases"
     one, two = (
         api.post(f"/projects/{project.id}/milestones", roles.developer, title=title).json() for title in ("1.0", "1.1")
@@ -53,7 +53,7 @@ def test_a_release_names_milestones_by_title_or_number(api: Api, roles: UsersByR
     assert api.put(f"{url}/v1", roles.developer, milestones=[]).json()["milestones"] == []
 
 
-def test_nothing_is_made_for_a_milestone_that_is_not_the_projects(api: Api, make: Make, roles: UsersByRole) -> None:
+def test_milestones_of_other_projects_are_rejected(api: Api, make: Make, roles: UsersByRole) -> None:
     group = make_group(make)
     project, other = (make_project(make, namespace_id=group.id, initialize_with_readme=True) for _ in range(2))
     around = api.post(f"/groups/{group.id}/milestones", make.root, title="ours").json()
@@ -72,7 +72,9 @@ def test_nothing_is_made_for_a_milestone_that_is_not_the_projects(api: Api, make
     assert api.get(f"/projects/{project.id}/repository/tags", make.root).json() == []
 
 
-def test_whoever_has_nothing_to_plan_is_shown_no_milestones(api: Api, roles: UsersByRole, project: Project) -> None:
+def test_milestones_are_hidden_if_issues_and_merge_requests_are_disabled(
+    api: Api, roles: UsersByRole, project: Project
+) -> None:
     api.post(f"/projects/{project.id}/milestones", roles.developer, title="1.0")
     api.post(f"/projects/{project.id}/releases", roles.developer, tag_name="v1", milestones=["1.0"])
     assert titles(api, project) == ["1.0"]
@@ -80,7 +82,7 @@ def test_whoever_has_nothing_to_plan_is_shown_no_milestones(api: Api, roles: Use
     assert titles(api, project) == []
 
 
-def test_of_several_who_change_them_at_once_one_counts(api: Api, roles: UsersByRole, project: Project) -> None:
+def test_concurrent_changes_of_milestones(api: Api, roles: UsersByRole, project: Project) -> None:
     names = ["1.0", "1.1", "1.2"]
     for title in names:
         api.post(f"/projects/{project.id}/milestones", roles.developer, title=title)

@@ -1,4 +1,4 @@
-"""Releases: published with and without their tag, read, changed and deleted, and who may."""
+"""Releases: creation with and without a tag, reading, editing, deletion, and permissions."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -14,7 +14,7 @@ from tests.roles import UsersByRole, project_with
 
 
 def some_tags() -> History:
-    """Two tags and a branch."""
+    """Create two tags and a branch."""
     history = History()
     first = history.commit(files={"README.md": "hello\n"}, message="Begin")
     history.commit("feature", files={"a": "1\n"}, parents=(first,))
@@ -25,19 +25,19 @@ def some_tags() -> History:
 
 @pytest.fixture
 def project(instance: Instance, make: Make, roles: UsersByRole) -> Project:
-    """A public project with two tags."""
+    """Return a public project with two tags."""
     project = project_with(make, roles, visibility="public")
     some_tags().fill(instance, project)
     return project
 
 
 def tags(answer: httpx.Response) -> list[str]:
-    """The tags in a list of releases."""
+    """Return the tags in a list of releases."""
     assert answer.status_code == 200, answer.text
     return [release["tag_name"] for release in answer.json()]
 
 
-def test_a_release_of_a_tag_that_is_there(api: Api, instance: Instance, roles: UsersByRole, project: Project) -> None:
+def test_a_release_of_an_existing_tag(api: Api, instance: Instance, roles: UsersByRole, project: Project) -> None:
     with day(instance, "2026-03-01"):
         made = api.post(
             f"/projects/{project.id}/releases",
@@ -79,7 +79,7 @@ def test_a_release_of_a_tag_that_is_there(api: Api, instance: Instance, roles: U
 
 
 def test_the_sources_are_those_of_the_tag(api: Api, make: Make, instance: Instance, roles: UsersByRole) -> None:
-    """A branch that is called like the tag cannot put itself in its place (D4)."""
+    """Attack: a branch with the name of the tag does not replace it."""
     project = project_with(make, roles, visibility="public")
     history = History()
     tagged = history.commit(files={"README.md": "hello\n"})
@@ -96,9 +96,7 @@ def test_the_sources_are_those_of_the_tag(api: Api, make: Make, instance: Instan
     assert b"hello" in packed.content and b"evil" not in packed.content
 
 
-def test_a_release_makes_the_tag_that_is_missing(
-    api: Api, instance: Instance, roles: UsersByRole, project: Project
-) -> None:
+def test_a_release_creates_a_missing_tag(api: Api, instance: Instance, roles: UsersByRole, project: Project) -> None:
     url = f"/projects/{project.id}/releases"
     bare = api.post(url, roles.developer, tag_name="v3")
     assert (bare.status_code, bare.json()["message"]) == (400, "Ref is not specified")
@@ -141,10 +139,10 @@ def test_a_release_makes_the_tag_that_is_missing(
         ({"ref": "master"}, '400 (Bad request) "tag_name" not given'),
     ],
 )
-def test_what_is_refused_leaves_nothing(
+def test_a_rejected_release_changes_nothing(
     api: Api, roles: UsersByRole, project: Project, sent: dict[str, Any], message: Any
 ) -> None:
-    """Not even the tag that would have been made."""
+    """The tag is not created either."""
     refused = api.post(f"/projects/{project.id}/releases", roles.developer, **sent)
     assert refused.status_code == 400, refused.text
     if message is not None:
@@ -153,7 +151,7 @@ def test_what_is_refused_leaves_nothing(
     assert len(api.get(f"/projects/{project.id}/repository/tags").json()) == 2
 
 
-def test_changing(api: Api, instance: Instance, roles: UsersByRole, project: Project) -> None:
+def test_edit(api: Api, instance: Instance, roles: UsersByRole, project: Project) -> None:
     url = f"/projects/{project.id}/releases"
     made = api.post(url, roles.developer, tag_name="v1", name="One", description="first").json()
     changed = api.put(f"/projects/{project.id}/releases/v1", roles.master, description="better")
@@ -170,7 +168,7 @@ def test_changing(api: Api, instance: Instance, roles: UsersByRole, project: Pro
     assert api.put(f"{url}/rel%2F2.0", roles.developer, name="x").status_code == 404
 
 
-def test_order_and_the_latest(api: Api, make: Make, roles: UsersByRole, project: Project) -> None:
+def test_order_and_the_latest_release(api: Api, make: Make, roles: UsersByRole, project: Project) -> None:
     url = f"/projects/{project.id}/releases"
     assert api.get(f"/projects/{project.id}/releases/permalink/latest").status_code == 404
     for tag, released_at in (("a", "2026-02-01"), ("b", "2026-03-01T00:00:00Z"), ("c", "2026-01-01T00:00:00Z")):
@@ -184,13 +182,13 @@ def test_order_and_the_latest(api: Api, make: Make, roles: UsersByRole, project:
     assert api.get(f"{url}/permalink/latest").json() == api.get(f"{url}/b").json()
     upcoming = api.post(url, roles.developer, tag_name="d", ref="master", released_at="9000-01-01T00:00:00Z")
     assert upcoming.status_code == 201, upcoming.text
-    assert api.get(f"{url}/permalink/latest").json()["tag_name"] == "b", "what is yet to come out is not out"
+    assert api.get(f"{url}/permalink/latest").json()["tag_name"] == "b", "a future release is not the latest"
     few = statements_of(make, lambda: api.get(url, per_page=1))
     assert statements_of(make, lambda: api.get(url, per_page=100)) <= few
 
 
-def test_deleting(api: Api, roles: UsersByRole, project: Project) -> None:
-    """A release goes and its tag stays; a tag that goes takes its release along."""
+def test_delete(api: Api, roles: UsersByRole, project: Project) -> None:
+    """Deleting a release keeps its tag; deleting a tag deletes its release."""
     url = f"/projects/{project.id}/releases"
     shown = api.post(url, roles.developer, tag_name="v1").json()
     deleted = api.delete(f"/projects/{project.id}/releases/v1", roles.developer)
@@ -206,7 +204,7 @@ def test_deleting(api: Api, roles: UsersByRole, project: Project) -> None:
 
 
 READ = {"private": 404, "internal": 404, "public": 200}
-WHO: list[tuple[str, dict[str, int], int]] = [
+CALLERS: list[tuple[str, dict[str, int], int]] = [
     ("administrator", dict.fromkeys(READ, 200), 200),
     ("owner", dict.fromkeys(READ, 200), 200),
     ("master", dict.fromkeys(READ, 200), 200),
@@ -219,12 +217,12 @@ WHO: list[tuple[str, dict[str, int], int]] = [
 
 
 @pytest.mark.parametrize("visibility", list(READ))
-def test_who_may(api: Api, make: Make, instance: Instance, roles: UsersByRole, visibility: str) -> None:
+def test_permissions(api: Api, make: Make, instance: Instance, roles: UsersByRole, visibility: str) -> None:
     project = project_with(make, roles, visibility=visibility)
     some_tags().fill(instance, project)
     url = f"/projects/{project.id}/releases"
     link = {"name": "x", "url": "http://example.org/x"}
-    for who, read, write in WHO:
+    for who, read, write in CALLERS:
         expected = 404 if (who, visibility) == ("stranger", "private") else write
         api.post(url, make.root, tag_name="v1")
         links = f"{url}/v1/assets/links"
@@ -248,7 +246,7 @@ def test_who_may(api: Api, make: Make, instance: Instance, roles: UsersByRole, v
             api.delete(f"{url}/{tag}", make.root)
 
 
-def test_a_protected_tag_is_released_by_whom_its_rule_lets(api: Api, roles: UsersByRole, project: Project) -> None:
+def test_releases_of_a_protected_tag_require_its_permission(api: Api, roles: UsersByRole, project: Project) -> None:
     url = f"/projects/{project.id}/releases"
     api.post(f"/projects/{project.id}/protected_tags", roles.master, name="v*")
     assert api.post(url, roles.developer, tag_name="v1").status_code == 403
@@ -262,7 +260,7 @@ def test_a_protected_tag_is_released_by_whom_its_rule_lets(api: Api, roles: User
     assert api.post(url, roles.developer, tag_name="rel/2.0").status_code == 201
 
 
-def test_of_the_same_release_made_at_once_one_wins(api: Api, roles: UsersByRole, project: Project) -> None:
+def test_concurrent_creation_makes_one_release(api: Api, roles: UsersByRole, project: Project) -> None:
     url = f"/projects/{project.id}/releases"
     with ThreadPoolExecutor(8) as pool:
         there = list(pool.map(lambda n: api.post(url, roles.developer, tag_name="v1", name=f"n{n}"), range(8)))
@@ -272,7 +270,7 @@ def test_of_the_same_release_made_at_once_one_wins(api: Api, roles: UsersByRole,
     assert sorted(tags(api.get(url))) == ["new0", "new1", "new2", "v1"]
 
 
-def test_a_deleted_author_leaves_the_release(api: Api, make: Make, project: Project) -> None:
+def test_the_release_of_a_deleted_author_stays(api: Api, make: Make, project: Project) -> None:
     author = make.user()
     api.post(f"/projects/{project.id}/members", make.root, user_id=author.id, access_level=30)
     assert api.post(f"/projects/{project.id}/releases", author, tag_name="v1").status_code == 201
@@ -281,7 +279,7 @@ def test_a_deleted_author_leaves_the_release(api: Api, make: Make, project: Proj
     assert shown["author"]["username"] != author.username
 
 
-def test_names_in_the_path_that_nothing_has(api: Api, make: Make, project: Project) -> None:
+def test_missing_tags_and_releases(api: Api, make: Make, project: Project) -> None:
     for name in ("nope", "%00", "%FF", "%2E%2E%2F", "a" * 2000):
         url = f"/projects/{project.id}/releases/{name}"
         assert api.get(url, make.root).status_code in (400, 404)

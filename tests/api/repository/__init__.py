@@ -1,1 +1,1 @@
-"""Tests."""
+"""Tests of repositories: branches, tags, commits and files."""

@@ -1,4 +1,4 @@
-"""A project with branches, a merge and tags, for tests of reading it."""
+"""Project with branches, a merge and tags, for read tests."""
 
 from tests.conftest import Instance
 from tests.factories import Project
@@ -8,7 +8,7 @@ START = 1_500_000_000
 
 
 class BranchedRepository:
-    """Its commits by name, and what git says of it."""
+    """Commits by name, and the output of git."""
 
     def __init__(self, instance: Instance, project: Project) -> None:
         self.project = project
@@ -28,5 +28,5 @@ class BranchedRepository:
         )
 
     def log(self, *args: str) -> list[str]:
-        """The titles that git lists."""
+        """Return the titles listed by git log."""
         return run(self.repository.path, "log", "--format=%s", *args).split("\n")

@@ -1,4 +1,4 @@
-"""Repositories that are written to; git has to find them sound after each test."""
+"""Writable repositories, checked with git fsck after each test."""
 
 from collections.abc import Iterator
 
@@ -15,7 +15,7 @@ from tests.conftest import Instance
 
 @pytest.fixture
 def writable(instance: Instance, make: Make) -> Iterator[WritableRepository]:
-    """A project with something in it."""
+    """Yield a project with a first commit."""
     writable = make_writable_repository(instance, make)
     yield writable
     writable.git("fsck", "--strict")
@@ -23,7 +23,7 @@ def writable(instance: Instance, make: Make) -> Iterator[WritableRepository]:
 
 @pytest.fixture
 def empty_writable(instance: Instance, make: Make) -> Iterator[WritableRepository]:
-    """A project with nothing in it."""
+    """Yield an empty project."""
     writable = make_empty_writable_repository(instance, make)
     yield writable
     writable.git("fsck", "--strict")

@@ -1,4 +1,4 @@
-"""A project with files of every kind, some of them with names that nobody would expect."""
+"""Project with files of every kind, some with unusual names."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -47,7 +47,7 @@ FILES: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class SampleRepository:
-    """The project, its repository, and the commits by their marks."""
+    """Project, repository, and commits by name."""
 
     project: Project
     repository: Repository
@@ -55,17 +55,17 @@ class SampleRepository:
 
     @property
     def url(self) -> str:
-        """Where the API has its repository."""
+        """Return the API path of the repository."""
         return f"{self.project.url}/repository"
 
     @property
     def tip(self) -> str:
-        """The last commit of the default branch."""
+        """Return the last commit of the default branch."""
         return self.commits[3]
 
 
 def make_sample(instance: Instance, make: Make, **attributes: Any) -> SampleRepository:
-    """Three commits on ``master``: all files, a change of the first one, and one that leaves it alone."""
+    """Create three commits on ``master``: all files, a change of the first one, and one that leaves it alone."""
     project = make_project(make, **{"visibility": "public", **attributes})
     history = History()
     first = history.commit(files=FILES, message="Begin")
@@ -79,12 +79,12 @@ def make_sample(instance: Instance, make: Make, **attributes: Any) -> SampleRepo
 
 
 def in_path(name: str) -> str:
-    """A path as one segment of a URL, as the API shows it."""
+    """Encode a path as one segment of a URL."""
     return quote(as_shown(name), safe="").replace(".", "%2E")
 
 
 def as_shown(name: str) -> str:
-    """Names that are no UTF-8 are shown as if they were Latin-1."""
+    """Decode a name as the API does: Latin-1 if it is not UTF-8."""
     raw = name.encode("utf-8", "surrogateescape")
     try:
         return raw.decode()

@@ -1,4 +1,4 @@
-"""A repository as one file."""
+"""Archives of a repository."""
 
 import gzip
 import io
@@ -64,7 +64,7 @@ def _name(sample: SampleRepository, ref: str, commit: str) -> str:
 
 
 @pytest.mark.parametrize(("part", "form"), SPELLINGS)
-def test_every_spelling_is_what_git_makes(api: Api, sample: SampleRepository, part: str, form: str) -> None:
+def test_every_format_equals_gits_archive(api: Api, sample: SampleRepository, part: str, form: str) -> None:
     name = _name(sample, "master", sample.tip)
 
     answer = api.get(sample.project.url + part)
@@ -86,7 +86,7 @@ def test_the_format_may_be_a_parameter(api: Api, sample: SampleRepository) -> No
     assert api.get(f"{sample.url}/archive.rar").status_code == 404
 
 
-def test_the_files_keep_their_kinds(api: Api, sample: SampleRepository) -> None:
+def test_files_keep_their_types(api: Api, sample: SampleRepository) -> None:
     answer = api.get(f"{sample.url}/archive.tar")
     root = _name(sample, "master", sample.tip)
 
@@ -99,8 +99,8 @@ def test_the_files_keep_their_kinds(api: Api, sample: SampleRepository) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_part_of_it(api: Api, sample: SampleRepository, name: str) -> None:
-    """D1: the path is one file's name, whatever it would mean to git."""
+def test_archive_of_a_path(api: Api, sample: SampleRepository, name: str) -> None:
+    """Attack: a path with a special meaning to git is taken literally."""
     shown = as_shown(name)
     answer = api.get(f"{sample.url}/archive.tar", path=shown)
 
@@ -111,7 +111,7 @@ def test_a_part_of_it(api: Api, sample: SampleRepository, name: str) -> None:
         assert [member.name for member in unpacked if not member.isdir()] == [f"{root}/{name}"]
 
 
-def test_every_way_to_name_a_commit(api: Api, sample: SampleRepository) -> None:
+def test_every_kind_of_ref(api: Api, sample: SampleRepository) -> None:
     first = sample.commits[1]
     for ref, written in (("v1", "v1"), ("v1-annotated", "v1-annotated"), (first, first), (first[:8], first[:8])):
         answer = api.get(f"{sample.url}/archive.zip", sha=ref)
@@ -123,15 +123,15 @@ def test_every_way_to_name_a_commit(api: Api, sample: SampleRepository) -> None:
 
 
 @pytest.mark.parametrize("ref", [ref for ref in HOSTILE_REFS if ref])
-def test_a_hostile_ref_names_nothing(api: Api, sample: SampleRepository, ref: str) -> None:
-    """D1: a ref that reads as an option makes git write a file."""
+def test_a_hostile_ref_is_not_found(api: Api, sample: SampleRepository, ref: str) -> None:
+    """Attack: a ref that looks like an option makes git write a file."""
     answer = api.get(f"{sample.url}/archive.tar.gz", sha=ref)
 
     assert (answer.status_code, answer.json()) == (404, {"message": "404 File Not Found"})
     assert not Path("/tmp/ingot-pwned").exists()
 
 
-def test_a_path_that_is_not_there(api: Api, sample: SampleRepository) -> None:
+def test_a_missing_path(api: Api, sample: SampleRepository) -> None:
     answer = api.get(f"{sample.url}/archive.tar.gz", path="nowhere")
     assert (answer.status_code, answer.json()) == (404, {"message": "404 File Not Found"})
     assert api.get(f"{sample.url}/archive.tar.gz", path="../x").status_code == 400
@@ -145,7 +145,7 @@ def test_an_empty_repository_has_no_archive(api: Api, make: Make) -> None:
     assert (answer.status_code, answer.json()) == (404, {"message": "404 File Not Found"})
 
 
-def test_the_same_archive_is_not_sent_twice(api: Api, sample: SampleRepository) -> None:
+def test_an_unchanged_archive_is_not_sent_again(api: Api, sample: SampleRepository) -> None:
     path = f"{sample.url}/archive.tar.gz"
     tag = api.request("HEAD", path).headers["etag"]
 
@@ -156,8 +156,8 @@ def test_the_same_archive_is_not_sent_twice(api: Api, sample: SampleRepository) 
     assert api.request("GET", path + "?sha=v1", headers={"If-None-Match": tag}).status_code == 200
 
 
-def test_a_caller_who_goes_ends_it(api: Api, instance: Instance, make: Make) -> None:
-    """Half of a large archive is read, then the connection is closed; the next one works as before."""
+def test_a_disconnecting_client_stops_the_archive(api: Api, instance: Instance, make: Make) -> None:
+    """After half of a large archive the connection is closed; the next request works."""
     project = make_project(make, visibility="public")
     history = History()
     history.commit(files={f"{number}.bin": bytes([number]) * 2**20 for number in range(40)})

@@ -1,4 +1,4 @@
-"""Branches, tags and files whose slashes are sent as they are."""
+"""Unencoded slashes in names of branches, tags and files."""
 
 from typing import Any
 from urllib.parse import urlencode
@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 import httpx
 import pytest
 
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import Project
 from tests.git_history import History
@@ -15,7 +15,7 @@ from tests.roles import UsersByRole, project_with
 
 @pytest.fixture
 def project(instance: Instance, make: Make, roles: UsersByRole) -> Project:
-    """A project in which nearly every name has slashes."""
+    """Return a project in which nearly every name contains slashes."""
     project = project_with(make, roles)
     history = History()
     files = {"lib/deep/a.py": "a\n", "lib/deep/raw": "raw\n", "lib/deep/b c%2Fd": "odd\n", "raw/raw": "twice\n"}
@@ -26,26 +26,26 @@ def project(instance: Instance, make: Make, roles: UsersByRole) -> Project:
     return project
 
 
-class Bare:
-    """Calls whose path goes over the line as it is written; they match no path of the published document."""
+class UnencodedClient:
+    """Client that sends paths unchanged; they match no path of the OpenAPI document."""
 
     def __init__(self, api: Api, project: Project) -> None:
         self._base = httpx.URL(api.url)
         self._project = f"/api/v4/projects/{project.id}"
 
-    def __call__(self, method: str, path: str, person: Person, **params: Any) -> httpx.Response:
+    def __call__(self, method: str, path: str, person: User, **params: Any) -> httpx.Response:
         query = f"?{urlencode(params)}" if params else ""
         url = self._base.copy_with(raw_path=f"{self._project}{path}{query}".encode())
         return httpx.request(method, url, headers={"PRIVATE-TOKEN": person.token})
 
 
 @pytest.fixture
-def call(api: Api, project: Project) -> Bare:
-    """Calls in the project."""
-    return Bare(api, project)
+def call(api: Api, project: Project) -> UnencodedClient:
+    """Return the calls in the project."""
+    return UnencodedClient(api, project)
 
 
-def test_branches(call: Bare, roles: UsersByRole) -> None:
+def test_branches(call: UnencodedClient, roles: UsersByRole) -> None:
     url = "/repository/branches/feature/x/y"
     assert (
         call("GET", url, roles.reporter).json()
@@ -64,7 +64,7 @@ def test_branches(call: Bare, roles: UsersByRole) -> None:
     assert call("GET", url, roles.reporter).status_code == 404
 
 
-def test_tags(call: Bare, roles: UsersByRole) -> None:
+def test_tags(call: UnencodedClient, roles: UsersByRole) -> None:
     url = "/repository/tags/rel/2.0/x"
     assert call("GET", url, roles.reporter).json()["name"] == "rel/2.0/x"
     told = call("POST", f"{url}/release", roles.developer, description="One")
@@ -74,7 +74,7 @@ def test_tags(call: Bare, roles: UsersByRole) -> None:
     assert call("GET", url, roles.reporter).json() == {"message": "404 Tag Not Found"}
 
 
-def test_files(call: Bare, roles: UsersByRole) -> None:
+def test_files(call: UnencodedClient, roles: UsersByRole) -> None:
     url = "/repository/files"
     read = call("GET", f"{url}/lib/deep/a.py", roles.reporter, ref="master")
     assert (read.status_code, read.json()["file_path"]) == (200, "lib/deep/a.py")
@@ -83,7 +83,7 @@ def test_files(call: Bare, roles: UsersByRole) -> None:
     odd = call("GET", f"{url}/lib/deep/b%20c%252Fd", roles.reporter, ref="master")
     assert odd.json()["file_path"] == "lib/deep/b c%2Fd"
     assert call("HEAD", f"{url}/lib/deep/a.py", roles.reporter, ref="master").status_code == 200
-    # The word at the end is the route's; a file of that name needs its slashes encoded.
+    # The last word belongs to the route; a file of that name needs encoded slashes.
     assert call("GET", f"{url}/lib/deep/raw", roles.reporter, ref="master").json() == {"message": "404 File Not Found"}
     assert call("GET", f"{url}/lib%2Fdeep%2Fraw", roles.reporter, ref="master").json()["file_path"] == "lib/deep/raw"
     assert call("GET", f"{url}/raw/raw/raw", roles.reporter, ref="master").text == "twice\n"
@@ -97,15 +97,15 @@ def test_files(call: Bare, roles: UsersByRole) -> None:
 
 
 @pytest.mark.parametrize("path", ["%2E%2E/x", "a/%2e%2e/%2E%2E/x", ".git/config", "a/.git/x", "a/%2E/x"])
-def test_hostile_paths(call: Bare, roles: UsersByRole, path: str) -> None:
-    """What is refused with its slashes encoded is refused without (D7)."""
+def test_hostile_paths(call: UnencodedClient, roles: UsersByRole, path: str) -> None:
+    """Attack: paths that are rejected with encoded slashes are rejected without."""
     sent = {"branch": "master", "content": "x", "commit_message": "x"}
     for method in ("POST", "PUT", "DELETE"):
         answer = call(method, f"/repository/files/{path}", roles.master, **sent)
         assert answer.status_code == 400 and "path cannot" in answer.json()["message"], answer.text
 
 
-def test_where_none_are_taken(call: Bare, roles: UsersByRole) -> None:
+def test_routes_without_unencoded_slashes(call: UnencodedClient, roles: UsersByRole) -> None:
     for path in (
         "/repository/commits/feature/x/y",
         "/releases/rel/2.0/x",

@@ -1,4 +1,4 @@
-"""Who wrote each line of a file last."""
+"""Blame of files."""
 
 from typing import Any
 
@@ -58,7 +58,7 @@ def test_a_range_of_lines(api: Api, sample: SampleRepository) -> None:
 @pytest.mark.parametrize(
     ("start", "end"), [(0, 1), (1, 0), (-1, 2), (3, 2), (4, 9), ("x", 2), ("", 2), (1, ""), (1, 10**30), ("1,5", 2)]
 )
-def test_lines_that_are_none_are_refused(api: Api, sample: SampleRepository, start: object, end: object) -> None:
+def test_invalid_lines_are_rejected(api: Api, sample: SampleRepository, start: object, end: object) -> None:
     params = {"range[start]": start, "range[end]": end}
 
     answer = api.get(f"{sample.url}/files/README.md/blame", None, ref="master", **params)
@@ -67,18 +67,18 @@ def test_lines_that_are_none_are_refused(api: Api, sample: SampleRepository, sta
     assert list(answer.json()["message"]) == ["range"]
 
 
-def test_half_a_range_is_refused(api: Api, sample: SampleRepository) -> None:
+def test_half_a_range_is_rejected(api: Api, sample: SampleRepository) -> None:
     for params in ({"range[start]": 1}, {"range": 1}, {"range[]": 1}):
         answer = api.get(f"{sample.url}/files/README.md/blame", None, ref="master", **params)
         assert answer.status_code == 400, answer.text
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_name_may_be_anything(api: Api, sample: SampleRepository, name: str) -> None:
+def test_unusual_file_names(api: Api, sample: SampleRepository, name: str) -> None:
     assert _blame(api, sample, name) == [(sample.commits[1], [f"This is {name!r}"])]
 
 
-def test_what_is_no_text_has_lines_too(api: Api, sample: SampleRepository) -> None:
+def test_binary_files_have_lines(api: Api, sample: SampleRepository) -> None:
     assert _blame(api, sample, "empty") == []
     assert _blame(api, sample, "latin.txt") == [(sample.commits[1], ["naïve café"])]
     assert _blame(api, sample, "link") == [(sample.commits[1], ["README.md"])]
@@ -88,7 +88,7 @@ def test_what_is_no_text_has_lines_too(api: Api, sample: SampleRepository) -> No
         assert (answer.status_code, answer.json()) == (404, {"message": "404 File Not Found"})
 
 
-def test_a_line_cannot_pass_for_what_git_says_about_it(api: Api, instance: Instance, make: Make) -> None:
+def test_a_line_cannot_imitate_gits_headers(api: Api, instance: Instance, make: Make) -> None:
     project = make_project(make, visibility="public")
     history = History()
     lines = ["\ttabbed", "1" * 40 + " 1 1 1", "filename x", "", "author Eve", "no newline at the end"]
@@ -100,7 +100,7 @@ def test_a_line_cannot_pass_for_what_git_says_about_it(api: Api, instance: Insta
     assert [(part["commit"]["id"], part["lines"]) for part in answer] == [(commits[1], lines)]
 
 
-def test_a_file_of_many_lines_is_told_part_by_part(
+def test_blame_of_a_long_file_by_ranges(
     api: Api, instance: Instance, make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(blame, "MAX_LINES", 5)
@@ -127,7 +127,7 @@ def test_a_file_of_many_lines_is_told_part_by_part(
         )
 
 
-def test_a_file_that_is_too_large_is_refused_in_words(api: Api, instance: Instance, make: Make) -> None:
+def test_a_file_over_the_size_limit_is_rejected(api: Api, instance: Instance, make: Make) -> None:
     project = make_project(make, visibility="public")
     history = History()
     history.commit(files={"large": b"x" * (blame.MAX_BYTES + 1)})

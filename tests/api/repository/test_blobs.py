@@ -1,4 +1,4 @@
-"""Contents by their ids."""
+"""Blobs by id."""
 
 from base64 import b64decode
 
@@ -20,7 +20,7 @@ def _oid(sample: SampleRepository, path: str) -> str:
     return run(sample.repository.path, "rev-parse", f"master:{path}")
 
 
-def test_a_content_by_its_id(api: Api, sample: SampleRepository) -> None:
+def test_a_blob_by_its_id(api: Api, sample: SampleRepository) -> None:
     oid = _oid(sample, "binary.bin")
     for name in (oid, oid[:10], oid.upper()):
         shown = api.get(f"{sample.url}/blobs/{name}").json()
@@ -28,7 +28,7 @@ def test_a_content_by_its_id(api: Api, sample: SampleRepository) -> None:
         assert shown == {"size": len(BINARY), "encoding": "base64", "sha": oid}
 
 
-def test_the_same_as_it_is(api: Api, sample: SampleRepository) -> None:
+def test_raw_blob(api: Api, sample: SampleRepository) -> None:
     oid = _oid(sample, "page.html")
 
     answer = api.get(f"{sample.url}/blobs/{oid}/raw")
@@ -42,7 +42,7 @@ def test_the_same_as_it_is(api: Api, sample: SampleRepository) -> None:
     assert (part.status_code, part.content) == (206, b"script")
 
 
-def test_an_empty_content(api: Api, sample: SampleRepository) -> None:
+def test_an_empty_blob(api: Api, sample: SampleRepository) -> None:
     oid = _oid(sample, "empty")
 
     assert api.get(f"{sample.url}/blobs/{oid}").json()["content"] == ""
@@ -64,19 +64,19 @@ def test_an_empty_content(api: Api, sample: SampleRepository) -> None:
         "master:README.md",
     ],
 )
-def test_what_is_no_blob_is_not_found(api: Api, sample: SampleRepository, name: str) -> None:
+def test_invalid_ids_are_not_found(api: Api, sample: SampleRepository, name: str) -> None:
     for part in ("", "/raw"):
         answer = api.get(f"{sample.url}/blobs/{name}{part}")
         assert (answer.status_code, answer.json()) == (404, {"message": "404 Blob Not Found"})
 
 
-def test_commits_and_trees_are_no_blobs(api: Api, sample: SampleRepository) -> None:
+def test_commits_and_trees_are_not_blobs(api: Api, sample: SampleRepository) -> None:
     for oid in (sample.tip, _oid(sample, "deep")):
         for part in ("", "/raw"):
             assert api.get(f"{sample.url}/blobs/{oid}{part}").status_code == 404
 
 
-def test_a_large_content(api: Api, instance: Instance, make: Make) -> None:
+def test_a_large_blob(api: Api, instance: Instance, make: Make) -> None:
     content = bytes(range(256)) * 9_999
     project = make_project(make, visibility="public")
     history = History()

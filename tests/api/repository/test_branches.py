@@ -1,4 +1,4 @@
-"""Branches: listed, read and protected, and who may."""
+"""Branches: lists, reading, protection and permissions."""
 
 from typing import Any
 
@@ -14,14 +14,14 @@ from tests.roles import UsersByRole, project_with
 
 @pytest.fixture
 def project(instance: Instance, make: Make, roles: UsersByRole) -> Project:
-    """A public project with some branches, one of them merged."""
+    """Return a public project with some branches, one of them merged."""
     project = project_with(make, roles, visibility="public")
     some_branches().fill(instance, project)
     return project
 
 
 def some_branches() -> History:
-    """``master``, ``merged`` which it contains, and ``feature/a.b`` which it does not."""
+    """Create ``master``, ``merged`` which it contains, and ``feature/a.b`` which it does not."""
     history = History()
     first = history.commit(files={"README.md": "hello\n"}, message="Begin")
     history.commit("feature/a.b", files={"a": "1\n"}, parents=(first,))
@@ -32,13 +32,13 @@ def some_branches() -> History:
 
 
 def names(answer: httpx.Response) -> list[str]:
-    """The names in a list."""
+    """Return the names in a list."""
     assert answer.status_code == 200, answer.text
     return [branch["name"] for branch in answer.json()]
 
 
-def test_the_list_is_sorted_and_open(api: Api, project: Project) -> None:
-    """Anybody sees the branches of a public project, by name."""
+def test_the_list_is_sorted_and_public(api: Api, project: Project) -> None:
+    """Branches of a public project are visible to all, by name."""
     answer = api.get(f"/projects/{project.id}/repository/branches")
     assert names(answer) == ["feature/a.b", "master", "merged"]
     assert [branch["merged"] for branch in answer.json()] == [False, False, True]
@@ -48,8 +48,8 @@ def test_the_list_is_sorted_and_open(api: Api, project: Project) -> None:
     assert answer.headers["x-total"] == "3"
 
 
-def test_one_branch(api: Api, make: Make, instance: Instance, project: Project) -> None:
-    """A branch shows its commit, also where its name has a slash and a dot."""
+def test_single_branch(api: Api, make: Make, instance: Instance, project: Project) -> None:
+    """With its commit, also if the name contains a slash and a dot."""
     answer = api.get(f"/projects/{project.id}/repository/branches/feature%2Fa.b", make.root).json()
     tip = run(repository_of(instance, project).path, "rev-parse", "refs/heads/feature/a.b")
     commit = answer["commit"]
@@ -63,8 +63,8 @@ def test_one_branch(api: Api, make: Make, instance: Instance, project: Project) 
         assert gone.status_code in (400, 404), unknown
 
 
-def test_the_flags_follow_who_asks(api: Api, roles: UsersByRole, project: Project) -> None:
-    """Whether somebody can push is theirs to know; masters push to what is protected."""
+def test_flags_depend_on_the_caller(api: Api, roles: UsersByRole, project: Project) -> None:
+    """The flag for push access; masters push to protected branches."""
     url = f"/projects/{project.id}/repository/branches"
     for who, master, other in (
         ("nobody", False, False),
@@ -79,8 +79,8 @@ def test_the_flags_follow_who_asks(api: Api, roles: UsersByRole, project: Projec
 
 
 READ = {"private": 404, "internal": 404, "public": 200}
-WHO: list[tuple[str, dict[str, int], dict[str, int], dict[str, int]]] = [
-    # Who, then reading, making and protecting on a private, an internal and a public project.
+CALLERS: list[tuple[str, dict[str, int], dict[str, int], dict[str, int]]] = [
+    # Caller, then reading, creating and protecting in a private, an internal and a public project.
     ("administrator", dict.fromkeys(READ, 200), dict.fromkeys(READ, 201), dict.fromkeys(READ, 200)),
     ("owner", dict.fromkeys(READ, 200), dict.fromkeys(READ, 201), dict.fromkeys(READ, 200)),
     ("master", dict.fromkeys(READ, 200), dict.fromkeys(READ, 201), dict.fromkeys(READ, 200)),
@@ -98,11 +98,11 @@ WHO: list[tuple[str, dict[str, int], dict[str, int], dict[str, int]]] = [
 
 
 @pytest.mark.parametrize("visibility", list(READ))
-def test_who_may(api: Api, make: Make, instance: Instance, roles: UsersByRole, visibility: str) -> None:
+def test_permissions(api: Api, make: Make, instance: Instance, roles: UsersByRole, visibility: str) -> None:
     project = project_with(make, roles, visibility=visibility)
     some_branches().fill(instance, project)
     url = f"/projects/{project.id}/repository/branches"
-    for who, read, write, protect in WHO:
+    for who, read, write, protect in CALLERS:
         person = roles[who]
         reads = [api.get(url, person), api.get(f"{url}/master", person)]
         assert [answer.status_code for answer in reads] == [read[visibility]] * 2, who
@@ -118,7 +118,7 @@ def test_who_may(api: Api, make: Make, instance: Instance, roles: UsersByRole, v
     assert everything == ["feature/a.b", "master"]
 
 
-def test_tokens_that_only_read(api: Api, make: Make, roles: UsersByRole, project: Project) -> None:
+def test_read_only_tokens(api: Api, make: Make, roles: UsersByRole, project: Project) -> None:
     reader = roles.master.with_token(make.token(roles.master.id, "read_api"))
     url = f"/projects/{project.id}/repository/branches"
     assert api.get(url, reader).status_code == 200
@@ -127,7 +127,7 @@ def test_tokens_that_only_read(api: Api, make: Make, roles: UsersByRole, project
     assert api.delete(f"{url}/merged", reader).status_code == 403
 
 
-def test_protecting_again_changes_only_what_is_said(api: Api, roles: UsersByRole, project: Project) -> None:
+def test_protecting_again_changes_only_sent_flags(api: Api, roles: UsersByRole, project: Project) -> None:
     """A flag that is not sent stays as it is; one that is sent again changes nothing."""
     url = f"/projects/{project.id}/repository/branches/feature%2Fa.b"
     steps: list[tuple[str, dict[str, Any], tuple[bool, bool, bool]]] = [
@@ -152,7 +152,7 @@ def test_protecting_again_changes_only_what_is_said(api: Api, roles: UsersByRole
         assert api.get(url, roles.master).json() == shown
 
 
-def test_protecting_what_is_not_there(api: Api, roles: UsersByRole, project: Project) -> None:
+def test_protecting_a_missing_branch(api: Api, roles: UsersByRole, project: Project) -> None:
     for verb in ("protect", "unprotect"):
         missing = api.put(f"/projects/{project.id}/repository/branches/nope/{verb}", roles.master)
         assert (missing.status_code, missing.json()["message"]) == (404, "404 Branch Not Found")
@@ -199,7 +199,7 @@ def test_sort_and_pages(api: Api, project: Project) -> None:
 
 
 def test_many_branches(api: Api, make: Make, instance: Instance) -> None:
-    """What is merged is right for each of a hundred, and a full page takes no more statements than a short one."""
+    """The merged flag is correct for each of a hundred, and a full page takes constant statements."""
     project = make_project(make, visibility="public")
     history = History()
     old = history.commit(files={"a": "0"})
@@ -219,7 +219,7 @@ def test_many_branches(api: Api, make: Make, instance: Instance) -> None:
 def test_a_branch_at_the_same_commit_as_the_default_is_not_merged(
     api: Api, roles: UsersByRole, project: Project
 ) -> None:
-    """It was only just made, and there is nothing in it that could have been merged."""
+    """It was just created and contains no commits of its own."""
     made = api.post(f"/projects/{project.id}/repository/branches", roles.developer, branch="fresh", ref="master")
     assert made.json()["merged"] is False
 
@@ -237,8 +237,8 @@ def test_empty_projects(api: Api, make: Make) -> None:
     assert api.delete(f"/projects/{project.id}/repository/merged_branches", make.root).status_code == 200
 
 
-def test_names_that_are_not_utf_8(api: Api, make: Make, instance: Instance, project: Project) -> None:
-    """A branch that somebody pushed from an old system is shown, and disturbs nobody."""
+def test_names_in_other_encodings(api: Api, make: Make, instance: Instance, project: Project) -> None:
+    """A branch with a name that is not UTF-8 is listed without errors."""
     path = repository_of(instance, project).path
     tip = run(path, "rev-parse", "refs/heads/merged")
     (path / "packed-refs").write_bytes(
@@ -250,8 +250,8 @@ def test_names_that_are_not_utf_8(api: Api, make: Make, instance: Instance, proj
     assert swept.status_code == 200, swept.text
 
 
-def test_a_default_branch_that_is_missing(api: Api, make: Make, instance: Instance) -> None:
-    """A history without the branch that HEAD names: the others are shown, and nothing is merged."""
+def test_a_missing_default_branch(api: Api, make: Make, instance: Instance) -> None:
+    """When HEAD names no branch, the others are listed and none is merged."""
     project = make_project(make, visibility="public")
     history = History()
     history.commit("other", files={"a": "1"})

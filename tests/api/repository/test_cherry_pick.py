@@ -1,4 +1,4 @@
-"""Doing commits again on other branches."""
+"""Cherry-picks."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -11,7 +11,7 @@ from tests.git_history import History
 
 @pytest.fixture
 def side(writable: WritableRepository) -> dict[int, str]:
-    """Branches beside: one that changes a line, one with a merge, and one that clashes with the first."""
+    """Create branches: one that changes a line, one with a merge, and one that conflicts with the first."""
     history = History()
     at = writable.first
     one = history.commit(
@@ -23,8 +23,8 @@ def side(writable: WritableRepository) -> dict[int, str]:
     return history.into(writable.repository)
 
 
-def test_a_commit_is_done_again(api: Api, writable: WritableRepository, side: dict[int, str]) -> None:
-    """The commit's changes, words and author come along; who committed it is who called."""
+def test_cherry_pick_copies_the_commit(api: Api, writable: WritableRepository, side: dict[int, str]) -> None:
+    """With changes, message and author; the caller is the committer."""
     writable.commit({"action": "create", "file_path": "meanwhile", "content": "x"})
     before = writable.tip()
     path = f"/projects/{writable.project.id}/repository/commits/{side[2]}/cherry_pick"
@@ -40,23 +40,25 @@ def test_a_commit_is_done_again(api: Api, writable: WritableRepository, side: di
     assert {"o", "meanwhile"} <= set(writable.listed())
 
 
-def test_other_words(api: Api, writable: WritableRepository, side: dict[int, str]) -> None:
-    """A message may be given; a short id and a branch's name lead to the commit too."""
+def test_custom_message(api: Api, writable: WritableRepository, side: dict[int, str]) -> None:
+    """A short id or a branch name also identifies the commit."""
     path = f"/projects/{writable.project.id}/repository/commits/{side[1][:10]}/cherry_pick"
     assert api.post(path, writable.developer, branch="dev", message="Other words").json()["message"] == "Other words"
     assert writable.content("lines") == LINES.replace("line 3", "side").encode()
 
 
-def test_a_merge_counts_by_its_first_parent(api: Api, writable: WritableRepository, side: dict[int, str]) -> None:
-    """What the merge brought to its branch is brought here."""
+def test_a_merge_is_picked_against_its_first_parent(
+    api: Api, writable: WritableRepository, side: dict[int, str]
+) -> None:
+    """The changes that the merge added to its branch."""
     path = f"/projects/{writable.project.id}/repository/commits/{side[3]}/cherry_pick"
     assert api.post(path, writable.developer, branch="dev").status_code == 201
     assert "new" in writable.listed()
     assert "o" not in writable.listed()
 
 
-def test_what_cannot_be_done(api: Api, writable: WritableRepository, side: dict[int, str]) -> None:
-    """Conflicts and what is there already are refused, each in its words, and change nothing."""
+def test_conflicts_and_empty_picks_are_rejected(api: Api, writable: WritableRepository, side: dict[int, str]) -> None:
+    """With different messages, and without changes."""
     url = f"/projects/{writable.project.id}/repository/commits"
     assert api.post(f"{url}/{side[1]}/cherry_pick", writable.developer, branch="dev").status_code == 201
     before = writable.git("for-each-ref")
@@ -71,8 +73,8 @@ def test_what_cannot_be_done(api: Api, writable: WritableRepository, side: dict[
     assert writable.git("for-each-ref") == before
 
 
-def test_a_try(api: Api, writable: WritableRepository, side: dict[int, str]) -> None:
-    """A try says whether it would work, and does nothing."""
+def test_dry_run_changes_nothing(api: Api, writable: WritableRepository, side: dict[int, str]) -> None:
+    """It reports whether the pick would succeed."""
     path = f"/projects/{writable.project.id}/repository/commits/{side[1]}/cherry_pick"
     answer = api.post(path, writable.developer, branch="dev", dry_run=True)
     assert (answer.status_code, answer.json()) == (200, {"dry_run": "success"})
@@ -84,7 +86,7 @@ def test_a_try(api: Api, writable: WritableRepository, side: dict[int, str]) -> 
     "name", ["nope", "--output=x", "a..b", "x" * 100_000, "0" * 40, "..%2f..%2fx", "dev%5E%7Btree%7D"]
 )
 def test_unknown_commits_and_branches(api: Api, writable: WritableRepository, side: dict[int, str], name: str) -> None:
-    """What is not there is not found, however it is spelled."""
+    """Missing ones get 404, however they are spelled."""
     url = f"/projects/{writable.project.id}/repository/commits"
     if len(name) < 1000:
         unknown = api.post(f"{url}/{name}/cherry_pick", writable.developer, branch="dev")
@@ -93,8 +95,8 @@ def test_unknown_commits_and_branches(api: Api, writable: WritableRepository, si
     assert (unknown.status_code, unknown.json()["message"]) == (404, "404 Branch Not Found")
 
 
-def test_who_may(api: Api, make: Make, writable: WritableRepository, side: dict[int, str]) -> None:
-    """As with any push: developers, not to protected branches, not in archived projects."""
+def test_permissions(api: Api, make: Make, writable: WritableRepository, side: dict[int, str]) -> None:
+    """As for a push: developers, not to protected branches, not in archived projects."""
     path = f"/projects/{writable.project.id}/repository/commits/{side[1]}/cherry_pick"
     assert message_of(api.post(path, writable.developer)) == '400 (Bad request) "branch" not given'
     assert api.post(path, branch="dev").status_code == 401
@@ -108,8 +110,8 @@ def test_who_may(api: Api, make: Make, writable: WritableRepository, side: dict[
     assert api.post(path, writable.developer, branch="dev").status_code == 201
 
 
-def test_twice_at_once(api: Api, writable: WritableRepository, side: dict[int, str]) -> None:
-    """Of several who do the same, one does it and the others find it done."""
+def test_concurrent_picks(api: Api, writable: WritableRepository, side: dict[int, str]) -> None:
+    """One succeeds, and the others are empty."""
     path = f"/projects/{writable.project.id}/repository/commits/{side[1]}/cherry_pick"
     with ThreadPoolExecutor(8) as callers:
         answers = list(callers.map(lambda _: api.post(path, writable.developer, branch="dev"), range(8)))

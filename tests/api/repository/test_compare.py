@@ -1,4 +1,4 @@
-"""Two references compared; who wrote them, and where they parted."""
+"""Comparison of refs, contributors, and merge bases."""
 
 from pathlib import Path
 from typing import Any
@@ -15,17 +15,17 @@ from tests.roles import UsersByRole, project_with
 
 @pytest.fixture(scope="module")
 def branched(instance: Instance, make: Make) -> BranchedRepository:
-    """A public project."""
+    """Return a public project."""
     return BranchedRepository(instance, make_project(make, visibility="public"))
 
 
 def between(old: str, new: str, **more: Any) -> dict[str, Any]:
-    """The parameters, one of which is a word of Python."""
+    """Return the parameters, one of which is a Python keyword."""
     return {"from": old, "to": new, **more}
 
 
-def test_branches(api: Api, branched: BranchedRepository) -> None:
-    """The commits oldest first, the newest also by itself, and the files that changed; anybody may."""
+def test_compare_branches(api: Api, branched: BranchedRepository) -> None:
+    """Commits oldest first, the newest separately, and the changed files; anonymous callers may compare."""
     answer = api.get(f"/projects/{branched.project.id}/repository/compare", **between("side/ünï", "ahead"))
     assert answer.status_code == 200, answer.text
     shown = answer.json()
@@ -38,16 +38,16 @@ def test_branches(api: Api, branched: BranchedRepository) -> None:
     assert shown["web_url"].endswith(f"/{branched.project.path}/-/compare/{branched.side}...{branched.ahead}")
 
 
-def test_tags_and_ids(api: Api, branched: BranchedRepository) -> None:
-    """By whatever name; spaces around it do not count."""
+def test_compare_tags_and_ids(api: Api, branched: BranchedRepository) -> None:
+    """By any name; surrounding spaces are ignored."""
     url = f"/projects/{branched.project.id}/repository/compare"
     expected = api.get(url, **between("v1", "v2")).json()
     assert [commit["title"] for commit in expected["commits"]] == ["Last", "Ahead"]
     assert api.get(url, **between(branched.merge[:8], f" {branched.ahead} ")).json() == expected
 
 
-def test_another_project(api: Api, make: Make, branched: BranchedRepository) -> None:
-    """It is refused, since what was compared would not be what was asked for."""
+def test_comparison_with_another_project_is_rejected(api: Api, make: Make, branched: BranchedRepository) -> None:
+    """It is not supported, and ignoring the parameter would return a wrong result."""
     url = f"/projects/{branched.project.id}/repository/compare"
     here = api.get(url, **between("v1", "v2"))
     assert api.get(url, **between("v1", "v2", from_project_id=branched.project.id)).json() == here.json()
@@ -59,8 +59,8 @@ def test_another_project(api: Api, make: Make, branched: BranchedRepository) -> 
         )
 
 
-def test_backwards(api: Api, branched: BranchedRepository) -> None:
-    """There is nothing new; straight, there is what went."""
+def test_compare_backwards(api: Api, branched: BranchedRepository) -> None:
+    """The result is empty; a straight comparison shows the removed changes."""
     url = f"/projects/{branched.project.id}/repository/compare"
     shown = api.get(url, **between("ahead", "side/ünï")).json()
     assert (shown["commit"], shown["commits"], shown["diffs"], shown["compare_same_ref"]) == (None, [], [], False)
@@ -73,14 +73,14 @@ def test_backwards(api: Api, branched: BranchedRepository) -> None:
     assert straight["web_url"].endswith(f"{branched.ahead}..{branched.side}")
 
 
-def test_the_same(api: Api, branched: BranchedRepository) -> None:
-    """Under two names, too."""
+def test_compare_equal_refs(api: Api, branched: BranchedRepository) -> None:
+    """Two names of one commit count as equal."""
     shown = api.get(f"/projects/{branched.project.id}/repository/compare", **between("v2", "ahead")).json()
     assert (shown["commit"], shown["commits"], shown["diffs"], shown["compare_same_ref"]) == (None, [], [], True)
 
 
-def test_since_they_parted(instance: Instance, api: Api, make: Make) -> None:
-    """What the older side did afterwards does not count, unless it is straight; without a common past, all counts."""
+def test_compare_since_the_merge_base(instance: Instance, api: Api, make: Make) -> None:
+    """Later changes of the older side do not count, unless straight; unrelated histories are compared completely."""
     project = make_project(make, visibility="public")
     made = History()
     first = made.commit(files={"a": "1\n"})
@@ -101,7 +101,7 @@ def test_since_they_parted(instance: Instance, api: Api, make: Make) -> None:
 
 
 def test_many_commits(instance: Instance, api: Api, make: Make) -> None:
-    """The newest thousand are shown, and that there are more is said."""
+    """The newest thousand are shown, and marked as truncated."""
     project = make_project(make, visibility="public")
     made = History()
     made.commit(files={"a": "0\n"})
@@ -119,7 +119,7 @@ HOSTILE = ["nope", "--output=/tmp/pwned-by-compare", "-x", "a..b", "master^", ".
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_unknown_references(api: Api, branched: BranchedRepository, name: str) -> None:
+def test_unknown_refs(api: Api, branched: BranchedRepository, name: str) -> None:
     """On either side they are not found, and never reach git."""
     url = f"/projects/{branched.project.id}/repository/compare"
     for sent in (between(name, "master"), between("master", name)):
@@ -129,7 +129,7 @@ def test_unknown_references(api: Api, branched: BranchedRepository, name: str) -
 
 
 def test_missing_parameters(api: Api, branched: BranchedRepository) -> None:
-    """The first one is named."""
+    """The first one is reported."""
     url = f"/projects/{branched.project.id}/repository/compare"
     assert api.get(url, to="master").json() == {"message": '400 (Bad request) "from" not given'}
     assert api.get(url, None, **{"from": "master"}).json() == {"message": '400 (Bad request) "to" not given'}
@@ -137,7 +137,7 @@ def test_missing_parameters(api: Api, branched: BranchedRepository) -> None:
 
 
 def test_contributors(api: Api, branched: BranchedRepository) -> None:
-    """Whoever wrote last comes first; merges do not count."""
+    """Ordered by their last commit; merges do not count."""
     url = f"/projects/{branched.project.id}/repository/contributors"
     ada = {"name": "Ada Writer", "email": "ada@example.org", "commits": 3, "additions": 0, "deletions": 0}
     bob = {"name": "Bob", "email": "bob@example.org", "commits": 1, "additions": 0, "deletions": 0}
@@ -154,7 +154,7 @@ def test_contributors(api: Api, branched: BranchedRepository) -> None:
 
 
 def test_merge_base(api: Api, branched: BranchedRepository) -> None:
-    """Of two or more."""
+    """Of two or more refs."""
     url = f"/projects/{branched.project.id}/repository/merge_base"
     answer = api.get(url, None, **{"refs[]": ["side/ünï", branched.main]})
     assert (answer.status_code, answer.json()["id"]) == (200, branched.first)
@@ -163,7 +163,7 @@ def test_merge_base(api: Api, branched: BranchedRepository) -> None:
     assert api.get(url, None, **{"refs[]": ["v1", "v1"]}).json()["id"] == branched.merge
 
 
-WRONG: list[tuple[list[str], str]] = [
+INVALID: list[tuple[list[str], str]] = [
     (["master"], "Provide at least 2 refs"),
     (["master", "nope"], "Could not find ref: nope"),
     (["--all", "-x"], "Could not find refs: --all, -x"),
@@ -171,33 +171,35 @@ WRONG: list[tuple[list[str], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("refs", "words"), WRONG)
-def test_merge_base_of_what_is_not_there(api: Api, branched: BranchedRepository, refs: list[str], words: str) -> None:
-    """It says what is wrong."""
+@pytest.mark.parametrize(("refs", "words"), INVALID)
+def test_merge_base_of_missing_refs(api: Api, branched: BranchedRepository, refs: list[str], words: str) -> None:
+    """The error names the missing ref."""
     answer = api.get(f"/projects/{branched.project.id}/repository/merge_base", None, **{"refs[]": refs})
     assert (answer.status_code, answer.json()) == (400, {"message": words})
 
 
-def test_merge_base_without_references(api: Api, branched: BranchedRepository) -> None:
-    """They are required."""
+def test_merge_base_requires_refs(api: Api, branched: BranchedRepository) -> None:
+    """Without them the call gets 400."""
     answer = api.get(f"/projects/{branched.project.id}/repository/merge_base")
     assert (answer.status_code, answer.json()) == (400, {"message": '400 (Bad request) "refs" not given'})
 
 
 def test_an_empty_repository(api: Api, make: Make) -> None:
-    """Nobody wrote anything yet."""
+    """There are no contributors."""
     project = make_project(make, visibility="public")
     assert api.get(f"/projects/{project.id}/repository/contributors").json() == []
     assert api.get(f"/projects/{project.id}/repository/compare", **between("master", "master")).status_code == 404
     assert api.get(f"/projects/{project.id}/repository/merge_base", None, **{"refs[]": ["a", "b"]}).status_code == 400
 
 
-WHO = [("administrator", 200), ("reporter", 200), ("guest", 403), ("stranger", 404), ("nobody", 404)]
+CALLERS = [("administrator", 200), ("reporter", 200), ("guest", 403), ("stranger", 404), ("nobody", 404)]
 
 
-@pytest.mark.parametrize(("role", "status"), WHO)
-def test_who_compares_in_a_private_project(instance: Instance, api: Api, make: Make, role: str, status: int) -> None:
-    """Reporters; to others it does not exist."""
+@pytest.mark.parametrize(("role", "status"), CALLERS)
+def test_permission_to_compare_in_a_private_project(
+    instance: Instance, api: Api, make: Make, role: str, status: int
+) -> None:
+    """Reporters and above; other users get 404."""
     roles = UsersByRole(make)
     project = BranchedRepository(instance, project_with(make, roles)).project
     url = f"/projects/{project.id}/repository"

@@ -1,4 +1,4 @@
-"""Commits over the API, several at once, and beside pushes."""
+"""Concurrent commits through the API, and beside pushes."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -15,8 +15,8 @@ from tests.client import Api
 from tests.conftest import Instance
 
 
-def test_fifty_at_once_to_one_branch(api: Api, writable: WritableRepository) -> None:
-    """Fifty callers write to one branch: each commit is in the history or clearly refused, and nothing is lost."""
+def test_fifty_commits_to_one_branch(api: Api, writable: WritableRepository) -> None:
+    """Each commit is in the history or gets an error, and no commit is lost."""
     with ThreadPoolExecutor(25) as callers:
         answers = list(callers.map(lambda n: writable.commit(act("create", f"f{n}", content=str(n))), range(50)))
     assert {answer.status_code for answer in answers} <= {201, 400}
@@ -26,8 +26,8 @@ def test_fifty_at_once_to_one_branch(api: Api, writable: WritableRepository) -> 
     assert len(writable.listed()) == 6 + len(made)
 
 
-def test_fifty_at_once_to_one_file(writable: WritableRepository) -> None:
-    """Fifty callers change the same file from the same state: one wins, the others hear why not."""
+def test_fifty_commits_to_one_file(writable: WritableRepository) -> None:
+    """From the same state: one succeeds, the others get an error."""
 
     def change(number: int) -> httpx.Response:
         return writable.commit(act("update", "README.md", content=str(number), last_commit_id=writable.first))
@@ -38,8 +38,8 @@ def test_fifty_at_once_to_one_file(writable: WritableRepository) -> None:
     assert writable.git("rev-list", "--count", f"{writable.first}..dev") == "1"
 
 
-def test_first_commits_at_once(empty_writable: WritableRepository) -> None:
-    """Several callers begin an empty repository: all commits are in one history."""
+def test_concurrent_first_commits(empty_writable: WritableRepository) -> None:
+    """Several callers commit to an empty repository: all commits are in one history."""
     writable = empty_writable
 
     def begin(number: int) -> httpx.Response:
@@ -52,8 +52,8 @@ def test_first_commits_at_once(empty_writable: WritableRepository) -> None:
     assert writable.git("rev-list", "--count", "--max-parents=0", "main") == "1"
 
 
-def test_racing_with_pushes(instance: Instance, writable: WritableRepository) -> None:
-    """While callers commit, somebody pushes to the same branch: no commit of either is lost."""
+def test_commits_during_pushes(instance: Instance, writable: WritableRepository) -> None:
+    """While callers commit, pushes to the same branch lose no commit of either side."""
     somebody = Signature("Pusher", "push@example.org", 1_600_000_000, 0)
     pushed: list[str] = []
 
@@ -85,8 +85,8 @@ def test_racing_with_pushes(instance: Instance, writable: WritableRepository) ->
     assert len(made) >= 10
 
 
-def test_a_branch_that_moves_just_then(writable: WritableRepository, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The branch moves between building the commit and swapping the reference: it is built anew upon that."""
+def test_a_branch_that_moves_during_a_commit(writable: WritableRepository, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The branch moves between building the commit and updating the ref: the commit is rebuilt."""
     real = commit_actions
     moved: list[str] = []
 

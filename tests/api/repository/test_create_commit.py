@@ -1,4 +1,4 @@
-"""Commits of several files, made by one call."""
+"""Commits of several files by one call."""
 
 import base64
 from http.client import HTTPConnection
@@ -20,7 +20,7 @@ _CHANGES = select(ref_changes.c.ref, ref_changes.c.old, ref_changes.c.new, ref_c
 
 
 def test_all_actions_in_one_commit(api: Api, make: Make, writable: WritableRepository) -> None:
-    """Files are made, changed, moved, deleted and made executable, together; all else stays as it was."""
+    """Files are created, updated, moved, deleted and made executable; all others stay."""
     answer = api.post(
         f"/projects/{writable.project.id}/repository/commits",
         writable.developer,
@@ -63,8 +63,8 @@ def test_all_actions_in_one_commit(api: Api, make: Make, writable: WritableRepos
     assert api.get(f"/projects/{writable.project.id}", writable.developer).json()["default_branch"] == "master"
 
 
-def test_all_or_nothing(writable: WritableRepository) -> None:
-    """One action that does not fit, and nothing of the others happens."""
+def test_all_actions_or_none(writable: WritableRepository) -> None:
+    """One invalid action rejects the whole commit."""
     refused = writable.commit(act("create", "fine", content="x"), act("update", "nope", content="x"))
     assert message_of(refused) == "A file with this name doesn't exist"
     assert writable.tip() == writable.first
@@ -104,9 +104,11 @@ REFUSED: list[tuple[dict[str, Any], Any]] = [
 
 
 @pytest.mark.parametrize(("action", "reason"), REFUSED)
-def test_what_does_not_fit(api: Api, writable: WritableRepository, action: dict[str, Any], reason: Any) -> None:
-    """Each wrong action is refused with its reason, and the branch stays where it was."""
-    if reason is None:  # JSON can spell half a letter; our client cannot.
+def test_invalid_actions_are_rejected(
+    api: Api, writable: WritableRepository, action: dict[str, Any], reason: Any
+) -> None:
+    """Each with its reason, and the branch does not move."""
+    if reason is None:  # JSON can encode a lone surrogate; the client library cannot.
         body = (
             b'{"branch":"dev","commit_message":"x","actions":[{"action":"create","file_path":"x","content":"\\ud800"}]}'
         )
@@ -119,7 +121,7 @@ def test_what_does_not_fit(api: Api, writable: WritableRepository, action: dict[
 
 
 def test_missing_parameters(api: Api, writable: WritableRepository) -> None:
-    """The first one that is missing is named."""
+    """The first missing one is reported."""
     path = f"/projects/{writable.project.id}/repository/commits"
     action = act("create", "x", content="x")
     assert message_of(api.post(path, writable.developer)) == '400 (Bad request) "branch" not given'
@@ -149,8 +151,8 @@ BRANCHES = [
 
 
 @pytest.mark.parametrize("branch", BRANCHES)
-def test_branches_that_are_not_there(writable: WritableRepository, branch: str) -> None:
-    """A branch must be there, unless the call says where it begins."""
+def test_missing_branches(writable: WritableRepository, branch: str) -> None:
+    """A branch must exist, unless the call names a start branch."""
     before = writable.git("for-each-ref")
     message_of(writable.commit(act("create", "x", content="x"), branch=branch))
     if branch not in ("nope", "é"):
@@ -158,8 +160,8 @@ def test_branches_that_are_not_there(writable: WritableRepository, branch: str) 
     assert writable.git("for-each-ref") == before
 
 
-def test_somebody_else_as_the_author(writable: WritableRepository) -> None:
-    """The author may be said; who committed it is who called."""
+def test_custom_author(writable: WritableRepository) -> None:
+    """The caller stays the committer."""
     said: dict[str, Any] = {"author_name": "Eve\nauthor Root <root@x>", "author_email": "eve@example.org"}
     commit = writable.commit(act("create", "x", content="x"), **said).json()
     assert (commit["author_name"], commit["author_email"]) == ("Eveauthor Root root@x", "eve@example.org")
@@ -172,12 +174,12 @@ def test_somebody_else_as_the_author(writable: WritableRepository) -> None:
 
 
 def test_without_stats(writable: WritableRepository) -> None:
-    """Who does not want the numbers does not get them."""
+    """They are omitted on request."""
     assert "stats" not in writable.commit(act("create", "x", content="x"), stats=False).json()
 
 
-def test_forms(api: Api, writable: WritableRepository) -> None:
-    """Some clients send forms, in which a name that is there already begins the next action."""
+def test_form_encoded_actions(api: Api, writable: WritableRepository) -> None:
+    """In forms, a repeated field name starts the next action."""
     fields = [
         ("branch", "dev"),
         ("commit_message", "By a form"),
@@ -195,23 +197,23 @@ def test_forms(api: Api, writable: WritableRepository) -> None:
     assert (writable.content("a"), writable.content("README.md")) == (b"1", b"2")
 
 
-def test_base64_in_lines(writable: WritableRepository) -> None:
-    """Base64 with line breaks is what some libraries write."""
+def test_base64_with_line_breaks(writable: WritableRepository) -> None:
+    """As some libraries encode it."""
     content = base64.encodebytes(b"x" * 200).decode()
     assert writable.commit(act("create", "x", content=content, encoding="base64")).status_code == 201
     assert writable.content("x") == b"x" * 200
 
 
-def test_line_ends_and_empty_files_stay(writable: WritableRepository) -> None:
-    """A content is what it is."""
+def test_line_endings_and_empty_files(writable: WritableRepository) -> None:
+    """Content is stored unchanged."""
     assert (
         writable.commit(act("create", "crlf", content="a\r\nb"), act("create", "none", content="")).status_code == 201
     )
     assert (writable.content("crlf"), writable.content("none")) == (b"a\r\nb", b"")
 
 
-def test_a_first_commit(api: Api, empty_writable: WritableRepository) -> None:
-    """The first commit of an empty repository makes its branch, which becomes the default; masters begin it."""
+def test_first_commit(api: Api, empty_writable: WritableRepository) -> None:
+    """It creates the default branch of an empty repository; this requires a master."""
     writable = empty_writable
     action = act("create", "README.md", content="hello\n")
     assert writable.commit(action, branch="main").status_code == 403
@@ -228,8 +230,8 @@ def test_a_first_commit(api: Api, empty_writable: WritableRepository) -> None:
     )
 
 
-def test_a_new_branch(api: Api, make: Make, writable: WritableRepository) -> None:
-    """A branch begins at another one or at a commit; one that is there is only begun anew by force."""
+def test_new_branch(api: Api, make: Make, writable: WritableRepository) -> None:
+    """From another branch or a commit; an existing branch is reset only with force."""
     moved = writable.commit(act("create", "on-dev", content="1")).json()["id"]
     action = act("create", "x", content="x")
     made = writable.commit(action, branch="feature/one", start_branch="dev")
@@ -254,7 +256,7 @@ def test_a_new_branch(api: Api, make: Make, writable: WritableRepository) -> Non
 
 
 def test_last_commit_id(writable: WritableRepository) -> None:
-    """Who knows only an older state of a file does not overwrite a newer one."""
+    """An outdated state of a file does not overwrite a newer one."""
     second = writable.commit(act("update", "README.md", content="2")).json()["id"]
     stale = writable.commit(act("update", "README.md", content="3", last_commit_id=writable.first))
     assert message_of(stale) == ("You are attempting to update a file that has changed since you started editing it.")
@@ -266,15 +268,15 @@ def test_last_commit_id(writable: WritableRepository) -> None:
     assert writable.commit(*known).status_code == 201
 
 
-def test_an_empty_commit(writable: WritableRepository) -> None:
-    """A commit of several files may turn out to change nothing."""
+def test_empty_commit(writable: WritableRepository) -> None:
+    """A commit of several actions may change nothing."""
     made = writable.commit(act("update", "README.md", content="hello\n"))
     assert made.status_code == 201
     assert made.json()["stats"] == {"additions": 0, "deletions": 0, "total": 0}
 
 
-def test_who_may(api: Api, make: Make, writable: WritableRepository) -> None:
-    """Developers commit, but not to protected branches, and nobody to an archived project."""
+def test_permissions(api: Api, make: Make, writable: WritableRepository) -> None:
+    """Developers commit, but not to protected branches or archived projects."""
     path = f"/projects/{writable.project.id}/repository/commits"
     said = {"branch": "dev", "commit_message": "x", "actions": [act("create", "who", content="x")]}
     assert api.post(path, None, **said).status_code == 401
@@ -283,7 +285,7 @@ def test_who_may(api: Api, make: Make, writable: WritableRepository) -> None:
     hidden = make_project(make, visibility="private")
     assert api.post(f"/projects/{hidden.id}/repository/commits", writable.developer, **said).status_code == 404
     denied = writable.commit(act("update", "nope", content="x"), branch="master")
-    assert denied.status_code == 403, "Who may not come through hears nothing of the files."
+    assert denied.status_code == 403, "A denied caller learns nothing about files."
     assert "protected branches" in denied.json()["message"]
     assert writable.commit(act("create", "who", content="x"), branch="master", who=writable.master).status_code == 201
     assert writable.commit(act("create", "who", content="x")).status_code == 201
@@ -305,8 +307,8 @@ def test_who_may(api: Api, make: Make, writable: WritableRepository) -> None:
     api.post(f"/projects/{writable.project.id}/unarchive", make.root)
 
 
-def test_too_large(api: Api, writable: WritableRepository) -> None:
-    """A body beyond the limit is not even read."""
+def test_too_large_bodies(api: Api, writable: WritableRepository) -> None:
+    """A body over the limit is not read."""
     where = urlsplit(api.url)
     connection = HTTPConnection(where.hostname or "", where.port)
     connection.putrequest("POST", f"/api/v4/projects/{writable.project.id}/repository/commits")
@@ -322,14 +324,14 @@ def test_too_large(api: Api, writable: WritableRepository) -> None:
     connection.close()
 
 
-def test_larger_than_other_bodies(writable: WritableRepository) -> None:
-    """A file of more than the usual body's size is taken."""
+def test_bodies_above_the_default_limit(writable: WritableRepository) -> None:
+    """A file larger than the default body limit is accepted."""
     assert writable.commit(act("create", "large", content="x" * (12 * 2**20))).status_code == 201
     assert len(writable.content("large")) == 12 * 2**20
 
 
 def test_the_change_is_recorded(api: Api, instance: Instance, writable: WritableRepository) -> None:
-    """What a commit changed is announced once; the project was active."""
+    """One event is emitted, and the project's activity date is updated."""
     before = api.get(f"/projects/{writable.project.id}", writable.developer).json()["last_activity_at"]
     commit = writable.commit(act("create", "x", content="x")).json()["id"]
     changes = instance.app.database.read(

@@ -1,4 +1,4 @@
-"""Adding files, one at a time."""
+"""Creation of single files."""
 
 import base64
 from concurrent.futures import ThreadPoolExecutor
@@ -9,13 +9,13 @@ from tests.api.repository.writable_repository import WritableRepository, message
 from tests.client import Api, Make
 from tests.git.conftest import files_in
 
-SAID = {"branch": "dev", "content": "x\n", "commit_message": "Add it"}
+PARAMS = {"branch": "dev", "content": "x\n", "commit_message": "Add it"}
 
 
-def test_a_file_is_added(api: Api, writable: WritableRepository) -> None:
-    """It is there at once, in a commit of the caller's."""
+def test_create_a_file(api: Api, writable: WritableRepository) -> None:
+    """It is readable at once, in a commit of the caller."""
     answer = api.post(
-        f"/projects/{writable.project.id}/repository/files/new%2Ff%C3%BC%2Etxt", writable.developer, **SAID
+        f"/projects/{writable.project.id}/repository/files/new%2Ff%C3%BC%2Etxt", writable.developer, **PARAMS
     )
     assert answer.status_code == 201, answer.text
     assert answer.json() == {"file_name": "fü.txt", "file_path": "new/fü.txt", "branch": "dev"}
@@ -29,16 +29,18 @@ def test_a_file_is_added(api: Api, writable: WritableRepository) -> None:
     assert (base64.b64decode(read["content"]), read["last_commit_id"]) == (b"x\n", writable.tip())
 
 
-def test_by_the_query(api: Api, writable: WritableRepository) -> None:
-    """Parameters may come in the query too."""
-    answer = api.request("POST", f"/projects/{writable.project.id}/repository/files/q", writable.developer, params=SAID)
+def test_parameters_in_the_query(api: Api, writable: WritableRepository) -> None:
+    """Accepted like those in the body."""
+    answer = api.request(
+        "POST", f"/projects/{writable.project.id}/repository/files/q", writable.developer, params=PARAMS
+    )
     assert answer.status_code == 201, answer.text
 
 
 def test_binary_content_author_and_mode(api: Api, writable: WritableRepository) -> None:
-    """Base64 brings any bytes; the author may be another one; a file may be a program."""
+    """Base64 content, a custom author, and an executable file."""
     content = base64.b64encode(bytes(range(256))).decode()
-    said = {**SAID, "content": content, "encoding": "base64", "author_name": "Eve", "author_email": "eve@example.org"}
+    said = {**PARAMS, "content": content, "encoding": "base64", "author_name": "Eve", "author_email": "eve@example.org"}
     path = f"/projects/{writable.project.id}/repository/files/bin"
     assert api.post(path, writable.developer, **said, execute_filemode=True).status_code == 201
     assert writable.content("bin") == bytes(range(256))
@@ -48,48 +50,48 @@ def test_binary_content_author_and_mode(api: Api, writable: WritableRepository) 
     )
     wrong = {**said, "content": "%%%"}
     assert message_of(api.post(f"{path}2", writable.developer, **wrong)) == {"content": ["is not valid base64"]}
-    odd = {**SAID, "encoding": "rot13"}
+    odd = {**PARAMS, "encoding": "rot13"}
     assert message_of(api.post(f"{path}2", writable.developer, **odd)) == {"encoding": ["is invalid"]}
 
 
-def test_text_with_a_zero_byte(api: Api, writable: WritableRepository) -> None:
-    """Files may hold it, and nothing else that is sent may."""
+def test_text_with_a_null_byte(api: Api, writable: WritableRepository) -> None:
+    """Allowed in file content only."""
     url = f"/projects/{writable.project.id}/repository/files"
-    assert api.post(f"{url}/zero", writable.developer, **{**SAID, "content": "a\0b"}).status_code == 201
+    assert api.post(f"{url}/zero", writable.developer, **{**PARAMS, "content": "a\0b"}).status_code == 201
     assert writable.content("zero") == b"a\0b"
-    assert api.put(f"{url}/zero", writable.developer, **{**SAID, "content": "\0"}).status_code == 200
+    assert api.put(f"{url}/zero", writable.developer, **{**PARAMS, "content": "\0"}).status_code == 200
     assert writable.content("zero") == b"\0"
     made = writable.commit({"action": "create", "file_path": "zeros", "content": "\0\0"})
     assert made.status_code == 201, made.text
     assert writable.content("zeros") == b"\0\0"
-    assert api.post(f"{url}/none", writable.developer, **{**SAID, "content": ""}).status_code == 201
+    assert api.post(f"{url}/none", writable.developer, **{**PARAMS, "content": ""}).status_code == 201
     for field in ("branch", "commit_message", "author_name"):
-        refused = api.post(f"{url}/x", writable.developer, **{**SAID, field: "a\0b"})
+        refused = api.post(f"{url}/x", writable.developer, **{**PARAMS, field: "a\0b"})
         assert message_of(refused) == {field: ["is invalid"]}
     for odd in ({"a": 1}, ["x"]):
-        refused = api.post(f"{url}/x", writable.developer, **{**SAID, "content": odd})
+        refused = api.post(f"{url}/x", writable.developer, **{**PARAMS, "content": odd})
         assert message_of(refused) == {"content": ["is invalid"]}
 
 
 def test_missing_parameters(api: Api, writable: WritableRepository) -> None:
-    """The first one that is missing is named."""
+    """The first missing one is reported."""
     path = f"/projects/{writable.project.id}/repository/files/x"
-    for missing, said in (("branch", {}), ("content", {"branch": "dev"}), ("commit_message", {**SAID, "x": 1})):
+    for missing, said in (("branch", {}), ("content", {"branch": "dev"}), ("commit_message", {**PARAMS, "x": 1})):
         sent = {name: value for name, value in said.items() if name != "commit_message"}
         assert message_of(api.post(path, writable.developer, **sent)) == f'400 (Bad request) "{missing}" not given'
 
 
-def test_the_name_is_taken(api: Api, writable: WritableRepository) -> None:
-    """A file or a folder is there already."""
+def test_an_existing_path_is_rejected(api: Api, writable: WritableRepository) -> None:
+    """A file or a directory."""
     url = f"/projects/{writable.project.id}/repository/files"
-    taken = message_of(api.post(f"{url}/README.md", writable.developer, **SAID))
+    taken = message_of(api.post(f"{url}/README.md", writable.developer, **PARAMS))
     assert taken == "A file with this name already exists"
-    folder = message_of(api.post(f"{url}/deep%2Fer", writable.developer, **SAID))
+    folder = message_of(api.post(f"{url}/deep%2Fer", writable.developer, **PARAMS))
     assert folder == "A directory with this name already exists"
     assert writable.tip() == writable.first
 
 
-EVIL = [
+HOSTILE_PATHS = [
     "..%2f..%2fhooks%2fpost-receive",
     "%2Fetc%2Fpasswd",
     "a%2F..%2F..%2Fx",
@@ -104,56 +106,56 @@ EVIL = [
 ]
 
 
-@pytest.mark.parametrize("path", EVIL)
-def test_paths_that_lead_elsewhere(api: Api, writable: WritableRepository, path: str) -> None:
-    """Somebody writes to the repository's own hooks, or into what a checkout takes for its own."""
+@pytest.mark.parametrize("path", HOSTILE_PATHS)
+def test_hostile_paths_are_rejected(api: Api, writable: WritableRepository, path: str) -> None:
+    """Attack: write to the repository's hooks, or to files that a checkout interprets."""
     before = files_in(writable.repository.path)
-    message_of(api.post(f"/projects/{writable.project.id}/repository/files/{path}", writable.developer, **SAID))
+    message_of(api.post(f"/projects/{writable.project.id}/repository/files/{path}", writable.developer, **PARAMS))
     assert files_in(writable.repository.path) == before
 
 
-def test_writing_through_a_link(api: Api, writable: WritableRepository) -> None:
-    """Somebody pushed a link to /etc, and now writes below it."""
+def test_writing_through_a_symlink(api: Api, writable: WritableRepository) -> None:
+    """Attack: push a symlink to /etc, then write below it."""
     before = files_in(writable.repository.path)
     refused = api.post(
-        f"/projects/{writable.project.id}/repository/files/link%2Fingot-was-here", writable.developer, **SAID
+        f"/projects/{writable.project.id}/repository/files/link%2Fingot-was-here", writable.developer, **PARAMS
     )
     assert "A parent of the path is a file" in message_of(refused)
     assert files_in(writable.repository.path) == before
 
 
 def test_first_files_and_new_branches(api: Api, empty_writable: WritableRepository) -> None:
-    """The first file of an empty repository makes its branch and the default one; others begin where they say."""
+    """The first file of an empty repository creates the default branch; others start at the named branch."""
     writable = empty_writable
     url = f"/projects/{writable.project.id}/repository/files"
-    assert api.post(f"{url}/README.md", writable.master, **{**SAID, "branch": "main"}).status_code == 201
+    assert api.post(f"{url}/README.md", writable.master, **{**PARAMS, "branch": "main"}).status_code == 201
     assert api.get(f"/projects/{writable.project.id}", writable.master).json()["default_branch"] == "main"
-    nowhere = message_of(api.post(f"{url}/x", writable.developer, **{**SAID, "branch": "topic"}))
+    nowhere = message_of(api.post(f"{url}/x", writable.developer, **{**PARAMS, "branch": "topic"}))
     assert nowhere == "You can only create or edit files when you are on a branch"
-    begun = api.post(f"{url}/x", writable.developer, **{**SAID, "branch": "topic"}, start_branch="main")
+    begun = api.post(f"{url}/x", writable.developer, **{**PARAMS, "branch": "topic"}, start_branch="main")
     assert begun.status_code == 201, begun.text
     assert set(writable.listed("topic")) == {"README.md", "x"}
-    again = api.post(f"{url}/y", writable.developer, **{**SAID, "branch": "topic"}, start_branch="main")
+    again = api.post(f"{url}/y", writable.developer, **{**PARAMS, "branch": "topic"}, start_branch="main")
     assert "already exists" in message_of(again)
 
 
-def test_who_may(api: Api, make: Make, writable: WritableRepository) -> None:
-    """As with any push."""
+def test_permissions(api: Api, make: Make, writable: WritableRepository) -> None:
+    """As for a push."""
     url = f"/projects/{writable.project.id}/repository/files"
-    assert api.post(f"{url}/x", None, **SAID).status_code == 401
-    assert api.post(f"{url}/x", writable.reporter, **SAID).status_code == 403
-    assert api.post(f"{url}/x", writable.developer, **{**SAID, "branch": "master"}).status_code == 403
-    assert api.post(f"{url}/x", writable.master, **{**SAID, "branch": "master"}).status_code == 201
+    assert api.post(f"{url}/x", None, **PARAMS).status_code == 401
+    assert api.post(f"{url}/x", writable.reporter, **PARAMS).status_code == 403
+    assert api.post(f"{url}/x", writable.developer, **{**PARAMS, "branch": "master"}).status_code == 403
+    assert api.post(f"{url}/x", writable.master, **{**PARAMS, "branch": "master"}).status_code == 201
     api.post(f"/projects/{writable.project.id}/archive", make.root)
-    assert api.post(f"{url}/x", writable.master, **SAID).status_code == 403
+    assert api.post(f"{url}/x", writable.master, **PARAMS).status_code == 403
     api.post(f"/projects/{writable.project.id}/unarchive", make.root)
-    assert api.post(f"{url}/x", writable.developer, **SAID).status_code == 201
+    assert api.post(f"{url}/x", writable.developer, **PARAMS).status_code == 201
 
 
-def test_the_same_file_at_once(api: Api, writable: WritableRepository) -> None:
-    """Of many who add the same file, one does."""
+def test_concurrent_creation_of_one_file(api: Api, writable: WritableRepository) -> None:
+    """One call succeeds."""
     path = f"/projects/{writable.project.id}/repository/files/same"
     with ThreadPoolExecutor(10) as callers:
-        answers = list(callers.map(lambda _: api.post(path, writable.developer, **SAID), range(10)))
+        answers = list(callers.map(lambda _: api.post(path, writable.developer, **PARAMS), range(10)))
     assert sorted(answer.status_code for answer in answers) == [201] + [400] * 9
     assert writable.git("rev-list", "--count", f"{writable.first}..dev") == "1"

@@ -1,16 +1,16 @@
-"""Deleting files, one at a time."""
+"""Deletion of single files."""
 
 from concurrent.futures import ThreadPoolExecutor
 
 from tests.api.repository.writable_repository import WritableRepository, message_of
 from tests.client import Api, Make
 
-SAID = {"branch": "dev", "commit_message": "Delete it"}
+PARAMS = {"branch": "dev", "commit_message": "Delete it"}
 
 
-def test_a_file_is_deleted(api: Api, writable: WritableRepository) -> None:
-    """It is gone, with the folders that held nothing else."""
-    said = {**SAID, "author_name": "Eve", "author_email": "eve@example.org"}
+def test_delete_a_file(api: Api, writable: WritableRepository) -> None:
+    """Directories without other files are removed too."""
+    said = {**PARAMS, "author_name": "Eve", "author_email": "eve@example.org"}
     path = f"/projects/{writable.project.id}/repository/files/deep%2Fer%2Ffile"
     answer = api.delete(path, writable.developer, **said)
     assert answer.status_code == 200, answer.text
@@ -21,76 +21,76 @@ def test_a_file_is_deleted(api: Api, writable: WritableRepository) -> None:
     assert api.get(path, writable.developer, ref="dev").status_code == 404
 
 
-def test_what_is_gone_already(api: Api, writable: WritableRepository) -> None:
-    """A second time there is nothing to do, and no commit."""
+def test_a_missing_file(api: Api, writable: WritableRepository) -> None:
+    """The call succeeds without a commit."""
     url = f"/projects/{writable.project.id}/repository/files"
-    assert api.delete(f"{url}/lines", writable.developer, **SAID).status_code == 200
+    assert api.delete(f"{url}/lines", writable.developer, **PARAMS).status_code == 200
     tip = writable.tip()
     for path in ("lines", "never-there", "link%2Fx"):
-        again = api.delete(f"{url}/{path}", writable.developer, **SAID)
+        again = api.delete(f"{url}/{path}", writable.developer, **PARAMS)
         assert (again.status_code, again.content) == (200, b"")
     assert writable.tip() == tip
 
 
-def test_folders_are_no_files(api: Api, writable: WritableRepository) -> None:
-    """Whoever names one is told so, instead of believing that it is gone."""
+def test_directories_are_rejected(api: Api, writable: WritableRepository) -> None:
+    """With an error, so that the caller does not assume success."""
     for folder in ("deep", "deep%2Fer"):
-        refused = api.delete(f"/projects/{writable.project.id}/repository/files/{folder}", writable.developer, **SAID)
+        refused = api.delete(f"/projects/{writable.project.id}/repository/files/{folder}", writable.developer, **PARAMS)
         assert message_of(refused) == "A file with this name doesn't exist"
     assert writable.tip() == writable.first
 
 
-def test_where_there_is_no_branch(api: Api, writable: WritableRepository, empty_writable: WritableRepository) -> None:
-    """Nothing can be gone from there, be it an empty repository."""
+def test_missing_branch(api: Api, writable: WritableRepository, empty_writable: WritableRepository) -> None:
+    """The call succeeds, also in an empty repository."""
     path = f"/projects/{empty_writable.project.id}/repository/files/lines"
     for branch in ("master", "dev"):
         assert message_of(api.delete(path, empty_writable.master, branch=branch, commit_message="x"))
     missing = f"/projects/{writable.project.id}/repository/files/never-there"
-    assert "on a branch" in message_of(api.delete(missing, writable.developer, **{**SAID, "branch": "nope"}))
+    assert "on a branch" in message_of(api.delete(missing, writable.developer, **{**PARAMS, "branch": "nope"}))
     assert empty_writable.git("for-each-ref") == ""
 
 
 def test_links_and_submodules(api: Api, writable: WritableRepository) -> None:
-    """They are deleted as what they are."""
+    """They are deleted as entries of the tree."""
     url = f"/projects/{writable.project.id}/repository/files"
-    assert api.delete(f"{url}/link", writable.developer, **SAID).status_code == 200
-    assert api.delete(f"{url}/module", writable.developer, **SAID).status_code == 200
+    assert api.delete(f"{url}/link", writable.developer, **PARAMS).status_code == 200
+    assert api.delete(f"{url}/module", writable.developer, **PARAMS).status_code == 200
     assert {"link", "module"}.isdisjoint(writable.listed())
 
 
-def test_what_is_wrong(api: Api, writable: WritableRepository) -> None:
-    """Missing parameters, wrong paths, branches that are not there, and an older state than there is."""
+def test_invalid_requests_are_rejected(api: Api, writable: WritableRepository) -> None:
+    """Missing parameters, invalid paths, missing branches, and an outdated last_commit_id."""
     url = f"/projects/{writable.project.id}/repository/files"
     assert message_of(api.delete(f"{url}/lines", writable.developer)) == '400 (Bad request) "branch" not given'
     missing = api.delete(f"{url}/lines", writable.developer, branch="dev")
     assert message_of(missing) == '400 (Bad request) "commit_message" not given'
-    assert "'..'" in message_of(api.delete(f"{url}/..%2FHEAD", writable.developer, **SAID))
-    assert "on a branch" in message_of(api.delete(f"{url}/lines", writable.developer, **{**SAID, "branch": "nope"}))
-    stale = api.delete(f"{url}/lines", writable.developer, **SAID, last_commit_id="0" * 40)
+    assert "'..'" in message_of(api.delete(f"{url}/..%2FHEAD", writable.developer, **PARAMS))
+    assert "on a branch" in message_of(api.delete(f"{url}/lines", writable.developer, **{**PARAMS, "branch": "nope"}))
+    stale = api.delete(f"{url}/lines", writable.developer, **PARAMS, last_commit_id="0" * 40)
     assert "has changed since" in message_of(stale)
     assert writable.tip() == writable.first
     assert writable.git("cat-file", "-e", "HEAD") == ""
 
 
-def test_who_may(api: Api, make: Make, writable: WritableRepository) -> None:
-    """As with any push; what is gone already is no way to learn about a project."""
+def test_permissions(api: Api, make: Make, writable: WritableRepository) -> None:
+    """As for a push; a missing file does not reveal the existence of a project."""
     for path in (
         f"/projects/{writable.project.id}/repository/files/lines",
         f"{writable.project.url}/repository/files/nope",
     ):
-        assert api.delete(path, None, **SAID).status_code == 401
-        assert api.delete(path, writable.reporter, **SAID).status_code == 403
-        assert api.delete(path, writable.developer, **{**SAID, "branch": "master"}).status_code == 403
+        assert api.delete(path, None, **PARAMS).status_code == 401
+        assert api.delete(path, writable.reporter, **PARAMS).status_code == 403
+        assert api.delete(path, writable.developer, **{**PARAMS, "branch": "master"}).status_code == 403
     api.post(f"/projects/{writable.project.id}/archive", make.root)
-    assert api.delete(f"{writable.project.url}/repository/files/lines", writable.master, **SAID).status_code == 403
+    assert api.delete(f"{writable.project.url}/repository/files/lines", writable.master, **PARAMS).status_code == 403
     api.post(f"/projects/{writable.project.id}/unarchive", make.root)
 
 
-def test_at_once(api: Api, writable: WritableRepository) -> None:
-    """Of many who delete the same file, one does, and the others find it gone."""
+def test_concurrent_deletion(api: Api, writable: WritableRepository) -> None:
+    """One call deletes the file, the others find it missing."""
     path = f"/projects/{writable.project.id}/repository/files/lines"
     with ThreadPoolExecutor(8) as callers:
-        answers = list(callers.map(lambda _: api.delete(path, writable.developer, **SAID), range(8)))
+        answers = list(callers.map(lambda _: api.delete(path, writable.developer, **PARAMS), range(8)))
     assert {answer.status_code for answer in answers} == {200}
     assert sum(1 for answer in answers if answer.content) == 1
     assert writable.git("rev-list", "--count", f"{writable.first}..dev") == "1"

@@ -1,4 +1,4 @@
-"""A project that is deleted while its repository is in use: 404 and a log line, in the API and on pages."""
+"""Projects deleted while their repository is in use: 404 and a log line, in the API and on pages."""
 
 import logging
 from collections.abc import Callable, Iterator
@@ -18,7 +18,7 @@ from ingot.projects.projects.queries import existing_project
 from ingot.projects.projects.service import delete_project
 from ingot.projects.projects.tables import Project as ProjectRow
 from ingot.projects.projects.tables import projects
-from tests.client import Make, Person
+from tests.client import Make, User
 from tests.conftest import Instance
 from tests.factories import Project, make_project
 from tests.git_history import History
@@ -52,12 +52,12 @@ WRITES: list[tuple[str, dict[str, Any]]] = [
 PAGES = ["", "/-/tree/master", "/-/blob/master/README", "/-/commits/master", "/-/branches", "/-/compare/master...topic"]
 
 _BY_KEY = PROJECTS.where(projects.c.repository_key == bindparam("key"))
-Vanishing = Callable[[Project], None]
+DeleteWhenOpened = Callable[[Project], None]
 
 
 @pytest.fixture
-def vanishing(instance: Instance, monkeypatch: pytest.MonkeyPatch) -> Iterator[Vanishing]:
-    """Delete a project with its repository right after the next request has opened that."""
+def delete_when_opened(instance: Instance, monkeypatch: pytest.MonkeyPatch) -> Iterator[DeleteWhenOpened]:
+    """Yield a function that deletes a project with its repository as soon as the next request has opened it."""
     doomed: set[str] = set()
     open_repository = RepositoryStore.open
 
@@ -84,7 +84,7 @@ def _key(instance: Instance, project: Project) -> str:
     return instance.app.database.read(lambda db: existing_project(db, project.id)).repository_key
 
 
-def _project(instance: Instance, make: Make, owner: Person) -> Project:
+def _project(instance: Instance, make: Make, owner: User) -> Project:
     project = make_project(make, owner, visibility="public")
     history = History()
     mark = history.commit(files={"README": "x\n"})
@@ -94,57 +94,57 @@ def _project(instance: Instance, make: Make, owner: Person) -> Project:
 
 
 @pytest.fixture(scope="module")
-def owner(make: Make) -> Person:
+def owner(make: Make) -> User:
     return make.user()
 
 
-def _answered(
-    instance: Instance, make: Make, owner: Person, vanishing: Vanishing, path: str, **sent: Any
+def _response(
+    instance: Instance, make: Make, owner: User, delete_when_opened: DeleteWhenOpened, path: str, **sent: Any
 ) -> httpx.Response:
     project = _project(instance, make, owner)
-    vanishing(project)
+    delete_when_opened(project)
     url = f"{instance.url}/api/v4{project.url}{path}"
     return httpx.request("POST" if sent else "GET", url, headers={"PRIVATE-TOKEN": owner.token}, json=sent or None)
 
 
 @pytest.mark.parametrize("path", READS)
-def test_reads(instance: Instance, make: Make, owner: Person, vanishing: Vanishing, path: str) -> None:
-    answer = _answered(instance, make, owner, vanishing, path)
+def test_reads(instance: Instance, make: Make, owner: User, delete_when_opened: DeleteWhenOpened, path: str) -> None:
+    answer = _response(instance, make, owner, delete_when_opened, path)
     assert answer.status_code == 404, answer.text
     assert answer.json()["message"].endswith("Not Found")
 
 
 @pytest.mark.parametrize(("path", "sent"), WRITES)
 def test_writes(
-    instance: Instance, make: Make, owner: Person, vanishing: Vanishing, path: str, sent: dict[str, Any]
+    instance: Instance, make: Make, owner: User, delete_when_opened: DeleteWhenOpened, path: str, sent: dict[str, Any]
 ) -> None:
-    answer = _answered(instance, make, owner, vanishing, path, **sent)
+    answer = _response(instance, make, owner, delete_when_opened, path, **sent)
     assert answer.status_code in (400, 404), answer.text
 
 
 @pytest.mark.parametrize("path", PAGES)
-def test_pages(instance: Instance, make: Make, owner: Person, vanishing: Vanishing, path: str) -> None:
+def test_pages(instance: Instance, make: Make, owner: User, delete_when_opened: DeleteWhenOpened, path: str) -> None:
     project = _project(instance, make, owner)
     url = f"{instance.url}/{project.path}{path}"
     assert httpx.get(url).status_code == 200
     another = _project(instance, make, owner)
-    vanishing(another)
+    delete_when_opened(another)
     assert httpx.get(f"{instance.url}/{another.path}{path}").status_code == 404
 
 
 def test_the_error_behind_a_404_is_logged(
-    instance: Instance, make: Make, owner: Person, vanishing: Vanishing, caplog: pytest.LogCaptureFixture
+    instance: Instance, make: Make, owner: User, delete_when_opened: DeleteWhenOpened, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.WARNING, "ingot"):
-        assert _answered(instance, make, owner, vanishing, "/repository/tree").status_code == 404
+        assert _response(instance, make, owner, delete_when_opened, "/repository/tree").status_code == 404
     (record,) = [each for each in caplog.records if each.getMessage() == "deleted during the request"]
     fields: dict[str, str] = record.__dict__["fields"]
     assert (fields["route"], fields["error"]) == ("/projects/:id/repository/tree", "MissingRepository")
     assert "open_repository" in fields["where"]
 
 
-def test_a_repository_that_is_lost_is_no_404(instance: Instance, make: Make, owner: Person) -> None:
-    """The project is still there, so its caller is told that the server has a problem."""
+def test_a_missing_repository_of_an_existing_project_is_no_404(instance: Instance, make: Make, owner: User) -> None:
+    """The caller gets a server error, because the project exists."""
     project = _project(instance, make, owner)
     repository_store(instance.settings).remove(_key(instance, project))
     answer = httpx.get(f"{instance.url}/api/v4{project.url}/repository/tree", headers={"PRIVATE-TOKEN": owner.token})

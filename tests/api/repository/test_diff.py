@@ -1,4 +1,4 @@
-"""What a commit changed, over the API; tests/git/test_diffs.py looks at the diffs themselves."""
+"""Diffs of commits through the API; tests/git/test_diffs.py tests the diffs themselves."""
 
 import pytest
 
@@ -24,7 +24,7 @@ FIELDS = [
 
 @pytest.fixture(scope="module")
 def branched(instance: Instance, make: Make) -> BranchedRepository:
-    """A public project."""
+    """Return a public project."""
     return BranchedRepository(instance, make_project(make, visibility="public"))
 
 
@@ -48,7 +48,7 @@ def test_an_edit(api: Api, make: Make, branched: BranchedRepository) -> None:
 
 
 def test_first_commits_and_merges(api: Api, make: Make, branched: BranchedRepository) -> None:
-    """The one against nothing, the other against its first parent."""
+    """Root commits against the empty tree, merges against their first parent."""
     url = f"/projects/{branched.project.id}/repository/commits"
     first = api.get(f"{url}/{branched.first}/diff", make.root).json()
     assert [(entry["new_path"], entry["new_file"], entry["a_mode"]) for entry in first] == [
@@ -58,8 +58,8 @@ def test_first_commits_and_merges(api: Api, make: Make, branched: BranchedReposi
     assert [entry["new_path"] for entry in api.get(f"{url}/v1/diff", make.root).json()] == ["b.txt"]
 
 
-def test_all_comes_at_once(instance: Instance, api: Api, make: Make) -> None:
-    """More files than a page of other lists holds; pages are for who asks for them."""
+def test_diffs_are_unpaginated_by_default(instance: Instance, api: Api, make: Make) -> None:
+    """More files than the default page size; pages are returned on request."""
     project = make_project(make)
     made = History()
     made.commit(files={f"{number:03}": "1\n" for number in range(130)})
@@ -83,7 +83,7 @@ def test_pages(api: Api, make: Make, branched: BranchedRepository) -> None:
 
 
 def test_an_empty_commit(instance: Instance, api: Api, make: Make) -> None:
-    """It changed nothing."""
+    """It has no diffs."""
     project = make_project(make)
     made = History()
     made.commit(files={"a": "1"})
@@ -93,7 +93,7 @@ def test_an_empty_commit(instance: Instance, api: Api, make: Make) -> None:
 
 
 def test_all_kinds_of_changes(instance: Instance, api: Api, make: Make) -> None:
-    """Names that are not UTF-8, binary files, links, submodules, programs and renames."""
+    """Names that are not UTF-8, binary files, symlinks, submodules, executable files and renames."""
     project = make_project(make)
     text = "".join(f"line {number}\n" for number in range(20))
     made = History()
@@ -123,7 +123,7 @@ def test_all_kinds_of_changes(instance: Instance, api: Api, make: Make) -> None:
 
 
 def test_a_huge_commit(instance: Instance, api: Api, make: Make) -> None:
-    """Thousands of files and a line of 5 MB: bounded, and marked."""
+    """Thousands of files and a line of 5 MB: truncated and marked."""
     project = make_project(make)
     made = History()
     made.commit(files={"a": "1\n"})

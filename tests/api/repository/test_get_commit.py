@@ -1,4 +1,4 @@
-"""One commit: by id, branch or tag, with its numbers; its references, signature and place."""
+"""Single commits: by id, branch or tag, with statistics, refs, signature and sequence."""
 
 from pathlib import Path
 from urllib.parse import quote
@@ -14,12 +14,12 @@ from tests.git_history import History, repository_of, run
 
 @pytest.fixture(scope="module")
 def branched(instance: Instance, make: Make) -> BranchedRepository:
-    """A public project."""
+    """Return a public project."""
     return BranchedRepository(instance, make_project(make, visibility="public"))
 
 
-def test_every_name_leads_to_it(api: Api, make: Make, branched: BranchedRepository) -> None:
-    """The whole id, a short one, a branch and a tag, annotated or not."""
+def test_every_kind_of_ref(api: Api, make: Make, branched: BranchedRepository) -> None:
+    """The full id, a short one, a branch and a tag, annotated or not."""
     names = {
         branched.merge: branched.merge,
         branched.merge.upper(): branched.merge,
@@ -36,8 +36,8 @@ def test_every_name_leads_to_it(api: Api, make: Make, branched: BranchedReposito
         assert answer.json()["id"] == oid, name
 
 
-def test_its_fields(api: Api, make: Make, branched: BranchedRepository) -> None:
-    """Those of a list, its numbers, and the status that it does not have."""
+def test_commit_fields(api: Api, make: Make, branched: BranchedRepository) -> None:
+    """The fields of lists, statistics, and a null status."""
     shown = api.get(f"/projects/{branched.project.id}/repository/commits/{branched.last}", make.root).json()
     assert shown["title"] == "Last"
     assert shown["stats"] == {"additions": 0, "deletions": 1, "total": 1}
@@ -48,14 +48,14 @@ def test_its_fields(api: Api, make: Make, branched: BranchedRepository) -> None:
     assert {name: shown[name] for name in listed} == listed
 
 
-def test_without_numbers(api: Api, make: Make, branched: BranchedRepository) -> None:
-    """Whoever does not want them does not wait for them."""
+def test_without_statistics(api: Api, make: Make, branched: BranchedRepository) -> None:
+    """They are omitted on request."""
     url = f"/projects/{branched.project.id}/repository/commits/{branched.last}"
     assert "stats" not in api.get(url, make.root, stats="false").json()
 
 
 def test_a_merge_is_counted_against_its_first_parent(api: Api, make: Make, branched: BranchedRepository) -> None:
-    """What the other side brought."""
+    """The changes of the other side."""
     shown = api.get(f"/projects/{branched.project.id}/repository/commits/{branched.merge}", make.root).json()
     assert shown["stats"] == {"additions": 1, "deletions": 0, "total": 1}
     assert shown["parent_ids"] == [branched.main, branched.side]
@@ -77,30 +77,30 @@ UNKNOWN = [
 
 
 @pytest.mark.parametrize("name", UNKNOWN)
-def test_what_leads_to_no_commit(api: Api, make: Make, branched: BranchedRepository, name: str) -> None:
-    """It is not found, in whichever question it stands."""
+def test_refs_without_a_commit(api: Api, make: Make, branched: BranchedRepository, name: str) -> None:
+    """They are not found, on every endpoint."""
     for question in ("", "/diff", "/refs", "/signature", "/sequence"):
         answer = api.get(f"/projects/{branched.project.id}/repository/commits/{name}{question}", make.root)
         assert (answer.status_code, answer.json()) == (404, {"message": "404 Commit Not Found"})
     assert not Path("/tmp/pwned-by-a-sha").exists()
 
 
-def test_files_and_trees_are_no_commits(api: Api, make: Make, branched: BranchedRepository) -> None:
-    """Their ids are found, and are something else."""
+def test_files_and_trees_are_not_commits(api: Api, make: Make, branched: BranchedRepository) -> None:
+    """Their ids are rejected."""
     for name in ("master:a.txt", "master^{tree}"):
         oid = run(branched.repository.path, "rev-parse", name)
         assert api.get(f"/projects/{branched.project.id}/repository/commits/{oid}", make.root).status_code == 404
 
 
 def test_an_empty_repository(api: Api, make: Make) -> None:
-    """Nothing is there yet."""
+    """Every lookup gets 404."""
     project = make_project(make)
     for name in ("master", "HEAD", "0" * 40):
         assert api.get(f"/projects/{project.id}/repository/commits/{name}", make.root).status_code == 404
 
 
 def test_messages_and_names_in_other_encodings(instance: Instance, api: Api, make: Make) -> None:
-    """They are shown, whatever they are."""
+    """They are decoded without errors."""
     project = make_project(make)
     made = History()
     made.commit(files={"a": "1"}, message="Gr\xfc\xdfe\n".encode("latin-1"), author="J\xfcrgen <j@example.org>")
@@ -113,8 +113,8 @@ def test_messages_and_names_in_other_encodings(instance: Instance, api: Api, mak
         assert api.get(f"/projects/{project.id}/repository/commits/{name}", make.root).json()["title"] == title
 
 
-def test_references_that_contain_it(api: Api, make: Make, branched: BranchedRepository) -> None:
-    """Branches and tags, or one kind of them."""
+def test_refs_that_contain_a_commit(api: Api, make: Make, branched: BranchedRepository) -> None:
+    """Branches and tags, or one of both."""
     url = f"/projects/{branched.project.id}/repository/commits/{branched.merge}/refs"
     branches = [{"type": "branch", "name": name} for name in ("ahead", "master")]
     tags = [{"type": "tag", "name": name} for name in ("v1", "v2")]
@@ -128,8 +128,8 @@ def test_references_that_contain_it(api: Api, make: Make, branched: BranchedRepo
     assert api.get(url, make.root, type="none").status_code == 400
 
 
-def test_no_merge_requests_yet(api: Api, make: Make, branched: BranchedRepository) -> None:
-    """Clients ask of any commit."""
+def test_commit_without_merge_requests(api: Api, make: Make, branched: BranchedRepository) -> None:
+    """The list is empty."""
     url = f"/projects/{branched.project.id}/repository/commits"
     for name in (branched.first, branched.last[:10], "master"):
         answer = api.get(f"/projects/{branched.project.id}/repository/commits/{name}/merge_requests", make.root)
@@ -145,7 +145,7 @@ def test_no_merge_requests_yet(api: Api, make: Make, branched: BranchedRepositor
     [(253402300799, "9999-12-31T23:59:59.000+00:00"), (2**53, "9999-12-31T23:59:59.999+00:00")],
 )
 def test_times_beyond_the_calendar(instance: Instance, api: Api, make: Make, at: int, shown: str) -> None:
-    """They are shown as its end."""
+    """They are clamped to the supported range."""
     project = make_project(make)
     made = History()
     made.commit(files={"a": "1"}, at=at, zone="+0000")
@@ -154,8 +154,8 @@ def test_times_beyond_the_calendar(instance: Instance, api: Api, make: Make, at:
     assert commit["committed_date"] == commit["authored_date"] == shown
 
 
-def test_its_place(api: Api, make: Make, branched: BranchedRepository) -> None:
-    """How many commits there are up to it."""
+def test_sequence(api: Api, make: Make, branched: BranchedRepository) -> None:
+    """The number of commits up to it."""
     url = f"/projects/{branched.project.id}/repository/commits"
     assert api.get(f"{url}/{branched.first}/sequence", make.root).json() == {"count": 1}
     assert api.get(f"{url}/master/sequence", make.root).json() == {"count": 5}
@@ -163,7 +163,7 @@ def test_its_place(api: Api, make: Make, branched: BranchedRepository) -> None:
 
 
 def test_no_signature(api: Api, make: Make, branched: BranchedRepository) -> None:
-    """As most commits."""
+    """The response is 404."""
     answer = api.get(f"/projects/{branched.project.id}/repository/commits/{branched.last}/signature", make.root)
     assert (answer.status_code, answer.json()) == (404, {"message": "404 Signature Not Found"})
 
@@ -173,7 +173,7 @@ KINDS = [("PGP SIGNATURE", "PGP"), ("SSH SIGNATURE", "SSH"), ("SIGNED MESSAGE", 
 
 @pytest.mark.parametrize(("words", "kind"), KINDS)
 def test_signatures(instance: Instance, api: Api, make: Make, words: str, kind: str) -> None:
-    """Their kind is told; nobody vouches for them."""
+    """Their type is returned, and marked as unverified."""
     project = make_project(make)
     made = History()
     made.commit(files={"a": "1"})

@@ -1,4 +1,4 @@
-"""One file with its content."""
+"""Single files with content."""
 
 from base64 import b64decode
 from hashlib import sha256
@@ -37,7 +37,7 @@ def _file(api: Api, sample: SampleRepository, path: str, ref: str = "master") ->
     return shown
 
 
-def test_all_of_a_file_is_told(api: Api, sample: SampleRepository) -> None:
+def test_a_file_has_all_fields(api: Api, sample: SampleRepository) -> None:
     content = TEXT.replace("two", "2").encode()
 
     shown = _file(api, sample, "README.md")
@@ -58,7 +58,7 @@ def test_all_of_a_file_is_told(api: Api, sample: SampleRepository) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_name_may_be_anything(api: Api, sample: SampleRepository, name: str) -> None:
+def test_unusual_file_names(api: Api, sample: SampleRepository, name: str) -> None:
     shown = _file(api, sample, name)
 
     assert b64decode(shown["content"]) == f"This is {name!r}\n".encode()
@@ -67,7 +67,7 @@ def test_a_name_may_be_anything(api: Api, sample: SampleRepository, name: str) -
     assert shown["last_commit_id"] == sample.commits[1]
 
 
-def test_what_is_no_plain_text_comes_whole(api: Api, sample: SampleRepository) -> None:
+def test_binary_files_are_returned_unchanged(api: Api, sample: SampleRepository) -> None:
     assert b64decode(_file(api, sample, "binary.bin")["content"]) == BINARY
     empty = _file(api, sample, "empty")
     assert (empty["size"], empty["content"]) == (0, "")
@@ -78,7 +78,7 @@ def test_what_is_no_plain_text_comes_whole(api: Api, sample: SampleRepository) -
     assert (module["blob_id"], module["size"], module["content"]) == (MODULE_ID, 0, "")
 
 
-def test_every_way_to_name_a_commit_leads_to_its_file(api: Api, sample: SampleRepository) -> None:
+def test_every_kind_of_ref(api: Api, sample: SampleRepository) -> None:
     first = sample.commits[1]
     for ref in ("v1", "v1-annotated", first, first[:8], first.upper(), "refs/tags/v1"):
         assert b64decode(_file(api, sample, "README.md", ref)["content"]) == TEXT.encode()
@@ -87,7 +87,7 @@ def test_every_way_to_name_a_commit_leads_to_its_file(api: Api, sample: SampleRe
 
 
 @pytest.mark.parametrize("path", ["nowhere", "deep", "README.md/x", "module/x", "deep//er", "x" * 4000, "%2F"])
-def test_what_is_no_file_is_not_found(api: Api, sample: SampleRepository, path: str) -> None:
+def test_missing_files_are_not_found(api: Api, sample: SampleRepository, path: str) -> None:
     answer = api.get(f"{sample.url}/files/{in_path(path)}", ref="master")
 
     assert answer.status_code == 404
@@ -96,8 +96,8 @@ def test_what_is_no_file_is_not_found(api: Api, sample: SampleRepository, path: 
 
 @pytest.mark.parametrize("path", ["..", "../x", "a/../b", "a/..", "x" * 5000])
 @pytest.mark.parametrize("part", ["", "/raw", "/blame"])
-def test_a_path_that_leads_out_is_refused(api: Api, sample: SampleRepository, path: str, part: str) -> None:
-    """D7: a path with dots in it asks for what lies outside of the tree."""
+def test_path_traversal_is_rejected(api: Api, sample: SampleRepository, path: str, part: str) -> None:
+    """Attack: a path with dots addresses files outside the tree."""
     answer = api.get(f"{sample.url}/files/{in_path(path)}{part}", ref="master")
 
     assert answer.status_code == 400
@@ -106,8 +106,8 @@ def test_a_path_that_leads_out_is_refused(api: Api, sample: SampleRepository, pa
 
 @pytest.mark.parametrize("ref", HOSTILE_REFS)
 @pytest.mark.parametrize("part", ["", "/raw", "/blame"])
-def test_a_hostile_ref_names_nothing(api: Api, sample: SampleRepository, ref: str, part: str) -> None:
-    """D1: a ref that reads as an option makes git write a file."""
+def test_a_hostile_ref_is_not_found(api: Api, sample: SampleRepository, ref: str, part: str) -> None:
+    """Attack: a ref that looks like an option makes git write a file."""
     answer = api.get(f"{sample.url}/files/README.md{part}", ref=ref)
 
     assert answer.status_code == 404
@@ -115,14 +115,14 @@ def test_a_hostile_ref_names_nothing(api: Api, sample: SampleRepository, ref: st
     assert not Path("/tmp/ingot-pwned").exists()
 
 
-def test_the_ref_must_be_given(api: Api, sample: SampleRepository) -> None:
+def test_the_ref_is_required(api: Api, sample: SampleRepository) -> None:
     for part in ("", "/raw", "/blame"):
         answer = api.get(f"{sample.url}/files/README.md{part}")
         assert answer.status_code == 400
         assert answer.json() == {"message": '400 (Bad request) "ref" not given'}
 
 
-def test_the_head_tells_all_but_the_content(api: Api, sample: SampleRepository) -> None:
+def test_head_returns_all_but_the_content(api: Api, sample: SampleRepository) -> None:
     shown = _file(api, sample, "README.md")
 
     for method in ("HEAD", "GET"):
@@ -135,8 +135,8 @@ def test_the_head_tells_all_but_the_content(api: Api, sample: SampleRepository) 
     assert api.request("HEAD", f"{sample.url}/files/nowhere?ref=master").status_code == 404
 
 
-def test_no_name_ends_a_header(api: Api, sample: SampleRepository) -> None:
-    """A file whose name holds a line break would add headers of its own."""
+def test_a_file_name_cannot_inject_a_header(api: Api, sample: SampleRepository) -> None:
+    """Attack: a file name with a line break."""
     name = "line\r\nX-Evil: yes"
     for part in ("", "/raw"):
         answer = api.get(f"{sample.url}/files/{in_path(name)}{part}", ref="master")
@@ -145,7 +145,7 @@ def test_no_name_ends_a_header(api: Api, sample: SampleRepository) -> None:
         assert answer.headers["x-gitlab-file-path"] == "line%0D%0AX-Evil: yes"
 
 
-def test_the_same_state_is_not_sent_twice(api: Api, sample: SampleRepository) -> None:
+def test_an_unchanged_file_is_not_sent_again(api: Api, sample: SampleRepository) -> None:
     path = f"{sample.url}/files/README.md?ref=master"
     tag = api.get(path).headers["etag"]
 
@@ -153,7 +153,7 @@ def test_the_same_state_is_not_sent_twice(api: Api, sample: SampleRepository) ->
     assert api.request("GET", path, headers={"If-None-Match": '"other"'}).status_code == 200
 
 
-def test_who_may_read(api: Api, instance: Instance, make: Make) -> None:
+def test_permission_to_read(api: Api, instance: Instance, make: Make) -> None:
     guest, reporter, stranger = make.user(), make.user(), make.user()
     members = {guest: Level.GUEST, reporter: Level.REPORTER}
     private = make_sample(instance, make, visibility="private", members=members)
@@ -166,7 +166,7 @@ def test_who_may_read(api: Api, instance: Instance, make: Make) -> None:
         assert [api.get(path, who).status_code for who in (None, stranger)] == [404, 200]
 
 
-def test_a_token_for_repositories_alone_reads_files(api: Api, instance: Instance, make: Make) -> None:
+def test_a_token_with_repository_scope_reads_files(api: Api, instance: Instance, make: Make) -> None:
     private = make_sample(instance, make, visibility="private")
     narrow = make.root.with_token(make.token(make.root.id, "read_repository"))
 
@@ -181,8 +181,8 @@ def test_an_empty_repository_has_no_files(api: Api, make: Make) -> None:
         assert (answer.status_code, answer.json()) == (404, {"message": "404 Commit Not Found"})
 
 
-def test_a_large_file_comes_whole(api: Api, instance: Instance, make: Make) -> None:
-    content = bytes(range(251)) * 20_000  # 5 MB, in no rhythm that pieces or Base64 have.
+def test_a_large_file_is_complete(api: Api, instance: Instance, make: Make) -> None:
+    content = bytes(range(251)) * 20_000  # 5 MB, with a period that is no multiple of chunk or Base64 sizes.
     project = make_project(make, visibility="public")
     history = History()
     name = 'large "content":"".bin'
@@ -200,7 +200,7 @@ def test_a_large_file_comes_whole(api: Api, instance: Instance, make: Make) -> N
     assert head.headers["content-length"] == str(len(shown.content))
 
 
-def test_the_last_commit_is_found_across_merges_and_far_back(api: Api, instance: Instance, make: Make) -> None:
+def test_the_last_commit_is_found_across_merges_and_long_histories(api: Api, instance: Instance, make: Make) -> None:
     project = make_project(make, visibility="public")
     history = History()
     begun = history.commit(files={"old": "1", "both": "1", "side": "1"})

@@ -1,4 +1,4 @@
-"""The commits of a branch: in git's order, filtered, paged, and for whom."""
+"""Lists of commits: git's order, filters, pages and permissions."""
 
 from pathlib import Path
 from typing import Any
@@ -32,12 +32,12 @@ FIELDS = [
 
 @pytest.fixture(scope="module")
 def branched(instance: Instance, make: Make) -> BranchedRepository:
-    """A public project."""
+    """Return a public project."""
     return BranchedRepository(instance, make_project(make, visibility="public"))
 
 
 def titles(answer: httpx.Response) -> list[str]:
-    """The titles in a list."""
+    """Return the titles in a list."""
     assert answer.status_code == 200, answer.text
     return [commit["title"] for commit in answer.json()]
 
@@ -68,7 +68,7 @@ def test_by_reference(api: Api, make: Make, branched: BranchedRepository, ref: s
 
 
 def test_by_id(api: Api, make: Make, branched: BranchedRepository) -> None:
-    """Whole or short."""
+    """Full or short."""
     for ref in (branched.main, branched.main[:8]):
         answer = api.get(f"/projects/{branched.project.id}/repository/commits", make.root, ref_name=ref)
         assert titles(answer) == ["Main", "Begin"]
@@ -103,7 +103,7 @@ FILTERS: list[tuple[dict[str, Any], list[str]]] = [
 
 @pytest.mark.parametrize(("sent", "expected"), FILTERS)
 def test_filters(api: Api, make: Make, branched: BranchedRepository, sent: dict[str, Any], expected: list[str]) -> None:
-    """Each narrows the list and the total alike; times are inclusive."""
+    """Each applies to the list and the total; times are inclusive."""
     assert START == 1_500_000_000
     answer = api.get(f"/projects/{branched.project.id}/repository/commits", make.root, **sent)
     assert titles(answer) == expected
@@ -111,7 +111,7 @@ def test_filters(api: Api, make: Make, branched: BranchedRepository, sent: dict[
 
 
 def test_pages(api: Api, make: Make, branched: BranchedRepository) -> None:
-    """They hang together, and there is nothing behind the last."""
+    """Pages are contiguous, and empty after the last."""
     url = f"/projects/{branched.project.id}/repository/commits"
     pages = [api.get(url, make.root, per_page=2, page=page) for page in (1, 2, 3)]
     assert [titles(page) for page in pages] == [["Last", "Merge"], ["Main", "Side"], ["Begin"]]
@@ -123,8 +123,8 @@ def test_pages(api: Api, make: Make, branched: BranchedRepository) -> None:
         assert behind.headers["x-total"] == "5"
 
 
-def test_numbers_on_demand(api: Api, make: Make, branched: BranchedRepository) -> None:
-    """Lines added and deleted, against the first parent."""
+def test_with_stats(api: Api, make: Make, branched: BranchedRepository) -> None:
+    """Added and deleted lines, against the first parent."""
     answer = api.get(f"/projects/{branched.project.id}/repository/commits", make.root, with_stats="true")
     assert [commit["stats"] for commit in answer.json()] == [
         {"additions": 0, "deletions": 1, "total": 1},
@@ -135,8 +135,8 @@ def test_numbers_on_demand(api: Api, make: Make, branched: BranchedRepository) -
     ]
 
 
-def test_what_is_pushed_is_seen_at_once(instance: Instance, api: Api, make: Make) -> None:
-    """The list and the total, also where both were kept."""
+def test_pushed_commits_are_listed_at_once(instance: Instance, api: Api, make: Make) -> None:
+    """In the list and the total, also if both were cached."""
     branched = BranchedRepository(instance, make_project(make))
     url = f"/projects/{branched.project.id}/repository/commits"
     assert api.get(url, make.root).headers["x-total"] == "5"
@@ -149,7 +149,7 @@ def test_what_is_pushed_is_seen_at_once(instance: Instance, api: Api, make: Make
 
 
 def test_an_empty_repository(api: Api, make: Make) -> None:
-    """It has no commits, by whatever name."""
+    """The list is empty for every ref."""
     project = make_project(make)
     for sent in ({}, {"ref_name": "master"}, {"all": "true"}, {"path": "a", "with_stats": "true"}, {"author": "x"}):
         answer = api.get(f"/projects/{project.id}/repository/commits", make.root, **sent)
@@ -157,7 +157,7 @@ def test_an_empty_repository(api: Api, make: Make) -> None:
 
 
 def test_a_missing_default_branch(instance: Instance, api: Api, make: Make) -> None:
-    """Other branches do not take its place."""
+    """No other branch replaces it."""
     project = make_project(make)
     made = History()
     made.commit("other", {"a": "1"})
@@ -167,12 +167,12 @@ def test_a_missing_default_branch(instance: Instance, api: Api, make: Make) -> N
     assert api.get(url, make.root, ref_name="master").status_code == 200
 
 
-# What git reads as the way to a commit is no name here.
+# Expressions that git would evaluate are not refs here.
 SPELLED = ["master~1", "HEAD^", "HEAD~2", "a..b", "master^", "master:a.txt", "../../x", "@{-1}", "x y", "^master", "@"]
 
 
-def test_an_unknown_reference_lists_nothing(api: Api, make: Make, branched: BranchedRepository) -> None:
-    """It may come to be."""
+def test_an_unknown_ref_lists_nothing(api: Api, make: Make, branched: BranchedRepository) -> None:
+    """It may be created later."""
     for name in ("nope", "nope/ünï", "f" * 40, "fffffff", "x" * 5000, *SPELLED):
         answer = api.get(f"/projects/{branched.project.id}/repository/commits", make.root, ref_name=name)
         assert (answer.status_code, answer.json()) == (200, []), name
@@ -182,14 +182,14 @@ HOSTILE = ["--output=/tmp/pwned-by-a-ref", "-x", "--all"]
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_what_can_be_no_reference_is_refused(api: Api, make: Make, branched: BranchedRepository, name: str) -> None:
-    """It never reaches git."""
+def test_invalid_refs_are_rejected(api: Api, make: Make, branched: BranchedRepository, name: str) -> None:
+    """They never reach git."""
     answer = api.get(f"/projects/{branched.project.id}/repository/commits", make.root, ref_name=name)
     assert (answer.status_code, answer.json()) == (400, {"message": {"ref_name": ["is invalid"]}})
     assert not Path("/tmp/pwned-by-a-ref").exists()
 
 
-WRONG = [
+INVALID = [
     {"since": "invalid-date"},
     {"until": "5"},
     {"since": "2017-13-01T00:00:00Z"},
@@ -204,22 +204,22 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize("sent", WRONG)
-def test_wrong_values(api: Api, make: Make, branched: BranchedRepository, sent: dict[str, Any]) -> None:
-    """They are named."""
+@pytest.mark.parametrize("sent", INVALID)
+def test_invalid_values(api: Api, make: Make, branched: BranchedRepository, sent: dict[str, Any]) -> None:
+    """The error names the parameter."""
     answer = api.get(f"/projects/{branched.project.id}/repository/commits", make.root, **sent)
     assert answer.status_code == 400, answer.text
     assert next(iter(sent)) in answer.text
 
 
 @pytest.mark.parametrize("sent", [{"ref_name[]": "master"}, {"path[a]": "b"}, {"author[]": "x"}])
-def test_lists_for_texts(api: Api, make: Make, branched: BranchedRepository, sent: dict[str, Any]) -> None:
-    """Neither of them is a text."""
+def test_arrays_are_no_texts(api: Api, make: Make, branched: BranchedRepository, sent: dict[str, Any]) -> None:
+    """Arrays are rejected for both parameters."""
     answer = api.get(f"/projects/{branched.project.id}/repository/commits", make.root, **sent)
     assert answer.status_code == 400, answer.text
 
 
-WHO = [
+CALLERS = [
     ("administrator", 200),
     ("owner", 200),
     ("developer", 200),
@@ -230,9 +230,9 @@ WHO = [
 ]
 
 
-@pytest.mark.parametrize(("role", "status"), WHO)
-def test_who_sees_a_private_project(instance: Instance, api: Api, make: Make, role: str, status: int) -> None:
-    """Members from reporter on; to strangers it does not exist."""
+@pytest.mark.parametrize(("role", "status"), CALLERS)
+def test_visibility_of_a_private_project(instance: Instance, api: Api, make: Make, role: str, status: int) -> None:
+    """Reporters and above; other users get 404."""
     roles = UsersByRole(make)
     branched = BranchedRepository(instance, project_with(make, roles))
     for path in (
@@ -246,8 +246,8 @@ def test_who_sees_a_private_project(instance: Instance, api: Api, make: Make, ro
         assert answer.status_code == status, answer.text
 
 
-def test_credentials_are_needed_on_public_projects_too(api: Api, make: Make, branched: BranchedRepository) -> None:
-    """Any will do."""
+def test_authentication_is_required_on_public_projects(api: Api, make: Make, branched: BranchedRepository) -> None:
+    """Any valid credential is accepted."""
     url = f"/projects/{branched.project.id}/repository/commits"
     for path in (
         "",
@@ -261,14 +261,14 @@ def test_credentials_are_needed_on_public_projects_too(api: Api, make: Make, bra
 
 
 def test_statements_do_not_grow_with_the_page(api: Api, make: Make, branched: BranchedRepository) -> None:
-    """Commits come from the repository alone."""
+    """Commits are read from the repository only."""
     url = f"/projects/{branched.project.id}/repository/commits"
     small = statements_of(make, lambda: api.get(url, make.root, per_page=1))
     assert statements_of(make, lambda: api.get(url, make.root, per_page=100)) == small
 
 
-def test_names_of_files_that_are_no_utf_8(instance: Instance, api: Api, make: Make) -> None:
-    """They are asked for as they are shown; of two that are shown alike, the one in UTF-8 is meant."""
+def test_file_names_in_other_encodings(instance: Instance, api: Api, make: Make) -> None:
+    """Filtered by the shown name; of two names that are shown alike, the UTF-8 one counts."""
     project = make_project(make)
     made = History()
     made.commit(files={"caf\udce9/a": "1"}, message="Latin")

@@ -1,4 +1,4 @@
-"""Protected branches and tags over the API: rules, wildcards, and who may make them."""
+"""Protected branches and tags: rules, wildcards and permissions."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -15,7 +15,7 @@ from tests.roles import UsersByRole, project_with
 
 @pytest.fixture
 def project(instance: Instance, make: Make, roles: UsersByRole) -> Project:
-    """A private project with a branch."""
+    """Return a private project with a branch."""
     project = project_with(make, roles)
     history = History()
     history.commit(files={"README.md": "hello\n"})
@@ -24,11 +24,11 @@ def project(instance: Instance, make: Make, roles: UsersByRole) -> Project:
 
 
 def levels(shown: list[dict[str, Any]]) -> list[int]:
-    """The levels of a rule."""
+    """Return the levels of a rule."""
     return [each["access_level"] for each in shown]
 
 
-def test_a_rule_on_a_branch_from_its_making_to_its_end(api: Api, roles: UsersByRole, project: Project) -> None:
+def test_life_cycle_of_a_branch_rule(api: Api, roles: UsersByRole, project: Project) -> None:
     made = api.post(f"/projects/{project.id}/protected_branches", roles.master, name="release/*", push_access_level=30)
     assert made.status_code == 201, made.text
     shown = made.json()
@@ -66,7 +66,7 @@ def test_a_rule_on_a_branch_from_its_making_to_its_end(api: Api, roles: UsersByR
     assert gone.status_code == 404
 
 
-def test_a_rule_on_a_tag_from_its_making_to_its_end(api: Api, roles: UsersByRole, project: Project) -> None:
+def test_life_cycle_of_a_tag_rule(api: Api, roles: UsersByRole, project: Project) -> None:
     made = api.post(f"/projects/{project.id}/protected_tags", roles.master, name="v*", create_access_level=30)
     assert made.status_code == 201, made.text
     assert made.json()["name"] == "v*"
@@ -96,7 +96,7 @@ def test_a_rule_on_a_tag_from_its_making_to_its_end(api: Api, roles: UsersByRole
         ("nobody", 401, 401),
     ],
 )
-def test_who_may(api: Api, make: Make, roles: UsersByRole, who: str, private: Any, public: Any) -> None:
+def test_permissions(api: Api, make: Make, roles: UsersByRole, who: str, private: Any, public: Any) -> None:
     for visibility, expected in (("private", private), ("public", public)):
         project = project_with(make, roles, visibility=visibility)
         for kind in ("protected_branches", "protected_tags"):
@@ -114,7 +114,7 @@ def test_who_may(api: Api, make: Make, roles: UsersByRole, who: str, private: An
         assert edited.status_code == (200 if expected is True else expected)
 
 
-def test_an_archived_project_shows_its_rules_and_keeps_them(api: Api, make: Make, roles: UsersByRole) -> None:
+def test_an_archived_project_is_read_only(api: Api, make: Make, roles: UsersByRole) -> None:
     project = project_with(make, roles)
     assert api.post(f"/projects/{project.id}/archive", roles.owner).status_code == 201
     url = f"/projects/{project.id}/protected_branches"
@@ -136,7 +136,7 @@ def test_an_archived_project_shows_its_rules_and_keeps_them(api: Api, make: Make
         ({"unprotect_access_level": 40, "code_owner_approval_required": True}, 40, 40),
     ],
 )
-def test_the_levels_that_are_asked_for(
+def test_requested_levels_are_stored(
     api: Api, roles: UsersByRole, project: Project, sent: dict[str, Any], push: int, merge: int
 ) -> None:
     made = api.post(f"/projects/{project.id}/protected_branches", roles.master, name="x", **sent)
@@ -172,7 +172,9 @@ def test_the_levels_that_are_asked_for(
         ("name", "a\0b"),
     ],
 )
-def test_what_a_rule_cannot_be(api: Api, roles: UsersByRole, project: Project, field: str, value: Any) -> None:
+def test_invalid_branch_rules_are_rejected(
+    api: Api, roles: UsersByRole, project: Project, field: str, value: Any
+) -> None:
     sent = {"name": "x", field: value}
     refused = api.post(f"/projects/{project.id}/protected_branches", roles.master, **sent)
     assert refused.status_code == 400, refused.text
@@ -190,7 +192,7 @@ def test_what_a_rule_cannot_be(api: Api, roles: UsersByRole, project: Project, f
         ("name", {"a": 1}),
     ],
 )
-def test_what_a_rule_on_tags_cannot_be(api: Api, roles: UsersByRole, project: Project, field: str, value: Any) -> None:
+def test_invalid_tag_rules_are_rejected(api: Api, roles: UsersByRole, project: Project, field: str, value: Any) -> None:
     refused = api.post(f"/projects/{project.id}/protected_tags", roles.master, **{"name": "x", field: value})
     assert refused.status_code == 400, refused.text
     assert field in refused.json()["message"]
@@ -200,8 +202,8 @@ IMPOSSIBLE = ["a b", "a..b", "refs/heads/q", "a\nb", "x" * 300, "-x", "a*.lock",
 
 
 @pytest.mark.parametrize("name", IMPOSSIBLE)
-def test_a_name_that_nothing_can_have(api: Api, roles: UsersByRole, project: Project, name: str) -> None:
-    """Such a rule would protect nothing, and look as if it did."""
+def test_impossible_names_are_rejected(api: Api, roles: UsersByRole, project: Project, name: str) -> None:
+    """A rule of this kind would appear to protect something."""
     for kind in ("protected_branches", "protected_tags"):
         refused = api.post(f"/projects/{project.id}/{kind}", roles.master, name=name)
         assert refused.status_code == 400, refused.text
@@ -209,19 +211,19 @@ def test_a_name_that_nothing_can_have(api: Api, roles: UsersByRole, project: Pro
 
 
 @pytest.mark.parametrize("name", ["*", "**", "*-stable", "a/*/b", "v*.*", "*" * 300, "f" * 40 + "*", "ünï/*", "it's"])
-def test_a_name_that_something_can_have(api: Api, roles: UsersByRole, project: Project, name: str) -> None:
+def test_possible_names_are_accepted(api: Api, roles: UsersByRole, project: Project, name: str) -> None:
     for kind in ("protected_branches", "protected_tags"):
         assert api.post(f"/projects/{project.id}/{kind}", roles.master, name=name).status_code == 201
 
 
-def test_a_name_is_needed(api: Api, roles: UsersByRole, project: Project) -> None:
+def test_a_name_is_required(api: Api, roles: UsersByRole, project: Project) -> None:
     for kind in ("protected_branches", "protected_tags"):
         refused = api.post(f"/projects/{project.id}/{kind}", roles.master)
         assert (refused.status_code, refused.json()["message"]) == (400, '400 (Bad request) "name" not given')
 
 
 @pytest.mark.parametrize("name", ["%00", "%FF", "%ED%A0%80", "..%2F..", "%2A%2A", "-x", "a" * 2000])
-def test_names_in_the_path_that_nothing_has(api: Api, roles: UsersByRole, project: Project, name: str) -> None:
+def test_missing_rules(api: Api, roles: UsersByRole, project: Project, name: str) -> None:
     for kind in ("protected_branches", "protected_tags"):
         assert api.get(f"/projects/{project.id}/{kind}/{name}", roles.master).status_code in (400, 404)
         assert api.delete(f"/projects/{project.id}/{kind}/{name}", roles.master).status_code in (200, 400, 404)
@@ -244,8 +246,10 @@ def test_search_and_pages(api: Api, make: Make, roles: UsersByRole, project: Pro
     assert statements_of(make, lambda: api.get(url, roles.master, per_page=100)) == few
 
 
-def test_rules_are_bounded(api: Api, roles: UsersByRole, project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each push and each list looks at all of them."""
+def test_the_number_of_rules_is_limited(
+    api: Api, roles: UsersByRole, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each push and each list evaluates all of them."""
     monkeypatch.setattr(service, "MAX_RULES", 2)
     for kind, there in (("protected_branches", 1), ("protected_tags", 0)):
         answers = [api.post(f"/projects/{project.id}/{kind}", roles.master, name=f"x{n}") for n in range(3)]
@@ -255,7 +259,7 @@ def test_rules_are_bounded(api: Api, roles: UsersByRole, project: Project, monke
     assert api.put(f"/projects/{project.id}/repository/branches/master/protect", roles.master).status_code == 200
 
 
-def test_two_at_once_make_one_rule(api: Api, roles: UsersByRole, project: Project) -> None:
+def test_concurrent_creation_makes_one_rule(api: Api, roles: UsersByRole, project: Project) -> None:
     for kind in ("protected_branches", "protected_tags"):
         url = f"/projects/{project.id}/{kind}"
         with ThreadPoolExecutor(6) as pool:
@@ -263,7 +267,7 @@ def test_two_at_once_make_one_rule(api: Api, roles: UsersByRole, project: Projec
         assert sorted(answer.status_code for answer in answers) == [201] + [409] * 5
 
 
-def test_rules_of_one_project_do_not_touch_another(api: Api, make: Make, roles: UsersByRole, project: Project) -> None:
+def test_rules_of_one_project_do_not_affect_another(api: Api, make: Make, roles: UsersByRole, project: Project) -> None:
     other = make_project(make, roles.owner)
     api.post(f"/projects/{project.id}/protected_tags", roles.master, name="v*")
     assert api.get(f"/projects/{other.id}/protected_tags", roles.owner).json() == []
@@ -271,8 +275,8 @@ def test_rules_of_one_project_do_not_touch_another(api: Api, make: Make, roles: 
     assert api.get(f"/projects/{project.id}/protected_tags/v*", roles.master).status_code == 200
 
 
-def test_a_rule_holds_at_once_and_its_flags_show_on_the_branch(api: Api, roles: UsersByRole, project: Project) -> None:
-    """What the two families of calls say about a branch is the same."""
+def test_a_rule_applies_at_once_and_shows_on_the_branch(api: Api, roles: UsersByRole, project: Project) -> None:
+    """The branch endpoint and the rule endpoint agree."""
     branches = f"/projects/{project.id}/repository/branches"
     assert api.post(branches, roles.developer, branch="stable/1", ref="master").status_code == 201
     rule = {"name": "stable/*", "push_access_level": 40, "merge_access_level": 30}

@@ -1,4 +1,4 @@
-"""A file's content by itself: safe in a browser, in ranges, and at any size."""
+"""Raw file content: safe in browsers, in ranges, at any size."""
 
 import random
 import subprocess
@@ -25,7 +25,7 @@ def sample(instance: Instance, make: Make) -> SampleRepository:
 
 @pytest.fixture(scope="module")
 def large(instance: Instance, make: Make) -> tuple[SampleRepository, bytes]:
-    """A project with one file of 30 MB that cannot be packed any smaller."""
+    """Return a project with one incompressible file of 30 MB."""
     content = random.Random(1).randbytes(LARGE)
     project = make_project(make, visibility="public")
     history = History()
@@ -39,7 +39,7 @@ def _raw(api: Api, sample: SampleRepository, path: str, **headers: str) -> httpx
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_content_comes_as_it_is(api: Api, sample: SampleRepository, name: str) -> None:
+def test_content_is_returned_unchanged(api: Api, sample: SampleRepository, name: str) -> None:
     answer = _raw(api, sample, name)
 
     assert answer.status_code == 200
@@ -58,10 +58,10 @@ def test_the_content_comes_as_it_is(api: Api, sample: SampleRepository, name: st
         ("binary.bin", "application/octet-stream", "attachment"),
     ],
 )
-def test_a_browser_shows_text_or_saves_and_runs_nothing(
+def test_browsers_show_text_or_download_and_run_nothing(
     api: Api, sample: SampleRepository, path: str, kind: str, how: str
 ) -> None:
-    """D24: a drawing or a page in a repository runs its script on our site."""
+    """Attack: an SVG or HTML file runs a script in the origin of the instance."""
     answer = _raw(api, sample, path)
 
     assert answer.headers["content-type"] == kind
@@ -70,7 +70,7 @@ def test_a_browser_shows_text_or_saves_and_runs_nothing(
     assert answer.headers["content-security-policy"] == "sandbox; default-src 'none'"
 
 
-def test_names_are_spelled_for_every_browser(api: Api, sample: SampleRepository) -> None:
+def test_file_names_are_encoded_for_every_browser(api: Api, sample: SampleRepository) -> None:
     assert _raw(api, sample, "🦊.txt").headers["content-disposition"] == (
         "inline; filename=\"_.txt\"; filename*=UTF-8''%F0%9F%A6%8A.txt"
     )
@@ -79,13 +79,13 @@ def test_names_are_spelled_for_every_browser(api: Api, sample: SampleRepository)
     )
 
 
-def test_what_has_no_content_is_not_found(api: Api, sample: SampleRepository) -> None:
+def test_directories_and_missing_files_are_not_found(api: Api, sample: SampleRepository) -> None:
     for path in ("nowhere", "module", "deep"):
         answer = _raw(api, sample, path)
         assert (answer.status_code, answer.json()) == (404, {"message": "404 File Not Found"})
 
 
-def test_the_headers_tell_what_is_known(api: Api, sample: SampleRepository) -> None:
+def test_headers_describe_the_file(api: Api, sample: SampleRepository) -> None:
     for method in ("GET", "HEAD"):
         answer = api.request(method, f"{sample.url}/files/README.md/raw?ref=master")
         assert answer.headers["x-gitlab-last-commit-id"] == sample.commits[2]
@@ -105,7 +105,7 @@ def test_the_headers_tell_what_is_known(api: Api, sample: SampleRepository) -> N
         ("Bytes = 3 - 4", 3, 5),
     ],
 )
-def test_a_range_is_sent_alone(api: Api, sample: SampleRepository, asked: str, start: int, stop: int) -> None:
+def test_a_range_is_returned_alone(api: Api, sample: SampleRepository, asked: str, start: int, stop: int) -> None:
     answer = _raw(api, sample, "README.md", Range=asked)
 
     assert answer.status_code == 206
@@ -117,7 +117,7 @@ def test_a_range_is_sent_alone(api: Api, sample: SampleRepository, asked: str, s
 @pytest.mark.parametrize(
     "asked", ["bytes=", "bytes=-", "bytes=5-3", "lines=1-2", "bytes=0-1,3-4", "x", "", "bytes=" + "9" * 50 + "-"]
 )
-def test_what_is_no_range_gets_the_whole(api: Api, sample: SampleRepository, asked: str) -> None:
+def test_an_invalid_range_returns_the_whole_file(api: Api, sample: SampleRepository, asked: str) -> None:
     answer = _raw(api, sample, "README.md", Range=asked)
 
     assert (answer.status_code, answer.content) == (200, CONTENT)
@@ -126,7 +126,7 @@ def test_what_is_no_range_gets_the_whole(api: Api, sample: SampleRepository, ask
 @pytest.mark.parametrize(
     ("path", "asked"), [("README.md", "bytes=9999-"), ("README.md", "bytes=-0"), ("empty", "bytes=0-")]
 )
-def test_a_range_beyond_the_end_is_refused(api: Api, sample: SampleRepository, path: str, asked: str) -> None:
+def test_a_range_beyond_the_end_is_rejected(api: Api, sample: SampleRepository, path: str, asked: str) -> None:
     answer = _raw(api, sample, path, Range=asked)
 
     assert answer.status_code == 416
@@ -134,7 +134,7 @@ def test_a_range_beyond_the_end_is_refused(api: Api, sample: SampleRepository, p
     assert answer.json() == {"message": "416 Requested Range Not Satisfiable"}
 
 
-def test_conditions(api: Api, sample: SampleRepository) -> None:
+def test_conditional_requests(api: Api, sample: SampleRepository) -> None:
     tag = _raw(api, sample, "README.md").headers["etag"]
 
     for wanted in (tag, f"W/{tag}", "*", f'"other", {tag}'):
@@ -159,8 +159,8 @@ def test_a_large_file_is_streamed(api: Api, large: tuple[SampleRepository, bytes
     assert _raw(api, sample, "large.txt").headers["content-type"] == "text/plain; charset=utf-8"
 
 
-def test_a_large_file_is_never_held(large: tuple[SampleRepository, bytes]) -> None:
-    """Its pieces are small, and are made one by one."""
+def test_a_large_file_is_not_held_in_memory(large: tuple[SampleRepository, bytes]) -> None:
+    """It is read in small chunks."""
     sample, _ = large
     blob = read_blob(sample.repository, _oid_of(sample))
 
@@ -186,5 +186,5 @@ def test_ranges_of_a_large_file(api: Api, large: tuple[SampleRepository, bytes])
     assert (head.headers["content-length"], head.content) == (str(LARGE), b"")
 
 
-def test_binary_content_is_untouched(api: Api, sample: SampleRepository) -> None:
+def test_binary_content_is_unchanged(api: Api, sample: SampleRepository) -> None:
     assert _raw(api, sample, "binary.bin").content == BINARY

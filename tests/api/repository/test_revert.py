@@ -1,4 +1,4 @@
-"""Undoing commits."""
+"""Reverts."""
 
 import pytest
 
@@ -15,8 +15,8 @@ def commit(writable: WritableRepository, text: str) -> str:
     return oid
 
 
-def test_a_commit_is_undone(api: Api, writable: WritableRepository) -> None:
-    """The files are as they were, and the message says what was undone."""
+def test_revert_restores_the_files(api: Api, writable: WritableRepository) -> None:
+    """The message names the reverted commit."""
     undone = commit(writable, "changed")
     writable.commit({"action": "create", "file_path": "later", "content": "x"})
     answer = api.post(
@@ -32,15 +32,15 @@ def test_a_commit_is_undone(api: Api, writable: WritableRepository) -> None:
     assert "later" in writable.listed()
 
 
-def test_the_first_commit_of_all(api: Api, writable: WritableRepository) -> None:
-    """Even that can be undone; an empty tree is left."""
+def test_revert_the_root_commit(api: Api, writable: WritableRepository) -> None:
+    """The tree is empty afterwards."""
     path = f"/projects/{writable.project.id}/repository/commits/{writable.first}/revert"
     assert api.post(path, writable.developer, branch="dev").status_code == 201
     assert writable.listed() == {}
 
 
-def test_what_cannot_be_undone(api: Api, writable: WritableRepository) -> None:
-    """What was changed again, or undone already, is refused; a try says so too."""
+def test_conflicts_and_empty_reverts_are_rejected(api: Api, writable: WritableRepository) -> None:
+    """Later changes conflict, and a second revert is empty; a dry run reports both."""
     url = f"/projects/{writable.project.id}/repository/commits"
     first, second = commit(writable, "one"), commit(writable, "two")
     tip = writable.tip()
@@ -61,14 +61,14 @@ def test_what_cannot_be_undone(api: Api, writable: WritableRepository) -> None:
 
 @pytest.mark.parametrize("name", ["nope", "-x", "a..b", "0" * 40])
 def test_unknown_commits_and_branches(api: Api, writable: WritableRepository, name: str) -> None:
-    """What is not there is not found."""
+    """Missing ones get 404."""
     url = f"/projects/{writable.project.id}/repository/commits"
     assert api.post(f"{url}/{name}/revert", writable.developer, branch="dev").status_code == 404
     assert api.post(f"{url}/{writable.first}/revert", writable.developer, branch=name).status_code == 404
 
 
-def test_who_may(api: Api, make: Make, writable: WritableRepository) -> None:
-    """As with any push."""
+def test_permissions(api: Api, make: Make, writable: WritableRepository) -> None:
+    """As for a push."""
     path = f"/projects/{writable.project.id}/repository/commits/{writable.first}/revert"
     assert message_of(api.post(path, writable.developer)) == '400 (Bad request) "branch" not given'
     assert api.post(path, branch="dev").status_code == 401

@@ -1,4 +1,4 @@
-"""The lists of repositories take as many statements for a long page as for a short one."""
+"""Constant statement counts of repository lists."""
 
 import pytest
 
@@ -28,7 +28,7 @@ MANY = 5
 
 @pytest.fixture(scope="module")
 def project(instance: Instance, make: Make) -> Project:
-    """A project with some of everything that these lists show."""
+    """Return a project with several of each listed object."""
     api, project = make.api, make_project(make)
     history = History()
     for number in range(MANY):
@@ -56,11 +56,11 @@ def project(instance: Instance, make: Make) -> Project:
 def test_a_longer_page_takes_no_more_statements(
     instance: Instance, api: Api, make: Make, project: Project, path: str
 ) -> None:
-    """Whatever a list shows of each item is read for all of them at once."""
+    """Data of the items is read for all at once."""
     database = instance.app.database
 
     def cost(per_page: int) -> tuple[int, int]:
-        """Now and then a call also looks at the settings, or notes a token's use; the least of some is the rule."""
+        """Return the minimum of several calls, because some also read the settings or record the use of a token."""
         costs = []
         for _ in range(4):
             before = executed(database)

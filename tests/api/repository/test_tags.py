@@ -1,4 +1,4 @@
-"""Tags: listed, read, made and deleted, what is told about them, and who may."""
+"""Tags: lists, reading, creation, deletion, release notes and permissions."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -18,14 +18,14 @@ SHA1 = "0123456789abcdef0123456789abcdef01234567"
 
 @pytest.fixture
 def project(instance: Instance, make: Make, roles: UsersByRole) -> Project:
-    """A public project with a plain tag, an annotated one, and one whose name has a slash and dots."""
+    """Return a public project with a lightweight tag, an annotated one, and one whose name has a slash and dots."""
     project = project_with(make, roles, visibility="public")
     some_tags().fill(instance, project)
     return project
 
 
 def some_tags() -> History:
-    """``v1.10``, ``v1.9`` which is annotated and the newest, and ``rel/2.0.x``."""
+    """Create ``v1.10``, ``v1.9`` which is annotated and the newest, and ``rel/2.0.x``."""
     history = History()
     first = history.commit(files={"README.md": "hello\n"}, message="Begin")
     second = history.commit("feature", files={"a": "1\n"}, parents=(first,))
@@ -37,17 +37,17 @@ def some_tags() -> History:
 
 
 def names(answer: httpx.Response) -> list[str]:
-    """The names in a list."""
+    """Return the names in a list."""
     assert answer.status_code == 200, answer.text
     return [tag["name"] for tag in answer.json()]
 
 
 def git(instance: Instance, project: Project, *args: str) -> str:
-    """What git says in the project's repository."""
+    """Return the output of git in the project's repository."""
     return run(repository_of(instance, project).path, *args)
 
 
-def test_the_list_is_open_and_sorted_backwards(api: Api, instance: Instance, project: Project) -> None:
+def test_the_list_is_public_and_sorted_descending(api: Api, instance: Instance, project: Project) -> None:
     answer = api.get(f"/projects/{project.id}/repository/tags")
     assert names(answer) == ["v1.9", "v1.10", "rel/2.0.x"]
     assert answer.headers["x-total"] == "3"
@@ -78,7 +78,7 @@ def test_order_and_search(api: Api, project: Project) -> None:
     assert api.get(url, sort="up").status_code == 400
 
 
-def test_one_tag(api: Api, project: Project) -> None:
+def test_single_tag(api: Api, project: Project) -> None:
     url = f"/projects/{project.id}/repository/tags"
     for tag in api.get(url).json():
         assert api.get(f"{url}/{quote(tag['name'], safe='')}").json() == tag
@@ -89,12 +89,12 @@ def test_one_tag(api: Api, project: Project) -> None:
 
 
 READ = {"private": 404, "internal": 404, "public": 200}
-WHO: list[tuple[str, dict[str, int], int, int]] = [
-    # Who, then reading by visibility, making, and deleting.
+CALLERS: list[tuple[str, dict[str, int], int, int]] = [
+    # Caller, then reading by visibility, creating, and deleting.
     ("administrator", dict.fromkeys(READ, 200), 201, 200),
     ("owner", dict.fromkeys(READ, 200), 201, 200),
     ("master", dict.fromkeys(READ, 200), 201, 200),
-    ("developer", dict.fromkeys(READ, 200), 201, 403),  # Whoever may not change tags may not delete them.
+    ("developer", dict.fromkeys(READ, 200), 201, 403),  # Deleting requires permission to change.
     ("reporter", dict.fromkeys(READ, 200), 403, 403),
     ("guest", {**dict.fromkeys(READ, 200), "private": 403}, 403, 403),
     ("stranger", {**dict.fromkeys(READ, 200), "private": 404}, 403, 403),
@@ -103,11 +103,11 @@ WHO: list[tuple[str, dict[str, int], int, int]] = [
 
 
 @pytest.mark.parametrize("visibility", list(READ))
-def test_who_may(api: Api, make: Make, instance: Instance, roles: UsersByRole, visibility: str) -> None:
+def test_permissions(api: Api, make: Make, instance: Instance, roles: UsersByRole, visibility: str) -> None:
     project = project_with(make, roles, visibility=visibility)
     some_tags().fill(instance, project)
     url = f"/projects/{project.id}/repository/tags"
-    for who, read, *writes in WHO:
+    for who, read, *writes in CALLERS:
         made, deleted = [404, 404] if (who, visibility) == ("stranger", "private") else writes
         person = roles[who]
         assert api.get(url, person).status_code == read[visibility], who
@@ -119,7 +119,7 @@ def test_who_may(api: Api, make: Make, instance: Instance, roles: UsersByRole, v
         assert api.delete(f"{url}/{there}", person).status_code == deleted, who
 
 
-def test_a_plain_tag(api: Api, instance: Instance, roles: UsersByRole, project: Project) -> None:
+def test_a_lightweight_tag(api: Api, instance: Instance, roles: UsersByRole, project: Project) -> None:
     made = api.post(f"/projects/{project.id}/repository/tags", roles.developer, tag_name="neu/ü.1", ref="feature")
     assert made.status_code == 201, made.text
     shown = made.json()
@@ -134,8 +134,8 @@ def test_a_plain_tag(api: Api, instance: Instance, roles: UsersByRole, project: 
     assert blank.json()["target"] == git(instance, project, "rev-parse", "v1.9^{commit}")
 
 
-def test_an_annotated_tag_is_signed_by_its_maker(api: Api, make: Make, instance: Instance, project: Project) -> None:
-    """What git shows of it is what was sent, and git finds nothing wrong with it."""
+def test_an_annotated_tag_names_its_creator(api: Api, make: Make, instance: Instance, project: Project) -> None:
+    """git shows the sent message and finds no error."""
     maker = make.user(name="Ann <b> O'\\Neill\t.", username=make.name("ann"))
     api.post(f"/projects/{project.id}/members", make.root, user_id=maker.id, access_level=30)
     with day(instance, "2026-02-03"):
@@ -164,13 +164,13 @@ def test_an_annotated_tag_is_signed_by_its_maker(api: Api, make: Make, instance:
     ["-d", "--help", "a b", SHA1, f"{SHA1}/x", "refs/tags/x", "heads/x", "HEAD", "@", "x.lock", "a..b", ":x", "a*",
      "x" * 300, "", ".a", "a/"],
 )  # fmt: skip
-def test_names_that_no_tag_can_have(api: Api, make: Make, roles: UsersByRole, project: Project, name: str) -> None:
+def test_invalid_tag_names_are_rejected(api: Api, make: Make, roles: UsersByRole, project: Project, name: str) -> None:
     for person in (roles.developer, make.root):
         refused = api.post(f"/projects/{project.id}/repository/tags", person, tag_name=name, ref="master", message="m")
         assert (refused.status_code, refused.json()["message"]) == (400, "Tag name invalid")
 
 
-def test_what_cannot_be_made(api: Api, roles: UsersByRole, project: Project) -> None:
+def test_invalid_tags_are_rejected(api: Api, roles: UsersByRole, project: Project) -> None:
     url = f"/projects/{project.id}/repository/tags"
     for tag_name, ref, message in (
         ("v1.9", "master", "Tag v1.9 already exists"),
@@ -191,7 +191,7 @@ def test_what_cannot_be_made(api: Api, roles: UsersByRole, project: Project) -> 
 
 
 def test_protected_tags(api: Api, roles: UsersByRole, project: Project) -> None:
-    """Only whom the rule lets makes them, and nobody moves or deletes them."""
+    """Created only with the permission of the rule, and never moved or deleted."""
     url = f"/projects/{project.id}/repository/tags"
     api.post(f"/projects/{project.id}/protected_tags", roles.master, name="v*")
     refused = api.post(url, roles.developer, tag_name="v3", ref="master")
@@ -216,8 +216,8 @@ def test_protected_tags(api: Api, roles: UsersByRole, project: Project) -> None:
     assert api.post(url, roles.owner, tag_name="never", ref="master").status_code == 403
 
 
-def test_deleting(api: Api, instance: Instance, roles: UsersByRole, project: Project) -> None:
-    """A tag is gone at once, the second call finds nothing to do, and a branch of the same name stays."""
+def test_delete(api: Api, instance: Instance, roles: UsersByRole, project: Project) -> None:
+    """A deleted tag is gone at once, a second deletion gets 404, and a branch of the same name stays."""
     url = f"/projects/{project.id}/repository/tags"
     git(instance, project, "update-ref", "refs/heads/v1.9", "refs/heads/master")
     for name in ("v1.9", "rel%2F2.0.x"):
@@ -229,7 +229,7 @@ def test_deleting(api: Api, instance: Instance, roles: UsersByRole, project: Pro
         assert api.delete(f"{url}/{odd}", roles.master).status_code in (200, 400, 404)
 
 
-def test_what_is_told_about_a_tag(api: Api, roles: UsersByRole, project: Project) -> None:
+def test_release_notes_of_a_tag(api: Api, roles: UsersByRole, project: Project) -> None:
     url = f"/projects/{project.id}/repository/tags"
     told = api.post(
         f"/projects/{project.id}/repository/tags/rel%2F2.0.x/release", roles.developer, description="**Two**"
@@ -250,7 +250,7 @@ def test_what_is_told_about_a_tag(api: Api, roles: UsersByRole, project: Project
         assert bare.json()["message"] == '400 (Bad request) "description" not given'
 
 
-def test_a_tag_takes_what_was_told_with_it(api: Api, roles: UsersByRole, project: Project) -> None:
+def test_deleting_a_tag_deletes_its_release_notes(api: Api, roles: UsersByRole, project: Project) -> None:
     url = f"/projects/{project.id}/repository/tags"
     sent = {"tag_name": "v2", "ref": "master", "release_description": "Second"}
     assert api.post(url, roles.master, **sent).json()["release"] == {"tag_name": "v2", "description": "Second"}
@@ -259,21 +259,21 @@ def test_a_tag_takes_what_was_told_with_it(api: Api, roles: UsersByRole, project
     assert api.post(url, roles.master, tag_name="v2", ref="master").json()["release"] is None
 
 
-def test_of_the_same_tag_made_at_once_one_wins(api: Api, roles: UsersByRole, project: Project) -> None:
+def test_concurrent_creation_makes_one_tag(api: Api, roles: UsersByRole, project: Project) -> None:
     url = f"/projects/{project.id}/repository/tags"
 
-    def make_it(ref: str) -> tuple[int, str]:
+    def create(ref: str) -> tuple[int, str]:
         answer = api.post(url, roles.developer, tag_name="race", ref=ref, message=f"from {ref}")
         return answer.status_code, answer.json()["message"]
 
     with ThreadPoolExecutor(4) as pool:
-        outcomes = list(pool.map(make_it, ["master", "feature", "v1.9", "v1.10"]))
+        outcomes = list(pool.map(create, ["master", "feature", "v1.9", "v1.10"]))
     (winner,) = (said for status, said in outcomes if status == 201)
     assert sorted(outcome for outcome in outcomes if outcome[0] != 201) == [(400, "Tag race already exists")] * 3
     assert api.get(f"{url}/race").json()["message"] == winner
 
 
-def test_several_delete_one_tag_at_once(api: Api, roles: UsersByRole, project: Project) -> None:
+def test_concurrent_deletion(api: Api, roles: UsersByRole, project: Project) -> None:
     url = f"/projects/{project.id}/repository/tags"
     for name in ("v1.9", "v1.10"):
         with ThreadPoolExecutor(4) as pool:
@@ -282,7 +282,7 @@ def test_several_delete_one_tag_at_once(api: Api, roles: UsersByRole, project: P
     assert names(api.get(url)) == ["rel/2.0.x"]
 
 
-def test_a_page_takes_as_many_statements_as_a_short_one(api: Api, make: Make, instance: Instance) -> None:
+def test_statement_count_does_not_grow_with_the_page(api: Api, make: Make, instance: Instance) -> None:
     project = make_project(make, visibility="public")
     history = History()
     first = history.commit(files={"a": "1"})
@@ -295,8 +295,8 @@ def test_a_page_takes_as_many_statements_as_a_short_one(api: Api, make: Make, in
     assert statements_of(make, lambda: api.get(url, per_page=100)) == few
 
 
-def test_tags_of_what_is_no_commit(api: Api, instance: Instance, project: Project) -> None:
-    """git lets people tag a file, a tree or another tag; all of them are shown."""
+def test_tags_of_other_objects(api: Api, instance: Instance, project: Project) -> None:
+    """Tags of a file, a tree or another tag are listed."""
     for name, target in (("file", "HEAD:README.md"), ("tree", "HEAD^{tree}"), ("again", "v1.9")):
         git(instance, project, "update-ref", f"refs/tags/{name}", git(instance, project, "rev-parse", target))
     git(instance, project, "-c", "user.name=x", "-c", "user.email=x@x", "tag", "-a", "-m", "Outer", "outer", "v1.9")

@@ -1,4 +1,4 @@
-"""What the folders of a repository hold."""
+"""Trees of a repository."""
 
 from pathlib import Path
 from typing import Any
@@ -33,7 +33,7 @@ def _tree(api: Api, sample: SampleRepository, **params: Any) -> list[dict[str, A
 
 
 def _listed_by_git(sample: SampleRepository, *options: str) -> list[tuple[str, str, str, str]]:
-    """The same list by git, put in our order: mode, type, id and path."""
+    """Return the tree listed by git, in the order of the API: mode, type, id and path."""
     said = run(sample.repository.path, "ls-tree", "-z", *options, "master")
     rows = [line.split("\t", 1) for line in said.split("\0") if line]
     entries = [(*row[0].split(), row[1]) for row in rows]
@@ -44,7 +44,7 @@ def _rows(entries: list[dict[str, Any]]) -> list[tuple[str, str, str]]:
     return [(entry["mode"], entry["type"], entry["id"]) for entry in entries]
 
 
-def test_the_root_folders_first(api: Api, sample: SampleRepository) -> None:
+def test_directories_are_listed_first(api: Api, sample: SampleRepository) -> None:
     entries = _tree(api, sample)
 
     assert _rows(entries) == [row[:3] for row in _listed_by_git(sample)]
@@ -64,7 +64,7 @@ def test_the_root_folders_first(api: Api, sample: SampleRepository) -> None:
     assert (by_path["link"]["mode"], by_path["run.sh"]["mode"]) == ("120000", "100755")
 
 
-def test_everything_below(api: Api, sample: SampleRepository) -> None:
+def test_recursive_tree(api: Api, sample: SampleRepository) -> None:
     entries = _tree(api, sample, recursive=True)
 
     assert _rows(entries) == [row[:3] for row in _listed_by_git(sample, "-r", "-t")]
@@ -73,7 +73,7 @@ def test_everything_below(api: Api, sample: SampleRepository) -> None:
     assert all(entry["name"] == entry["path"].split("/")[-1] for entry in entries)
 
 
-def test_one_folder(api: Api, sample: SampleRepository) -> None:
+def test_subdirectory(api: Api, sample: SampleRepository) -> None:
     for path in ("deep", "deep/", "/deep", "/deep/"):
         assert [entry["path"] for entry in _tree(api, sample, path=path)] == ["deep/er"]
     below = _tree(api, sample, path="deep", recursive=1)
@@ -89,7 +89,7 @@ def test_one_folder(api: Api, sample: SampleRepository) -> None:
         assert len(_tree(api, sample, path=root)) == len(_tree(api, sample))
 
 
-def test_pages_make_up_the_whole(api: Api, sample: SampleRepository) -> None:
+def test_pages_cover_the_whole_tree(api: Api, sample: SampleRepository) -> None:
     for recursive in (False, True):
         whole = _tree(api, sample, recursive=recursive)
         answers = [
@@ -102,8 +102,8 @@ def test_pages_make_up_the_whole(api: Api, sample: SampleRepository) -> None:
     assert api.get(f"{sample.url}/tree", page=2**62, per_page=100).json() == []
 
 
-def test_pages_by_token(api: Api, sample: SampleRepository) -> None:
-    """What later clients do with long trees."""
+def test_keyset_pagination(api: Api, sample: SampleRepository) -> None:
+    """As newer clients request long trees."""
     for recursive in (False, True):
         whole, seen = _tree(api, sample, recursive=recursive), []
         address = f"{sample.url}/tree?pagination=keyset&per_page=5&recursive={recursive}"
@@ -126,7 +126,7 @@ def test_a_longer_page_needs_no_more_statements(api: Api, make: Make, sample: Sa
     assert short == long
 
 
-def test_every_way_to_name_a_commit(api: Api, sample: SampleRepository) -> None:
+def test_every_kind_of_ref(api: Api, sample: SampleRepository) -> None:
     first = sample.commits[1]
     for ref in ("v1", "v1-annotated", first, first[:8]):
         assert "other.txt" not in [entry["path"] for entry in _tree(api, sample, ref=ref)]
@@ -134,15 +134,15 @@ def test_every_way_to_name_a_commit(api: Api, sample: SampleRepository) -> None:
 
 
 @pytest.mark.parametrize("ref", [ref for ref in HOSTILE_REFS if ref])
-def test_a_hostile_ref_names_nothing(api: Api, sample: SampleRepository, ref: str) -> None:
-    """D1: a ref that reads as an option makes git write a file."""
+def test_a_hostile_ref_is_not_found(api: Api, sample: SampleRepository, ref: str) -> None:
+    """Attack: a ref that looks like an option makes git write a file."""
     answer = api.get(f"{sample.url}/tree", ref=ref, recursive=True)
 
     assert (answer.status_code, answer.json()) == (404, {"message": "404 Tree Not Found"})
     assert not Path("/tmp/ingot-pwned").exists()
 
 
-def test_a_path_that_holds_no_folder(api: Api, sample: SampleRepository) -> None:
+def test_paths_without_a_directory(api: Api, sample: SampleRepository) -> None:
     for path in ("nowhere", "README.md", "module", "link", "deep/x", "x" * 4000, "-r", "*"):
         answer = api.get(f"{sample.url}/tree", path=path)
         assert (answer.status_code, answer.json()) == (404, {"message": "404 Tree Not Found"})
@@ -160,7 +160,7 @@ def test_an_empty_repository_has_no_tree(api: Api, make: Make) -> None:
     assert (answer.status_code, answer.json()) == (404, {"message": "404 Tree Not Found"})
 
 
-def test_who_may_read(api: Api, instance: Instance, make: Make) -> None:
+def test_permission_to_read(api: Api, instance: Instance, make: Make) -> None:
     guest, reporter, stranger = make.user(), make.user(), make.user()
     members = {guest: Level.GUEST, reporter: Level.REPORTER}
     private = make_sample(instance, make, visibility="private", members=members)
@@ -172,8 +172,8 @@ def test_who_may_read(api: Api, instance: Instance, make: Make) -> None:
         assert statuses == [404, 404, 403, 200, 200]
 
 
-def test_a_tree_that_repeats_itself_is_paged_all_the_same(api: Api, instance: Instance, make: Make) -> None:
-    """A bomb: few objects that unfold to ten thousand million files."""
+def test_a_tree_bomb_is_paginated(api: Api, instance: Instance, make: Make) -> None:
+    """Attack: few objects that expand to ten billion files."""
     project = make_project(make, visibility="public")
     history = History()
     history.commit(files={"x": "y"})

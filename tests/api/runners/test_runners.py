@@ -1,4 +1,4 @@
-"""Lists of runners, which are empty until runners can register."""
+"""Lists of runners, which are empty because runners cannot register yet."""
 
 import pytest
 
@@ -17,7 +17,7 @@ CALLERS = [
 
 
 @pytest.mark.parametrize(("role", "own", "everyone", "of_project", "of_group"), CALLERS)
-def test_who_lists_runners(
+def test_permission_to_list_runners(
     api: Api, make: Make, roles: UsersByRole, role: str, own: int, everyone: int, of_project: int, of_group: int
 ) -> None:
     project, group, caller = project_with(make, roles), group_with(make, roles), roles[role]
@@ -33,7 +33,7 @@ def test_who_lists_runners(
             assert (answer.json(), answer.headers["x-total"], answer.headers["x-page"]) == ([], "0", "1")
 
 
-def test_no_number_leads_to_a_runner(api: Api, make: Make, roles: UsersByRole) -> None:
+def test_no_runner_exists(api: Api, make: Make, roles: UsersByRole) -> None:
     assert api.get("/runners/1").status_code == 401
     for caller in (make.root, roles.owner):
         missing = api.get("/runners/1", caller)
@@ -44,15 +44,15 @@ def test_no_number_leads_to_a_runner(api: Api, make: Make, roles: UsersByRole) -
 @pytest.mark.parametrize(
     ("scope", "own", "everyone"), [("active", 200, 200), ("shared", 400, 200), ("everything", 400, 400)]
 )
-def test_a_scope_that_does_not_exist_is_refused(api: Api, make: Make, scope: str, own: int, everyone: int) -> None:
+def test_an_unknown_scope_is_rejected(api: Api, make: Make, scope: str, own: int, everyone: int) -> None:
     assert api.get("/runners", make.root, scope=scope).status_code == own
     assert api.get("/runners/all", make.root, scope=scope).status_code == everyone
     assert api.get("/runners", make.root, tag_list="a,b", status="online", paused="no").json() == []
     assert api.get("/runners", make.root, pagination="keyset").json() == []
 
 
-def test_a_project_without_pipelines_has_no_runners(api: Api, make: Make, roles: UsersByRole) -> None:
-    """As it has no variables and no triggers."""
+def test_runners_are_hidden_if_pipelines_are_disabled(api: Api, make: Make, roles: UsersByRole) -> None:
+    """Like variables and triggers."""
     project = project_with(make, roles)
     url = f"/projects/{project.id}"
     assert api.put(url, make.root, jobs_enabled=False).status_code == 200

@@ -1,4 +1,4 @@
-"""Searching code, commits and wikis by git: a text, never a pattern, and never an option."""
+"""Search of code, commits and wikis by git: literal text, never a pattern or an option."""
 
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -8,7 +8,7 @@ import pytest
 
 from ingot.core.access.levels import Level
 from ingot.git.trees import search
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.factories import Project, make_project
 
 README = "# Title\n\nFirst line\nThe NEEDLE is here\nafter\nmore\n\n\n\n\nlast needle\n"
@@ -22,22 +22,22 @@ FILES = {
 }
 
 
-class Scene(NamedTuple):
-    """A private project with code, and who calls."""
+class CodeSearchSetup(NamedTuple):
+    """Private project with code, and its callers."""
 
     project: Project
-    owner: Person
-    guest: Person
+    owner: User
+    guest: User
 
     @property
     def path(self) -> str:
-        """Where it is searched."""
+        """Return the path of its search endpoint."""
         return f"/projects/{self.project.id}/search"
 
 
 @pytest.fixture(scope="module")
-def scene(make: Make) -> Scene:
-    """BranchedRepository once; the tests only read."""
+def code_search(make: Make) -> CodeSearchSetup:
+    """Return a project, created once; the tests only read."""
     owner, guest = make.user(), make.user()
     project = make_project(make, owner, visibility="private", members={guest: Level.GUEST})
     base = f"/projects/{project.id}/repository"
@@ -53,7 +53,7 @@ def scene(make: Make) -> Scene:
     assert make.api.post(f"{base}/commits", owner, **other, actions=changed).status_code == 201
     page = make.api.post(f"/projects/{project.id}/wikis", owner, title="Home", content="one\na Needle page\n")
     assert page.status_code == 201, page.text
-    return Scene(project, owner, guest)
+    return CodeSearchSetup(project, owner, guest)
 
 
 def _paths(answer: httpx.Response) -> list[str]:
@@ -61,9 +61,9 @@ def _paths(answer: httpx.Response) -> list[str]:
     return [file["path"] for file in answer.json()]
 
 
-def test_lines_around_what_was_found(api: Api, scene: Scene) -> None:
-    """Matches that lie close are one, others are apart; a file can be found by its name too; binaries are skipped."""
-    found = api.get(scene.path, scene.owner, scope="blobs", search="needle")
+def test_context_of_matches(api: Api, code_search: CodeSearchSetup) -> None:
+    """Nearby matches are merged; files are also found by name; binary files are skipped."""
+    found = api.get(code_search.path, code_search.owner, scope="blobs", search="needle")
     assert found.json()[0] == {
         "basename": "README",
         "data": "\nFirst line\nThe NEEDLE is here\nafter\nmore\n",
@@ -72,7 +72,7 @@ def test_lines_around_what_was_found(api: Api, scene: Scene) -> None:
         "id": None,
         "ref": "master",
         "startline": 2,
-        "project_id": scene.project.id,
+        "project_id": code_search.project.id,
     }
     assert (found.json()[1]["startline"], found.json()[1]["data"]) == (9, "\n\nlast needle\n")
     names = ["README.md", "README.md", "long.txt", "src/deep/other.py", "src/deep/Needle.py"]
@@ -81,7 +81,8 @@ def test_lines_around_what_was_found(api: Api, scene: Scene) -> None:
     by_name = found.json()[4]
     assert (by_name["data"], by_name["startline"], by_name["basename"]) == ("print('nothing')\n", 1, "src/deep/Needle")
     pages = [
-        _paths(api.get(scene.path, scene.owner, scope="blobs", search="needle", per_page=2, page=n)) for n in (1, 2, 3)
+        _paths(api.get(code_search.path, code_search.owner, scope="blobs", search="needle", per_page=2, page=n))
+        for n in (1, 2, 3)
     ]
     assert pages == [names[:2], names[2:4], names[4:]]
 
@@ -109,56 +110,56 @@ TEXTS: list[tuple[str, list[str]]] = [
 
 
 @pytest.mark.parametrize(("text", "paths"), TEXTS)
-def test_texts_and_filters(api: Api, scene: Scene, text: str, paths: list[str]) -> None:
-    assert _paths(api.get(scene.path, scene.owner, scope="blobs", search=text)) == paths
+def test_texts_and_filters(api: Api, code_search: CodeSearchSetup, text: str, paths: list[str]) -> None:
+    assert _paths(api.get(code_search.path, code_search.owner, scope="blobs", search=text)) == paths
     assert not Path("/tmp/x").exists()
 
 
-def test_other_states(api: Api, scene: Scene) -> None:
-    """A branch, a commit, and what names nothing."""
-    found = api.get(scene.path, scene.owner, scope="blobs", search="only elsewhere", ref="other")
+def test_search_in_other_refs(api: Api, code_search: CodeSearchSetup) -> None:
+    """A branch, a commit, and a missing ref."""
+    found = api.get(code_search.path, code_search.owner, scope="blobs", search="only elsewhere", ref="other")
     assert [(file["path"], file["ref"]) for file in found.json()] == [("elsewhere.txt", "other")]
     for ref in ("nowhere", "0" * 40, "a b"):
-        assert api.get(scene.path, scene.owner, scope="blobs", search="needle", ref=ref).json() == []
-        assert api.get(scene.path, scene.owner, scope="commits", search="needle", ref=ref).json() == []
+        assert api.get(code_search.path, code_search.owner, scope="blobs", search="needle", ref=ref).json() == []
+        assert api.get(code_search.path, code_search.owner, scope="commits", search="needle", ref=ref).json() == []
     for ref in ("--output=x", "-x"):
-        assert api.get(scene.path, scene.owner, scope="blobs", search="needle", ref=ref).status_code == 400
+        assert api.get(code_search.path, code_search.owner, scope="blobs", search="needle", ref=ref).status_code == 400
 
 
-def test_commits(api: Api, scene: Scene) -> None:
-    """By their messages, whatever the case, and by their ids."""
-    found = api.get(scene.path, scene.owner, scope="commits", search="the needle")
+def test_search_commits(api: Api, code_search: CodeSearchSetup) -> None:
+    """By message, ignoring case, and by id."""
+    found = api.get(code_search.path, code_search.owner, scope="commits", search="the needle")
     assert [commit["title"] for commit in found.json()] == ["Add the NEEDLE"]
     commit: dict[str, Any] = found.json()[0]
-    assert commit["project_id"] == scene.project.id
+    assert commit["project_id"] == code_search.project.id
     for text in (commit["id"], commit["short_id"].upper(), "ärger", "and ÄRG"):
-        assert [each["id"] for each in api.get(scene.path, scene.owner, scope="commits", search=text).json()] == [
-            commit["id"]
-        ], text
+        assert [
+            each["id"] for each in api.get(code_search.path, code_search.owner, scope="commits", search=text).json()
+        ] == [commit["id"]], text
     for text, hits in (("(.*) -x", 1), ("elsewhere", 1), ("E.*", 0), ("--all", 0), ("0" * 40, 0)):
-        found = api.get(scene.path, scene.owner, scope="commits", search=text, ref="other")
+        found = api.get(code_search.path, code_search.owner, scope="commits", search=text, ref="other")
         assert (found.status_code, len(found.json()), found.headers["X-Total"]) == (200, hits, str(hits)), text
 
 
-def test_wiki(api: Api, make: Make, scene: Scene) -> None:
-    """Pages are files of a repository of their own; where there is none yet, nothing is found."""
-    found = api.get(scene.path, scene.guest, scope="wiki_blobs", search="NEEDLE")
+def test_search_wiki(api: Api, make: Make, code_search: CodeSearchSetup) -> None:
+    """A project without a wiki repository has no results."""
+    found = api.get(code_search.path, code_search.guest, scope="wiki_blobs", search="NEEDLE")
     assert [(file["path"], file["basename"], file["startline"]) for file in found.json()] == [("Home.md", "Home", 1)]
-    assert _paths(api.get(scene.path, scene.guest, scope="wiki_blobs", search="home")) == ["Home.md"]
-    empty = make_project(make, scene.owner)
+    assert _paths(api.get(code_search.path, code_search.guest, scope="wiki_blobs", search="home")) == ["Home.md"]
+    empty = make_project(make, code_search.owner)
     for scope in ("wiki_blobs", "blobs", "commits"):
-        assert api.get(f"/projects/{empty.id}/search", scene.owner, scope=scope, search="x").json() == []
+        assert api.get(f"/projects/{empty.id}/search", code_search.owner, scope=scope, search="x").json() == []
 
 
-def test_who_reads_no_code_finds_none(api: Api, make: Make, scene: Scene) -> None:
-    """A guest of a private project, and those who may not know of it."""
+def test_users_without_code_access_find_nothing(api: Api, make: Make, code_search: CodeSearchSetup) -> None:
+    """Guests of a private project, and users who cannot see it."""
     for scope in ("blobs", "commits"):
-        assert api.get(scene.path, scene.guest, scope=scope, search="needle").status_code == 403
-        assert api.get(scene.path, make.user(), scope=scope, search="needle").status_code == 404
+        assert api.get(code_search.path, code_search.guest, scope=scope, search="needle").status_code == 403
+        assert api.get(code_search.path, make.user(), scope=scope, search="needle").status_code == 404
 
 
-def test_as_much_as_anybody_reads(api: Api, make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is found is bounded, and so is the time that git gets."""
+def test_results_are_bounded(api: Api, make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The number of results and the time of git are limited."""
     owner = make.user()
     project = make_project(make, owner)
     actions = [{"action": "create", "file_path": f"{n:03}.txt", "content": "many\n" * 4} for n in range(30)]

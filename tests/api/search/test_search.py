@@ -1,4 +1,4 @@
-"""Searches: what each scope finds everywhere, in a group and in a project, and what nobody may find."""
+"""Search: results of each scope in the instance, a group and a project, and hidden results."""
 
 from functools import partial
 from typing import Any, NamedTuple
@@ -8,24 +8,24 @@ import pytest
 from ingot.core.access.levels import Level
 from tests.api.issues.factories import make_issue, make_milestone
 from tests.api.merge_requests.factories import commit, make_merge_request
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.factories import Group, Project, add_members, ids, make_group, make_project, statements_of
 
 WORD = "Quixotic"
-HIDING = ["stranger", "external", "guest"]
+HIDDEN_FROM = ["stranger", "external", "guest"]
 
 
-class Scene(NamedTuple):
-    """A group with a public and a private project, in each of which everything holds the same word."""
+class SearchSetup(NamedTuple):
+    """Group with a public and a private project, in which every object contains the same word."""
 
-    people: dict[str, Person]
+    people: dict[str, User]
     group: Group
     public: Project
     private: Project
     made: dict[str, Any]
 
 
-def _fill(make: Make, project: Project, author: Person) -> dict[str, Any]:
+def _fill(make: Make, project: Project, author: User) -> dict[str, Any]:
     api, base = make.api, f"/projects/{project.id}"
     open_one = make_issue(make, project, author, title=f"an open {WORD} one")
     secret = make_issue(make, project, author, description=f"a secret {WORD} one", confidential=True)
@@ -63,9 +63,9 @@ def _fill(make: Make, project: Project, author: Person) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def scene(make: Make) -> Scene:
-    """BranchedRepository once; the tests only read."""
-    people = {name: make.user(external=name == "external") for name in (*HIDING, "author", "reporter")}
+def setup(make: Make) -> SearchSetup:
+    """Return a group, created once; the tests only read."""
+    people = {name: make.user(external=name == "external") for name in (*HIDDEN_FROM, "author", "reporter")}
     people["administrator"] = make.root
     group = make_group(make, visibility="public")
     levels = {people["author"]: Level.DEVELOPER, people["reporter"]: Level.REPORTER}
@@ -74,17 +74,17 @@ def scene(make: Make) -> Scene:
     )
     private = make_project(make, group=group, visibility="private", name=f"{WORD} private", members=levels)
     made = {"public": _fill(make, public, people["author"]), "private": _fill(make, private, people["author"])}
-    return Scene(people, group, public, private, made)
+    return SearchSetup(people, group, public, private, made)
 
 
-def test_everybody_finds_what_they_may_see(api: Api, scene: Scene) -> None:
-    """D26, D29: confidential issues, private projects and snippets never show to those who may not see them."""
-    public, private = scene.made["public"], scene.made["private"]
-    whole, group = {"search": WORD.upper()}, f"/groups/{scene.group.id}/search"
+def test_users_find_visible_objects_only(api: Api, setup: SearchSetup) -> None:
+    """Attack: find confidential issues, private projects or private snippets."""
+    public, private = setup.made["public"], setup.made["private"]
+    whole, group = {"search": WORD.upper()}, f"/groups/{setup.group.id}/search"
     for name in ("author", "reporter", "administrator"):
-        caller = scene.people[name]
-        assert ids(api.get("/search", caller, scope="projects", **whole)) == [scene.private.id, scene.public.id]
-        assert ids(api.get(group, caller, scope="projects", **whole)) == [scene.private.id, scene.public.id]
+        caller = setup.people[name]
+        assert ids(api.get("/search", caller, scope="projects", **whole)) == [setup.private.id, setup.public.id]
+        assert ids(api.get(group, caller, scope="projects", **whole)) == [setup.private.id, setup.public.id]
         both = private["issues"] + public["issues"]
         assert ids(api.get("/search", caller, scope="issues", **whole)) == both
         assert ids(api.get(group, caller, scope="issues", **whole)) == both
@@ -98,10 +98,10 @@ def test_everybody_finds_what_they_may_see(api: Api, scene: Scene) -> None:
             every = private["snippets"] + public["snippets"]
             seen = [private["snippets"][0], public["snippets"][0]] if name == "reporter" else every
             assert ids(api.get("/search", caller, scope=scope, **whole)) == seen, name
-    for name in HIDING:
-        caller = scene.people[name]
-        assert ids(api.get("/search", caller, scope="projects", **whole)) == [scene.public.id]
-        assert ids(api.get(group, caller, scope="projects", **whole)) == [scene.public.id]
+    for name in HIDDEN_FROM:
+        caller = setup.people[name]
+        assert ids(api.get("/search", caller, scope="projects", **whole)) == [setup.public.id]
+        assert ids(api.get(group, caller, scope="projects", **whole)) == [setup.public.id]
         assert ids(api.get("/search", caller, scope="issues", **whole)) == public["issues"][1:]
         assert ids(api.get(group, caller, scope="issues", **whole)) == public["issues"][1:]
         assert ids(api.get("/search", caller, scope="merge_requests", **whole)) == [public["merge_request"]]
@@ -112,9 +112,9 @@ def test_everybody_finds_what_they_may_see(api: Api, scene: Scene) -> None:
             assert ids(api.get("/search", caller, scope=scope, **whole)) == public["snippets"][:1], (name, scope)
 
 
-def test_in_a_project(api: Api, scene: Scene) -> None:
-    """The same by its own address, in both spellings; what is private is not there for others."""
-    made = scene.made["public"]
+def test_search_in_a_project(api: Api, setup: SearchSetup) -> None:
+    """By both spellings of the path; private projects get 404 for other users."""
+    made = setup.made["public"]
     notes = made["notes"]
     everything = [notes[name] for name in ("inner", "offer", "shown", "snippet", "internal", "secret", "open")]
     seen = {
@@ -125,27 +125,27 @@ def test_in_a_project(api: Api, scene: Scene) -> None:
         "stranger": [notes["offer"], notes["shown"], notes["open"]],
         "external": [notes["offer"], notes["shown"], notes["open"]],
     }
-    for name, caller in scene.people.items():
-        for path in (f"/projects/{scene.public.id}/search", f"/projects/{scene.public.id}/-/search"):
-            issues = made["issues"][1:] if name in HIDING else made["issues"]
+    for name, caller in setup.people.items():
+        for path in (f"/projects/{setup.public.id}/search", f"/projects/{setup.public.id}/-/search"):
+            issues = made["issues"][1:] if name in HIDDEN_FROM else made["issues"]
             assert ids(api.get(path, caller, scope="issues", search=WORD)) == issues, name
             assert ids(api.get(path, caller, scope="milestones", search="quixOTIC")) == [made["milestone"]]
             assert ids(api.get(path, caller, scope="notes", search=WORD)) == seen[name], name
             assert ids(api.get(path, caller, scope="merge_requests", search=WORD)) == [made["merge_request"]]
-        hidden = api.get(f"/projects/{scene.private.id}/search", caller, scope="issues", search=WORD)
-        assert hidden.status_code == (404 if name in HIDING else 200), name
-    found = api.get(f"/projects/{scene.public.id}/search", scene.people["stranger"], scope="notes", search="say qu")
+        hidden = api.get(f"/projects/{setup.private.id}/search", caller, scope="issues", search=WORD)
+        assert hidden.status_code == (404 if name in HIDDEN_FROM else 200), name
+    found = api.get(f"/projects/{setup.public.id}/search", setup.people["stranger"], scope="notes", search="say qu")
     assert [(note["noteable_type"], note["noteable_iid"], note["body"]) for note in found.json()] == [
         ("Issue", 1, f"Say {WORD}")
     ]
-    found = api.get(f"/projects/{scene.public.id}/search", scene.people["stranger"], scope="notes", search="review")
+    found = api.get(f"/projects/{setup.public.id}/search", setup.people["stranger"], scope="notes", search="review")
     assert [(note["noteable_type"], note["noteable_iid"]) for note in found.json()] == [("MergeRequest", 1)]
-    short = api.get(f"/projects/{scene.public.id}/search", scene.people["reporter"], scope="notes", search="ay")
+    short = api.get(f"/projects/{setup.public.id}/search", setup.people["reporter"], scope="notes", search="ay")
     assert ids(short) == [notes["open"]]
 
 
-def test_what_happens_is_found_at_once(api: Api, make: Make) -> None:
-    """Rows that are edited, deleted and closed to somebody."""
+def test_results_follow_changes_at_once(api: Api, make: Make) -> None:
+    """After edits, deletions and lost access."""
     owner, member = make.user(), make.user()
     project = make_project(make, owner, visibility="private", members={member: Level.REPORTER})
     path = f"/projects/{project.id}/search"
@@ -171,8 +171,8 @@ def test_what_happens_is_found_at_once(api: Api, make: Make) -> None:
     assert ids(api.get("/search", owner, scope="snippet_titles", search="my own")) == []
 
 
-def test_features_that_are_off(api: Api, make: Make) -> None:
-    """What a project does not have is refused there, and not found elsewhere."""
+def test_disabled_features(api: Api, make: Make) -> None:
+    """Their scope is rejected in the project, and not searched elsewhere."""
     owner = make.user()
     project = make_project(make, owner, visibility="private")
     issue = make_issue(make, project, owner, title="switched off word")
@@ -183,7 +183,7 @@ def test_features_that_are_off(api: Api, make: Make) -> None:
     guest = make.user()
     add_members(make, project, {guest: Level.GUEST})
     path = f"/projects/{project.id}/search"
-    # Guests of a private project may not read its code, and so not what would change it.
+    # Guests of a private project may not read its code, and so not its merge requests.
     assert api.get(path, guest, scope="merge_requests", search="word").status_code == 403
     assert {note["noteable_type"] for note in api.get(path, guest, scope="notes", search="word").json()} == {"Issue"}
     off = {"issues_enabled": False, "wiki_enabled": False, "merge_requests_enabled": False, "snippets_enabled": False}
@@ -195,22 +195,22 @@ def test_features_that_are_off(api: Api, make: Make) -> None:
         assert api.get("/search", owner, scope=scope, search="switched off").json() == []
 
 
-def test_users(api: Api, make: Make, scene: Scene) -> None:
-    """Everybody at large; in a group and a project those who belong."""
-    caller, sought = scene.people["stranger"], scene.people["author"]
+def test_search_users(api: Api, make: Make, setup: SearchSetup) -> None:
+    """All users in the instance; members in a group or project."""
+    caller, sought = setup.people["stranger"], setup.people["author"]
     assert ids(api.get("/search", caller, scope="users", search=sought.username)) == [sought.id]
-    in_project = api.get(f"/projects/{scene.public.id}/-/search", caller, scope="users", search=sought.username)
+    in_project = api.get(f"/projects/{setup.public.id}/-/search", caller, scope="users", search=sought.username)
     assert ids(in_project) == [sought.id]
     assert "email" not in in_project.json()[0]
-    assert api.get(f"/groups/{scene.group.id}/-/search", caller, scope="users", search=sought.username).json() == []
+    assert api.get(f"/groups/{setup.group.id}/-/search", caller, scope="users", search=sought.username).json() == []
     root = make.root.username
-    assert ids(api.get(f"/groups/{scene.group.id}/search", caller, scope="users", search=root)) == [make.root.id]
+    assert ids(api.get(f"/groups/{setup.group.id}/search", caller, scope="users", search=root)) == [make.root.id]
 
 
-def test_what_further_clients_send(api: Api, scene: Scene) -> None:
-    """States, confidential ones, the order, and pages."""
-    caller, made = scene.people["author"], scene.made["public"]
-    path, issues = f"/projects/{scene.public.id}/search", {"scope": "issues", "search": WORD}
+def test_optional_parameters(api: Api, setup: SearchSetup) -> None:
+    """State, confidentiality, order and pages."""
+    caller, made = setup.people["author"], setup.made["public"]
+    path, issues = f"/projects/{setup.public.id}/search", {"scope": "issues", "search": WORD}
     assert ids(api.get(path, caller, **issues, confidential=True)) == made["issues"][:1]
     assert ids(api.get(path, caller, **issues, confidential=False)) == made["issues"][1:]
     assert ids(api.get(path, caller, **issues, state="closed")) == []
@@ -227,18 +227,18 @@ def test_what_further_clients_send(api: Api, scene: Scene) -> None:
     assert ids(api.get(path, caller, **offers, state="merged")) == []
 
 
-ELSEWHERE = [
+UNSUPPORTED_SCOPES = [
     ("/search", ("blobs", "commits", "wiki_blobs", "notes", "nonsense", "")),
     ("/groups/{group}/search", ("blobs", "commits", "wiki_blobs", "notes", "snippet_titles")),
     ("/projects/{project}/search", ("projects", "snippet_titles", "snippet_blobs")),
 ]
 
 
-def test_wrong_calls(api: Api, scene: Scene) -> None:
-    """A missing text, an unknown scope, and scopes that are not there, are told in the usual form."""
-    caller = scene.people["author"]
-    for path, scopes in ELSEWHERE:
-        address = path.format(group=scene.group.id, project=scene.public.id)
+def test_invalid_requests_are_rejected(api: Api, setup: SearchSetup) -> None:
+    """A missing text, an unknown scope, and unsupported scopes."""
+    caller = setup.people["author"]
+    for path, scopes in UNSUPPORTED_SCOPES:
+        address = path.format(group=setup.group.id, project=setup.public.id)
         for scope in scopes:
             answer = api.get(address, caller, scope=scope, search="x")
             expected = {"scope": ["is invalid"]} if scope else '400 (Bad request) "scope" not given'
@@ -270,33 +270,33 @@ SCOPES = {
 }
 
 
-def _holds(found: Any, text: str) -> bool:
+def _contains(found: Any, text: str) -> bool:
     if isinstance(found, dict):
-        return any(_holds(value, text) for value in found.values())
+        return any(_contains(value, text) for value in found.values())
     return isinstance(found, str) and text.casefold() in found.casefold()
 
 
 @pytest.mark.parametrize("path", SCOPES)
-def test_hostile_texts(api: Api, scene: Scene, path: str) -> None:
-    """Every sign stands for itself, in every scope; NUL and a megabyte are refused."""
-    caller = scene.people["author"]
-    address = path.format(group=scene.group.id, project=scene.public.id)
+def test_hostile_texts(api: Api, setup: SearchSetup, path: str) -> None:
+    """Special characters are literal in every scope; NUL and a megabyte are rejected."""
+    caller = setup.people["author"]
+    address = path.format(group=setup.group.id, project=setup.public.id)
     for scope in SCOPES[path]:
         for text in HOSTILE:
             answer = api.get(address, caller, scope=scope, search=text)
             assert answer.status_code == 200, (scope, text)
-            # Other tests' people and projects may be called so.
-            assert all(_holds(found, text) for found in answer.json()), (scope, text)
+            # Users and projects of other tests may match.
+            assert all(_contains(found, text) for found in answer.json()), (scope, text)
         for text in ("a\0b", "x" * 8001):
             assert api.get(address, caller, scope=scope, search=text).status_code == 400, (scope, text)
     long = api.request("GET", address, caller, json={"scope": "issues", "search": "x" * 2**20})
     assert long.status_code == 400
 
 
-def test_statements_do_not_grow_with_the_page(api: Api, make: Make, scene: Scene) -> None:
-    caller = scene.people["author"]
+def test_statements_do_not_grow_with_the_page(api: Api, make: Make, setup: SearchSetup) -> None:
+    caller = setup.people["author"]
     for path, scopes in SCOPES.items():
-        address = path.format(group=scene.group.id, project=scene.public.id)
+        address = path.format(group=setup.group.id, project=setup.public.id)
         for scope in set(scopes) - {"commits", "blobs", "wiki_blobs", "users"}:
             costs = [
                 statements_of(make, partial(api.get, address, caller, scope=scope, search=WORD, per_page=size))
@@ -305,8 +305,8 @@ def test_statements_do_not_grow_with_the_page(api: Api, make: Make, scene: Scene
             assert costs[1] <= costs[0] + 1, (path, scope)
 
 
-def test_a_long_text_is_found_whole_and_does_not_hold_others_up(api: Api, make: Make) -> None:
-    """An index of three characters at a time has a million places for each part of a text of one letter."""
+def test_a_long_query_is_matched_completely_and_does_not_block(api: Api, make: Make) -> None:
+    """Attack: a query of one repeated letter has very many matches in a trigram index."""
     owner = make.user()
     project = make_project(make, owner)
     long = "Ahoi " + "y" * 100 + " there"

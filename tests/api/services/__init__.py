@@ -1,1 +1,1 @@
-"""Services: what projects are connected to elsewhere."""
+"""Tests of services (integrations with external systems)."""

@@ -1,4 +1,4 @@
-"""What tests of services share with those of hooks: a receiver, and a dispatcher that reaches it."""
+"""Fixtures shared with tests of webhooks: a receiver, and a dispatcher that reaches it."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ SECRET = "s3cr3t-of-the-service"
 
 
 def value_for(each: Property) -> Any:
-    """Something that fits."""
+    """Return a valid value for a field."""
     if each.name == "recipients":
         return "one@example.com, two@example.com"
     if each.name == "branches_to_be_notified":
@@ -26,5 +26,5 @@ def value_for(each: Property) -> Any:
 
 
 def values_for(integration: Integration, *, required_only: bool = False) -> dict[str, Any]:
-    """All that a service takes, or all that it must have."""
+    """Return values for all fields of a service, or for the required ones."""
     return {each.name: value_for(each) for each in integration.properties if each.required or not required_only}

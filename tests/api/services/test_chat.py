@@ -1,4 +1,4 @@
-"""Slack and Mattermost: a message for each event, sent as durably as hooks send, and without calling anybody."""
+"""Slack and Mattermost: one message per event, delivered like webhooks, without mentions."""
 
 from typing import Any
 
@@ -18,11 +18,11 @@ _ATTEMPTS = (
     .join(hooks, hooks.c.id == hook_attempts.c.hook_id)
     .where(hooks.c.project_id == bindparam("id"))
 )
-WAY = "services-T0-w4y"
+WEBHOOK_PATH = "services-T0-w4y"
 
 
-class Chat:
-    """A project that speaks in a chat."""
+class ChatProject:
+    """Project with a chat service."""
 
     def __init__(self, api: Api, make: Make, receiver: Receiver, instance: Instance, slug: str, **more: Any) -> None:
         self.project = make_project(make, initialize_with_readme=True)
@@ -32,45 +32,45 @@ class Chat:
         self._api = api
         self._root = make.root
         self._slug = slug
-        self.path = f"/{WAY}/{self.project.id}"
+        self.path = f"/{WEBHOOK_PATH}/{self.project.id}"
         self.set(**more)
 
     def set(self, **more: Any) -> None:
-        """Connect it, or in another way."""
+        """Configure the service."""
         sent = {"webhook": self.receiver.url(self.path), **more}
         made = self._api.put(f"{self.project.url}/services/{self._slug}", self._root, **sent)
         assert made.status_code == 200, made.text
 
     def call(self, method: str, path: str, /, **sent: Any) -> Any:
-        """Do something in the project."""
+        """Call an endpoint of the project."""
         answer = self._api.request(method, f"{self.project.url}{path}", self._root, json=sent)
         assert answer.status_code in (200, 201, 204), answer.text
         return answer.json() if answer.content else None
 
     def commit(self, branch: str, message: str) -> str:
-        """Write a file."""
+        """Commit a file."""
         action = {"action": "create", "file_path": message.split()[-1], "content": "x"}
         made = self.call("POST", "/repository/commits", branch=branch, commit_message=message, actions=[action])
         return str(made["id"])
 
     def next(self) -> Any:
-        """The next message."""
+        """Return the next message."""
         got = self.receiver.next()
         assert got.path == self.path
         return got.body
 
-    def says(self) -> str:
-        """The line of the next message."""
+    def next_text(self) -> str:
+        """Return the text of the next message."""
         return str(self.next()["text"])
 
 
 @pytest.fixture
-def slack(api: Api, make: Make, receiver: Receiver, dispatcher: HookDispatcher, instance: Instance) -> Chat:
-    """A project that speaks in Slack."""
-    return Chat(api, make, receiver, instance, "slack")
+def slack(api: Api, make: Make, receiver: Receiver, dispatcher: HookDispatcher, instance: Instance) -> ChatProject:
+    """Return a project with the Slack service."""
+    return ChatProject(api, make, receiver, instance, "slack")
 
 
-def test_pushes_and_tags(slack: Chat) -> None:
+def test_pushes_and_tags(slack: ChatProject) -> None:
     first = slack.call("POST", "/repository/branches", branch="a&b", ref="master")["commit"]["id"]
     assert slack.next() == {
         "text": f"root pushed new branch <{slack.url}/commits/a%26b|a&amp;b> to {slack.link}",
@@ -84,12 +84,12 @@ def test_pushes_and_tags(slack: Chat) -> None:
     line = f"<{slack.url}/commit/{oid}|{oid[:8]}>: Call &lt;!channel&gt; - Administrator"
     assert (below["text"], below["color"]) == (line, "#345")
     slack.call("DELETE", "/repository/branches/a&b")
-    assert slack.says() == f"root removed branch a&amp;b from {slack.link}"
+    assert slack.next_text() == f"root removed branch a&amp;b from {slack.link}"
     slack.call("POST", "/repository/tags", tag_name="v1", ref="master")
-    assert slack.says() == f"root pushed new tag <{slack.url}/commits/v1|v1> to {slack.link}"
+    assert slack.next_text() == f"root pushed new tag <{slack.url}/commits/v1|v1> to {slack.link}"
 
 
-def test_issues_and_notes_but_no_changes_and_no_system_notes(slack: Chat) -> None:
+def test_issues_and_notes_but_no_changes_and_no_system_notes(slack: ChatProject) -> None:
     issue = slack.call("POST", "/issues", title="A <b>", description="Details | more")
     message = slack.next()
     assert message["text"] == f"[{slack.link}] Issue opened by root"
@@ -99,9 +99,9 @@ def test_issues_and_notes_but_no_changes_and_no_system_notes(slack: Chat) -> Non
 
     slack.call("PUT", "/issues/1", title="B", add_labels="x")
     slack.call("PUT", "/issues/1", state_event="close")
-    assert slack.says() == f"[{slack.link}] Issue <{slack.url}/issues/1|#1 B> closed by root"
+    assert slack.next_text() == f"[{slack.link}] Issue <{slack.url}/issues/1|#1 B> closed by root"
     slack.call("PUT", "/issues/1", state_event="reopen")
-    assert slack.says() == f"[{slack.link}] Issue <{slack.url}/issues/1|#1 B> reopened by root"
+    assert slack.next_text() == f"[{slack.link}] Issue <{slack.url}/issues/1|#1 B> reopened by root"
     note = slack.call("POST", f"/issues/{issue['iid']}/notes", body="Well <!here>")
     message = slack.next()
     there = f"<{slack.url}/issues/1#note_{note['id']}|commented on issue #1>"
@@ -109,18 +109,18 @@ def test_issues_and_notes_but_no_changes_and_no_system_notes(slack: Chat) -> Non
     assert message["attachments"][0]["text"] == "Well &lt;!here&gt;"
 
 
-def test_notes_on_commits_and_snippets(slack: Chat) -> None:
+def test_notes_on_commits_and_snippets(slack: ChatProject) -> None:
     oid = slack.call("GET", "/repository/commits/master")["id"]
     slack.call("POST", f"/repository/commits/{oid}/comments", note="Good")
-    assert f"|commented on commit {oid[:8]}> in {slack.link}: *" in slack.says()
+    assert f"|commented on commit {oid[:8]}> in {slack.link}: *" in slack.next_text()
     snippet = slack.call(
         "POST", "/snippets", title="Piece", file_name="a", content="x", visibility="private", description=""
     )
     slack.call("POST", f"/snippets/{snippet['id']}/notes", body="Hm")
-    assert f"|commented on snippet ${snippet['id']}> in {slack.link}: *Piece*" in slack.says()
+    assert f"|commented on snippet ${snippet['id']}> in {slack.link}: *Piece*" in slack.next_text()
 
 
-def test_what_is_confidential_is_only_told_where_somebody_asks(slack: Chat) -> None:
+def test_confidential_events_require_their_own_flag(slack: ChatProject) -> None:
     slack.call("POST", "/issues", title="Hidden", confidential=True)
     slack.call("POST", "/issues/1/notes", body="Hidden too")
     slack.call("POST", "/issues", title="Open")
@@ -137,16 +137,16 @@ def test_what_is_confidential_is_only_told_where_somebody_asks(slack: Chat) -> N
     assert (told["channel"], told["attachments"][0]["text"]) == ("#all", "Also")
 
 
-def test_pages_of_the_wiki(slack: Chat) -> None:
+def test_wiki_page_events(slack: ChatProject) -> None:
     slack.call("POST", "/wikis", title="A page", content="Some *words*")
     message = slack.next()
     assert message["text"] == f"root created <{slack.url}/wikis/A-page|wiki page> in {slack.link}: *A page*"
     assert message["attachments"][0]["text"] == "Some *words*"
     slack.call("PUT", "/wikis/A-page", title="A page", content="Others")
-    assert slack.says().startswith("root edited ")
+    assert slack.next_text().startswith("root edited ")
 
 
-def test_pipelines_that_break_on_the_default_branch_unless_more_is_wanted(slack: Chat) -> None:
+def test_failed_pipelines_of_the_default_branch_by_default(slack: ChatProject) -> None:
     def finish(branch: str, name: str, state: str) -> None:
         oid = slack.call("GET", f"/repository/commits/{branch}")["id"]
         slack.call("POST", f"/statuses/{oid}", state=state, ref=branch, name=name)
@@ -168,7 +168,7 @@ def test_pipelines_that_break_on_the_default_branch_unless_more_is_wanted(slack:
     assert below["color"] == "good"
 
 
-def test_pushes_to_the_default_branch_alone(slack: Chat) -> None:
+def test_pushes_to_the_default_branch_only(slack: ChatProject) -> None:
     slack.set(branches_to_be_notified="default", push_channel="#pushes")
     slack.call("POST", "/repository/branches", branch="side", ref="master")
     slack.commit("master", "Write z.txt")
@@ -176,8 +176,8 @@ def test_pushes_to_the_default_branch_alone(slack: Chat) -> None:
     assert (told["channel"], "|master> of " in told["text"]) == ("#pushes", True)
 
 
-def test_what_was_not_taken_is_sent_again_and_the_way_is_not_written_down(
-    slack: Chat, make: Make, clock: Clock, dispatcher: HookDispatcher
+def test_failed_messages_are_retried_and_the_url_is_not_logged(
+    slack: ChatProject, make: Make, clock: Clock, dispatcher: HookDispatcher
 ) -> None:
     slack.receiver.answers[slack.path] = [Answer(503, f"no {slack.path}".encode()), Answer()]
     slack.call("POST", "/issues", title="Twice")
@@ -189,10 +189,10 @@ def test_what_was_not_taken_is_sent_again_and_the_way_is_not_written_down(
     assert slack.next() == first
     attempts = make.database.read(lambda db: db.rows(_ATTEMPTS, id=slack.project.id))
     assert attempts
-    assert WAY not in str(attempts)
+    assert WEBHOOK_PATH not in str(attempts)
 
 
-def test_what_is_switched_off_or_deleted_says_nothing(slack: Chat, api: Api, make: Make) -> None:
+def test_disabled_and_deleted_services_send_nothing(slack: ChatProject, api: Api, make: Make) -> None:
     slack.set(active=False)
     slack.call("POST", "/issues", title="Unheard")
     slack.set(issues_events=False)
@@ -206,7 +206,7 @@ def test_what_is_switched_off_or_deleted_says_nothing(slack: Chat, api: Api, mak
     assert slack.next()["attachments"][0]["title"] == "#4 Heard"
 
 
-def test_it_is_none_of_the_projects_hooks(slack: Chat, api: Api, make: Make) -> None:
+def test_services_are_not_listed_as_hooks(slack: ChatProject, api: Api, make: Make) -> None:
     found = make.database.read(
         lambda db: db.value(select(hooks.c.id).where(hooks.c.project_id == bindparam("id")), id=slack.project.id)
     )
@@ -218,10 +218,10 @@ def test_it_is_none_of_the_projects_hooks(slack: Chat, api: Api, make: Make) -> 
     assert slack.next()["attachments"][0]["title"] == "#1 Still heard"
 
 
-def test_mattermost_is_told_alike(
+def test_mattermost_gets_the_same_messages(
     api: Api, make: Make, receiver: Receiver, dispatcher: HookDispatcher, instance: Instance
 ) -> None:
-    chat = Chat(api, make, receiver, instance, "mattermost", channel="town-square", username="Ingot")
+    chat = ChatProject(api, make, receiver, instance, "mattermost", channel="town-square", username="Ingot")
     chat.call("POST", "/issues", title="Here")
     told = chat.next()
     assert (told["channel"], told["username"]) == ("town-square", "Ingot")

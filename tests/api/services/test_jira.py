@@ -1,4 +1,4 @@
-"""What Jira is told: where its issues are mentioned, and which of them are solved."""
+"""Jira: comments and links for mentioned issues, and transitions of closed ones."""
 
 import base64
 import json
@@ -26,8 +26,8 @@ JOBS = select(jobs.c.payload, jobs.c.last_error).where(jobs.c.kind == NOTIFY_JIR
 NOW = update(jobs).where(jobs.c.kind == NOTIFY_JIRA).values(run_at="2001-01-01T00:00:00.000Z")
 
 
-class Server:
-    """A Jira with these issues, which keeps what it is told."""
+class JiraServer:
+    """Jira server with these issues, which records its requests."""
 
     def __init__(self, *keys: str) -> None:
         self.comments: dict[str, list[str]] = {key: [] for key in keys}
@@ -45,7 +45,7 @@ class Server:
                 outer._answer(self, json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
 
             def log_message(self, format: str, *args: Any) -> None:
-                """Nothing."""
+                """Log nothing."""
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
@@ -53,7 +53,7 @@ class Server:
         threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
 
     def close(self) -> None:
-        """Serve no more."""
+        """Stop the server."""
         self._server.shutdown()
         self._server.server_close()
 
@@ -62,7 +62,7 @@ class Server:
         assert handler.headers["Authorization"] == f"Basic {secret}"
         key, _, what = handler.path.removeprefix("/jira/rest/api/2/issue/").partition("?")[0].partition("/")
         self.asked.append(f"{handler.command} {key}/{what}")
-        status, body = self.status or self._do(key, what, sent), b"{}"
+        status, body = self.status or self._apply(key, what, sent), b"{}"
         if sent is None and status == 200:
             comments = {"comments": [{"body": text} for text in self.comments[key]]}
             resolution = {"name": "Done"} if key in self.solved else None
@@ -72,7 +72,7 @@ class Server:
         handler.end_headers()
         handler.wfile.write(body)
 
-    def _do(self, key: str, what: str, sent: Any) -> int:
+    def _apply(self, key: str, what: str, sent: Any) -> int:
         if key not in self.comments:
             return 404
         if what == "comment":
@@ -86,10 +86,10 @@ class Server:
         return 200 if sent is None else 201
 
 
-class Place:
-    """A project whose issues are kept in Jira."""
+class JiraProject:
+    """Project connected to Jira."""
 
-    def __init__(self, api: Api, make: Make, instance: Instance, server: Server) -> None:
+    def __init__(self, api: Api, make: Make, instance: Instance, server: JiraServer) -> None:
         self.project = make_project(make, initialize_with_readme=True)
         self.server = server
         self._api, self._root = api, make.root
@@ -101,13 +101,13 @@ class Place:
         self.set()
 
     def set(self, **more: Any) -> None:
-        """Connect it to Jira, or in another way."""
+        """Configure the service."""
         known = {"url": self.server.url, "project_key": "KEY", "username": "bot", "password": PASSWORD}
         made = self._api.put(f"{self.project.url}/services/jira", self._root, **{**known, **more})
         assert made.status_code == 200, made.text
 
     def post(self, path: str, /, **sent: Any) -> Any:
-        """Make something in the project."""
+        """Create something in the project."""
         made = self._api.post(f"{self.project.url}{path}", self._root, **sent)
         assert made.status_code in (200, 201), made.text
         return made.json()
@@ -119,111 +119,111 @@ class Place:
         return str(made["id"])
 
     def work(self, *, local: bool = True) -> None:
-        """Do what waits to be done."""
+        """Run the queued jobs."""
         while self._workers[local].run_once():
             pass
 
 
 @pytest.fixture
-def server() -> Iterator[Server]:
-    """A Jira."""
-    server = Server("KEY-1", "KEY-2", "KEY-3")
+def server() -> Iterator[JiraServer]:
+    """Yield a Jira server."""
+    server = JiraServer("KEY-1", "KEY-2", "KEY-3")
     yield server
     server.close()
 
 
 @pytest.fixture
-def place(api: Api, make: Make, instance: Instance, server: Server) -> Place:
-    """A project that is connected to it."""
-    return Place(api, make, instance, server)
+def jira_project(api: Api, make: Make, instance: Instance, server: JiraServer) -> JiraProject:
+    """Return a project connected to it."""
+    return JiraProject(api, make, instance, server)
 
 
-def test_commits_that_mention_an_issue(place: Place, instance: Instance) -> None:
-    """Once for each commit, by a comment and a link; issues that are not there are none."""
-    oid = place.commit("See KEY-1 [x|y], KEY-99 and `KEY-2`", branch="work", start_branch="master")
-    place.work()
-    url = f"{instance.url}/{place.project.path}/commit/{oid}"
-    (said,) = place.server.comments["KEY-1"]
+def test_commits_that_mention_an_issue(jira_project: JiraProject, instance: Instance) -> None:
+    """Once per commit, as a comment and a link; missing issues are skipped."""
+    oid = jira_project.commit("See KEY-1 [x|y], KEY-99 and `KEY-2`", branch="work", start_branch="master")
+    jira_project.work()
+    url = f"{instance.url}/{jira_project.project.path}/commit/{oid}"
+    (said,) = jira_project.server.comments["KEY-1"]
     assert said == (
-        f"[Administrator|{instance.url}/root] mentions this issue in [a commit of {place.project.path}|{url}]:\n"
+        f"[Administrator|{instance.url}/root] mentions this issue in [a commit of {jira_project.project.path}|{url}]:\n"
         "'See KEY-1 \\[x\\|y\\], KEY-99 and `KEY-2`'"
     )
-    assert place.server.links["KEY-1"][url]["status"] == {"resolved": False}
-    assert place.server.comments["KEY-2"] == []
-    assert not any("KEY-99/" in asked for asked in place.server.asked if asked.startswith("POST"))
-    place.post("/repository/branches", branch="other", ref="work")
-    place.work()
-    assert place.server.comments["KEY-1"] == [said]
+    assert jira_project.server.links["KEY-1"][url]["status"] == {"resolved": False}
+    assert jira_project.server.comments["KEY-2"] == []
+    assert not any("KEY-99/" in asked for asked in jira_project.server.asked if asked.startswith("POST"))
+    jira_project.post("/repository/branches", branch="other", ref="work")
+    jira_project.work()
+    assert jira_project.server.comments["KEY-1"] == [said]
 
 
-def test_commits_that_close_an_issue(place: Place) -> None:
-    """On the default branch, by the steps that the service names; where none of them solves it, nothing is said."""
-    place.set(jira_issue_transition_id=f"11, {DONE}")
-    place.commit("Closes KEY-1", branch="work", start_branch="master")
-    place.work()
-    assert place.server.solved == set()
-    oid = place.commit("Closes KEY-2")
-    place.work()
-    assert place.server.solved == {"KEY-2"}
-    assert place.server.comments["KEY-2"][1].startswith(f"Solved with [{oid}|")
-    (link,) = place.server.links["KEY-2"].values()
+def test_commits_that_close_an_issue(jira_project: JiraProject) -> None:
+    """On the default branch, by the configured transitions; without a valid one nothing is sent."""
+    jira_project.set(jira_issue_transition_id=f"11, {DONE}")
+    jira_project.commit("Closes KEY-1", branch="work", start_branch="master")
+    jira_project.work()
+    assert jira_project.server.solved == set()
+    oid = jira_project.commit("Closes KEY-2")
+    jira_project.work()
+    assert jira_project.server.solved == {"KEY-2"}
+    assert jira_project.server.comments["KEY-2"][1].startswith(f"Solved with [{oid}|")
+    (link,) = jira_project.server.links["KEY-2"].values()
     assert link["status"] == {"resolved": True}
-    place.set(jira_issue_transition_id="11")
-    place.commit("Fixes KEY-3")
-    place.work()
-    assert (place.server.solved, len(place.server.comments["KEY-3"])) == ({"KEY-2"}, 1)
+    jira_project.set(jira_issue_transition_id="11")
+    jira_project.commit("Fixes KEY-3")
+    jira_project.work()
+    assert (jira_project.server.solved, len(jira_project.server.comments["KEY-3"])) == ({"KEY-2"}, 1)
 
 
-def test_merge_requests(place: Place, api: Api, make: Make) -> None:
-    """What they and notes on them mention, but for what is said among those who work on it; merging closes."""
-    place.set(jira_issue_transition_id=DONE, commit_events=False)
-    place.commit("Mentions KEY-3", branch="work", start_branch="master")
-    made = place.post(
+def test_merge_requests(jira_project: JiraProject, api: Api, make: Make) -> None:
+    """Mentions in them and their notes, except internal ones; merging closes."""
+    jira_project.set(jira_issue_transition_id=DONE, commit_events=False)
+    jira_project.commit("Mentions KEY-3", branch="work", start_branch="master")
+    made = jira_project.post(
         "/merge_requests", source_branch="work", target_branch="master", title="Work", description="Fixes KEY-1"
     )
     url = f"/merge_requests/{made['iid']}"
-    place.post(f"{url}/notes", body="Like KEY-3", internal=True)
-    place.post(f"{url}/notes", body="Like KEY-2")
-    place.work()
-    told = {key: len(said) for key, said in place.server.comments.items()}
-    assert (told, place.server.solved) == ({"KEY-1": 1, "KEY-2": 1, "KEY-3": 0}, set())
-    assert "a merge request of" in place.server.comments["KEY-1"][0]
-    assert api.put(f"{place.project.url}{url}/merge", make.root).status_code == 200
-    place.work()
-    assert (place.server.solved, len(place.server.comments["KEY-1"])) == ({"KEY-1"}, 2)
+    jira_project.post(f"{url}/notes", body="Like KEY-3", internal=True)
+    jira_project.post(f"{url}/notes", body="Like KEY-2")
+    jira_project.work()
+    told = {key: len(said) for key, said in jira_project.server.comments.items()}
+    assert (told, jira_project.server.solved) == ({"KEY-1": 1, "KEY-2": 1, "KEY-3": 0}, set())
+    assert "a merge request of" in jira_project.server.comments["KEY-1"][0]
+    assert api.put(f"{jira_project.project.url}{url}/merge", make.root).status_code == 200
+    jira_project.work()
+    assert (jira_project.server.solved, len(jira_project.server.comments["KEY-1"])) == ({"KEY-1"}, 2)
 
 
-def test_a_server_that_is_down_is_tried_again(place: Place, make: Make) -> None:
-    """And nothing is said twice, nor is the password written down."""
-    place.server.status = 503
-    place.commit("See KEY-1")
-    place.work()
-    assert place.server.comments["KEY-1"] == []
+def test_failed_requests_are_retried(jira_project: JiraProject, make: Make) -> None:
+    """Nothing is sent twice, and the password is not logged."""
+    jira_project.server.status = 503
+    jira_project.commit("See KEY-1")
+    jira_project.work()
+    assert jira_project.server.comments["KEY-1"] == []
     kept = make.database.read(lambda db: [str(row) for row in db.rows(JOBS)])
     assert len(kept) == 1
     assert "503" in kept[0]
     assert PASSWORD not in kept[0]
-    place.server.status = None
+    jira_project.server.status = None
     for _ in range(2):
         make.database.write(lambda db: db.run(NOW))
-        place.work()
-    assert len(place.server.comments["KEY-1"]) == 1
+        jira_project.work()
+    assert len(jira_project.server.comments["KEY-1"]) == 1
 
 
 @pytest.mark.parametrize("more", [{"commit_events": False}, {"active": False}, {"password": ""}, {"username": ""}])
-def test_what_nobody_asked_for_is_not_told(place: Place, more: dict[str, Any]) -> None:
+def test_disabled_events_are_not_sent(jira_project: JiraProject, more: dict[str, Any]) -> None:
     """Without a user, issues are only linked."""
-    place.set(**more)
-    place.commit("See KEY-1")
-    place.work()
-    assert place.server.asked == []
+    jira_project.set(**more)
+    jira_project.commit("See KEY-1")
+    jira_project.work()
+    assert jira_project.server.asked == []
 
 
-def test_a_server_in_our_own_network_is_not_reached(place: Place, instance: Instance) -> None:
-    """Attack (D14): somebody lets us speak to what only we reach; it is refused, written down and not tried again."""
-    place.commit("See KEY-1")
-    place.work(local=False)
-    place.work()
-    assert place.server.asked == []
+def test_a_server_in_the_internal_network_is_not_reached(jira_project: JiraProject, instance: Instance) -> None:
+    """Attack: a URL of an internal address is blocked, logged and not retried."""
+    jira_project.commit("See KEY-1")
+    jira_project.work(local=False)
+    jira_project.work()
+    assert jira_project.server.asked == []
     assert "jira request blocked" in instance.log.getvalue()
     assert PASSWORD not in instance.log.getvalue()

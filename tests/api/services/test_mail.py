@@ -1,4 +1,4 @@
-"""Mails on pushes: who gets one, and what it says."""
+"""Emails on push: recipients and content."""
 
 import email
 from email.policy import default
@@ -11,8 +11,8 @@ from tests.conftest import Instance
 from tests.factories import Project, make_project
 
 
-class Inbox:
-    """A project that writes mails, and who gets them."""
+class PushMailProject:
+    """Project with the emails-on-push service, and its mailbox."""
 
     def __init__(self, api: Api, make: Make, instance: Instance) -> None:
         self.project: Project = make_project(make, initialize_with_readme=True)
@@ -21,13 +21,13 @@ class Inbox:
         self.set()
 
     def set(self, **more: Any) -> None:
-        """Have mails written, or others."""
+        """Configure the service."""
         sent = {"recipients": self.to, **more}
         made = self._api.put(f"{self.project.url}/services/emails-on-push", self._root, **sent)
         assert made.status_code == 200, made.text
 
     def commit(self, message: str, *paths: str, branch: str = "master") -> str:
-        """Write files."""
+        """Commit files."""
         actions = [{"action": "create", "file_path": path, "content": f"in {path}\n"} for path in paths]
         made = self._api.post(
             f"{self.project.url}/repository/commits",
@@ -40,23 +40,23 @@ class Inbox:
         return str(made.json()["id"])
 
     def call(self, method: str, path: str, /, **sent: Any) -> None:
-        """Do something else."""
+        """Call another endpoint."""
         assert self._api.request(method, f"{self.project.url}{path}", self._root, json=sent).is_success
 
     def mails(self, to: str = "") -> list[tuple[str, str]]:
-        """Subject and text of all that came."""
+        """Return subject and text of all received mails."""
         parsed = [email.message_from_string(each, policy=default) for each in self._instance.mails()]
         mine = [each for each in parsed if each["To"] == (to or self.to)]
         return [(str(each["Subject"]), each.get_content()) for each in mine]
 
 
 @pytest.fixture
-def inbox(api: Api, make: Make, instance: Instance) -> Inbox:
-    """Somebody who wants mails."""
-    return Inbox(api, make, instance)
+def inbox(api: Api, make: Make, instance: Instance) -> PushMailProject:
+    """Return a project with a recipient."""
+    return PushMailProject(api, make, instance)
 
 
-def test_a_push_is_told_with_its_commits_and_lines(inbox: Inbox, instance: Instance) -> None:
+def test_a_push_is_sent_with_commits_and_diff(inbox: PushMailProject, instance: Instance) -> None:
     inbox.set(recipients=f"{inbox.to}\nother-{inbox.to};{inbox.to}")
     oid = inbox.commit("Add ä\n\nand say why", "ä.txt", "b.txt")
     ((subject, text),) = inbox.mails()
@@ -70,7 +70,7 @@ def test_a_push_is_told_with_its_commits_and_lines(inbox: Inbox, instance: Insta
     assert inbox.mails(f"other-{inbox.to}") == [(subject, text)]
 
 
-def test_lines_can_be_left_out_and_branches_chosen(inbox: Inbox) -> None:
+def test_diffs_can_be_omitted_and_branches_selected(inbox: PushMailProject) -> None:
     inbox.set(disable_diffs=True, branches_to_be_notified="default")
     inbox.call("POST", "/repository/branches", branch="side", ref="master")
     inbox.commit("Not told", "x.txt", branch="side")
@@ -80,7 +80,7 @@ def test_lines_can_be_left_out_and_branches_chosen(inbox: Inbox) -> None:
     assert "+in secret.txt" not in text
 
 
-def test_new_and_deleted_branches_and_tags(inbox: Inbox) -> None:
+def test_new_and_deleted_branches_and_tags(inbox: PushMailProject) -> None:
     inbox.call("POST", "/repository/branches", branch="side", ref="master")
     inbox.call("DELETE", "/repository/branches/side")
     inbox.call("POST", "/repository/tags", tag_name="v1", ref="master")
@@ -96,13 +96,13 @@ def test_new_and_deleted_branches_and_tags(inbox: Inbox) -> None:
     assert len(inbox.mails()) == 3
 
 
-def test_what_is_switched_off_before_it_is_written_is_not_written(inbox: Inbox) -> None:
+def test_a_service_disabled_before_delivery_sends_nothing(inbox: PushMailProject) -> None:
     inbox.commit("Too late", "x.txt")
     inbox.set(active=False)
     assert inbox.mails() == []
 
 
-def test_a_title_cannot_add_headers(inbox: Inbox) -> None:
+def test_a_title_cannot_add_headers(inbox: PushMailProject) -> None:
     inbox.commit("Title\x0bBcc: victim@example.com\u2028X: y" + "z" * 500, "x.txt")
     ((subject, _),) = inbox.mails()
     assert subject.startswith(f"[Git][{inbox.project.path}][master] Title Bcc: victim")

@@ -1,4 +1,4 @@
-"""What is said, and whether anything is said and may be: without a server."""
+"""Texts of service messages, and blocked URLs, without a server."""
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
@@ -23,8 +23,8 @@ MERGE_REQUEST = {"iid": 3, "title": "Do | it", "url": "https://here/g/p/merge_re
 NOTE = {"noteable_type": "MergeRequest", "system": False, "note": "Fine", "url": "https://here/n", "commit_id": ""}
 
 
-def said(told: dict[str, Any], **outfit: Any) -> Any:
-    """The body that a chat gets, or nothing."""
+def message(told: dict[str, Any], **outfit: Any) -> Any:
+    """Return the body sent to a chat, or None."""
     wears = msgspec.json.encode(MessageFormat(URL, **outfit)).decode()
     dressed = format_request(wears, msgspec.json.encode({"project": PROJECT, "user": USER, **told}).decode())
     return None if dressed is None else msgspec.json.decode(dressed.body)
@@ -41,31 +41,32 @@ def said(told: dict[str, Any], **outfit: Any) -> Any:
     ],
 )
 def test_merge_requests(action: str, state: str, word: str | None) -> None:
-    """As the payload that hooks get has them."""
+    """Built from the payload of hooks."""
     about = {**MERGE_REQUEST, "action": action, "state": state}
-    body = said({"object_kind": "merge_request", "object_attributes": about}, channels={"merge_request": "#mr"})
+    body = message({"object_kind": "merge_request", "object_attributes": about}, channels={"merge_request": "#mr"})
     link = "<https://here/g/p/merge_requests/3|!3 Do ¦ it>"
     expected = {"text": f"ann {word} {link} in <https://here/g/p|g/p>", "attachments": [], "channel": "#mr"}
     assert body == (expected if word else None)
 
 
-def test_notes_on_merge_requests_and_what_is_long() -> None:
+def test_notes_on_merge_requests_and_long_texts() -> None:
     told = {"object_kind": "note", "object_attributes": NOTE, "merge_request": MERGE_REQUEST}
     assert (
-        said(told)["text"] == "ann <https://here/n|commented on merge request !3> in <https://here/g/p|g/p>: *Do | it*"
+        message(told)["text"]
+        == "ann <https://here/n|commented on merge request !3> in <https://here/g/p|g/p>: *Do | it*"
     )
-    long = said({**told, "object_attributes": {**NOTE, "note": "<" * 10_000}})
+    long = message({**told, "object_attributes": {**NOTE, "note": "<" * 10_000}})
     assert long["attachments"][0]["text"] == "&lt;" * MAX_LENGTH + "…"
-    assert said({**told, "object_attributes": {**NOTE, "system": True}}) is None
+    assert message({**told, "object_attributes": {**NOTE, "system": True}}) is None
 
 
 @pytest.mark.parametrize("kind", ["build", "release", "deployment", "heard of never"])
-def test_what_chats_do_not_know_is_not_said(kind: str) -> None:
-    assert said({"object_kind": kind}) is None
+def test_unsupported_events_send_nothing(kind: str) -> None:
+    assert message({"object_kind": kind}) is None
 
 
 def send(outfit: MessageFormat, payload: dict[str, Any]) -> DeliveryOutcome:
-    """Let a service's hook send to where it wants to, past a guard that lets nothing local through."""
+    """Deliver to the URL of a service's hook with an address check that blocks local addresses."""
     vault = Vault(b"k" * 32)
     hook = Hook(
         id=1, kind="service", project_id=1, group_id=None, url="https://hooks.example.com:443/", credentials=None,
@@ -81,8 +82,8 @@ def send(outfit: MessageFormat, payload: dict[str, Any]) -> DeliveryOutcome:
         return asyncio.run(sender.send(hook, delivery, told))
 
 
-def test_the_guard_is_asked_about_the_way_that_is_sealed() -> None:
-    """D14: a chat's address is no way into the network that the server stands in."""
+def test_the_sealed_url_is_checked() -> None:
+    """Attack: use the URL of a chat service to reach the internal network."""
     told = {"object_kind": "note", "object_attributes": NOTE, "merge_request": MERGE_REQUEST}
     for url in ("http://127.0.0.1:1/secret-way", "http://[::1]/secret-way", "http://169.254.169.254/secret-way"):
         outcome = send(MessageFormat(url), told)
@@ -91,6 +92,6 @@ def test_the_guard_is_asked_about_the_way_that_is_sealed() -> None:
         assert "secret-way" not in str(outcome)
 
 
-def test_what_is_not_worth_a_message_is_done_without_a_request() -> None:
+def test_events_without_a_message_send_no_request() -> None:
     outcome = send(MessageFormat("http://127.0.0.1:1/x"), {"object_kind": "release"})
     assert (outcome.silent, outcome.state, outcome.error) == (True, "done", None)

@@ -1,4 +1,4 @@
-"""Every service of the registry: set, read, listed, changed and deleted by one mechanism, without showing a secret."""
+"""All services of the registry: set, read, list, edit and delete, without revealing secrets."""
 
 import re
 from functools import partial
@@ -17,7 +17,7 @@ from tests.conftest import Instance
 from tests.factories import Project, make_project, statements_of
 from tests.roles import UsersByRole, project_with
 
-# The services of version 9.4, by its own names.
+# The services of GitLab 9.4, by name.
 OF_9_4 = {
     "asana", "assembla", "bamboo", "bugzilla", "buildkite", "campfire", "custom-issue-tracker", "drone-ci",
     "emails-on-push", "external-wiki", "flowdock", "gemnasium", "hipchat", "irker", "jira", "kubernetes",
@@ -34,24 +34,22 @@ KEYS = {
 
 @pytest.fixture(scope="module")
 def project(make: Make) -> Project:
-    """A project that is connected to one thing after the other."""
+    """Return a project for a sequence of services."""
     return make_project(make)
 
 
 def rows_of(make: Make, project: Project) -> list[Any]:
-    """All that is stored of the project's services."""
+    """Return all stored rows of the project's services."""
     return make.database.read(lambda db: [row for query in _ROWS for row in db.rows(query, project=project.id)])
 
 
-def test_all_of_the_older_version_are_there() -> None:
+def test_all_services_of_gitlab_9_4_exist() -> None:
     assert set(REGISTRY) == OF_9_4
     assert {each.slug for each in REGISTRY.values() if each.kind != "none"} == IMPLEMENTED
 
 
 @each_service
-def test_a_service_from_its_first_day_to_its_last(
-    api: Api, make: Make, project: Project, integration: Integration
-) -> None:
+def test_life_cycle_of_a_service(api: Api, make: Make, project: Project, integration: Integration) -> None:
     url, sent = f"{project.url}/services/{integration.slug}", values_for(integration)
     shown = {name: value for name, value in sent.items() if name not in integration.secrets}
     before = api.get(url, make.root).json()
@@ -80,7 +78,7 @@ def test_a_service_from_its_first_day_to_its_last(
 
 
 @each_service
-def test_what_is_required_must_be_there(api: Api, make: Make, project: Project, integration: Integration) -> None:
+def test_required_fields(api: Api, make: Make, project: Project, integration: Integration) -> None:
     url, needed = f"{project.url}/services/{integration.slug}", values_for(integration, required_only=True)
     for name in needed:
         without = {other: value for other, value in needed.items() if other != name}
@@ -93,7 +91,7 @@ def test_what_is_required_must_be_there(api: Api, make: Make, project: Project, 
 
 
 @each_service
-def test_flags_are_kept_under_both_spellings(api: Api, make: Make, project: Project, integration: Integration) -> None:
+def test_flags_are_accepted_under_both_names(api: Api, make: Make, project: Project, integration: Integration) -> None:
     url, sent = f"{project.url}/integrations/{integration.slug}", values_for(integration, required_only=True)
     made = api.put(url, make.root, **sent, **{EVENTS[event]: False for event in integration.events}, active=False)
     assert made.status_code == 200, made.text
@@ -105,7 +103,7 @@ def test_flags_are_kept_under_both_spellings(api: Api, make: Make, project: Proj
     assert api.delete(url, make.root).status_code == 200
 
 
-WRONG: list[tuple[str, dict[str, Any], str]] = [
+INVALID: list[tuple[str, dict[str, Any], str]] = [
     ("slack", {"webhook": "http://127.0.0.1/x"}, "webhook"),
     ("slack", {"webhook": "http://169.254.169.254/"}, "webhook"),
     ("mattermost", {"webhook": "ftp://example.com/x"}, "webhook"),
@@ -127,8 +125,8 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("slug", "wrong", "field"), WRONG)
-def test_what_does_not_do_is_named(
+@pytest.mark.parametrize(("slug", "wrong", "field"), INVALID)
+def test_invalid_fields_are_named(
     api: Api, make: Make, project: Project, slug: str, wrong: dict[str, Any], field: str
 ) -> None:
     sent = {**values_for(REGISTRY[slug], required_only=True), **wrong}
@@ -138,7 +136,7 @@ def test_what_does_not_do_is_named(
     assert api.get(f"{project.url}/services/{slug}", make.root).json()["id"] is None
 
 
-def test_what_was_not_sent_stays_and_what_was_emptied_goes(api: Api, make: Make, project: Project) -> None:
+def test_unsent_fields_stay_and_empty_ones_are_cleared(api: Api, make: Make, project: Project) -> None:
     url, needed = f"{project.url}/services/slack", values_for(REGISTRY["slack"], required_only=True)
     api.put(url, make.root, **needed, username="Bot", channel="#ä🦊", push_channel="#p", note_events=False)
     changed = api.put(url, make.root, **needed, username=None, channel="").json()
@@ -155,7 +153,7 @@ def test_a_longer_list_needs_no_more_statements(api: Api, make: Make) -> None:
         assert costs[1] <= costs[0]
 
 
-def test_another_place_does_not_get_the_secrets_of_the_first(api: Api, make: Make, project: Project) -> None:
+def test_changing_the_url_clears_the_secrets(api: Api, make: Make, project: Project) -> None:
     url = f"{project.url}/services/jira"
     stored = select(services.c.secrets).where(services.c.project_id == bindparam("project"))
 
@@ -172,13 +170,13 @@ def test_another_place_does_not_get_the_secrets_of_the_first(api: Api, make: Mak
     assert api.delete(url, make.root).status_code == 200
 
 
-WHO = [("owner", 200), ("master", 200), ("developer", 403), ("guest", 403), ("stranger", 404), (None, 401)]
+CALLERS = [("owner", 200), ("master", 200), ("developer", 403), ("guest", 403), ("stranger", 404), (None, 401)]
 
 
-def test_services_are_for_those_who_administer_the_project(api: Api, make: Make) -> None:
+def test_services_are_managed_by_masters(api: Api, make: Make) -> None:
     roles = UsersByRole(make)
     project = project_with(make, roles, visibility="private")
-    for role, status in WHO:
+    for role, status in CALLERS:
         caller = None if role is None else roles[role]
         answers = [
             api.get(f"{project.url}/services", caller),
@@ -193,7 +191,7 @@ def test_services_are_for_those_who_administer_the_project(api: Api, make: Make)
         assert [answer.status_code for answer in answers] == [status] * len(answers), role
 
 
-def test_unknown_ones_are_not_found_and_archived_projects_stay_as_they_are(api: Api, make: Make) -> None:
+def test_unknown_services_are_not_found_and_archived_projects_are_read_only(api: Api, make: Make) -> None:
     project = make_project(make)
     for slug in ("nothing", "Slack", "slack_slash_commands", "%2e%2e"):
         for method in ("GET", "PUT", "DELETE"):
@@ -203,7 +201,7 @@ def test_unknown_ones_are_not_found_and_archived_projects_stay_as_they_are(api: 
     assert api.get(f"{project.url}/services/flowdock", make.root).status_code == 200
 
 
-def test_a_project_takes_its_services_along(api: Api, make: Make, instance: Instance) -> None:
+def test_deleting_a_project_deletes_its_services(api: Api, make: Make, instance: Instance) -> None:
     project = make_project(make)
     assert api.put(f"{project.url}/services/slack", make.root, webhook="https://example.com/x").status_code == 200
     assert len(rows_of(make, project)) == 2
@@ -212,8 +210,8 @@ def test_a_project_takes_its_services_along(api: Api, make: Make, instance: Inst
     assert rows_of(make, project) == []
 
 
-def test_the_page_speaks_of_every_service() -> None:
-    """Once each, and with the truth about what is done with it."""
+def test_the_documentation_lists_every_service() -> None:
+    """Once each, with the correct support status."""
     page = (Path(__file__).parents[3] / "docs" / "services.md").read_text()
     rows = [line for line in page.splitlines() if line.startswith("| `")]
     named = [(slug, "Stored only" in row) for row in rows for slug in re.findall(r"`([a-z-]+)`", row.split(" | ")[0])]

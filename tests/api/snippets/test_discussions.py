@@ -1,4 +1,4 @@
-"""What people say about a project's snippet: notes, discussions and award emoji."""
+"""Notes, discussions and award emoji of project snippets."""
 
 from ingot.core.access.levels import Level
 from tests.client import Api, Make
@@ -6,7 +6,7 @@ from tests.factories import ids, make_project
 
 
 def test_notes(api: Api, make: Make) -> None:
-    """Whoever sees a snippet writes about it; masters change what others wrote."""
+    """All who can see a snippet comment on it; masters edit notes of others."""
     owner, guest, other = make.user(), make.user(), make.user()
     project = make_project(make, owner, members={guest: Level.GUEST})
     sent = {"title": "t", "file_name": "f", "code": "c", "visibility": "internal"}
@@ -32,7 +32,7 @@ def test_notes(api: Api, make: Make) -> None:
 
 
 def test_discussions(api: Api, make: Make) -> None:
-    """A discussion is begun, answered, changed and removed."""
+    """Start, reply, edit and delete."""
     owner = make.user()
     project = make_project(make, owner)
     sent = {"title": "t", "file_name": "f", "code": "c", "visibility": "private"}
@@ -52,7 +52,7 @@ def test_discussions(api: Api, make: Make) -> None:
 
 
 def test_awards(api: Api, make: Make) -> None:
-    """Emoji are given to a snippet and taken back, and go with it."""
+    """Awarded, removed, and deleted with the snippet."""
     owner = make.user()
     project = make_project(make, owner)
     sent = {"title": "t", "file_name": "f", "code": "c", "visibility": "private"}

@@ -1,14 +1,14 @@
-"""Snippets that belong to no project: written, read, listed, edited, deleted, and who may."""
+"""Personal snippets: creation, reading, lists, editing, deletion and permissions."""
 
 from typing import Any
 
 import pytest
 
-from tests.client import USER_AGENT, Api, Make, Person
+from tests.client import USER_AGENT, Api, Make, User
 from tests.factories import ids
 
 
-def _write(api: Api, author: Person, **attributes: Any) -> int:
+def _write(api: Api, author: User, **attributes: Any) -> int:
     sent = {"title": "Hello", "file_name": "hello.rb", "content": "puts 1", **attributes}
     made = api.post("/snippets", author, **sent)
     assert made.status_code == 201, made.text
@@ -17,7 +17,7 @@ def _write(api: Api, author: Person, **attributes: Any) -> int:
 
 
 def test_create_read_edit_delete(api: Api, make: Make) -> None:
-    """What is written is read back, edited and gone."""
+    """Life cycle of a snippet."""
     author = make.user()
     made = api.post("/snippets", author, title="T", file_name="a.py", content="1", description="*d*")
     assert made.status_code == 201, made.text
@@ -44,8 +44,8 @@ def test_create_read_edit_delete(api: Api, make: Make) -> None:
 @pytest.mark.parametrize(
     ("visibility", "user", "external"), [("private", 404, 404), ("internal", 200, 404), ("public", 200, 200)]
 )
-def test_who_sees_and_changes(api: Api, make: Make, visibility: str, user: int, external: int) -> None:
-    """Others see by visibility, and change nothing; administrators see and change all."""
+def test_permissions(api: Api, make: Make, visibility: str, user: int, external: int) -> None:
+    """Other users see by visibility and edit nothing; administrators see and edit all."""
     author, other, outsider = make.user(), make.user(), make.user(external=True)
     number = _write(api, author, visibility=visibility)
     for person, status in ((other, user), (outsider, external)):
@@ -65,14 +65,14 @@ def test_who_sees_and_changes(api: Api, make: Make, visibility: str, user: int, 
     assert api.put(f"/snippets/{number}", make.root, title="theirs").status_code == 200
 
 
-def test_external_users_write_none(api: Api, make: Make) -> None:
-    """External users have no snippets of their own."""
+def test_external_users_create_no_snippets(api: Api, make: Make) -> None:
+    """External users get 403."""
     refused = api.post("/snippets", make.user(external=True), title="t", file_name="f", content="c")
     assert refused.status_code == 403
 
 
 def test_restricted_visibility(api: Api, make: Make) -> None:
-    """What administrators ruled out only they choose."""
+    """Levels restricted by administrators can be set only by them."""
     author = make.user()
     number = _write(api, author)
     api.put("/application/settings", make.root, restricted_visibility_levels=["public"])
@@ -81,14 +81,14 @@ def test_restricted_visibility(api: Api, make: Make) -> None:
         assert refused.status_code == 400
         assert api.put(f"/snippets/{number}", author, visibility="public").status_code == 400
         assert api.put(f"/snippets/{number}", make.root, visibility="public").status_code == 200
-        # It is so already, which is no wish for it.
+        # An unchanged level is not checked.
         assert api.put(f"/snippets/{number}", author, title="t", visibility="public").status_code == 200
     finally:
         api.put("/application/settings", make.root, restricted_visibility_levels=[])
 
 
-def test_by_time(api: Api, make: Make) -> None:
-    """Lists can be cut by when they were written."""
+def test_filters_by_creation_date(api: Api, make: Make) -> None:
+    """Lists can be limited by time of creation."""
     author = make.user()
     number = _write(api, author)
     assert ids(api.get("/snippets", author, created_after="2001-01-01T00:00:00Z")) == [number]
@@ -98,7 +98,7 @@ def test_by_time(api: Api, make: Make) -> None:
     assert api.get("/snippets", author, created_after="yesterday").status_code == 400
 
 
-def _files(api: Api, author: Person, number: int) -> dict[str, str]:
+def _files(api: Api, author: User, number: int) -> dict[str, str]:
     shown = api.get(f"/snippets/{number}", author).json()["files"]
     return {
         file["path"]: api.get(f"/snippets/{number}/files/main/{file['path'].replace('/', '%2F')}/raw", author).text
@@ -106,7 +106,7 @@ def _files(api: Api, author: Person, number: int) -> dict[str, str]:
     }
 
 
-def _several(api: Api, author: Person) -> int:
+def _several(api: Api, author: User) -> int:
     files = [{"file_path": "a.txt", "content": "A"}, {"file_path": "dir/b.txt", "content": "B"}]
     made = api.post("/snippets", author, title="several", files=files)
     assert made.status_code == 201, made.text
@@ -115,7 +115,7 @@ def _several(api: Api, author: Person) -> int:
 
 
 def test_several_files(api: Api, make: Make) -> None:
-    """Files are added, changed, renamed and removed, one after the other and all or nothing."""
+    """Files are created, updated, renamed and deleted in order, all or none."""
     author = make.user()
     number = _several(api, author)
     assert _files(api, author, number) == {"a.txt": "A", "dir/b.txt": "B"}
@@ -138,7 +138,7 @@ def test_several_files(api: Api, make: Make) -> None:
     assert _files(api, author, number) == {"a.txt": "A", "d.txt": "B3"}
 
 
-WRONG: list[dict[str, Any]] = [
+INVALID: list[dict[str, Any]] = [
     {"files": [{"action": "create", "file_path": "a.txt", "content": "twice"}]},
     {"files": [{"action": "create", "file_path": "../x", "content": "x"}]},
     {"files": [{"action": "create", "file_path": "c", "content": ""}]},
@@ -160,9 +160,9 @@ WRONG: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: str(wrong)[:60])
-def test_changes_that_are_refused(api: Api, make: Make, wrong: dict[str, Any]) -> None:
-    """A change that cannot be leaves everything as it was."""
+@pytest.mark.parametrize("wrong", INVALID, ids=lambda wrong: str(wrong)[:60])
+def test_invalid_changes_are_rejected(api: Api, make: Make, wrong: dict[str, Any]) -> None:
+    """Without any effect."""
     author = make.user()
     number = _several(api, author)
     assert api.put(f"/snippets/{number}", author, title="changed", **wrong).status_code == 400
@@ -171,7 +171,7 @@ def test_changes_that_are_refused(api: Api, make: Make, wrong: dict[str, Any]) -
 
 
 def test_files_without_names(api: Api, make: Make) -> None:
-    """A file that nobody named gets a name; too many, the same twice and none are refused."""
+    """A file without a name gets one; too many files, duplicates and none are rejected."""
     author = make.user()
     number = _write(api, author, file_name="")
     assert api.get(f"/snippets/{number}", author).json()["file_name"] == "snippetfile1.txt"

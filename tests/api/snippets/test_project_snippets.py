@@ -1,15 +1,15 @@
-"""Snippets of projects: written, read, listed, edited, deleted, and who may."""
+"""Project snippets: creation, reading, lists, editing, deletion and permissions."""
 
 from typing import Any
 
 import pytest
 
 from ingot.core.access.levels import Level
-from tests.client import USER_AGENT, Api, Make, Person
+from tests.client import USER_AGENT, Api, Make, User
 from tests.factories import Project, ids, make_project, statements_of
 
 
-def _write(api: Api, project: Project, author: Person, **attributes: Any) -> int:
+def _write(api: Api, project: Project, author: User, **attributes: Any) -> int:
     sent = {"title": "Hello", "file_name": "hello.rb", "code": "puts 1", "visibility": "private", **attributes}
     made = api.post(f"/projects/{project.id}/snippets", author, **sent)
     assert made.status_code == 201, made.text
@@ -18,7 +18,7 @@ def _write(api: Api, project: Project, author: Person, **attributes: Any) -> int
 
 
 def test_create_read_edit_delete(api: Api, make: Make) -> None:
-    """What is written is read back, edited and gone."""
+    """Life cycle of a snippet."""
     owner = make.user()
     project = make_project(make, owner)
     base = f"/projects/{project.id}/snippets"
@@ -56,8 +56,8 @@ def test_create_read_edit_delete(api: Api, make: Make) -> None:
 
 
 @pytest.mark.parametrize("missing", ["title", "file_name", "code", "visibility"])
-def test_what_must_be_given(api: Api, make: Make, missing: str) -> None:
-    """A snippet needs all four."""
+def test_required_parameters(api: Api, make: Make, missing: str) -> None:
+    """All four are required."""
     owner = make.user()
     project = make_project(make, owner)
     sent = {"title": "t", "file_name": "f", "code": "c", "visibility": "private"}
@@ -67,7 +67,7 @@ def test_what_must_be_given(api: Api, make: Make, missing: str) -> None:
     assert missing in refused.json()["message"]
 
 
-WRONG: list[dict[str, Any]] = [
+INVALID: list[dict[str, Any]] = [
     {"title": " "},
     {"title": "x" * 1_000_000},
     {"title": ["a"]},
@@ -95,9 +95,9 @@ WRONG: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: str(wrong)[:40])
-def test_what_is_refused(api: Api, make: Make, wrong: dict[str, Any]) -> None:
-    """What cannot be a snippet makes none, and changes none."""
+@pytest.mark.parametrize("wrong", INVALID, ids=lambda wrong: str(wrong)[:40])
+def test_invalid_snippets_are_rejected(api: Api, make: Make, wrong: dict[str, Any]) -> None:
+    """On creation and edit."""
     owner = make.user()
     project = make_project(make, owner)
     base = f"/projects/{project.id}/snippets"
@@ -112,7 +112,7 @@ def test_what_is_refused(api: Api, make: Make, wrong: dict[str, Any]) -> None:
 
 
 SEEN = [
-    # What is held, and whether private, internal and public ones are seen; then by an external user.
+    # Level, and whether private, internal and public ones are visible; then for an external user.
     (Level.NONE, False, [False, True, True]),
     (Level.MASTER, False, [False, True, True]),
     (Level.NONE, True, [False, False, True]),
@@ -121,8 +121,8 @@ SEEN = [
 
 
 @pytest.mark.parametrize(("level", "external", "seen"), SEEN)
-def test_who_sees_what(api: Api, make: Make, level: Level, external: bool, seen: list[bool]) -> None:
-    """The list, the snippet itself and its content agree; a hidden one is as good as none."""
+def test_visibility(api: Api, make: Make, level: Level, external: bool, seen: list[bool]) -> None:
+    """The list, the snippet and its content agree; a hidden one gets 404."""
     owner, other = make.user(), make.user(external=external)
     project = make_project(make, owner, visibility="public", members={other: level})
     base = f"/projects/{project.id}/snippets"
@@ -153,8 +153,8 @@ WRITES = [(Level.NONE, 403), (Level.GUEST, 403), (Level.REPORTER, 201), (Level.D
 
 
 @pytest.mark.parametrize(("level", "status"), WRITES)
-def test_who_writes(api: Api, make: Make, level: Level, status: int) -> None:
-    """Reporters write; what others wrote only masters change, unless it is internal."""
+def test_permission_to_write(api: Api, make: Make, level: Level, status: int) -> None:
+    """Reporters create; snippets of others are edited by masters only, unless they are internal."""
     owner, other = make.user(), make.user()
     project = make_project(make, owner, visibility="public", members={other: level})
     base = f"/projects/{project.id}/snippets"
@@ -168,8 +168,8 @@ def test_who_writes(api: Api, make: Make, level: Level, status: int) -> None:
         assert api.get(f"{base}/{number}", owner).status_code == (404 if allowed else 200)
 
 
-def test_an_author_keeps_what_is_theirs(api: Api, make: Make) -> None:
-    """Whoever wrote one changes it also as a guest, and not at all where the project is hidden from them."""
+def test_authors_edit_their_own_snippets(api: Api, make: Make) -> None:
+    """Guests included, but not users without access to the project."""
     owner, author = make.user(), make.user()
     project = make_project(make, owner, members={author: Level.REPORTER})
     number = _write(api, project, author)
@@ -183,8 +183,8 @@ def test_an_author_keeps_what_is_theirs(api: Api, make: Make) -> None:
     assert ids(api.get("/snippets", author)) == []
 
 
-def test_another_project_has_none_of_them(api: Api, make: Make) -> None:
-    """A number is only found in its own project, and a number of one's own in none."""
+def test_snippets_are_found_only_in_their_project(api: Api, make: Make) -> None:
+    """Neither those of another project nor personal ones."""
     owner = make.user()
     project, other = make_project(make, owner), make_project(make, owner)
     number = _write(api, project, owner, visibility="public")
@@ -201,8 +201,8 @@ def test_another_project_has_none_of_them(api: Api, make: Make) -> None:
         assert api.get(f"/projects/{other.id}/snippets/{junk}", owner).status_code in (400, 404)
 
 
-def test_disabled_and_archived(api: Api, make: Make) -> None:
-    """Where there are no snippets nobody reads any; an archived project is only read."""
+def test_disabled_and_archived_projects(api: Api, make: Make) -> None:
+    """Disabled snippets are hidden; archived projects are read-only."""
     owner = make.user()
     project = make_project(make, owner)
     number = _write(api, project, owner)
@@ -226,8 +226,8 @@ def test_disabled_and_archived(api: Api, make: Make) -> None:
     assert ids(api.get("/snippets", owner)) == []
 
 
-def test_content_is_never_a_page(api: Api, make: Make) -> None:
-    """Whatever it is called and holds, a browser shows it as text and runs nothing."""
+def test_raw_content_is_never_rendered(api: Api, make: Make) -> None:
+    """Attack: browsers show every file as text and run nothing."""
     owner = make.user()
     project = make_project(make, owner)
     number = _write(api, project, owner, file_name='x".html', code="<script>alert(1)</script>")
@@ -240,7 +240,7 @@ def test_content_is_never_a_page(api: Api, make: Make) -> None:
 
 
 def test_user_agent_detail(api: Api, make: Make) -> None:
-    """Administrators see with what it was written."""
+    """For administrators."""
     owner = make.user()
     project = make_project(make, owner)
     number = _write(api, project, owner)
@@ -253,7 +253,7 @@ def test_user_agent_detail(api: Api, make: Make) -> None:
 
 
 def test_a_longer_list_takes_no_more_statements(api: Api, make: Make) -> None:
-    """One statement for each relation, and pages by number."""
+    """One statement for each relation, with page numbers."""
     owner = make.user()
     project = make_project(make, owner)
     base = f"/projects/{project.id}/snippets"
@@ -266,8 +266,8 @@ def test_a_longer_list_takes_no_more_statements(api: Api, make: Make) -> None:
     assert page.headers["x-total"] == "5"
 
 
-def test_snippets_go_with_their_project_and_author(api: Api, make: Make) -> None:
-    """Nothing of a deleted project or user is found any more."""
+def test_snippets_are_deleted_with_their_project_and_author(api: Api, make: Make) -> None:
+    """Snippets of a deleted project or user are not found."""
     owner, author = make.user(), make.user()
     project = make_project(make, owner, members={author: Level.REPORTER})
     theirs, kept = _write(api, project, author), _write(api, project, owner)

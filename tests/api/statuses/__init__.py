@@ -1,1 +1,1 @@
-"""Statuses of commits, and the pipelines that they make up."""
+"""Tests of commit statuses and external pipelines."""

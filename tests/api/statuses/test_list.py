@@ -1,4 +1,4 @@
-"""The statuses of a commit: who reads them, which are listed, and what the commit itself shows of them."""
+"""Commit statuses: permissions, lists, and the status of a commit."""
 
 import httpx
 import pytest
@@ -21,7 +21,7 @@ READERS = [
 
 
 def fill(instance: Instance, project: Project) -> str:
-    """Put a commit into a project; gives its id."""
+    """Create a commit in a project and return its id."""
     history = History()
     mark = history.commit(files={"a": "1\n"})
     return history.fill(instance, project)[mark]
@@ -40,7 +40,7 @@ def test_reporters_read(instance: Instance, api: Api, make: Make, roles: UsersBy
 
 @pytest.fixture
 def reported(instance: Instance, api: Api, make: Make, roles: UsersByRole) -> tuple[Project, str, list[int]]:
-    """A commit of which was said: two things again on master, two on develop."""
+    """Return a commit with repeated statuses: two on master, two on develop."""
     project = project_with(make, roles)
     sha = fill(instance, project)
     said = []
@@ -79,7 +79,7 @@ def test_the_latest_of_each_name_and_ref_are_listed(
     assert wrong.status_code == 400
 
 
-def test_a_commit_shows_what_its_pipelines_amount_to(
+def test_a_commit_shows_the_status_of_its_pipelines(
     api: Api, roles: UsersByRole, reported: tuple[Project, str, list[int]]
 ) -> None:
     project, sha, _ = reported
@@ -96,7 +96,7 @@ def test_a_commit_shows_what_its_pipelines_amount_to(
 
 
 def test_a_commit_without_pipelines_has_no_status(instance: Instance, api: Api, make: Make, roles: UsersByRole) -> None:
-    """What was said in one project is not shown by another one that has the same commit."""
+    """Statuses of one project are not shown by another that has the same commit."""
     project, other = project_with(make, roles), project_with(make, roles)
     sha = fill(instance, project)
     assert fill(instance, other) == sha

@@ -1,4 +1,4 @@
-"""The pipelines that statuses make up: listed, read, and what they amount to."""
+"""Pipelines of reported statuses: lists, reading and the derived status."""
 
 import pytest
 
@@ -13,7 +13,7 @@ from tests.roles import UsersByRole, project_with
 
 @pytest.fixture
 def project(instance: Instance, make: Make, roles: UsersByRole) -> Project:
-    """A private project with two branches and a tag."""
+    """Return a private project with two branches and a tag."""
     project = project_with(make, roles)
     history = History()
     first = history.commit(files={"a": "1\n"})
@@ -24,7 +24,7 @@ def project(instance: Instance, make: Make, roles: UsersByRole) -> Project:
 
 
 def post(api: Api, roles: UsersByRole, project: Project, commit: str, state: str, **sent: object) -> int:
-    """Say something of a commit; gives the number of the pipeline."""
+    """Report a status of a commit and return the id of its pipeline."""
     answer = api.post(f"/projects/{project.id}/statuses/{commit}", roles.developer, state=state, **sent)
     assert answer.status_code == 201, answer.text
     number: int = answer.json()["pipeline_id"]
@@ -35,14 +35,14 @@ READERS = [
     ("administrator", 200, 200),
     ("owner", 200, 200),
     ("reporter", 200, 200),
-    ("guest", 200, 403),  # Where the project shows its jobs to guests, and where it does not.
+    ("guest", 200, 403),  # With public and with private jobs.
     ("stranger", 404, 404),
     ("nobody", 401, 401),
 ]
 
 
 @pytest.mark.parametrize(("role", "shown", "hidden"), READERS)
-def test_who_reads(
+def test_permission_to_read(
     api: Api, make: Make, roles: UsersByRole, project: Project, role: str, shown: int, hidden: int
 ) -> None:
     pipeline = post(api, roles, project, "master", "success", ref="master")
@@ -89,7 +89,7 @@ def test_all_fields(api: Api, make: Make, roles: UsersByRole, project: Project) 
     done = api.get(f"/projects/{project.id}/pipelines/{number}", roles.reporter).json()
     assert (done["status"], done["duration"]) == ("failed", 0)
     assert done["finished_at"] == done["updated_at"] >= got["updated_at"]
-    # Tried again, and it is not finished any more.
+    # After a retry it is unfinished again.
     post(api, roles, project, "master", "running", ref="master", name="a")
     again = api.get(f"/projects/{project.id}/pipelines/{number}", roles.reporter).json()
     assert (again["status"], again["finished_at"], again["started_at"]) == ("running", None, got["started_at"])
@@ -112,7 +112,7 @@ SEQUENCES = [
 
 
 @pytest.mark.parametrize(("said", "status"), SEQUENCES, ids=str)
-def test_a_pipeline_follows_from_its_statuses(
+def test_the_status_of_a_pipeline_is_derived(
     api: Api, roles: UsersByRole, project: Project, said: list[str], status: str
 ) -> None:
     for name, state in (each.split() for each in said):
@@ -123,7 +123,7 @@ def test_a_pipeline_follows_from_its_statuses(
 
 @pytest.fixture
 def several(api: Api, roles: UsersByRole, project: Project) -> dict[str, int]:
-    """Pipelines by what they are on."""
+    """Return pipelines by ref."""
     return {
         "old": post(api, roles, project, "v1", "failed", ref="develop"),
         "develop": post(api, roles, project, "develop", "pending", ref="develop"),
@@ -175,7 +175,7 @@ def test_filters(api: Api, make: Make, roles: UsersByRole, project: Project, sev
         assert api.get(f"/projects/{project.id}/pipelines", roles.reporter, **wrong).status_code == 400
 
 
-def test_the_latest_is_of_the_commit_that_the_branch_is_at(
+def test_the_latest_pipeline_is_that_of_the_branch_head(
     api: Api, roles: UsersByRole, project: Project, several: dict[str, int]
 ) -> None:
     def latest(**params: object) -> tuple[int, int | None]:
@@ -188,7 +188,7 @@ def test_the_latest_is_of_the_commit_that_the_branch_is_at(
     assert latest(ref="gone") == latest(ref="../x") == latest(ref="x" * 5000) == (404, None)
 
 
-def test_one_that_is_not_there(api: Api, make: Make, roles: UsersByRole, project: Project) -> None:
+def test_missing_pipelines(api: Api, make: Make, roles: UsersByRole, project: Project) -> None:
     missing = api.get(f"/projects/{project.id}/pipelines/{2**62}", roles.reporter)
     assert (missing.status_code, missing.json()["message"]) == (404, "404 Pipeline Not Found")
     assert api.get(f"/projects/{project.id}/pipelines/x", roles.reporter).status_code == 400
@@ -197,7 +197,7 @@ def test_one_that_is_not_there(api: Api, make: Make, roles: UsersByRole, project
     assert api.get(f"/projects/{empty.id}/pipelines", roles.reporter, scope="branches").json() == []
 
 
-def test_a_change_is_announced_once(instance: Instance, api: Api, roles: UsersByRole, project: Project) -> None:
+def test_a_change_emits_one_event(instance: Instance, api: Api, roles: UsersByRole, project: Project) -> None:
     heard: list[PipelineChanged] = []
     mine = Subscriptions()
     mine.on(PipelineChanged)(lambda _, event: heard.append(event))
@@ -221,7 +221,7 @@ def test_a_change_is_announced_once(instance: Instance, api: Api, roles: UsersBy
     assert {(event.project_id, event.ref) for event in heard} == {(project.id, "master")}
 
 
-def test_they_go_with_their_project(
+def test_pipelines_are_deleted_with_their_project(
     instance: Instance, api: Api, make: Make, roles: UsersByRole, project: Project
 ) -> None:
     post(api, roles, project, "master", "success")

@@ -1,4 +1,4 @@
-"""Statuses that callers post: who may, where they go, which moves are allowed, and what is refused."""
+"""Creation of commit statuses: permissions, refs, transitions and validation."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -26,7 +26,7 @@ CALLERS = [
 
 @pytest.fixture
 def project(instance: Instance, make: Make, roles: UsersByRole) -> Project:
-    """A private project with two branches that share a commit."""
+    """Return a private project with two branches at one commit."""
     project = project_with(make, roles)
     history = History()
     first = history.commit(files={"a": "1\n"})
@@ -37,7 +37,7 @@ def project(instance: Instance, make: Make, roles: UsersByRole) -> Project:
 
 
 def tip(api: Api, make: Make, project: Project, name: str = "master") -> str:
-    """The commit that a branch is at."""
+    """Return the commit at the head of a branch."""
     oid: str = api.get(f"/projects/{project.id}/repository/commits/{name}", make.root).json()["id"]
     return oid
 
@@ -51,7 +51,7 @@ def test_developers_post(api: Api, make: Make, roles: UsersByRole, project: Proj
     assert len(there) == (1 if status == 201 else 0)
 
 
-def test_nobody_posts_to_an_archived_project(api: Api, make: Make, roles: UsersByRole, project: Project) -> None:
+def test_archived_projects_accept_no_statuses(api: Api, make: Make, roles: UsersByRole, project: Project) -> None:
     sha = tip(api, make, project)
     api.post(f"/projects/{project.id}/archive", make.root)
     assert api.post(f"/projects/{project.id}/statuses/{sha}", roles.developer, state="success").status_code == 403
@@ -59,7 +59,7 @@ def test_nobody_posts_to_an_archived_project(api: Api, make: Make, roles: UsersB
 
 
 @pytest.mark.parametrize("state", STATES)
-def test_only_the_state_is_needed(api: Api, make: Make, roles: UsersByRole, project: Project, state: str) -> None:
+def test_only_the_state_is_required(api: Api, make: Make, roles: UsersByRole, project: Project, state: str) -> None:
     sha = tip(api, make, project)
     answer = api.post(f"/projects/{project.id}/statuses/{sha}", roles.developer, state=state)
     assert answer.status_code == 201, answer.text
@@ -68,7 +68,7 @@ def test_only_the_state_is_needed(api: Api, make: Make, roles: UsersByRole, proj
     assert posted == {
         "id": posted["id"],
         "sha": sha,
-        "ref": "develop",  # The first by name of the branches that lead to it.
+        "ref": "develop",  # The first branch by name that contains it.
         "status": state,
         "name": "default",
         "target_url": None,
@@ -85,7 +85,7 @@ def test_only_the_state_is_needed(api: Api, make: Make, roles: UsersByRole, proj
     assert set(posted["author"]) == {"id", "username", "name", "state", "avatar_url", "web_url"}
 
 
-def test_all_that_can_be_said(api: Api, make: Make, roles: UsersByRole, project: Project) -> None:
+def test_all_parameters(api: Api, make: Make, roles: UsersByRole, project: Project) -> None:
     sha = tip(api, make, project)
     sent: dict[str, Any] = {
         "state": "running",
@@ -100,7 +100,7 @@ def test_all_that_can_be_said(api: Api, make: Make, roles: UsersByRole, project:
         name: sent[name] for name in ("ref", "description", "target_url")
     }
     assert (posted["name"], posted["coverage"]) == ("ci/übung", 80.5)
-    # What is not said again stays; the name wins over the context.
+    # Unsent values stay; the name takes precedence over the context.
     again = {"state": "success", "name": "ci/übung", "context": "x", "ref": "master", "coverage": 0, "description": ""}
     changed = api.post(f"/projects/{project.id}/statuses/{sha}", roles.master, **again).json()
     assert changed["id"] == posted["id"]
@@ -108,7 +108,7 @@ def test_all_that_can_be_said(api: Api, make: Make, roles: UsersByRole, project:
     assert (changed["description"], changed["target_url"]) == ("läuft", sent["target_url"])
     assert changed["author"]["username"] == roles.master.username
     assert changed["started_at"] == posted["started_at"] <= changed["finished_at"]
-    # In the query or a form it is the same.
+    # Query and form parameters work alike.
     by_query = api.request("POST", f"/projects/{project.id}/statuses/{sha}?state=failed&name=q", roles.developer)
     assert (by_query.status_code, by_query.json()["status"]) == (201, "failed")
 
@@ -129,7 +129,7 @@ ALLOWED = [
 
 
 @pytest.mark.parametrize(("before", "after", "same"), ALLOWED)
-def test_a_status_moves_on_or_is_followed_by_another(
+def test_allowed_transitions(
     api: Api, make: Make, roles: UsersByRole, project: Project, before: str, after: str, same: bool
 ) -> None:
     sha = tip(api, make, project)
@@ -147,7 +147,7 @@ REFUSED = [("pending", "pending", "enqueue"), ("running", "running", "run"), ("r
 
 
 @pytest.mark.parametrize(("before", "after", "event"), REFUSED)
-def test_a_status_does_not_go_back(
+def test_forbidden_transitions(
     api: Api, make: Make, roles: UsersByRole, project: Project, before: str, after: str, event: str
 ) -> None:
     sha = tip(api, make, project)
@@ -161,7 +161,7 @@ def test_a_status_does_not_go_back(
     assert (kept["status"], kept["description"]) == (before, "still" if before == after else None)
 
 
-WRONG: list[tuple[dict[str, Any], str, str]] = [
+INVALID: list[tuple[dict[str, Any], str, str]] = [
     ({"state": "invalid"}, "state", "is invalid"),
     ({"state": "skipped"}, "state", "is invalid"),
     ({"state": 5}, "state", "is invalid"),
@@ -184,8 +184,8 @@ WRONG: list[tuple[dict[str, Any], str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("sent", "field", "reason"), WRONG, ids=lambda value: str(value)[:40])
-def test_wrong_values_say_what_is_wrong(
+@pytest.mark.parametrize(("sent", "field", "reason"), INVALID, ids=lambda value: str(value)[:40])
+def test_invalid_values_are_reported(
     api: Api, make: Make, roles: UsersByRole, project: Project, sent: dict[str, Any], field: str, reason: str
 ) -> None:
     sha = tip(api, make, project)
@@ -194,14 +194,14 @@ def test_wrong_values_say_what_is_wrong(
     assert api.get(f"/projects/{project.id}/repository/commits/{sha}/statuses", roles.developer).json() == []
 
 
-def test_the_longest_values_are_kept(api: Api, make: Make, roles: UsersByRole, project: Project) -> None:
+def test_the_longest_values_are_stored(api: Api, make: Make, roles: UsersByRole, project: Project) -> None:
     sha = tip(api, make, project)
     sent = {"name": "ü" * 255, "description": "d" * 255, "target_url": "http://e.org/" + "a" * 242, "coverage": -1e300}
     posted = api.post(f"/projects/{project.id}/statuses/{sha}", roles.developer, state="pending", **sent).json()
     assert {name: posted[name] for name in sent} == sent
 
 
-def test_a_state_is_needed(api: Api, make: Make, roles: UsersByRole, project: Project) -> None:
+def test_a_state_is_required(api: Api, make: Make, roles: UsersByRole, project: Project) -> None:
     answer = api.post(f"/projects/{project.id}/statuses/{tip(api, make, project)}", roles.developer)
     assert (answer.status_code, answer.json()["message"]) == (400, '400 (Bad request) "state" not given')
 
@@ -222,7 +222,7 @@ def test_an_empty_repository_has_no_commit(api: Api, make: Make, roles: UsersByR
     assert answer.status_code == 404
 
 
-def test_a_short_id_and_a_tag_lead_to_the_commit(api: Api, make: Make, roles: UsersByRole, project: Project) -> None:
+def test_short_ids_and_tags(api: Api, make: Make, roles: UsersByRole, project: Project) -> None:
     sha = tip(api, make, project)
     short = api.post(f"/projects/{project.id}/statuses/{sha[:8]}", roles.developer, state="success", name="a").json()
     by_tag = api.post(f"/projects/{project.id}/statuses/v1", roles.developer, state="success", ref="v1").json()
@@ -233,7 +233,7 @@ def test_a_short_id_and_a_tag_lead_to_the_commit(api: Api, make: Make, roles: Us
     assert {each["ref"] for each in listed} == {"develop", "v1"}
 
 
-def test_a_pipeline_can_be_named(api: Api, make: Make, roles: UsersByRole, project: Project) -> None:
+def test_a_pipeline_can_be_selected(api: Api, make: Make, roles: UsersByRole, project: Project) -> None:
     sha, other = tip(api, make, project), tip(api, make, project, "develop")
     where = f"/projects/{project.id}/statuses"
     first = api.post(f"{where}/{sha}", roles.developer, state="success", ref="master").json()
@@ -250,8 +250,8 @@ def test_a_pipeline_can_be_named(api: Api, make: Make, roles: UsersByRole, proje
         assert (answer.status_code, answer.json()["message"]) == (404, "404 Pipeline Not Found")
 
 
-def test_many_at_once_make_one_status(api: Api, make: Make, roles: UsersByRole, project: Project) -> None:
-    """Each of many machines says that it begins: one is first, and there is one pipeline with one status."""
+def test_concurrent_reports_create_one_status(api: Api, make: Make, roles: UsersByRole, project: Project) -> None:
+    """Many runners report at once: there is one pipeline with one status."""
     sha = tip(api, make, project)
 
     def post(number: int) -> int:
@@ -272,7 +272,7 @@ def test_many_at_once_make_one_status(api: Api, make: Make, roles: UsersByRole, 
 def test_a_status_keeps_its_commit(
     instance: Instance, api: Api, make: Make, roles: UsersByRole, project: Project
 ) -> None:
-    """The branch is rewritten and the repository cleaned: what was said of the old commit is still there."""
+    """After a force push and garbage collection, statuses of the old commit are kept."""
     sha = tip(api, make, project, "develop")
     api.post(f"/projects/{project.id}/statuses/{sha}", roles.developer, state="failed")
     repository = repository_of(instance, project)
@@ -282,7 +282,7 @@ def test_a_status_keeps_its_commit(
     assert (kept["sha"], kept["ref"]) == (sha, "develop")
     advertised = run(repository.path, "ls-remote", ".")
     assert "refs/keep" not in advertised
-    # No branch leads there any more, so the next one has to say for which it is meant; a tag is none.
+    # The commit is on no branch, so the ref is required; a tag does not count.
     run(repository.path, "tag", "only-a-tag", sha)
     refused = api.post(f"/projects/{project.id}/statuses/{sha}", roles.developer, state="success")
     assert (refused.status_code, refused.json()["message"]) == (404, "404 References for commit Not Found")
@@ -290,7 +290,7 @@ def test_a_status_keeps_its_commit(
     assert (again.status_code, again.json()["ref"]) == (201, "master")
 
 
-def test_what_a_deleted_user_said_stays(api: Api, make: Make, roles: UsersByRole, project: Project) -> None:
+def test_statuses_of_a_deleted_user_stay(api: Api, make: Make, roles: UsersByRole, project: Project) -> None:
     leaver = make.user()
     api.post(f"/projects/{project.id}/members", make.root, user_id=leaver.id, access_level=30)
     sha = tip(api, make, project)

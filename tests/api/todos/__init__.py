@@ -1,1 +1,1 @@
-"""Todos over the API."""
+"""Tests of todos."""

@@ -1,4 +1,4 @@
-"""Todos by comments on commits."""
+"""Todos for comments on commits."""
 
 from typing import Any
 
@@ -6,12 +6,12 @@ import pytest
 
 from ingot.core.access.levels import Level
 from tests.api.merge_requests.factories import filled_project
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.factories import Project, add_members
 
 
-class Place:
-    """A commit that people talk about."""
+class CommentedCommit:
+    """Commit with comments."""
 
     def __init__(self, api: Api, make: Make, **attributes: Any) -> None:
         self.api = api
@@ -21,27 +21,27 @@ class Place:
         self.sha = api.get(f"{self.project.url}/repository/commits/master", self.owner).json()["id"]
         self.url = f"{self.project.url}/repository/commits/{self.sha}"
 
-    def say(self, body: str, who: Person | None = None) -> dict[str, Any]:
-        """Say something about it."""
+    def comment(self, body: str, who: User | None = None) -> dict[str, Any]:
+        """Comment on it."""
         said = self.api.post(f"{self.url}/discussions", who or self.owner, body=body)
         assert said.status_code == 201, said.text
         note: dict[str, Any] = said.json()["notes"][0]
         return note | {"discussion": said.json()["id"]}
 
-    def todos(self, who: Person, **filters: Any) -> list[dict[str, Any]]:
-        """What somebody has to look at."""
+    def todos(self, who: User, **filters: Any) -> list[dict[str, Any]]:
+        """Return a user's todos."""
         found: list[dict[str, Any]] = self.api.get("/todos", who, **filters).json()
         return found
 
 
 @pytest.mark.parametrize("visibility", ["private", "public"])
-def test_who_may_read_the_code_looks_there(api: Api, make: Make, visibility: str) -> None:
-    """The fields are the contract's; who may not read the code is not called, nor reminded later."""
-    place = Place(api, make, visibility=visibility)
+def test_mentions_of_users_with_code_access_create_todos(api: Api, make: Make, visibility: str) -> None:
+    """With the documented fields; users without code access get none, not even later."""
+    place = CommentedCommit(api, make, visibility=visibility)
     people = (place.reporter, place.guest, place.stranger)
     names = " ".join(f"@{person.username}" for person in people)
 
-    note = place.say(f"Look here: {names}")
+    note = place.comment(f"Look here: {names}")
 
     called = [bool(place.todos(person)) for person in people]
     assert called == ([True, False, False] if visibility == "private" else [True, True, True])
@@ -61,25 +61,25 @@ def test_who_may_read_the_code_looks_there(api: Api, make: Make, visibility: str
         assert len(place.todos(place.reporter)) == 1
 
 
-def test_they_are_done_and_come_once(api: Api, make: Make) -> None:
-    """By writing there, by saying so; an edit calls only those whom it names for the first time."""
-    place = Place(api, make)
+def test_todos_are_done_and_created_once(api: Api, make: Make) -> None:
+    """Done by a reply or explicitly; an edit notifies only newly mentioned users."""
+    place = CommentedCommit(api, make)
     name, other = f"@{place.reporter.username}", make.user()
     add_members(make, place.project, {other: Level.DEVELOPER})
-    note = place.say(f"{name} what is this?")
+    note = place.comment(f"{name} what is this?")
     (todo,) = place.todos(place.reporter)
     assert todo["action_name"] == "directly_addressed"
-    place.say(f"Well, {name}?")
+    place.comment(f"Well, {name}?")
     assert [one["id"] for one in place.todos(place.reporter)] == [todo["id"]]
-    place.say("This.", place.reporter)
+    place.comment("This.", place.reporter)
     assert place.todos(place.reporter) == []
 
     body = f"{name} and @{other.username}"
     edited = api.put(f"{place.url}/discussions/{note['discussion']}/notes/{note['id']}", place.owner, body=body)
     assert edited.status_code == 200, edited.text
-    assert place.todos(place.reporter) == [], "They have looked at that before."
+    assert place.todos(place.reporter) == [], "The todo was done before."
     assert len(place.todos(other)) == 1
-    place.say(name)
+    place.comment(name)
     (again,) = place.todos(place.reporter)
     done = api.post(f"/todos/{again['id']}/mark_as_done", place.reporter)
     assert (done.status_code, done.json()["state"], done.json()["target"]["id"]) == (201, "done", place.sha)
@@ -88,10 +88,10 @@ def test_they_are_done_and_come_once(api: Api, make: Make) -> None:
     assert len(place.todos(place.reporter)) == 1
 
 
-def test_the_same_commit_of_a_fork_is_another(api: Api, make: Make) -> None:
-    place = Place(api, make, visibility="public")
+def test_commits_of_forks_have_their_own_todos(api: Api, make: Make) -> None:
+    place = CommentedCommit(api, make, visibility="public")
     copy = api.post(f"{place.project.url}/fork", place.reporter).json()
-    place.say(f"@{place.stranger.username}")
+    place.comment(f"@{place.stranger.username}")
     api.post(
         f"/projects/{copy['id']}/repository/commits/{place.sha}/comments",
         place.reporter,

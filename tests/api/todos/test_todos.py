@@ -1,4 +1,4 @@
-"""Todos: how they come, how they are listed, and how they are done."""
+"""Todos: creation, lists and completion."""
 
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -8,23 +8,23 @@ import pytest
 
 from ingot.core.access.levels import Level
 from tests.api.issues.factories import make_issue
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.factories import Project, ids, make_group, make_project, statements_of
 
 
-def _todos(api: Api, person: Person, **filters: Any) -> list[dict[str, Any]]:
+def _todos(api: Api, person: User, **filters: Any) -> list[dict[str, Any]]:
     answer = api.get("/todos", person, **filters)
     assert answer.status_code == 200, answer.text
     found: list[dict[str, Any]] = answer.json()
     return found
 
 
-def _why(api: Api, person: Person, **filters: Any) -> list[str]:
+def _actions(api: Api, person: User, **filters: Any) -> list[str]:
     return [todo["action_name"] for todo in _todos(api, person, **filters)]
 
 
-def test_marked_by_oneself(api: Api, make: Make) -> None:
-    """The row of the specification: exactly its fields, and the second time nothing changes."""
+def test_mark_a_todo(api: Api, make: Make) -> None:
+    """With exactly the documented fields; a second call changes nothing."""
     owner, other = make.user(), make.user()
     project = make_project(make, owner, visibility="public")
     issue = make_issue(make, project, owner, title="look")
@@ -61,8 +61,8 @@ def test_marked_by_oneself(api: Api, make: Make) -> None:
     assert api.post(f"/projects/{project.id}/issues/999/todo", other).status_code == 404
 
 
-def test_targets_tell_whether_one_follows_them(api: Api, make: Make) -> None:
-    """As they do where one looks at each of them: for what one has to do, said, or wrote."""
+def test_targets_show_the_subscription(api: Api, make: Make) -> None:
+    """As in the single view: for assigned, commented and authored issues."""
     owner, person = make.user(), make.user()
     project = make_project(make, owner, members={person: Level.DEVELOPER}, initialize_with_readme=True)
     paths = [f"/projects/{project.id}/issues/{make_issue(make, project, owner)['iid']}" for _ in range(4)]
@@ -81,7 +81,7 @@ def test_targets_tell_whether_one_follows_them(api: Api, make: Make) -> None:
     assert [one["subscribed"] for one in each] == [False, True, True, True, False]
 
 
-def test_marked_by_many_at_once(api: Api, make: Make) -> None:
+def test_concurrent_marking(api: Api, make: Make) -> None:
     owner = make.user()
     project = make_project(make, owner)
     url = f"/projects/{project.id}/issues/{make_issue(make, project, owner)['iid']}/todo"
@@ -93,8 +93,8 @@ def test_marked_by_many_at_once(api: Api, make: Make) -> None:
     assert len(_todos(api, owner)) == 1
 
 
-def test_assigned(api: Api, make: Make) -> None:
-    """Who gets an issue to do has to look at it, also where they took it themselves; who loses it keeps theirs."""
+def test_assignment_todos(api: Api, make: Make) -> None:
+    """The assignee gets a todo, also on self-assignment; it is kept after reassignment."""
     owner, assignee = make.user(), make.user()
     project = make_project(make, owner, members={assignee: Level.DEVELOPER})
     issue = make_issue(make, project, owner, assignee_ids=[assignee.id])
@@ -104,40 +104,40 @@ def test_assigned(api: Api, make: Make) -> None:
 
     api.put(url, owner, assignee_ids=[owner.id])
 
-    assert _why(api, owner) == _why(api, assignee) == ["assigned"]
+    assert _actions(api, owner) == _actions(api, assignee) == ["assigned"]
     api.put(url, owner, title="changed")
-    assert _why(api, owner) == []
-    assert _why(api, owner, state="done") == ["assigned"]
+    assert _actions(api, owner) == []
+    assert _actions(api, owner, state="done") == ["assigned"]
 
 
-def test_mentioned(api: Api, make: Make) -> None:
-    """Those who may see it, each once; whom the text begins with is spoken to."""
+def test_mention_todos(api: Api, make: Make) -> None:
+    """For users who can see the issue, each once; users at the beginning of a text are directly addressed."""
     owner, spoken_to, named, outsider = (make.user() for _ in range(4))
     project = make_project(make, owner, members={spoken_to: Level.GUEST, named: Level.GUEST})
     text = f"@{spoken_to.username}: what does @{named.username} say, or @{outsider.username}? `@{owner.username}`"
 
     issue = make_issue(make, project, owner, title="ask", description=text)
 
-    assert _why(api, spoken_to) == ["directly_addressed"]
-    assert _why(api, named) == ["mentioned"]
-    assert _why(api, outsider) == _why(api, owner) == []
+    assert _actions(api, spoken_to) == ["directly_addressed"]
+    assert _actions(api, named) == ["mentioned"]
+    assert _actions(api, outsider) == _actions(api, owner) == []
     url = f"/projects/{project.id}/issues/{issue['iid']}"
     api.post("/todos/mark_as_done", named)
     api.put(url, owner, description=text + " again")
-    assert _why(api, named) == [], "Named before, told before."
+    assert _actions(api, named) == [], "Users mentioned before are not notified again."
     note = api.post(f"{url}/notes", owner, body=f"hello @{named.username.upper()}").json()
     (todo,) = _todos(api, named)
     assert (todo["body"], todo["action_name"]) == (note["body"], "mentioned")
     assert todo["target_url"] == f"{issue['web_url']}#note_{note['id']}"
     api.post("/todos/mark_as_done", named)
     api.put(f"{url}/notes/{note['id']}", owner, body=f"hello @{named.username} and @{spoken_to.username}")
-    assert _why(api, named) == []
+    assert _actions(api, named) == []
     api.delete(f"{url}/notes/{note['id']}", owner)
-    assert _why(api, named, state="done") == ["mentioned"], "What a note was about goes with it."
+    assert _actions(api, named, state="done") == ["mentioned"], "A deleted note deletes its todos."
 
 
-def test_groups_and_everybody_are_named(api: Api, make: Make) -> None:
-    """``@all`` are those of the project, for one who belongs there; a hidden group is a word like any other."""
+def test_mentions_of_groups_and_all(api: Api, make: Make) -> None:
+    """``@all`` are the project members, if the author is one; a hidden group is plain text."""
     owner, one, other, stranger = (make.user() for _ in range(4))
     group = make_group(make, members={one: Level.GUEST}, visibility="public")
     hidden = make_group(make, members={stranger: Level.GUEST}, visibility="private")
@@ -145,32 +145,32 @@ def test_groups_and_everybody_are_named(api: Api, make: Make) -> None:
 
     make_issue(make, project, owner, description=f"cc @{group.path} and @{hidden.path}")
     make_issue(make, project, stranger, description="hear, @all")
-    assert (_why(api, one), _why(api, other), _why(api, stranger)) == (["mentioned"], [], [])
+    assert (_actions(api, one), _actions(api, other), _actions(api, stranger)) == (["mentioned"], [], [])
     make_issue(make, project, owner, description="hear, @all")
-    assert (len(_why(api, one)), _why(api, other), _why(api, stranger)) == (1, ["mentioned"], [])
+    assert (len(_actions(api, one)), _actions(api, other), _actions(api, stranger)) == (1, ["mentioned"], [])
 
 
-def test_a_flood_of_names_is_bounded(api: Api, make: Make) -> None:
-    """D22: of a text that names a hundred thousand people, those whom it begins with hear of it."""
+def test_the_number_of_mentions_is_limited(api: Api, make: Make) -> None:
+    """Attack: a text with a hundred thousand mentions; the first ones create todos."""
     owner, first, last = make.user(), make.user(), make.user()
     project = make_project(make, owner, visibility="public")
     crowd = " ".join(f"@nobody-{number}" for number in range(50_000))
 
     make_issue(make, project, owner, description=f"@{first.username} {crowd} @{last.username}")
 
-    assert (_why(api, first), _why(api, last)) == (["directly_addressed"], [])
+    assert (_actions(api, first), _actions(api, last)) == (["directly_addressed"], [])
 
 
 @pytest.mark.parametrize("act", ["note", "close", "award", "award_note", "label"])
-def test_done_by_doing_something(api: Api, make: Make, act: str) -> None:
-    """Who does something about an issue has looked at it; what others do leaves it."""
+def test_actions_complete_a_todo(api: Api, make: Make, act: str) -> None:
+    """Actions of the user on the issue do; those of others do not."""
     owner, person = make.user(), make.user()
     project = make_project(make, owner, members={person: Level.DEVELOPER})
     issue = make_issue(make, project, owner, assignee_ids=[person.id])
     url = f"/projects/{project.id}/issues/{issue['iid']}"
     note = api.post(f"{url}/notes", owner, body="well").json()["id"]
 
-    def do(caller: Person) -> int:
+    def do(caller: User) -> int:
         calls = {
             "note": lambda: api.post(f"{url}/notes", caller, body="done"),
             "close": lambda: api.put(url, caller, state_event="close" if caller is owner else "reopen"),
@@ -181,10 +181,10 @@ def test_done_by_doing_something(api: Api, make: Make, act: str) -> None:
         return calls[act]().status_code
 
     assert do(owner) in (200, 201)
-    assert _why(api, person) == ["assigned"]
+    assert _actions(api, person) == ["assigned"]
     assert do(person) in (200, 201)
-    assert _why(api, person) == []
-    assert _why(api, person, state="done") == ["assigned"]
+    assert _actions(api, person) == []
+    assert _actions(api, person, state="done") == ["assigned"]
 
 
 def test_filters(api: Api, make: Make) -> None:
@@ -209,8 +209,8 @@ def test_filters(api: Api, make: Make) -> None:
         assert api.get("/todos", person, **wrong).status_code == 400, wrong
 
 
-def test_done(api: Api, make: Make) -> None:
-    """One's own only, once or twice; all at once."""
+def test_mark_as_done(api: Api, make: Make) -> None:
+    """Own todos only, idempotent, singly and all at once."""
     owner, other = make.user(), make.user()
     project = make_project(make, owner, visibility="public")
     for _ in range(3):
@@ -231,8 +231,8 @@ def test_done(api: Api, make: Make) -> None:
         assert api.post(f"/todos/{wrong}/mark_as_done", owner).status_code == status, wrong
 
 
-def _member(make: Make, level: int = Level.GUEST) -> tuple[Person, Project, dict[str, Any], int]:
-    """Somebody who has to look at an issue of a private project."""
+def _member(make: Make, level: int = Level.GUEST) -> tuple[User, Project, dict[str, Any], int]:
+    """Return a user with a todo for an issue of a private project."""
     person = make.user()
     project = make_project(make, visibility="private", members={person: level})
     issue = make_issue(make, project, make.root, title="hush", description=f"@{person.username}")
@@ -241,8 +241,8 @@ def _member(make: Make, level: int = Level.GUEST) -> tuple[Person, Project, dict
 
 
 @pytest.mark.parametrize("how", ["confidential", "removed", "deleted", "disabled", "project deleted"])
-def test_what_is_hidden_is_not_to_be_looked_at(api: Api, make: Make, how: str) -> None:
-    """D26, D29: at once, in the list, in its total, and by number."""
+def test_todos_of_hidden_targets_are_hidden(api: Api, make: Make, how: str) -> None:
+    """Attack: access ends; the todo disappears from the list, the total and by id."""
     person, project, issue, number = _member(make)
     url = f"/projects/{project.id}/issues/{issue['iid']}"
 
@@ -266,8 +266,8 @@ def test_what_is_hidden_is_not_to_be_looked_at(api: Api, make: Make, how: str) -
         assert ids(api.get("/todos", person)) == [number]
 
 
-def test_only_those_who_may_see_it_are_told(api: Api, make: Make) -> None:
-    """D26: naming a guest in a confidential issue, or in an internal note, tells them nothing."""
+def test_mentions_of_users_without_access_create_no_todo(api: Api, make: Make) -> None:
+    """Attack: mention a guest in a confidential issue, or in an internal note."""
     guest, reporter = make.user(), make.user()
     project = make_project(make, visibility="public", members={guest: Level.GUEST, reporter: Level.REPORTER})
     names = f"@{guest.username} @{reporter.username}"
@@ -275,12 +275,12 @@ def test_only_those_who_may_see_it_are_told(api: Api, make: Make) -> None:
     plain = make_issue(make, project, make.root)
     api.post(f"/projects/{project.id}/issues/{plain['iid']}/notes", make.root, body=names, internal=True)
 
-    assert _why(api, guest) == []
-    assert len(_why(api, reporter)) == 2
+    assert _actions(api, guest) == []
+    assert len(_actions(api, reporter)) == 2
 
 
-def test_people_who_go(api: Api, make: Make) -> None:
-    """What somebody left for others stays in the placeholder's name."""
+def test_todos_by_deleted_users(api: Api, make: Make) -> None:
+    """They stay with the ghost user as author."""
     leaving, person = make.user(), make.user()
     project = make_project(make, make.user(), members={leaving: Level.DEVELOPER, person: Level.DEVELOPER})
     make_issue(make, project, make.root, title="stays")
@@ -308,8 +308,8 @@ def test_statements_do_not_grow_with_the_page(api: Api, make: Make) -> None:
     assert many <= few
 
 
-def test_commanded_in_a_note(api: Api, make: Make) -> None:
-    """By /todo and /done; what else the note says counts as having looked."""
+def test_quick_actions(api: Api, make: Make) -> None:
+    """By /todo and /done; other text of the note completes the todo."""
     owner = make.user()
     project = make_project(make, owner)
     issue = make_issue(make, project, owner, title="look")
@@ -317,6 +317,6 @@ def test_commanded_in_a_note(api: Api, make: Make) -> None:
 
     for command, left in (("/todo", ["marked"]), ("/todo", ["marked"]), ("/done", [])):
         assert api.post(notes, owner, body=command).status_code == 202
-        assert _why(api, owner) == left
+        assert _actions(api, owner) == left
     assert api.post(notes, owner, body="later\n/todo").status_code == 201
-    assert _why(api, owner) == ["marked"]
+    assert _actions(api, owner) == ["marked"]

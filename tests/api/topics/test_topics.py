@@ -1,18 +1,18 @@
-"""Topics: described ones, and names that projects carry."""
+"""Topics with descriptions, and topics derived from projects."""
 
 from functools import partial
 from typing import Any
 
 import pytest
 
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.factories import make_project, statements_of
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 32
 
 
-def found(api: Api, caller: Person, name: str) -> dict[str, Any] | None:
-    """The topic of this name, as a caller's search finds it."""
+def found(api: Api, caller: User, name: str) -> dict[str, Any] | None:
+    """Return the topic of this name from a caller's search."""
     answer = api.get("/topics", caller, search=name, per_page=100)
     assert answer.status_code == 200
     return next((topic for topic in answer.json() if topic["name"] == name), None)
@@ -42,7 +42,7 @@ def test_users_read_and_administrators_write(api: Api, make: Make, who: str, sta
     assert api.get(f"/topics/{topic_id}", caller).status_code == (404 if status == 201 else reads)
 
 
-def test_a_described_topic_has_all_its_fields(api: Api, make: Make) -> None:
+def test_a_topic_has_all_fields(api: Api, make: Make) -> None:
     name = make.name("Topic")
     made = api.post("/topics", make.root, name=name)
     topic_id = made.json()["id"]
@@ -65,8 +65,8 @@ def test_a_described_topic_has_all_its_fields(api: Api, make: Make) -> None:
     assert api.put(f"/topics/{topic_id}", make.root, description=None).json()["description"] is None
 
 
-def test_a_name_that_projects_carry_is_a_topic(api: Api, make: Make) -> None:
-    """At once, without anybody describing it, with an id that stays."""
+def test_topics_of_projects_are_listed(api: Api, make: Make) -> None:
+    """At once, without a description, with a stable id."""
     name, owner = make.name("carried"), make.user()
     project = make_project(make, owner, visibility="public", topics=[name])
     first = found(api, make.root, name)
@@ -83,14 +83,14 @@ def test_a_name_that_projects_carry_is_a_topic(api: Api, make: Make) -> None:
 
     described = api.put(f"/topics/{topic_id}", make.root, description="Now described").json()
     assert (described["description"], described["total_projects_count"]) == ("Now described", 2)
-    assert api.get(f"/topics/{topic_id}", make.root).json() == described, "the id of the name leads on"
+    assert api.get(f"/topics/{topic_id}", make.root).json() == described, "the old id still works"
     for each in (project, other):
         assert api.put(f"/projects/{each.id}", owner, topics=[]).status_code == 200
     assert found(api, make.root, described["name"]) == {**described, "total_projects_count": 0}
 
 
-def test_private_use_is_neither_counted_nor_named(api: Api, make: Make) -> None:
-    """Attack: a topic's name or count tells of a project that one may not see."""
+def test_private_use_is_neither_counted_nor_shown(api: Api, make: Make) -> None:
+    """Attack: learn of a hidden project from the name or count of a topic."""
     secret, shared = make.name("secret"), make.name("shared")
     owner, stranger, external = make.user(), make.user(), make.user(external=True)
     hidden = make_project(make, owner, visibility="private", topics=[secret, shared])
@@ -117,11 +117,11 @@ def test_private_use_is_neither_counted_nor_named(api: Api, make: Make) -> None:
     assert after is not None and after["total_projects_count"] == 2
 
 
-def _callers(make: Make, owner: Person, stranger: Person, external: Person) -> list[tuple[str, Person]]:
+def _callers(make: Make, owner: User, stranger: User, external: User) -> list[tuple[str, User]]:
     return [("root", make.root), ("owner", owner), ("stranger", stranger), ("external", external)]
 
 
-def test_the_list_is_by_use_and_can_be_of_the_unused(api: Api, make: Make) -> None:
+def test_the_list_is_sorted_by_use_and_filters_unused_topics(api: Api, make: Make) -> None:
     stem, owner = make.name("ordered"), make.user()
     unused = api.post("/topics", make.root, name=f"{stem}-unused").json()
     make_project(make, owner, visibility="public", topics=[f"{stem}-one", f"{stem}-two"])
@@ -136,7 +136,7 @@ def test_the_list_is_by_use_and_can_be_of_the_unused(api: Api, make: Make) -> No
     assert many <= few
 
 
-def test_renaming_and_deleting_reach_the_projects(api: Api, make: Make) -> None:
+def test_renaming_and_deleting_update_the_projects(api: Api, make: Make) -> None:
     old, new, taken = make.name("old"), make.name("new"), make.name("taken")
     project = make_project(make, make.user(), visibility="public", topics=[old, taken])
     topic = found(api, make.root, old)
@@ -155,8 +155,8 @@ def test_renaming_and_deleting_reach_the_projects(api: Api, make: Make) -> None:
     assert api.get(f"/projects/{project.id}").json()["topics"] == [taken]
 
 
-def test_describing_a_name_keeps_its_id(api: Api, make: Make) -> None:
-    """Whoever noted the id of what projects carry finds the description under it."""
+def test_adding_a_description_keeps_the_id(api: Api, make: Make) -> None:
+    """The id of a topic derived from projects stays valid."""
     name = make.name("noted")
     make_project(make, make.user(), visibility="public", topics=[name])
     topic = found(api, make.root, name)
@@ -167,8 +167,8 @@ def test_describing_a_name_keeps_its_id(api: Api, make: Make) -> None:
     assert made.json()["name"] == name.upper()
 
 
-def test_a_name_that_nobody_uses_any_more_is_free(api: Api, make: Make) -> None:
-    """Dropped by its last project, or deleted with it: nobody sees it, and another topic may have the name."""
+def test_an_unused_name_is_available(api: Api, make: Make) -> None:
+    """Removed by its last project, or deleted with it: the topic is hidden, and another one may take the name."""
     owner = make.user()
     dropped, deleted = make.name("dropped"), make.name("deleted")
     project = make_project(make, owner, visibility="public", topics=[dropped, deleted])
@@ -182,8 +182,8 @@ def test_a_name_that_nobody_uses_any_more_is_free(api: Api, make: Make) -> None:
         assert (renamed.status_code, renamed.json()["name"]) == (200, name)
 
 
-def test_each_sees_the_spelling_that_they_may_see(api: Api, make: Make) -> None:
-    """A private project was first, and wrote it in its own way."""
+def test_the_spelling_is_that_of_a_visible_project(api: Api, make: Make) -> None:
+    """A private project used the topic first, with another spelling."""
     name = make.name("spelled")
     make_project(make, make.user(), visibility="private", topics=[name.upper()])
     make_project(make, make.user(), visibility="public", topics=[name])
@@ -213,7 +213,7 @@ def test_merging_moves_the_projects(api: Api, make: Make) -> None:
     assert api.post("/topics/merge", make.root, source_topic_id=1).status_code == 400
 
 
-def test_a_topic_has_a_picture(api: Api, make: Make) -> None:
+def test_avatar(api: Api, make: Make) -> None:
     name = make.name("picture")
     made = api.request("POST", "/topics", make.root, data={"name": name}, files={"avatar": ("it.png", PNG)})
     topic_id = made.json()["id"]
@@ -237,19 +237,19 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("sent", "message"), REFUSED, ids=lambda value: str(value)[:40])
-def test_what_cannot_be_is_refused(api: Api, make: Make, sent: dict[str, Any], message: object) -> None:
+def test_invalid_topics_are_rejected(api: Api, make: Make, sent: dict[str, Any], message: object) -> None:
     answer = api.post("/topics", make.root, **sent)
     assert (answer.status_code, answer.json()["message"]) == (400, message)
 
 
 @pytest.mark.parametrize(("topic_id", "status"), [("0", 404), ("9" * 18, 404), ("9" * 30, 400), ("x", 400)])
-def test_ids_that_lead_nowhere(api: Api, make: Make, topic_id: str, status: int) -> None:
+def test_missing_topics(api: Api, make: Make, topic_id: str, status: int) -> None:
     assert api.get(f"/topics/{topic_id}", make.root).status_code == status
     assert api.put(f"/topics/{topic_id}", make.root, title="x").status_code == status
     assert api.delete(f"/topics/{topic_id}", make.root).status_code == (200 if status == 404 else 400)
 
 
-def test_the_topics_of_an_archived_project_are_only_read(api: Api, make: Make) -> None:
+def test_topics_of_an_archived_project_are_read_only(api: Api, make: Make) -> None:
     owner, name = make.user(), make.name("topic")
     project = make_project(make, owner, topics=[name])
     api.post(f"{project.url}/archive", owner)

@@ -1,1 +1,1 @@
-"""Tests."""
+"""Tests of pipeline triggers."""

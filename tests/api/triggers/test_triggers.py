@@ -42,8 +42,8 @@ def test_masters_manage_triggers(api: Api, make: Make, roles: UsersByRole, role:
     assert left == (404 if status == 200 else 200)
 
 
-def test_only_its_owner_reads_the_token(api: Api, make: Make, roles: UsersByRole, instance: Instance) -> None:
-    """Attack: another master starts pipelines in the owner's name; or somebody copied the database."""
+def test_only_the_owner_reads_the_token(api: Api, make: Make, roles: UsersByRole, instance: Instance) -> None:
+    """Attack: another master, or a reader of the database, starts pipelines in the owner's name."""
     project = project_with(make, roles)
     made = api.post(f"/projects/{project.id}/triggers", roles.owner, description="für Nächte").json()
     trigger_id, token = made["id"], made["token"]
@@ -93,7 +93,7 @@ REFUSED: list[tuple[dict[str, Any], object]] = [
 
 
 @pytest.mark.parametrize(("sent", "message"), REFUSED, ids=lambda value: str(value)[:30])
-def test_what_cannot_be_is_refused(
+def test_invalid_triggers_are_rejected(
     api: Api, make: Make, roles: UsersByRole, sent: dict[str, Any], message: object
 ) -> None:
     project = project_with(make, roles)
@@ -104,7 +104,7 @@ def test_what_cannot_be_is_refused(
     assert edited.status_code == (400 if sent else 200)
 
 
-def test_a_trigger_is_only_found_where_it_belongs(api: Api, make: Make, roles: UsersByRole) -> None:
+def test_a_trigger_is_found_only_in_its_project(api: Api, make: Make, roles: UsersByRole) -> None:
     project, other = project_with(make, roles), make_project(make, roles.stranger)
     trigger_id = api.post(f"/projects/{project.id}/triggers", roles.owner, description="x").json()["id"]
     where = f"/projects/{other.id}/triggers/{trigger_id}"
@@ -118,7 +118,7 @@ def test_a_trigger_is_only_found_where_it_belongs(api: Api, make: Make, roles: U
 
 
 @pytest.mark.parametrize(("edit", "read", "write"), [("archive", 200, 403), ("jobs", 403, 403)])
-def test_an_archived_project_is_read_only_and_one_without_jobs_has_none(
+def test_archived_projects_are_read_only_and_disabled_jobs_hide_triggers(
     api: Api, make: Make, roles: UsersByRole, edit: str, read: int, write: int
 ) -> None:
     project = project_with(make, roles)
@@ -136,7 +136,7 @@ def test_an_archived_project_is_read_only_and_one_without_jobs_has_none(
         assert api.delete(f"{where}/{trigger_id}", caller).status_code == write
 
 
-def test_a_list_has_pages_and_one_cost(api: Api, make: Make, roles: UsersByRole) -> None:
+def test_list_is_paginated_with_constant_statements(api: Api, make: Make, roles: UsersByRole) -> None:
     project = project_with(make, roles)
     where = f"/projects/{project.id}/triggers"
     for person in (roles.owner, roles.master, make.root):

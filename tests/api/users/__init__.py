@@ -1,1 +1,1 @@
-"""Tests."""
+"""Tests of users, keys, tokens and email addresses."""

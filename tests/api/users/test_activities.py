@@ -4,11 +4,11 @@ import pytest
 
 from ingot.accounts.users.tables import users
 from ingot.core.db.times import Date, add_duration, day_of
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 
 
-def _set(instance: Instance, user: Person, day: str) -> None:
+def _set(instance: Instance, user: User, day: str) -> None:
     instance.app.database.write(lambda db: db.update(users, user.id, last_activity_on=Date(day)))
 
 
@@ -20,13 +20,13 @@ def _listed(api: Api, make: Make, **params: str) -> list[dict[str, str]]:
 
 
 @pytest.mark.parametrize(("who", "status"), [("nobody", 401), ("user", 403), ("admin", 200)])
-def test_administrators_look_at_activities(api: Api, make: Make, who: str, status: int) -> None:
+def test_activities_are_for_administrators(api: Api, make: Make, who: str, status: int) -> None:
     caller = {"nobody": None, "user": make.user(), "admin": make.root}[who]
 
     assert api.get("/user/activities", caller).status_code == status
 
 
-def test_the_oldest_come_first_from_the_day_that_is_asked_for(instance: Instance, api: Api, make: Make) -> None:
+def test_oldest_first_from_the_given_date(instance: Instance, api: Api, make: Make) -> None:
     days = ["2012-03-04", "2012-03-06", "2012-03-05"]
     people = {day: make.user() for day in days}
     for day, user in people.items():
@@ -40,7 +40,7 @@ def test_the_oldest_come_first_from_the_day_that_is_asked_for(instance: Instance
     ]
 
 
-def test_six_months_where_no_day_is_said(instance: Instance, api: Api, make: Make) -> None:
+def test_six_months_by_default(instance: Instance, api: Api, make: Make) -> None:
     now = instance.app.database.clock()
     recent, older, never = make.user(), make.user(), make.user()
     _set(instance, recent, day_of(add_duration(now, days=-150)))
@@ -53,7 +53,7 @@ def test_six_months_where_no_day_is_said(instance: Instance, api: Api, make: Mak
 
 
 @pytest.mark.parametrize("day", ["yesterday", "2012-13-01", "2012", "20120101"])
-def test_what_is_no_day_is_refused(api: Api, make: Make, day: str) -> None:
+def test_invalid_dates_are_rejected(api: Api, make: Make, day: str) -> None:
     answer = api.get("/user/activities", make.root, **{"from": day})
 
     assert (answer.status_code, answer.json()) == (400, {"message": {"from": ["is invalid"]}})

@@ -5,7 +5,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 64
 KINDS: dict[str, tuple[bytes, str]] = {
@@ -16,12 +16,12 @@ KINDS: dict[str, tuple[bytes, str]] = {
 }
 
 
-def _put(api: Api, make: Make, user: Person, content: bytes, name: str = "face.png", kind: str = "image/png") -> Any:
+def _put(api: Api, make: Make, user: User, content: bytes, name: str = "face.png", kind: str = "image/png") -> Any:
     return api.request("PUT", f"/users/{user.id}", make.root, files={"avatar": (name, content, kind)})
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_picture_is_kept_and_served_with_safe_headers(api: Api, make: Make, kind: str) -> None:
+def test_an_image_is_stored_and_served_with_safe_headers(api: Api, make: Make, kind: str) -> None:
     user = make.user()
     content, content_type = KINDS[kind]
 
@@ -32,7 +32,7 @@ def test_a_picture_is_kept_and_served_with_safe_headers(api: Api, make: Make, ki
     assert url.startswith(f"{api.url}/uploads/-/system/user/avatar/{user.id}/")
     served = httpx.get(url)
     assert (served.status_code, served.content) == (200, content)
-    assert served.headers["content-type"] == content_type, "What the uploader says of the type does not count."
+    assert served.headers["content-type"] == content_type, "The declared content type is ignored."
     assert served.headers["x-content-type-options"] == "nosniff"
     assert "sandbox" in served.headers["content-security-policy"]
 
@@ -50,8 +50,8 @@ REFUSED: dict[str, tuple[str, bytes]] = {
 
 
 @pytest.mark.parametrize("what", REFUSED)
-def test_what_is_no_picture_is_refused_and_the_old_one_stays(api: Api, make: Make, what: str) -> None:
-    """D39: content that browsers would run, formats that parsers fell to, and names that lie."""
+def test_invalid_images_are_rejected_and_the_old_one_stays(api: Api, make: Make, what: str) -> None:
+    """Attack: content that browsers would run, formats with vulnerable parsers, and wrong extensions."""
     user = make.user()
     before = _put(api, make, user, PNG).json()["avatar_url"]
 
@@ -63,7 +63,7 @@ def test_what_is_no_picture_is_refused_and_the_old_one_stays(api: Api, make: Mak
     assert httpx.get(before).content == PNG
 
 
-def test_a_new_picture_replaces_the_old_one_and_nothing_removes_it(api: Api, make: Make) -> None:
+def test_a_new_avatar_replaces_the_old_one_and_an_empty_value_removes_it(api: Api, make: Make) -> None:
     user = make.user()
     first = _put(api, make, user, PNG, "first.png").json()["avatar_url"]
     second = _put(api, make, user, PNG + b"2", "second.png").json()["avatar_url"]
@@ -80,7 +80,7 @@ def test_a_new_picture_replaces_the_old_one_and_nothing_removes_it(api: Api, mak
 @pytest.mark.parametrize(
     "name", ["../../etc/passwd.png", "a/b.png", "..png", "a\"b'<>.png", "ä" * 300 + ".png", ".png"]
 )
-def test_names_of_files_are_tidied(api: Api, make: Make, name: str) -> None:
+def test_file_names_are_sanitized(api: Api, make: Make, name: str) -> None:
     answer = _put(api, make, make.user(), PNG, name)
 
     assert answer.status_code == 200
@@ -90,7 +90,7 @@ def test_names_of_files_are_tidied(api: Api, make: Make, name: str) -> None:
     assert httpx.get(url).content == PNG
 
 
-def test_a_new_user_may_come_with_a_picture(api: Api, make: Make) -> None:
+def test_create_a_user_with_an_avatar(api: Api, make: Make) -> None:
     username = make.name("pictured")
     form = {"username": username, "email": f"{username}@example.org", "name": "x", "password": "long-enough"}
 
@@ -100,7 +100,7 @@ def test_a_new_user_may_come_with_a_picture(api: Api, make: Make) -> None:
     assert httpx.get(made.json()["avatar_url"]).content == PNG
 
 
-def test_a_picture_is_found_under_its_own_name_only(api: Api, make: Make) -> None:
+def test_an_avatar_is_found_under_its_own_name_only(api: Api, make: Make) -> None:
     user, other = make.user(), make.user()
     url = _put(api, make, user, PNG).json()["avatar_url"]
 

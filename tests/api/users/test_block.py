@@ -16,7 +16,7 @@ PATHS = [path for pair in PAIRS for path in pair[:2]]
 
 
 @pytest.mark.parametrize(("stop", "go", "state"), PAIRS)
-def test_a_user_is_stopped_and_let_go(api: Api, make: Make, stop: str, go: str, state: str) -> None:
+def test_block_and_unblock(api: Api, make: Make, stop: str, go: str, state: str) -> None:
     """The response is true if the state changed, otherwise null or false, as clients expect."""
     user = make.user()
     rows = [(stop, True, state), (stop, None, state), (go, True, "active"), (go, False, "active")]
@@ -30,7 +30,7 @@ def test_a_user_is_stopped_and_let_go(api: Api, make: Make, stop: str, go: str, 
 
 @pytest.mark.parametrize(("who", "status"), [("nobody", 401), ("stranger", 403), ("self", 403)])
 @pytest.mark.parametrize("path", PATHS)
-def test_administrators_do_this_and_nobody_else(api: Api, make: Make, path: str, who: str, status: int) -> None:
+def test_other_users_may_not_block(api: Api, make: Make, path: str, who: str, status: int) -> None:
     user = make.user()
     caller = {"nobody": None, "stranger": make.user(), "self": user}[who]
 
@@ -40,14 +40,14 @@ def test_administrators_do_this_and_nobody_else(api: Api, make: Make, path: str,
 
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("user_id", ["0", "999999999", "no-number"])
-def test_nobody_has_that_number(api: Api, make: Make, path: str, user_id: str) -> None:
+def test_missing_users(api: Api, make: Make, path: str, user_id: str) -> None:
     answer = api.post(path.format(id=user_id), make.root)
 
     assert (answer.status_code, answer.json()) == (404, {"message": "404 User Not Found"})
 
 
 @pytest.mark.parametrize("verb", ["block", "unblock"])
-def test_what_a_directory_blocked_the_api_leaves_alone(instance: Instance, api: Api, make: Make, verb: str) -> None:
+def test_users_blocked_by_ldap_cannot_be_unblocked(instance: Instance, api: Api, make: Make, verb: str) -> None:
     user = make.user()
     database = instance.app.database
     database.write(lambda db: block_by_directory(db, find_user(db, user.id)))
@@ -61,7 +61,7 @@ def test_what_a_directory_blocked_the_api_leaves_alone(instance: Instance, api: 
     assert api.get("/user", user).status_code == 200
 
 
-def test_nobody_blocks_themselves_or_the_placeholder(instance: Instance, api: Api, make: Make) -> None:
+def test_oneself_and_the_ghost_user_cannot_be_blocked(instance: Instance, api: Api, make: Make) -> None:
     administrator = make.user(admin=True)
     placeholder = instance.app.database.read(placeholder_user)
 
@@ -71,7 +71,7 @@ def test_nobody_blocks_themselves_or_the_placeholder(instance: Instance, api: Ap
     assert api.get("/user", administrator).status_code == 200
 
 
-def test_only_the_deactivated_are_activated(api: Api, make: Make) -> None:
+def test_only_deactivated_users_can_be_activated(api: Api, make: Make) -> None:
     user = make.user()
     api.post(f"/users/{user.id}/block", make.root)
 
@@ -79,7 +79,7 @@ def test_only_the_deactivated_are_activated(api: Api, make: Make) -> None:
     assert api.get("/user", user).status_code == 401
 
 
-def test_the_blocked_keep_their_name_and_address(api: Api, make: Make) -> None:
+def test_blocked_users_keep_their_name_and_address(api: Api, make: Make) -> None:
     user = make.user()
     api.post(f"/users/{user.id}/block", make.root)
     sent = {"name": "x", "password": "long-enough"}

@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import make_project
 
@@ -18,7 +18,7 @@ def _attributes(make: Make, **more: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("who", "status"), [("nobody", 401), ("user", 403), ("admin", 201)])
-def test_administrators_make_users(api: Api, make: Make, who: str, status: int) -> None:
+def test_administrators_create_users(api: Api, make: Make, who: str, status: int) -> None:
     sent = _attributes(make)
     caller = {"nobody": None, "user": make.user(), "admin": make.root}[who]
 
@@ -28,7 +28,7 @@ def test_administrators_make_users(api: Api, make: Make, who: str, status: int) 
     assert len(api.get("/users", make.root, username=sent["username"]).json()) == (status == 201)
 
 
-def test_a_user_has_what_was_sent_and_defaults_for_the_rest(api: Api, make: Make) -> None:
+def test_a_user_has_the_sent_values_and_defaults(api: Api, make: Make) -> None:
     sent = _attributes(make, bio="Baker", location="Bern", organization="Bakery", website_url="https://a.example")
     sent |= {"skype": "s", "linkedin": "l", "twitter": "t", "projects_limit": 7, "admin": True}
 
@@ -42,7 +42,7 @@ def test_a_user_has_what_was_sent_and_defaults_for_the_rest(api: Api, make: Make
 
 
 @pytest.mark.parametrize("missing", ["email", "name", "username", "password"])
-def test_what_is_missing_is_named(api: Api, make: Make, missing: str) -> None:
+def test_missing_parameters_are_named(api: Api, make: Make, missing: str) -> None:
     sent = _attributes(make)
     del sent[missing]
 
@@ -60,7 +60,7 @@ TAKEN = [
 
 
 @pytest.mark.parametrize(("field", "taken", "message"), TAKEN)
-def test_what_is_taken_is_a_conflict(api: Api, make: Make, field: str, taken: Any, message: str) -> None:
+def test_taken_values_get_409(api: Api, make: Make, field: str, taken: Any, message: str) -> None:
     user = make.user()
     sent = _attributes(make)
 
@@ -70,7 +70,7 @@ def test_what_is_taken_is_a_conflict(api: Api, make: Make, field: str, taken: An
     assert api.post("/users", make.root, **sent).status_code == 201
 
 
-def test_a_further_address_of_somebody_is_taken_too(api: Api, make: Make) -> None:
+def test_a_secondary_address_of_another_user_is_taken(api: Api, make: Make) -> None:
     user, address = make.user(), f"{make.name()}@example.org"
     api.post(f"/users/{user.id}/emails", make.root, email=address, skip_confirmation=True)
 
@@ -85,8 +85,8 @@ FORBIDDEN_NAMES = [
 
 
 @pytest.mark.parametrize("username", FORBIDDEN_NAMES)
-def test_names_that_lead_elsewhere_are_refused(api: Api, make: Make, username: str) -> None:
-    """D41: look-alikes, our own paths, and names that git or browsers read differently."""
+def test_forbidden_usernames_are_rejected(api: Api, make: Make, username: str) -> None:
+    """Attack: look-alikes, reserved paths, and names that git or browsers interpret differently."""
     answer = api.post("/users", make.root, **_attributes(make, username=username))
 
     assert answer.status_code == 400
@@ -98,7 +98,7 @@ def test_names_that_are_not_reserved(api: Api, make: Make, username: str) -> Non
     """GitLab does not reserve them; the user and a project below the name have pages."""
     created = api.post("/users", make.root, **_attributes(make, username=username))
     assert (created.status_code, created.json()["username"]) == (201, username)
-    user = Person(created.json()["id"], username, created.json()["email"], make.token(created.json()["id"]))
+    user = User(created.json()["id"], username, created.json()["email"], make.token(created.json()["id"]))
     project = make_project(make, user, name="ingot.css", path="ingot.css", visibility="public")
     assert project.path == f"{username}/ingot.css"
     for path in (f"/{username}", f"/{project.path}"):
@@ -108,7 +108,7 @@ def test_names_that_are_not_reserved(api: Api, make: Make, username: str) -> Non
 
 
 @pytest.mark.parametrize("stem", ["a.b", "A_b-C", "_a", "0", "a-"])
-def test_names_that_will_do(api: Api, make: Make, stem: str) -> None:
+def test_valid_usernames_are_accepted(api: Api, make: Make, stem: str) -> None:
     username = f"{make.name('n')}{stem}"
 
     assert api.post("/users", make.root, **_attributes(make, username=username)).json()["username"] == username
@@ -131,14 +131,14 @@ def test_names_that_will_do(api: Api, make: Make, stem: str) -> None:
         ("public_email", "no address"),
     ],
 )
-def test_values_that_will_not_do_are_named(api: Api, make: Make, field: str, value: Any) -> None:
+def test_invalid_values_are_named(api: Api, make: Make, field: str, value: Any) -> None:
     answer = api.post("/users", make.root, **_attributes(make, **{field: value}))
 
     assert answer.status_code == 400
     assert list(answer.json()["message"]) == [field]
 
 
-def test_all_that_will_not_do_is_named_at_once(api: Api, make: Make) -> None:
+def test_all_invalid_values_are_named(api: Api, make: Make) -> None:
     wrong = {"password": "short", "bio": "g" * 256, "projects_limit": -1, "username": "-"}
 
     answer = api.post("/users", make.root, **_attributes(make, **wrong))
@@ -147,9 +147,7 @@ def test_all_that_will_not_do_is_named_at_once(api: Api, make: Make) -> None:
 
 
 @pytest.mark.parametrize(("length", "status"), [(7, 400), (8, 201), (1024, 201)])
-def test_passwords_have_eight_characters_and_then_open_the_account(
-    api: Api, make: Make, length: int, status: int
-) -> None:
+def test_passwords_need_eight_characters_and_work(api: Api, make: Make, length: int, status: int) -> None:
     sent = _attributes(make, password="ä" * length)
 
     assert api.post("/users", make.root, **sent).status_code == status
@@ -157,7 +155,9 @@ def test_passwords_have_eight_characters_and_then_open_the_account(
     assert (signed_in.status_code == 201) is (status == 201)
 
 
-def test_reset_password_counts_before_a_password_and_sends_a_mail(instance: Instance, api: Api, make: Make) -> None:
+def test_reset_password_takes_precedence_over_a_password_and_sends_a_mail(
+    instance: Instance, api: Api, make: Make
+) -> None:
     sent = _attributes(make, reset_password=True)
 
     assert api.post("/users", make.root, **sent).status_code == 201
@@ -168,7 +168,7 @@ def test_reset_password_counts_before_a_password_and_sends_a_mail(instance: Inst
 
 
 @pytest.mark.parametrize("more", [{"reset_password": True}, {"force_random_password": True}])
-def test_who_chooses_a_password_later_needs_none_now(api: Api, make: Make, more: dict[str, bool]) -> None:
+def test_no_password_is_required_with_reset_password(api: Api, make: Make, more: dict[str, bool]) -> None:
     sent = _attributes(make, **more)
     del sent["password"]
 
@@ -176,18 +176,18 @@ def test_who_chooses_a_password_later_needs_none_now(api: Api, make: Make, more:
 
 
 @pytest.fixture
-def asks_to_confirm(api: Api, make: Make) -> Iterator[None]:
-    """An instance that wants addresses confirmed."""
+def confirmation_required(api: Api, make: Make) -> Iterator[None]:
+    """Require confirmation of email addresses."""
     api.put("/application/settings", make.root, send_user_confirmation_email=True)
     yield
     api.put("/application/settings", make.root, send_user_confirmation_email=False)
 
 
-@pytest.mark.usefixtures("asks_to_confirm")
+@pytest.mark.usefixtures("confirmation_required")
 @pytest.mark.parametrize(
     ("more", "confirmed"), [({}, True), ({"confirm": False}, False), ({"skip_confirmation": True}, True)]
 )
-def test_an_address_is_taken_as_proven_unless_it_is_said_otherwise(
+def test_skip_confirmation_is_the_default(
     instance: Instance, api: Api, make: Make, more: dict[str, bool], confirmed: bool
 ) -> None:
     sent = _attributes(make, **more)
@@ -200,7 +200,7 @@ def test_an_address_is_taken_as_proven_unless_it_is_said_otherwise(
     assert signed_in.status_code == (201 if confirmed else 401)
 
 
-def test_an_identity_comes_along(api: Api, make: Make) -> None:
+def test_create_with_an_identity(api: Api, make: Make) -> None:
     uid = make.name("uid")
 
     made = api.post("/users", make.root, **_attributes(make, provider="github", extern_uid=uid)).json()
@@ -210,7 +210,7 @@ def test_an_identity_comes_along(api: Api, make: Make) -> None:
         assert api.post("/users", make.root, **_attributes(make, **alone)).status_code == 400
 
 
-def test_an_identity_belongs_to_one_user(api: Api, make: Make) -> None:
+def test_an_identity_is_unique(api: Api, make: Make) -> None:
     identity = {"provider": "github", "extern_uid": make.name("uid")}
     make.user(**identity)
     sent = _attributes(make, **identity)
@@ -219,8 +219,8 @@ def test_an_identity_belongs_to_one_user(api: Api, make: Make) -> None:
     assert api.get("/users", make.root, username=sent["username"]).json() == []
 
 
-def test_two_at_once_make_one(api: Api, make: Make) -> None:
-    """The slower of two equal calls is a conflict, not a fault, and leaves nothing half done."""
+def test_concurrent_creation_makes_one_user(api: Api, make: Make) -> None:
+    """The later of two equal calls gets 409 and has no effect."""
     from concurrent.futures import ThreadPoolExecutor
 
     sent = _attributes(make)

@@ -2,10 +2,10 @@
 
 import pytest
 
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 
 
-def _administrator(make: Make) -> Person:
+def _administrator(make: Make) -> User:
     """Return an administrator with a token that is not limited; a limited one does not see the private token."""
     administrator = make.user(admin=True)
     return administrator.with_token(make.token(administrator.id, "api", "sudo"))

@@ -22,7 +22,7 @@ def test_an_attribute_is_set_read_changed_and_deleted(api: Api, make: Make) -> N
 
 
 @pytest.mark.parametrize(("who", "status"), [("nobody", 401), ("self", 403), ("admin", 200)])
-def test_they_are_for_administrators(api: Api, make: Make, who: str, status: int) -> None:
+def test_attributes_are_for_administrators(api: Api, make: Make, who: str, status: int) -> None:
     user = make.user()
     caller = {"nobody": None, "self": user, "admin": make.root}[who]
     path = f"/users/{user.id}/custom_attributes"
@@ -36,7 +36,7 @@ def test_they_are_for_administrators(api: Api, make: Make, who: str, status: int
     assert api.get(path, make.root).json() == left
 
 
-def test_the_user_must_be_there_and_the_value_be_given(api: Api, make: Make) -> None:
+def test_user_and_value_are_required(api: Api, make: Make) -> None:
     missing = api.put(f"/users/{make.user().id}/custom_attributes/team", make.root)
 
     assert missing.json() == {"message": '400 (Bad request) "value" not given'}
@@ -45,7 +45,7 @@ def test_the_user_must_be_there_and_the_value_be_given(api: Api, make: Make) -> 
         assert answer.json() == {"message": "404 User Not Found"}
 
 
-UNFIT = [
+INVALID = [
     ("team", "", {"value": ["can't be blank"]}),
     ("team", "x" * 65_536, {"value": ["is too long (maximum is 65535 characters)"]}),
     ("k" * 256, "x", {"key": ["is too long (maximum is 255 characters)"]}),
@@ -53,11 +53,11 @@ UNFIT = [
 ]
 
 
-@pytest.mark.parametrize(("key", "value", "message"), UNFIT, ids=["empty", "long", "long key", "blank key"])
-def test_what_nobody_could_note_elsewhere_is_refused(
+@pytest.mark.parametrize(("key", "value", "message"), INVALID, ids=["empty", "long", "long key", "blank key"])
+def test_invalid_attributes_are_rejected(
     api: Api, make: Make, key: str, value: str, message: dict[str, list[str]]
 ) -> None:
-    """Users, projects and groups have the same rules."""
+    """With the same rules as for projects and groups."""
     project = api.post("/projects", make.root, name=make.name("noted")).json()["id"]
     for where in (f"/users/{make.user().id}", f"/projects/{project}"):
         answer = api.put(f"{where}/custom_attributes/{key}", make.root, value=value)

@@ -31,18 +31,18 @@ def test_administrators_delete_users(api: Api, make: Make, who: str, status: int
 
 
 @pytest.mark.parametrize("user_id", ["0", "999999999"])
-def test_whoever_is_gone_already_is_deleted(api: Api, make: Make, user_id: str) -> None:
+def test_deleting_a_deleted_user(api: Api, make: Make, user_id: str) -> None:
     answer = api.delete(f"/users/{user_id}", make.root)
 
     assert (answer.status_code, answer.content) == (200, b"")
 
 
 @pytest.mark.parametrize("user_id", ["999999999999999999999", "no-number"])
-def test_what_names_no_user_cannot_be_deleted(api: Api, make: Make, user_id: str) -> None:
+def test_invalid_ids_are_rejected(api: Api, make: Make, user_id: str) -> None:
     assert api.delete(f"/users/{user_id}", make.root).status_code == 404
 
 
-def test_deleting_twice_is_fine(api: Api, make: Make) -> None:
+def test_deletion_is_idempotent(api: Api, make: Make) -> None:
     user = make.user()
 
     first, second = (api.delete(f"/users/{user.id}", make.root) for _ in range(2))
@@ -50,7 +50,7 @@ def test_deleting_twice_is_fine(api: Api, make: Make) -> None:
     assert (first.json()["id"], second.status_code, second.content) == (user.id, 200, b"")
 
 
-def test_everything_that_was_theirs_goes_with_them(api: Api, make: Make) -> None:
+def test_all_data_of_the_user_is_deleted(api: Api, make: Make) -> None:
     """A new user with the same username, email address or key inherits nothing."""
     key, address, uid = ed25519_line(), f"{make.name()}@example.org", make.name("uid")
     user, other = make.user(provider="github", extern_uid=uid), make.user()
@@ -74,7 +74,7 @@ def test_everything_that_was_theirs_goes_with_them(api: Api, make: Make) -> None
     assert api.get("/user", user).status_code == 401
 
 
-def test_the_placeholder_stays(instance: Instance, api: Api, make: Make) -> None:
+def test_the_ghost_user_cannot_be_deleted(instance: Instance, api: Api, make: Make) -> None:
     placeholder = instance.app.database.read(placeholder_user)
 
     assert api.delete(f"/users/{placeholder.id}", make.root).status_code == 403
@@ -82,13 +82,13 @@ def test_the_placeholder_stays(instance: Instance, api: Api, make: Make) -> None
 
 
 class _Undo(Exception):
-    """Ends a unit of work so that nothing of it stays."""
+    """Exception that rolls back a transaction."""
 
 
 @pytest.mark.parametrize(("others", "stops"), [(0, True), (1, False)])
 @pytest.mark.parametrize("verb", ["delete", "demote", "set_admin"])
-def test_the_last_administrator_stays_one(instance: Instance, make: Make, verb: str, others: int, stops: bool) -> None:
-    """All in a transaction that is rolled back, since the other tests need their administrators."""
+def test_the_last_administrator_stays(instance: Instance, make: Make, verb: str, others: int, stops: bool) -> None:
+    """In a rolled-back transaction, because other tests need their administrators."""
     actor = Actor(user_id=make.root.id, admin=True)
     demote_all = update(users).where(users.c.id != bindparam("kept")).values(admin=False)
     other = make.user()

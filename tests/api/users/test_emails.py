@@ -5,23 +5,23 @@ from typing import Any
 
 import pytest
 
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 
 
-def _add(api: Api, person: Person, address: str) -> int:
+def _add(api: Api, person: User, address: str) -> int:
     added = api.post("/user/emails", person, email=address)
     assert added.status_code == 201, added.text
     email_id: int = added.json()["id"]
     return email_id
 
 
-def _addresses(api: Api, person: Person) -> list[str]:
+def _addresses(api: Api, person: User) -> list[str]:
     return [each["email"] for each in api.get("/user/emails", person).json()]
 
 
 @pytest.fixture
-def asks_to_confirm(api: Api, make: Make) -> Iterator[None]:
-    """An instance that wants addresses confirmed."""
+def confirmation_required(api: Api, make: Make) -> Iterator[None]:
+    """Require confirmation of email addresses."""
     changed = api.put("/application/settings", make.root, send_user_confirmation_email=True)
     assert changed.status_code == 200, changed.text
     yield
@@ -49,7 +49,7 @@ def test_an_address_is_added_listed_read_and_removed(api: Api, make: Make) -> No
 
 @pytest.mark.parametrize("spelling", [str.lower, str.upper, str.title], ids=["lower", "upper", "title"])
 @pytest.mark.parametrize("whose", ["own first", "own further", "another's first", "another's further"])
-def test_a_taken_address_stays_where_it_is(api: Api, make: Make, whose: str, spelling: Any) -> None:
+def test_a_taken_address_is_rejected(api: Api, make: Make, whose: str, spelling: Any) -> None:
     user, other = make.user(), make.user()
     holder = user if whose.startswith("own") else other
     address = holder.email
@@ -65,7 +65,7 @@ def test_a_taken_address_stays_where_it_is(api: Api, make: Make, whose: str, spe
     assert _addresses(api, user) == ([address] if whose == "own further" else [])
 
 
-def test_a_further_address_is_no_new_users_first_one(api: Api, make: Make) -> None:
+def test_a_secondary_address_is_taken_for_new_users(api: Api, make: Make) -> None:
     address = f"{make.name()}@example.org"
     api.post(f"/users/{make.user().id}/emails", make.root, email=address, skip_confirmation=True)
     name = make.name()
@@ -93,7 +93,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("sent", "reason"), REFUSED)
-def test_what_is_no_address(api: Api, make: Make, sent: Any, reason: str) -> None:
+def test_invalid_addresses_are_rejected(api: Api, make: Make, sent: Any, reason: str) -> None:
     user = make.user()
     for answer in (
         api.post("/user/emails", user, email=sent),
@@ -104,12 +104,12 @@ def test_what_is_no_address(api: Api, make: Make, sent: Any, reason: str) -> Non
 
 
 @pytest.mark.parametrize("sent", [{}, {"email": None}])
-def test_the_address_must_be_given(api: Api, make: Make, sent: dict[str, Any]) -> None:
+def test_the_address_is_required(api: Api, make: Make, sent: dict[str, Any]) -> None:
     answer = api.post("/user/emails", make.user(), **sent)
     assert (answer.status_code, answer.json()) == (400, {"message": '400 (Bad request) "email" not given'})
 
 
-def test_addresses_beyond_ascii_are_kept(api: Api, make: Make) -> None:
+def test_non_ascii_addresses_are_stored(api: Api, make: Make) -> None:
     user = make.user()
     address = f"jürgen.{make.name()}@bücher.example"
     _add(api, user, address)
@@ -117,18 +117,18 @@ def test_addresses_beyond_ascii_are_kept(api: Api, make: Make) -> None:
     assert api.post("/user/emails", user, email=address.upper()).status_code == 400
 
 
-def test_nobody_confirms_where_nobody_asks(api: Api, make: Make) -> None:
+def test_addresses_are_confirmed_by_default(api: Api, make: Make) -> None:
     user = make.user()
     added = api.post("/user/emails", user, email=f"{make.name()}@example.org").json()
     assert added["confirmed_at"] is not None
 
 
-@pytest.mark.usefixtures("asks_to_confirm")
+@pytest.mark.usefixtures("confirmation_required")
 @pytest.mark.parametrize(
     ("by_administrator", "skip", "confirmed"),
     [(True, True, True), (True, False, False), (False, False, False), (False, True, False)],
 )
-def test_only_an_administrator_vouches_for_an_address(
+def test_only_administrators_skip_confirmation(
     api: Api, make: Make, by_administrator: bool, skip: bool, confirmed: bool
 ) -> None:
     user = make.user()

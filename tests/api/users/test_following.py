@@ -2,14 +2,14 @@
 
 import pytest
 
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 
 
-def _names(api: Api, path: str, caller: Person) -> list[str]:
+def _names(api: Api, path: str, caller: User) -> list[str]:
     return [each["username"] for each in api.get(path, caller).json()]
 
 
-def test_one_follows_another_until_they_do_not(api: Api, make: Make) -> None:
+def test_follow_and_unfollow(api: Api, make: Make) -> None:
     fan, star, other = make.user(), make.user(), make.user()
 
     for status in (201, 304):
@@ -26,7 +26,7 @@ def test_one_follows_another_until_they_do_not(api: Api, make: Make) -> None:
 
 @pytest.mark.parametrize(("who", "status"), [("nobody", 401), ("self", 403), ("other", 201)])
 @pytest.mark.parametrize("verb", ["follow", "unfollow"])
-def test_everybody_but_oneself(api: Api, make: Make, verb: str, who: str, status: int) -> None:
+def test_users_follow_others_but_not_themselves(api: Api, make: Make, verb: str, who: str, status: int) -> None:
     star = make.user()
     caller = {"nobody": None, "self": star, "other": make.user()}[who]
     if who == "other" and verb == "unfollow":
@@ -40,7 +40,7 @@ def test_everybody_but_oneself(api: Api, make: Make, verb: str, who: str, status
 
 
 @pytest.mark.parametrize("list_name", ["followers", "following"])
-def test_lists_are_for_users_of_users(api: Api, make: Make, list_name: str) -> None:
+def test_lists_require_authentication_and_an_existing_user(api: Api, make: Make, list_name: str) -> None:
     user = make.user()
 
     assert api.get(f"/users/{user.id}/{list_name}").status_code == 401

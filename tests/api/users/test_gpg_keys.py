@@ -17,9 +17,9 @@ from tests.api.users.gpg import (
     old_packet,
     packet,
 )
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 
-# As gpg 2.4 exports it: a primary key with a name, a subkey and their signatures.
+# As exported by gpg 2.4: a primary key with a user id, a subkey and their signatures.
 EXPORTED = """-----BEGIN PGP PUBLIC KEY BLOCK-----
 
 mDMEavkbDxYJKwYBBAHaRw8BAQdA2G0ktRxC3r9kuvvJv6D5FH8Hdje1CwHpTNyj
@@ -35,14 +35,14 @@ aHND1pDy/CLYDEUq7hm2wf8G
 -----END PGP PUBLIC KEY BLOCK-----"""
 
 
-def _add(api: Api, person: Person, key: str = "") -> int:
+def _add(api: Api, person: User, key: str = "") -> int:
     added = api.post("/user/gpg_keys", person, key=key or gpg_key())
     assert added.status_code == 201, added.text
     key_id: int = added.json()["id"]
     return key_id
 
 
-def _numbers(api: Api, person: Person) -> list[int]:
+def _numbers(api: Api, person: User) -> list[int]:
     return [each["id"] for each in api.get("/user/gpg_keys", person).json()]
 
 
@@ -64,7 +64,7 @@ def test_a_key_is_added_listed_read_and_removed(api: Api, make: Make) -> None:
     assert api.get("/user/gpg_keys", user).json() == []
 
 
-def test_a_key_is_one_users_only_however_it_is_wrapped(api: Api, make: Make) -> None:
+def test_a_key_belongs_to_one_user_in_every_encoding(api: Api, make: Make) -> None:
     owner, other = make.user(), make.user()
     mine = body()
     _add(api, owner, gpg_key(mine))
@@ -83,7 +83,7 @@ def test_a_key_is_one_users_only_however_it_is_wrapped(api: Api, make: Make) -> 
     assert _numbers(api, other) == []
 
 
-FINE = {
+VALID = {
     "version 6": gpg_key(body(6)),
     "old header": armored(old_packet(PUBLIC_KEY, body(), 0)),
     "old header, wide length": armored(old_packet(PUBLIC_KEY, body(), 2)),
@@ -96,8 +96,8 @@ FINE = {
 }
 
 
-@pytest.mark.parametrize("key", FINE.values(), ids=FINE)
-def test_every_way_to_write_a_key(api: Api, make: Make, key: str) -> None:
+@pytest.mark.parametrize("key", VALID.values(), ids=VALID)
+def test_every_encoding_of_a_key_is_accepted(api: Api, make: Make, key: str) -> None:
     user = make.user()
     key_id = _add(api, user, key)
     assert api.get(f"/user/gpg_keys/{key_id}", user).json()["key"] == key
@@ -142,7 +142,7 @@ BROKEN = _broken()
 
 
 @pytest.mark.parametrize("key", BROKEN.values(), ids=BROKEN)
-def test_what_is_no_key(api: Api, make: Make, key: str) -> None:
+def test_malformed_keys_are_rejected(api: Api, make: Make, key: str) -> None:
     user = make.user()
     for answer in (
         api.post("/user/gpg_keys", user, key=key),
@@ -152,7 +152,7 @@ def test_what_is_no_key(api: Api, make: Make, key: str) -> None:
     assert _numbers(api, user) == []
 
 
-WRONG = [
+INVALID = [
     ("", "can't be blank"),
     (" \n ", "can't be blank"),
     ("x" * 100_001, "is too long (maximum is 100000 characters)"),
@@ -164,13 +164,13 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("sent", "reason"), WRONG, ids=lambda value: str(value)[:20])
-def test_keys_of_the_wrong_kind(api: Api, make: Make, sent: Any, reason: str) -> None:
+@pytest.mark.parametrize(("sent", "reason"), INVALID, ids=lambda value: str(value)[:20])
+def test_other_kinds_of_keys_are_rejected(api: Api, make: Make, sent: Any, reason: str) -> None:
     answer = api.post("/user/gpg_keys", make.user(), key=sent)
     assert (answer.status_code, answer.json()) == (400, {"message": {"key": [reason]}})
 
 
 @pytest.mark.parametrize("sent", [{}, {"key": None}])
-def test_the_key_must_be_given(api: Api, make: Make, sent: dict[str, Any]) -> None:
+def test_the_key_is_required(api: Api, make: Make, sent: dict[str, Any]) -> None:
     answer = api.post("/user/gpg_keys", make.user(), **sent)
     assert (answer.status_code, answer.json()) == (400, {"message": '400 (Bad request) "key" not given'})

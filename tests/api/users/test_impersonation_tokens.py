@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 
 
-def _made(api: Api, make: Make, user: Person, **more: Any) -> dict[str, Any]:
+def _created(api: Api, make: Make, user: User, **more: Any) -> dict[str, Any]:
     sent = {"name": "Acting", "scopes": ["api"], **more}
     answer = api.post(f"/users/{user.id}/impersonation_tokens", make.root, **sent)
     assert answer.status_code == 201, answer.text
@@ -15,11 +15,11 @@ def _made(api: Api, make: Make, user: Person, **more: Any) -> dict[str, Any]:
     return token
 
 
-def test_a_token_is_made_used_listed_and_revoked(api: Api, make: Make) -> None:
+def test_a_token_is_created_used_listed_and_revoked(api: Api, make: Make) -> None:
     user = make.user()
     path = f"/users/{user.id}/impersonation_tokens"
 
-    made = _made(api, make, user, scopes=["api", "read_user"], expires_at="9999-12-31")
+    made = _created(api, make, user, scopes=["api", "read_user"], expires_at="9999-12-31")
 
     secret = made.pop("token")
     expected = {"name": "Acting", "scopes": ["api", "read_user"], "active": True, "revoked": False}
@@ -39,10 +39,10 @@ def test_a_token_is_made_used_listed_and_revoked(api: Api, make: Make) -> None:
 
 
 @pytest.mark.parametrize(("who", "status"), [("nobody", 401), ("stranger", 403), ("self", 403), ("acting", 403)])
-def test_nobody_but_administrators_reaches_them(api: Api, make: Make, who: str, status: int) -> None:
-    """D33: neither the impersonated user nor the token itself may list, create or revoke these tokens."""
+def test_only_administrators_reach_impersonation_tokens(api: Api, make: Make, who: str, status: int) -> None:
+    """Attack: the impersonated user, or the token itself, lists, creates or revokes these tokens."""
     user = make.user()
-    made = _made(api, make, user)
+    made = _created(api, make, user)
     acting = user.with_token(made["token"])
     caller = {"nobody": None, "stranger": make.user(), "self": user, "acting": acting}[who]
     path = f"/users/{user.id}/impersonation_tokens"
@@ -61,10 +61,10 @@ def test_nobody_but_administrators_reaches_them(api: Api, make: Make, who: str, 
 
 
 @pytest.mark.parametrize(("state", "expected"), [("all", 3), ("active", 1), ("inactive", 2), (None, 3)])
-def test_states(api: Api, make: Make, state: str | None, expected: int) -> None:
+def test_state_filter(api: Api, make: Make, state: str | None, expected: int) -> None:
     user = make.user()
     path = f"/users/{user.id}/impersonation_tokens"
-    tokens = [_made(api, make, user), _made(api, make, user, expires_at="2001-01-01"), _made(api, make, user)]
+    tokens = [_created(api, make, user), _created(api, make, user, expires_at="2001-01-01"), _created(api, make, user)]
     api.delete(f"{path}/{tokens[2]['id']}", make.root)
 
     listed = api.get(path, make.root, **({"state": state} if state else {}))
@@ -74,7 +74,7 @@ def test_states(api: Api, make: Make, state: str | None, expected: int) -> None:
 
 
 @pytest.mark.parametrize("scopes", [["sudo"], ["api", "sudo"]])
-def test_whoever_acts_as_one_does_not_act_as_yet_another(api: Api, make: Make, scopes: list[str]) -> None:
+def test_impersonation_tokens_cannot_impersonate(api: Api, make: Make, scopes: list[str]) -> None:
     refused = api.post(f"/users/{make.user().id}/impersonation_tokens", make.root, name="x", scopes=scopes)
 
     assert (refused.status_code, refused.json()) == (
@@ -85,7 +85,7 @@ def test_whoever_acts_as_one_does_not_act_as_yet_another(api: Api, make: Make, s
 
 def test_a_token_is_found_under_its_own_user_only(api: Api, make: Make) -> None:
     user, other = make.user(), make.user()
-    made = _made(api, make, user)
+    made = _created(api, make, user)
     path = f"/users/{other.id}/impersonation_tokens/{made['id']}"
 
     assert api.get(path, make.root).json() == {"message": "404 Impersonation Token Not Found"}
@@ -96,14 +96,14 @@ def test_a_token_is_found_under_its_own_user_only(api: Api, make: Make) -> None:
 @pytest.mark.parametrize(
     ("user_id", "token_id", "reads", "revokes"), [("0", "1", 404, 404), ("1", "0", 404, 200), ("1", "x", 400, 400)]
 )
-def test_what_is_not_there(api: Api, make: Make, user_id: str, token_id: str, reads: int, revokes: int) -> None:
+def test_missing_tokens(api: Api, make: Make, user_id: str, token_id: str, reads: int, revokes: int) -> None:
     path = f"/users/{user_id}/impersonation_tokens/{token_id}"
 
     assert api.get(path, make.root).status_code == reads
     assert api.delete(path, make.root).status_code == revokes
 
 
-def test_a_personal_access_token_is_not_one(api: Api, make: Make) -> None:
+def test_a_personal_access_token_is_not_an_impersonation_token(api: Api, make: Make) -> None:
     user = make.user()
     own = api.get("/personal_access_tokens/self", user).json()["id"]
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.ssh_public_keys import (
     SK_ECDSA,
     SK_ED25519,
@@ -22,14 +22,14 @@ from tests.ssh_public_keys import (
 )
 
 
-def _add(api: Api, person: Person, line: str = "") -> int:
+def _add(api: Api, person: User, line: str = "") -> int:
     added = api.post("/user/keys", person, title="laptop", key=line or ed25519_line())
     assert added.status_code == 201, added.text
     key_id: int = added.json()["id"]
     return key_id
 
 
-def _titles(api: Api, person: Person) -> list[str]:
+def _titles(api: Api, person: User) -> list[str]:
     return [each["title"] for each in api.get("/user/keys", person).json()]
 
 
@@ -90,7 +90,7 @@ def test_only_administrators_find_a_key_without_its_user(api: Api, make: Make, w
     assert api.get("/keys", caller, fingerprint=sha256_of(line)).status_code == status
 
 
-def test_a_key_stands_for_one_user_only(api: Api, make: Make) -> None:
+def test_a_key_belongs_to_one_user(api: Api, make: Make) -> None:
     owner, other = make.user(), make.user()
     line = rsa_line(2048)
     _add(api, owner, line)
@@ -102,7 +102,7 @@ def test_a_key_stands_for_one_user_only(api: Api, make: Make) -> None:
     assert _titles(api, other) == []
 
 
-def test_a_key_and_its_user_by_number_and_fingerprint(api: Api, make: Make) -> None:
+def test_a_key_with_its_user_by_id_and_fingerprint(api: Api, make: Make) -> None:
     user = make.user()
     line = ed25519_line()
     key_id = _add(api, user, line)
@@ -116,7 +116,7 @@ def test_a_key_and_its_user_by_number_and_fingerprint(api: Api, make: Make) -> N
     sha256 = sha256_of(line)
     for fingerprint in (sha256, sha256 + "=", md5.hex(":"), "MD5:" + md5.hex(":"), md5.hex(":").upper(), md5.hex()):
         assert api.get("/keys", make.root, fingerprint=fingerprint).json() == found
-    # People who type an address forget to escape the plus sign.
+    # Users often forget to encode the plus sign.
     assert api.get(f"/keys?fingerprint={sha256}", make.root).json() == found
 
 
@@ -135,14 +135,14 @@ FINGERPRINTS = [
 
 
 @pytest.mark.parametrize(("sent", "status"), FINGERPRINTS)
-def test_fingerprints_that_no_key_has(api: Api, make: Make, sent: dict[str, str], status: int) -> None:
+def test_unknown_fingerprints(api: Api, make: Make, sent: dict[str, str], status: int) -> None:
     answer = api.get("/keys", make.root, **sent)
     assert answer.status_code == status
     if status == 404:
         assert answer.json() == {"message": "404 Key Not Found"}
 
 
-def test_titles_and_comments_beyond_ascii_are_kept(api: Api, make: Make) -> None:
+def test_non_ascii_titles_and_comments_are_stored(api: Api, make: Make) -> None:
     user = make.user()
     title, line = "Rechner „Grün“ 🖥️ " + "é" * 200, f"{ed25519_line()}\tjürgen@büro 🗝️"
     added = api.post("/user/keys", user, title=title, key=line)
@@ -159,7 +159,7 @@ def test_titles_and_comments_beyond_ascii_are_kept(api: Api, make: Make) -> None
         (None, None),
     ],
 )
-def test_keys_may_run_out(api: Api, make: Make, sent: str | None, kept: str | None) -> None:
+def test_keys_may_expire(api: Api, make: Make, sent: str | None, kept: str | None) -> None:
     user = make.user()
     added = api.post("/user/keys", user, title="laptop", key=ed25519_line(), expires_at=sent)
     assert (added.status_code, added.json()["expires_at"]) == (201, kept)
@@ -169,5 +169,5 @@ def test_keys_may_run_out(api: Api, make: Make, sent: str | None, kept: str | No
 @pytest.mark.parametrize(
     ("number", "status"), [("abc", 400), ("-1", 400), ("1.5", 400), (10**20, 400), (2**63 - 1, 404)]
 )
-def test_numbers_that_no_key_has(api: Api, make: Make, number: Any, status: int) -> None:
+def test_missing_keys(api: Api, make: Make, number: Any, status: int) -> None:
     assert api.get(f"/keys/{number}", make.root).status_code == status

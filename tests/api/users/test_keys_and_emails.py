@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from tests.api.users.gpg import gpg_key
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.factories import statements_of
 from tests.ssh_public_keys import ed25519_line
 
@@ -26,13 +26,13 @@ class Kind(NamedTuple):
     gone: int = 404
     """Status for administrators who delete a missing object."""
 
-    def add(self, api: Api, make: Make, person: Person) -> int:
+    def add(self, api: Api, make: Make, person: User) -> int:
         added = api.post(f"/user/{self.path}", person, **self.sent(make))
         assert added.status_code == 201, added.text
         number: int = added.json()["id"]
         return number
 
-    def of(self, api: Api, person: Person) -> list[int]:
+    def of(self, api: Api, person: User) -> list[int]:
         return [each["id"] for each in api.get(f"/user/{self.path}", person).json()]
 
 
@@ -45,7 +45,7 @@ pytestmark = pytest.mark.parametrize("kind", KINDS, ids=[kind.path for kind in K
 
 
 @pytest.mark.parametrize("who", ["nobody", "stranger", "owner", "administrator"])
-def test_who_reaches_those_of_a_user(api: Api, make: Make, kind: Kind, who: str) -> None:
+def test_permissions_on_objects_of_a_user(api: Api, make: Make, kind: Kind, who: str) -> None:
     owner = make.user()
     number = kind.add(api, make, owner)
     caller = {"nobody": None, "stranger": make.user(), "owner": owner, "administrator": make.root}[who]
@@ -61,18 +61,18 @@ def test_who_reaches_those_of_a_user(api: Api, make: Make, kind: Kind, who: str)
     assert len(kind.of(api, owner)) == 1
 
 
-def test_strangers_without_a_token_get_nowhere(api: Api, make: Make, kind: Kind) -> None:
+def test_authentication_is_required(api: Api, make: Make, kind: Kind) -> None:
     number = kind.add(api, make, make.user())
     for method, path in [("GET", ""), ("GET", f"/{number}"), ("POST", ""), ("DELETE", f"/{number}")]:
         assert api.request(method, f"/user/{kind.path}{path}").status_code == 401
 
 
-def test_that_of_somebody_else_looks_like_none(api: Api, make: Make, kind: Kind) -> None:
+def test_objects_of_other_users_are_not_found(api: Api, make: Make, kind: Kind) -> None:
     owner, other = make.user(), make.user()
     number = kind.add(api, make, owner)
     none = (404, {"message": f"404 {kind.name} Not Found"})
 
-    # An administrator who names the wrong user means another one.
+    # Also for an administrator who names the wrong user.
     for path, caller in ((f"/user/{kind.path}", other), (f"/users/{other.id}/{kind.path}", make.root)):
         read = api.get(f"{path}/{number}", caller)
         assert (read.status_code, read.json()) == none
@@ -83,7 +83,7 @@ def test_that_of_somebody_else_looks_like_none(api: Api, make: Make, kind: Kind)
     assert kind.of(api, owner) == [number]
 
 
-def test_removing_twice(api: Api, make: Make, kind: Kind) -> None:
+def test_deleting_twice(api: Api, make: Make, kind: Kind) -> None:
     user = make.user()
     own, others = (kind.add(api, make, user) for _ in range(2))
 
@@ -94,13 +94,13 @@ def test_removing_twice(api: Api, make: Make, kind: Kind) -> None:
 
 
 @pytest.mark.parametrize("method", ["GET", "POST", "DELETE"])
-def test_a_user_who_is_not_there(api: Api, make: Make, kind: Kind, method: str) -> None:
+def test_missing_users(api: Api, make: Make, kind: Kind, method: str) -> None:
     path = f"/users/987654321/{kind.path}" + ("/1" if method == "DELETE" else "")
     answer = api.request(method, path, make.root, **({"json": kind.sent(make)} if method == "POST" else {}))
     assert (answer.status_code, answer.json()) == (404, {"message": "404 User Not Found"})
 
 
-def test_what_was_removed_is_free_at_once(api: Api, make: Make, kind: Kind) -> None:
+def test_deleted_values_are_available_at_once(api: Api, make: Make, kind: Kind) -> None:
     user, leaver, heir = make.user(), make.user(), make.user()
     removed, left = kind.sent(make), kind.sent(make)
     number = api.post(f"/user/{kind.path}", user, **removed).json()["id"]
@@ -114,19 +114,19 @@ def test_what_was_removed_is_free_at_once(api: Api, make: Make, kind: Kind) -> N
 
 
 @pytest.mark.parametrize(("number", "status"), [("abc", 400), ("-1", 400), ("1.5", 400), (HUGE, 400), (2**63 - 1, 404)])
-def test_numbers_that_none_has(api: Api, make: Make, kind: Kind, number: Any, status: int) -> None:
+def test_missing_ids(api: Api, make: Make, kind: Kind, number: Any, status: int) -> None:
     user = make.user()
     assert api.get(f"/user/{kind.path}/{number}", user).status_code == status
     assert api.delete(f"/user/{kind.path}/{number}", user).status_code == (400 if status == 400 else 200)
     path = f"/users/{user.id}/{kind.path}/{number}"
     assert api.get(path, make.root).status_code == status
     assert api.delete(path, make.root).status_code == (400 if status == 400 else kind.gone)
-    # An ill-typed id is refused before the user is looked up.
+    # An id of the wrong type is rejected before the lookup of the user.
     for method in ("GET", "DELETE"):
         assert api.request(method, f"/users/{HUGE}/{kind.path}/{number}", make.root).status_code == status
 
 
-def test_a_page_at_a_time(api: Api, make: Make, kind: Kind) -> None:
+def test_pages(api: Api, make: Make, kind: Kind) -> None:
     user = make.user()
     added = [kind.add(api, make, user) for _ in range(3)]
 
@@ -145,7 +145,7 @@ def test_a_longer_list_takes_no_more_statements(api: Api, make: Make, kind: Kind
     assert statements_of(make, lambda: api.get(f"/user/{kind.path}", user)) == short
 
 
-def test_a_token_for_reading_users_reads_and_no_more(api: Api, make: Make, kind: Kind) -> None:
+def test_a_token_with_the_read_user_scope_is_read_only(api: Api, make: Make, kind: Kind) -> None:
     user = make.user()
     reader = user.with_token(make.token(user.id, "read_user"))
     number = kind.add(api, make, user)

@@ -7,7 +7,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ed25519
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.ssh_public_keys import (
     SK_ECDSA,
     SK_ED25519,
@@ -23,12 +23,12 @@ from tests.ssh_public_keys import (
 EXPONENT = b"\1\0\1"
 
 
-def _titles(api: Api, person: Person) -> list[str]:
+def _titles(api: Api, person: User) -> list[str]:
     return [each["title"] for each in api.get("/user/keys", person).json()]
 
 
 def _modulus(bits: int) -> bytes:
-    """A number of this size, which is enough for a public key."""
+    """Return a number of this size, which is sufficient for a public key."""
     return ((1 << (bits - 1)) + 1).to_bytes(bits // 8 + 1, "big")
 
 
@@ -37,7 +37,7 @@ BREAKS = ["\n", "\r", "\r\n", "\v", "\f", "\x1e", "\x85", "\u2028", "\u2029"]
 
 @pytest.mark.parametrize("line_break", BREAKS, ids=[ascii(each) for each in BREAKS])
 def test_a_second_line_is_never_stored(api: Api, make: Make, line_break: str) -> None:
-    """The attacker adds a line of their own to a file of keys, with a command that it runs."""
+    """Attack: a key with a line break adds a line with a command to a file of keys."""
     user = make.user()
     smuggled = [
         f'{ed25519_line()} x{line_break}command="id" {ed25519_line()}',
@@ -56,7 +56,7 @@ def test_a_second_line_is_never_stored(api: Api, make: Make, line_break: str) ->
 
 
 def _unusual_spellings() -> list[Any]:
-    """What looks like a key and is not exactly one, with the reason for which it is refused."""
+    """Return texts that look like a key, with the reason why they are rejected."""
     plain = ed25519_line()
     kind, content = plain.split()
     raw, blob, ones = raw_ed25519(), blob_of(plain), b"\xff" * 32
@@ -122,7 +122,7 @@ def _unusual_spellings() -> list[Any]:
 
 
 @pytest.mark.parametrize(("key", "reason"), _unusual_spellings())
-def test_what_is_no_key(api: Api, make: Make, key: str, reason: str) -> None:
+def test_malformed_keys_are_rejected(api: Api, make: Make, key: str, reason: str) -> None:
     user = make.user()
     answer = api.post("/user/keys", user, title="laptop", key=key)
     assert (answer.status_code, answer.json()) == (400, {"message": {"key": [reason]}})
@@ -133,7 +133,7 @@ TITLES = [("", "can't be blank"), (" \t", "can't be blank"), ("x" * 256, "is too
 
 
 @pytest.mark.parametrize(("title", "reason"), TITLES)
-def test_titles_that_do_not_do(api: Api, make: Make, title: str, reason: str) -> None:
+def test_invalid_titles_are_rejected(api: Api, make: Make, title: str, reason: str) -> None:
     user = make.user()
     answer = api.post("/user/keys", user, title=title, key=ed25519_line())
     assert (answer.status_code, answer.json()) == (400, {"message": {"title": [reason]}})
@@ -145,14 +145,14 @@ def test_titles_that_do_not_do(api: Api, make: Make, title: str, reason: str) ->
     ("sent", "missing"),
     [({}, "title"), ({"title": "x"}, "key"), ({"key": "x"}, "title"), ({"title": "x", "key": None}, "key")],
 )
-def test_title_and_key_must_be_given(api: Api, make: Make, sent: dict[str, Any], missing: str) -> None:
+def test_title_and_key_are_required(api: Api, make: Make, sent: dict[str, Any], missing: str) -> None:
     user = make.user()
     for path, caller in (("/user/keys", user), (f"/users/{user.id}/keys", make.root)):
         answer = api.post(path, caller, **sent)
         assert (answer.status_code, answer.json()) == (400, {"message": f'400 (Bad request) "{missing}" not given'})
 
 
-WRONG = [
+INVALID = [
     ("title", ["x"]),
     ("title", {"a": "x"}),
     ("title", "x\0y"),
@@ -164,14 +164,14 @@ WRONG = [
     ("expires_at", "tomorrow"),
     ("expires_at", 7),
     ("expires_at", ["2030-01-01"]),
-    # A key for signing alone must not come in by SSH, and there is no such key here.
+    # A key for signing only must not be accepted for SSH, and is not supported.
     ("usage_type", "signing"),
     ("usage_type", "x"),
 ]
 
 
-@pytest.mark.parametrize(("name", "value"), WRONG)
-def test_parameters_of_the_wrong_kind(api: Api, make: Make, name: str, value: Any) -> None:
+@pytest.mark.parametrize(("name", "value"), INVALID)
+def test_parameters_of_the_wrong_type(api: Api, make: Make, name: str, value: Any) -> None:
     user = make.user()
     answer = api.post("/user/keys", user, **{"title": "laptop", "key": ed25519_line(), name: value})
     assert (answer.status_code, answer.json()) == (400, {"message": {name: ["is invalid"]}})

@@ -5,19 +5,19 @@ from typing import Any
 
 import pytest
 
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 
 BRIEF = {"id", "username", "name", "state", "avatar_url", "web_url"}
 
 
-def _found(api: Api, caller: Person, **params: Any) -> set[int]:
+def _found(api: Api, caller: User, **params: Any) -> set[int]:
     answer = api.get("/users", caller, per_page=100, **params)
     assert answer.status_code == 200, answer.text
     return {each["id"] for each in answer.json()}
 
 
 @pytest.mark.parametrize(("who", "status", "full"), [("nobody", 401, None), ("user", 200, False), ("admin", 200, True)])
-def test_everybody_with_an_account_lists_users_and_administrators_see_all_of_them(
+def test_users_list_active_users_and_administrators_all(
     api: Api, make: Make, who: str, status: int, full: bool | None
 ) -> None:
     caller = {"nobody": None, "user": make.user(), "admin": make.root}[who]
@@ -31,7 +31,7 @@ def test_everybody_with_an_account_lists_users_and_administrators_see_all_of_the
 
 
 @pytest.mark.parametrize("caller", ["user", "admin"])
-def test_by_username_whatever_the_case_and_only_the_whole(api: Api, make: Make, caller: str) -> None:
+def test_exact_username_ignoring_case(api: Api, make: Make, caller: str) -> None:
     user = make.user(username=make.name("Exact"))
     asks = make.user() if caller == "user" else make.root
 
@@ -53,10 +53,10 @@ SEARCHES = [
 
 
 @pytest.mark.parametrize(("what", "term", "for_users", "for_administrators"), SEARCHES)
-def test_search_looks_into_names_and_addresses(
+def test_search_matches_names_and_addresses(
     api: Api, make: Make, what: str, term: str, for_users: bool, for_administrators: bool
 ) -> None:
-    """D40: only administrators find by part of an address; else one could be guessed letter by letter."""
+    """Attack: guess an email address letter by letter; only administrators find by a part of it."""
     user = make.user(name=f"ÜnÏque {make.name()}")
     searched = term.format(middle=user.username.upper()[1:], email=user.email.upper(), part=user.email[:-1])
 
@@ -78,9 +78,7 @@ FILTERS: list[tuple[dict[str, str], dict[str, bool]]] = [
 
 
 @pytest.mark.parametrize(("params", "expected"), FILTERS)
-def test_states_filter_where_they_are_true_and_not_where_they_are_false(
-    api: Api, make: Make, params: dict[str, str], expected: dict[str, bool]
-) -> None:
+def test_state_filters_apply_if_true(api: Api, make: Make, params: dict[str, str], expected: dict[str, bool]) -> None:
     stem = make.name("filtered")
     made = {kind: make.user(username=f"{stem}-{kind}", external=kind == "external") for kind in expected}
     api.post(f"/users/{made['blocked'].id}/block", make.root)
@@ -90,7 +88,7 @@ def test_states_filter_where_they_are_true_and_not_where_they_are_false(
     assert {kind: user.id in found for kind, user in made.items()} == expected
 
 
-def test_external_users_are_found_by_administrators_only(api: Api, make: Make) -> None:
+def test_external_users_are_filtered_by_administrators_only(api: Api, make: Make) -> None:
     external, user = make.user(external=True), make.user()
 
     assert external.id in _found(api, make.root, username=external.username)
@@ -99,7 +97,7 @@ def test_external_users_are_found_by_administrators_only(api: Api, make: Make) -
     assert (refused.status_code, refused.json()) == (403, {"message": "403 Forbidden"})
 
 
-def test_by_identity(api: Api, make: Make) -> None:
+def test_filter_by_identity(api: Api, make: Make) -> None:
     uid = make.name("uid")
     user = make.user(provider="github", extern_uid=uid)
 
@@ -121,13 +119,13 @@ def test_by_identity(api: Api, make: Make) -> None:
         ({"created_after": "2000-01-01T00:00:00.060Z", "created_before": "9000-01-02T00:00:00.060Z"}, True),
     ],
 )
-def test_by_date(api: Api, make: Make, params: dict[str, str], found: bool) -> None:
+def test_filter_by_date(api: Api, make: Make, params: dict[str, str], found: bool) -> None:
     user = make.user()
 
     assert (user.id in _found(api, make.root, username=user.username, **params)) is found
 
 
-def test_dates_count_themselves_in(api: Api, make: Make) -> None:
+def test_dates_are_inclusive(api: Api, make: Make) -> None:
     user = make.user()
     created_at = api.get(f"/users/{user.id}", make.root).json()["created_at"]
 
@@ -136,7 +134,7 @@ def test_dates_count_themselves_in(api: Api, make: Make) -> None:
 
 @pytest.mark.parametrize("sort", ["asc", "desc"])
 @pytest.mark.parametrize("order_by", ["id", "name", "username", "created_at"])
-def test_the_order(api: Api, make: Make, order_by: str, sort: str) -> None:
+def test_order(api: Api, make: Make, order_by: str, sort: str) -> None:
     stem = make.name("ordered")
     for letter in "bAc":
         make.user(username=f"{stem}-{letter}", name=f"{letter} {stem}")
@@ -148,7 +146,7 @@ def test_the_order(api: Api, make: Make, order_by: str, sort: str) -> None:
     assert values == sorted(values, reverse=sort == "desc")
 
 
-def test_the_newest_come_first(api: Api, make: Make) -> None:
+def test_newest_first_by_default(api: Api, make: Make) -> None:
     users = [make.user() for _ in range(2)]
 
     listed = [each["id"] for each in api.get("/users", make.root, per_page=2).json()]
@@ -158,7 +156,7 @@ def test_the_newest_come_first(api: Api, make: Make) -> None:
 
 @pytest.fixture
 def public_is_restricted(api: Api, make: Make) -> Iterator[None]:
-    """An instance that shows nothing to the public."""
+    """Restrict public visibility."""
     before = api.get("/application/settings", make.root).json()["restricted_visibility_levels"]
     api.put("/application/settings", make.root, restricted_visibility_levels=["public"])
     yield
@@ -167,7 +165,9 @@ def public_is_restricted(api: Api, make: Make) -> Iterator[None]:
 
 @pytest.mark.usefixtures("public_is_restricted")
 @pytest.mark.parametrize(("who", "status"), [("user", 403), ("admin", 200)])
-def test_a_closed_house_shows_its_people_to_administrators_only(api: Api, make: Make, who: str, status: int) -> None:
+def test_users_are_listed_for_administrators_only_if_public_is_restricted(
+    api: Api, make: Make, who: str, status: int
+) -> None:
     caller = make.user() if who == "user" else make.root
 
     assert api.get("/users", caller).status_code == status

@@ -6,7 +6,7 @@ from tests.client import Api, Make
 from tests.factories import add_members, make_group, make_project
 
 
-def test_administrators_see_all_of_them(api: Api, make: Make) -> None:
+def test_administrators_see_all_memberships(api: Api, make: Make) -> None:
     user = make.user()
     hidden = make_group(make, members={user: 30})
     project = make_project(make, members={user: 20})
@@ -24,13 +24,13 @@ def test_administrators_see_all_of_them(api: Api, make: Make) -> None:
 
 
 @pytest.mark.parametrize(("who", "status"), [("nobody", 401), ("themselves", 403), ("other", 403)])
-def test_nobody_else_does(api: Api, make: Make, who: str, status: int) -> None:
+def test_other_users_are_denied(api: Api, make: Make, who: str, status: int) -> None:
     user = make.user()
     caller = {"nobody": None, "themselves": user, "other": make.user()}[who]
 
     assert api.get(f"/users/{user.id}/memberships", caller).status_code == status
 
 
-def test_of_nobody(api: Api, make: Make) -> None:
+def test_missing_users(api: Api, make: Make) -> None:
     assert api.get("/users/999999999/memberships", make.root).status_code == 404
     assert api.get("/users/foo/memberships", make.root).status_code == 404

@@ -10,8 +10,8 @@ from tests.conftest import Instance
 
 
 @pytest.mark.parametrize(("who", "status"), [("nobody", 401), ("stranger", 403), ("self", 403), ("admin", 200)])
-def test_administrators_change_users_and_nobody_else_does(api: Api, make: Make, who: str, status: int) -> None:
-    """D31: users do not make themselves administrators."""
+def test_only_administrators_modify_users(api: Api, make: Make, who: str, status: int) -> None:
+    """Attack: users make themselves administrators."""
     user = make.user()
     caller = {"nobody": None, "stranger": make.user(), "self": user, "admin": make.root}[who]
 
@@ -39,7 +39,7 @@ CHANGES: list[tuple[str, Any]] = [
 
 
 @pytest.mark.parametrize(("field", "value"), CHANGES)
-def test_only_what_was_sent_changes(api: Api, make: Make, field: str, value: Any) -> None:
+def test_only_sent_values_change(api: Api, make: Make, field: str, value: Any) -> None:
     user = make.user(bio="Before", location="Before")
     value = user.email if field == "public_email" else value
     before = api.get(f"/users/{user.id}", make.root).json()
@@ -53,7 +53,7 @@ def test_only_what_was_sent_changes(api: Api, make: Make, field: str, value: Any
     assert api.get(f"/users/{user.id}", make.root).json() == answer.json()
 
 
-def test_a_username_and_an_address_change_and_may_stay(api: Api, make: Make) -> None:
+def test_username_and_address_change_or_stay(api: Api, make: Make) -> None:
     user = make.user()
     username, email = make.name("renamed"), f"{make.name()}@example.org"
 
@@ -66,8 +66,8 @@ def test_a_username_and_an_address_change_and_may_stay(api: Api, make: Make) -> 
 
 
 @pytest.mark.parametrize("field", ["email", "username"])
-def test_what_is_taken_is_a_404_here(api: Api, make: Make, field: str) -> None:
-    """The specification's word: updating answers 404 even where 409 would fit."""
+def test_taken_values_get_404(api: Api, make: Make, field: str) -> None:
+    """The specification returns 404 on update, where 409 would fit."""
     user, other = make.user(), make.user()
 
     refused = api.put(f"/users/{user.id}", make.root, **{field: getattr(other, field).upper(), "bio": "Changed"})
@@ -91,7 +91,7 @@ def test_what_is_taken_is_a_404_here(api: Api, make: Make, field: str) -> None:
         ("name", ""),
     ],
 )
-def test_values_that_will_not_do_change_nothing(api: Api, make: Make, field: str, value: Any) -> None:
+def test_invalid_values_change_nothing(api: Api, make: Make, field: str, value: Any) -> None:
     user = make.user()
     before = api.get(f"/users/{user.id}", make.root).json()
 
@@ -102,7 +102,7 @@ def test_values_that_will_not_do_change_nothing(api: Api, make: Make, field: str
 
 
 @pytest.mark.parametrize("user_id", ["0", "999999999", "no-number"])
-def test_nobody_has_that_number(api: Api, make: Make, user_id: str) -> None:
+def test_missing_users(api: Api, make: Make, user_id: str) -> None:
     answer = api.put(f"/users/{user_id}", make.root, bio="x")
 
     assert (answer.status_code, answer.json()) == (404, {"message": "404 User Not Found"})
@@ -126,7 +126,7 @@ def test_identities_are_added_replaced_and_removed(api: Api, make: Make) -> None
         assert api.put(path, make.root, **alone).status_code == 400
 
 
-def test_a_password_set_by_another_must_be_changed_before_it_opens_anything(api: Api, make: Make) -> None:
+def test_a_password_set_by_an_administrator_must_be_changed(api: Api, make: Make) -> None:
     user = make.user(password="first-password")
     assert api.post("/session", login=user.username, password="first-password").status_code == 201
 
@@ -145,15 +145,15 @@ def test_an_administrators_own_new_password_works_at_once(api: Api, make: Make) 
     assert api.post("/session", login=administrator.username, password="second-password").status_code == 201
 
 
-def test_rights_change_with_the_very_next_call(api: Api, make: Make) -> None:
-    """D29: a user who loses administrator rights loses them on existing tokens too."""
+def test_rights_change_with_the_next_request(api: Api, make: Make) -> None:
+    """Attack: a former administrator uses an existing token."""
     user = make.user()
     for admin, status in ((True, 200), (False, 403)):
         api.put(f"/users/{user.id}", make.root, admin=admin)
         assert api.get("/application/settings", user).status_code == status
 
 
-def test_the_placeholder_stays_what_it_is(instance: Instance, api: Api, make: Make) -> None:
+def test_the_ghost_user_cannot_be_modified(instance: Instance, api: Api, make: Make) -> None:
     placeholder = instance.app.database.read(placeholder_user)
 
     assert api.put(f"/users/{placeholder.id}", make.root, admin=True).status_code == 403

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 
 
-def _made(api: Api, make: Make, user: Person, **more: Any) -> dict[str, Any]:
+def _created(api: Api, make: Make, user: User, **more: Any) -> dict[str, Any]:
     sent = {"name": "A token", "scopes": ["api"], **more}
     answer = api.post(f"/users/{user.id}/personal_access_tokens", make.root, **sent)
     assert answer.status_code == 201, answer.text
@@ -16,7 +16,7 @@ def _made(api: Api, make: Make, user: Person, **more: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("who", "status"), [("nobody", 401), ("self", 403), ("stranger", 403), ("admin", 201)])
-def test_administrators_make_tokens_for_users(api: Api, make: Make, who: str, status: int) -> None:
+def test_administrators_create_tokens_for_users(api: Api, make: Make, who: str, status: int) -> None:
     user = make.user()
     caller = {"nobody": None, "self": user, "stranger": make.user(), "admin": make.root}[who]
 
@@ -34,7 +34,7 @@ def test_administrators_make_tokens_for_users(api: Api, make: Make, who: str, st
         assert api.get("/user", user.with_token(made["token"])).json()["id"] == user.id
 
 
-WRONG: list[tuple[dict[str, Any], Any]] = [
+INVALID: list[tuple[dict[str, Any], Any]] = [
     ({"name": None}, '400 (Bad request) "name" not given'),
     ({"scopes": None}, '400 (Bad request) "scopes" not given'),
     ({"name": " "}, {"name": ["can't be blank"]}),
@@ -48,25 +48,25 @@ WRONG: list[tuple[dict[str, Any], Any]] = [
 
 
 @pytest.mark.parametrize("kind", ["personal_access_tokens", "impersonation_tokens"])
-@pytest.mark.parametrize(("sent", "message"), WRONG)
-def test_what_will_not_do_is_named(api: Api, make: Make, kind: str, sent: dict[str, Any], message: Any) -> None:
+@pytest.mark.parametrize(("sent", "message"), INVALID)
+def test_invalid_parameters_are_named(api: Api, make: Make, kind: str, sent: dict[str, Any], message: Any) -> None:
     answer = api.post(f"/users/{make.user().id}/{kind}", make.root, **{"name": "x", "scopes": ["api"], **sent})
 
     assert (answer.status_code, answer.json()) == (400, {"message": message})
 
 
 @pytest.mark.parametrize("expires_at", [None, "2001-01-01", "9999-12-31"])
-def test_a_day_in_the_past_is_taken_and_makes_it_inactive(api: Api, make: Make, expires_at: str | None) -> None:
-    made = _made(api, make, make.user(), expires_at=expires_at)
+def test_an_expiry_in_the_past_creates_an_inactive_token(api: Api, make: Make, expires_at: str | None) -> None:
+    made = _created(api, make, make.user(), expires_at=expires_at)
 
     assert (made["expires_at"], made["active"]) == (expires_at, expires_at != "2001-01-01")
 
 
-def test_users_list_their_own_and_administrators_everybodys(api: Api, make: Make) -> None:
+def test_users_list_their_own_tokens_and_administrators_all(api: Api, make: Make) -> None:
     user, other = make.user(), make.user()
-    token_id = _made(api, make, user)["id"]
+    token_id = _created(api, make, user)["id"]
 
-    def listed(caller: Person, **params: Any) -> set[int]:
+    def listed(caller: User, **params: Any) -> set[int]:
         return {each["id"] for each in api.get("/personal_access_tokens", caller, per_page=100, **params).json()}
 
     assert token_id in listed(user)
@@ -78,11 +78,11 @@ def test_users_list_their_own_and_administrators_everybodys(api: Api, make: Make
     assert api.get("/personal_access_tokens").status_code == 401
 
 
-def test_filters_of_the_list(api: Api, make: Make) -> None:
+def test_list_filters(api: Api, make: Make) -> None:
     user = make.user()
-    active = _made(api, make, user, name="Active One")["id"]
-    expired = _made(api, make, user, name="Expired One", expires_at="2001-01-01")["id"]
-    revoked = _made(api, make, user, name="Revoked One")["id"]
+    active = _created(api, make, user, name="Active One")["id"]
+    expired = _created(api, make, user, name="Expired One", expires_at="2001-01-01")["id"]
+    revoked = _created(api, make, user, name="Revoked One")["id"]
     api.delete(f"/personal_access_tokens/{revoked}", user)
     rows: list[tuple[dict[str, Any], set[int]]] = [
         ({"search": "one"}, {active, expired, revoked}),
@@ -101,16 +101,19 @@ def test_filters_of_the_list(api: Api, make: Make) -> None:
     assert api.get("/personal_access_tokens", user, state="sleeping").status_code == 400
 
 
-# To a stranger the token does not exist, and what is not there is revoked already.
-WHO = [("nobody", 401, 401, False), ("stranger", 404, 200, False), ("owner", 200, 200, True), ("admin", 200, 200, True)]
+# To other users the token does not exist, and revoking a missing token succeeds.
+CALLERS = [
+    ("nobody", 401, 401, False),
+    ("stranger", 404, 200, False),
+    ("owner", 200, 200, True),
+    ("admin", 200, 200, True),
+]
 
 
-@pytest.mark.parametrize(("who", "reads", "revokes", "revoked"), WHO)
-def test_a_token_is_its_users_and_the_administrators(
-    api: Api, make: Make, who: str, reads: int, revokes: int, revoked: bool
-) -> None:
+@pytest.mark.parametrize(("who", "reads", "revokes", "revoked"), CALLERS)
+def test_permissions(api: Api, make: Make, who: str, reads: int, revokes: int, revoked: bool) -> None:
     owner = make.user()
-    made = _made(api, make, owner)
+    made = _created(api, make, owner)
     caller = {"nobody": None, "stranger": make.user(), "owner": owner, "admin": make.root}[who]
     path = f"/personal_access_tokens/{made['id']}"
 
@@ -123,10 +126,10 @@ def test_a_token_is_its_users_and_the_administrators(
     assert api.get(path, owner).json()["revoked"] is revoked
 
 
-def test_a_token_speaks_of_itself_whatever_its_scope(api: Api, make: Make) -> None:
+def test_a_token_reads_itself_with_any_scope(api: Api, make: Make) -> None:
     user = make.user()
     for scope in ("api", "read_user", "read_api", "read_repository", "write_repository", "sudo"):
-        made = _made(api, make, user, scopes=[scope])
+        made = _created(api, make, user, scopes=[scope])
         caller = user.with_token(made["token"])
         shown = api.get("/personal_access_tokens/self", caller).json()
         assert (shown["id"], shown["scopes"]) == (made["id"], [scope])
@@ -135,7 +138,7 @@ def test_a_token_speaks_of_itself_whatever_its_scope(api: Api, make: Make) -> No
         assert api.get("/personal_access_tokens/self", caller).status_code == 401
 
 
-def test_what_is_no_personal_access_token_has_no_self(api: Api, make: Make) -> None:
+def test_other_credentials_have_no_self(api: Api, make: Make) -> None:
     user = make.user()
     private = api.get("/user", make.root, sudo=user.username).json()["private_token"]
     acting = api.post(f"/users/{user.id}/impersonation_tokens", make.root, name="x", scopes=["api"]).json()["token"]
@@ -149,9 +152,9 @@ def test_what_is_no_personal_access_token_has_no_self(api: Api, make: Make) -> N
 
 
 @pytest.mark.parametrize("who", ["self", "owner", "admin"])
-def test_rotating_revokes_the_old_and_gives_a_new_one(api: Api, make: Make, who: str) -> None:
+def test_rotation_revokes_the_old_token(api: Api, make: Make, who: str) -> None:
     user = make.user()
-    old = _made(api, make, user, scopes=["api", "read_user"])
+    old = _created(api, make, user, scopes=["api", "read_user"])
     caller = {"self": user.with_token(old["token"]), "owner": user, "admin": make.root}[who]
 
     path = "/personal_access_tokens/self/rotate" if who == "self" else f"/personal_access_tokens/{old['id']}/rotate"
@@ -168,9 +171,9 @@ def test_rotating_revokes_the_old_and_gives_a_new_one(api: Api, make: Make, who:
     assert again.status_code == 400
 
 
-def test_rotating_takes_the_day_that_is_asked_for_and_the_right_to_it(api: Api, make: Make) -> None:
+def test_rotation_checks_expiry_and_permission(api: Api, make: Make) -> None:
     user = make.user()
-    made = _made(api, make, user)
+    made = _created(api, make, user)
     path = f"/personal_access_tokens/{made['id']}/rotate"
 
     assert api.post(path, make.user()).status_code == 404
@@ -180,7 +183,7 @@ def test_rotating_takes_the_day_that_is_asked_for_and_the_right_to_it(api: Api, 
 
 
 @pytest.mark.parametrize(("token_id", "status"), [("0", 404), ("999999999", 404), ("no-number", 400)])
-def test_no_token_has_that_number(api: Api, make: Make, token_id: str, status: int) -> None:
+def test_missing_tokens(api: Api, make: Make, token_id: str, status: int) -> None:
     gone = 200 if status == 404 else status
     assert api.delete(f"/personal_access_tokens/{token_id}", make.root).status_code == gone
     for method, path in (("GET", ""), ("POST", "/rotate")):

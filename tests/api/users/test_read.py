@@ -18,7 +18,7 @@ PROFILE = {
 @pytest.mark.parametrize(
     ("who", "status", "email"), [("nobody", 401, False), ("user", 200, False), ("admin", 200, True)]
 )
-def test_everybody_with_an_account_reads_a_profile_and_administrators_all(
+def test_users_read_profiles_and_administrators_all_fields(
     api: Api, make: Make, who: str, status: int, email: bool
 ) -> None:
     user = make.user(**PROFILE)
@@ -37,20 +37,20 @@ def test_everybody_with_an_account_reads_a_profile_and_administrators_all(
 
 
 @pytest.mark.parametrize("user_id", ["0", "999999999", "999999999999999999999", "no-number", "1.0", "-1", "1e3", "+1"])
-def test_nobody_has_that_number(api: Api, make: Make, user_id: str) -> None:
+def test_missing_users(api: Api, make: Make, user_id: str) -> None:
     answer = api.get(f"/users/{user_id}", make.root)
 
     assert (answer.status_code, answer.json()) == (404, {"message": "404 User Not Found"})
 
 
-def test_a_name_is_no_number(api: Api, make: Make) -> None:
+def test_a_username_is_not_an_id(api: Api, make: Make) -> None:
     user = make.user()
 
     assert api.get(f"/users/{user.username}", make.root).status_code == 404
 
 
-def test_administrators_see_what_an_account_may(api: Api, make: Make) -> None:
-    """Every field of the specification's administrator view, with its value for a plain account."""
+def test_fields_for_administrators(api: Api, make: Make) -> None:
+    """Every documented field, with its value for a new account."""
     user = make.user()
 
     shown = api.get(f"/users/{user.id}", make.root).json()

@@ -15,7 +15,7 @@ EMPTY = {
 }
 
 
-def test_a_status_is_set_seen_by_others_and_taken_back(api: Api, make: Make) -> None:
+def test_a_status_is_set_shown_and_cleared(api: Api, make: Make) -> None:
     user, other = make.user(), make.user()
     assert api.get("/user/status", user).json() == EMPTY
 
@@ -43,7 +43,7 @@ def test_a_status_is_set_seen_by_others_and_taken_back(api: Api, make: Make) -> 
     ],
 )
 @pytest.mark.parametrize("method", ["PUT", "PATCH"])
-def test_what_a_status_may_be(api: Api, make: Make, method: str, sent: dict[str, Any], status: int) -> None:
+def test_valid_and_invalid_statuses(api: Api, make: Make, method: str, sent: dict[str, Any], status: int) -> None:
     user = make.user()
 
     answer = api.request(method, "/user/status", user, json=sent)
@@ -52,13 +52,13 @@ def test_what_a_status_may_be(api: Api, make: Make, method: str, sent: dict[str,
     assert (api.get("/user/status", user).json() == EMPTY) is (status == 400)
 
 
-def test_a_status_ends_by_itself(api: Api, make: Make) -> None:
+def test_a_status_expires(api: Api, make: Make) -> None:
     said = api.put("/user/status", make.user(), message="Lunch", clear_status_after="30_minutes").json()
 
     assert said["clear_status_at"] is not None
 
 
-def test_patch_leaves_what_was_not_sent(api: Api, make: Make) -> None:
+def test_patch_keeps_unsent_values(api: Api, make: Make) -> None:
     user = make.user()
     api.put("/user/status", user, emoji="coffee", message="Out")
 
@@ -67,7 +67,7 @@ def test_patch_leaves_what_was_not_sent(api: Api, make: Make) -> None:
     assert (changed["emoji"], changed["message"], changed["availability"]) == ("coffee", "Out", "busy")
 
 
-def test_only_ones_own_is_set_and_nobody_elses(api: Api, make: Make) -> None:
+def test_only_the_own_status_can_be_set(api: Api, make: Make) -> None:
     user, other = make.user(), make.user()
     api.put("/user/status", user, message="Mine")
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.oauth_client import by_password
 
@@ -25,16 +25,16 @@ CREDENTIALS: dict[str, tuple[set[str], bool, bool]] = {
 
 
 @pytest.fixture
-def admin(make: Make) -> Person:
+def admin(make: Make) -> User:
     """Return an administrator with a password."""
     return make.user(admin=True, password=PASSWORD)
 
 
 @pytest.fixture
-def credential(instance: Instance, api: Api, make: Make, admin: Person) -> Callable[[str], Person]:
+def credential(instance: Instance, api: Api, make: Make, admin: User) -> Callable[[str], User]:
     """Return a function that gives the administrator a credential."""
 
-    def issue(name: str) -> Person:
+    def issue(name: str) -> User:
         kind, *scopes = name.partition(",")[0].split()
         if kind == "private":
             session = api.post("/session", login=admin.username, password=PASSWORD)
@@ -50,7 +50,7 @@ def credential(instance: Instance, api: Api, make: Make, admin: Person) -> Calla
     return issue
 
 
-def _token(api: Api, make: Make, user: Person, scopes: list[str], **more: Any) -> dict[str, Any]:
+def _token(api: Api, make: Make, user: User, scopes: list[str], **more: Any) -> dict[str, Any]:
     made = api.post(f"/users/{user.id}/personal_access_tokens", make.root, name="x", scopes=scopes, **more)
     assert made.status_code == 201, made.text
     token: dict[str, Any] = made.json()
@@ -60,7 +60,7 @@ def _token(api: Api, make: Make, user: Person, scopes: list[str], **more: Any) -
 @pytest.mark.parametrize("name", CREDENTIALS)
 @pytest.mark.parametrize("scopes", [["read_user"], ["api"], ["api", "sudo"]])
 def test_no_scope_that_the_caller_lacks(
-    api: Api, make: Make, admin: Person, credential: Callable[[str], Person], name: str, scopes: list[str]
+    api: Api, make: Make, admin: User, credential: Callable[[str], User], name: str, scopes: list[str]
 ) -> None:
     caller, other = credential(name), make.user()
     grantable, issues, _ = CREDENTIALS[name]
@@ -80,7 +80,7 @@ def test_no_scope_that_the_caller_lacks(
 
 @pytest.mark.parametrize("name", CREDENTIALS)
 def test_an_application_gets_no_scope_that_the_caller_lacks(
-    api: Api, credential: Callable[[str], Person], name: str
+    api: Api, credential: Callable[[str], User], name: str
 ) -> None:
     caller = credential(name)
     sudo = 201 if "sudo" in name or "private" in name else 403
@@ -90,14 +90,12 @@ def test_an_application_gets_no_scope_that_the_caller_lacks(
 
 
 @pytest.mark.parametrize("name", CREDENTIALS)
-def test_the_private_token_is_shown_only_to_an_equal(api: Api, credential: Callable[[str], Person], name: str) -> None:
+def test_the_private_token_is_shown_only_to_an_equal(api: Api, credential: Callable[[str], User], name: str) -> None:
     shown = api.get("/user", credential(name)).json()
     assert ("private_token" in shown) == CREDENTIALS[name][2]
 
 
-def test_no_longer_life_than_the_callers(
-    api: Api, make: Make, admin: Person, credential: Callable[[str], Person]
-) -> None:
+def test_no_longer_life_than_the_callers(api: Api, make: Make, admin: User, credential: Callable[[str], User]) -> None:
     caller = credential("personal api sudo, expiring")
     for kind in ("personal_access_tokens", "impersonation_tokens"):
         for asked, given in ((None, EXPIRY), (EXPIRY, EXPIRY), ("2998-01-01", "2998-01-01"), ("2999-01-03", None)):

@@ -69,7 +69,7 @@ def test_owners_manage_the_variables_of_a_group(
 
 
 @pytest.mark.parametrize(("role", "status"), [("administrator", 200), ("owner", 403), ("nobody", 401)])
-def test_administrators_manage_those_of_the_instance(
+def test_administrators_manage_instance_variables(
     api: Api, make: Make, roles: UsersByRole, role: str, status: int
 ) -> None:
     caller = roles[role]
@@ -87,7 +87,7 @@ def test_administrators_manage_those_of_the_instance(
     assert api.delete(f"/admin/ci/variables/{key}", make.root).status_code == 200
 
 
-def test_a_variable_has_all_its_fields(api: Api, make: Make, roles: UsersByRole) -> None:
+def test_a_variable_has_all_fields(api: Api, make: Make, roles: UsersByRole) -> None:
     project = project_with(make, roles)
     plain = api.post(f"/projects/{project.id}/variables", roles.owner, key="PLAIN", value="")
     assert plain.status_code == 201
@@ -151,7 +151,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("sent", "message"), REFUSED, ids=lambda value: str(value)[:40])
-def test_what_cannot_be_is_refused(
+def test_invalid_variables_are_rejected(
     api: Api, make: Make, roles: UsersByRole, sent: dict[str, object], message: object
 ) -> None:
     project = project_with(make, roles)
@@ -165,8 +165,8 @@ def test_what_cannot_be_is_refused(
     assert api.put(f"/projects/{project.id}/variables/KEY", roles.owner, raw=False).status_code == 400
 
 
-def test_one_key_may_have_a_value_for_each_scope(api: Api, make: Make, roles: UsersByRole) -> None:
-    """Then the key alone does not say which one is meant."""
+def test_a_key_may_have_one_value_per_scope(api: Api, make: Make, roles: UsersByRole) -> None:
+    """The key alone is then ambiguous."""
     project = project_with(make, roles)
     where = f"/projects/{project.id}/variables"
     for scope, value in (("*", "all"), ("production", "live")):
@@ -192,7 +192,7 @@ def test_one_key_may_have_a_value_for_each_scope(api: Api, make: Make, roles: Us
     assert api.get(f"{where}/KEY", roles.owner).json()["value"] == "all"
 
 
-def test_deleting_twice_is_no_error(api: Api, make: Make, roles: UsersByRole) -> None:
+def test_delete_is_idempotent(api: Api, make: Make, roles: UsersByRole) -> None:
     project = project_with(make, roles)
     api.post(f"/projects/{project.id}/variables", roles.owner, key="KEY", value="x")
     for _ in range(2):
@@ -213,7 +213,7 @@ def test_a_hidden_value_is_never_shown(api: Api, make: Make, roles: UsersByRole)
 
 
 def test_values_are_sealed_at_rest(api: Api, make: Make, roles: UsersByRole, instance: Instance) -> None:
-    """Attack: somebody who copied the database reads the secrets of every project."""
+    """Attack: a copy of the database reveals the secrets of every project."""
     project = project_with(make, roles)
     api.post(f"/projects/{project.id}/variables", roles.owner, key="KEY", value="plain-secret-value")
     rows = instance.app.database.read(lambda db: db.rows(text("SELECT * FROM variables")))
@@ -223,7 +223,7 @@ def test_values_are_sealed_at_rest(api: Api, make: Make, roles: UsersByRole, ins
     assert "plain-secret-value" not in instance.log.getvalue()
 
 
-def test_others_variables_are_not_reached_by_key(api: Api, make: Make, roles: UsersByRole) -> None:
+def test_variables_of_other_projects_are_not_found(api: Api, make: Make, roles: UsersByRole) -> None:
     project, other = project_with(make, roles), make_project(make, roles.stranger, visibility="private")
     api.post(f"/projects/{project.id}/variables", roles.owner, key="KEY", value="x")
     assert api.get(f"/projects/{other.id}/variables/KEY", roles.stranger).status_code == 404
@@ -232,7 +232,7 @@ def test_others_variables_are_not_reached_by_key(api: Api, make: Make, roles: Us
 
 
 @pytest.mark.parametrize(("edit", "read", "write"), [("archive", 200, 403), ("jobs", 403, 403)])
-def test_an_archived_project_is_read_only_and_one_without_jobs_has_none(
+def test_archived_projects_are_read_only_and_disabled_jobs_hide_variables(
     api: Api, make: Make, roles: UsersByRole, edit: str, read: int, write: int
 ) -> None:
     project = project_with(make, roles)
@@ -248,7 +248,7 @@ def test_an_archived_project_is_read_only_and_one_without_jobs_has_none(
         assert api.delete(f"/projects/{project.id}/variables/KEY", caller).status_code == write
 
 
-def test_a_list_has_pages_and_one_cost(api: Api, make: Make, roles: UsersByRole) -> None:
+def test_list_is_paginated_with_constant_statements(api: Api, make: Make, roles: UsersByRole) -> None:
     group = make_group(make, roles.owner)
     for number in range(7):
         api.post(f"/groups/{group.id}/variables", roles.owner, key=f"KEY_{number}", value="x")

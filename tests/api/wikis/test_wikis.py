@@ -1,4 +1,4 @@
-"""Wikis: pages written, read, listed, edited, deleted, and who may."""
+"""Wikis: creation, reading, lists, editing, deletion of pages, and permissions."""
 
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -14,7 +14,7 @@ from tests.factories import make_project, statements_of
 
 
 def test_create_read_edit_delete(api: Api, make: Make) -> None:
-    """What is written is read back, renamed, changed and gone."""
+    """Life cycle of a page, including renaming."""
     owner = make.user()
     project = make_project(make, owner)
     base = f"/projects/{project.id}/wikis"
@@ -41,7 +41,7 @@ def test_create_read_edit_delete(api: Api, make: Make) -> None:
     assert api.get(f"{base}/Home-page", owner).status_code == 404
     slug = quote("docs/Start-here", safe="")
     assert api.get(f"{base}/{slug}", owner).json()["content"] == "new"
-    for _ in range(2):  # The same again changes nothing.
+    for _ in range(2):  # An identical edit changes nothing.
         assert api.put(f"{base}/{slug}", owner, content="newer").json()["content"] == "newer"
     assert api.put(f"{base}/{slug}", owner, title="Moved").json()["content"] == "newer"
     assert api.delete(f"{base}/Moved", owner).status_code == 200
@@ -50,7 +50,7 @@ def test_create_read_edit_delete(api: Api, make: Make) -> None:
 
 
 def test_formats_and_sidebar(api: Api, make: Make) -> None:
-    """Each format has its own files, and pages around all others are pages too."""
+    """Each format has its extension, and special pages are pages too."""
     owner = make.user()
     project = make_project(make, owner)
     base = f"/projects/{project.id}/wikis"
@@ -66,7 +66,7 @@ def test_formats_and_sidebar(api: Api, make: Make) -> None:
     assert [each["slug"] for each in page.json()] == slugs[2:4]
 
 
-WRONG: list[dict[str, Any]] = [
+INVALID: list[dict[str, Any]] = [
     {"title": ""},
     {"title": " / "},
     {"title": "x" * 1_000_000},
@@ -90,9 +90,9 @@ WRONG: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: str(wrong)[:40])
-def test_what_is_refused(api: Api, make: Make, wrong: dict[str, Any]) -> None:
-    """What cannot be a page makes none, and changes none."""
+@pytest.mark.parametrize("wrong", INVALID, ids=lambda wrong: str(wrong)[:40])
+def test_invalid_pages_are_rejected(api: Api, make: Make, wrong: dict[str, Any]) -> None:
+    """On creation and edit."""
     owner = make.user()
     project = make_project(make, owner)
     base = f"/projects/{project.id}/wikis"
@@ -104,8 +104,8 @@ def test_what_is_refused(api: Api, make: Make, wrong: dict[str, Any]) -> None:
     assert api.get(f"{base}/page", owner).json()["content"] == "c"
 
 
-def test_titles_that_are_taken(api: Api, make: Make) -> None:
-    """No second page has the title of another one, in whatever format."""
+def test_taken_titles(api: Api, make: Make) -> None:
+    """A title is unique in all formats."""
     owner = make.user()
     project = make_project(make, owner)
     base = f"/projects/{project.id}/wikis"
@@ -124,7 +124,7 @@ def test_titles_that_are_taken(api: Api, make: Make) -> None:
     assert api.get(f"{base}/other", owner, version="--help").status_code == 404
 
 
-WHO = [
+CALLERS = [
     (Level.NONE, "private", 404, 404, 404),
     (Level.NONE, "public", 200, 403, 403),
     (Level.GUEST, "private", 200, 403, 403),
@@ -134,9 +134,11 @@ WHO = [
 ]
 
 
-@pytest.mark.parametrize(("level", "visibility", "reads", "writes", "deletes"), WHO)
-def test_who_may(api: Api, make: Make, level: Level, visibility: str, reads: int, writes: int, deletes: int) -> None:
-    """Who sees the project reads, developers write, masters delete."""
+@pytest.mark.parametrize(("level", "visibility", "reads", "writes", "deletes"), CALLERS)
+def test_permissions(
+    api: Api, make: Make, level: Level, visibility: str, reads: int, writes: int, deletes: int
+) -> None:
+    """All who can see the project read, developers write, masters delete."""
     owner, other = make.user(), make.user()
     project = make_project(make, owner, visibility=visibility, members={other: level})
     base = f"/projects/{project.id}/wikis"
@@ -152,8 +154,8 @@ def test_who_may(api: Api, make: Make, level: Level, visibility: str, reads: int
     assert api.post(base, title="mine", content="x").status_code == 401
 
 
-def test_disabled_and_archived(api: Api, make: Make) -> None:
-    """Where there is no wiki nobody reads one; an archived project's is only read."""
+def test_disabled_and_archived_projects(api: Api, make: Make) -> None:
+    """A disabled wiki is hidden; that of an archived project is read-only."""
     owner = make.user()
     project = make_project(make, owner)
     base = f"/projects/{project.id}/wikis"
@@ -171,7 +173,7 @@ def test_disabled_and_archived(api: Api, make: Make) -> None:
 
 
 def test_attachments(api: Api, make: Make) -> None:
-    """A file is kept under a path of its own, whatever it is called."""
+    """A file of any name is stored under a new path."""
     owner = make.user()
     project = make_project(make, owner)
     url = f"/projects/{project.id}/wikis/attachments"
@@ -186,8 +188,8 @@ def test_attachments(api: Api, make: Make) -> None:
     assert api.get(f"/projects/{project.id}/wikis", owner).json() == []
 
 
-def test_two_at_once(api: Api, make: Make) -> None:
-    """Of many who write at once, also the very first pages, nobody's page is lost; of the same page, one is made."""
+def test_concurrent_writes(api: Api, make: Make) -> None:
+    """No page is lost, also in an empty wiki; of equal pages one is created."""
     owner = make.user()
     project = make_project(make, owner)
     base = f"/projects/{project.id}/wikis"
@@ -202,8 +204,8 @@ def test_two_at_once(api: Api, make: Make) -> None:
     assert len(api.get(base, owner).json()) == 13
 
 
-def test_the_repository_goes_with_the_project(api: Api, make: Make, instance: Instance) -> None:
-    """A deleted project leaves no wiki behind; a fork begins without one; sweeping leaves those that are used."""
+def test_the_repository_is_deleted_with_the_project(api: Api, make: Make, instance: Instance) -> None:
+    """A fork starts without a wiki; the cleanup job keeps repositories in use."""
     owner = make.user()
     project = make_project(make, owner)
     base = f"/projects/{project.id}/wikis"
@@ -225,8 +227,8 @@ def _repositories(instance: Instance) -> set[str]:
     return {path.name for path in instance.settings.data.glob("repositories/??/??/*.git")}
 
 
-def test_a_page_of_pages_takes_the_same_work(api: Api, make: Make) -> None:
-    """Statements do not grow with the page, nor do contents ask the database anything."""
+def test_statement_count_does_not_grow_with_the_list(api: Api, make: Make) -> None:
+    """Contents need no statements either."""
     owner = make.user()
     project = make_project(make, owner)
     for number in range(3):
@@ -242,4 +244,4 @@ def test_a_page_of_pages_takes_the_same_work(api: Api, make: Make) -> None:
     }
 
     assert len(costs) == 1
-    assert costs.pop() <= 4  # Who asks, which project, whether it has a wiki.
+    assert costs.pop() <= 4  # Caller, project, whether it has a wiki.
