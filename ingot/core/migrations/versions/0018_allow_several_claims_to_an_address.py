@@ -28,7 +28,7 @@ def upgrade() -> None:
         for trigger in _TRIGGERS:
             op.execute(trigger)
     if last_id is not None:
-        op.execute(f"UPDATE sqlite_sequence SET seq = {int(last_id)} WHERE name = 'emails'")
+        op.get_bind().exec_driver_sql("UPDATE sqlite_sequence SET seq = ? WHERE name = 'emails'", (last_id,))
     op.execute(
         "UPDATE users SET public_email = '' WHERE public_email <> '' AND public_email <> email AND NOT EXISTS "
         "(SELECT 1 FROM emails WHERE emails.user_id = users.id AND emails.email = users.public_email)"
