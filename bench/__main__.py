@@ -1,4 +1,4 @@
-"""Runs every measurement and prints what it found against what is wanted."""
+"""Run all benchmarks and print each result with its target."""
 
 import argparse
 import random
@@ -51,7 +51,7 @@ def _line(name: str, value: float, wanted: str, met: bool, note: str = "") -> No
 
 
 def main() -> None:
-    """Measure."""
+    """Run all benchmarks."""
     parser = argparse.ArgumentParser(prog="make bench")
     parser.add_argument("--seconds", type=float, default=5.0)
     parser.add_argument("--database-url", default="")

@@ -1,4 +1,4 @@
-"""A client that costs little: N connections in one process, one request at a time on each."""
+"""Cheap load generator: N connections in one process, one request at a time on each."""
 
 import asyncio
 import json
@@ -56,13 +56,13 @@ class _Connection(asyncio.Protocol):
 
 
 def get(path: str, token: str = "") -> bytes:
-    """The bytes of a request."""
+    """Return the bytes of a GET request."""
     credential = f"PRIVATE-TOKEN: {token}\r\n" if token else ""
     return f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n{credential}\r\n".encode()
 
 
 def post(path: str, token: str = "", **sent: str) -> bytes:
-    """The same of a call that writes."""
+    """Return the bytes of a POST request."""
     credential = f"PRIVATE-TOKEN: {token}\r\n" if token else ""
     body = json.dumps(sent).encode()
     about = f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n"

@@ -1,4 +1,4 @@
-"""The whole server as a person starts it: how soon it is ready, and what it weighs when idle."""
+"""Startup time and idle memory."""
 
 import os
 import signal

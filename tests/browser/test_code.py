@@ -1,4 +1,4 @@
-"""A repository in a real browser: what its pages ask for after they are there."""
+"""Repository pages in a real browser: content loaded by scripts."""
 
 import pytest
 from playwright.sync_api import expect
@@ -12,7 +12,7 @@ from tests.git_history import History
 
 @pytest.fixture
 def project(instance: Instance, make: Make, person: User) -> Project:
-    """A file of a hundred lines, of which the last commit has changed one in the middle."""
+    """Return a project with a file of a hundred lines, of which the last commit changed one in the middle."""
     made = make_project(make, person, visibility="public")
     lines = [f"line {number}" for number in range(1, 101)]
     history = History()
@@ -23,7 +23,7 @@ def project(instance: Instance, make: Make, person: User) -> Project:
     return made
 
 
-def test_code_is_read_and_talked_about(window: BrowserWindow, person: User, project: Project, api: Api) -> None:
+def test_code_is_browsed_and_commented(window: BrowserWindow, person: User, project: Project, api: Api) -> None:
     page = window.set_session(person).open(f"/{project.path}")
     expect(page.locator(".files td.commit").get_by_text("Change the middle")).to_be_visible()
 

@@ -11,7 +11,7 @@ HANDLERS = {
 }
 
 
-def test_what_is_not_visited_is_there_and_listed_once() -> None:
+def test_excluded_pages_exist_and_are_listed_once() -> None:
     """New pages are covered automatically, because the tests iterate over the routes."""
     listed = Counter([*PARTS, *REDIRECTS, *FILES, *DUPLICATES, *EXCLUDED])
 
@@ -27,5 +27,5 @@ def test_first_segments_of_pages_are_reserved() -> None:
     assert first_segments - RESERVED_AT_TOP - {"", ":path"} == set()
 
 
-def test_the_same_page_comes_from_the_same_module() -> None:
+def test_duplicate_paths_share_their_page() -> None:
     assert [path for path, other in DUPLICATES.items() if HANDLERS[path] != HANDLERS[other] or other in NOT_PAGES] == []

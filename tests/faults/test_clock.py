@@ -1,4 +1,4 @@
-"""Fault 14: the clock jumps a year ahead, or a day back."""
+"""Clock changes: a year ahead, or a day back."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -40,7 +40,7 @@ def _sign_in(inside: InProcessServer, password: str = PASSWORD) -> int:
 
 
 def _open_page(inside: InProcessServer) -> int:
-    """Whether the browser's session still counts: 200 if it does, 302 to the sign-in if not."""
+    """Return whether the session is valid: 200 if it is, 302 to the sign-in page if not."""
     return inside.client.get("/profile/account").status_code
 
 
@@ -51,7 +51,7 @@ def _sign_in_by_page(inside: InProcessServer) -> None:
     assert inside.client.post("/users/sign_in", data=sent).status_code == 302
 
 
-def test_tokens_end_with_the_year_and_no_earlier(inside: InProcessServer, clock: AdjustableClock) -> None:
+def test_tokens_expire_on_time(inside: InProcessServer, clock: AdjustableClock) -> None:
     soon = (clock()[:4], int(clock()[:4]) + 3)
     lasting = _token(inside)
     long = _token(inside, expires_at=f"{soon[1]}-01-01")
@@ -66,12 +66,12 @@ def test_tokens_end_with_the_year_and_no_earlier(inside: InProcessServer, clock:
     clock.jump(days=3 * 365)
     assert inside.call("GET", "/user", long).status_code == 401
     assert inside.call("GET", "/user", lasting).status_code == 200
-    # The clock was wrong, and somebody mended it.
+    # The wrong clock is corrected.
     clock.jump(days=-4 * 365)
     assert inside.call("GET", "/user", long).status_code == 200
 
 
-def test_sessions_end_ahead_and_survive_the_way_back(inside: InProcessServer, clock: AdjustableClock) -> None:
+def test_sessions_expire_ahead_and_survive_the_correction(inside: InProcessServer, clock: AdjustableClock) -> None:
     _sign_in_by_page(inside)
     assert _open_page(inside) == 200
     clock.jump(days=-1)
@@ -83,8 +83,8 @@ def test_sessions_end_ahead_and_survive_the_way_back(inside: InProcessServer, cl
     assert _open_page(inside) == 200
 
 
-def test_a_window_of_failed_sign_ins_is_never_stretched(inside: InProcessServer, clock: AdjustableClock) -> None:
-    """Whoever is locked out for ten minutes must not be for a day because the clock was set back."""
+def test_a_lockout_is_never_extended(inside: InProcessServer, clock: AdjustableClock) -> None:
+    """A lockout of ten minutes must not last a day because the clock was set back."""
     for _ in range(MAX_FAILURES):
         assert _sign_in(inside, "wrong password") == 401
     assert _sign_in(inside) == 429
@@ -112,7 +112,7 @@ def test_lists_keep_their_order(inside: InProcessServer, clock: AdjustableClock,
 
 
 @pytest.mark.parametrize("days", [365, -1])
-def test_recurring_work_goes_on(inside: InProcessServer, clock: AdjustableClock, days: int) -> None:
+def test_recurring_jobs_continue(inside: InProcessServer, clock: AdjustableClock, days: int) -> None:
     done: list[str] = []
 
     def work(db: Connection) -> None:
@@ -130,8 +130,8 @@ def test_recurring_work_goes_on(inside: InProcessServer, clock: AdjustableClock,
 
 
 @pytest.mark.parametrize("days", [365, -1])
-def test_jobs_run_although_the_clock_jumped(inside: InProcessServer, clock: AdjustableClock, days: int) -> None:
-    """What was queued before runs now, and what failed is tried again within the hour, not after a day."""
+def test_jobs_run_after_a_clock_change(inside: InProcessServer, clock: AdjustableClock, days: int) -> None:
+    """Queued jobs run, and failed ones are retried within the hour, not after a day."""
     ran: list[str] = []
     fails = [True]
 
@@ -156,8 +156,8 @@ def test_jobs_run_although_the_clock_jumped(inside: InProcessServer, clock: Adju
     assert inside.database.read(lambda db: list_jobs(db, None, 1)[1]) == 0
 
 
-def test_a_job_that_keeps_failing_is_tried_ever_less_often(inside: InProcessServer, clock: AdjustableClock) -> None:
-    """Also while the clock jumps about: each time it fails, the pause is counted from then."""
+def test_retry_delays_grow_despite_clock_changes(inside: InProcessServer, clock: AdjustableClock) -> None:
+    """Each delay is counted from the failure."""
     tries: list[int] = []
 
     def handle(*_: object) -> None:

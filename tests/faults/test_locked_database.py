@@ -1,4 +1,4 @@
-"""Fault 7: another process holds the database for longer than we wait."""
+"""Database locked by another process for longer than the timeout."""
 
 import subprocess
 import sys
@@ -41,7 +41,7 @@ WANTED = {"username": "late", "name": "Late", "email": "late@example.org", "forc
 
 @contextmanager
 def _held(settings: Settings, of_file: str = HOLD_FILE) -> Iterator[None]:
-    """Let another process hold the lock that writers need."""
+    """Hold the write lock in another process."""
     program = [of_file, str(settings.data / "ingot.db")] if settings.embedded else [HOLD_TABLES, settings.database]
     holder = subprocess.Popen(
         [sys.executable, "-c", *program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -56,7 +56,7 @@ def _held(settings: Settings, of_file: str = HOLD_FILE) -> Iterator[None]:
 
 @pytest.fixture
 def wait() -> float:
-    """How long the server waits for the lock."""
+    """Lock timeout of the server."""
     return 1.0
 
 
@@ -72,7 +72,7 @@ def _create(inside: InProcessServer, **more: Any) -> Any:
     return inside.call("POST", "/users", json={**WANTED, **more})
 
 
-def test_writes_wait_then_say_that_they_may_be_tried_again(inside: InProcessServer) -> None:
+def test_writes_wait_and_then_get_503(inside: InProcessServer) -> None:
     with _held(inside.settings), ThreadPoolExecutor(1) as pool:
         writing = pool.submit(_create, inside)
         while not writing.done():
@@ -82,14 +82,14 @@ def test_writes_wait_then_say_that_they_may_be_tried_again(inside: InProcessServ
         assert answer.json() == {"message": "503 Service Unavailable"}
         assert int(answer.headers["retry-after"]) > 0
         assert inside.client.get("/-/readiness").status_code == 200
-    # Nothing of it was kept, so the same call works now.
+    # Nothing was stored, so the same call works now.
     assert inside.call("GET", "/users?username=late").json() == []
     assert inside.call("GET", "/namespaces?search=late").json() == []
     assert _create(inside).status_code == 201
 
 
 @pytest.mark.parametrize("wait", [60.0])
-def test_a_short_wait_is_not_noticed_and_reads_go_on_meanwhile(inside: InProcessServer) -> None:
+def test_a_short_lock_is_waited_for_and_reads_continue(inside: InProcessServer) -> None:
     with ThreadPoolExecutor(1) as pool:
         with _held(inside.settings):
             writing = pool.submit(_create, inside)
@@ -99,7 +99,7 @@ def test_a_short_wait_is_not_noticed_and_reads_go_on_meanwhile(inside: InProcess
         assert writing.result().status_code == 201
 
 
-def test_a_page_says_so_too(inside: InProcessServer) -> None:
+def test_pages_report_it_too(inside: InProcessServer) -> None:
     """Signing in writes a session."""
     form = inside.client.get("/users/sign_in").text
     token = form.partition('name="authenticity_token" value="')[2].partition('"')[0]
@@ -126,7 +126,7 @@ def test_writes_take_turns_with_those_of_other_processes(inside: InProcessServer
         assert writing.result().status_code == 201
 
 
-def test_a_turn_that_does_not_come_is_a_503(inside: InProcessServer) -> None:
+def test_wait_for_the_write_lock_ends_with_503(inside: InProcessServer) -> None:
     with _held(inside.settings, HOLD_QUEUE):
         answer = _create(inside)
         assert answer.status_code == 503

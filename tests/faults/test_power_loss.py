@@ -38,7 +38,7 @@ PNG = base64.b64decode(
 
 @pytest.fixture(scope="module")
 def state(tmp_path_factory: pytest.TempPathFactory) -> DurableState:
-    """What survives of the server's data directory."""
+    """Return the part of the data directory that survives a power loss."""
     return DurableState(tmp_path_factory.mktemp("recorded") / "data")
 
 

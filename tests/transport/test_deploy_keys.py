@@ -1,4 +1,4 @@
-"""Deploy keys over SSH: they open their projects and nothing else, and end at once."""
+"""Deploy keys over SSH: access to their projects only, and immediate revocation."""
 
 import subprocess
 from collections.abc import Callable
@@ -22,7 +22,7 @@ Machine = tuple[str, dict[str, str]]
 
 @pytest.fixture
 def machine(tmp_path: Path) -> Callable[[], Machine]:
-    """A fresh key: its public line, and the environment in which git uses it."""
+    """Return a function that creates a key: its public line, and the environment in which git uses it."""
 
     def make_one() -> Machine:
         key = tmp_path / f"machine-{len(list(tmp_path.iterdir()))}"
@@ -55,10 +55,10 @@ def _actors(instance: Instance, project: Project) -> list[int | None]:
     return [row[0] for row in instance.app.database.read(lambda db: db.rows(_ACTORS, project=project.id))]
 
 
-def test_a_key_reads_its_projects_and_no_others(
+def test_a_key_reads_its_projects_only(
     instance: Instance, api: Api, make: Make, tree: Tree, machine: Callable[[], Machine]
 ) -> None:
-    """Attack: with the key of one project, look into others; whether they are there does not show."""
+    """Attack: use the key of one project for others; their existence is not revealed."""
     owner = make.user()
     project = _filled(instance, make, owner, visibility="private")
     hidden = _filled(instance, make, owner, visibility="private")
@@ -86,7 +86,7 @@ def _name_in_rule(api: Api, person: User, project: Project, key: str, rule: str 
     assert named.status_code == 200, named.text
 
 
-def test_a_key_that_may_push_passes_the_gate(
+def test_a_key_with_push_access_passes_the_ref_checks(
     instance: Instance, api: Api, make: Make, tree: Tree, machine: Callable[[], Machine]
 ) -> None:
     """Protection rules hold for a key, and its pushes are recorded for its creator and for the key."""
@@ -113,10 +113,10 @@ def test_a_key_that_may_push_passes_the_gate(
     assert "archived" in tree.git("push", over_ssh(instance, project), "master:more", fails=True)
 
 
-def test_an_administrators_key_is_no_administrator(
+def test_an_administrators_key_has_no_administrator_rights(
     instance: Instance, api: Api, make: Make, tree: Tree, machine: Callable[[], Machine]
 ) -> None:
-    """Attack: what an administrator let in acts with the administrator's rights."""
+    """Attack: use a deploy key created by an administrator for administrator access."""
     owner = make.user()
     project = make_project(make, owner, visibility="private")
     hidden = make_project(make, owner, visibility="private")
@@ -133,10 +133,10 @@ def test_an_administrators_key_is_no_administrator(
     assert _actors(instance, project) == [make.root.id]
 
 
-def test_what_is_taken_from_a_key_is_gone_at_once(
+def test_withdrawn_access_ends_at_once(
     instance: Instance, api: Api, make: Make, tree: Tree, machine: Callable[[], Machine]
 ) -> None:
-    """Attack: go on with a key after it was restricted, removed, or has run out."""
+    """Attack: use a key after it was restricted, removed, or has expired."""
     owner = make.user()
     project = _filled(instance, make, owner, visibility="private")
     url = over_ssh(instance, project)
@@ -163,10 +163,10 @@ def test_what_is_taken_from_a_key_is_gone_at_once(
     tree.git("ls-remote", url, fails=True)
 
 
-def test_the_last_use_is_noted(
+def test_the_last_use_is_recorded(
     instance: Instance, api: Api, make: Make, tree: Tree, machine: Callable[[], Machine]
 ) -> None:
-    """Out of band, so that it is there soon, and nobody's own activity."""
+    """By a job, and not as activity of a user."""
     owner = make.user()
     project = _filled(instance, make, owner, visibility="private")
     line, tree.env = machine()

@@ -1,4 +1,4 @@
-"""Commits that claim to be written in an encoding, and what they do to those who read them."""
+"""Commits with declared encodings, and reading them."""
 
 import pytest
 
@@ -15,7 +15,7 @@ from tests.transport.conftest import Tree, over_http
 from tests.transport.test_workflows import recorded
 from tests.transport.wire import ZERO
 
-# What stands in the header, how the message is written, and how it is read.
+# Declared encoding, encoding of the message, and expected text.
 CLAIMED = [
     (b"ISO-8859-1", b"caf\xe9", "café"),
     (b"koi8-r", b"\xc4\xc1", "да"),
@@ -29,8 +29,8 @@ CLAIMED = [
 ]
 
 
-def test_no_claimed_encoding_stops_a_push(instance: Instance, api: Api, make: Make, tree: Tree) -> None:
-    """Attack: half a sign in a message made every answer about the project a fault, and the next start fail."""
+def test_no_declared_encoding_breaks_a_push(instance: Instance, api: Api, make: Make, tree: Tree) -> None:
+    """Attack: a lone surrogate in a message made every response about the project fail, and the next start too."""
     owner = make.user()
     project = make_project(make, owner)
     tree.commit()
@@ -51,10 +51,10 @@ def test_no_claimed_encoding_stops_a_push(instance: Instance, api: Api, make: Ma
     assert {ref: told[ref] for ref in titles} == titles
 
 
-def test_one_change_in_trouble_leaves_the_others_alone(
+def test_one_failing_change_does_not_affect_others(
     instance: Instance, make: Make, tree: Tree, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What cannot be settled is told, and keeps neither others from being recorded nor the server from starting."""
+    """The failure is logged, other changes are recorded, and the server starts."""
     owner = make.user()
     broken, whole = make_project(make, owner), make_project(make, owner)
     tip = tree.commit()

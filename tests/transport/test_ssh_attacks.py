@@ -1,4 +1,4 @@
-"""What somebody may try over SSH besides git: nothing of it runs, and nobody comes in who has not proven a key."""
+"""Attacks over SSH: no command runs, and no access without a proven key."""
 
 import asyncio
 import socket
@@ -71,7 +71,7 @@ def _ssh(instance: Instance, key: Path, *args: str, sent: bytes = b"") -> "subpr
 
 
 def test_commands(instance: Instance, owner: User, project: Project, ssh_key: Give, tmp_path: Path) -> None:
-    """None gets near a shell (D11)."""
+    """No command reaches a shell."""
     with connected(instance, key_of(ssh_key(owner)), tmp_path) as connection:
         for command in (each.format(path=project.path) for each in COMMANDS):
             said = connection.run(command)
@@ -82,7 +82,7 @@ def test_commands(instance: Instance, owner: User, project: Project, ssh_key: Gi
 
 
 def test_no_environment(instance: Instance, owner: User, project: Project, ssh_key: Give, tmp_path: Path) -> None:
-    """Of what a client wishes to have in the environment, only the protocol counts, and only where it is one."""
+    """Of the environment that a client sends, only a valid protocol version is used."""
     trace = tmp_path / "trace"
     wishes = {
         "GIT_TRACE": str(trace),
@@ -109,8 +109,8 @@ def test_no_environment(instance: Instance, owner: User, project: Project, ssh_k
     assert not trace.exists()
 
 
-def test_nothing_but_commands(instance: Instance, owner: User, ssh_key: Give, tmp_path: Path) -> None:
-    """No terminal, no tunnel in either direction, no agent, no files."""
+def test_only_commands_are_accepted(instance: Instance, owner: User, ssh_key: Give, tmp_path: Path) -> None:
+    """No terminal, tunnels, agent or files."""
     key = key_of(ssh_key(owner))
     greeting = f"Welcome to Ingot, @{owner.username}!\n".encode()
     done = _ssh(instance, key, "-T", "git@127.0.0.1")
@@ -141,7 +141,7 @@ def test_nothing_but_commands(instance: Instance, owner: User, ssh_key: Give, tm
 def test_only_known_keys_of_active_users(
     instance: Instance, api: Api, make: Make, owner: User, project: Project, ssh_key: Give, tmp_path: Path
 ) -> None:
-    """An unknown key, another name than git, a password, and the key of somebody who is blocked (D12)."""
+    """Attack: an unknown key, another user name, a password, and the key of a blocked user."""
     unknown = tmp_path / "unknown"
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", unknown], check=True)
     known = key_of(ssh_key(owner))
@@ -159,7 +159,7 @@ def test_only_known_keys_of_active_users(
 def test_a_key_that_is_shown_but_not_held(
     instance: Instance, make: Make, owner: User, ssh_key: Give, tmp_path: Path
 ) -> None:
-    """Naming somebody else's key before one's own does not make one somebody else."""
+    """Offering the key of another user first does not authenticate as that user."""
     other = make.user()
     mine, theirs = key_of(ssh_key(owner)), key_of(ssh_key(other))
     shown = tmp_path / "shown"
@@ -176,11 +176,11 @@ def test_a_key_that_is_shown_but_not_held(
     assert f"@{other.username}".encode() not in done.stdout
 
 
-def test_a_session_before_the_proof(instance: Instance, project: Project) -> None:
-    """A client that opens a session without having proven anything is thrown out (D12)."""
+def test_a_session_before_authentication(instance: Instance, project: Project) -> None:
+    """Attack: a client that opens a session without authentication is disconnected."""
 
     class Impatient(asyncssh.SSHClient):
-        """Pretends to be let in."""
+        """Client that pretends to be authenticated."""
 
         def connection_made(self, conn: asyncssh.SSHClientConnection) -> None:
             self.connection = conn
@@ -218,8 +218,8 @@ def test_a_session_before_the_proof(instance: Instance, project: Project) -> Non
         "{key} " + "x" * 100_000,
     ],
 )
-def test_keys_are_one_line(api: Api, make: Make, line: str) -> None:
-    """A key that brings more than itself is refused (D13)."""
+def test_keys_with_line_breaks_or_options_are_rejected(api: Api, make: Make, line: str) -> None:
+    """Attack: a key with a line break or options."""
     person = make.user()
     first = ed25519_line()
     sent = api.post("/user/keys", person, title="x", key=line.format(key=first, other=ed25519_line()))
@@ -229,10 +229,10 @@ def test_keys_are_one_line(api: Api, make: Make, line: str) -> None:
     assert all("\n" not in key["key"] and key["key"].startswith(first) for key in kept)
 
 
-def test_many_commands_at_once(
+def test_many_concurrent_commands(
     instance: Instance, owner: User, project: Project, ssh_key: Give, tmp_path: Path
 ) -> None:
-    """More than have a place wait for theirs."""
+    """Commands beyond the limit wait for a slot."""
 
     def begin(connection: OpenConnection) -> "subprocess.Popen[bytes]":
         return connection.popen(f"git-upload-pack '{project.path}'")

@@ -66,7 +66,7 @@ def _user(api: Api, make: Make, username: str) -> User:
 
 
 @pytest.mark.parametrize("required", [False, True])
-def test_a_secondary_address_goes_to_the_user_who_proves_it(
+def test_verified_claim_takes_a_secondary_address(
     instance: Instance,
     api: Api,
     make: Make,

@@ -1,4 +1,4 @@
-"""Writing to a repository in the browser: files, branches, tags, releases, comments, and doing commits again."""
+"""Repository pages with forms: files, branches, tags, releases, comments, cherry-picks."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ HOSTILE = "a b#c?d%e\"'<script>ü"
 
 @dataclass
 class Desk:
-    """A project, and a browser in which its developer is signed in."""
+    """Project, and a browser in which its developer is signed in."""
 
     api: Api
     browser: Browser
@@ -37,14 +37,14 @@ class Desk:
         return self.browser.submit(self(page), self(action), fields=fields)
 
     def content(self, path: str, ref: str = "work") -> bytes:
-        """What a file holds by now."""
+        """Return the current content of a file."""
         url = f"{self.project.url}/repository/files/{quote(path, safe='')}/raw"
         return self.api.get(url, self.developer, ref=ref).content
 
 
 @pytest.fixture
 def desk(browser: Browser, api: Api, instance: Instance, make: Make) -> Desk:
-    """``master`` is protected, ``work`` is not."""
+    """Return a project in which ``master`` is protected and ``work`` is not."""
     developer = make.user(password=PASSWORD)
     project = make_project(make, visibility="public", members={developer: Level.DEVELOPER})
     history = History()
@@ -55,7 +55,7 @@ def desk(browser: Browser, api: Api, instance: Instance, make: Make) -> Desk:
     return Desk(api, browser.signed_in_as(developer), developer, project, oid)
 
 
-def test_a_file_is_written_changed_renamed_and_deleted(desk: Desk) -> None:
+def test_a_file_is_created_edited_renamed_and_deleted(desk: Desk) -> None:
     made = desk.send("new/work/dir", "new/work/dir", file_path=HOSTILE, content="hello\r\n", commit_message="Say")
     path = f"dir/{HOSTILE}"
 
@@ -70,7 +70,7 @@ def test_a_file_is_written_changed_renamed_and_deleted(desk: Desk) -> None:
     assert desk.browser.get(desk("blob/work/dir/c")).status_code == 404
 
 
-def test_the_ends_of_lines_and_the_encoding_stay(desk: Desk) -> None:
+def test_line_endings_and_encoding_stay(desk: Desk) -> None:
     desk.send("edit/work/a.txt", "edit/work/a.txt", content="one\r\n2\r\n")
     desk.send("edit/work/latin.txt", "edit/work/latin.txt", content="cafés\r\n")
 
@@ -78,7 +78,7 @@ def test_the_ends_of_lines_and_the_encoding_stay(desk: Desk) -> None:
     assert desk.content("latin.txt") == "cafés\n".encode("latin-1")
 
 
-def test_what_somebody_else_changed_is_told_and_nothing_is_lost(desk: Desk) -> None:
+def test_concurrent_edits_are_reported_without_data_loss(desk: Desk) -> None:
     form = desk.browser.form(desk("edit/work/a.txt"), desk("edit/work/a.txt")).fields
     desk.send("edit/work/a.txt", "edit/work/a.txt", content="theirs")
 
@@ -92,7 +92,7 @@ def test_what_somebody_else_changed_is_told_and_nothing_is_lost(desk: Desk) -> N
     assert (again.status_code, desk.content("a.txt")) == (302, b"mine <b>")
 
 
-def test_a_protected_branch_leads_to_a_merge_request(desk: Desk) -> None:
+def test_a_protected_branch_suggests_a_merge_request(desk: Desk) -> None:
     page = desk.browser.get(desk("edit/master/a.txt")).text
     sent = desk.send("edit/master/a.txt", "edit/master/a.txt", content="new")
 
@@ -105,7 +105,7 @@ def test_a_protected_branch_leads_to_a_merge_request(desk: Desk) -> None:
     assert (refused.status_code, "forced" in refused.text) == (422, True)
 
 
-def test_a_reader_is_told_what_they_can_do(desk: Desk, open_browser: Callable[[], Browser], person: User) -> None:
+def test_readers_are_offered_a_fork(desk: Desk, open_browser: Callable[[], Browser], person: User) -> None:
     reader = open_browser().signed_in_as(person)
 
     for address in ("edit/work/a.txt", "new/work", "upload/work", "new_dir/work", "delete/work/a.txt"):
@@ -137,7 +137,7 @@ def test_uploads_and_folders(desk: Desk) -> None:
     assert desk.browser.get(folder.headers["location"]).status_code == 200
 
 
-def test_the_first_file_of_all(desk: Desk, make: Make) -> None:
+def test_the_first_file(desk: Desk, make: Make) -> None:
     project = make_project(make, members={desk.developer: Level.MASTER})
     address = f"/{project.path}/-/new/master"
 
@@ -194,7 +194,7 @@ def test_tags_and_releases(desk: Desk, open_browser: Callable[[], Browser], make
     assert desk.browser.get(desk("tags/v/1")).status_code == 404
 
 
-def test_a_download_of_a_release_leads_elsewhere(desk: Desk, make: Make) -> None:
+def test_a_release_link_points_to_another_host(desk: Desk, make: Make) -> None:
     desk.api.post(f"{desk.project.url}/releases", make.root, tag_name="v9", ref="work")
     link = {"name": "tool", "url": "https://example.org/tool.tgz", "filepath": "/bin/tool"}
     desk.api.post(f"{desk.project.url}/releases/v9/assets/links", make.root, **link)
@@ -228,7 +228,7 @@ def test_comments_on_a_commit_and_its_lines(desk: Desk) -> None:
     assert 'name="line"' not in other, "Only a line that changed is written about."
 
 
-def test_comments_on_a_commit_are_answered_and_changed(desk: Desk) -> None:
+def test_comments_on_a_commit_have_replies_and_edits(desk: Desk) -> None:
     commit = desk(f"commit/{desk.first}")
     fields = {"authenticity_token": desk.browser.token()}
     desk.browser.post(f"{commit}/notes", data=fields | {"note[body]": "Why *so*?"})
@@ -250,7 +250,7 @@ def test_comments_on_a_commit_are_answered_and_changed(desk: Desk) -> None:
     assert ("<p>There</p>" in above, "<p>So</p>" in above, "<p>Here</p>" in above) == (True, True, False)
 
 
-def test_a_commit_is_picked_and_undone(desk: Desk) -> None:
+def test_cherry_pick_and_revert(desk: Desk) -> None:
     desk.send("edit/work/a.txt", "edit/work/a.txt", content="picked")
     listed = f"{desk.project.url}/repository/commits"
     (newest,) = desk.api.get(listed, desk.developer, ref_name="work", per_page=1).json()
@@ -284,7 +284,7 @@ def test_stars_and_forks(desk: Desk) -> None:
     assert "copy" in desk.browser.get(desk("forks")).text
 
 
-def test_an_import_is_shown_until_it_is_done(desk: Desk, instance: Instance, make: Make) -> None:
+def test_an_import_is_shown_until_it_has_finished(desk: Desk, instance: Instance, make: Make) -> None:
     project = make_project(make, members={desk.developer: Level.MASTER})
     home = f"/{project.path}"
 

@@ -1,4 +1,4 @@
-"""D26: no page shows of a confidential issue what the API hides; the same people as in the API's own tests ask."""
+"""Confidential issues are hidden on every page, for the same callers as in the API tests."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -22,7 +22,7 @@ PLACES = [place for pages in ALL_PAGES for place in pages.routes if place.path.s
 
 
 class Scene(NamedTuple):
-    """A public project with a confidential issue, and everybody who might ask for it."""
+    """Public project with a confidential issue, and a user of each role."""
 
     people: dict[str, User]
     group: Group
@@ -35,7 +35,7 @@ class Scene(NamedTuple):
 
 @pytest.fixture(scope="module")
 def scene(make: Make) -> Scene:
-    """It is labelled, planned, linked to an open one, mentioned there, and talked about."""
+    """Return an issue with a label, a milestone, a link to an open issue, a mention there, and notes."""
     names = [name for name in (*OUTSIDERS, *INSIDERS) if name not in ("nobody", "administrator")]
     people = {name: make.user(external=name == "external", password=PASSWORD) for name in names}
     people["administrator"] = make.root
@@ -61,7 +61,7 @@ def scene(make: Make) -> Scene:
 
 @pytest.fixture
 def enter(open_browser: Callable[[], Browser], scene: Scene) -> Callable[[str], Browser]:
-    """Opens a browser for one of them."""
+    """Return a function that opens a browser for a role."""
 
     def enter(name: str) -> Browser:
         browser = open_browser()
@@ -89,7 +89,7 @@ def _addresses(scene: Scene, iid: int) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("name", OUTSIDERS)
-def test_its_pages_and_forms_answer_like_those_of_none(
+def test_pages_and_forms_respond_like_for_a_missing_issue(
     scene: Scene, enter: Callable[[str], Browser], name: str
 ) -> None:
     browser = enter(name)
@@ -142,5 +142,5 @@ def test_lists_counts_and_links(scene: Scene, enter: Callable[[str], Browser], n
 
 
 def _concerns(name: str, path: str) -> bool:
-    """Whose lists it is on."""
+    """Return the roles on whose lists it is."""
     return {"assignee": "scope" not in path, "author": "created_by_me" in path}.get(name, False)

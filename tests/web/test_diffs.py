@@ -1,4 +1,4 @@
-"""Differences as pages show them, from the text that the API gives."""
+"""Diffs as shown on pages, from the text of the API."""
 
 import re
 from typing import Any
@@ -26,18 +26,18 @@ PATCH = """--- a/x.py
 
 
 def item(path: str = "x.py", diff: str = PATCH, **changes: Any) -> DiffView:
-    """One file of a difference."""
+    """Return one file of a diff."""
     fields = {"a_mode": "100644", "b_mode": "100644", "old_path": path, "new_path": path, "diff": diff}
     flags = dict.fromkeys(("new_file", "renamed_file", "deleted_file", "too_large", "collapsed"), False)
     return DiffView(**{**fields, **flags, **changes})
 
 
 def html_of(diff: Any) -> str:
-    """All rows of what is shown."""
+    """Return all rows as HTML."""
     return "".join(rows for file in diff.shown for rows, _ in file.parts)
 
 
-def test_lines_have_their_numbers_and_are_escaped() -> None:
+def test_lines_have_numbers_and_are_escaped() -> None:
     diff = render_diff([item()], {})
 
     (file,) = diff.shown
@@ -50,7 +50,7 @@ def test_lines_have_their_numbers_and_are_escaped() -> None:
 
 
 @pytest.mark.parametrize("view", ["", "split"])
-def test_what_stands_below_a_line_is_given_back_at_its_place(view: str) -> None:
+def test_notes_are_placed_below_their_line(view: str) -> None:
     slots = {("x.py", None, 3): "about more", ("x.py", 2, None): "about the old one", ("y.py", 1, 1): "elsewhere"}
 
     diff = render_diff([item()], {"view": view}, slots=slots)
@@ -61,7 +61,7 @@ def test_what_stands_below_a_line_is_given_back_at_its_place(view: str) -> None:
     assert "_2_" in below[0][0]
 
 
-def test_old_and_new_stand_beside_each_other() -> None:
+def test_side_by_side_view() -> None:
     html = html_of(render_diff([item()], {"view": "split"}))
 
     row = next(row for row in html.split("</tr>") if "_2_" in row)
@@ -69,7 +69,7 @@ def test_old_and_new_stand_beside_each_other() -> None:
     assert html.count('class="none"') == 2, "One added line has nothing to its left."
 
 
-def test_changed_words_are_marked_and_tags_stay_whole() -> None:
+def test_changed_words_are_marked_and_tags_stay_intact() -> None:
     old, new = changed_words("total = count + 1", "total = sum(count) + 1")
 
     assert [("total = sum(count) + 1")[start:end] for start, end in new] == ["sum(", ")"]
@@ -91,13 +91,13 @@ def test_changed_words_are_marked_and_tags_stay_whole() -> None:
         ({"b_mode": "160000", "a_mode": "0", "new_file": True}, ["New file", "Submodule"], ""),
     ],
 )
-def test_what_has_no_lines_says_why(changes: dict[str, Any], notes: list[str], reason: str) -> None:
+def test_files_without_lines_show_the_reason(changes: dict[str, Any], notes: list[str], reason: str) -> None:
     (file,) = render_diff([item(**changes)], {}).shown
 
     assert (file.notes, file.empty_reason) == (notes, reason)
 
 
-def test_the_rest_of_many_files_is_had_on_demand() -> None:
+def test_further_files_are_loaded_on_request() -> None:
     items = [item(f"f{number}.txt") for number in range(200)]
 
     first = render_diff(items, {"view": "split", "only": "x"})
@@ -112,7 +112,7 @@ def test_the_rest_of_many_files_is_had_on_demand() -> None:
     assert (one.left, one.part, beyond.shown) == (0, True, [])
 
 
-def test_a_long_file_is_folded_until_it_is_asked_for() -> None:
+def test_a_long_file_is_collapsed() -> None:
     long = "--- a/x\n+++ b/x\n@@ -0,0 +1,2000 @@\n" + "+line\n" * 2000
 
     folded, whole = render_diff([item(diff=long)], {}), render_diff([item(diff=long)], {"only": "0"})
@@ -121,7 +121,7 @@ def test_a_long_file_is_folded_until_it_is_asked_for() -> None:
     assert html_of(whole).count("<tr") == 2001
 
 
-def test_a_line_is_found_by_its_name_and_by_its_side() -> None:
+def test_a_line_is_found_by_its_name_and_side() -> None:
     diff = render_diff([item()], {"a": "\"'>"}, commentable="any")
     anchor = diff.files[0].anchor
 

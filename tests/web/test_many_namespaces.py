@@ -1,4 +1,4 @@
-"""Who has more groups than a list should hold finds them by a part of their path, with a script and without."""
+"""Namespace selection with many groups: by a part of their path, with and without scripts."""
 
 import pytest
 
@@ -31,7 +31,7 @@ def two_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(namespaces, "MAX_OPTIONS", 2)
 
 
-def test_a_new_project_is_put_where_one_types(browser: Browser, owner: User, groups: list[Group]) -> None:
+def test_a_new_project_finds_its_namespace(browser: Browser, owner: User, groups: list[Group]) -> None:
     browser.signed_in_as(owner)
     east, west, reef = groups
     page = browser.get("/projects/new").text
@@ -55,7 +55,9 @@ def test_a_new_project_is_put_where_one_types(browser: Browser, owner: User, gro
     assert made.headers["location"] == f"/{west.path}/pearls"
 
 
-def test_forks_and_moves_too(browser: Browser, make: Make, owner: User, project: Project, groups: list[Group]) -> None:
+def test_forks_and_transfers_find_their_namespace(
+    browser: Browser, make: Make, owner: User, project: Project, groups: list[Group]
+) -> None:
     browser.signed_in_as(owner)
     east, west, reef = groups
     here = f"/{project.path}/-"
@@ -72,7 +74,7 @@ def test_forks_and_moves_too(browser: Browser, make: Make, owner: User, project:
     assert moved.headers["location"] == f"/{east.path}/{project.path.rpartition('/')[2]}"
 
 
-def test_groups_are_put_into_groups(browser: Browser, make: Make, owner: User, groups: list[Group]) -> None:
+def test_groups_find_their_parent(browser: Browser, make: Make, owner: User, groups: list[Group]) -> None:
     browser.signed_in_as(owner)
     east, west, reef = groups
     name = make.name("atoll")
@@ -94,7 +96,7 @@ def test_groups_are_put_into_groups(browser: Browser, make: Make, owner: User, g
         assert made.headers["location"] == f"/groups/{lies}"
 
 
-def test_the_search_tells_nobody_of_other_groups(browser: Browser, make: Make, person: User) -> None:
+def test_the_search_does_not_reveal_other_groups(browser: Browser, make: Make, person: User) -> None:
     hidden = make_group(make, visibility="private")
     asked = {"params": {"namespace": hidden.path}}
     assert browser.get("/-/namespaces", **asked).status_code == 302

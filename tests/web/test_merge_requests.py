@@ -1,4 +1,4 @@
-"""Merge requests in the browser: lists, opening one, talking about lines, and merging it."""
+"""Pages of merge requests: lists, creation, line discussions, and merging."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -20,7 +20,7 @@ Open = Callable[[], Browser]
 
 
 class Scene(NamedTuple):
-    """A private project with a developer, a reporter and somebody outside."""
+    """Private project with a developer, a reporter and another user."""
 
     owner: User
     developer: User
@@ -29,13 +29,13 @@ class Scene(NamedTuple):
     project: Project
 
     def page(self, request: dict[str, Any]) -> str:
-        """Where a merge request is shown."""
+        """Return the path of a merge request's page."""
         return f"/{self.project.path}/-/merge_requests/{request['iid']}"
 
 
 @pytest.fixture(scope="module")
 def scene(make: Make) -> Scene:
-    """People, and a project in a group."""
+    """Return users, and a project in a group."""
     owner, developer, reporter, stranger = (make.user(password=PASSWORD) for _ in range(4))
     group = make_group(make, owner)
     members = {developer: Level.DEVELOPER, reporter: Level.REPORTER}
@@ -46,7 +46,7 @@ def scene(make: Make) -> Scene:
 
 @pytest.fixture
 def browser(open_browser: Open, scene: Scene) -> Browser:
-    """The developer's."""
+    """Return a browser of the developer."""
     return open_browser().signed_in_as(scene.developer)
 
 
@@ -55,7 +55,7 @@ def _now(api: Api, scene: Scene, request: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def test_lists_are_filtered_by_the_address(make: Make, scene: Scene, open_browser: Open) -> None:
+def test_lists_are_filtered_by_query_parameters(make: Make, scene: Scene, open_browser: Open) -> None:
     make.api.post(f"{scene.project.url}/labels", scene.owner, name=HOSTILE, color="#ff0000")
     sent: dict[str, Any] = {"title": f"Tide {HOSTILE}", "labels": HOSTILE, "assignee_id": scene.reporter.id}
     one = make_merge_request(make, scene.project, scene.developer, **sent)
@@ -87,7 +87,7 @@ def test_lists_are_filtered_by_the_address(make: Make, scene: Scene, open_browse
     assert "Tide" not in stranger.get("/dashboard/merge_requests").text
 
 
-def test_every_page_is_for_those_who_may_see_it(make: Make, scene: Scene, open_browser: Open) -> None:
+def test_pages_require_permission(make: Make, scene: Scene, open_browser: Open) -> None:
     request = make_merge_request(
         make, scene.project, scene.developer, title=f"Look {HOSTILE}", description=f"**So** {HOSTILE}"
     )
@@ -117,7 +117,7 @@ def test_every_page_is_for_those_who_may_see_it(make: Make, scene: Scene, open_b
     assert _now(make.api, scene, request)["state"] == "opened"
 
 
-def test_opening_one_from_the_link_that_a_push_prints(make: Make, scene: Scene, browser: Browser) -> None:
+def test_create_from_the_link_that_a_push_prints(make: Make, scene: Scene, browser: Browser) -> None:
     branch = make.name("push")
     message = f"Raise the level {HOSTILE}\n\nBy a foot."
     commit(make, scene.project, branch, {f"{branch}.md": "x\n"}, scene.developer, start="master", message=message)
@@ -142,7 +142,7 @@ def test_opening_one_from_the_link_that_a_push_prints(make: Make, scene: Scene, 
     assert "already exists" in twin.text
 
 
-def test_choosing_branches(scene: Scene, browser: Browser, open_browser: Open) -> None:
+def test_branch_selection(scene: Scene, browser: Browser, open_browser: Open) -> None:
     base = f"/{scene.project.path}/-/merge_requests/new"
 
     assert "Source branch" in browser.get(base).text
@@ -157,7 +157,7 @@ def test_choosing_branches(scene: Scene, browser: Browser, open_browser: Open) -
 
 
 def test_comparing_with_a_fork_writes_to_neither_repository(instance: Instance, make: Make, open_browser: Open) -> None:
-    """The page is a read: commits of the one must not come to be in the other."""
+    """The page is a read: commits must not be copied between the repositories."""
     owner, forker = make.user(password=PASSWORD), make.user(password=PASSWORD)
     project = filled_project(make, owner, visibility="public")
     theirs = fork(make, project, forker)
@@ -177,7 +177,7 @@ def test_comparing_with_a_fork_writes_to_neither_repository(instance: Instance, 
     assert list((instance.settings.data / "repositories" / ".trash").glob("*")) == []
 
 
-def test_a_hidden_fork_is_not_named(make: Make, open_browser: Open) -> None:
+def test_a_hidden_fork_is_not_shown(make: Make, open_browser: Open) -> None:
     owner, forker = make.user(password=PASSWORD), make.user(password=PASSWORD)
     project = filled_project(make, owner, visibility="public")
     theirs = fork(make, project, forker)
@@ -206,7 +206,7 @@ def test_a_hidden_fork_is_not_named(make: Make, open_browser: Open) -> None:
     assert "from a project that you cannot see" in open_browser().get(page).text
 
 
-def test_talking_about_a_line(make: Make, scene: Scene, browser: Browser, open_browser: Open) -> None:
+def test_line_discussions(make: Make, scene: Scene, browser: Browser, open_browser: Open) -> None:
     request = make_merge_request(make, scene.project, scene.owner, description="x")
     page, file = scene.page(request), f"{request['source_branch']}.txt"
     reporter = open_browser().signed_in_as(scene.reporter)
@@ -244,7 +244,7 @@ def test_talking_about_a_line(make: Make, scene: Scene, browser: Browser, open_b
     assert browser.get(f"{page}/diffs?at=d00_1_1&first=9&only=x&view=y").status_code == 200
 
 
-def test_merging_with_words_of_ones_own(make: Make, scene: Scene, browser: Browser) -> None:
+def test_merge_with_a_custom_message(make: Make, scene: Scene, browser: Browser) -> None:
     request = make_merge_request(make, scene.project, scene.developer, title=f"Merge {HOSTILE}")
     page = scene.page(request)
     assert "Ready to merge" in browser.get(page).text
@@ -270,7 +270,7 @@ def test_merging_with_words_of_ones_own(make: Make, scene: Scene, browser: Brows
     assert "The merge request is no longer open." in again.text
 
 
-def test_every_reason_why_not(make: Make, scene: Scene, browser: Browser) -> None:
+def test_every_reason_against_merging(make: Make, scene: Scene, browser: Browser) -> None:
     request = make_merge_request(make, scene.project, scene.developer, title="Draft: Wait")
     page, url = scene.page(request), f"{scene.project.url}/merge_requests/{request['iid']}"
     rules = {"only_allow_merge_if_pipeline_succeeds": True, "only_allow_merge_if_all_discussions_are_resolved": True}
@@ -312,7 +312,7 @@ def test_every_reason_why_not(make: Make, scene: Scene, browser: Browser) -> Non
         make.api.put(scene.project.url, scene.owner, **dict.fromkeys(rules, False))
 
 
-def test_conflicts_say_how_to_solve_them(make: Make, scene: Scene, browser: Browser) -> None:
+def test_conflicts_show_how_to_resolve_them(make: Make, scene: Scene, browser: Browser) -> None:
     branch = "it's;$(x)"
     commit(make, scene.project, branch, {"clash": "one\n"}, scene.developer, start="master")
     sent = {"source_branch": branch, "target_branch": "master", "title": "Clash"}
@@ -326,7 +326,7 @@ def test_conflicts_say_how_to_solve_them(make: Make, scene: Scene, browser: Brow
     assert f"{scene.page(request)}/merge" not in shown.replace(f"{scene.page(request)}/merge_", "")
 
 
-def test_rebasing_and_closing_and_approving(make: Make, scene: Scene, browser: Browser) -> None:
+def test_rebase_close_and_approve(make: Make, scene: Scene, browser: Browser) -> None:
     request = make_merge_request(make, scene.project, scene.developer, title="Behind")
     page = scene.page(request)
     commit(make, scene.project, "master", {make.name("moved"): "on\n"}, scene.owner)
@@ -343,7 +343,7 @@ def test_rebasing_and_closing_and_approving(make: Make, scene: Scene, browser: B
     assert _now(make.api, scene, request)["state"] == "opened"
 
 
-def test_editing_and_deleting(make: Make, scene: Scene, browser: Browser, open_browser: Open) -> None:
+def test_edit_and_delete(make: Make, scene: Scene, browser: Browser, open_browser: Open) -> None:
     request = make_merge_request(make, scene.project, scene.developer, title="Before")
     page, other = scene.page(request), make.name("target")
     make.api.post(f"{scene.project.url}/repository/branches", scene.owner, branch=other, ref="master")
@@ -375,7 +375,7 @@ def test_editing_and_deleting(make: Make, scene: Scene, browser: Browser, open_b
     assert owner.get(page).status_code == 404
 
 
-def test_branches_that_are_gone(make: Make, scene: Scene, browser: Browser) -> None:
+def test_deleted_branches(make: Make, scene: Scene, browser: Browser) -> None:
     target = make.name("target")
     make.api.post(f"{scene.project.url}/repository/branches", scene.owner, branch=target, ref="master")
     request = make_merge_request(make, scene.project, scene.developer, target_branch=target)
@@ -438,8 +438,8 @@ def test_templates_are_offered(make: Make, scene: Scene, browser: Browser) -> No
     assert "## " not in browser.get(f"{start}&issuable_template=nothing").text
 
 
-def test_an_author_wished_it_gone(make: Make, scene: Scene, browser: Browser) -> None:
-    """Who merges may think otherwise; who is not asked changes nothing."""
+def test_source_branch_removal_set_by_the_author(make: Make, scene: Scene, browser: Browser) -> None:
+    """The merging user may override it; without the field nothing changes."""
     for removes, ticked, status in ((True, {}, 200), (True, {"should_remove_source_branch": "1"}, 404)):
         request = make_merge_request(make, scene.project, scene.developer, remove_source_branch=removes)
         page, branch = scene.page(request), f"{scene.project.url}/repository/branches/{request['source_branch']}"

@@ -1,4 +1,4 @@
-"""OAuth 2: an application gets a token from a person, and acts for them."""
+"""OAuth 2: an application gets a token from a user, and acts for them."""
 
 from collections.abc import Callable
 from typing import Any
@@ -29,17 +29,17 @@ VERIFIER = "v" * 43 + "-._~"
 
 @pytest.fixture
 def signed_in(browser: Browser, person: User) -> Browser:
-    """A browser of somebody."""
+    """Return a browser of a user."""
     return browser.signed_in_as(person)
 
 
 @pytest.fixture
 def app(signed_in: Browser) -> App:
-    """An application that this person registered."""
+    """Return an application registered by this user."""
     return register(signed_in)
 
 
-def test_an_application_acts_for_a_person(signed_in: Browser, app: App, person: User) -> None:
+def test_an_application_acts_for_a_user(signed_in: Browser, app: App, person: User) -> None:
     page = signed_in.get(app.address())
     assert "An app" in page.text
     named = [form.fields for form in forms_of(page) if form.action == "/oauth/authorize"]
@@ -63,9 +63,7 @@ def test_an_application_acts_for_a_person(signed_in: Browser, app: App, person: 
     assert httpx.get(f"{app.url}/api/v4/user", params={"access_token": token["access_token"]}).status_code == 200
 
 
-def test_whoever_is_signed_out_comes_back_after_signing_in(
-    open_browser: Callable[[], Browser], app: App, person: User
-) -> None:
+def test_authorization_continues_after_sign_in(open_browser: Callable[[], Browser], app: App, person: User) -> None:
     browser = open_browser()
     led = browser.get(app.address())
     assert led.status_code == 302
@@ -78,14 +76,14 @@ def test_whoever_is_signed_out_comes_back_after_signing_in(
     assert browser.get(signed.headers["location"]).status_code == 200
 
 
-def test_who_refuses_says_so_to_the_application(signed_in: Browser, app: App) -> None:
+def test_a_denial_is_reported_to_the_application(signed_in: Browser, app: App) -> None:
     heard = callback_parameters(authorize(signed_in, app.address(), refuse=True))
     assert (heard["error"], heard["state"]) == ("access_denied", "x y&z")
     heard = callback_parameters(authorize(signed_in, app.address(response_type="token"), refuse=True))
     assert heard["error"] == "access_denied"
 
 
-def test_nobody_is_asked_twice_unless_for_more(signed_in: Browser, app: App) -> None:
+def test_consent_is_asked_again_only_for_more_scopes(signed_in: Browser, app: App) -> None:
     token = app.exchange(app.code(signed_in, scope="read_user")).json()
 
     assert signed_in.get(app.address(scope="read_user")).status_code == 302
@@ -99,7 +97,7 @@ def test_nobody_is_asked_twice_unless_for_more(signed_in: Browser, app: App) -> 
     assert signed_in.get(app.address(scope="read_user")).status_code == 200
 
 
-def test_a_token_is_given_in_the_address_itself(signed_in: Browser, app: App, person: User) -> None:
+def test_implicit_flow(signed_in: Browser, app: App, person: User) -> None:
     led = authorize(signed_in, app.address(response_type="token", scope="read_user"))
     heard = callback_parameters(led)
     assert "#" in led.headers["location"]
@@ -108,14 +106,14 @@ def test_a_token_is_given_in_the_address_itself(signed_in: Browser, app: App, pe
     assert with_bearer(app.url, heard["access_token"]).json()["id"] == person.id
 
 
-def test_a_program_without_an_address_is_shown_its_code(signed_in: Browser) -> None:
+def test_out_of_band_redirect_shows_the_code(signed_in: Browser) -> None:
     app = register(signed_in, redirect_uri="urn:ietf:wg:oauth:2.0:oob")
     page = authorize(signed_in, app.address())
     assert page.status_code == 200
     assert app.exchange(shown(page, "authorization_code")).status_code == 200
 
 
-def test_a_token_is_renewed_and_the_one_before_ends(signed_in: Browser, app: App) -> None:
+def test_refreshing_revokes_the_old_token(signed_in: Browser, app: App) -> None:
     first = app.exchange(app.code(signed_in)).json()
     second = app.refresh(first["refresh_token"])
     assert second.status_code == 200
@@ -128,7 +126,7 @@ def test_a_token_is_renewed_and_the_one_before_ends(signed_in: Browser, app: App
     assert app.refresh(second.json()["refresh_token"]).json()["error"] == "invalid_grant"
 
 
-def test_renewing_may_narrow_and_never_widen(signed_in: Browser, app: App) -> None:
+def test_refreshing_may_narrow_scopes_only(signed_in: Browser, app: App) -> None:
     token = app.exchange(app.code(signed_in, scope="api read_user")).json()
     assert app.refresh(token["refresh_token"], scope="api openid").json()["error"] == "invalid_scope"
     narrow = app.refresh(token["refresh_token"], scope="read_user").json()
@@ -136,7 +134,7 @@ def test_renewing_may_narrow_and_never_widen(signed_in: Browser, app: App) -> No
     assert with_bearer(app.url, narrow["access_token"], "/api/v4/projects", "POST").status_code == 403
 
 
-def test_a_password_is_enough_without_any_application(instance: Instance, person: User, app: App) -> None:
+def test_password_grant_without_an_application(instance: Instance, person: User, app: App) -> None:
     answer = by_password(instance.url, person)
     token = answer.json()
     assert answer.status_code == 200
@@ -157,7 +155,7 @@ def test_a_password_is_enough_without_any_application(instance: Instance, person
     assert (wrong.status_code, wrong.json()["error"]) == (401, "invalid_grant")
 
 
-def test_whoever_is_blocked_gets_nothing(signed_in: Browser, app: App, person: User, make: Make, api: Api) -> None:
+def test_blocked_user_gets_no_token(signed_in: Browser, app: App, person: User, make: Make, api: Api) -> None:
     token, code = app.exchange(app.code(signed_in)).json(), app.code(signed_in)
     api.post(f"/users/{person.id}/block", make.root)
     assert by_password(app.url, person).status_code == 401
@@ -171,7 +169,7 @@ def test_whoever_is_blocked_gets_nothing(signed_in: Browser, app: App, person: U
     assert introspected.json() == {"active": False}
 
 
-def test_an_application_that_keeps_no_secret_proves_itself_otherwise(signed_in: Browser) -> None:
+def test_public_clients_use_pkce(signed_in: Browser) -> None:
     app = register(signed_in, confidential="0")
     assert callback_parameters(signed_in.get(app.address()))["error"] == "invalid_request"
     asked = {"code_challenge": challenge_of(VERIFIER), "code_challenge_method": "S256"}
@@ -221,7 +219,7 @@ def _is_refused(browser: Browser, app: App, error: str, **asked: str) -> None:
         assert "state" in told
 
 
-def test_a_verifier_belongs_to_a_challenge(signed_in: Browser, app: App) -> None:
+def test_a_verifier_must_match_its_challenge(signed_in: Browser, app: App) -> None:
     without = app.exchange(app.code(signed_in), code_verifier=VERIFIER)
     assert without.json()["error"] == "invalid_grant"
     missing = app.exchange(app.code(signed_in, code_challenge=challenge_of(VERIFIER), code_challenge_method="S256"))
@@ -231,7 +229,7 @@ def test_a_verifier_belongs_to_a_challenge(signed_in: Browser, app: App) -> None
         assert callback_parameters(signed_in.get(app.address(**asked)))["error"] == "invalid_request"
 
 
-def test_a_code_works_once_and_a_second_use_ends_what_it_gave(signed_in: Browser, app: App) -> None:
+def test_a_second_use_of_a_code_revokes_its_token(signed_in: Browser, app: App) -> None:
     code = app.code(signed_in)
     token = app.exchange(code).json()
     again = app.exchange(code)
@@ -240,8 +238,8 @@ def test_a_code_works_once_and_a_second_use_ends_what_it_gave(signed_in: Browser
     assert app.refresh(token["refresh_token"]).json()["error"] == "invalid_grant"
 
 
-def test_a_code_is_its_applications_and_its_addresses(signed_in: Browser, app: App) -> None:
-    """D35: a code that leaks opens nothing for anybody else, and trying does not spend it."""
+def test_a_code_is_bound_to_its_application_and_redirect_uri(signed_in: Browser, app: App) -> None:
+    """Attack: a leaked code is useless to others, and failed attempts do not consume it."""
     other = register(signed_in, redirect_uri=CALLBACK)
     code = app.code(signed_in)
     rows = [
@@ -290,8 +288,8 @@ def test_a_code_is_its_applications_and_its_addresses(signed_in: Browser, app: A
         None,
     ],
 )
-def test_nobody_is_led_where_the_application_has_no_address(signed_in: Browser, app: App, address: str | None) -> None:
-    """D35: an address that only looks like the registered one would get the code."""
+def test_no_redirect_to_unregistered_address(signed_in: Browser, app: App, address: str | None) -> None:
+    """Open redirect: an address that only looks like the registered one would get the code."""
     for kind in ("code", "token"):
         for path in (app.address(redirect_uri=address, response_type=kind),):
             page = signed_in.get(path)
@@ -339,7 +337,7 @@ def test_a_program_on_the_persons_machine_listens_at_any_port(
     assert app.exchange(app.code(signed_in, redirect_uri=asked), redirect_uri=asked).status_code == 200
 
 
-def test_what_is_asked_for_in_a_wrong_way(signed_in: Browser, app: App) -> None:
+def test_invalid_authorization_requests(signed_in: Browser, app: App) -> None:
     assert signed_in.get(app.address(client_id="nobody")).status_code == 400
     assert signed_in.get("/oauth/authorize").status_code == 400
     rows: list[tuple[dict[str, Any], str]] = [
@@ -356,7 +354,7 @@ def test_what_is_asked_for_in_a_wrong_way(signed_in: Browser, app: App) -> None:
         assert (heard["error"], heard["state"]) == (error, "x y&z")
 
 
-def test_an_application_gets_no_more_than_it_registered(signed_in: Browser) -> None:
+def test_an_application_gets_only_registered_scopes(signed_in: Browser) -> None:
     app = register(signed_in, scopes="read_user")
     assert callback_parameters(signed_in.get(app.address()))["error"] == "invalid_scope", (
         "Asking for nothing means api."
@@ -366,7 +364,7 @@ def test_an_application_gets_no_more_than_it_registered(signed_in: Browser) -> N
     assert with_bearer(app.url, token, "/api/v4/projects").status_code == 403
 
 
-def test_ways_to_prove_an_application(signed_in: Browser, app: App) -> None:
+def test_client_authentication_methods(signed_in: Browser, app: App) -> None:
     sent = {"grant_type": "authorization_code", "redirect_uri": CALLBACK}
     by_header = httpx.post(
         f"{app.url}/oauth/token", data={**sent, "code": app.code(signed_in)}, auth=(app.uid, app.secret)
@@ -385,7 +383,7 @@ def test_ways_to_prove_an_application(signed_in: Browser, app: App) -> None:
         assert httpx.post(f"{app.url}/oauth/token", data={**sent, **odd}).status_code in (400, 401)
 
 
-def test_tokens_are_told_about_and_taken_back(signed_in: Browser, app: App, person: User) -> None:
+def test_token_introspection_and_revocation(signed_in: Browser, app: App, person: User) -> None:
     token = app.exchange(app.code(signed_in)).json()
     about = with_bearer(app.url, token["access_token"], "/oauth/token/info").json()
     assert (about["resource_owner_id"], about["scopes"]) == (person.id, ["api"])
@@ -416,9 +414,7 @@ def test_tokens_are_told_about_and_taken_back(signed_in: Browser, app: App, pers
     assert app.refresh(token["refresh_token"]).json()["error"] == "invalid_grant"
 
 
-def test_what_is_kept_of_codes_and_tokens_is_no_use_to_a_thief(
-    signed_in: Browser, app: App, instance: Instance
-) -> None:
+def test_codes_and_tokens_are_stored_as_digests(signed_in: Browser, app: App, instance: Instance) -> None:
     code = app.code(signed_in)
     token = app.exchange(code).json()
     from sqlalchemy import select

@@ -1,4 +1,4 @@
-"""What every page owes its visitors: no form from elsewhere, no script, no frame, no sniffing."""
+"""Security of every page: CSRF protection, content security policy, frames, content types."""
 
 import html
 from collections.abc import Callable
@@ -18,14 +18,14 @@ from tests.web.conftest import PASSWORD
 
 @pytest.fixture
 def project_issue(make: Make) -> str:
-    """The address of an issue that everybody may see."""
+    """Return the path of a public issue."""
     project = make_project(make, visibility="public")
     return f"/{project.path}/-/issues/{make_issue(make, project, make.root, title='Open')['iid']}"
 
 
 PLACES = [place for pages in ALL_PAGES for place in pages.routes]
-# What an address proves that nobody can guess needs no other proof; mail programs come without one.
-# Nor do programs, which bring a secret of their own and no cookie of ours counts there.
+# An unguessable link needs no CSRF token; mail programs send none.
+# Nor do API clients, which send a secret of their own and for which cookies are ignored.
 BY_LINK = [
     "/sent_notifications/:key/unsubscribe",
     "/oauth/token",
@@ -40,14 +40,14 @@ FORMS = [
 ]
 
 
-def test_what_needs_no_form_of_ours() -> None:
-    """Nobody adds a page that any site may post to without saying so here."""
+def test_routes_without_csrf_protection_are_listed() -> None:
+    """A new page without CSRF protection must be added here."""
     assert [place.path for place in PLACES if place.csrf_exempt] == BY_LINK
 
 
 @pytest.mark.parametrize("token", [None, "", "nonsense", ["a"]])
-def test_a_form_that_we_did_not_make_does_nothing(api: Api, browser: Browser, person: User, token: Any) -> None:
-    """D34: another site makes the browser of somebody who is signed in send a form."""
+def test_a_form_without_a_csrf_token_does_nothing(api: Api, browser: Browser, person: User, token: Any) -> None:
+    """Attack: another site makes the browser of a signed-in user submit a form."""
     browser.signed_in_as(person)
     before = browser.get("/profile/account").text
     data: dict[str, Any] = {}
@@ -66,7 +66,7 @@ def test_a_form_that_we_did_not_make_does_nothing(api: Api, browser: Browser, pe
     assert len(api.get("/personal_access_tokens", person).json()) == 1
 
 
-def test_a_token_of_another_browser_is_none(
+def test_a_csrf_token_of_another_browser_is_rejected(
     browser: Browser, open_browser: Callable[[], Browser], person: User, make: Make
 ) -> None:
     attacker = open_browser().signed_in_as(make.user(password=PASSWORD))
@@ -81,7 +81,7 @@ def test_a_token_of_another_browser_is_none(
 def test_signing_in_needs_a_form_of_ours_too(
     browser: Browser, open_browser: Callable[[], Browser], person: User
 ) -> None:
-    """Else another site signs its visitors in as somebody else and watches what they do."""
+    """Otherwise another site could sign its visitors in to an account of its own (login CSRF)."""
     fields = {"user[login]": person.username, "user[password]": PASSWORD}
 
     assert browser.post("/users/sign_in", data=fields).status_code == 422
@@ -90,7 +90,7 @@ def test_signing_in_needs_a_form_of_ours_too(
     assert not browser.is_signed_in()
 
 
-def test_the_header_that_scripts_use_will_do_as_well(browser: Browser, person: User) -> None:
+def test_the_csrf_header_of_scripts_is_accepted(browser: Browser, person: User) -> None:
     browser.signed_in_as(person)
     token = browser.form("/profile/account", "/users/sign_out").fields["authenticity_token"]
 
@@ -103,7 +103,7 @@ READS = sorted(
 
 
 @pytest.mark.parametrize("signed_in", [False, True])
-def test_every_answer_has_the_headers_that_keep_it_harmless(browser: Browser, person: User, signed_in: bool) -> None:
+def test_every_response_has_security_headers(browser: Browser, person: User, signed_in: bool) -> None:
     if signed_in:
         browser.signed_in_as(person)
 
@@ -126,7 +126,7 @@ def test_every_answer_has_the_headers_that_keep_it_harmless(browser: Browser, pe
 
 
 def test_a_token_in_a_header_opens_no_page(browser: Browser, person: User) -> None:
-    """D30: a token of whatever scope is for the API; pages take only a session."""
+    """Attack: use an API token of any scope for pages, which accept sessions only."""
     for options in (
         {"headers": {"PRIVATE-TOKEN": person.token}},
         {"headers": {"Authorization": f"Bearer {person.token}"}},
@@ -149,15 +149,15 @@ def test_a_token_in_a_header_opens_no_page(browser: Browser, person: User) -> No
         ("GET", "/profile/%ff", 404),
     ],
 )
-def test_what_is_not_there_is_a_page_that_says_so(browser: Browser, method: str, path: str, status: int) -> None:
+def test_missing_pages_get_404(browser: Browser, method: str, path: str, status: int) -> None:
     answer = httpx.request(method, f"{browser.url}{path}")
 
     assert answer.status_code == status
     assert "<h1>" in answer.text
 
 
-def test_who_is_signed_in_keeps_the_menu(browser: Browser, person: User, make: Make) -> None:
-    """Whatever is missing or hidden looks the same."""
+def test_error_pages_show_the_menu_to_signed_in_users(browser: Browser, person: User, make: Make) -> None:
+    """Missing and hidden pages look the same."""
     hidden = make_project(make, visibility="private")
     strange = browser.get("/nobody/nothing")
     assert 'aria-label="Main"' not in strange.text
@@ -176,7 +176,7 @@ def test_who_is_signed_in_keeps_the_menu(browser: Browser, person: User, make: M
     assert browser.get("/nobody?a=%ff&b[").status_code in (400, 404)
 
 
-def test_forms_that_cannot_be_read_are_refused(browser: Browser) -> None:
+def test_unreadable_forms_are_rejected(browser: Browser) -> None:
     rows = [
         (b"a" * (2**20 + 1), "application/x-www-form-urlencoded", 413),
         (b"user%ff=%ff", "application/x-www-form-urlencoded", 400),
@@ -189,7 +189,7 @@ def test_forms_that_cannot_be_read_are_refused(browser: Browser) -> None:
         assert answer.status_code == status, kind
 
 
-def test_a_picture_is_served_to_everybody_and_cannot_run(api: Api, make: Make, browser: Browser) -> None:
+def test_an_avatar_is_public_and_runs_nothing(api: Api, make: Make, browser: Browser) -> None:
     user = make.user()
     png = b"\x89PNG\r\n\x1a\n<script>alert(1)</script>"
     svg = b"<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'/>"
@@ -207,8 +207,8 @@ def test_a_picture_is_served_to_everybody_and_cannot_run(api: Api, make: Make, b
 LONG = "A text that took a while to write & <b>should</b> not be lost"
 
 
-def test_who_was_signed_out_meanwhile_finds_what_they_typed(browser: Browser, project_issue: str) -> None:
-    """A session may end while somebody writes; what they wrote stands on the page that says so."""
+def test_an_expired_session_keeps_the_typed_text(browser: Browser, project_issue: str) -> None:
+    """The error page contains the text."""
     sent = {"note[body]": LONG, "note[token]": "a secret that is never shown again"}
     ours = {"Origin": browser.url, "Referer": f"{browser.url}{project_issue}"}
 
@@ -225,7 +225,7 @@ def test_who_was_signed_out_meanwhile_finds_what_they_typed(browser: Browser, pr
     assert (foreign.status_code, foreign.headers["location"]) == (302, "/users/sign_in?redirect_to=%2F")
 
 
-def test_a_form_that_is_too_old_gives_back_what_was_typed(browser: Browser, person: User, project_issue: str) -> None:
+def test_an_expired_form_keeps_the_typed_text(browser: Browser, person: User, project_issue: str) -> None:
     browser.signed_in_as(person)
     sent = {"authenticity_token": "of another session", "note[body]": LONG}
 
@@ -237,15 +237,15 @@ def test_a_form_that_is_too_old_gives_back_what_was_typed(browser: Browser, pers
     assert "took a while" not in foreign.text
 
 
-def test_a_script_is_told_that_nobody_is_signed_in(browser: Browser) -> None:
-    """Else it puts the page to sign in into the middle of another one."""
+def test_a_script_gets_401_without_a_session(browser: Browser) -> None:
+    """Otherwise it would insert the sign-in page into another one."""
     asked = browser.get("/-/people", headers={"HX-Request": "true"})
 
     assert asked.status_code == 401
 
 
-def test_only_pages_bring_a_cookie(open_browser: Callable[[], Browser]) -> None:
-    """What caches keep for everybody must not make one visitor of all."""
+def test_only_pages_set_a_cookie(open_browser: Callable[[], Browser]) -> None:
+    """Cacheable responses must not share one session between visitors."""
     for path in ("/assets/ingot.css", "/oauth/discovery/keys", "/.well-known/openid-configuration", "/"):
         assert "set-cookie" not in open_browser().get(path).headers, path
     assert "_service_visitor" in open_browser().get("/users/sign_in").headers["set-cookie"]

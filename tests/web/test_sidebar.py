@@ -1,4 +1,4 @@
-"""What stands beside issues and merge requests is changed there, with a script and without."""
+"""Sidebar of issues and merge requests, with and without scripts."""
 
 import re
 from collections.abc import Callable
@@ -19,7 +19,7 @@ SCRIPT = {"HX-Request": "true"}
 
 
 class Scene(NamedTuple):
-    """A project, and something of each kind in it."""
+    """Project with an object of each kind."""
 
     owner: User
     reporter: User
@@ -29,18 +29,18 @@ class Scene(NamedTuple):
     things: dict[str, dict[str, Any]]
 
     def page(self, kind: str) -> str:
-        """Where the thing of a kind is shown."""
+        """Return the path of the page of a kind."""
         return f"/{self.project.path}/-/{kind}/{self.things[kind]['iid']}"
 
     def now(self, api: Api, kind: str) -> dict[str, Any]:
-        """What the API says of it."""
+        """Return its state from the API."""
         found: dict[str, Any] = api.get(f"{self.project.url}/{kind}/{self.things[kind]['iid']}", self.owner).json()
         return found
 
 
 @pytest.fixture(scope="module")
 def scene(make: Make) -> Scene:
-    """People, labels and a milestone to choose from."""
+    """Return users, labels and a milestone to choose from."""
     owner, reporter, guest = (make.user(password=PASSWORD) for _ in range(3))
     members = {reporter: Level.REPORTER, guest: Level.GUEST}
     project = filled_project(make, owner, members=members, visibility="public")
@@ -52,7 +52,7 @@ def scene(make: Make) -> Scene:
 
 @pytest.fixture
 def browser(open_browser: Callable[[], Browser], scene: Scene) -> Browser:
-    """The owner's."""
+    """Return a browser of the owner."""
     return open_browser().signed_in_as(scene.owner)
 
 
@@ -63,7 +63,7 @@ def _save(browser: Browser, url: str, fields: dict[str, Any], **options: Any) ->
 
 
 @pytest.mark.parametrize("kind", ["issues", "merge_requests"])
-def test_each_fact_is_changed(api: Api, browser: Browser, scene: Scene, kind: str) -> None:
+def test_each_field_is_changed(api: Api, browser: Browser, scene: Scene, kind: str) -> None:
     page = scene.page(kind)
     me, chosen, had = str(scene.owner.id), "field[selected][]", "field[previous][]"
     facts = ["assignees", "labels", "milestone", "time"]
@@ -80,7 +80,7 @@ def test_each_fact_is_changed(api: Api, browser: Browser, scene: Scene, kind: st
 
     saved = _save(browser, f"{page}/sidebar/assignees", {chosen: [me, str(scene.reporter.id)]})
     assert saved.headers["location"] == page
-    # Somebody who did not see the first knows of the second only, and takes that away.
+    # A form that was opened before the first one was added removes only the second.
     saved = _save(browser, f"{page}/sidebar/assignees", {had: [str(scene.reporter.id)]}, headers=SCRIPT)
     assert (saved.status_code, f"/{scene.owner.username}" in saved.text) == (200, True)
     assert [person["id"] for person in scene.now(api, kind)["assignees"]] == [scene.owner.id]
@@ -98,7 +98,7 @@ def test_each_fact_is_changed(api: Api, browser: Browser, scene: Scene, kind: st
 
 
 @pytest.mark.parametrize("kind", ["issues", "merge_requests"])
-def test_what_is_recorded_comes_along(browser: Browser, scene: Scene, kind: str) -> None:
+def test_new_system_notes_are_returned(browser: Browser, scene: Scene, kind: str) -> None:
     page, chosen = scene.page(kind), "field[selected][]"
     known = browser.get(page).text
 
@@ -120,7 +120,7 @@ def test_what_is_recorded_comes_along(browser: Browser, scene: Scene, kind: str)
 
 
 @pytest.mark.parametrize("kind", ["issues", "merge_requests"])
-def test_time_is_noted(api: Api, browser: Browser, scene: Scene, kind: str) -> None:
+def test_time_tracking(api: Api, browser: Browser, scene: Scene, kind: str) -> None:
     page, estimate, spent = scene.page(kind), "field[estimate]", "field[spent]"
     url = f"{page}/sidebar/time"
 
@@ -151,7 +151,7 @@ def test_a_due_date(api: Api, browser: Browser, scene: Scene) -> None:
     assert browser.get(f"{scene.page('merge_requests')}/sidebar/due_date").status_code == 404
 
 
-def test_more_is_found_by_a_search(browser: Browser, scene: Scene) -> None:
+def test_search_finds_more_options(browser: Browser, scene: Scene) -> None:
     url = f"{scene.page('issues')}/sidebar"
 
     found = browser.get(f"{url}/labels?search=firs", headers=SCRIPT).text
@@ -168,7 +168,7 @@ def test_more_is_found_by_a_search(browser: Browser, scene: Scene) -> None:
     ("who", "kind", "offered"),
     [("reporter", "issues", True), ("reporter", "merge_requests", False), ("guest", "issues", False)],
 )
-def test_facts_are_for_those_who_plan(
+def test_fields_require_a_reporter(
     open_browser: Callable[[], Browser], scene: Scene, who: str, kind: str, offered: bool
 ) -> None:
     browser, page = open_browser().signed_in_as(getattr(scene, who)), scene.page(kind)

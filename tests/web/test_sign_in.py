@@ -1,4 +1,4 @@
-"""Signing in and out: the form that scripts know, one message for every failure, and a limit for those who guess."""
+"""Sign-in and sign-out: form fields, one error message, and rate limits."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -15,7 +15,7 @@ from tests.web.browser import Browser, forms_of
 from tests.web.conftest import PASSWORD
 
 
-def test_the_form_is_the_one_that_scripts_know(browser: Browser) -> None:
+def test_the_form_has_the_documented_fields(browser: Browser) -> None:
     page = browser.get("/users/sign_in")
 
     (form,) = forms_of(page)
@@ -25,7 +25,7 @@ def test_the_form_is_the_one_that_scripts_know(browser: Browser) -> None:
 
 
 @pytest.mark.parametrize("field", ["username", "email"])
-def test_one_signs_in_by_name_or_address_whatever_the_case(browser: Browser, person: User, field: str) -> None:
+def test_sign_in_by_name_or_address_ignoring_case(browser: Browser, person: User, field: str) -> None:
     assert not browser.is_signed_in()
 
     answer = browser.sign_in(getattr(person, field).upper(), PASSWORD)
@@ -34,7 +34,7 @@ def test_one_signs_in_by_name_or_address_whatever_the_case(browser: Browser, per
     assert browser.is_signed_in()
 
 
-def test_the_cookie_is_kept_from_scripts_and_other_sites(browser: Browser, person: User) -> None:
+def test_the_cookie_is_hidden_from_scripts_and_other_sites(browser: Browser, person: User) -> None:
     answer = browser.sign_in(person.username, PASSWORD)
 
     (cookie,) = [value for value in answer.headers.get_list("set-cookie") if value.startswith("_service_session=")]
@@ -44,8 +44,10 @@ def test_the_cookie_is_kept_from_scripts_and_other_sites(browser: Browser, perso
     assert len(cookie.split(";")[0]) > 40
 
 
-def test_every_failure_looks_the_same(api: Api, make: Make, open_browser: Callable[[], Browser], person: User) -> None:
-    """D40: a stranger learns neither who has an account nor who is blocked."""
+def test_every_failure_has_the_same_response(
+    api: Api, make: Make, open_browser: Callable[[], Browser], person: User
+) -> None:
+    """Attack: learn from errors which accounts exist or are blocked."""
     blocked = make.user(password=PASSWORD)
     api.post(f"/users/{blocked.id}/block", make.root)
     without = make.user()
@@ -65,7 +67,7 @@ def test_every_failure_looks_the_same(api: Api, make: Make, open_browser: Callab
     assert len(pages) == 1
 
 
-def test_ten_failures_stop_an_account_and_its_right_password_too(browser: Browser, make: Make, person: User) -> None:
+def test_ten_failures_lock_an_account(browser: Browser, make: Make, person: User) -> None:
     for _ in range(10):
         assert browser.sign_in(person.username, "wrong").status_code == 401
 
@@ -86,7 +88,7 @@ def test_only_failures_count(browser: Browser, open_browser: Callable[[], Browse
     assert browser.sign_in(person.username, PASSWORD).status_code == 429
 
 
-def test_the_api_and_the_page_count_together(api: Api, browser: Browser, person: User) -> None:
+def test_the_api_and_the_page_share_one_limit(api: Api, browser: Browser, person: User) -> None:
     for _ in range(10):
         assert api.post("/session", login=person.username, password="wrong").status_code == 401
 
@@ -95,8 +97,8 @@ def test_the_api_and_the_page_count_together(api: Api, browser: Browser, person:
     assert browser.sign_in(person.username, PASSWORD).status_code == 429
 
 
-def test_a_hundred_failures_stop_an_address_whatever_the_names(instance: Instance, make: Make, person: User) -> None:
-    """Somebody tries one password with many names; nobody else's address is stopped by that."""
+def test_a_hundred_failures_lock_an_address(instance: Instance, make: Make, person: User) -> None:
+    """Attack: try one password with many names; other addresses are not affected."""
     ip, other_ip = "198.51.100.7", "198.51.100.8"
 
     def attempt(login: str, password: str, ip: str) -> int:
@@ -130,8 +132,8 @@ EVIL = [
 
 
 @pytest.mark.parametrize("target", EVIL)
-def test_one_stays_on_this_host_after_signing_in(browser: Browser, person: User, target: str) -> None:
-    """D36: a link to our own form leads its victim elsewhere afterwards."""
+def test_redirects_after_sign_in_stay_on_this_host(browser: Browser, person: User, target: str) -> None:
+    """Attack: a link to the sign-in form redirects its victim to another host."""
     page = browser.get("/users/sign_in", params={"redirect_to": target})
     (form,) = forms_of(page)
     assert form.fields.get("redirect_to", "") == ""
@@ -144,7 +146,7 @@ def test_one_stays_on_this_host_after_signing_in(browser: Browser, person: User,
     assert again.headers["location"] == "/"
 
 
-def test_one_comes_back_to_where_one_wanted_to_go(browser: Browser, person: User) -> None:
+def test_redirect_to_the_requested_page(browser: Browser, person: User) -> None:
     sent_away = browser.get("/profile/personal_access_tokens")
     assert sent_away.status_code == 302
     path = sent_away.headers["location"]
@@ -156,7 +158,7 @@ def test_one_comes_back_to_where_one_wanted_to_go(browser: Browser, person: User
 
 
 @pytest.mark.parametrize("path", ["//evil.example", "//evil.example/%2e%2e", "/\\evil.example", "/%5cevil.example"])
-def test_odd_paths_lead_nowhere(browser: Browser, path: str) -> None:
+def test_unusual_paths_are_not_redirected(browser: Browser, path: str) -> None:
     answer = browser.get(f"{browser.url}{path}")
 
     assert answer.status_code in (400, 404)
@@ -164,7 +166,7 @@ def test_odd_paths_lead_nowhere(browser: Browser, path: str) -> None:
 
 
 @pytest.mark.parametrize("method", ["post", "delete"])
-def test_signing_out_ends_the_session_itself(instance: Instance, browser: Browser, person: User, method: str) -> None:
+def test_sign_out_ends_the_session(instance: Instance, browser: Browser, person: User, method: str) -> None:
     browser.signed_in_as(person)
     cookie = browser.cookies["_service_session"]
     form = browser.form("/profile/account", "/users/sign_out")
@@ -177,7 +179,7 @@ def test_signing_out_ends_the_session_itself(instance: Instance, browser: Browse
         assert not thief.is_signed_in()
 
 
-def test_a_sign_in_is_noted_as_activity(api: Api, make: Make, browser: Browser, person: User) -> None:
+def test_a_sign_in_is_recorded_as_activity(api: Api, make: Make, browser: Browser, person: User) -> None:
     assert api.get(f"/users/{person.id}", make.root).json()["last_activity_on"] is None
 
     browser.signed_in_as(person)
@@ -189,7 +191,7 @@ def test_a_sign_in_is_noted_as_activity(api: Api, make: Make, browser: Browser, 
     assert person.username in "".join(listed)
 
 
-def test_broken_cookies_are_as_good_as_none(browser: Browser) -> None:
+def test_invalid_cookies_are_ignored(browser: Browser) -> None:
     for cookie in ("_service_session", "_service_session=", "_service_session=\xff", '=;;;"', "_service_visitor=x"):
         answer = browser.get("/profile/account", headers={"Cookie": cookie.encode("latin-1")})
         assert answer.status_code == 302
@@ -198,14 +200,14 @@ def test_broken_cookies_are_as_good_as_none(browser: Browser) -> None:
 @pytest.mark.parametrize(
     ("external_url", "secure"), [("", False), ("http://forge.example", False), ("https://forge.example", True)]
 )
-def test_the_cookie_is_secure_exactly_where_people_come_by_https(external_url: str, secure: bool) -> None:
+def test_the_cookie_is_secure_with_https_only(external_url: str, secure: bool) -> None:
     _, value = set_cookie(Settings(external_url=external_url), "_service_session", "x")
 
     assert ("secure" in value.decode().lower().split("; ")) is secure
 
 
-def test_an_account_has_one_limit_by_whatever_name_it_is_tried(instance: Instance, api: Api, make: Make) -> None:
-    """Ten guesses by username, then none by address; and many at once are no way around it."""
+def test_an_account_has_one_limit_for_all_its_names(instance: Instance, api: Api, make: Make) -> None:
+    """Attack: ten guesses by username, then more by address, or many at once."""
     user = make.user(password="correct-horse")
     names = [user.username, user.email] * 10
 

@@ -148,7 +148,7 @@ class CountingHasher(PasswordHasher):
 def test_every_failure_costs_the_same_work(
     instance: Instance, make: Make, person: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """D40: the time of a failed sign-in must not tell whether the account exists.
+    """The time of a failed sign-in must not tell whether the account exists.
 
     A test that measures time would fail on a busy machine; it counts the hashes and the transactions instead.
     """

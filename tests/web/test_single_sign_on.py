@@ -1,4 +1,4 @@
-"""Signing in by an OpenID Connect provider: here another instance of ours."""
+"""Single sign-on by an OpenID Connect provider, which is another instance."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -21,7 +21,7 @@ START = "/users/auth/openid_connect"
 def second(
     instance: Instance, api: Api, make: Make, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[SecondInstance]:
-    """An instance that trusts the one of the tests."""
+    """Yield an instance that trusts the one of the tests."""
     made = api.post(
         "/applications",
         make.root,
@@ -69,18 +69,18 @@ def _come_back(instance: Instance, there: Browser, here: Browser, back: str = ""
 
 @pytest.fixture
 def here(second: SecondInstance) -> Iterator[Browser]:
-    """A browser at the second instance."""
+    """Yield a browser at the second instance."""
     with Browser(second.url) as browser:
         yield browser
 
 
 @pytest.fixture
 def there(browser: Browser, person: User) -> Browser:
-    """A browser of somebody whom the first instance knows."""
+    """Return a browser of a user of the first instance."""
     return browser.signed_in_as(person)
 
 
-def test_somebody_signs_in_and_has_an_account_from_then_on(
+def test_sign_in_creates_an_account(
     instance: Instance, there: Browser, here: Browser, person: User, second: SecondInstance
 ) -> None:
     assert "Sign in with The first" in here.get("/users/sign_in").text
@@ -99,7 +99,7 @@ def test_somebody_signs_in_and_has_an_account_from_then_on(
     assert "OpenID Connect" in here.get("/profile/audit_log").text
 
 
-def test_an_account_with_the_same_proven_address_is_linked(
+def test_an_account_with_the_same_confirmed_address_is_linked(
     instance: Instance, there: Browser, here: Browser, person: User, second: SecondInstance
 ) -> None:
     held = second.make.user(username=second.make.name("held"), email=person.email)
@@ -107,10 +107,10 @@ def test_an_account_with_the_same_proven_address_is_linked(
     assert f"@{held.username}" in here.get("/profile/account").text
 
 
-def test_who_waits_in_an_account_for_somebody_else_waits_in_vain(
+def test_an_unconfirmed_account_is_not_linked(
     instance: Instance, there: Browser, here: Browser, person: User, second: SecondInstance
 ) -> None:
-    """An account was made under another's address, which nobody has proven; the owner gets another account."""
+    """An unverified address of another account does not keep its owner out; the owner gets another account."""
     held = second.make.user(username=second.make.name("held"), email=person.email, confirm=False)
     assert _come_back(instance, there, here).status_code == 302
     assert f"@{held.username}" not in here.get("/profile/account").text
@@ -118,10 +118,10 @@ def test_who_waits_in_an_account_for_somebody_else_waits_in_vain(
     assert second.api.get(f"/users/{held.id}", second.make.root).json()["email"] != person.email
 
 
-def test_an_address_that_nobody_had_to_prove_links_nothing(
+def test_an_unverified_address_of_the_provider_links_nothing(
     instance: Instance, there: Browser, here: Browser, person: User, second: SecondInstance
 ) -> None:
-    """Without mails that ask for proof, whoever wants it takes another's address as a further one of theirs."""
+    """Attack: add another user's address at a provider that verifies none."""
     second.api.put("/application/settings", second.make.root, send_user_confirmation_email=False)
     try:
         thief = second.make.user(username=second.make.name("thief"))
@@ -144,7 +144,7 @@ def test_an_account_in_use_keeps_its_address(
     assert not here.is_signed_in()
 
 
-def test_whoever_is_blocked_stays_out(
+def test_blocked_users_are_rejected(
     instance: Instance, there: Browser, here: Browser, person: User, second: SecondInstance
 ) -> None:
     held = second.make.user(username=second.make.name("held"), email=person.email)
@@ -152,7 +152,7 @@ def test_whoever_is_blocked_stays_out(
     assert _come_back(instance, there, here).status_code == 403
 
 
-def test_what_comes_back_belongs_to_the_browser_that_left(
+def test_the_callback_is_bound_to_the_browser(
     instance: Instance, there: Browser, here: Browser, second: SecondInstance
 ) -> None:
     returned = authorize(there, _led(instance, here.get(START))).headers["location"]
@@ -169,7 +169,7 @@ def test_what_comes_back_belongs_to_the_browser_that_left(
     assert here.is_signed_in()
 
 
-def test_who_did_not_agree_is_not_signed_in(instance: Instance, there: Browser, here: Browser) -> None:
+def test_refused_consent_does_not_sign_in(instance: Instance, there: Browser, here: Browser) -> None:
     returned = authorize(there, _led(instance, here.get(START)), refuse=True).headers["location"]
     assert here.get(returned).status_code == 401
     assert here.get(f"{START}/callback").status_code == 400
@@ -177,15 +177,15 @@ def test_who_did_not_agree_is_not_signed_in(instance: Instance, there: Browser, 
     assert not here.is_signed_in()
 
 
-def test_nobody_is_led_to_another_host_after_it(instance: Instance, there: Browser, here: Browser) -> None:
-    """D36."""
+def test_redirects_stay_on_this_host(instance: Instance, there: Browser, here: Browser) -> None:
+    """Attack: open redirect after a sign-in."""
     for back in ("//evil.example", "https://evil.example", "/\\evil.example"):
         came = _come_back(instance, there, here, back)
         assert came.headers["location"] == "/"
         here.cookies.clear()
 
 
-def test_a_second_factor_is_asked_for_here_too(
+def test_two_factor_authentication_applies(
     instance: Instance, there: Browser, here: Browser, person: User, second: SecondInstance
 ) -> None:
     held = second.make.user(username=second.make.name("held"), email=person.email)
@@ -197,7 +197,7 @@ def test_a_second_factor_is_asked_for_here_too(
     assert not here.is_signed_in()
 
 
-def test_a_provider_that_administrators_turned_off(second: SecondInstance, here: Browser) -> None:
+def test_a_disabled_provider(second: SecondInstance, here: Browser) -> None:
     def turn_off(names: list[str]) -> None:
         sent = {"disabled_oauth_sign_in_sources": names}
         answer = second.api.put("/application/settings", second.make.root, **sent)
@@ -213,15 +213,15 @@ def test_a_provider_that_administrators_turned_off(second: SecondInstance, here:
     assert here.get(START).status_code == 302
 
 
-def test_without_a_provider_there_is_no_such_page(browser: Browser) -> None:
+def test_without_a_provider_the_page_is_missing(browser: Browser) -> None:
     assert browser.get(START).status_code == 404
     assert browser.get(f"{START}/callback?code=x&state=y").status_code == 404
 
 
-def test_a_provider_that_is_away_or_not_allowed(
+def test_an_unreachable_or_forbidden_provider(
     tmp_path: Any, there: Browser, instance: Instance, open_browser: Callable[[], Browser]
 ) -> None:
-    """People with a password still get in; and a local address is not reached unless that is allowed."""
+    """Passwords still work; a local address is not reached unless permitted."""
     for number, (issuer, local) in enumerate((("http://127.0.0.1:9", True), (instance.url, False))):
         with (
             serving(
@@ -241,7 +241,7 @@ def _leave_to_link(instance: Instance, there: Browser, here: Browser) -> httpx.R
     return here.get(returned)
 
 
-def test_somebody_links_and_unlinks_who_they_are_there(
+def test_an_identity_is_linked_and_unlinked(
     instance: Instance, there: Browser, here: Browser, person: User, second: SecondInstance
 ) -> None:
     held = second.make.user(username=second.make.name("held"), password="correct horse battery")
@@ -278,7 +278,7 @@ def test_somebody_links_and_unlinks_who_they_are_there(
     assert "Connect The first" in here.get("/profile/account").text
 
 
-def test_nobody_unlinks_their_only_way_in(instance: Instance, there: Browser, here: Browser) -> None:
+def test_last_sign_in_method_cannot_be_unlinked(instance: Instance, there: Browser, here: Browser) -> None:
     _come_back(instance, there, here)
 
     refused = here.submit("/profile/account", "/profile/identities/openid_connect")
@@ -290,7 +290,9 @@ def test_nobody_unlinks_their_only_way_in(instance: Instance, there: Browser, he
     assert here.get(START).headers["location"] == "/"
 
 
-def test_who_comes_back_is_who_left(instance: Instance, there: Browser, here: Browser, second: SecondInstance) -> None:
+def test_callback_belongs_to_the_browser_that_started(
+    instance: Instance, there: Browser, here: Browser, second: SecondInstance
+) -> None:
     one, two = (second.make.user(username=second.make.name("held"), password="correct horse battery") for _ in "12")
     returned = authorize(there, _led(instance, here.signed_in_as(one).get(f"{START}?link=1"))).headers["location"]
     here.post("/users/sign_out", data={"authenticity_token": here.token()})

@@ -1,4 +1,4 @@
-"""What people did: who did what to what, and who may know."""
+"""Activity events: content and visibility."""
 
 from datetime import datetime, timedelta
 from functools import partial
@@ -25,8 +25,8 @@ def _what(api: Api, project: Project, caller: User | None, **filters: Any) -> li
     return [(event["action_name"], event["target_type"]) for event in _events(api, project, caller, **filters)]
 
 
-def test_the_life_of_a_milestone(api: Api, make: Make) -> None:
-    """Also of one that is gone something is told, but not what it was called; nothing of a group's."""
+def test_milestone_events(api: Api, make: Make) -> None:
+    """Events of a deleted milestone omit its title; milestones of groups have no events."""
     owner, stranger = make.user(), make.user()
     group = make_group(make, owner, visibility="public")
     project = make_project(make, owner, group=group, visibility="public")
@@ -50,7 +50,7 @@ def test_the_life_of_a_milestone(api: Api, make: Make) -> None:
 
 
 def test_milestones_of_a_project_without_issues_and_merge_requests(api: Api, make: Make) -> None:
-    """Where milestones are disabled, no list names them, neither to strangers nor to the owner."""
+    """No list names milestones where they are disabled, neither to strangers nor to the owner."""
     owner = make.user()
     project = make_project(make, owner, visibility="public")
     assert api.post(f"{project.url}/milestones", owner, title="A secret plan").status_code == 201
@@ -69,7 +69,7 @@ def test_milestones_of_a_project_without_issues_and_merge_requests(api: Api, mak
         assert caller is None or api.get("/search", caller, scope="milestones", search="A secret plan").json() == []
 
 
-def test_the_life_of_an_issue(api: Api, make: Make) -> None:
+def test_issue_events(api: Api, make: Make) -> None:
     owner = make.user()
     project = make_project(make, owner)
     issue = make_issue(make, project, owner, title="first words")
@@ -111,8 +111,8 @@ def test_the_life_of_an_issue(api: Api, make: Make) -> None:
     assert _what(api, project, owner) == [("created", None)]
 
 
-def test_pushes(api: Api, make: Make) -> None:
-    """A branch and a tag, made, moved and removed; what came by it is told."""
+def test_push_events(api: Api, make: Make) -> None:
+    """Creating, moving and deleting a branch and a tag; events include the pushed commits."""
     owner = make.user()
     project = make_project(make, owner, initialize_with_readme=True)
     base = f"/projects/{project.id}/repository"
@@ -175,7 +175,7 @@ def test_pushes(api: Api, make: Make) -> None:
     assert (tagged["data"]["ref"], first["data"]["commits"][0]["message"]) == ("refs/tags/v1", "Initial commit")
 
 
-def test_members_come_and_go(api: Api, instance: Instance, make: Make) -> None:
+def test_membership_events(api: Api, instance: Instance, make: Make) -> None:
     owner, person, guest = make.user(), make.user(), make.user()
     project = make_project(make, owner, members={person: Level.GUEST})
     api.delete(f"/projects/{project.id}/members/{person.id}", owner)
@@ -215,8 +215,8 @@ def test_filters(api: Api, instance: Instance, make: Make) -> None:
     assert 'rel="next"' in by_key.headers["link"]
 
 
-def test_own_and_others(api: Api, make: Make) -> None:
-    """One's own wherever one still sees it, others' as far as one may, and those of all in one's projects."""
+def test_event_lists_by_scope(api: Api, make: Make) -> None:
+    """A user's own visible events, visible events of others, and events of all their projects."""
     owner, member, stranger = make.user(), make.user(), make.user()
     private = make_project(make, owner, visibility="private", members={member: Level.DEVELOPER})
     public = make_project(make, owner, visibility="public")
@@ -244,7 +244,7 @@ def test_own_and_others(api: Api, make: Make) -> None:
 
 @pytest.fixture(scope="module")
 def told(make: Make) -> tuple[Project, dict[str, User | None]]:
-    """A public project with a secret issue that is talked about, internal words, and code."""
+    """Return a public project with a confidential issue, notes on it, an internal note, and code."""
     owner, author = make.user(), make.user()
     people: dict[str, User | None] = {
         "guest": make.user(),
@@ -271,8 +271,8 @@ def told(make: Make) -> tuple[Project, dict[str, User | None]]:
 
 
 @pytest.mark.parametrize("who", ["guest", "external", "stranger", "nobody", "reporter", "author", "administrator"])
-def test_secrets_are_not_told(api: Api, told: tuple[Project, dict[str, User | None]], who: str) -> None:
-    """D26: confidential issues and what is said of them show to those who see them, in no list to others."""
+def test_events_contain_no_secrets(api: Api, told: tuple[Project, dict[str, User | None]], who: str) -> None:
+    """Confidential issues and the notes on them are shown to those who see them, in no list to others."""
     project, people = told
     caller = people[who]
     paths = [f"/projects/{project.id}/events"]
@@ -292,8 +292,8 @@ def test_secrets_are_not_told(api: Api, told: tuple[Project, dict[str, User | No
     assert "pushed new" in texts[0]
 
 
-def test_code_is_told_to_those_who_read_it(api: Api, make: Make) -> None:
-    """A guest of a private project sees its issues and not its code; a hidden project is none."""
+def test_push_events_require_read_access_to_code(api: Api, make: Make) -> None:
+    """A guest of a private project sees its issues and not its code; a hidden project has no events."""
     guest, reporter, stranger = make.user(), make.user(), make.user()
     members = {guest: Level.GUEST, reporter: Level.REPORTER}
     project = make_project(make, make.user(), visibility="private", initialize_with_readme=True, members=members)
@@ -311,8 +311,8 @@ def test_code_is_told_to_those_who_read_it(api: Api, make: Make) -> None:
     assert _what(api, project, reporter, target_type="issue") == []
 
 
-def test_what_goes(api: Api, make: Make) -> None:
-    """A deleted project is told of nowhere, and so is what a deleted user did."""
+def test_events_of_deleted_projects_and_users_are_removed(api: Api, make: Make) -> None:
+    """Events of a deleted project, and of a deleted user, appear in no list."""
     owner, leaving = make.user(), make.user()
     gone = make_project(make, owner, visibility="public")
     stays = make_project(make, group=make_group(make, members={owner: Level.OWNER, leaving: Level.DEVELOPER}))
@@ -342,7 +342,7 @@ def test_statements_do_not_grow_with_the_page(api: Api, make: Make) -> None:
 
 
 def test_a_long_list_has_pages_and_no_total(api: Api, make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who counts a million rows to show twenty keeps everybody waiting; the next page is linked all the same."""
+    """Counting a million rows for a page of twenty would be slow; the next page is linked without a total."""
     owner = make.user()
     project = make_project(make, owner)
     for _ in range(4):

@@ -1,4 +1,4 @@
-"""Deploy keys: who lets them in, where they are known, and when they are gone."""
+"""Deploy keys: permissions, visibility and deletion."""
 
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -33,7 +33,7 @@ def _add(api: Api, person: User, project: Project, line: str = "", **attributes:
 
 
 @pytest.mark.parametrize(("role", "status"), CALLERS)
-def test_masters_let_keys_in(api: Api, make: Make, roles: UsersByRole, role: str, status: int) -> None:
+def test_masters_manage_deploy_keys(api: Api, make: Make, roles: UsersByRole, role: str, status: int) -> None:
     project, other, caller = project_with(make, roles), project_with(make, roles), roles[role]
     where = f"/projects/{project.id}/deploy_keys"
     made = api.post(where, caller, title="mine", key=ed25519_line())
@@ -54,7 +54,7 @@ def test_masters_let_keys_in(api: Api, make: Make, roles: UsersByRole, role: str
         assert api.get(f"/projects/{other.id}/deploy_keys", make.root).json() == []
 
 
-def test_a_key_is_shown_with_all_that_clients_read(api: Api, make: Make, roles: UsersByRole) -> None:
+def test_deploy_keys_have_all_fields(api: Api, make: Make, roles: UsersByRole) -> None:
     project = project_with(make, roles)
     line = rsa_line(2048)
     key = _add(
@@ -95,8 +95,8 @@ def test_only_administrators_list_all(api: Api, make: Make, roles: UsersByRole, 
         assert own not in shown
 
 
-def test_the_same_key_serves_several_projects(api: Api, make: Make, roles: UsersByRole) -> None:
-    """Whether it may push is each project's own matter; its title is one for all."""
+def test_one_key_serves_several_projects(api: Api, make: Make, roles: UsersByRole) -> None:
+    """Push permission is set per project; the title is shared."""
     first, second = project_with(make, roles), project_with(make, roles)
     line = ed25519_line()
     key = _add(api, roles.owner, first, line, can_push=True)
@@ -137,8 +137,8 @@ def test_key_lookup_lists_its_projects(api: Api, make: Make, roles: UsersByRole)
     assert api.get(f"/keys/{own}", make.root).json()["deploy_keys_projects"] == []
 
 
-def test_only_keys_that_somebody_knows_are_enabled(api: Api, make: Make, roles: UsersByRole) -> None:
-    """Attack: by counting through numbers, or by a public key, find out about and let in keys of hidden projects."""
+def test_only_visible_keys_can_be_enabled(api: Api, make: Make, roles: UsersByRole) -> None:
+    """Attack: find and enable keys of hidden projects by enumerating ids or by their public key."""
     hidden, own = make_project(make, roles.owner, visibility="private"), make_project(make, roles.stranger)
     line = ed25519_line()
     key_id = _add(api, roles.owner, hidden, line)["id"]
@@ -163,7 +163,7 @@ def test_only_keys_that_somebody_knows_are_enabled(api: Api, make: Make, roles: 
     assert ids(api.get(f"/projects/{own.id}/deploy_keys", roles.stranger)) == [key_id]
 
 
-def test_a_key_stands_for_a_user_or_opens_projects(api: Api, make: Make, roles: UsersByRole) -> None:
+def test_a_key_belongs_to_a_user_or_is_a_deploy_key(api: Api, make: Make, roles: UsersByRole) -> None:
     project = project_with(make, roles)
     users_line, line = ed25519_line(), ed25519_line()
     assert api.post("/user/keys", roles.owner, title="mine", key=users_line).status_code == 201
@@ -174,8 +174,8 @@ def test_a_key_stands_for_a_user_or_opens_projects(api: Api, make: Make, roles: 
     assert (refused.status_code, refused.json()["message"]) == (400, TAKEN)
 
 
-def test_keys_go_with_their_projects(api: Api, make: Make, roles: UsersByRole) -> None:
-    """Those that open another one stay."""
+def test_deleting_a_project_deletes_its_deploy_keys(api: Api, make: Make, roles: UsersByRole) -> None:
+    """Keys that are enabled in another project are kept."""
     doomed, other = make_project(make, roles.owner), make_project(make, roles.owner)
     shared, lone = ed25519_line(), ed25519_line()
     kept = _add(api, roles.owner, doomed, shared)["id"]
@@ -203,7 +203,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("sent", "message"), REFUSED, ids=lambda value: str(value)[:40])
-def test_what_cannot_be_is_refused(
+def test_invalid_deploy_keys_are_rejected(
     api: Api, make: Make, roles: UsersByRole, sent: dict[str, Any], message: object
 ) -> None:
     project = project_with(make, roles)
@@ -214,7 +214,7 @@ def test_what_cannot_be_is_refused(
     assert api.get(f"/projects/{project.id}/deploy_keys", roles.owner).json() == []
 
 
-def test_an_edit_says_something_that_can_be(api: Api, make: Make, roles: UsersByRole) -> None:
+def test_an_edit_requires_a_valid_change(api: Api, make: Make, roles: UsersByRole) -> None:
     project = project_with(make, roles)
     where = f"/projects/{project.id}/deploy_keys/{_add(api, roles.owner, project)['id']}"
     assert api.put(where, roles.owner).json()["message"] == '400 (Bad request) "title" not given'
@@ -238,7 +238,7 @@ def test_an_archived_project_is_read_only(api: Api, make: Make, roles: UsersByRo
         assert api.delete(f"{where}/{key_id}", caller).status_code == 403
 
 
-def test_a_list_has_pages_and_one_cost(api: Api, make: Make, roles: UsersByRole) -> None:
+def test_list_is_paginated_with_constant_statements(api: Api, make: Make, roles: UsersByRole) -> None:
     project = project_with(make, roles)
     for _ in range(5):
         _add(api, roles.owner, project)
@@ -251,8 +251,8 @@ def test_a_list_has_pages_and_one_cost(api: Api, make: Make, roles: UsersByRole)
         assert cost(where, caller, 100) <= cost(where, caller, 1)
 
 
-def test_the_same_key_from_two_at_once(api: Api, make: Make, roles: UsersByRole) -> None:
-    """Both are answered as if one had come after the other."""
+def test_concurrent_creation_of_one_key(api: Api, make: Make, roles: UsersByRole) -> None:
+    """Both requests succeed as if they had arrived one after the other."""
     first, second = project_with(make, roles), project_with(make, roles)
     for _ in range(5):
         line = ed25519_line()

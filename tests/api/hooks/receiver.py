@@ -1,4 +1,4 @@
-"""A receiver of hooks on loopback: keeps what it gets, and answers as a test wants."""
+"""Receiver of webhooks on loopback: stores requests and sends the responses that a test configures."""
 
 import json
 import queue
@@ -12,7 +12,7 @@ DEADLINE_SECONDS = 60.0
 
 
 class Got(NamedTuple):
-    """A request."""
+    """Request of a delivery."""
 
     path: str
     headers: dict[str, str]
@@ -20,12 +20,12 @@ class Got(NamedTuple):
 
     @property
     def body(self) -> Any:
-        """What it tells."""
+        """Return the decoded JSON payload."""
         return json.loads(self.raw)
 
 
 class Answer(NamedTuple):
-    """What the receiver says."""
+    """Response of the receiver."""
 
     status: int = 200
     body: bytes = b"ok"
@@ -33,7 +33,7 @@ class Answer(NamedTuple):
 
 
 class Receiver:
-    """Serves until it is closed; each path has answers of its own, of which the last one lasts."""
+    """Server that runs until it is closed; each path has its own responses, of which the last one repeats."""
 
     def __init__(self, address: str = "127.0.0.1", tls: ssl.SSLContext | None = None) -> None:
         self.got: queue.Queue[Got] = queue.Queue()
@@ -48,7 +48,7 @@ class Receiver:
                 outer._answer(self)
 
             def log_message(self, format: str, *args: Any) -> None:
-                """Nothing."""
+                """Log nothing."""
 
         self._server = ThreadingHTTPServer((address, 0), Handler)
         self._server.daemon_threads = True
@@ -58,19 +58,19 @@ class Receiver:
         threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
 
     def url(self, path: str = "/") -> str:
-        """Where it is reached."""
+        """Return the URL of a path."""
         return f"http://127.0.0.1:{self.port}{path}"
 
     def next(self) -> Got:
-        """The next request, which must come soon."""
+        """Return the next request, which must arrive soon."""
         return self.got.get(timeout=DEADLINE_SECONDS)
 
     def some(self, count: int) -> list[Got]:
-        """The next requests."""
+        """Return the next requests."""
         return [self.next() for _ in range(count)]
 
     def close(self) -> None:
-        """Serve no more."""
+        """Stop the server."""
         self._server.shutdown()
         self._server.server_close()
 

@@ -54,7 +54,7 @@ def refused(instance: Instance, api: Api, make: Make) -> dict[str, dict[str, str
 
 @pytest.mark.parametrize("route", declared_routes())
 def test_no_route_accepts_it(api: Api, refused: dict[str, dict[str, str]], route: str) -> None:
-    """D29, D30: also not the routes that are open to anonymous callers."""
+    """Refused credentials do not reach the routes that are open to anonymous callers either."""
     for name, headers in refused.items():
         answer = request_route(api, route, None, headers=headers)
         assert (answer.status_code, answer.json()) == (401, {"message": "401 Unauthorized"}), name

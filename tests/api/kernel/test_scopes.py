@@ -1,4 +1,4 @@
-"""A token reaches no further than its scopes, whatever its user may do; test_every_route.py asks for all routes."""
+"""Token scopes; test_every_scope.py covers all routes."""
 
 from typing import Any
 
@@ -34,7 +34,7 @@ ROWS: list[tuple[tuple[str, ...], str, str, int]] = [
 
 @pytest.mark.parametrize("kind", ["personal_access_tokens", "impersonation_tokens"])
 @pytest.mark.parametrize(("scopes", "method", "path", "status"), ROWS)
-def test_a_token_reaches_what_its_scopes_say(
+def test_a_token_reaches_the_routes_of_its_scopes(
     api: Api, make: Make, kind: str, scopes: tuple[str, ...], method: str, path: str, status: int
 ) -> None:
     if "sudo" in scopes and kind == "impersonation_tokens":
@@ -51,8 +51,8 @@ def test_a_token_reaches_what_its_scopes_say(
         assert body == REFUSAL
 
 
-def test_the_scope_is_asked_before_the_rights(api: Api, make: Make) -> None:
-    """An administrator's narrow token is no administrator's word, and a stranger's learns nothing else."""
+def test_the_scope_is_checked_before_permissions(api: Api, make: Make) -> None:
+    """An administrator's token of a narrow scope has no administrator rights, and reveals nothing else."""
     narrow = make.root.with_token(make.token(make.root.id, "read_user"))
 
     assert api.post(f"/users/{make.user().id}/block", narrow).json()["error"] == "insufficient_scope"
@@ -62,7 +62,7 @@ def test_the_scope_is_asked_before_the_rights(api: Api, make: Make) -> None:
 @pytest.mark.parametrize(
     ("scopes", "shown"), [(("api", "sudo"), True), (("api",), False), (("read_user",), False), (("read_api",), False)]
 )
-def test_a_narrow_token_does_not_buy_the_private_token(
+def test_a_narrow_token_cannot_read_the_private_token(
     api: Api, make: Make, scopes: tuple[str, ...], shown: bool
 ) -> None:
     administrator = make.user(admin=True)

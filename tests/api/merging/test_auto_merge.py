@@ -14,18 +14,18 @@ from tests.factories import Project, add_members
 
 @pytest.fixture(scope="module")
 def owner(make: Make) -> User:
-    """Whose project it is."""
+    """Return the owner of the project."""
     return make.user()
 
 
 @pytest.fixture(scope="module")
 def project(make: Make, owner: User) -> Project:
-    """A project with something in it."""
+    """Return a project with a first commit."""
     return filled_project(make, owner)
 
 
 def report(api: Api, project: Project, merge_request: dict[str, Any], who: User, state: str, **sent: Any) -> None:
-    """Say something of the head."""
+    """Report a commit status for the head."""
     sha = merge_request["sha"]
     answer = api.post(
         f"/projects/{project.id}/statuses/{sha}", who, state=state, ref=merge_request["source_branch"], **sent
@@ -36,7 +36,7 @@ def report(api: Api, project: Project, merge_request: dict[str, Any], who: User,
 def waiting(
     api: Api, make: Make, project: Project, who: User, author: User | None = None, **sent: Any
 ) -> dict[str, Any]:
-    """A merge request that waits for its pipeline."""
+    """Return a merge request that waits for its pipeline."""
     merge_request = make_merge_request(make, project, author or who)
     report(api, project, merge_request, who, "running")
     answer = api.put(url(project, merge_request, "/merge"), who, merge_when_pipeline_succeeds=True, **sent)
@@ -48,7 +48,7 @@ def waiting(
 
 
 def seen(api: Api, project: Project, merge_request: dict[str, Any], who: User) -> tuple[str, bool]:
-    """Its state, and whether it still waits."""
+    """Return its state, and whether the merge is still scheduled."""
     shown = api.get(url(project, merge_request), who).json()
     return shown["state"], shown["merge_when_pipeline_succeeds"]
 
@@ -56,7 +56,7 @@ def seen(api: Api, project: Project, merge_request: dict[str, Any], who: User) -
 def test_it_is_merged_when_the_pipeline_has_succeeded(
     api: Api, make: Make, instance: Instance, project: Project, owner: User
 ) -> None:
-    """By the job, in the name and as the wish of whoever asked for it."""
+    """The job merges in the name of the user who scheduled the merge, with their options."""
     message = "When it was ready"
     merge_request = waiting(api, make, project, owner, merge_commit_message=message, should_remove_source_branch=True)
     assert merge_request["should_remove_source_branch"] is True
@@ -91,16 +91,16 @@ def test_several_statuses_make_one_success(
     assert seen(api, project, merge_request, owner) == ("merged", False)
 
 
-def test_there_is_nothing_to_wait_for(api: Api, make: Make, project: Project, owner: User) -> None:
-    """Without a pipeline, or with one that has ended, it is merged at once."""
+def test_merge_is_immediate_without_an_active_pipeline(api: Api, make: Make, project: Project, owner: User) -> None:
+    """Without a pipeline or with a finished one."""
     merged(api, project, make_merge_request(make, project, owner), owner, merge_when_pipeline_succeeds=True)
     ready = make_merge_request(make, project, owner)
     report(api, project, ready, owner, "success")
     merged(api, project, ready, owner, merge_when_pipeline_succeeds=True)
 
 
-def test_cancelling(api: Api, make: Make, instance: Instance, owner: User) -> None:
-    """By PUT as the contract has it and by POST as clients do; with its own words for what is over or was never set."""
+def test_cancel(api: Api, make: Make, instance: Instance, owner: User) -> None:
+    """By PUT as documented and by POST as clients send it; with specific errors for merged and unscheduled ones."""
     project = filled_project(make, owner)
     author, reporter = make.user(), make.user()
     add_members(make, project, {author: Level.DEVELOPER, reporter: Level.REPORTER})
@@ -130,8 +130,8 @@ def test_cancelling(api: Api, make: Make, instance: Instance, owner: User) -> No
     refused(api.put(url(project, second, "/cancel_merge_when_pipeline_succeeds"), owner), 405, "not_open")
 
 
-def test_new_commits_drop_it(api: Api, make: Make, instance: Instance, project: Project, owner: User) -> None:
-    """What was pushed since nobody has asked to be merged, whatever becomes of the pipeline of the old head."""
+def test_new_commits_cancel_the_merge(api: Api, make: Make, instance: Instance, project: Project, owner: User) -> None:
+    """The result of the pipeline of the old head does not matter."""
     merge_request = waiting(api, make, project, owner)
     newer = commit(make, project, merge_request["source_branch"], {make.name("file"): "x"}, owner)
     assert seen(api, project, merge_request, owner) == ("opened", False)
@@ -163,8 +163,8 @@ def test_schedule_survives_a_failed_pipeline(
     assert seen(api, project, canceled, owner) == ("opened", False)
 
 
-def test_what_cannot_be_merged_any_more(api: Api, make: Make, instance: Instance, owner: User) -> None:
-    """Whoever looks sees why; nothing is tried again and again."""
+def test_an_unmergeable_merge_request_is_not_retried(api: Api, make: Make, instance: Instance, owner: User) -> None:
+    """The reason is shown."""
     project = filled_project(make, owner)
     clash, lost = waiting(api, make, project, owner), waiting(api, make, project, owner)
     commit(make, project, "master", {f"{clash['source_branch']}.txt": "otherwise\n"}, owner)
@@ -182,8 +182,8 @@ def test_what_cannot_be_merged_any_more(api: Api, make: Make, instance: Instance
     assert seen(api, project, lost, owner) == ("opened", True)
 
 
-def test_a_success_may_be_demanded(api: Api, make: Make, instance: Instance, owner: User) -> None:
-    """Then nothing is merged before; a merge for later does not mind that it is not there yet."""
+def test_projects_may_require_a_successful_pipeline(api: Api, make: Make, instance: Instance, owner: User) -> None:
+    """Merging without one is rejected; scheduling a merge is allowed."""
     project = filled_project(make, owner)
     sent = {"name": project.name, "only_allow_merge_if_pipeline_succeeds": True}
     assert api.put(f"/projects/{project.id}", owner, **sent).status_code == 200
@@ -206,7 +206,7 @@ def test_a_success_may_be_demanded(api: Api, make: Make, instance: Instance, own
     assert seen(api, project, merge_request, owner) == ("merged", False)
 
 
-def test_who_may_not_merge_may_not_ask_for_it(api: Api, make: Make, owner: User) -> None:
+def test_scheduling_requires_permission_to_merge(api: Api, make: Make, owner: User) -> None:
     project = filled_project(make, owner)
     developer = make.user()
     add_members(make, project, {developer: Level.DEVELOPER})

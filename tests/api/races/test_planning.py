@@ -1,4 +1,4 @@
-"""Labels, milestones and boards that several processes change at once."""
+"""Concurrent changes of labels, milestones and boards."""
 
 from tests.api.races.concurrent_servers import ConcurrentCall, ConcurrentServers
 from tests.client import Api, Make
@@ -8,13 +8,13 @@ ROUNDS = 5
 RED = "#FF0000"
 
 
-def test_a_label_is_made_once(api: Api, make: Make, servers: ConcurrentServers) -> None:
+def test_a_label_is_created_once(api: Api, make: Make, servers: ConcurrentServers) -> None:
     project = make_project(make)
     path = f"/projects/{project.id}/labels"
     for turn in range(ROUNDS):
         sent = {"name": f"label {turn}", "color": RED}
         assert sorted(servers.race(*[ConcurrentCall("POST", path, make.root, sent)] * 3)) == [201, 409, 409]
-        # By an issue, too: whoever comes second uses what is there.
+        # Also by an issue: the second one uses the existing label.
         issue = {"title": "x", "labels": f"by issue {turn}"}
         assert (
             servers.race(*[ConcurrentCall("POST", f"/projects/{project.id}/issues", make.root, issue)] * 3) == [201] * 3
@@ -35,8 +35,8 @@ def test_a_milestone_is_made_once_in_a_group_and_its_projects(api: Api, make: Ma
     assert len(api.get(paths[0], make.root, include_ancestors="true").json()) == ROUNDS
 
 
-def test_counts_are_right_after_edits_at_once(api: Api, make: Make, servers: ConcurrentServers) -> None:
-    """An issue is closed while it is labelled: it counts as what it became."""
+def test_counts_are_correct_after_concurrent_edits(api: Api, make: Make, servers: ConcurrentServers) -> None:
+    """An issue is closed while it is labelled: it is counted in its final state."""
     project = make_project(make)
     for turn in range(ROUNDS):
         made = api.post(f"/projects/{project.id}/issues", make.root, title="x", labels=f"first {turn}").json()

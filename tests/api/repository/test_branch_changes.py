@@ -1,4 +1,4 @@
-"""Branches: made and deleted, their names, and what protects them."""
+"""Creation and deletion of branches, their names, and protection."""
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -17,7 +17,7 @@ SHA1 = "0123456789abcdef0123456789abcdef01234567"
 
 @pytest.fixture
 def project(instance: Instance, make: Make, roles: UsersByRole) -> Project:
-    """A private project with a merged branch, one that is not, and two tags."""
+    """Return a private project with a merged branch, an unmerged one, and two tags."""
     project = project_with(make, roles)
     history = History()
     first = history.commit(files={"README.md": "hello\n"}, message="Begin")
@@ -31,12 +31,12 @@ def project(instance: Instance, make: Make, roles: UsersByRole) -> Project:
 
 
 def tip(instance: Instance, project: Project, name: str) -> str:
-    """The commit that git finds by a name."""
+    """Return the commit that git finds by a name."""
     return run(repository_of(instance, project).path, "rev-parse", f"{name}^{{commit}}")
 
 
 def branches(api: Api, make: Make, project: Project) -> set[str]:
-    """What is there."""
+    """Return all branches."""
     shown = api.get(f"/projects/{project.id}/repository/branches", make.root, per_page=100).json()
     return {branch["name"] for branch in shown}
 
@@ -101,8 +101,8 @@ def test_from_a_branch_a_tag_and_commits(api: Api, instance: Instance, roles: Us
     ["nope", "f" * 40, "fffffff", "", "master~1", "master^", "..", "a..b", "--output=/tmp/pwn", "-x", "@{-1}", ":/x",
      "HEAD:README.md", "refs/", "heads/master", "master:README.md", "x" * 100_000, "ü\ud7ff"],
 )  # fmt: skip
-def test_what_no_branch_begins_at(api: Api, make: Make, roles: UsersByRole, project: Project, ref: str) -> None:
-    """A reference that reads as a flag, a range or an expression is only a name that nothing has."""
+def test_invalid_start_refs_are_rejected(api: Api, make: Make, roles: UsersByRole, project: Project, ref: str) -> None:
+    """Attack: a ref that looks like an option, a range or an expression is a missing name."""
     before = branches(api, make, project)
     refused = api.post(f"/projects/{project.id}/repository/branches", roles.developer, branch="x", ref=ref)
     assert (refused.status_code, refused.json()["message"]) == (400, "Invalid reference name")
@@ -110,7 +110,7 @@ def test_what_no_branch_begins_at(api: Api, make: Make, roles: UsersByRole, proj
     assert not Path("/tmp/pwn").exists()
 
 
-def test_a_tree_or_file_is_no_beginning(api: Api, instance: Instance, roles: UsersByRole, project: Project) -> None:
+def test_a_tree_or_file_is_no_start_point(api: Api, instance: Instance, roles: UsersByRole, project: Project) -> None:
     for thing in ("HEAD^{tree}", "HEAD:README.md"):
         oid = run(repository_of(instance, project).path, "rev-parse", thing)
         refused = api.post(f"/projects/{project.id}/repository/branches", roles.developer, branch="x", ref=oid)
@@ -124,7 +124,7 @@ def test_a_tree_or_file_is_no_beginning(api: Api, instance: Instance, roles: Use
      "a/", "a//b", ".a", "a.", "a/.b", "@{x", "a\tb", "a\nb", "x" * 300, "a/" * 600 + "b", "ü" * 126, ""],
 )  # fmt: skip
 def test_names_that_no_branch_can_have(api: Api, make: Make, roles: UsersByRole, project: Project, name: str) -> None:
-    """What git forbids, what reads as a flag, as a commit's id or as another spelling of a reference."""
+    """Names that git forbids, and names that read as a flag, a commit id or another spelling of a ref."""
     before = branches(api, make, project)
     for person in (roles.developer, roles.owner, make.root):
         refused = api.post(f"/projects/{project.id}/repository/branches", person, branch=name, ref="master")
@@ -134,14 +134,14 @@ def test_names_that_no_branch_can_have(api: Api, make: Make, roles: UsersByRole,
 
 
 @pytest.mark.parametrize("sent", [{"branch": "a\0b"}, {"branch": ["x"]}, {"branch": {"x": 1}}, {"ref": ["master"]}])
-def test_names_that_are_no_text(api: Api, roles: UsersByRole, project: Project, sent: dict[str, object]) -> None:
+def test_names_of_wrong_types(api: Api, roles: UsersByRole, project: Project, sent: dict[str, object]) -> None:
     whole = {"branch": "x", "ref": "master", **sent}
     refused = api.post(f"/projects/{project.id}/repository/branches", roles.developer, **whole)
     assert refused.json() == {"message": {next(iter(sent)): ["is invalid"]}}
 
 
 @pytest.mark.parametrize("missing", ["branch", "ref"])
-def test_both_are_needed(api: Api, roles: UsersByRole, project: Project, missing: str) -> None:
+def test_both_parameters_are_required(api: Api, roles: UsersByRole, project: Project, missing: str) -> None:
     sent = {"branch": "x", "ref": "master"}
     del sent[missing]
     refused = api.post(f"/projects/{project.id}/repository/branches", roles.developer, **sent)
@@ -154,7 +154,7 @@ def test_both_are_needed(api: Api, roles: UsersByRole, project: Project, missing
      "x" * 250, "tags/v1", "1"],
 )  # fmt: skip
 def test_unusual_names_work(api: Api, instance: Instance, roles: UsersByRole, project: Project, name: str) -> None:
-    """What was made is there at once, can be read back by its name, and is gone at once."""
+    """A new branch can be read at once by its name, and is gone at once after its deletion."""
     url = f"/projects/{project.id}/repository/branches"
     made = api.post(url, roles.developer, branch=name, ref="feature")
     assert made.status_code == 201, made.text
@@ -167,7 +167,7 @@ def test_unusual_names_work(api: Api, instance: Instance, roles: UsersByRole, pr
     assert api.get(f"{url}/{quote(name, safe='')}", roles.developer).status_code == 404
 
 
-def test_what_exists_is_not_made_again(api: Api, roles: UsersByRole, project: Project) -> None:
+def test_an_existing_branch_is_not_replaced(api: Api, roles: UsersByRole, project: Project) -> None:
     url = f"/projects/{project.id}/repository/branches"
     again = api.post(url, roles.developer, branch="feature", ref="master")
     assert (again.status_code, again.json()["message"]) == (400, "Branch already exists")
@@ -185,10 +185,10 @@ def test_what_exists_is_not_made_again(api: Api, roles: UsersByRole, project: Pr
     assert clash.json()["message"] == "'feature' cannot exist beside the tag 'feature/x'"
 
 
-def test_a_branch_and_a_tag_of_one_name_are_told_apart(
+def test_a_branch_and_a_tag_of_one_name_are_distinct(
     api: Api, instance: Instance, roles: UsersByRole, project: Project
 ) -> None:
-    """A tag called like a branch must not be what people get who ask for the branch."""
+    """Attack: a tag named like a branch replaces it."""
     first, feature = tip(instance, project, "light"), tip(instance, project, "refs/heads/feature")
     run(repository_of(instance, project).path, "update-ref", "refs/tags/feature", first)
     url = f"/projects/{project.id}/repository/branches"
@@ -200,7 +200,7 @@ def test_a_branch_and_a_tag_of_one_name_are_told_apart(
     assert tip(instance, project, "refs/tags/feature") == first
 
 
-def test_of_the_same_branch_made_at_once_one_wins(api: Api, roles: UsersByRole, project: Project) -> None:
+def test_concurrent_creation_makes_one_branch(api: Api, roles: UsersByRole, project: Project) -> None:
     url = f"/projects/{project.id}/repository/branches"
 
     def make_it(ref: str) -> tuple[int, str]:
@@ -214,8 +214,8 @@ def test_of_the_same_branch_made_at_once_one_wins(api: Api, roles: UsersByRole, 
     assert api.get(f"{url}/race", roles.developer).json()["commit"]["id"] == winner
 
 
-def test_several_delete_one_at_once(api: Api, roles: UsersByRole, project: Project) -> None:
-    """Whoever comes too late finds what they wanted: it is gone."""
+def test_concurrent_deletion(api: Api, roles: UsersByRole, project: Project) -> None:
+    """Later calls also succeed or get 404."""
     url = f"/projects/{project.id}/repository/branches"
     for _ in range(3):
         assert api.post(url, roles.developer, branch="race", ref="feature").status_code == 201
@@ -225,10 +225,10 @@ def test_several_delete_one_at_once(api: Api, roles: UsersByRole, project: Proje
         assert api.get(f"{url}/race", roles.developer).status_code == 404
 
 
-def test_a_developer_gets_round_no_protection(
+def test_developers_cannot_bypass_protection(
     api: Api, make: Make, instance: Instance, roles: UsersByRole, project: Project
 ) -> None:
-    """Protected branches, also those with a slash in their name, are neither made nor deleted by developers."""
+    """Developers neither create nor delete protected branches, including names with slashes."""
     url = f"/projects/{project.id}/repository/branches"
     for name in ("a/b", "wild/*"):
         assert api.post(f"/projects/{project.id}/protected_branches", roles.master, name=name).status_code == 201
@@ -246,7 +246,7 @@ def test_a_developer_gets_round_no_protection(
     assert not {"a/b", "wild/x", "wild/x/y"} & branches(api, make, project)
 
 
-def test_developers_who_can_push_make_a_protected_branch_and_do_not_delete_it(
+def test_developers_with_push_access_create_a_protected_branch_but_do_not_delete_it(
     api: Api, roles: UsersByRole, project: Project
 ) -> None:
     url = f"/projects/{project.id}/repository/branches"
@@ -256,7 +256,7 @@ def test_developers_who_can_push_make_a_protected_branch_and_do_not_delete_it(
     assert api.post(url, roles.developer, branch="feature", ref="master").status_code == 201
 
 
-def test_the_default_branch_stays(api: Api, make: Make, roles: UsersByRole, project: Project) -> None:
+def test_the_default_branch_cannot_be_deleted(api: Api, make: Make, roles: UsersByRole, project: Project) -> None:
     url = f"/projects/{project.id}/repository/branches"
     for person in (roles.developer, roles.owner, make.root):
         refused = api.delete(f"{url}/master", person)
@@ -266,7 +266,7 @@ def test_the_default_branch_stays(api: Api, make: Make, roles: UsersByRole, proj
     assert api.delete(f"{url}/master", roles.owner).status_code == 400
 
 
-def test_deleting_what_is_merged(
+def test_merged_branches_are_deleted(
     api: Api, make: Make, instance: Instance, roles: UsersByRole, project: Project
 ) -> None:
     """Branches that the default one contains go; protected ones and the others stay, and so do tags."""
@@ -285,7 +285,7 @@ def test_deleting_what_is_merged(
     assert tip(instance, project, "refs/tags/light") == first
 
 
-def test_an_archived_project_does_not_change(api: Api, make: Make, roles: UsersByRole, project: Project) -> None:
+def test_an_archived_project_is_read_only(api: Api, make: Make, roles: UsersByRole, project: Project) -> None:
     before = branches(api, make, project)
     assert api.post(f"/projects/{project.id}/archive", roles.owner).status_code == 201
     url = f"/projects/{project.id}/repository/branches"

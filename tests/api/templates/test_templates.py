@@ -1,4 +1,4 @@
-"""Texts to begin a repository with."""
+"""Templates: licenses, .gitignore, Dockerfile and CI files."""
 
 from datetime import UTC, datetime
 
@@ -32,7 +32,7 @@ def _year() -> str:
 
 
 @pytest.mark.parametrize(("all_of_them", "one_of_them", "name", "part"), KINDS)
-def test_anybody_may_read(api: Api, make: Make, all_of_them: str, one_of_them: str, name: str, part: str) -> None:
+def test_templates_are_public(api: Api, make: Make, all_of_them: str, one_of_them: str, name: str, part: str) -> None:
     for caller in (None, make.user(), make.root):
         listed = api.get(all_of_them, as_user=caller, per_page=100)
         assert listed.status_code == 200
@@ -44,7 +44,7 @@ def test_anybody_may_read(api: Api, make: Make, all_of_them: str, one_of_them: s
 
 
 @pytest.mark.parametrize("path", ["/templates/gitlab_ci_ymls", "/templates/dockerfiles"])
-def test_first_line_says_that_it_is_a_template(api: Api, path: str) -> None:
+def test_first_line_marks_a_template(api: Api, path: str) -> None:
     for template in api.get(path, per_page=100).json():
         first_line = api.get(f"{path}/{template['key']}").json()["content"].splitlines()[0]
         assert first_line == "# This file is a template, and might need editing before it works on your project."
@@ -103,7 +103,7 @@ NO_KEYS = [
 
 @pytest.mark.parametrize(("path", "called"), CALLED)
 @pytest.mark.parametrize("key", NO_KEYS)
-def test_what_is_not_listed_is_not_there(api: Api, path: str, called: str, key: str) -> None:
+def test_unlisted_templates_are_not_found(api: Api, path: str, called: str, key: str) -> None:
     gone = api.get(f"{path}/{key}")
 
     assert (gone.status_code, gone.json()) == (404, {"message": f"404 {called} Not Found"})
@@ -149,13 +149,13 @@ FILLED = [
 
 
 @pytest.mark.parametrize(("key", "filled"), FILLED)
-def test_a_license_is_filled_in(api: Api, key: str, filled: str) -> None:
+def test_placeholders_of_a_license_are_replaced(api: Api, key: str, filled: str) -> None:
     content = api.get(f"/templates/licenses/{key}", project="My Project", fullname="Anton").json()["content"]
 
     assert filled.format(year=_year()) in content
 
 
-def test_the_holder_is_the_caller(api: Api, make: Make) -> None:
+def test_the_default_holder_is_the_caller(api: Api, make: Make) -> None:
     user = make.user(name="Zoë Müller")
 
     assert f"(c) {_year()} Zoë Müller\n" in api.get("/templates/licenses/mit", as_user=user).json()["content"]
@@ -168,14 +168,14 @@ def test_the_holder_is_the_caller(api: Api, make: Make) -> None:
 
 
 @pytest.mark.parametrize("name", [r"\1\g<0>", "[project]", "<year>", "寿司 🍣", "x" * 5000])
-def test_what_is_filled_in_is_taken_as_it_is(api: Api, name: str) -> None:
+def test_values_are_inserted_literally(api: Api, name: str) -> None:
     filled = api.get("/templates/licenses/gpl-3.0", fullname=name, project="My Project").json()["content"]
 
     assert f"Copyright (C) {_year()}  {name}\n" in filled
-    # Filling one in must leave nothing behind for the next caller.
+    # Replacing placeholders must not change the cached template.
     assert "<name of author>" in api.get("/templates/licenses/gpl-3.0").json()["content"]
 
 
-def test_refuses_names_that_are_no_text(api: Api) -> None:
+def test_invalid_names_are_rejected(api: Api) -> None:
     assert api.get("/templates/licenses/mit?fullname[]=a").status_code == 400
     assert api.get("/templates/licenses/mit?fullname=%00").status_code == 400

@@ -20,7 +20,7 @@ def _administrator(make: Make) -> User:
         ("admin", 200, True, True),
     ],
 )
-def test_who_one_is(api: Api, make: Make, who: str, status: int, is_admin: bool, private_token: bool) -> None:
+def test_current_user(api: Api, make: Make, who: str, status: int, is_admin: bool, private_token: bool) -> None:
     caller = {
         "nobody": None,
         "user": make.user(),
@@ -38,7 +38,7 @@ def test_who_one_is(api: Api, make: Make, who: str, status: int, is_admin: bool,
         assert shown["external"] is (who == "external")
 
 
-def test_the_private_token_that_is_shown_is_one_that_works(api: Api, make: Make) -> None:
+def test_the_shown_private_token_is_valid(api: Api, make: Make) -> None:
     administrator = _administrator(make)
     private = administrator.with_token(api.get("/user", administrator).json()["private_token"])
 
@@ -46,7 +46,7 @@ def test_the_private_token_that_is_shown_is_one_that_works(api: Api, make: Make)
     assert api.get("/users", private, sudo=make.user().username).status_code == 200
 
 
-def test_sudo_shows_somebody_elses_view_with_their_private_token(api: Api, make: Make) -> None:
+def test_sudo_shows_the_other_user_with_their_private_token(api: Api, make: Make) -> None:
     user = make.user()
 
     shown = api.get("/user", make.root, sudo=user.username).json()
@@ -55,7 +55,7 @@ def test_sudo_shows_somebody_elses_view_with_their_private_token(api: Api, make:
     assert api.get("/user", user.with_token(shown["private_token"])).json()["id"] == user.id
 
 
-def test_an_external_user_creates_neither_projects_nor_groups(api: Api, make: Make) -> None:
+def test_external_users_cannot_create_projects_or_groups(api: Api, make: Make) -> None:
     external = api.get("/user", make.user(external=True, projects_limit=10, can_create_group=True)).json()
     ordinary = api.get("/user", make.user()).json()
 
