@@ -44,6 +44,7 @@ from ingot.core.db.engines import engine_for
 from ingot.core.db.ports import Ports
 from ingot.core.db.times import Timestamp
 from ingot.core.db.vault import Vault
+from ingot.core.disk_probe import DiskProbe
 from ingot.core.events.bus import Subscriptions, collect_subscribers
 from ingot.core.http.frontend import HttpFrontend
 from ingot.core.http.metrics import Metrics
@@ -196,6 +197,7 @@ class App:
             GitHttp(GitBackend(settings, database, self.kernel.pool, log), authorization),
             PagesComponent(settings, database, self.kernel.pool, InternalClient(router.declared, database, settings)),
         ]
+        self._disk_probe = DiskProbe([settings.data / name for name in ("", "repositories", "uploads", "lfs")])
         metrics = Metrics(metrics_folder, partial(database.read, queue_stats), REGISTRY)
         self.front = HttpFrontend(settings, self.components, self.health, metrics, log)
 
@@ -215,9 +217,10 @@ class App:
             self._log("changes not settled", error=type(error).__name__, where=stack)
 
     def health(self) -> dict[str, str]:
-        """Return the current state of the database and of each role."""
+        """Return the current state of the database, of the disks and of each role."""
         served = {role: _role_state(self.database, role) for role in ("jobs", "ssh")}
-        return {"database": _database_state(self.database), **served}
+        disk = "ok" if self._disk_probe.is_writable() else "failed"
+        return {"database": _database_state(self.database), "disk": disk, **served}
 
     def close(self) -> None:
         """Wait for running requests, then close the database."""
