@@ -44,6 +44,7 @@ from ingot.core.db.engine_factory import engine_for
 from ingot.core.db.ports import Ports
 from ingot.core.db.times import Timestamp
 from ingot.core.db.vault import Vault
+from ingot.core.disk_probe import DiskProbe
 from ingot.core.events.bus import Subscriptions, collect_subscribers
 from ingot.core.http.frontend import HttpFrontend
 from ingot.core.http.metrics import Metrics
@@ -203,6 +204,7 @@ class App:
             StaticFiles(),
             PagesComponent(settings, database, self.kernel.pool, InternalClient(router.declared, database, settings)),
         ]
+        self._disk_probe = DiskProbe([settings.data / name for name in ("", "repositories", "uploads", "lfs")])
         metrics = Metrics(metrics_folder, partial(database.read, queue_stats), REGISTRY)
         self.front = HttpFrontend(settings, self.components, self.health, metrics, log)
 
@@ -222,11 +224,12 @@ class App:
             self._log("reconciliation failed", error=type(error).__name__, where=stack)
 
     def health(self) -> dict[str, str]:
-        """Return the current state of the database and of each role."""
+        """Return the current state of the database, of the disks and of each role."""
         # The database comes first: if it does not answer, the roles are not looked up.
-        return {"database": _database_state(self.database)} | {
-            role: _role_state(self.database, role) for role in ("jobs", "ssh")
-        }
+        database = _database_state(self.database)
+        disk = "ok" if self._disk_probe.is_writable() else "failed"
+        roles = {role: _role_state(self.database, role) for role in ("jobs", "ssh")}
+        return {"database": database, "disk": disk, **roles}
 
     def close(self) -> None:
         """Wait for running requests, then close the database."""

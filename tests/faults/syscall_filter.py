@@ -80,14 +80,23 @@ _RESPONSE = struct.Struct("=QqiI")
 _CONTINUE_FLAG = 1
 _POLL_MILLISECONDS = 100
 _WORKING_DIRECTORY = -100
+_OPEN_FLAGS = {
+    name: (position, os.O_WRONLY | os.O_RDWR | os.O_CREAT) for name, position in (("open", 1), ("openat", 2))
+}
+"""The argument with the flags; files that are opened for reading only are not intercepted."""
 
 _LAUNCHER = """
 import ctypes, os, socket, struct, sys
-handle, architecture, seccomp, *numbers = map(int, sys.argv[1].split(","))
-instructions = [(0x20, 0, 0, 4), (0x15, 1, 0, architecture), (0x06, 0, 0, 0x7FFF0000), (0x20, 0, 0, 0)]
-for place, number in enumerate(numbers):
-    instructions.append((0x15, len(numbers) - place, 0, number))
-instructions += [(0x06, 0, 0, 0x7FFF0000), (0x06, 0, 0, 0x7FC00000)]
+handle, architecture, seccomp, *rules = map(int, sys.argv[1].split(","))
+ALLOW, NOTIFY, NUMBER = (0x06, 0, 0, 0x7FFF0000), (0x06, 0, 0, 0x7FC00000), (0x20, 0, 0, 0)
+instructions = [(0x20, 0, 0, 4), (0x15, 1, 0, architecture), ALLOW]
+for number, argument, mask in zip(rules[::3], rules[1::3], rules[2::3]):
+    if mask:
+        flags = (0x20, 0, 0, 16 + 8 * argument)
+        instructions += [NUMBER, (0x15, 0, 4, number), flags, (0x45, 0, 1, mask), NOTIFY, ALLOW]
+    else:
+        instructions += [NUMBER, (0x15, 0, 1, number), NOTIFY]
+instructions.append(ALLOW)
 program = ctypes.create_string_buffer(b"".join(struct.pack("=HBBI", *each) for each in instructions))
 pointer = ctypes.create_string_buffer(struct.pack("@HP", len(instructions), ctypes.addressof(program)))
 libc = ctypes.CDLL(None, use_errno=True)
@@ -160,7 +169,8 @@ class FilteredServer(Server):
         """Start the server and decide its calls until it ends; skip the test where that is not permitted."""
         (self.data / "run" / "address").unlink(missing_ok=True)
         ours, theirs = socket.socketpair()
-        numbers = (theirs.fileno(), self._architecture, self._seccomp, *self._names)
+        rules = [value for number, name in self._names.items() for value in (number, *_OPEN_FLAGS.get(name, (0, 0)))]
+        numbers = (theirs.fileno(), self._architecture, self._seccomp, *rules)
         command = [sys.executable, "-c", _LAUNCHER, ",".join(map(str, numbers)), *INGOT[1:], *self._words(arguments)]
         with self._log.open("ab") as log, self._out.open("ab") as out:
             self.process = subprocess.Popen(

@@ -143,9 +143,10 @@ class SqliteEngine:
             return DatabaseErrorKind.CLASH
         if isinstance(error, sqlite3.OperationalError):
             code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-            if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY):
+            if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL):
                 return DatabaseErrorKind.BUSY
-            if code in (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN):
+            # A connection that was opened while the disk was read-only stays so; only a new one can write again.
+            if code in (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):
                 return DatabaseErrorKind.LOST
         return None
 

@@ -20,6 +20,7 @@ from ingot.core.http.request import (
     Trace,
     request_id,
 )
+from ingot.git.core.disk_errors import NOT_WRITABLE, is_disk_failure
 from ingot.git.core.errors import UNREADABLE_ERRORS, is_unreadable_error
 from ingot.log import Log
 from ingot.settings import Settings
@@ -74,15 +75,18 @@ class HttpFrontend:
     async def _report_error(self, send: Send, trace: Trace, error: Exception) -> None:
         # Without the message: database drivers include the values of the statement in it.
         where = "".join(traceback.format_tb(error.__traceback__))
-        unreadable = is_unreadable_error(error)
-        event = "repository unreadable" if unreadable else "fault"
+        failing = is_disk_failure(error)
+        unreadable = is_unreadable_error(error) and not failing
+        event = "disk failure" if failing else "repository unreadable" if unreadable else "fault"
         self._log(event, request_id=trace.request_id, error=type(error).__name__, where=where)
         # Out of file descriptors: the same request may succeed when others have finished.
         crowded = isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE)
-        trace.status = 503 if crowded or unreadable else 500
+        trace.status = 503 if crowded or unreadable or failing else 500
         if not trace.answered:
-            answer = [(b"content-type", b"application/json"), *([(b"retry-after", b"5")] if crowded else [])]
-            text = "503 Service Unavailable" if crowded else "500 Internal Server Error"
+            retry = [(b"retry-after", b"5")] if crowded else [(b"retry-after", b"60")] if failing else []
+            answer = [(b"content-type", b"application/json"), *retry]
+            text = "503 Service Unavailable" if crowded or failing else "500 Internal Server Error"
+            text = f"{text} - {NOT_WRITABLE}" if failing else text
             body = b'{"message":"%s"}' % (UNREADABLE_ERRORS if unreadable else text).encode()
             await send_response(send, trace, trace.status, answer, body)
 
