@@ -78,7 +78,7 @@ def update_refs(repository: Repository, updates: Sequence[RefUpdate]) -> None:
         if _MOVED_MESSAGE.search(error.stderr):
             raise RefMoved from error
         if _CONFLICT_MESSAGE.search(error.stderr):
-            raise _find_name_conflict(repository, updates) from error
+            raise find_name_conflict(repository, updates) from error
         if not _LOCKED_MESSAGE.search(error.stderr):
             raise
         if not break_stale_locks(repository, [update.ref for update in updates]):
@@ -86,7 +86,7 @@ def update_refs(repository: Repository, updates: Sequence[RefUpdate]) -> None:
         _run_update_ref(repository, script)
 
 
-def _find_name_conflict(repository: Repository, updates: Sequence[RefUpdate]) -> RefNameConflict:
+def find_name_conflict(repository: Repository, updates: Sequence[RefUpdate]) -> RefNameConflict:
     """Find the two conflicting names. They are looked up because git's message cannot be parsed reliably."""
     for update in updates:
         if not update.creates:

@@ -156,7 +156,7 @@ def test_a_long_file_is_refused_before_git_runs(
         raise AssertionError("git was run")
 
     monkeypatch.setattr(blame, "run_git", run_git)
-    ranges = ({}, {"range[start]": 1, "range[end]": blame.MAX_LINES + 1}, {"range[start]": 2**21, "range[end]": 2**22})
-    for path, asked in ((path, asked) for path in ("long", "longer") for asked in ranges):
+    beyond, long = {"range[start]": 2**21, "range[end]": 2**22}, {"range[start]": 1, "range[end]": blame.MAX_LINES + 1}
+    for path, asked in ((path, asked) for path in ("long", "longer") for asked in ({}, long, beyond)):
         refused = api.get(f"{url}/{path}/blame", None, ref="master", **asked)
         assert (refused.status_code, list(refused.json()["message"])) == (400, ["range"])
