@@ -12,6 +12,7 @@ from ingot.transport.backend import GitBackend, ServiceRequest
 from ingot.transport.fetch_requests import HiddenObject, check_wants
 from ingot.transport.git_process import GitProcess
 from ingot.transport.git_services import hidden_refs, max_request_bytes, protocol_environment, withheld_refs
+from ingot.transport.message_filter import MessageFilter, clean_messages
 from ingot.transport.packet_lines import MalformedPacket
 from ingot.transport.request_bodies import BadEncoding, ClientDisconnected, RequestTooLarge
 
@@ -79,6 +80,8 @@ _REASONS: dict[type[Exception], EndReason] = {
     _Stalled: EndReason.STALLED,
 }
 _KILLED = -9
+_FAILED = 128
+"""Exit status of git when it fails."""
 
 
 class GitExchange:
@@ -93,6 +96,10 @@ class GitExchange:
         self._args = [request.service.removeprefix("git-"), *options, "."]
         advertises = "--advertise-refs" in options
         self._push = backend.push(request) if request.service == "git-receive-pack" and not advertises else None
+        # The response to a fetch is mostly a pack, and its messages name files of the repository only relatively.
+        self._filter = (
+            None if request.service == "git-upload-pack" else MessageFilter(request.repository.path, self._log_message)
+        )
         self._active_at = monotonic()
         self._idle = False
         self._responded = False
@@ -125,7 +132,22 @@ class GitExchange:
                     await self._push.finish(process)
             if reason is EndReason.GIT_FAILED:
                 self._log_failure(status, process)
-            return ExchangeEnd(reason, status, self._responded, process.stderr)
+            if self._is_failure(reason) and not self._request.repository.path.exists():
+                return self._vanished()
+            stderr = clean_messages(process.stderr, self._request.repository.path, self._log_message)
+            return ExchangeEnd(reason, status, self._responded, stderr)
+
+    def _is_failure(self, reason: EndReason) -> bool:
+        """Return whether git failed; for a push it may report that to the client and end successfully."""
+        refused = self._push is not None and not self._push.made_updates
+        return reason is EndReason.GIT_FAILED or (reason is EndReason.COMPLETED and refused)
+
+    def _vanished(self) -> ExchangeEnd:
+        """Return the end of an exchange whose repository was removed; raise the refusal if nothing was sent yet."""
+        refusal = self._backend.missing(self._request.target)
+        if not self._responded:
+            raise refusal
+        return ExchangeEnd(EndReason.GIT_FAILED, _FAILED, True, f"{refusal.text}\n")
 
     async def _start(self) -> GitProcess:
         config, env = self._backend.config(self._request), protocol_environment(self._request.git_protocol)
@@ -135,7 +157,8 @@ class GitExchange:
 
     async def _respond(self, process: GitProcess, feeding: "asyncio.Future[None]") -> int:
         """Copy git's output to the client; return the exit status, or raise what was wrong with the request."""
-        chunk = await process.read()
+        output = self._output(process)
+        chunk = await anext(output, b"")
         if self._push is not None and not self._client.interactive:
             # Git may report an error after the first bytes; a violated limit of the request takes precedence.
             await asyncio.wait([feeding])
@@ -143,7 +166,7 @@ class GitExchange:
         while chunk:
             for part in [chunk] if self._push is None else self._push.hold(chunk):
                 await self._send(part)
-            chunk = await process.read()
+            chunk = await anext(output, b"")
         status = await process.wait()
         for part in [] if self._push is None else await self._push.conclude(status):
             await self._send(part)
@@ -153,6 +176,17 @@ class GitExchange:
         if feeding.done():
             feeding.result()
         return status
+
+    async def _output(self, process: GitProcess) -> AsyncIterator[bytes]:
+        """Yield git's output without paths of this server."""
+        while chunk := await process.read():
+            if self._filter is not None:
+                chunk = self._filter.feed(chunk)
+            if chunk:
+                yield chunk
+        rest = b"" if self._filter is None else self._filter.finish()
+        if rest:
+            yield rest
 
     async def _request_error(self, error: Exception) -> EndReason:
         try:
@@ -215,6 +249,9 @@ class GitExchange:
             await asyncio.sleep(left)
         self._idle = True
         process.kill()
+
+    def _log_message(self, message: str) -> None:
+        self._backend.log("git message withheld", request_id=self._request.request_id, message=message)
 
     def _log_failure(self, status: int, process: GitProcess) -> None:
         request = self._request

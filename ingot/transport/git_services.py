@@ -21,6 +21,8 @@ def service_config(service: Service, project: Project, settings: Settings) -> li
         return [("uploadpack.hideRefs", prefix) for prefix in hidden_refs(project)]
     return [
         ("core.hooksPath", str(HOOKS)),
+        # The server updates the refs of a large push itself.
+        ("receive.procReceiveRefs", "refs"),
         # The pre-receive check decides about deletions, with a message that users understand.
         ("receive.denyDeleteCurrent", "ignore"),
         ("receive.maxInputSize", str(settings.max_push_mb * _MEGABYTE)),

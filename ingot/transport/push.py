@@ -2,7 +2,8 @@
 
 import asyncio
 import os
-from collections.abc import Callable, Mapping, Sequence
+import select
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from functools import partial
 from pathlib import Path
@@ -16,8 +17,9 @@ from ingot.errors import Denied, Failure, NotFound, Unauthenticated, Unavailable
 from ingot.git.core.command import Config
 from ingot.git.core.errors import DamagedRepository, GitError
 from ingot.git.core.repository import Repository
+from ingot.git.writing.packed_updates import InvalidTarget, update_many_refs
 from ingot.git.writing.quarantine import largest_new_file
-from ingot.git.writing.ref_updates import RefUpdate
+from ingot.git.writing.ref_updates import RefMoved, RefNameConflict, RefUpdate
 from ingot.log import log_failure
 from ingot.projects.projects.queries import existing_project
 from ingot.projects.projects.tables import Project
@@ -32,9 +34,12 @@ from ingot.repositories.ref_changes.staged import (
 from ingot.repositories.ref_changes.tables import RefIntent
 from ingot.transport.callers import Authenticate, recorded_author
 from ingot.transport.git_process import GitProcess
+from ingot.transport.packet_lines import encode_packet
 from ingot.transport.policy import current_access
 from ingot.transport.push_messages import ClientAddress, merge_request_links, moved_message
 
+MAX_REFS_BY_GIT = 20
+"""Above this number git, which syncs a file per ref to disk, takes longer than one update of packed-refs."""
 MAX_HOOK_REQUEST_BYTES = 8 * 2**20
 MAX_HELD_BYTES = 32 * 2**20
 FINISH_SECONDS = 10.0
@@ -72,6 +77,7 @@ class Push:
         self._base_url = base_url
         self._max_file_mb = max_file_mb
         self._intent: RefIntent | None = None
+        self._accepted_updates: list[RefUpdate] = []
         self._updates: list[RefUpdate] = []
         self._held: list[bytes] | None = None
         self._hook_server: asyncio.Task[None] | None = None
@@ -80,6 +86,11 @@ class Push:
     def accepted(self) -> bool:
         """Whether the check has accepted the push; the rest takes moments and should not be interrupted."""
         return self._held is not None
+
+    @property
+    def made_updates(self) -> bool:
+        """Whether git has reported that refs were updated."""
+        return bool(self._updates)
 
     async def start(self, args: Sequence[str], config: Config, env: Mapping[str, str]) -> GitProcess:
         """Run git, and serve the requests of its hooks."""
@@ -153,13 +164,22 @@ class Push:
         try:
             while request := await _read_request(reader):
                 hook, *lines = request
-                reply = await (self._check(hook, lines) if hook.startswith("pre-receive ") else self._record(lines))
-                _write_all(replies, reply)
+                if hook.startswith("pre-receive "):
+                    reply = await self._check(hook, lines)
+                else:
+                    reply = await (self._update() if hook == "proc-receive" else self._record(lines))
+                await self._send_reply(replies, reply)
         except BrokenPipeError:  # Git was killed; a comparison with the refs shows what has changed.
             pass
         finally:
             transport.close()
             os.close(replies)
+
+    async def _send_reply(self, replies: int, reply: bytes) -> None:
+        if len(reply) <= select.PIPE_BUF:
+            _write_all(replies, reply)
+        else:  # The report of a large push blocks until the hook has read it.
+            await asyncio.get_running_loop().run_in_executor(None, _write_all, replies, reply)
 
     async def _check(self, hook: str, lines: Sequence[str]) -> bytes:
         try:
@@ -168,8 +188,22 @@ class Push:
             self._intent = await self._run(partial(self._accept, updates, quarantine))
         except _EXPECTED_ERRORS as error:
             return _reply("no", [_error_message(error)])
+        self._accepted_updates = updates
         self._held = []
         return OK
+
+    async def _update(self) -> bytes:
+        """Update the refs of a large push, and leave those of a small one to git."""
+        updates = self._accepted_updates
+        if len(updates) <= MAX_REFS_BY_GIT:
+            return _update_report("small", [(f"ok {update.ref}", "option fall-through") for update in updates])
+        try:
+            await self._run(partial(update_many_refs, self._repository, updates))
+        except (RefMoved, RefNameConflict, InvalidTarget, *_EXPECTED_ERRORS) as error:
+            log_failure("refs of a push not updated", error, project_id=self._project.id)
+            reason = _update_error_message(error)
+            return _update_report("large", [(f"ng {update.ref} {reason}",) for update in updates])
+        return _update_report("large", [(f"ok {update.ref}",) for update in updates])
 
     def _accept(self, updates: list[RefUpdate], quarantine: str) -> RefIntent | None:
         env = self._check_objects(updates, quarantine)
@@ -267,6 +301,23 @@ def _error_message(error: Exception) -> str:
     return "The repository cannot be read or written at this moment."
 
 
+def _update_error_message(error: Exception) -> str:
+    """Return the reason why none of the refs of a push was updated."""
+    if isinstance(error, RefMoved):
+        return "another push has changed one of these refs in the meantime"
+    if isinstance(error, RefNameConflict):
+        return f"{error.wanted} cannot exist beside {error.other}"
+    if isinstance(error, InvalidTarget):
+        return f"{error.ref} would not point at a commit"
+    return _error_message(error)
+
+
+def _update_report(size: str, results: Iterable[Sequence[str]]) -> bytes:
+    """Return the reply to the hook proc-receive: whether git has to wait for it, and the packets of the report."""
+    packets = (encode_packet(f"{line}\n".encode()) for result in results for line in result)
+    return b"".join((f"{size}\n".encode(), *packets, b".\n"))
+
+
 def read_updates(lines: Sequence[str]) -> list[RefUpdate]:
     """Parse the ref updates that a hook sends."""
     if not lines:
@@ -291,6 +342,6 @@ OK = _reply("ok", [])
 
 
 def _write_all(descriptor: int, reply: bytes) -> None:
-    """Write a reply; it is small enough for the pipe's buffer, so this does not block."""
+    """Write all bytes of a reply."""
     while reply:
         reply = reply[os.write(descriptor, reply) :]

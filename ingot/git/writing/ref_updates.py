@@ -79,7 +79,7 @@ def update_refs(repository: Repository, updates: Sequence[RefUpdate]) -> None:
         if _MOVED_MESSAGE.search(error.stderr):
             raise RefMoved from error
         if _CONFLICT_MESSAGE.search(error.stderr):
-            raise _find_name_conflict(repository, updates) from error
+            raise find_name_conflict(repository, updates) from error
         if not _LOCKED_MESSAGE.search(error.stderr):
             raise
         if not break_stale_locks(repository, [update.ref for update in updates]):
@@ -104,7 +104,7 @@ def sync_refs(repository: Repository, updates: Sequence[RefUpdate]) -> None:
             continue
 
 
-def _find_name_conflict(repository: Repository, updates: Sequence[RefUpdate]) -> RefNameConflict:
+def find_name_conflict(repository: Repository, updates: Sequence[RefUpdate]) -> RefNameConflict:
     """Find the two conflicting names. They are looked up because git's message cannot be parsed reliably."""
     for update in updates:
         if not update.creates:
