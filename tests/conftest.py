@@ -40,6 +40,7 @@ LONGEST: tuple[str, ...] = (
     "/faults/",
     "/browser/",
     "/test_hostile.py",
+    "/test_lexers.py",
     "/test_every_",
     "/test_serve.py",
     "/test_invalid_paths.py",
