@@ -41,7 +41,7 @@ test-sqlite: setup
 # test on PostgreSQL too.
 RUN_ONCE := tests/git tests/conventions tests/markup tests/outgoing tests/faults tests/web tests/browser tests/policy \
 	$(addprefix tests/api/kernel/test_,every_scope.py openapi.py parameters.py secrets.py) \
-	$(addprefix tests/server/test_,commands.py demo.py progress.py readme.py serve.py supervisor.py)
+	$(addprefix tests/server/test_,commands.py demo.py progress.py readme.py serve.py supervisor.py drain.py)
 
 test-postgresql: setup
 	INGOT_TEST_DATABASE=postgresql $(BIN)/pytest -n 4 --dist loadfile --no-loadscope-reorder $(or $(T),$(RUN_ONCE:%=--ignore=%))
@@ -70,7 +70,7 @@ bench: setup ## Run the benchmarks; prints ratios and their targets
 	$(BIN)/python -m bench
 
 soak: setup ## Run the long fault tests: 100 rounds instead of two or three
-	INGOT_SOAK_ROUNDS=100 INGOT_TEST_DATABASE=sqlite $(BIN)/pytest tests/faults tests/markup/test_hostile.py
+	INGOT_SOAK_ROUNDS=100 INGOT_TEST_DATABASE=sqlite $(BIN)/pytest tests/faults tests/markup/test_hostile.py tests/markup/test_lexers.py
 
 migration: setup ## Generate a migration from the tables; M="Add a column" is its description
 	$(BIN)/python -m ingot.core.migrations.autogenerate "$(M)"

@@ -193,6 +193,9 @@ class App:
         self._usage = TokenUsageTracker(database, self.kernel.writer)
         activity = UserActivity(database, self.kernel.writer)
         authorization = HttpAuthorization(settings, database, self.kernel.pool, activity)
+        git = GitHttp(GitBackend(settings, database, self.kernel.pool, log), authorization)
+        self.expects_requests = git.expects_requests
+        """Whether a client is between the requests of a push or fetch."""
         # Every component that serves paths; the first that handles a request responds to it.
         self.components: list[Component] = [
             ApiComponent(self.kernel),
@@ -200,7 +203,7 @@ class App:
             # Clients that probe for other APIs, such as GraphQL, get a 404 in JSON.
             ApiComponent(self.kernel, b"/api", _NEVER_MATCHES),
             LfsHttp(settings, database, self.kernel.pool, authorization),
-            GitHttp(GitBackend(settings, database, self.kernel.pool, log), authorization),
+            git,
             StaticFiles(),
             PagesComponent(settings, database, self.kernel.pool, InternalClient(router.declared, database, settings)),
         ]

@@ -40,6 +40,7 @@ SLOWEST_FILES: tuple[str, ...] = (
     "/faults/",
     "/browser/",
     "/test_hostile.py",
+    "/test_lexers.py",
     "/test_every_",
     "/test_serve.py",
     "/test_invalid_paths.py",

@@ -4,12 +4,13 @@ import argparse
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import get_args
 
 from ingot.app import hook_dispatcher, job_worker, open_database
 from ingot.cli.options import add_instance_options, prepare_instance, settings_from_arguments
 from ingot.core.db.connection import Connection
+from ingot.core.db.database import Database
 from ingot.core.jobs.admin import delete_job, list_jobs, retry_dead, retry_job
 from ingot.core.jobs.tables import Job, JobState
 from ingot.errors import Conflict, NotFound, Unavailable
@@ -71,16 +72,26 @@ def serve(settings: Settings, lifeline: int | None = None) -> None:
     if lifeline is None:
         signal.signal(signal.SIGINT, lambda *_: None)
     database = open_database(settings)
-    worker = job_worker(settings, database, log)
-    dispatcher = hook_dispatcher(settings, database, log)
-    stops = [wake] if lifeline is None else [wake, lifeline]
-    dispatcher.start(stops)
-    drained = worker.run(stops)
-    if dispatcher.stop() and drained:
+    if run_jobs(settings, database, log, [wake] if lifeline is None else [wake, lifeline]):
         database.close()
         return
-    # Threads still use the database. Their jobs were returned to the queue, and open transactions are rolled back when
-    # the process exits.
+    exit_at_once()
+
+
+def run_jobs(settings: Settings, database: Database, log: Log, stops: Sequence[int]) -> bool:
+    """Run jobs and webhook deliveries until one of the descriptors is readable; return whether all have finished."""
+    worker = job_worker(settings, database, log)
+    dispatcher = hook_dispatcher(settings, database, log)
+    dispatcher.start(stops)
+    drained = worker.run(stops)
+    return dispatcher.stop() and drained
+
+
+def exit_at_once() -> None:
+    """Exit although threads still use the database.
+
+    Their jobs were returned to the queue, and open transactions are rolled back when the process exits.
+    """
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(0)

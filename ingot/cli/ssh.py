@@ -5,11 +5,14 @@ import asyncio
 import gc
 import signal
 import socket
+from collections.abc import Callable
 
 import uvloop
 
 from ingot.app import REQUEST_STATEMENT_SECONDS, configure_caches, open_database
 from ingot.cli.options import add_instance_options, add_listening_options, prepare_instance, settings_from_arguments
+from ingot.core.db.database import Database
+from ingot.core.http.server import LINGER_SECONDS
 from ingot.log import Log, route_logging
 from ingot.operations.supervisor import open_socket
 from ingot.settings import Settings
@@ -36,36 +39,59 @@ def run(arguments: argparse.Namespace) -> None:
 
 def serve(settings: Settings, listener: socket.socket | None, lifeline: int | None = None) -> None:
     """Serve until SIGTERM or until the supervisor exits; without a socket, only for the commands of OpenSSH."""
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(_serve(settings, listener, lifeline))
-
-
-async def _serve(settings: Settings, listener: socket.socket | None, lifeline: int | None) -> None:
     log = Log(settings.log_format)
     route_logging(log)
     configure_caches(settings)
     database = open_database(settings, statement_seconds=REQUEST_STATEMENT_SECONDS)
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(serve_ssh(settings, database, log, listener, lifeline))
+    database.close()
+
+
+async def serve_ssh(
+    settings: Settings,
+    database: Database,
+    log: Log,
+    listener: socket.socket | None,
+    lifeline: int | None,
+    on_stop: Callable[[], None] | None = None,
+) -> None:
+    """Serve until SIGTERM or until the supervisor exits; call ``on_stop`` when the end begins."""
     sessions = SshSessions(settings, database, log)
     shell_server = ShellServer(settings, database, sessions, log)
-    stopping = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    loop.add_signal_handler(signal.SIGTERM, stopping.set)
-    if lifeline is not None:
-        loop.add_reader(lifeline, stopping.set)
-    else:
-        loop.add_signal_handler(signal.SIGINT, stopping.set)
+    signals = _StopSignals(lifeline)
     acceptor = await SshServer(settings, sessions, log).listen(listener) if listener is not None else None
     shell_server.listen()
     # Objects created so far live until exit; exclude them from garbage collection.
     gc.freeze()
     announcement = database.engine.announce_role("ssh")
-    await stopping.wait()
-    if lifeline is not None:
-        loop.remove_reader(lifeline)
+    await signals.stopping.wait()
     announcement.close()
+    if on_stop is not None:
+        on_stop()
+    if not signals.orphaned:
+        await asyncio.sleep(LINGER_SECONDS)
     if acceptor is not None:
         acceptor.close()
     await shell_server.close()
-    await sessions.drain(GRACE_SECONDS)
+    await sessions.drain(GRACE_SECONDS - LINGER_SECONDS)
     sessions.close()
-    database.close()
+
+
+class _StopSignals:
+    """Wait for SIGTERM, for SIGINT if there is no supervisor, or for the supervisor's end."""
+
+    def __init__(self, lifeline: int | None) -> None:
+        self.stopping = asyncio.Event()
+        self.orphaned = False
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGTERM, self.stopping.set)
+        if lifeline is not None:
+            loop.add_reader(lifeline, self._supervisor_ended, lifeline)
+        else:
+            loop.add_signal_handler(signal.SIGINT, self.stopping.set)
+
+    def _supervisor_ended(self, lifeline: int) -> None:
+        asyncio.get_running_loop().remove_reader(lifeline)
+        self.orphaned = True
+        self.stopping.set()

@@ -13,11 +13,10 @@ import uvicorn
 from ingot.app import REQUEST_STATEMENT_SECONDS, App, open_database
 from ingot.cli.options import add_instance_options, add_listening_options, prepare_instance, settings_from_arguments
 from ingot.core.http.protocol import HeadTimeoutProtocol
+from ingot.core.http.server import HttpServer
 from ingot.log import Log, route_logging
 from ingot.operations.supervisor import open_socket
 from ingot.settings import Settings
-
-GRACE_SECONDS = 8
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -61,13 +60,12 @@ def serve_app(app: App, listener: Any, lifeline: int | None = None) -> None:
         server_header=False,
         proxy_headers=False,
         timeout_keep_alive=75,
-        timeout_graceful_shutdown=GRACE_SECONDS,
     )
-    server = uvicorn.Server(config)
+    server = HttpServer(config, app.front.drain, app.expects_requests)
 
     async def main() -> None:
         if lifeline is not None:
-            asyncio.get_running_loop().add_reader(lifeline, _shut_down, server)
+            asyncio.get_running_loop().add_reader(lifeline, _stop, server, lifeline)
         await server.serve(sockets=[listener])
 
     # Objects created so far live until exit; exclude them from garbage collection.
@@ -77,5 +75,7 @@ def serve_app(app: App, listener: Any, lifeline: int | None = None) -> None:
         runner.run(main())
 
 
-def _shut_down(server: uvicorn.Server) -> None:
-    server.should_exit = True
+def _stop(server: HttpServer, lifeline: int) -> None:
+    """Stop without a supervisor: another server may start at once, and needs the port."""
+    asyncio.get_running_loop().remove_reader(lifeline)
+    server.stop(linger=False)

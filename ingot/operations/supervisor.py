@@ -1,7 +1,7 @@
 """Supervisor of the server's processes: opens sockets, starts children, restarts those that exit, drains on SIGTERM.
 
-Only the standard library is imported here, because the supervisor runs as long as the server and must stay small.
-Children are forked, so that they share its memory and start without a new interpreter.
+Children are forked, so that they share the memory of the modules that ``ingot serve`` has loaded, and start without a
+new interpreter. The supervisor itself runs nothing but the loop in this module.
 """
 
 import os
@@ -12,7 +12,9 @@ import sys
 import time
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 from ingot.log import Log
 
@@ -33,6 +35,40 @@ class SupervisedProcess:
     started: float = 0.0
     pause: float = 0.0
     start_at: float = 0.0
+
+
+class ForkRequests:
+    """Requests of children to fork helper processes, which then also share the memory of the loaded modules.
+
+    A child sends one byte with the descriptor that the helper serves. Helpers are not restarted; they end when their
+    descriptor is closed.
+    """
+
+    def __init__(self, work: Callable[[int], None]) -> None:
+        self._work = work
+        self.requests, self.control = socket.socketpair()
+        """The supervisor's end and the end that all children share."""
+        self.requests.setblocking(False)
+
+    def receive(self) -> list[int]:
+        """Return the descriptors that have arrived."""
+        arrived: list[int] = []
+        try:
+            while True:
+                requested, descriptors, _, _ = socket.recv_fds(self.requests, 1, 1)
+                arrived += descriptors
+                if not requested:
+                    return arrived
+        except BlockingIOError:
+            return arrived
+
+    def run_helper(self, descriptor: int) -> None:
+        """Run the helper in the process that was forked for it, with no other descriptor than its own."""
+        for opened in [int(path.name) for path in Path("/dev/fd").iterdir()]:
+            if opened > 2 and opened != descriptor:
+                with suppress(OSError):  # The descriptor of the listing itself is closed already.
+                    os.close(opened)
+        self._work(descriptor)
 
 
 def open_socket(host: str, port: int) -> socket.socket:
@@ -78,10 +114,17 @@ def _run_and_exit(work: Callable[[], None]) -> None:
 class Supervisor:
     """Supervisor that restarts children until a stop signal arrives."""
 
-    def __init__(self, children: list[SupervisedProcess], log: Log, listeners: list[socket.socket]) -> None:
+    def __init__(
+        self,
+        children: list[SupervisedProcess],
+        log: Log,
+        listeners: list[socket.socket],
+        fork_requests: ForkRequests | None = None,
+    ) -> None:
         self._children = children
         self._log = log
         self._listeners = listeners
+        self._fork_requests = fork_requests
         self._stopping = False
         # Children hold the read end: it reads as closed when the supervisor exits, even if it is killed.
         self._lifeline, self._write_end = os.pipe()
@@ -102,10 +145,28 @@ class Supervisor:
                 if child.pid == 0 and child.start_at <= now:
                     self._start(child)
             waiting = [child.start_at - now for child in self._children if child.pid == 0]
-            select.select([wake], [], [], max(0.0, min(waiting)) if waiting else None)
-            _drain_pipe(wake)
-            self._reap()
+            self._wait(wake, max(0.0, min(waiting)) if waiting else None)
         self._drain(wake)
+
+    def _wait(self, wake: int, seconds: float | None) -> None:
+        """Wait for a signal, fork the helpers that children have requested, and record the children that ended."""
+        forking = self._fork_requests
+        select.select([wake] if forking is None else [wake, forking.requests.fileno()], [], [], seconds)
+        _drain_pipe(wake)
+        for descriptor in forking.receive() if forking is not None else ():
+            self._fork_helper(descriptor)
+        self._reap()
+
+    def _fork_helper(self, descriptor: int) -> None:
+        forking = self._fork_requests
+        assert forking is not None  # noqa: S101 - It has received the descriptor.
+        try:
+            if os.fork() == 0:
+                _reset_signals()
+                _run_and_exit(lambda: forking.run_helper(descriptor))
+        except OSError as error:  # The child that requested it finds the descriptor closed.
+            self._log("helper not started", error=error.strerror)
+        os.close(descriptor)
 
     def _stop(self, *_: object) -> None:
         self._stopping = True
@@ -115,12 +176,7 @@ class Supervisor:
         signal.pthread_sigmask(signal.SIG_BLOCK, _STOP_SIGNALS)
         pid = os.fork()
         if pid == 0:
-            signal.set_wakeup_fd(-1)
-            for number in (signal.SIGTERM, signal.SIGCHLD):
-                signal.signal(number, signal.SIG_DFL)
-            # A terminal signals the whole process group; only the supervisor reacts, by draining.
-            for number in (signal.SIGINT, signal.SIGHUP):
-                signal.signal(number, signal.SIG_IGN)
+            _reset_signals()
             signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOP_SIGNALS)
             os.close(self._write_end)
             _run_and_exit(lambda: child.work(self._lifeline))
@@ -150,14 +206,13 @@ class Supervisor:
 
     def _drain(self, wake: int) -> None:
         deadline = time.monotonic() + DRAIN_SECONDS
-        # Once the last web worker has closed it too, new connections are refused instead of waiting in the backlog.
+        # The web workers accept connections for a while. When the last one stops, new connections are refused at once
+        # instead of waiting in the backlog.
         for listener in self._listeners:
             listener.close()
         self._signal(signal.SIGTERM)
         while any(child.pid for child in self._children) and time.monotonic() < deadline:
-            select.select([wake], [], [], max(0.0, min(0.5, deadline - time.monotonic())))
-            _drain_pipe(wake)
-            self._reap()
+            self._wait(wake, max(0.0, min(0.5, deadline - time.monotonic())))
         self._signal(signal.SIGKILL)
         self._log("stopped")
 
@@ -168,6 +223,16 @@ class Supervisor:
                     os.kill(child.pid, number)
                 except ProcessLookupError:
                     pass
+
+
+def _reset_signals() -> None:
+    """Replace the supervisor's signal handlers in a child."""
+    signal.set_wakeup_fd(-1)
+    for number in (signal.SIGTERM, signal.SIGCHLD):
+        signal.signal(number, signal.SIG_DFL)
+    # A terminal signals the whole process group; only the supervisor reacts, by draining.
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
 
 
 def _drain_pipe(descriptor: int) -> None:

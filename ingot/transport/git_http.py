@@ -3,6 +3,7 @@
 import asyncio
 import re
 from collections.abc import AsyncIterator
+from time import monotonic
 from urllib.parse import unquote
 
 from ingot.core.http.frontend import send_response
@@ -23,6 +24,9 @@ from ingot.transport.request_bodies import ClientDisconnected, read_body
 MAX_TRANSFERS = 24
 """Concurrent transfers in one worker; further requests wait for a slot, then get status 503."""
 WAIT_SECONDS = 20.0
+EXPECTED_SECONDS = 5.0
+"""Time in which a client usually sends the request that follows the refs."""
+_MAX_EXPECTED = 256
 _CLIENT_CLOSED_REQUEST = 499
 _CALL = re.compile(rb"/(?P<path>.+?)(?:\.git)?/(?P<call>info/refs|git-upload-pack|git-receive-pack)/?")
 _REPOSITORY_FILE = re.compile(rb"/.+\.git/.+")
@@ -45,6 +49,27 @@ _COMPLETE = (EndReason.COMPLETED, EndReason.GIT_FAILED, EndReason.MALFORMED, End
 """Ends after which the response is complete; after all others it is cut off, so that the client reports an error."""
 
 
+class ExpectedRequests:
+    """Clients that have received the refs of a repository and have not yet sent the request that follows."""
+
+    def __init__(self) -> None:
+        self._expected: dict[tuple[str, bytes, Service], float] = {}
+
+    def __bool__(self) -> bool:
+        """Return whether a request is expected now."""
+        return any(monotonic() - since < EXPECTED_SECONDS for since in self._expected.values())
+
+    def add(self, request: Request, path: bytes, service: Service) -> None:
+        """Expect a request of this client."""
+        if len(self._expected) >= _MAX_EXPECTED:
+            del self._expected[next(iter(self._expected))]
+        self._expected[request.origin.ip, path, service] = monotonic()
+
+    def discard(self, request: Request, path: bytes, service: Service) -> None:
+        """Note that the request has arrived."""
+        self._expected.pop((request.origin.ip, path, service), None)
+
+
 class GitHttp:
     """HTTP component for git's smart protocol."""
 
@@ -52,6 +77,11 @@ class GitHttp:
         self._backend = backend
         self._authorization = authorization
         self._slots = asyncio.Semaphore(MAX_TRANSFERS)
+        self._expected = ExpectedRequests()
+
+    def expects_requests(self) -> bool:
+        """Return whether a client is between the requests of a push or fetch, which a restart would interrupt."""
+        return bool(self._expected)
 
     def handles(self, request: Request) -> bool:
         """Return whether the path belongs to the smart protocol or to a file of a repository."""
@@ -92,6 +122,7 @@ class GitHttp:
             trace.request_id,
         )
         advertise = call["call"] == b"info/refs"
+        self._expected.discard(request, call["path"], service)
         _require_form(request, service, advertise=advertise)
         try:
             await asyncio.wait_for(self._slots.acquire(), WAIT_SECONDS)
@@ -101,6 +132,9 @@ class GitHttp:
             await (self._advertise if advertise else self._exchange)(service_request, request, send, trace)
         finally:
             self._slots.release()
+        # In version 2 of the protocol, a fetch lists the refs with a request of its own.
+        if advertise or (service == "git-upload-pack" and service_request.git_protocol[:9] == "version=2"):
+            self._expected.add(request, call["path"], service)
 
     async def _advertise(self, service_request: ServiceRequest, request: Request, send: Send, trace: Trace) -> None:
         service = service_request.service

@@ -7,9 +7,6 @@ from ingot.accounts.instance.views import current_broadcast_views
 from ingot.collaboration.todos.views import pending_todos
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
-from ingot.web import formats
-from ingot.web.bidi import mark_bidi_in_text
-from ingot.web.files.static import versioned_url
 from ingot.web.page_routes import TemplateResponse, Visit
 
 if TYPE_CHECKING:
@@ -45,7 +42,7 @@ def _layout_context(visit: Visit | None, db: Connection) -> dict[str, Any]:
 
 
 class TemplateRenderer:
-    """Template renderer that loads the templates on the first page, so that API-only workers never load them."""
+    """Template renderer that creates its environment with the first page, so that API-only workers never do."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -62,23 +59,6 @@ class TemplateRenderer:
 
     @cached_property
     def _environment(self) -> "Environment":
-        from jinja2 import PackageLoader, StrictUndefined
+        from ingot.web.template_environment import template_environment
 
-        from ingot.web.escape import FastEscapingEnvironment
-
-        environment = FastEscapingEnvironment(
-            loader=PackageLoader("ingot.web"),
-            autoescape=True,
-            undefined=StrictUndefined,
-            trim_blocks=True,
-            lstrip_blocks=True,
-            auto_reload=False,
-        )
-        clock = self._database.clock
-        environment.filters["ago"] = lambda stamp: formats.ago(stamp, clock())
-        environment.filters |= {"exactly": formats.exact_time, "size": formats.size, "count": formats.count}
-        environment.filters |= {"with_query": formats.with_query, "initials": formats.initials}
-        environment.filters |= {"pretty": formats.pretty_json, "local": formats.local_url}
-        environment.filters["visible"] = mark_bidi_in_text
-        environment.globals["static"] = versioned_url
-        return environment
+        return template_environment(self._database.clock)

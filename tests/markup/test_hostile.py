@@ -8,8 +8,8 @@ import pytest
 
 from ingot.core.markup import parser
 from ingot.core.markup.links import LinkContext
+from ingot.core.markup.markdown import render
 from ingot.core.markup.parser import TooMuchWork, WorkBudget, parse
-from ingot.core.markup.renderer import render
 from tests.markup.hostile import PAYLOADS
 
 # Enough for a slow machine, and far below the time of a quadratic algorithm on a million characters.
@@ -22,7 +22,7 @@ import resource, sys
 resource.setrlimit(resource.RLIMIT_CPU, ({seconds}, {seconds}))
 from ingot.core.markup.links import Link, LinkContext
 from ingot.core.markup.references import closing_references, extract_references
-from ingot.core.markup.renderer import plain_text, render
+from ingot.core.markup.renderer import plain_text, render_text
 from ingot.core.markup.tasks import count_tasks
 from tests.markup.hostile import KNOWN, PAYLOADS
 
@@ -32,7 +32,7 @@ for name in sys.argv[1:]:
     closing_references(text, "https://h")
     count_tasks(text)
     plain_text(text)
-    html = render(text, LinkContext("https://h", "g/p"), lambda given: [Link("/a") for _ in given])
+    html = render_text(text, LinkContext("https://h", "g/p"), lambda given: [Link("/a") for _ in given], None)
     assert len(html) < 10_000_000, name
 """
 
@@ -55,26 +55,6 @@ def test_no_text_gets_more_steps_than_the_limit(name: str, monkeypatch: pytest.M
         assert work.spent <= 5_000 + 12
     else:
         assert work.spent <= 5_000
-
-
-LEXERS = """
-import resource, sys
-resource.setrlimit(resource.RLIMIT_CPU, ({seconds}, {seconds}))
-from ingot.core.markup.highlighting import MAX_LENGTH, _LEXERS, highlight_code
-
-PIECES = ["a", "0", " ", "a b ", "a\\n", "(", "{{", "[", "<", "/", "\\"", "'", "`", "$", "a.", "a=", "a(", "&"]
-for lexer in sorted(set(_LEXERS.values()))[int(sys.argv[1])::8]:
-    for piece in [*PIECES, "<a ", "1e", "/*\\n", "<!--\\n", "<?\\n", "\\\\\\n", "\\"\\n"]:
-        line = (piece * 500)[:490] + "\\n"
-        assert highlight_code((line * MAX_LENGTH)[: MAX_LENGTH * {longer} // 20], lexer, "x")
-"""
-
-
-@pytest.mark.parametrize("share", range(8))
-def test_no_lexer_in_use_is_slow(share: int) -> None:
-    program = LEXERS.format(seconds=2 * SECONDS_OF_CPU, longer=LONGER)
-    done = subprocess.run([sys.executable, "-c", program, str(share)], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[-2000:]
 
 
 def test_texts_over_the_limit_are_shown_as_plain_text() -> None:

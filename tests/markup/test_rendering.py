@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import pytest
 
 from ingot.core.markup.links import Link, LinkContext
+from ingot.core.markup.markdown import render
 from ingot.core.markup.references import MAX_REFERENCES, Reference, extract_references
-from ingot.core.markup.renderer import plain_text, render
+from ingot.core.markup.renderer import plain_text
 from tests.markup.test_references import BASE, FOUND, NOT_FOUND
 
 HERE = LinkContext(BASE, "g/p", "main", "docs")

@@ -7,8 +7,8 @@ from html.parser import HTMLParser
 import pytest
 
 from ingot.core.markup.links import Link, LinkContext
+from ingot.core.markup.markdown import render
 from ingot.core.markup.references import Reference
-from ingot.core.markup.renderer import render
 
 HERE = LinkContext("https://forge.example", "g/p", "main")
 EVIL = '"><img src=x onerror=alert(1)><script>alert(2)</script>'

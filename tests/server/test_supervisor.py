@@ -4,6 +4,8 @@ import json
 import os
 import signal
 import socket
+from functools import partial
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
@@ -43,16 +45,68 @@ class SlowRequest:
         self._socket.close()
 
 
+def processes_below(pid: int) -> list[int]:
+    """The children of a process."""
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def highlight(server: Server) -> str:
+    """Render code, in a process that the supervisor forks."""
+    answer = server.call("POST", "/markdown", json={"text": "```python\nx = 1\n```"})
+    assert answer.status_code == 201, answer.text
+    html: str = answer.json()["html"]
+    assert '<span class="mi">1</span>' in html
+    return html
+
+
+def test_code_is_rendered_in_processes_of_the_supervisor(server: Server) -> None:
+    """They are replaced when they die, and neither the supervisor nor a worker ends with them."""
+    assert server.process is not None
+    for _ in range(3):
+        highlight(server)
+        (renderer,) = set(processes_below(server.process.pid)) - set(server.children())
+        os.kill(renderer, signal.SIGKILL)
+        until("its end", partial(_has_ended, renderer))
+    assert server.events("ended") == []
+    highlight(server)
+    assert server.stop() == 0
+    assert processes_named(server) == []
+
+
+def _has_ended(pid: int) -> bool:
+    return not is_alive(pid)
+
+
+def processes_named(server: Server) -> list[str]:
+    """The processes that still use the files of an instance."""
+    found = []
+    for opened in Path("/proc").glob("[0-9]*/fd/*"):
+        try:
+            if opened.readlink().is_relative_to(server.data):
+                found.append(opened.parts[2])
+        except OSError:
+            continue
+    return found
+
+
+def test_jobs_in_a_process_of_their_own(stopped: Server) -> None:
+    stopped.start(INGOT_SEPARATE_JOBS="1")
+    assert sorted(event["process"] for event in stopped.events("started")) == ["jobs", "ssh", "web-0"]
+    os.kill(stopped.child("jobs"), signal.SIGKILL)
+    until("another process", lambda: len(stopped.events("started")) == 4 and stopped.ready() == 200)
+    assert stopped.stop() == 0
+
+
 def test_readiness_reflects_the_job_worker(server: Server) -> None:
     supervisor = server.process.pid if server.process else 0
     # While it is stopped, the supervisor cannot start another worker.
     os.kill(supervisor, signal.SIGSTOP)
-    os.kill(server.child("jobs"), signal.SIGKILL)
+    os.kill(server.child("ssh+jobs"), signal.SIGKILL)
     until("readiness to say that nobody works on jobs", lambda: server.ready() == 503)
     assert server.call("GET", "/user").status_code == 200
     os.kill(supervisor, signal.SIGCONT)
     until("readiness again", lambda: server.ready() == 200)
-    assert [event["process"] for event in server.events("ended")] == ["jobs"]
+    assert [event["process"] for event in server.events("ended")] == ["ssh+jobs"]
 
 
 def test_a_killed_web_worker_is_replaced(server: Server) -> None:
@@ -70,7 +124,7 @@ def test_sigterm_lets_requests_finish(server: Server, number: int) -> None:
     try:
         assert server.process is not None
         server.process.send_signal(number)
-        until("the job worker's end", lambda: not is_alive(server.child("jobs")))
+        until("the job worker's end", lambda: not is_alive(server.child("ssh+jobs")))
         assert is_alive(server.child("web-0"))
         assert request.finish() == 201
         assert server.process.wait(60) == 0
@@ -97,7 +151,7 @@ def test_an_interrupt_at_a_terminal_is_handled_once(server: Server) -> None:
     try:
         assert server.process is not None
         os.killpg(server.process.pid, signal.SIGINT)
-        until("the job worker's end", lambda: not is_alive(server.child("jobs")))
+        until("the job worker's end", lambda: not is_alive(server.child("ssh+jobs")))
         assert request.finish() == 201
         assert server.process.wait(60) == 0
     finally:
@@ -105,9 +159,10 @@ def test_an_interrupt_at_a_terminal_is_handled_once(server: Server) -> None:
 
 
 def test_children_exit_when_the_supervisor_is_killed(server: Server) -> None:
-    children = server.children()
-    assert len(children) == 3 and all(map(is_alive, children))
     assert server.process is not None
+    highlight(server)
+    children = processes_below(server.process.pid)
+    assert set(server.children()) < set(children), "There is also a rendering process."
     server.process.kill()
     server.process.wait(60)
     until("the children's end", lambda: not any(map(is_alive, children)))

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.client import Api, Make, Person
+from tests.client import Api, Make, User
 from tests.conftest import Instance
 from tests.factories import make_project
 from tests.git_history import repository_of, run
-from tests.transport.conftest import Tree, Way, over_http
+from tests.transport.conftest import GitRemote, Tree, over_http
 from tests.transport.test_workflows import recorded
 
 BRANCHES, TAGS = 40, 20
@@ -28,7 +28,7 @@ def _make_refs(tree: Tree, tip: str) -> None:
 
 
 def test_created_changed_and_deleted(
-    instance: Instance, api: Api, make: Make, tree: Tree, way: Callable[[Person], Way]
+    instance: Instance, api: Api, make: Make, tree: Tree, way: Callable[[User], GitRemote]
 ) -> None:
     owner = make.user()
     project = make_project(make, owner)

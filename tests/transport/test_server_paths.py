@@ -9,15 +9,15 @@ import pytest
 from ingot.projects.projects.tables import projects
 from ingot.transport.message_filter import GENERAL_MESSAGE, MessageFilter, clean_messages
 from ingot.transport.packet_lines import encode_packet
-from tests.client import Make, Person
+from tests.client import Make, User
 from tests.conftest import Instance
 from tests.factories import make_project
 from tests.git_history import repository_of
 from tests.server.process import until
-from tests.transport.conftest import Tree, Way, over_openssh, over_ssh
+from tests.transport.conftest import GitRemote, Tree, over_openssh, over_ssh
 
 REPOSITORY = Path("/srv/data/repositories/a.git")
-Give = Callable[[Person], dict[str, str]]
+Give = Callable[[User], dict[str, str]]
 
 
 @pytest.mark.parametrize("server", ["built in", "openssh"])
@@ -49,7 +49,7 @@ def test_archive_of_paths_outside(
 
 
 def test_push_to_a_project_that_vanishes(
-    instance: Instance, make: Make, tree: Tree, way: Callable[[Person], Way], tmp_path: Path
+    instance: Instance, make: Make, tree: Tree, way: Callable[[User], GitRemote], tmp_path: Path
 ) -> None:
     """The project is deleted after the client has read its refs, before it sends its commits."""
     owner = make.user()

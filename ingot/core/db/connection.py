@@ -143,6 +143,7 @@ class Connection:
         "ports",
         "subscribers",
         "vault",
+        "wakes_watchers",
     )
 
     def __init__(
@@ -171,6 +172,8 @@ class Connection:
         self.deferred_writes: list[Callable[[Connection], object]] = []
         """Results of a read that are worth storing; they are written after the read ends."""
         self.follow_ups: list[Callable[[Any], object]] = []
+        self.wakes_watchers = False
+        """Whether the transaction has work for a process that waits on a ``Watch``."""
         self._locks: set[str] = set()
 
     def cached(self, key: Hashable, read: Callable[[], T | None], size: Callable[[T], int]) -> T | None:

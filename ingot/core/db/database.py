@@ -167,6 +167,9 @@ class Database:
             self._run_after_commit(partial(work, db))
         for work in db.follow_ups:
             self._run_after_commit(partial(work, self))
+        # Last, because follow-ups do the work of some jobs and withdraw these.
+        if db.wakes_watchers:
+            self._run_after_commit(self.engine.wake_watchers)
 
     def _run_after_commit(self, work: Callable[[], object]) -> None:
         try:

@@ -16,11 +16,12 @@ from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.types import NullType
 
+from ingot.core.db.wakeups import WakeupPipe, wake_all
 from ingot.core.db.write_queue import WriteQueue
 from ingot.errors import Unavailable
 
 LOCK_WAIT_SECONDS = 5.0
-POLL_SECONDS = 0.05
+POLL_SECONDS = 1.0
 NOTIFY_CHANNEL = "ingot_work"
 """Channel of the notifications of a PostgreSQL server."""
 
@@ -34,7 +35,7 @@ class DatabaseErrorKind(Enum):
 
 
 class notify_watchers(ColumnElement[None]):  # noqa: N801 - It reads as an SQL function where it is used.
-    """Function that wakes processes that wait on a ``Watch`` after the commit; a no-op in SQLite, which is polled."""
+    """Function that wakes processes that wait on a ``Watch`` after the commit; a no-op in SQLite."""
 
     type = NullType()
     inherit_cache = True
@@ -99,6 +100,9 @@ class Engine(Protocol):
 
     def watch(self, role: str) -> Watch:
         """Announce ``role`` and return a watch that waits for its work."""
+
+    def wake_watchers(self) -> None:
+        """Wake processes that wait on a ``Watch``, after a commit; only where the database itself cannot."""
 
     def close(self) -> None:
         """Close the connection that ``is_served`` uses."""
@@ -194,6 +198,14 @@ class SqliteEngine:
     def watch(self, role: str) -> "SqliteWatch":
         return SqliteWatch(self, role)
 
+    def wake_watchers(self) -> None:
+        wake_all(self.wakeup_folder)
+
+    @property
+    def wakeup_folder(self) -> Path:
+        """Return the folder of the pipes of waiting processes."""
+        return self.path.with_name(".watchers")
+
     def close(self) -> None:
         self._queue.close()
 
@@ -202,11 +214,16 @@ class SqliteEngine:
 
 
 class SqliteWatch:
-    """Watch that polls a counter in shared memory, which every commit of another connection increments."""
+    """Watch that is woken by the process that commits.
+
+    Once a second it also polls a counter in shared memory, which every commit of another connection increments, because
+    a process may end between its commit and the wake-up.
+    """
 
     def __init__(self, engine: SqliteEngine, role: str) -> None:
         self._engine = engine
         self._beacon = engine.announce_role(role)
+        self._wakeups = WakeupPipe(engine.wakeup_folder)
         self._connection: sqlite3.Connection | None = None
         self._seen: int | None = None
 
@@ -214,7 +231,12 @@ class SqliteWatch:
         deadline = time.monotonic() + seconds
         while not self._is_new():
             remaining = deadline - time.monotonic()
-            if remaining <= 0 or select.select(others, [], [], min(remaining, POLL_SECONDS))[0]:
+            if remaining <= 0:
+                return
+            ready = select.select([self._wakeups.descriptor, *others], [], [], min(remaining, POLL_SECONDS))[0]
+            if self._wakeups.descriptor in ready:
+                self._wakeups.clear()
+            elif ready:
                 return
 
     def _is_new(self) -> bool:
@@ -238,4 +260,5 @@ class SqliteWatch:
 
     def close(self) -> None:
         self._disconnect()
+        self._wakeups.close()
         self._beacon.close()

@@ -184,6 +184,9 @@ class PostgresqlEngine:
     def watch(self, role: str) -> "PostgresqlWatch":
         return PostgresqlWatch(self, role)
 
+    def wake_watchers(self) -> None:
+        """Do nothing: the notification is part of the transaction."""
+
     def close(self) -> None:
         if self._role_reader is not None:
             self._role_reader.close()

@@ -55,6 +55,11 @@ class HttpFrontend:
         self._health = health
         self._metrics = metrics
         self._log = log
+        self._draining = False
+
+    def drain(self) -> None:
+        """Report from now on that this server is not ready, and close each connection with its next response."""
+        self._draining = True
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -63,6 +68,8 @@ class HttpFrontend:
         started = perf_counter()
         headers: dict[bytes, bytes] = dict(scope["headers"])
         trace = Trace(request_id(headers))
+        if self._draining:
+            send = _closing(send)
         try:
             await self._serve(scope, headers, receive, send, trace)
         except Exception as error:  # noqa: BLE001 - The last line of defence: log it, and tell the caller nothing of it.
@@ -118,7 +125,7 @@ class HttpFrontend:
         if name not in ("/-/health", "/-/liveness", "/-/readiness"):
             return False
         # Liveness concerns this process only: a supervisor that restarts it would not help a database.
-        state = {} if name == "/-/liveness" else self._health()
+        state = {} if name == "/-/liveness" else self._health() | ({"server": "stopping"} if self._draining else {})
         healthy = all(value == "ok" for value in state.values())
         status = 200 if healthy else 503
         if name == "/-/health" and healthy:
@@ -128,6 +135,17 @@ class HttpFrontend:
             body = _health_body(state, healthy)
             await send_response(send, trace, status, [(b"content-type", b"application/json")], body)
         return True
+
+
+def _closing(send: Send) -> Send:
+    """Return a ``send`` whose response asks the client to use another connection for its next request."""
+
+    async def send_and_close(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            message["headers"] = [*message["headers"], (b"connection", b"close")]
+        await send(message)
+
+    return send_and_close
 
 
 def _health_body(state: dict[str, str], healthy: bool) -> bytes:

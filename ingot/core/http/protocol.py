@@ -13,6 +13,7 @@ class HeadTimeoutProtocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # As uvicorn has it.
         """Start the timeout of the first request."""
         super().connection_made(transport)
+        self._idle_since = self.loop.time()
         self._head_timeout = self.loop.call_later(HEADER_TIMEOUT_SECONDS, self._close)
 
     def on_message_begin(self) -> None:
@@ -25,6 +26,16 @@ class HeadTimeoutProtocol(HttpToolsProtocol):
         """Stop the timeout; the component that reads the body limits its duration."""
         self._head_timeout.cancel()
         super().on_headers_complete()
+
+    def on_response_complete(self) -> None:
+        """Note when the connection became idle."""
+        self._idle_since = self.loop.time()
+        super().on_response_complete()
+
+    def idle_seconds(self) -> float:
+        """Return the time since the connection was opened or the last response ended; 0 during a request."""
+        waiting = self.cycle is None or self.cycle.response_complete
+        return self.loop.time() - self._idle_since if waiting else 0.0
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop the timeout."""

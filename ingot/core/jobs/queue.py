@@ -52,6 +52,7 @@ def cancel_job(db: Connection, job_id: int) -> None:
 def wake_workers(db: Connection) -> None:
     """Wake sleeping workers when the caller's transaction commits."""
     db.value(_NOTIFY)
+    db.wakes_watchers = True
 
 
 def count_failure(db: Connection, kind: str) -> None:

@@ -1,15 +1,16 @@
-"""Rendering of markdown as safe HTML and as plain text."""
+"""Renderer of Markdown as safe HTML and as plain text, in the calling process."""
 
 import re
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from ingot.core.markup import highlighting
+from ingot.core.markup.lexers import lexer_for
 from ingot.core.markup.links import DATA, OWN_IDS, Link, LinkContext, ReferenceResolver
 from ingot.core.markup.parser import TooMuchWork, WorkBudget, parse, parser
 from ingot.core.markup.references import Reference
+from ingot.core.markup.render_messages import CodeBlock
 from ingot.core.markup.sanitizer import MAX_TAGS, escape_inputs, sanitize_html
 
 if TYPE_CHECKING:
@@ -17,27 +18,66 @@ if TYPE_CHECKING:
 
 MAX_LENGTH = 1_000_000
 MAX_PLAIN_LENGTH = 20_000
+MAX_BLOCK_LENGTH = 50_000
+"""Longer code blocks are not highlighted."""
+MAX_CODE_LENGTH = 200_000
+"""After this much code in one text, the rest is not highlighted."""
+_BLOCK_COST = 1_000
+"""Additional characters counted for each block, because creating a lexer takes time."""
 _MAX_ID_LENGTH = 100
 _NOT_IN_ID = re.compile(r"[^\w\s-]")
 _ALIGNMENT = re.compile(r"text-align:(left|right|center)")
+_CLASS = '<span class="'
 _LANGUAGE = re.compile(r"[A-Za-z0-9_+#.-]{1,40}")
 
 RenderRule = Callable[["_Renderer", "Sequence[Token]", int], str]
+BlockHighlighter = Callable[[Sequence[CodeBlock]], Sequence[str]]
+"""Returns the HTML of code blocks."""
 
 
-def render(text: str, link_context: LinkContext, resolve: ReferenceResolver | None = None) -> str:
-    """Render a text as HTML; without ``resolve``, references are not linked."""
+def render_text(
+    text: str,
+    link_context: LinkContext,
+    resolve: ReferenceResolver | None,
+    highlight: BlockHighlighter | None,
+) -> str:
+    """Render a text as HTML; without ``resolve``, references are not linked; without ``highlight``, code is plain."""
     budget = WorkBudget(link_context.base_url, gfm=resolve is not None)
     try:
         if len(text) > MAX_LENGTH:
             raise TooMuchWork
         tokens = parse(text, budget)
     except TooMuchWork:
-        return f"<pre>{escape(text, quote=False)}</pre>"
+        return preformatted(text)
     if resolve is not None:
         _resolve(tokens, resolve)
-    renderer = _Renderer()
+    renderer = _Renderer(_highlighted_blocks(tokens, highlight) if highlight is not None else {})
     return sanitize_html(renderer.render(tokens), link_context, renderer.marker)
+
+
+def preformatted(text: str) -> str:
+    """Return a text as it was written, for a text that cannot be rendered."""
+    return f"<pre>{escape(text, quote=False)}</pre>"
+
+
+def _highlighted_blocks(tokens: "list[Token]", highlight: BlockHighlighter) -> dict[CodeBlock, str]:
+    """Highlight the code blocks of a text at once, within its limits."""
+    length = 0
+    blocks: dict[CodeBlock, None] = {}
+    for token in tokens:
+        language = _language(token)
+        if not language:
+            continue
+        length += _BLOCK_COST + len(token.content)
+        lexer = lexer_for(language, token.content, MAX_BLOCK_LENGTH)
+        if lexer is not None and length <= MAX_CODE_LENGTH:
+            blocks[CodeBlock(lexer, token.content)] = None
+    return dict(zip(blocks, highlight(list(blocks)), strict=True))
+
+
+def _language(token: "Token") -> str:
+    match = _LANGUAGE.match(token.info.strip()) if token.type == "fence" else None
+    return match[0].lower() if match else ""
 
 
 def _resolve(tokens: "list[Token]", resolve: ReferenceResolver) -> None:
@@ -51,12 +91,12 @@ def _resolve(tokens: "list[Token]", resolve: ReferenceResolver) -> None:
 class _Renderer:
     """The renderer of one text."""
 
-    def __init__(self) -> None:
+    def __init__(self, highlighted_blocks: Mapping[CodeBlock, str]) -> None:
         # Prefix of attribute values that only this renderer may set; the sanitizer removes the prefix, and removes
         # those attributes whose values lack it.
         self.marker = secrets.token_hex(16)
         self._ids: dict[str, int] = {}
-        self._highlighted = 0
+        self._highlighted_blocks = highlighted_blocks
         self._escapes_html = False
 
     def render(self, tokens: "list[Token]") -> str:
@@ -99,14 +139,12 @@ class _Renderer:
     def code(self, tokens: "Sequence[Token]", index: int) -> str:
         """Render a code block; math and diagrams are rendered as code, too."""
         token = tokens[index]
-        match = _LANGUAGE.match(token.info.strip()) if token.type == "fence" else None
-        language = match[0].lower() if match else ""
+        language = _language(token)
         attributes = self.own_attributes(**{"class": f"language-{language}"}) if language else ""
-        self._highlighted += highlighting.BLOCK_COST + len(token.content) if language else 0
-        if self._highlighted <= highlighting.MAX_TOTAL_LENGTH:
-            code = highlighting.highlight_code(token.content, language, self.marker)
-        else:
-            code = escape(token.content, quote=False)
+        lexer = lexer_for(language, token.content, MAX_BLOCK_LENGTH)
+        html = self._highlighted_blocks.get(CodeBlock(lexer, token.content)) if lexer is not None else None
+        # Code is escaped, so this text occurs only in the tags of the highlighter.
+        code = escape(token.content, quote=False) if html is None else html.replace(_CLASS, _CLASS + self.marker)
         return f"<pre{self.own_attributes(**{'class': 'code highlight'})}><code{attributes}>{code}</code></pre>\n"
 
     def heading(self, tokens: "Sequence[Token]", index: int) -> str:

@@ -3,7 +3,8 @@
 from ingot.core.access.rules import signed_in
 from ingot.core.api.routes import Routes, StagedCall
 from ingot.core.markup.links import LinkContext
-from ingot.core.markup.renderer import MAX_LENGTH, render
+from ingot.core.markup.markdown import render
+from ingot.core.markup.renderer import MAX_LENGTH
 from ingot.discovery.markdown.params import RenderMarkdown
 from ingot.discovery.markdown.service import render_text
 from ingot.discovery.markdown.views import MarkdownView

@@ -7,8 +7,8 @@ from ingot.cache import BoundedCache, declare_cache
 from ingot.core.access.actor import Actor
 from ingot.core.db.database import Database
 from ingot.core.markup.links import Link, LinkContext, ReferenceResolver
+from ingot.core.markup.markdown import render_markdown
 from ingot.core.markup.references import Reference
-from ingot.core.markup.renderer import render
 from ingot.discovery.markdown.queries import resolve_references
 from ingot.discovery.markdown.reader_context import ReferenceContext
 from ingot.git.maintenance.store import RepositoryStore
@@ -105,13 +105,14 @@ def _render_new_text(link_context: LinkContext, text: str, resolve: ReferenceRes
         references_in_text, links = references, resolve(references)
         return links
 
-    html = render(text, link_context, resolve_and_store)
-    _reference_cache.put(
-        (link_context, text),
-        tuple(references_in_text),
-        getsizeof(text) + _REFERENCE_BYTES * len(references_in_text) + 400,
-    )
-    _html_cache.put((link_context, text, _links_key(links)), html, _html_bytes(text, html, links))
+    html, lasting = render_markdown(text, link_context, resolve_and_store)
+    if lasting:
+        _reference_cache.put(
+            (link_context, text),
+            tuple(references_in_text),
+            getsizeof(text) + _REFERENCE_BYTES * len(references_in_text) + 400,
+        )
+        _html_cache.put((link_context, text, _links_key(links)), html, _html_bytes(text, html, links))
     return html
 
 
@@ -119,8 +120,9 @@ def _render_with_links(link_context: LinkContext, text: str, links: Sequence[Lin
     key = (link_context, text, _links_key(links))
     html = _html_cache.get(key)
     if html is None:
-        html = render(text, link_context, lambda _: links)
-        _html_cache.put(key, html, _html_bytes(text, html, links))
+        html, lasting = render_markdown(text, link_context, lambda _: links)
+        if lasting:
+            _html_cache.put(key, html, _html_bytes(text, html, links))
     return html
 
 

@@ -7,7 +7,8 @@ from urllib.parse import urlsplit
 from ingot.collaboration.participants.subject_kinds import SubjectKind
 from ingot.collaboration.subjects import Subject
 from ingot.core.markup.links import LinkContext
-from ingot.core.markup.renderer import plain_text, render
+from ingot.core.markup.markdown import render
+from ingot.core.markup.renderer import plain_text
 from ingot.discovery.notifications.notices import Notice
 from ingot.projects.projects.tables import Project
 

@@ -1,8 +1,11 @@
 """Patches of commits in the formats of ``git diff`` and ``git format-patch``, streamed while they are generated."""
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import closing
 
+from ingot.cache import BoundedCache, declare_cache
+from ingot.errors import Invalid
+from ingot.git.core.command import run_git
 from ingot.git.core.errors import GitOutputTooLarge
 from ingot.git.core.repository import Repository
 from ingot.git.core.streaming import stream_git
@@ -14,13 +17,57 @@ MAX_BYTES = 256 * 2**20
 """A larger patch is aborted, so that a part is not taken for the whole."""
 MAX_MEMORY = 512 * 2**20
 """Patches contain binary files completely, and git holds each of them in memory."""
+MAX_PATCH_BYTES = 32 * 2**20
+"""Limit of a patch that is sent as one response of the API."""
+_MAX_CACHED_BYTES = 512 * 1024
+_patch_cache: BoundedCache[tuple[str, str | None, str], bytes] = declare_cache("patches", share=4)
 _DIFF_OPTIONS = ("-M", "--no-ext-diff", "--no-textconv", "--no-color", "--src-prefix=a/", "--dst-prefix=b/")
 _MAIL_OPTIONS = ("format-patch", "--stdout", "--signature=Ingot", *_DIFF_OPTIONS)
 
 
+def patch_between(repository: Repository, old: str | None, new: str) -> bytes:
+    """Return the diff between two commits, or from the empty tree, in the format of ``git diff``; cached.
+
+    Raises ``Invalid`` if it is too large for one response.
+    """
+    key = str(repository.path), old, new
+    patch = _patch_cache.get(key)
+    if patch is None:
+        try:
+            args = _diff_arguments(old, new)
+            patch = run_git(args, repository.path, config=[MAX_TEXT_BYTES], max_bytes=MAX_PATCH_BYTES).out
+        except GitOutputTooLarge:
+            raise Invalid("The changes are too large to be sent as one patch") from None
+        _cache_patch(key, [patch])
+    return patch
+
+
 def stream_diff(repository: Repository, old: str | None, new: str) -> Generator[bytes, None, None]:
     """Stream the diff between two commits, or from the empty tree, in the format of ``git diff``."""
-    return _stream(repository, ["diff-tree", "-r", "-p", *_DIFF_OPTIONS, old or EMPTY_TREE, new, "--"])
+    key = str(repository.path), old, new
+    patch = _patch_cache.get(key)
+    if patch is not None:
+        yield patch
+        return
+    pieces: list[bytes] = []
+    size = 0
+    for piece in _stream(repository, _diff_arguments(old, new)):
+        size += len(piece)
+        if size <= _MAX_CACHED_BYTES:
+            pieces.append(piece)
+        yield piece
+    if size <= _MAX_CACHED_BYTES:
+        _cache_patch(key, pieces)
+
+
+def _cache_patch(key: tuple[str, str | None, str], pieces: Sequence[bytes]) -> None:
+    patch = b"".join(pieces)
+    if len(patch) <= _MAX_CACHED_BYTES:
+        _patch_cache.put(key, patch, len(patch) + 400)
+
+
+def _diff_arguments(old: str | None, new: str) -> list[str]:
+    return ["diff-tree", "-r", "-p", *_DIFF_OPTIONS, old or EMPTY_TREE, new, "--"]
 
 
 def stream_commit_diff(repository: Repository, commit: Commit) -> Generator[bytes, None, None]:

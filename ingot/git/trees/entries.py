@@ -72,7 +72,7 @@ class ParsedTree(NamedTuple):
         return None
 
 
-_tree_cache: BoundedCache[str, ParsedTree] = declare_cache("trees", share=6)
+_tree_cache: BoundedCache[str, ParsedTree] = declare_cache("trees", share=5)
 _entry_cache: BoundedCache[tuple[str, bytes], TreeEntry] = declare_cache("tree-entries", share=2)
 
 

@@ -2,13 +2,10 @@
 
 from collections.abc import Callable, Sequence
 
-from ingot.errors import Invalid
 from ingot.git.core.command import run_git
-from ingot.git.core.errors import GitError, GitOutputTooLarge
+from ingot.git.core.errors import GitError
 from ingot.git.core.layout import MERGE_REQUEST_REFS
 from ingot.git.core.repository import Repository
-from ingot.git.diffs.diffs import EMPTY_TREE
-from ingot.git.diffs.stats import MAX_TEXT_BYTES
 from ingot.git.history.commits import NO_OID, commit_or_none
 from ingot.git.history.log import BUFFERED_OUTPUT
 from ingot.git.writing.pinned_commits import pin_ref
@@ -18,7 +15,6 @@ _MAX_ATTEMPTS = 5
 _FETCH_SECONDS = 600.0
 MAX_COUNTED_FILES = 1000
 """Maximum number of counted files; beyond it the count is shown as ``1000+``."""
-MAX_PATCH_BYTES = 32 * 2**20
 
 
 def copy_commit(source: Repository, target: Repository, oid: str) -> None:
@@ -99,14 +95,3 @@ def commits_not_in(repository: Repository, new: str, olds: Sequence[str], limit:
     """List the newest commits that are reachable from ``new`` and from none of the others, newest first."""
     args = ["rev-list", f"--max-count={limit}", "--end-of-options", new, *(f"^{old}" for old in olds), "--"]
     return run_git(args, repository.path).out.decode().split()
-
-
-def raw_patch(repository: Repository, old: str | None, new: str) -> bytes:
-    """Return the diff between two commits, or from the empty tree, as an applicable patch."""
-    args = ["diff-tree", "-r", "-p", "-M", "--no-ext-diff", "--no-textconv", "--no-color"]
-    try:
-        return run_git(
-            [*args, old or EMPTY_TREE, new, "--"], repository.path, config=[MAX_TEXT_BYTES], max_bytes=MAX_PATCH_BYTES
-        ).out
-    except GitOutputTooLarge:
-        raise Invalid("The changes are too large to be sent as one patch") from None

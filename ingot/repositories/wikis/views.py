@@ -11,7 +11,7 @@ from ingot.core.access.actor import Actor
 from ingot.core.api.views import View
 from ingot.core.db.connection import Connection
 from ingot.core.markup.links import LinkContext, ReferenceResolver
-from ingot.core.markup.renderer import render
+from ingot.core.markup.markdown import render
 from ingot.errors import NotFound
 from ingot.git.core.errors import MissingRepository
 from ingot.git.core.paths import path_encodings, path_error

@@ -1,13 +1,13 @@
 """Unchanged lines around the changes of a diff, loaded on demand."""
 
 import re
-from html import escape
 from typing import NamedTuple
 
 from markupsafe import Markup
 
 from ingot.core.api.params import number_or_none
-from ingot.core.markup.highlighting import highlight_lines, language_of
+from ingot.core.markup.highlighting import highlight_lines
+from ingot.core.markup.lexers import language_of
 from ingot.errors import NotFound
 from ingot.repositories import browser
 from ingot.web.code.diff_gaps import LINES_PER_EXPANSION, DiffGap, GapContext
@@ -78,10 +78,7 @@ def _highlighted_rows(numbers: range, texts: list[str], requested: _RequestedLin
     """Render the lines as rows with syntax highlighting."""
     gap, around = requested.gap, requested.around
     chosen = texts[numbers.start - 1 : numbers.stop - 1]
-    language = language_of(around.path)
-    colored = (
-        highlight_lines("\n".join(chosen), language) if language else [escape(text, quote=False) for text in chosen]
-    )
+    colored = highlight_lines(["\n".join(chosen)], language_of(around.path)).pieces[0]
     lines = [
         DiffLine(" ", number - gap.ahead, number, text, html)
         for number, text, html in zip(numbers, chosen, colored, strict=False)

@@ -10,7 +10,7 @@ import msgspec
 from markupsafe import Markup
 
 from ingot.cache import BoundedCache, declare_cache
-from ingot.core.markup.highlighting import language_of
+from ingot.core.markup.lexers import language_of
 from ingot.offload import require_blocking_allowed
 from ingot.repositories.commits.views import DiffView
 from ingot.web.bidi import has_bidi_characters
@@ -27,7 +27,7 @@ _MAX_HIGHLIGHTED_PER_PAGE = 40_000
 _MAX_INLINE_LENGTH = 4_000
 _ROW_BYTES = 300
 """Estimated memory of a row besides its HTML."""
-_row_cache: BoundedCache["_RowCacheKey", list[DiffRow]] = declare_cache("diff-rows", share=7)
+_row_cache: BoundedCache["_RowCacheKey", list[DiffRow]] = declare_cache("diff-rows", share=6)
 
 CommentableLines = Literal["no", "changed", "any"]
 LineSlots = Mapping[tuple[str, int | None, int | None], Any]
@@ -260,10 +260,10 @@ def _cached_rows(key: _RowCacheKey, colored: int) -> tuple[list[DiffRow], int]:
         require_blocking_allowed()
     language = language_of(path) if len(diff) <= _MAX_HIGHLIGHTED_LENGTH else ""
     now = bool(language) and colored + len(diff) <= _MAX_HIGHLIGHTED_PER_PAGE
-    hunks = parse_hunks(diff, language if now else "")
+    hunks, lasting = parse_hunks(diff, language if now else "")
     around = GapContext(target.project_url, target.commit, path, anchor, split) if target else None
     rows = (split_rows if split else unified_rows)(hunks, anchor, link, around, same)
-    if now or not language:
+    if lasting and (now or not language):
         _row_cache.put(key, rows, getsizeof(diff) + 500 + sum(getsizeof(row.html) + _ROW_BYTES for row in rows))
     return rows, len(diff) if now else 0
 

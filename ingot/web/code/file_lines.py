@@ -36,18 +36,16 @@ def file_lines(oid: str, text: str, language: str, *, everything: bool, anchor: 
     if len(text) > _MAX_INLINE_LENGTH:
         require_blocking_allowed()
     texts = text.removesuffix("\n").split("\n")
-    if not everything and len(texts) > FIRST_LINES:
-        # Highlight the rest only on request: for a long file this takes longer than a page should.
-        html = highlight_lines("\n".join(texts[:FIRST_LINES]), language)
-        beginning = FileLines(_rows(html, 1, anchor), Markup(), len(texts), len(texts) - FIRST_LINES)
-        return _cached((f"{oid} begins", language, anchor), beginning)
-    html = highlight_lines("\n".join(texts), language)[:MAX_LINES]
-    rest = _rows(html[FIRST_LINES:], FIRST_LINES + 1, anchor)
-    return _cached((oid, language, anchor), FileLines(_rows(html[:FIRST_LINES], 1, anchor), rest, len(texts), 0))
-
-
-def _cached(key: tuple[str, str, str], lines: FileLines) -> FileLines:
-    return _line_cache.put(key, lines, getsizeof(lines.first) + getsizeof(lines.rest) + 500)
+    # Highlight the rest only on request: for a long file this takes longer than a page should.
+    shown = texts if everything or len(texts) <= FIRST_LINES else texts[:FIRST_LINES]
+    highlighted = highlight_lines(["\n".join(shown)], language)
+    html = highlighted.pieces[0][:MAX_LINES]
+    first, rest = _rows(html[:FIRST_LINES], 1, anchor), _rows(html[FIRST_LINES:], FIRST_LINES + 1, anchor)
+    lines = FileLines(first, rest, len(texts), len(texts) - len(shown))
+    if highlighted.lasting:
+        key = oid if shown is texts else f"{oid} begins"
+        _line_cache.put((key, language, anchor), lines, getsizeof(first) + getsizeof(rest) + 500)
+    return lines
 
 
 def _rows(html: list[str], start: int, anchor: str) -> Markup:

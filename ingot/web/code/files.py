@@ -5,7 +5,7 @@ from typing import Any
 from urllib.parse import quote
 
 from ingot.core.api.params import number_or_none
-from ingot.core.markup.highlighting import language_of
+from ingot.core.markup.lexers import language_of
 from ingot.errors import Invalid
 from ingot.repositories import browser
 from ingot.web.bidi import has_bidi_characters

@@ -46,12 +46,23 @@ class DiffRow(NamedTuple):
     keys: tuple[LineKey, ...] = ()
 
 
-def parse_hunks(diff: str, language: str) -> list[DiffHunk]:
+class HighlightedPatch(NamedTuple):
+    """Hunks of a patch with syntax highlighting."""
+
+    hunks: list[DiffHunk]
+    lasting: bool
+    """False if highlighting was not possible at the moment, so that the result must not be cached."""
+
+
+def parse_hunks(diff: str, language: str) -> HighlightedPatch:
     """Parse the hunks of a patch and mark changed words; highlight the syntax if a language is given."""
-    hunks = _parse_patch(diff)
+    hunks, lasting = _parse_patch(diff), True
     if language:
-        hunks = [_highlighted(hunk, language) for hunk in hunks]
-    return _with_changed_words(hunks)
+        sides = [_side(hunk, sign) for hunk in hunks for sign in ("-", "+")]
+        highlighted = highlight_lines(sides, language)
+        pieces, lasting = iter(map(iter, highlighted.pieces)), highlighted.lasting
+        hunks = [_highlighted(hunk, next(pieces), next(pieces)) for hunk in hunks]
+    return HighlightedPatch(_with_changed_words(hunks), lasting)
 
 
 def _parse_patch(diff: str) -> list[DiffHunk]:
@@ -80,22 +91,22 @@ def _parse_patch(diff: str) -> list[DiffHunk]:
     return hunks
 
 
-def _highlighted(hunk: DiffHunk, language: str) -> DiffHunk:
-    sides = {sign: _side(hunk, sign, language) for sign in ("-", "+")}
+def _highlighted(hunk: DiffHunk, old: Iterator[str], new: Iterator[str]) -> DiffHunk:
+    """Return the hunk with the highlighted lines of its two sides."""
     lines = []
     for line in hunk.lines:
         if line.sign == "\\":
             lines.append(line)
             continue
-        html = next(sides["-"]) if line.sign in "- " else ""
-        html = next(sides["+"]) if line.sign in "+ " else html
+        html = next(old) if line.sign in "- " else ""
+        html = next(new) if line.sign in "+ " else html
         lines.append(line._replace(html=html))
     return hunk._replace(lines=lines)
 
 
-def _side(hunk: DiffHunk, sign: str, language: str) -> Iterator[str]:
-    texts = [line.text for line in hunk.lines if line.sign in (sign, " ")]
-    return iter(highlight_lines("\n".join(texts), language))
+def _side(hunk: DiffHunk, sign: str) -> str:
+    """Return the code on one side of a hunk."""
+    return "\n".join(line.text for line in hunk.lines if line.sign in (sign, " "))
 
 
 def _with_changed_words(hunks: list[DiffHunk]) -> list[DiffHunk]:

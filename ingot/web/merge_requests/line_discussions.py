@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from ingot.cache import BoundedCache, declare_cache
 from ingot.collaboration.merge_requests.versions.views import PushedVersion
-from ingot.core.markup.highlighting import language_of
+from ingot.core.markup.lexers import language_of
 from ingot.git.core.errors import GitError
 from ingot.git.diffs.diffs import diff_between
 from ingot.git.history.commits import decode_text
@@ -85,14 +85,15 @@ def _rows(diff: str, path: str, old: int | None, new: int | None, anchor: str) -
     key = diff, path, old, new, anchor
     rows = _excerpt_cache.get(key)
     if rows is None:
-        rows = _excerpt(*key)
-        _excerpt_cache.put(key, rows, getsizeof(diff) + getsizeof(rows) + 500)
+        patch = parse_hunks(diff, language_of(path) if len(diff) <= _MAX_HIGHLIGHTED_LENGTH else "")
+        rows = _excerpt(patch.hunks, old, new, anchor)
+        if patch.lasting:
+            _excerpt_cache.put(key, rows, getsizeof(diff) + getsizeof(rows) + 500)
     return rows
 
 
-def _excerpt(diff: str, path: str, old: int | None, new: int | None, anchor: str) -> str:
-    language = language_of(path) if len(diff) <= _MAX_HIGHLIGHTED_LENGTH else ""
-    for hunk in parse_hunks(diff, language):
+def _excerpt(hunks: list[DiffHunk], old: int | None, new: int | None, anchor: str) -> str:
+    for hunk in hunks:
         for index, line in enumerate(hunk.lines):
             if line.key == (old, new):
                 lines = hunk.lines[max(0, index - _CONTEXT_LINES) : index + 1]

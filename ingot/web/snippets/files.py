@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from ingot.core.markup.highlighting import language_of
+from ingot.core.markup.lexers import language_of
 from ingot.web.bidi import has_bidi_characters
 from ingot.web.code.file_kinds import decode_file_text, is_markdown
 from ingot.web.code.file_lines import FileLines, file_lines

@@ -8,6 +8,7 @@ import pytest
 
 from ingot.collaboration.merge_requests.versions.inspection import VersionComparison, compare_with_target
 from ingot.collaboration.merge_requests.versions.source_tracker import HeadTracker
+from ingot.git.diffs import patches
 from tests.api.merge_requests.factories import commit, filled_project, fork, make_merge_request
 from tests.client import Api, Make, User
 from tests.conftest import Instance
@@ -66,6 +67,21 @@ def test_changes_match_git(api: Api, instance: Instance, sample: Sample) -> None
     assert (diffs.json(), diffs.headers["x-total"]) == (answer["changes"], "2")
     raw = api.get(f"/projects/{project.id}/merge_requests/{shown['iid']}/raw_diffs", owner)
     assert raw.text.startswith("diff --git a/README b/README")
+
+
+def test_raw_diffs_are_those_of_git_and_are_cached(
+    api: Api, instance: Instance, sample: Sample, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    owner, project, shown, _ = sample
+    url = f"/projects/{project.id}/merge_requests/{shown['iid']}/raw_diffs"
+    wanted = run(repository_of(instance, project).path, "diff", "-M", "master...topic") + "\n"
+    assert api.get(url, owner).text == wanted
+
+    def no_process(*_: object, **__: object) -> None:
+        raise AssertionError("git was started again")
+
+    monkeypatch.setattr(patches, "run_git", no_process)
+    assert api.get(url, owner).text == wanted
 
 
 def test_every_push_creates_a_version(api: Api, sample: Sample) -> None:

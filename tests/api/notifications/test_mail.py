@@ -10,7 +10,7 @@ import pytest
 
 from ingot.core.access.levels import Level
 from ingot.core.markup.links import LinkContext
-from ingot.core.markup.renderer import render
+from ingot.core.markup.markdown import render
 from ingot.discovery.notifications import emails
 from tests.api.issues.factories import make_issue
 from tests.client import Api, Make, User

@@ -11,10 +11,10 @@ from ingot.core.db.paging import Listing, Page, fetch_page, list_query
 from ingot.errors import NotFound
 from ingot.git.core.repository import Repository
 from ingot.git.diffs.diffs import Diff, diff_between
+from ingot.git.diffs.patches import patch_between
 from ingot.git.history.commits import branch_tip, commit_or_none
 from ingot.git.history.log import ALL_COMMITS, commits_between, list_commits
 from ingot.git.history.merge_bases import merge_base_or_none
-from ingot.git.writing.merge_request_commits import raw_patch
 
 MAX_COMMITS = 5_000
 """Number of commits that are listed for a version, the newest first."""
@@ -98,4 +98,4 @@ def patch_of(repository: Repository, commit_range: CommitRange) -> bytes:
     """Return the changes of a version as one patch for ``git apply``."""
     if commit_range.base_oid == commit_range.head_oid:
         return b""
-    return raw_patch(repository, commit_range.base_oid, commit_range.head_oid)
+    return patch_between(repository, commit_range.base_oid, commit_range.head_oid)

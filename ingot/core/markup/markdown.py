@@ -1,0 +1,58 @@
+"""Rendering of Markdown: short texts in the calling process, code blocks and long texts in rendering processes."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ingot.core.markup.highlighting import highlight_blocks
+from ingot.core.markup.links import LinkContext, ReferenceResolver
+from ingot.core.markup.render_messages import CodeBlock, MarkdownTask
+from ingot.core.markup.render_pool import POOL, RendererUnavailable, RenderLimitExceeded
+from ingot.core.markup.renderer import MAX_LENGTH, preformatted, render_text
+
+MAX_LOCAL_LENGTH = 32_000
+"""Longer texts are rendered in another process."""
+_CPU_SECONDS = 1.0
+_CPU_SECONDS_PER_CHARACTER = 20e-6
+
+
+class RenderedMarkdown(NamedTuple):
+    """A text as HTML."""
+
+    html: str
+    lasting: bool
+    """False if rendering was not possible at the moment, so that the result must not be cached."""
+
+
+def render(text: str, link_context: LinkContext, resolve: ReferenceResolver | None = None) -> str:
+    """Return a text as HTML; without ``resolve``, references are not linked."""
+    return render_markdown(text, link_context, resolve).html
+
+
+def render_markdown(text: str, link_context: LinkContext, resolve: ReferenceResolver | None = None) -> RenderedMarkdown:
+    """Render a text as HTML, without colors or as it was written if it exceeds a limit."""
+    if len(text) > MAX_LENGTH:
+        return RenderedMarkdown(preformatted(text), lasting=True)
+    if len(text) > MAX_LOCAL_LENGTH:
+        return _render_long_text(text, link_context, resolve)
+    lasting = True
+
+    def highlight(blocks: Sequence[CodeBlock]) -> list[str]:
+        nonlocal lasting
+        highlighted = highlight_blocks(blocks)
+        lasting = highlighted.lasting
+        return highlighted.html
+
+    return RenderedMarkdown(render_text(text, link_context, resolve, highlight), lasting)
+
+
+def _render_long_text(text: str, link_context: LinkContext, resolve: ReferenceResolver | None) -> RenderedMarkdown:
+    cpu_seconds = _CPU_SECONDS + _CPU_SECONDS_PER_CHARACTER * len(text)
+    for highlights in (True, False):
+        task = MarkdownTask(cpu_seconds, text, link_context, resolve is not None, highlights)
+        try:
+            return RenderedMarkdown(POOL.render(task, resolve), lasting=True)
+        except RenderLimitExceeded:  # The pool has logged it; the code in the text may be the reason.
+            continue
+        except RendererUnavailable:  # Likewise.
+            return RenderedMarkdown(preformatted(text), lasting=False)
+    return RenderedMarkdown(preformatted(text), lasting=True)
