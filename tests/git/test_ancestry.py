@@ -2,6 +2,7 @@
 
 import pytest
 
+from ingot.git.core.errors import GitError
 from ingot.git.core.repository import Repository
 from ingot.git.history.ancestry import is_ancestor, new_commits_among
 from ingot.git.history.commits import NO_OID
@@ -33,4 +34,6 @@ def test_what_a_change_brings(repository: Repository) -> None:
     )
     assert is_ancestor(repository, ids[side], ids[merge])
     assert not is_ancestor(repository, ids[merge], ids[side])
-    assert not is_ancestor(repository, "1" * 40, ids[merge])
+    assert not is_ancestor(repository, ids[merge], "1" * 40)
+    with pytest.raises(GitError):  # A branch whose commit is missing is damaged.
+        is_ancestor(repository, "1" * 40, ids[merge])
