@@ -22,11 +22,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--repair", action="store_true", help="repair problems that are safe to repair")
     # Former name of the option, still accepted in scripts.
     parser.add_argument("--mend", dest="repair", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--quick", action="store_true", help="do not read the contents of all repositories")
     parser.epilog = (
         "Checks file permissions, the secret, settings, the schema, the database's integrity, users without a "
         "namespace or private token, avatars, LFS files, dead jobs, leftover files, and the repository of every "
-        "project: its existence, HEAD, refs, packs, configuration and old locks. The exit status is 0 if there are no "
-        "problems or all were repaired, otherwise 1. The server may run meanwhile."
+        "project: its existence, HEAD, refs, packs, objects, configuration and old locks. The exit status is 0 if "
+        "there are no problems or all were repaired, otherwise 1. The server may run meanwhile."
     )
     add_instance_options(parser)
 
@@ -35,7 +36,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Print the problems, and the results of repairs."""
     unresolved = 0
     count = 0
-    for finding in _find_problems(settings_from_arguments(arguments)):
+    for finding in _find_problems(settings_from_arguments(arguments), contents=not arguments.quick):
         count += 1
         if arguments.repair and finding.repair is not None:
             reason = _repair_error(finding)
@@ -49,7 +50,7 @@ def run(arguments: argparse.Namespace) -> None:
     sys.exit(1 if unresolved else 0)
 
 
-def _find_problems(settings: Settings) -> Iterator[DoctorFinding]:
+def _find_problems(settings: Settings, *, contents: bool) -> Iterator[DoctorFinding]:
     yield from check_files(settings.data)
     yield from check_directory(settings)
     if settings.embedded and not (settings.data / "ingot.db").is_file():
@@ -68,7 +69,7 @@ def _find_problems(settings: Settings) -> Iterator[DoctorFinding]:
             yield finding
         if usable:
             yield from check_large_files(database, lfs_files_of(settings))
-            yield from check_repositories(database, settings.data / "repositories")
+            yield from check_repositories(database, settings.data / "repositories", contents=contents)
     finally:
         database.close()
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from ingot.git.core.errors import GitError
 from ingot.git.core.repository import Repository
 from ingot.git.history.ancestry import is_ancestor, new_commits_among
 from ingot.git.history.commits import NO_OID
@@ -31,4 +32,6 @@ def test_new_commits_of_a_change(repository: Repository) -> None:
     assert new_commits_among(repository, ids[ours], "1" * 40, wanted) == frozenset(), "unknown commits contain nothing"
     assert is_ancestor(repository, ids[side], ids[merge])
     assert not is_ancestor(repository, ids[merge], ids[side])
-    assert not is_ancestor(repository, "1" * 40, ids[merge])
+    assert not is_ancestor(repository, ids[merge], "1" * 40)
+    with pytest.raises(GitError):  # A branch whose commit is missing is damaged.
+        is_ancestor(repository, "1" * 40, ids[merge])

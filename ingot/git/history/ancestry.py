@@ -11,9 +11,13 @@ from ingot.log import log_failure
 
 
 def is_ancestor(repository: Repository, old: str, new: str, env: Mapping[str, str] | None = None) -> bool:
-    """Return whether ``new`` contains ``old``; ``env`` may name the quarantine of a push that is not accepted yet."""
+    """Return whether ``new`` contains ``old``; ``env`` may name the quarantine of a push that is not accepted yet.
+
+    Raises ``GitError`` if ``old`` or a commit in between cannot be read. A ``new`` that is no commit contains nothing.
+    """
     result = run_git(["merge-base", "--is-ancestor"], repository.path, env=env, operands=[old, new], check=False)
-    # Any other status means that one of the two is not a commit, so nothing is contained.
+    if result.status not in (0, 1) and f"Not a valid commit name {new}" not in result.stderr:
+        raise GitError("merge-base", result.status, result.stderr)
     return result.status == 0
 
 

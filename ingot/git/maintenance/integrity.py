@@ -1,8 +1,10 @@
 """Integrity checks of a repository: HEAD, refs, packs and the objects that they need."""
 
+import hashlib
 import os
 import re
 import secrets
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,17 +17,20 @@ CONNECTIVITY_SECONDS = 4 * 3600.0
 _CHECKSUM_BYTES = 20
 _OID_LENGTH = 40
 _REF_VALUE = re.compile(rb"[0-9a-f]{40}|ref: refs/\S.*")
+_OID = re.compile(r"[0-9a-f]{40}")
+_CHUNK_BYTES = 2**20
 _MAX_NAMES_LISTED = 3
 _MAX_MESSAGE_LENGTH = 200
 # A multi-pack index or commit graph would report objects that no longer exist.
 _NO_SHORTCUT_FILES = (("core.commitGraph", "false"), ("core.multiPackIndex", "false"))
 
 
-def find_problems(path: Path, *, deep: bool) -> list[str]:
+def find_problems(path: Path, *, deep: bool, contents: bool = True) -> list[str]:
     """List the problems of a repository, one line each.
 
     Always checks HEAD, the refs, the objects that they point at, and whether the checksum of each pack matches its
-    index, which detects truncated packs. ``deep`` follows the refs to every object that they need.
+    index, which detects truncated packs. ``contents`` reads all packs, indexes and loose objects and compares them with
+    their checksums. ``deep`` follows the refs to every object that they need.
     """
     problems = []
     try:
@@ -33,7 +38,12 @@ def find_problems(path: Path, *, deep: bool) -> list[str]:
     except DamagedRepository:  # The doctor reports it.
         problems.append("HEAD cannot be read")
     problems += _problems_by_name("cannot be read", sorted(_unreadable_refs(path)))
-    problems += [f"{pack} does not match its index" for pack in _corrupt_packs(path / "objects" / "pack")]
+    mismatched = list(_corrupt_packs(path / "objects" / "pack"))
+    problems += [f"{pack} does not match its index" for pack in mismatched]
+    if contents:
+        altered = [file.name for file in _altered_packs(path / "objects" / "pack") if file.name not in mismatched]
+        problems += [f"the content of {name} does not match its checksum" for name in altered]
+        problems += [f"the object {oid} is damaged" for oid in _altered_objects(path / "objects")]
     refs = read_refs(path)
     if not refs:
         return problems
@@ -111,6 +121,46 @@ def _corrupt_packs(folder: Path) -> Iterator[str]:
             matches = not index.exists()
         if not matches:
             yield pack.name
+
+
+def _altered_packs(folder: Path) -> Iterator[Path]:
+    """Yield the packs and indexes whose content does not match the checksum at their end."""
+    for file in sorted(folder.glob("pack-*")):
+        if file.suffix not in (".pack", ".idx"):
+            continue
+        digest = hashlib.sha1(usedforsecurity=False)
+        held = b""
+        try:
+            with file.open("rb") as handle:
+                while chunk := handle.read(_CHUNK_BYTES):
+                    held += chunk
+                    digest.update(held[:-_CHECKSUM_BYTES])
+                    held = held[-_CHECKSUM_BYTES:]
+        except FileNotFoundError:  # A repack has just replaced it.
+            continue
+        except OSError:  # A disk that cannot be read is a damage too.
+            held = b""
+        if digest.digest() != held:
+            yield file
+
+
+def _altered_objects(folder: Path) -> Iterator[str]:
+    """Yield the ids of loose objects whose content does not match their id."""
+    for file in sorted(folder.glob("[0-9a-f][0-9a-f]/*")):
+        oid = file.parent.name + file.name
+        if not _OID.fullmatch(oid):
+            continue
+        digest, stream = hashlib.sha1(usedforsecurity=False), zlib.decompressobj()
+        try:
+            with file.open("rb") as handle:
+                while chunk := handle.read(_CHUNK_BYTES):
+                    digest.update(stream.decompress(chunk))
+        except FileNotFoundError:  # Housekeeping has just packed it.
+            continue
+        except (OSError, zlib.error):  # The digest of what was read does not match then.
+            digest.update(b"\0")
+        if digest.hexdigest() != oid or not stream.eof:
+            yield oid
 
 
 def _last_bytes(file: Path, length: int) -> bytes:

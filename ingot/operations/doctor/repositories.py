@@ -55,14 +55,14 @@ class _LiveProject(NamedTuple):
     import_status: str
 
 
-def check_repositories(database: Database, root: Path) -> Iterator[DoctorFinding]:
-    """Check all repositories, those of projects first."""
+def check_repositories(database: Database, root: Path, *, contents: bool) -> Iterator[DoctorFinding]:
+    """Check all repositories, those of projects first; ``contents`` reads and compares all their objects."""
     store = RepositoryStore(root)
     live = [_LiveProject(*row) for row in database.read(lambda db: db.rows(_LIVE_PROJECTS))]
     wikis = database.read(lambda db: db.rows(_LIVE_WIKIS))
     live += [_LiveProject(project_id, f"{path}.wiki", None, key, "none") for project_id, path, key in wikis]
     for project in live:
-        yield from _check_project(database, store, project)
+        yield from _check_project(database, store, project, contents=contents)
     live_keys = {project.key for project in live}
     for key in sorted(store.keys()):
         path = store.path_of(key)
@@ -72,7 +72,9 @@ def check_repositories(database: Database, root: Path) -> Iterator[DoctorFinding
             )
 
 
-def _check_project(database: Database, store: RepositoryStore, project: _LiveProject) -> Iterator[DoctorFinding]:
+def _check_project(
+    database: Database, store: RepositoryStore, project: _LiveProject, *, contents: bool
+) -> Iterator[DoctorFinding]:
     path = store.path_of(project.key)
     if not path.is_dir():
         # The project may have been deleted meanwhile, and a running import creates the repository itself.
@@ -89,7 +91,7 @@ def _check_project(database: Database, store: RepositoryStore, project: _LivePro
         yield DoctorFinding(problem, partial(restore_config, path))
     if project.default_branch is not None:
         yield from _check_head(database, Repository(path), project, project.default_branch)
-    for error in find_problems(path, deep=False):
+    for error in find_problems(path, deep=False, contents=contents):
         if error != _NO_HEAD or project.default_branch is None:
             yield DoctorFinding(f"The repository of {project.full_path} is damaged, {path}: {error}")
 
