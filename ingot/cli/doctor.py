@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _find_problems(settings: Settings) -> Iterator[DoctorFinding]:
-    yield from check_files(settings.data)
+    yield from check_files(settings)
     yield from check_directory(settings)
     if settings.embedded and not (settings.data / "ingot.db").is_file():
         yield DoctorFinding(

@@ -12,7 +12,8 @@ import uvicorn
 
 from ingot.app import App, open_database
 from ingot.cli.options import add_instance_options, add_listening_options, prepare_instance, settings_from_arguments
-from ingot.core.http.protocol import HeadTimeoutProtocol
+from ingot.core.http.protocol import HeadLimitProtocol
+from ingot.core.http.server import ConnectionLimitServer, connection_limit, raise_descriptor_limit
 from ingot.log import Log, route_logging
 from ingot.operations.supervisor import open_socket
 from ingot.settings import Settings
@@ -31,7 +32,8 @@ def run(arguments: argparse.Namespace) -> None:
     settings = settings_from_arguments(arguments)
     prepare_instance(settings)
     metrics = settings.data / "run" / f"metrics-{os.uname().nodename}"
-    metrics.mkdir(mode=0o700, parents=True, exist_ok=True)
+    metrics.parent.mkdir(mode=0o700, exist_ok=True)
+    metrics.mkdir(mode=0o700, exist_ok=True)
     serve(settings, open_socket(settings.host, settings.port), metrics)
 
 
@@ -53,7 +55,7 @@ def serve_app(app: App, listener: Any, lifeline: int | None = None) -> None:
     config = uvicorn.Config(
         app.front,
         loop="uvloop",
-        http=HeadTimeoutProtocol,
+        http=HeadLimitProtocol,
         ws="none",
         lifespan="off",
         log_config=None,
@@ -63,7 +65,7 @@ def serve_app(app: App, listener: Any, lifeline: int | None = None) -> None:
         timeout_keep_alive=75,
         timeout_graceful_shutdown=GRACE_SECONDS,
     )
-    server = uvicorn.Server(config)
+    server = ConnectionLimitServer(config, connection_limit(raise_descriptor_limit()))
 
     async def main() -> None:
         if lifeline is not None:

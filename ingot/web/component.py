@@ -24,12 +24,14 @@ from ingot.core.api.responses import error_response
 from ingot.core.api.router import NoRoute, Router, WrongMethod
 from ingot.core.db.connection import Connection
 from ingot.core.db.database import Database
+from ingot.core.http.body_budget import BodyBudget, BodyCharge
 from ingot.core.http.frontend import send_response
 from ingot.core.http.request import Header, Request, Send, Trace
-from ingot.errors import Denied, Failure, NotFound, Throttled, Unauthenticated, Unavailable
-from ingot.git.core.errors import MissingRepository
+from ingot.errors import Denied, Failure, NotFound, StorageFull, Unauthenticated, Unavailable
+from ingot.git.core.errors import is_storage_full
 from ingot.log import log_failure
 from ingot.offload import WouldBlock, forbid_blocking
+from ingot.projects.groups.queries import find_group
 from ingot.projects.projects.queries import find_project
 from ingot.settings import Settings
 from ingot.web.access_denied import ask_to_sign_in, reject_form
@@ -108,6 +110,9 @@ _PREFLIGHT_HEADERS: list[Header] = [
 ]
 _WRITE_METHODS = ("POST", "PUT", "PATCH", "DELETE")
 
+_REFUSALS = (NoRoute, WrongMethod, BadRequest, Failure, MissingParameter, Unavailable)
+"""Errors that have a specified response."""
+
 RenderedResponse = tuple[int, list[Header], bytes | FileResponse]
 
 
@@ -119,16 +124,20 @@ class _PageCall(msgspec.Struct):
     cookies: dict[str, str] = {}
     visitor: str = ""
     visit: Visit | None = None
+    charge: BodyCharge | None = None
 
 
 class PagesComponent:
     """HTTP component for the pages, and so for every request that no other component handles."""
 
-    def __init__(self, settings: Settings, database: Database, pool: Executor, client: InternalClient) -> None:
+    def __init__(
+        self, settings: Settings, database: Database, pool: Executor, client: InternalClient, bodies: BodyBudget
+    ) -> None:
         self._settings = settings
         self._database = database
         self._pool = pool
         self._inside = client
+        self._bodies = bodies
         self._templates = TemplateRenderer(database)
         places = [place for pages in ALL_PAGES for place in pages.places]
         self._router: Router[PageRoute] = Router(places, lambda place: place.slashes)
@@ -148,33 +157,61 @@ class PagesComponent:
             return
         arrival = _PageCall(request)
         try:
-            status, headers, body = await self._serve(arrival, trace)
-        except (NoRoute, WrongMethod, BadRequest, Failure, MissingParameter, Unavailable) as error:
+            status, headers, body = await self._serve_or_recover(arrival, trace)
+        except _REFUSALS as error:
             status, headers, body = self._refuse(error, arrival)
-        except MissingRepository as error:
-            if not self._is_deleted(arrival):
-                raise
-            log_failure("deleted during the request", error, route=trace.route)
-            status, headers, body = self._refuse(NotFound("Project"), arrival)
         finally:
             close_uploads(arrival.form)
+            if arrival.charge is not None:
+                arrival.charge.release()
         if by_program:
             headers.append(_CORS_ANY_ORIGIN)
         if isinstance(body, FileResponse):
-            await send_file(request, send, trace, headers, body, self._pool)
-            return
+            try:
+                await send_file(request, send, trace, headers, body, self._pool)
+            except Exception as error:
+                if trace.answered or not self._is_deleted(arrival):
+                    raise
+                log_failure("deleted during the request", error, route=trace.route)
+                status, headers, body = self._refuse(NotFound(), arrival)
+            else:
+                return
+        assert isinstance(body, bytes)  # noqa: S101 - A refusal has no file.
         await send_response(send, trace, status, headers, body)
 
+    async def _serve_or_recover(self, arrival: _PageCall, trace: Trace) -> RenderedResponse:
+        """Serve a page; on an unexpected error, determine whether a full disk or a concurrent deletion caused it."""
+        try:
+            return await self._serve(arrival, trace)
+        except _REFUSALS:
+            raise
+        except Exception as error:
+            if is_storage_full(error):
+                log_failure("disk full", error, route=trace.route)
+                raise StorageFull from error
+            if arrival.request.method in ("GET", "HEAD"):
+                return await self._serve_again(error, arrival, trace)
+            if not self._is_deleted(arrival):
+                raise
+            log_failure("deleted during the request", error, route=trace.route)
+            raise NotFound from error
+
+    async def _serve_again(self, error: Exception, arrival: _PageCall, trace: Trace) -> RenderedResponse:
+        """Read a page a second time: objects that were deleted during the first attempt are not found now."""
+        log_failure("page read again", error, route=trace.route)
+        try:
+            return await self._serve(arrival, trace)
+        except _REFUSALS:
+            raise
+        except Exception:  # noqa: BLE001 - The first error is reported.
+            raise error from None
+
     def _is_deleted(self, arrival: _PageCall) -> bool:
-        """Return whether the project was deleted while its page was rendered."""
+        """Return whether the project or group of the page was deleted while the request ran."""
         visit = arrival.visit
         if visit is None or "path" not in visit.request.path:
             return False
-        try:
-            self._database.read(partial(find_project, actor=visit.viewer.actor, name=visit.request.path["path"]))
-        except NotFound:
-            return True
-        return False
+        return self._database.read(partial(_is_missing, actor=visit.viewer.actor, path=visit.request.path["path"]))
 
     def _refuse(self, error: Exception, arrival: _PageCall) -> RenderedResponse:
         answer = error_response(error)
@@ -189,8 +226,7 @@ class PagesComponent:
         status, headers, body = self._render(reply, visit)
         if isinstance(error, WrongMethod):
             headers.append((b"allow", ", ".join(error.allowed).encode()))
-        if isinstance(error, Throttled):
-            headers.append((b"retry-after", b"%d" % error.retry_after))
+        headers += [header for header in answer.headers if header[0] == b"retry-after"]
         return status, headers, body
 
     def _visitor_of_missing_page(self, arrival: _PageCall) -> Visit | None:
@@ -212,12 +248,10 @@ class PagesComponent:
             or self._meant(request.path)
         )
         if method in _WRITE_METHODS:
-            limit = (
-                self._limit(method, path)
-                if SESSION_COOKIE.encode() in request.headers.get(b"cookie", b"")
-                else FORM_LIMIT
-            )
-            arrival.form = await parse_body(request.receive, request.headers, limit)
+            charge = arrival.charge = self._bodies.open(request.origin.ip)
+            charge.anonymous = not self._database.read(partial(_has_session, request))
+            limit = FORM_LIMIT if charge.anonymous else self._limit(method, path)
+            arrival.form = await parse_body(request.receive, request.headers, limit, charge)
             method = str(arrival.form.get("_method", method)).upper()
         place, words = self._router.match(method, path)
         trace.route = place.path
@@ -357,6 +391,21 @@ class PagesComponent:
         kind, policy = (b"content-type", _PAGE_TYPE), (b"content-security-policy", reply.policy)
         headers = [kind, policy, _NO_STORE, *_SECURITY_HEADERS, *reply.headers]
         return reply.status, headers, self._templates.render(reply, visit)
+
+
+def _is_missing(db: Connection, actor: Actor, path: str) -> bool:
+    for find in (find_project, find_group):
+        try:
+            find(db, actor, path)
+        except NotFound:
+            continue
+        return False
+    return True
+
+
+def _has_session(request: Request, db: Connection) -> bool:
+    cookie = read_cookies(request).get(SESSION_COOKIE, "")
+    return bool(cookie) and session_or_none(db, cookie) is not None
 
 
 def _read_page(place: PageRoute, visit: Visit, db: Connection) -> PageResponse:

@@ -183,7 +183,7 @@ def test_somebody_does_not_send(
     begun: list[Sequence[str]],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(transfer_rate, "WINDOW_SECONDS", 0.5)
+    monkeypatch.setattr(transfer_rate, "STREAM_WINDOW_SECONDS", 0.5)
     monkeypatch.setattr(exchange, "IDLE_SECONDS", 0.5)
     with client(instance, owner, project, key, way, "receive-pack", HALF):
         until("its git", lambda: begun)

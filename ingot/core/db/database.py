@@ -13,7 +13,7 @@ from ingot.core.db.engines import DatabaseErrorKind, Engine, SqliteEngine
 from ingot.core.db.ports import Ports
 from ingot.core.db.times import Timestamp
 from ingot.core.db.vault import Vault
-from ingot.errors import Conflict, Unavailable
+from ingot.errors import Conflict, StorageFull, Unavailable
 from ingot.log import log_failure
 
 T = TypeVar("T")
@@ -120,13 +120,20 @@ class Database:
         try:
             result = work(db)
         except BaseException:
-            try:
-                raw.execute("ROLLBACK")
-            except self.engine.errors as error:  # The first error is raised; a dead connection has rolled back.
-                log_failure("rollback failed", error)
+            self._roll_back(raw)
             raise
-        raw.execute("COMMIT")
+        try:
+            raw.execute("COMMIT")
+        except self.engine.errors:  # SQLite keeps a transaction open that it could not write to a full disk.
+            self._roll_back(raw)
+            raise
         return db, result
+
+    def _roll_back(self, raw: Any) -> None:
+        try:
+            raw.execute("ROLLBACK")
+        except self.engine.errors as error:  # The first error is raised; a dead connection has rolled back.
+            log_failure("rollback failed", error)
 
     def _after_commit(self, db: Connection) -> None:
         """Run the work that follows a commit; a failure is logged and left to its job, since the commit is final."""
@@ -146,6 +153,8 @@ class Database:
         kind = self.engine.classify_error(error)
         if kind is None:
             raise error
+        if kind is DatabaseErrorKind.FULL:
+            raise StorageFull("The disk of the database is full") from error
         if kind is DatabaseErrorKind.LOST:
             self._forget(role)
         if kind is DatabaseErrorKind.BUSY or not may_retry:

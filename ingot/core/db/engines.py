@@ -31,6 +31,7 @@ class DatabaseErrorKind(Enum):
     BUSY = "another connection holds the lock; the caller may retry later"
     CLASH = "a constraint or a concurrent transaction; running the transaction again may succeed"
     LOST = "the connection is lost; a new one may work"
+    FULL = "the disk of the database is full; nothing was stored"
 
 
 class notify_watchers(ColumnElement[None]):  # noqa: N801 - It reads as an SQL function where it is used.
@@ -126,8 +127,12 @@ class SqliteEngine:
         if isinstance(error, sqlite3.IntegrityError):
             return DatabaseErrorKind.CLASH
         if isinstance(error, sqlite3.OperationalError):
-            code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-            if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY):
+            extended = getattr(error, "sqlite_errorcode", 0)
+            code = extended & 0xFF
+            # The second is how SQLite reports that the index of its log cannot grow.
+            if code == sqlite3.SQLITE_FULL or extended == sqlite3.SQLITE_IOERR_SHMSIZE:
+                return DatabaseErrorKind.FULL
+            if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_READONLY):
                 return DatabaseErrorKind.BUSY
             if code in (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN):
                 return DatabaseErrorKind.LOST
@@ -232,6 +237,8 @@ class PostgresqlEngine:
         errors = self._driver.errors
         if isinstance(error, errors.LockNotAvailable):
             return DatabaseErrorKind.BUSY
+        if isinstance(error, errors.DiskFull):
+            return DatabaseErrorKind.FULL
         clashes = (errors.IntegrityError, errors.SerializationFailure, errors.DeadlockDetected)
         if isinstance(error, clashes):
             return DatabaseErrorKind.CLASH

@@ -1,6 +1,5 @@
 """Large bodies: taken apart with bounded work, off the event loop, and not too many at once."""
 
-import asyncio
 import gzip
 import random
 import socket
@@ -10,11 +9,8 @@ from urllib.parse import urlencode
 import httpx
 import pytest
 
-from ingot.core.api import body_budget
-from ingot.core.api.body_budget import BodyBudget
 from ingot.core.api.request_fields import BadRequest, parse_query
 from ingot.core.http import transfer_rate
-from ingot.errors import Unavailable
 from tests.client import Api, Make
 from tests.conftest import Instance
 
@@ -44,26 +40,6 @@ def test_a_body_of_escapes_is_answered(api: Api, make: Make) -> None:
     headers = {"content-type": "application/x-www-form-urlencoded", "content-encoding": "gzip"}
     answer = api.request("POST", "/projects/1/repository/branches", content=body, headers=headers)
     assert answer.status_code == 401
-
-
-def test_large_bodies_wait_for_their_turn(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those that fit go on at once, others wait, and whoever waits too long is asked to come again."""
-    monkeypatch.setattr(body_budget, "SMALL_BODY_BYTES", 10)
-    monkeypatch.setattr(body_budget, "WAIT_SECONDS", 0.01)
-
-    async def run() -> list[str]:
-        shared = BodyBudget(100)
-        seen: list[str] = []
-        async with shared.hold(60), shared.hold(5), shared.hold(40):
-            seen.append("all fit")
-            with pytest.raises(Unavailable):
-                async with shared.hold(50):
-                    seen.append("too many")
-        async with shared.hold(1000):
-            seen.append("as much as there is")
-        return seen
-
-    assert asyncio.run(run()) == ["all fit", "as much as there is"]
 
 
 @pytest.mark.parametrize("drips", [False, True])

@@ -126,8 +126,9 @@ def test_anonymous_callers_are_counted_by_address(api: Api, make: Make, configur
 )
 def test_an_address_that_the_caller_made_up_has_no_count_of_its_own(proxies: str, sent: str, ip: str) -> None:
     """Only proxies that are trusted say where a call came from, and only the nearest stranger is believed."""
-    scope = {"client": ("192.0.2.1", 1234), "scheme": "http"}
+    headers = {b"x-forwarded-for": sent.encode()}
+    scope = {"client": ("192.0.2.1", 1234), "scheme": "http", "headers": list(headers.items())}
 
-    origin = OriginResolver(Settings(trusted_proxies=proxies)).resolve(scope, {b"x-forwarded-for": sent.encode()})
+    origin = OriginResolver(Settings(trusted_proxies=proxies)).resolve(scope, headers)
 
     assert origin.ip == ip

@@ -274,4 +274,4 @@ def test_what_has_no_row_is_swept_up(instance: Instance, api: Api, owner: Person
     files.store(project["id"], young, "young.txt", io.BytesIO(b"x"))
     files.sweep(known, SWEEP_AFTER_SECONDS)
     assert {path.name for path in stored(instance, project)} == {"young.txt", "kept.lock"}
-    assert not [finding for finding in check_files(instance.settings.data) if "kept.lock" in finding.text]
+    assert not [finding for finding in check_files(instance.settings) if "kept.lock" in finding.text]
