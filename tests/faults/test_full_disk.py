@@ -31,6 +31,7 @@ def disk(tmp_path: Path) -> Iterator[Path]:
     done = subprocess.run(mount, capture_output=True, check=False)
     if done.returncode != 0:
         pytest.skip("mounting a small disk is not permitted here")
+    folder.chmod(0o700)
     try:
         yield folder
     finally:
@@ -66,12 +67,14 @@ def _fill(disk: Path, leave: int) -> Path:
     ballast = disk / "ballast"
     with ballast.open("ab") as file:
         while True:
-            free, taken = os.statvfs(disk), file.seek(0, os.SEEK_END)
+            space, taken = os.statvfs(disk), file.seek(0, os.SEEK_END)
+            surplus = space.f_bavail * space.f_frsize - leave
+            if surplus <= 0:
+                return ballast
             try:
-                os.posix_fallocate(file.fileno(), taken, max(1, free.f_bavail * free.f_frsize - leave))
+                os.posix_fallocate(file.fileno(), taken, surplus)
             except OSError:
                 continue
-            return ballast
 
 
 def _text(size: int) -> str:
@@ -126,7 +129,7 @@ def _create_snippet(server: Server, project: int) -> httpx.Response:
 
 
 def _create_issue(server: Server, project: int) -> httpx.Response:
-    return server.call("POST", f"/projects/{project}/issues", json={"title": "x", "description": _text(300_000)})
+    return server.call("POST", f"/projects/{project}/issues", json={"title": "x", "description": "x " * 150_000})
 
 
 def _create_project(server: Server, project: int) -> httpx.Response:
