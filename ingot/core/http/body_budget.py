@@ -11,7 +11,7 @@ TOTAL_BYTES = 192 * 2**20
 ADDRESS_BYTES = TOTAL_BYTES // 2
 ANONYMOUS_BYTES = TOTAL_BYTES // 6
 ANONYMOUS_ADDRESS_BYTES = ANONYMOUS_BYTES // 8
-ANONYMOUS_BODY_LIMIT = 2**20
+ANONYMOUS_BODY_LIMIT = 2 * 2**20
 """Largest body of a caller who has not been identified by a header, a cookie or the query."""
 ADMITTED_BYTES = 64 * 1024
 """Bytes of each body that are counted but never wait, so that sign-in forms and the like always arrive."""
